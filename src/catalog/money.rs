@@ -1,0 +1,107 @@
+use std::iter::Sum;
+use std::ops::{Add, AddAssign, Neg, Sub};
+
+/// US dollars in millionths.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct Money(i64);
+
+impl Money {
+    pub const ZERO: Money = Money(0);
+
+    pub fn from_micros(micros: i64) -> Self {
+        Money(micros)
+    }
+
+    /// Rounds to the nearest millionth.
+    pub fn from_usd(usd: f64) -> Self {
+        Money((usd * 1e6).round() as i64)
+    }
+
+    pub fn micros(self) -> i64 {
+        self.0
+    }
+
+    pub fn usd(self) -> f64 {
+        self.0 as f64 / 1e6
+    }
+
+    #[must_use]
+    pub fn times(self, factor: f64) -> Money {
+        Money((self.0 as f64 * factor).round() as i64)
+    }
+
+    pub fn is_zero(self) -> bool {
+        self.0 == 0
+    }
+}
+
+impl Add for Money {
+    type Output = Money;
+    fn add(self, other: Money) -> Money {
+        Money(self.0.saturating_add(other.0))
+    }
+}
+
+impl Sub for Money {
+    type Output = Money;
+    fn sub(self, other: Money) -> Money {
+        Money(self.0.saturating_sub(other.0))
+    }
+}
+
+impl Neg for Money {
+    type Output = Money;
+    fn neg(self) -> Money {
+        Money(self.0.saturating_neg())
+    }
+}
+
+impl AddAssign for Money {
+    fn add_assign(&mut self, other: Money) {
+        *self = *self + other;
+    }
+}
+
+impl Sum for Money {
+    fn sum<I: Iterator<Item = Money>>(all: I) -> Money {
+        all.fold(Money::ZERO, Add::add)
+    }
+}
+
+/// What something costs at least, as the text sets it, and at most.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct MoneyRange {
+    pub floor: Money,
+    pub expected: Money,
+    pub ceiling: Money,
+}
+
+impl MoneyRange {
+    pub const ZERO: MoneyRange = MoneyRange { floor: Money::ZERO, expected: Money::ZERO, ceiling: Money::ZERO };
+
+    pub fn exactly(money: Money) -> Self {
+        MoneyRange { floor: money, expected: money, ceiling: money }
+    }
+
+    #[must_use]
+    pub fn map(self, change: impl Fn(Money) -> Money) -> Self {
+        MoneyRange { floor: change(self.floor), expected: change(self.expected), ceiling: change(self.ceiling) }
+    }
+}
+
+impl Add for MoneyRange {
+    type Output = MoneyRange;
+    fn add(self, other: MoneyRange) -> MoneyRange {
+        MoneyRange {
+            floor: self.floor + other.floor,
+            expected: self.expected + other.expected,
+            ceiling: self.ceiling + other.ceiling,
+        }
+    }
+}
+
+impl AddAssign for MoneyRange {
+    fn add_assign(&mut self, other: MoneyRange) {
+        *self = *self + other;
+    }
+}

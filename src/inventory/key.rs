@@ -1,0 +1,224 @@
+use std::fmt;
+use std::sync::Arc;
+
+/// The value of a fact.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Value {
+    Text(Arc<str>),
+    Integer(i64),
+    Number(f64),
+    Flag(bool),
+    List(Vec<Arc<str>>),
+}
+
+impl Value {
+    pub fn text(text: impl Into<Arc<str>>) -> Self {
+        Value::Text(text.into())
+    }
+
+    pub fn as_text(&self) -> Option<&str> {
+        match self {
+            Value::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    pub fn as_number(&self) -> Option<f64> {
+        match self {
+            Value::Integer(n) => Some(*n as f64),
+            Value::Number(n) => Some(*n),
+            _ => None,
+        }
+    }
+
+    pub fn as_flag(&self) -> Option<bool> {
+        match self {
+            Value::Flag(flag) => Some(*flag),
+            _ => None,
+        }
+    }
+
+    /// The value as this type, converted where nothing is lost: `"8"` is 8, `8` is 8.0, `"true"` is true, one text is a list.
+    pub fn conform(self, to: Type) -> Option<Value> {
+        Some(match (to, self) {
+            (Type::Text, Value::Integer(n)) => Value::text(n.to_string()),
+            (Type::Text, Value::Number(n)) => Value::text(n.to_string()),
+            (Type::Text, Value::Flag(flag)) => Value::text(flag.to_string()),
+            (Type::Integer, Value::Text(text)) => Value::Integer(text.trim().parse().ok()?),
+            (Type::Integer, Value::Number(n)) if n.fract() == 0.0 && n.abs() < 9e15 => Value::Integer(n as i64),
+            (Type::Number, Value::Integer(n)) => Value::Number(n as f64),
+            (Type::Number, Value::Text(text)) => {
+                Value::Number(text.trim().parse().ok().filter(|n: &f64| n.is_finite())?)
+            }
+            (Type::Flag, Value::Text(text)) => match &*text.to_ascii_lowercase() {
+                "true" | "1" | "on" | "yes" => Value::Flag(true),
+                "false" | "0" | "off" | "no" => Value::Flag(false),
+                _ => return None,
+            },
+            (Type::Flag, Value::Integer(n)) => Value::Flag(n != 0),
+            (Type::List, Value::Text(text)) => Value::List(vec![text]),
+            (to, value) if value.is(to) => value,
+            _ => return None,
+        })
+    }
+
+    fn is(&self, of: Type) -> bool {
+        matches!(
+            (of, self),
+            (Type::Text, Value::Text(_))
+                | (Type::Integer, Value::Integer(_))
+                | (Type::Number, Value::Number(_))
+                | (Type::Flag, Value::Flag(_))
+                | (Type::List, Value::List(_))
+        )
+    }
+}
+
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Value::Text(text) => f.write_str(text),
+            Value::Integer(n) => write!(f, "{n}"),
+            Value::Number(n) => write!(f, "{n}"),
+            Value::Flag(flag) => write!(f, "{flag}"),
+            Value::List(items) => f.write_str(&items.join(", ")),
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Type {
+    Text,
+    Integer,
+    Number,
+    Flag,
+    List,
+}
+
+impl Type {
+    pub fn name(self) -> &'static str {
+        match self {
+            Type::Text => "string",
+            Type::Integer => "int",
+            Type::Number => "double",
+            Type::Flag => "bool",
+            Type::List => "list(string)",
+        }
+    }
+}
+
+macro_rules! keys {
+    ($($(#[doc = $meaning:literal])+ $variant:ident $name:literal $type:ident;)+) => {
+        /// Names the facts that a resource may have. One table: rows, rule pages, `inspect` and `gpulint facts` read it.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub enum Key { $($variant),+ }
+
+        impl Key {
+            pub const ALL: &'static [Key] = &[$(Key::$variant),+];
+
+            pub fn name(self) -> &'static str {
+                match self { $(Key::$variant => $name),+ }
+            }
+
+            pub fn value_type(self) -> Type {
+                match self { $(Key::$variant => Type::$type),+ }
+            }
+
+            pub fn meaning(self) -> &'static str {
+                match self { $(Key::$variant => concat!($($meaning),+).trim_ascii()),+ }
+            }
+        }
+    };
+}
+
+keys! {
+    // What it is and where
+    /// Who rents it out: aws, gcp, azure, oci, ...
+    Provider "provider" Text;
+    /// The region that prices it, without the letter of a zone.
+    Region "region" Text;
+    /// The machine type as the cloud bills it.
+    Machine "machine" Text;
+    /// Canonical name of the accelerator.
+    Accelerator "accelerator" Text;
+    /// Accelerators of one machine (rented) or one pod (requested); a fraction where one device is shared.
+    AcceleratorCount "accelerator_count" Number;
+    /// Memory of one whole accelerator in GiB.
+    AcceleratorMemory "accelerator_memory_gib" Number;
+    /// A slice of an accelerator that is asked for: a MIG profile such as 1g.10gb.
+    Slice "slice" Text;
+    /// Virtual CPUs: of the machine (rented) or asked for by the pod (requested).
+    Cpus "cpus" Number;
+    /// Memory in GiB: of the machine (rented) or asked for by the pod (requested).
+    Memory "memory_gib" Number;
+
+    // How it is bought
+    /// on-demand, spot, reserved, capacity-block, flex-start, mixed, spot-or-on-demand or on-prem.
+    Purchase "purchase" Text;
+    /// With mixed purchase: machines that are always on demand.
+    OnDemandBase "on_demand_base" Integer;
+    /// With mixed purchase: the share above the base that is spot, 0 to 1.
+    SpotShare "spot_share" Number;
+
+    // What it is for
+    /// training, batch, inference, interactive, ci, graphics, test or infra.
+    Purpose "purpose" Text;
+    /// It says of itself that it serves production.
+    Production "production" Flag;
+    /// It says of itself that it must be done by a certain time.
+    DeadlineBound "deadline_bound" Flag;
+
+    // What ends it
+    /// It is stopped after so many idle minutes.
+    IdleMinutes "idle_minutes" Number;
+    /// What stops it at set times: a schedule, a policy, an alarm.
+    Schedule "schedule" Text;
+    /// It runs at most so many seconds.
+    TimeLimit "time_limit_seconds" Number;
+    /// It is removed so many seconds after it finished.
+    Ttl "ttl_seconds" Number;
+    /// Its number follows demand: an autoscaler is in charge of it.
+    Autoscaled "autoscaled" Flag;
+    /// It only exists while its work runs: a job, a task, a pool that a scheduler fills.
+    EndsByItself "ends_by_itself" Flag;
+
+    // What runs on it
+    /// The serving or training program: vllm, sglang, tgi, torchrun, ...
+    Program "program" Text;
+    /// The model it declares.
+    Model "model" Text;
+    /// serve, embed, diffusion, speech or train.
+    Task "task" Text;
+    /// Precision of the weights: bf16, fp8, int8, awq, nf4, ...
+    Precision "precision" Text;
+    /// Precision of the KV cache, where it differs.
+    CachePrecision "cache_precision" Text;
+    /// Tokens of context that it holds.
+    Context "context" Integer;
+    /// Sequences or samples at a time.
+    BatchSize "batch_size" Integer;
+    /// Share of accelerator memory that the program may fill, 0 to 1.
+    MemoryUtilization "memory_utilization" Number;
+    /// GPUs that share one layer.
+    TensorParallel "tensor_parallel" Integer;
+    /// Stages of layers.
+    PipelineParallel "pipeline_parallel" Integer;
+    /// Copies of the model.
+    DataParallel "data_parallel" Integer;
+    /// GPUs over which experts are spread.
+    ExpertParallel "expert_parallel" Integer;
+    /// Pods or machines that together run one copy of the model.
+    GroupSize "group_size" Integer;
+    /// Training: full, lora or qlora.
+    Method "method" Text;
+    /// Training: adamw, adamw8bit, lion, adafactor, ...
+    Optimizer "optimizer" Text;
+    /// Training: ddp, fsdp, zero1, zero2, zero3 or megatron.
+    Sharding "sharding" Text;
+    /// Training: activations are recomputed.
+    Recompute "recompute" Flag;
+    /// Part of the model or the optimizer is kept on the host.
+    Offload "offload" Text;
+    /// Where training writes its checkpoints.
+    Checkpoint "checkpoint" Text;
+}

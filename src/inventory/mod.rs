@@ -1,0 +1,15 @@
+//! The neutral model: resources made of facts, and the links between them.
+//!
+//! Front ends fill it, everything after them reads it. It knows no Terraform type, no Kubernetes kind, no price.
+//! A fact says where it stands and how it is known; what is not known stays unknown, with its cause.
+
+mod fact;
+mod key;
+mod resource;
+
+pub use fact::{Fact, Known, Origin, Unknown};
+pub use key::{Key, Type, Value};
+pub use resource::{
+    FrontEnd, Inventory, Labels, Link, LinkKind, Purchase, Purpose, Range, Resource, ResourceId, Role, Selector,
+    Skipped, Taint,
+};

@@ -1,0 +1,299 @@
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::diagnostic::Diagnostic;
+use crate::source::Span;
+
+use super::fact::{Fact, Unknown};
+use super::key::{Key, Value};
+
+/// Everything that the front ends found in one tree.
+#[derive(Debug, Clone, Default)]
+pub struct Inventory {
+    pub resources: Vec<Resource>,
+    pub diagnostics: Vec<Diagnostic>,
+    pub skipped: Vec<Skipped>,
+}
+
+/// Text that was not read, and why.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Skipped {
+    pub path: String,
+    pub reason: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ResourceId(pub usize);
+
+/// One thing that rents accelerators or asks for them.
+///
+/// A front end reports every resource whose row names a machine or accelerators; the catalog decides later which of
+/// these machines carry accelerators at all, and completes the facts that follow from a machine.
+#[derive(Debug, Clone)]
+pub struct Resource {
+    /// As its own tool writes it: `module.a["x"].aws_instance.b[0]`, `Deployment/serving/llama`.
+    pub address: String,
+    /// The Terraform type or the Kubernetes kind.
+    pub kind: String,
+    pub front_end: FrontEnd,
+    pub role: Role,
+    /// The header: the first line of the block, or the first key of the document.
+    pub span: Span,
+    /// The whole block or document.
+    pub body: Span,
+    /// Machines or pods.
+    pub count: Fact<Range>,
+    pub labels: Labels,
+    pub links: Vec<Link>,
+    /// Pools: the labels and taints that its nodes get. Pods: the labels that they ask for of a node.
+    pub selector: Selector,
+    facts: BTreeMap<Key, Fact<Value>>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum FrontEnd {
+    Terraform,
+    Plan,
+    Kubernetes,
+    Chart,
+}
+
+impl FrontEnd {
+    pub fn name(self) -> &'static str {
+        match self {
+            FrontEnd::Terraform => "terraform",
+            FrontEnd::Plan => "plan",
+            FrontEnd::Kubernetes => "kubernetes",
+            FrontEnd::Chart => "chart",
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Role {
+    /// A machine that is paid for.
+    Rented,
+    /// A share of a machine that somebody else pays for.
+    Requested,
+}
+
+impl Role {
+    pub fn name(self) -> &'static str {
+        match self {
+            Role::Rented => "rented",
+            Role::Requested => "requested",
+        }
+    }
+}
+
+/// How many there are: always, as the text sets it, and at most.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Range {
+    pub floor: f64,
+    pub expected: f64,
+    pub ceiling: f64,
+}
+
+impl Range {
+    pub fn exactly(n: f64) -> Self {
+        Range { floor: n, expected: n, ceiling: n }
+    }
+
+    /// From `floor` to `ceiling`; what is expected is the stated number, or the floor where none is stated.
+    pub fn between(floor: f64, stated: Option<f64>, ceiling: f64) -> Self {
+        let ceiling = ceiling.max(floor);
+        Range { floor, expected: stated.unwrap_or(floor).clamp(floor, ceiling), ceiling }
+    }
+
+    #[must_use]
+    pub fn times(self, other: Range) -> Range {
+        Range {
+            floor: self.floor * other.floor,
+            expected: self.expected * other.expected,
+            ceiling: self.ceiling * other.ceiling,
+        }
+    }
+}
+
+/// The keys by which cost is attributed: Terraform tags and labels, Kubernetes labels and annotations.
+#[derive(Debug, Clone, Default)]
+pub struct Labels {
+    pub entries: BTreeMap<String, Fact<Arc<str>>>,
+    /// There may be more keys that cannot be seen: `tags = var.tags`.
+    pub open: Option<Unknown<()>>,
+    /// The attribute or block that holds them.
+    pub span: Option<Span>,
+    /// The type takes labels that reach the bill.
+    pub taggable: bool,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Link {
+    pub kind: LinkKind,
+    /// The address at the other end.
+    pub to: String,
+    /// The text that proves the link.
+    pub span: Span,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum LinkKind {
+    /// A pod runs on this pool.
+    Pool,
+    /// Its number is decided there.
+    Autoscaler,
+    /// It is stopped there.
+    Stop,
+    /// It takes its settings from there: a launch template, a class, a queue.
+    Settings,
+}
+
+impl LinkKind {
+    pub fn name(self) -> &'static str {
+        match self {
+            LinkKind::Pool => "pool",
+            LinkKind::Autoscaler => "autoscaler",
+            LinkKind::Stop => "stop",
+            LinkKind::Settings => "settings",
+        }
+    }
+}
+
+/// Labels and taints by which pods and pools find each other.
+#[derive(Debug, Clone, Default)]
+pub struct Selector {
+    pub labels: BTreeMap<String, Fact<Arc<str>>>,
+    pub taints: Vec<Taint>,
+}
+
+/// A taint of a pool, or a toleration of a pod.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Taint {
+    pub key: Arc<str>,
+    pub value: Option<Arc<str>>,
+    pub span: Span,
+}
+
+macro_rules! names {
+    ($(#[$doc:meta])* $type:ident { $($variant:ident $name:literal),+ $(,)? }) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub enum $type { $($variant),+ }
+
+        impl $type {
+            pub const ALL: &'static [$type] = &[$($type::$variant),+];
+
+            pub fn name(self) -> &'static str {
+                match self { $($type::$variant => $name),+ }
+            }
+
+            pub fn from_name(name: &str) -> Option<Self> {
+                Self::ALL.iter().copied().find(|it| it.name() == name)
+            }
+        }
+    };
+}
+
+names! {
+    /// How a machine is bought.
+    Purchase {
+        OnDemand "on-demand",
+        Spot "spot",
+        Reserved "reserved",
+        CapacityBlock "capacity-block",
+        FlexStart "flex-start",
+        Mixed "mixed",
+        SpotOrOnDemand "spot-or-on-demand",
+        OnPrem "on-prem",
+    }
+}
+
+names! {
+    /// What a resource is for.
+    Purpose {
+        Training "training",
+        Batch "batch",
+        Inference "inference",
+        Interactive "interactive",
+        Ci "ci",
+        Graphics "graphics",
+        Test "test",
+        Infra "infra",
+    }
+}
+
+impl Resource {
+    pub fn new(
+        front_end: FrontEnd,
+        role: Role,
+        kind: impl Into<String>,
+        address: impl Into<String>,
+        span: Span,
+        body: Span,
+    ) -> Self {
+        Resource {
+            address: address.into(),
+            kind: kind.into(),
+            front_end,
+            role,
+            span,
+            body,
+            count: Fact::known(Range::exactly(1.0), span, super::Origin::Written),
+            labels: Labels::default(),
+            links: Vec::new(),
+            selector: Selector::default(),
+            facts: BTreeMap::new(),
+        }
+    }
+
+    pub fn fact(&self, key: Key) -> &Fact<Value> {
+        const ABSENT: &Fact<Value> = &Fact::Absent;
+        self.facts.get(&key).unwrap_or(ABSENT)
+    }
+
+    /// Sets a fact; a value that does not have the type of the key becomes unknown.
+    pub fn set(&mut self, key: Key, fact: Fact<Value>) {
+        let fact = match fact {
+            Fact::Absent => {
+                self.facts.remove(&key);
+                return;
+            }
+            Fact::Known(mut known) => match known.value.clone().conform(key.value_type()) {
+                Some(value) => {
+                    known.value = value;
+                    Fact::Known(known)
+                }
+                None => Fact::unknown(
+                    format!("`{}` is no {} for {}", known.value, key.value_type().name(), key.name()),
+                    known.span,
+                ),
+            },
+            Fact::Unknown(mut unknown) => {
+                unknown.candidates =
+                    unknown.candidates.into_iter().filter_map(|value| value.conform(key.value_type())).collect();
+                Fact::Unknown(unknown)
+            }
+        };
+        self.facts.insert(key, fact);
+    }
+
+    pub fn facts(&self) -> impl Iterator<Item = (Key, &Fact<Value>)> {
+        self.facts.iter().map(|(key, fact)| (*key, fact))
+    }
+
+    pub fn text(&self, key: Key) -> Option<&str> {
+        self.fact(key).value().and_then(Value::as_text)
+    }
+
+    pub fn number(&self, key: Key) -> Option<f64> {
+        self.fact(key).value().and_then(Value::as_number)
+    }
+
+    pub fn flag(&self, key: Key) -> Option<bool> {
+        self.fact(key).value().and_then(Value::as_flag)
+    }
+
+    pub fn purchase(&self) -> Option<Purchase> {
+        self.text(Key::Purchase).and_then(Purchase::from_name)
+    }
+}

@@ -1,0 +1,97 @@
+//! Inventory + catalog → bill. Two bills → delta.
+//!
+//! First completes each resource with what follows from its machine (accelerator, memory, CPUs) and drops what carries
+//! no accelerator; then prices what is left. Each price remembers the steps that led to it. Unpriced is a result.
+
+use std::collections::BTreeMap;
+
+use crate::catalog::{Money, MoneyRange};
+use crate::inventory::{Range, ResourceId};
+
+/// Hours of a month, by convention of the clouds' own calculators.
+pub const HOURS_PER_MONTH: f64 = 730.0;
+
+/// What the configuration says about prices.
+#[derive(Debug, Clone, Default)]
+pub struct Settings {
+    /// Used where the text names none, and then marked as assumed.
+    pub default_provider: Option<String>,
+    pub default_region: Option<String>,
+    /// Used for pods that name no accelerator, and then marked as assumed.
+    pub default_accelerator: Option<String>,
+    /// Share by which a provider's list prices are lowered, 0 to 1.
+    pub discounts: BTreeMap<String, f64>,
+}
+
+/// What everything costs. `items` has one entry for each resource of the inventory, in the same order.
+#[derive(Debug, Clone, Default)]
+pub struct Bill {
+    pub items: Vec<Item>,
+    pub rented: MoneyRange,
+    pub requested: MoneyRange,
+    pub unpriced: usize,
+    /// Date of the oldest price that was used, `2026-07-20`.
+    pub oldest_row: Option<String>,
+}
+
+impl Bill {
+    pub fn item(&self, id: ResourceId) -> &Item {
+        &self.items[id.0]
+    }
+}
+
+/// What one resource costs.
+#[derive(Debug, Clone, Default)]
+pub struct Item {
+    pub status: Status,
+    /// One machine or pod for one hour, as it is bought.
+    pub per_hour: Option<MoneyRange>,
+    /// Unit price × count × hours.
+    pub monthly: Option<MoneyRange>,
+    /// The same, bought differently; missing where that price is not known or does not exist.
+    pub monthly_if: BTreeMap<Scenario, MoneyRange>,
+    pub hours_per_month: f64,
+    pub count: Option<Range>,
+    /// How the price came to be, in order, for `gpulint explain`.
+    pub steps: Vec<Step>,
+    pub as_of: Option<String>,
+}
+
+#[derive(Debug, Clone, Default, PartialEq)]
+pub enum Status {
+    Priced,
+    /// Concluded from another row; the text says how.
+    Estimated(String),
+    Unpriced(String),
+    #[default]
+    Unasked,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Scenario {
+    OnDemand,
+    Spot,
+    Reserved1y,
+    Reserved3y,
+}
+
+impl Scenario {
+    pub const ALL: [Scenario; 4] = [Scenario::OnDemand, Scenario::Spot, Scenario::Reserved1y, Scenario::Reserved3y];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Scenario::OnDemand => "on_demand",
+            Scenario::Spot => "spot",
+            Scenario::Reserved1y => "reserved_1y",
+            Scenario::Reserved3y => "reserved_3y",
+        }
+    }
+}
+
+/// One step of a sum.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Step {
+    /// What was done: "row aws g5.xlarge us-east-1, 2026-07-20, karpenter-provider-aws".
+    pub text: String,
+    pub result: Option<Money>,
+}

@@ -1,0 +1,219 @@
+use std::collections::HashMap;
+use std::sync::{Arc, OnceLock, PoisonError, RwLock};
+
+use super::tree::{ReadError, Tree};
+
+/// A file that was read, or text derived from one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct FileId(u32);
+
+/// A byte range in a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Span {
+    pub file: FileId,
+    pub start: u32,
+    pub end: u32,
+}
+
+impl Span {
+    pub fn new(file: FileId, start: usize, end: usize) -> Self {
+        let clamp = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
+        Span { file, start: clamp(start), end: clamp(end.max(start)) }
+    }
+
+    /// From the start of this one to the end of the other.
+    #[must_use]
+    pub fn to(self, other: Span) -> Span {
+        Span { file: self.file, start: self.start.min(other.start), end: self.end.max(other.end) }
+    }
+
+    pub fn contains(self, other: Span) -> bool {
+        self.file == other.file && self.start <= other.start && other.end <= self.end
+    }
+
+    pub fn range(self) -> std::ops::Range<usize> {
+        self.start as usize..self.end as usize
+    }
+}
+
+/// Where derived text came from: from `start` on, up to the next segment.
+#[derive(Debug, Clone, Copy)]
+pub struct Segment {
+    pub start: u32,
+    pub origin: Span,
+    /// Each byte stands for the byte at the same distance in the origin; otherwise all of it stands for the whole origin.
+    pub linear: bool,
+}
+
+/// A place as people read it; lines and columns count from 1, columns in characters.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Location {
+    pub path: String,
+    pub line: usize,
+    pub column: usize,
+    pub end_line: usize,
+    pub end_column: usize,
+}
+
+#[derive(Debug)]
+struct File {
+    path: String,
+    text: Arc<str>,
+    line_starts: OnceLock<Vec<u32>>,
+    derived: Vec<Segment>,
+}
+
+/// All text of one run. Files are read once, on first use, and stay.
+pub struct Sources {
+    tree: Box<dyn Tree>,
+    files: RwLock<Files>,
+}
+
+#[derive(Default)]
+struct Files {
+    all: Vec<Arc<File>>,
+    by_path: HashMap<String, Result<FileId, ReadError>>,
+}
+
+impl Sources {
+    pub fn new(tree: impl Tree + 'static) -> Self {
+        Sources { tree: Box::new(tree), files: RwLock::default() }
+    }
+
+    pub fn tree(&self) -> &dyn Tree {
+        &*self.tree
+    }
+
+    /// Reads a file, once. Text that is not UTF-8 is read with replacement characters; a byte-order mark stays, so that
+    /// offsets are those of the file.
+    pub fn open(&self, path: &str) -> Result<FileId, ReadError> {
+        if let Some(known) = self.read_lock().by_path.get(path) {
+            return known.clone();
+        }
+        let read = self.tree.read(path).map(|bytes| match String::from_utf8(bytes) {
+            Ok(text) => text,
+            Err(error) => String::from_utf8_lossy(error.as_bytes()).into_owned(),
+        });
+        let mut files = self.files.write().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = files.by_path.get(path) {
+            return known.clone();
+        }
+        let result = read.map(|text| files.push(path.to_owned(), text, Vec::new()));
+        files.by_path.insert(path.to_owned(), result.clone());
+        result
+    }
+
+    /// Adds text that was made from other text.
+    pub fn derive(&self, path: &str, text: String, segments: Vec<Segment>) -> FileId {
+        let mut files = self.files.write().unwrap_or_else(PoisonError::into_inner);
+        files.push(path.to_owned(), text, segments)
+    }
+
+    pub fn text(&self, file: FileId) -> Arc<str> {
+        self.file(file).text.clone()
+    }
+
+    /// The path of a file, or of the file that a derived one leads back to.
+    pub fn path(&self, file: FileId) -> String {
+        let file = self.file(file);
+        match file.derived.first() {
+            Some(segment) => self.path(segment.origin.file),
+            None => file.path.clone(),
+        }
+    }
+
+    pub fn snippet(&self, span: Span) -> String {
+        self.text(span.file).get(span.range()).unwrap_or_default().to_owned()
+    }
+
+    /// The span in a file that an author can change.
+    pub fn origin(&self, span: Span) -> Span {
+        let file = self.file(span.file);
+        let Some(segment) = file.derived.iter().rev().find(|s| s.start <= span.start).or(file.derived.first()) else {
+            return span;
+        };
+        let origin = if segment.linear {
+            let start = (segment.origin.start + span.start.saturating_sub(segment.start)).min(segment.origin.end);
+            let end = (start + (span.end - span.start)).min(segment.origin.end);
+            Span { file: segment.origin.file, start, end }
+        } else {
+            segment.origin
+        };
+        self.origin(origin)
+    }
+
+    pub fn locate(&self, span: Span) -> Location {
+        let span = self.origin(span);
+        let file = self.file(span.file);
+        let (line, column) = file.position(span.start);
+        let (end_line, end_column) = file.position(span.end.max(span.start));
+        Location { path: file.path.clone(), line, column, end_line, end_column }
+    }
+
+    pub fn line(&self, span: Span) -> usize {
+        self.locate(span).line
+    }
+
+    fn file(&self, id: FileId) -> Arc<File> {
+        self.read_lock().all[id.0 as usize].clone()
+    }
+
+    fn read_lock(&self) -> std::sync::RwLockReadGuard<'_, Files> {
+        self.files.read().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Files {
+    fn push(&mut self, path: String, text: String, derived: Vec<Segment>) -> FileId {
+        let id = FileId(u32::try_from(self.all.len()).unwrap_or(u32::MAX));
+        self.all.push(Arc::new(File { path, text: text.into(), line_starts: OnceLock::new(), derived }));
+        id
+    }
+}
+
+impl File {
+    fn position(&self, offset: u32) -> (usize, usize) {
+        let starts = self.line_starts.get_or_init(|| {
+            let mut starts = vec![0u32];
+            starts.extend(memchr::memchr_iter(b'\n', self.text.as_bytes()).map(|at| at as u32 + 1));
+            starts
+        });
+        let offset = offset.min(self.text.len() as u32);
+        let line = starts.partition_point(|&start| start <= offset);
+        let start = starts[line - 1] as usize;
+        let mut end = offset as usize;
+        while !self.text.is_char_boundary(end) {
+            end -= 1;
+        }
+        (line, self.text[start..end].chars().count() + 1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::source::MemoryTree;
+
+    #[test]
+    fn positions_count_characters_from_one() {
+        let sources = Sources::new(MemoryTree::new().with("a", "é=1\r\nx=2\n"));
+        let file = sources.open("a").unwrap();
+        let at = |start, end| {
+            let l = sources.locate(Span::new(file, start, end));
+            (l.line, l.column, l.end_line, l.end_column)
+        };
+        assert_eq!(at(2, 3), (1, 2, 1, 3));
+        assert_eq!(at(6, 7), (2, 1, 2, 2));
+        assert_eq!(at(99, 99), (3, 1, 3, 1));
+    }
+
+    #[test]
+    fn derived_text_leads_back_to_its_origin() {
+        let sources = Sources::new(MemoryTree::new().with("m.tf", "y = \"a: 1\"\n"));
+        let file = sources.open("m.tf").unwrap();
+        let origin = Span::new(file, 5, 9);
+        let derived = sources.derive("m.tf", "a: 1".into(), vec![Segment { start: 0, origin, linear: true }]);
+        assert_eq!(sources.origin(Span::new(derived, 3, 4)), Span::new(file, 8, 9));
+        assert_eq!(sources.path(derived), "m.tf");
+    }
+}

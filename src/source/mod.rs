@@ -1,0 +1,11 @@
+//! The text of files, and places in it.
+//!
+//! A `Span` is a file and a byte range; line and column are computed when something is printed. Text that was made from
+//! other text (YAML inside a Terraform string, a rendered template) is a derived file whose spans lead back to where an
+//! author can change them. This room knows nothing of what any text means.
+
+mod files;
+mod tree;
+
+pub use files::{FileId, Location, Segment, Sources, Span};
+pub use tree::{Entry, MemoryTree, ReadError, Tree, join, normalize, parent};

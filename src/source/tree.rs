@@ -1,0 +1,133 @@
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// A tree of files as the readers see it: paths are relative to its root, with `/` between parts and no `.` or `..`.
+/// The command line brings one that reads a disk, another reads git objects, tests and rule pages keep theirs in memory.
+pub trait Tree: Send + Sync {
+    /// The bytes of a file.
+    fn read(&self, path: &str) -> Result<Vec<u8>, ReadError>;
+    /// The entries of a directory, sorted by name; empty where there is no such directory.
+    fn list(&self, directory: &str) -> Vec<Entry>;
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Entry {
+    pub name: String,
+    pub is_directory: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ReadError {
+    Missing,
+    /// The path leads out of the tree, and nobody named it on the command line.
+    Outside,
+    TooLarge {
+        bytes: u64,
+        limit: u64,
+    },
+    Other(String),
+}
+
+impl fmt::Display for ReadError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ReadError::Missing => write!(f, "no such file"),
+            ReadError::Outside => write!(f, "the path leads out of the tree"),
+            ReadError::TooLarge { bytes, limit } => write!(f, "{bytes} bytes are more than the limit of {limit}"),
+            ReadError::Other(why) => write!(f, "{why}"),
+        }
+    }
+}
+
+/// A tree that lives in memory.
+#[derive(Debug, Clone, Default)]
+pub struct MemoryTree {
+    files: BTreeMap<String, Vec<u8>>,
+}
+
+impl MemoryTree {
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    #[must_use]
+    pub fn with(mut self, path: &str, text: impl Into<Vec<u8>>) -> Self {
+        self.files.insert(path.to_owned(), text.into());
+        self
+    }
+
+    pub fn paths(&self) -> impl Iterator<Item = &str> {
+        self.files.keys().map(String::as_str)
+    }
+}
+
+impl Tree for MemoryTree {
+    fn read(&self, path: &str) -> Result<Vec<u8>, ReadError> {
+        self.files.get(path).cloned().ok_or(ReadError::Missing)
+    }
+
+    fn list(&self, directory: &str) -> Vec<Entry> {
+        let prefix = if directory.is_empty() { String::new() } else { format!("{directory}/") };
+        let mut entries: Vec<Entry> = Vec::new();
+        for path in self.files.keys() {
+            let Some(rest) = path.strip_prefix(&prefix) else { continue };
+            let (name, is_directory) = match rest.split_once('/') {
+                Some((name, _)) => (name, true),
+                None => (rest, false),
+            };
+            let entry = Entry { name: name.to_owned(), is_directory };
+            if entries.last() != Some(&entry) {
+                entries.push(entry);
+            }
+        }
+        entries.sort();
+        entries.dedup();
+        entries
+    }
+}
+
+/// `directory` and a relative path joined and freed of `.` and `..`; `None` where it leads out of the tree.
+pub fn join(directory: &str, relative: &str) -> Option<String> {
+    normalize(&format!("{directory}/{relative}"))
+}
+
+/// A path freed of `.`, `..` and doubled slashes; `None` where it leads out of the tree.
+pub fn normalize(path: &str) -> Option<String> {
+    let mut parts: Vec<&str> = Vec::new();
+    for part in path.split('/') {
+        match part {
+            "" | "." => {}
+            ".." => {
+                parts.pop()?;
+            }
+            _ => parts.push(part),
+        }
+    }
+    Some(parts.join("/"))
+}
+
+/// The directory that holds a path; the root is the empty string.
+pub fn parent(path: &str) -> &str {
+    path.rsplit_once('/').map_or("", |(directory, _)| directory)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_stay_inside_the_tree() {
+        assert_eq!(join("a/b", "../c").as_deref(), Some("a/c"));
+        assert_eq!(join("a", "../../c"), None);
+        assert_eq!(join("", "./x//y").as_deref(), Some("x/y"));
+        assert_eq!(parent("a/b.tf"), "a");
+        assert_eq!(parent("b.tf"), "");
+    }
+
+    #[test]
+    fn a_memory_tree_lists_directories_once() {
+        let tree = MemoryTree::new().with("a/x", "").with("a/y", "").with("b", "");
+        let names: Vec<_> = tree.list("").into_iter().map(|e| (e.name, e.is_directory)).collect();
+        assert_eq!(names, [("a".to_owned(), true), ("b".to_owned(), false)]);
+    }
+}

@@ -1,0 +1,52 @@
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::inventory::{Fact, Range};
+use crate::source::Span;
+
+use super::value::{Cause, Value};
+
+/// One instance of a block after evaluation: `count`, `for_each` and `dynamic` are expanded.
+#[derive(Debug, Clone)]
+pub struct Block {
+    /// `resource`, `data`, `module`, `output`, ... or the name of a nested block.
+    pub keyword: String,
+    /// The labels: `["aws_instance", "train"]`.
+    pub labels: Vec<String>,
+    /// `module.a["x"].aws_instance.b[0]`; empty for nested blocks.
+    pub address: String,
+    pub span: Span,
+    pub body: Span,
+    pub attributes: BTreeMap<String, Attribute>,
+    pub blocks: Vec<Block>,
+    /// Nested blocks of this name may exist: their `dynamic` runs over something unknown.
+    pub open_blocks: Vec<(String, Arc<Cause>)>,
+    /// How many of it there are: 1 for an expanded instance; a range or unknown where `count` or `for_each` is not known.
+    pub instances: Fact<Range>,
+    /// The provider configuration that a resource uses.
+    pub provider: Option<Arc<Provider>>,
+    /// For module calls: the source as written. Calls whose code is on disk are expanded and appear as resources too.
+    pub source: Option<String>,
+    /// Other blocks that the arguments refer to, by address: `aws_launch_template.gpu`, with the place of the reference.
+    pub references: Vec<(String, Span)>,
+}
+
+#[derive(Debug, Clone)]
+pub struct Attribute {
+    pub value: Value,
+    /// The name and the expression.
+    pub span: Span,
+    pub expression: Span,
+    /// The expression is written here in full: no reference, no function.
+    pub literal: bool,
+}
+
+/// A `provider` block: region, project, default tags.
+#[derive(Debug, Clone)]
+pub struct Provider {
+    pub name: String,
+    pub alias: Option<String>,
+    pub span: Span,
+    pub attributes: BTreeMap<String, Attribute>,
+    pub blocks: Vec<Block>,
+}

@@ -8,5 +8,6 @@ pub mod fit;
 pub mod inventory;
 pub mod kubernetes;
 pub mod pricing;
+pub mod rules;
 pub mod source;
 pub mod terraform;

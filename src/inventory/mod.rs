@@ -5,6 +5,7 @@
 
 mod fact;
 mod key;
+pub mod programs;
 mod resource;
 
 pub use fact::{Fact, Known, Origin, Unknown};

@@ -172,10 +172,18 @@ impl Catalog {
     }
 
     fn own_machine(&self, provider: &str, name: &str) -> Option<Machine<'_>> {
-        let (provider, name, accelerator, count, cpus, memory_gib) = self.own.machine(provider, name)?;
-        let accelerator = self.accelerator(accelerator).map_or(accelerator, |known| known.name).into();
-        let (provider, name) = (provider.into(), name.into());
-        Some(Machine { provider, name, accelerator, count, cpus, memory_gib, retired: None, kind: Kind::Listed })
+        let (row, count) = self.own.machine(provider, name)?;
+        let accelerator = self.accelerator(&row.accelerator).map_or(&*row.accelerator, |known| known.name);
+        Some(Machine {
+            provider: (&*row.provider).into(),
+            name: (&*row.machine).into(),
+            accelerator: accelerator.into(),
+            count,
+            cpus: row.vcpus,
+            memory_gib: row.memory_gib,
+            retired: None,
+            kind: Kind::Listed,
+        })
     }
 
     fn read_machine<'c>(&'c self, mut row: Cells<'c>) -> Machine<'c> {

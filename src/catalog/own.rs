@@ -16,13 +16,13 @@ pub(super) struct OwnPrices {
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct OwnPrice {
     pub(super) line: usize,
-    provider: String,
-    machine: String,
-    accelerator: String,
+    pub(super) provider: String,
+    pub(super) machine: String,
+    pub(super) accelerator: String,
     region: String,
     accelerator_count: Option<f64>,
-    vcpus: Option<f64>,
-    memory_gib: Option<f64>,
+    pub(super) vcpus: Option<f64>,
+    pub(super) memory_gib: Option<f64>,
     pub(super) on_demand: Option<Money>,
     pub(super) spot: Option<Money>,
     pub(super) reserved_1y: Option<Money>,
@@ -71,16 +71,12 @@ impl OwnPrices {
         })
     }
 
-    /// A machine that a line describes: its name without wildcards, its accelerator and how many of it.
-    pub(super) fn machine(
-        &self,
-        provider: &str,
-        name: &str,
-    ) -> Option<(&str, &str, &str, f64, Option<f64>, Option<f64>)> {
+    /// The line that describes a machine: its name without wildcards, its accelerator and how many of it.
+    pub(super) fn machine(&self, provider: &str, name: &str) -> Option<(&OwnPrice, f64)> {
         self.rows.iter().rev().find_map(|row| {
-            let described = row.provider.eq_ignore_ascii_case(provider) && row.machine.eq_ignore_ascii_case(name);
-            let count = row.accelerator_count.filter(|_| described && !row.accelerator.is_empty())?;
-            Some((&*row.provider, &*row.machine, &*row.accelerator, count, row.vcpus, row.memory_gib))
+            let is_it = row.provider.eq_ignore_ascii_case(provider) && row.machine.eq_ignore_ascii_case(name);
+            let count = row.accelerator_count.filter(|_| is_it && !row.accelerator.is_empty())?;
+            Some((row, count))
         })
     }
 }

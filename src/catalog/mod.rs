@@ -8,8 +8,12 @@
 mod accelerator;
 mod format;
 mod machine;
+mod model;
+mod models;
 mod money;
+mod names;
 mod own;
+mod precision;
 mod quote;
 mod table;
 
@@ -17,9 +21,12 @@ use own::OwnPrices;
 use table::Block;
 
 pub use accelerator::{Accelerator, Slice};
-pub use format::{File, TableError};
+pub use format::{File, TableError, records};
 pub use machine::{Host, Machine, Recognized};
+pub use model::{Modality, Model};
+pub use models::{Identification, Identified, Models};
 pub use money::{Money, MoneyRange};
+pub use precision::Precision;
 pub use quote::{Basis, Commitment, Offer, Part, Quote};
 
 /// The tables, and what is laid over them: a user's own prices first, then refreshed ones.

@@ -1,8 +1,19 @@
 //! Model + workload + accelerator → does it fit, and the cheapest that does. Pure functions, no state.
+//!
+//! `estimate` says what a workload needs on each device; `cases` applies it to tables of workloads.
+
+pub mod cases;
+mod estimate;
+mod hardware;
+mod workload;
 
 use std::collections::BTreeMap;
 
 use crate::catalog::Money;
+
+pub use estimate::{Estimate, budget, cache_bytes, estimate, weight_bytes};
+pub use hardware::{Device, device};
+pub use workload::{Engine, Method, Optimizer, Recompute, Sharding, Task, Training, Workload};
 
 /// Whether a model fits the accelerators that it was given, with the numbers, in GiB for each accelerator.
 #[derive(Debug, Clone, PartialEq)]
@@ -31,6 +42,21 @@ impl Verdict {
             Verdict::DoesNotFit => "does-not-fit",
         }
     }
+}
+
+/// Fits with room to spare, surely not, or too near the edge to say. `None` where numbers are missing.
+pub fn verdict(workload: &Workload<'_>, need_gib: f64, budget_gib: f64) -> Option<Verdict> {
+    // Trainers that choose their own micro-batch fill the card: many jobs that run stand at its edge.
+    let upper = if workload.task == Task::Train { 1.25 } else { 1.15 };
+    let ratio = need_gib / budget_gib;
+    if !ratio.is_finite() || budget_gib <= 0.0 {
+        return None;
+    }
+    Some(match ratio {
+        r if r <= 0.90 => Verdict::Fits,
+        r if r <= upper => Verdict::Borderline,
+        _ => Verdict::DoesNotFit,
+    })
 }
 
 /// A configuration that could be used instead.

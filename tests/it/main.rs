@@ -1,1 +1,1 @@
-
+mod fit_cases;

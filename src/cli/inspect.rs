@@ -1,0 +1,12 @@
+use super::args::Inspect;
+use super::session::Session;
+use super::{Failure, Outcome, output};
+use crate::report::{self, Format};
+
+pub(super) fn run(arguments: &Inspect) -> Result<Outcome, Failure> {
+    let session = Session::open(&arguments.input)?;
+    let analysis = session.analyze();
+    let report = session.report(&analysis, &[]);
+    output::write(&arguments.output, Format::Json, |_format, _style| report::inspect(&report))?;
+    Ok(session.outcome(&analysis))
+}

@@ -1,0 +1,1 @@
+//! `gpulint.toml` → settings. Knows no rule by name.

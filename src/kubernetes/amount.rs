@@ -1,6 +1,6 @@
 //! Scalars of manifests as facts: numbers, quantities, and text that is filled in elsewhere.
 
-use crate::inventory::{Fact, Value};
+use crate::inventory::Fact;
 
 use super::quantity;
 use super::tree::{Data, Node};
@@ -33,16 +33,6 @@ pub(super) fn number(node: &Node) -> Fact<f64> {
 
 pub(super) fn gib(node: &Node) -> Fact<f64> {
     read(node, |node| quantity::gib(node.text()?))
-}
-
-pub(super) fn text(node: &Node) -> Fact<Value> {
-    match node.text() {
-        Some(text) => match placeholder(text) {
-            Some(why) => Fact::unknown(why, node.span),
-            None => Fact::written(Value::Text(text.clone()), node.span),
-        },
-        None => Fact::Absent,
-    }
 }
 
 fn read(node: &Node, parse: impl Fn(&Node) -> Option<f64>) -> Fact<f64> {

@@ -49,8 +49,7 @@ fn one(factor: &Factor, root: &Node, along: &Path, at: &Match<'_>) -> Fact<Range
     Fact::known(range, span, origin)
 }
 
-/// Zero times anything is zero; a factor that is not known makes the product unknown. A factor that is only a default
-/// leaves the span of what is written.
+/// Zero times anything is zero; a factor that is not known makes the product unknown.
 pub(super) fn times(a: Fact<Range>, b: Fact<Range>) -> Fact<Range> {
     let zero = |fact: &Fact<Range>| fact.value().is_some_and(|range| range.ceiling == 0.0);
     match (a, b) {
@@ -58,10 +57,12 @@ pub(super) fn times(a: Fact<Range>, b: Fact<Range>) -> Fact<Range> {
         (_, b) if zero(&b) => b,
         (Fact::Known(a), Fact::Known(b)) => {
             let value = a.value.times(b.value);
-            let (strong, weak) = if a.origin <= b.origin { (a, b) } else { (b, a) };
-            let inferred = matches!(weak.origin, Origin::Inferred(_) | Origin::Assumed(_));
-            let origin = if inferred { weak.origin } else { strong.origin };
-            Fact::Known(Known { value, span: strong.span, defined: strong.defined, origin })
+            // The weaker one decides how it is known, except that a mere default weakens nothing; what is written is
+            // what people should look at.
+            let (shown, other) = if a.origin == Origin::Default { (b, a) } else { (a, b) };
+            let weakened = other.origin > shown.origin && other.origin != Origin::Default;
+            let origin = if weakened { other.origin } else { shown.origin };
+            Fact::Known(Known { value, span: shown.span, defined: shown.defined, origin })
         }
         (Fact::Unknown(unknown), _) | (_, Fact::Unknown(unknown)) => Fact::Unknown(unknown),
         (Fact::Absent, other) | (other, Fact::Absent) => other,

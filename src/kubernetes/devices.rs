@@ -30,8 +30,6 @@ pub(super) struct Share {
     pub key: String,
     /// The amount that is a whole device; missing where that depends on the device.
     pub whole: Option<f64>,
-    /// Set where this key stands alone, without a key that counts devices.
-    pub vendor: Option<String>,
 }
 
 /// What a label of a node says.
@@ -106,6 +104,7 @@ pub(super) struct Devices {
     shares: HashMap<String, Share>,
     labels: HashMap<String, Label>,
     pub names: Vec<NamePattern>,
+    #[expect(dead_code, reason = "claims are read next")]
     classes: HashMap<String, Device>,
 }
 
@@ -140,10 +139,6 @@ impl Devices {
 
     pub(super) fn label(&self, key: &str) -> Option<&Label> {
         self.labels.get(key)
-    }
-
-    pub(super) fn class(&self, name: &str) -> Option<&Device> {
-        self.classes.get(name)
     }
 
     /// Words of which one stands in every text that asks for an accelerator.

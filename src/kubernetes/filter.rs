@@ -10,6 +10,14 @@ use super::table::KINDS;
 /// Words of dynamic resource allocation, and of objects that other objects are joined with.
 const CLAIMS: [&str; 2] = ["resourceClaimName", "resourceClaimTemplateName"];
 
+/// Files that may hold manifests, by the end of their names. Terraform has JSON of its own.
+pub(super) fn is_manifest(path: &str) -> bool {
+    const ENDINGS: [&str; 10] =
+        [".yaml", ".yml", ".json", ".tpl", ".tmpl", ".j2", ".jinja", ".jinja2", ".gotmpl", ".template"];
+    const NOT: [&str; 2] = [".tf.json", ".tofu.json"];
+    ENDINGS.iter().any(|ending| path.ends_with(ending)) && !NOT.iter().any(|ending| path.ends_with(ending))
+}
+
 /// Text that may ask for accelerators or rent machines.
 pub(super) fn may_matter(text: &[u8]) -> bool {
     WORDS.as_ref().is_none_or(|words| words.is_match(text))

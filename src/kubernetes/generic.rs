@@ -30,10 +30,10 @@ fn walk<'t>(node: &'t Node, object: &Object<'t>, above: &Above, depth: usize, ou
         Data::List(items) => items.iter().for_each(|item| walk(item, object, above, depth + 1, out)),
         Data::Map(entries) => {
             let mut above = above.clone();
-            above.count = times(above.count, number_in(node, object));
+            above.count = times(above.count, number_in(node));
             if is_pod(node) {
                 let (facts, role) = (above.facts.clone(), above.role.clone());
-                let count = above.count.clone();
+                let count = by_shape(above.count.clone(), object);
                 out.push(Group { role, pod: Pod::new(node, &[]), frame: None, count, facts });
                 return;
             }
@@ -48,6 +48,18 @@ fn walk<'t>(node: &'t Node, object: &Object<'t>, above: &Above, depth: usize, ou
     }
 }
 
+/// Even a number that is written is only taken for the number of these pods.
+fn by_shape(count: Fact<Range>, object: &Object<'_>) -> Fact<Range> {
+    match count {
+        Fact::Known(mut known) if known.origin <= Origin::Default => {
+            let why = format!("{} is no known kind; its pods are found by their shape", object.kind);
+            known.origin = Origin::Inferred(why.into());
+            Fact::Known(known)
+        }
+        other => other,
+    }
+}
+
 /// Keys of the frame are not names of anything.
 fn is_named(key: &str) -> bool {
     !matches!(key, "spec" | "template" | "metadata" | "podTemplate" | "status" | "podSpec")
@@ -58,7 +70,7 @@ fn is_pod(node: &Node) -> bool {
     containers.iter().any(|container| container.get("resources").is_some() || container.get("image").is_some())
 }
 
-fn number_in(node: &Node, object: &Object<'_>) -> Fact<Range> {
+fn number_in(node: &Node) -> Fact<Range> {
     let read = |keys: &[&str]| {
         let found = keys.iter().find_map(|key| node.get(key));
         found.map_or(Fact::Absent, amount::number)
@@ -71,6 +83,6 @@ fn number_in(node: &Node, object: &Object<'_>) -> Fact<Range> {
     let expected = stated.value().or(min.value()).copied().unwrap_or(1.0);
     let floor = min.value().copied().unwrap_or(expected);
     let ceiling = max.value().copied().unwrap_or(expected.max(floor));
-    let origin = Origin::Inferred(format!("a number above a pod of the kind {}", object.kind).into());
-    Fact::Known(Known { value: Range::between(floor, Some(expected), ceiling), span, defined: None, origin })
+    let value = Range::between(floor, Some(expected), ceiling);
+    Fact::Known(Known { value, span, defined: None, origin: Origin::Written })
 }

@@ -4,10 +4,12 @@
 //! price and no rule, and no kind by name outside the table.
 
 mod amount;
+mod containers;
 mod count;
 mod devices;
 mod filter;
 mod generic;
+mod machines;
 mod nodes;
 mod object;
 mod path;
@@ -43,17 +45,14 @@ pub fn read(sources: &Sources, paths: &[String], embedded: &[(FileId, String)], 
     let mut paths: Vec<&String> = paths.iter().collect();
     paths.sort();
     paths.dedup();
-    let wanted: Vec<(&String, bool)> = paths
+    let wanted: Vec<&String> = paths
         .into_par_iter()
-        .filter_map(|path| match sources.tree().read(path) {
-            Ok(text) if filter::may_matter(&text) => Some((path, true)),
-            Ok(_) => None,
-            Err(_) => Some((path, false)),
-        })
+        .filter(|path| filter::is_manifest(path))
+        .filter(|path| sources.tree().read(path).map_or(true, |text| filter::may_matter(&text)))
         .collect();
     let mut reading = Reading::default();
     let mut files = Vec::new();
-    for (path, _) in wanted {
+    for path in wanted {
         match sources.open(path) {
             Ok(file) => files.push((path.clone(), file)),
             Err(error) => {

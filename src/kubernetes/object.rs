@@ -1,6 +1,5 @@
 //! One Kubernetes object: what it is, what it is called, and its place.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::inventory::{Fact, Labels};

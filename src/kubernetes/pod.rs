@@ -90,6 +90,7 @@ impl<'t> Pod<'t> {
         if let Some((slice, span)) = &request.slice {
             fill(&mut facts, Key::Slice, Fact::written(Value::Text(slice.clone()), *span));
         }
+        fill(&mut facts, Key::Vendor, Fact::written(Value::text(request.vendor.as_str()), request.span));
         if let Some(chip) = &request.chip {
             fill(&mut facts, Key::Accelerator, Fact::written(Value::text(chip.as_str()), request.span));
         }
@@ -136,6 +137,12 @@ impl<'t> Pod<'t> {
     fn limit(&self) -> Fact<Value> {
         self.spec.get("activeDeadlineSeconds").map_or(Fact::Absent, |node| amount::number(node).map(Value::Number))
     }
+}
+
+/// Does this container ask for accelerators?
+pub(super) fn asks(container: &Node) -> bool {
+    let parts = ["limits", "requests"].into_iter().filter_map(|part| container.get("resources")?.get(part));
+    parts.flat_map(Node::entries).any(|entry| DEVICES.device(&entry.key).is_some())
 }
 
 pub(super) fn taints(list: &Node) -> Vec<Taint> {

@@ -3,12 +3,16 @@
 use crate::inventory::{Fact, FrontEnd, Key, Origin, Range, Resource, Role, Value};
 use crate::source::Span;
 
+use crate::inventory::programs;
+
+use super::containers;
 use super::count;
 use super::generic;
+use super::machines;
 use super::nodes::{Facts, fill};
 use super::object::{self, Object};
 use super::path::{Match, Path};
-use super::pod::{Pod, Request};
+use super::pod::{self, Pod, Request};
 use super::sources;
 use super::table::{Holds, KINDS, Pods, Row};
 use super::tree::Node;
@@ -51,6 +55,9 @@ fn read_apart(root: &Node, body: Span, depth: usize, idle: bool, out: &mut Vec<R
                 read_apart(found.node, found.node.span, depth + 1, idle, out);
             }
         }
+    }
+    for machines in row.iter().flat_map(|row| &row.machines) {
+        machines::resources(&object, machines, body, idle, out);
     }
     let exactly = Range::exactly(if idle { 0.0 } else { 1.0 });
     let above = Above {
@@ -197,11 +204,24 @@ fn resource(object: &Object<'_>, body: Span, address: String, group: Group<'_>, 
     resource.labels = object::labels([object.root].into_iter().chain(group.frame));
     resource.count = group.count;
     let mut facts = group.facts;
-    for (key, fact) in group.pod.facts(request, &conditions) {
+    for (key, fact) in programs(&group.pod).into_iter().chain(group.pod.facts(request, &conditions)) {
         fill(&mut facts, key, fact);
     }
     for (key, fact) in facts {
         resource.set(key, fact);
     }
     resource
+}
+
+/// What runs in the containers; those that ask for accelerators speak first.
+fn programs(pod: &Pod<'_>) -> Facts {
+    let mut containers = pod.containers.clone();
+    containers.sort_by_key(|container| !pod::asks(container));
+    let mut facts = Facts::new();
+    for container in containers {
+        for (key, fact) in programs::recognize(&containers::container(container)) {
+            fill(&mut facts, key, fact);
+        }
+    }
+    facts
 }

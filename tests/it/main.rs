@@ -1,1 +1,3 @@
+//! The boundaries of the program, one module each.
 
+mod kubernetes;

@@ -1,5 +1,7 @@
-//! The boundaries of the program, one module each.
+//! What holds at the boundaries of the program. Cases are data: Markdown files with inputs and what must come out.
 
-#![allow(clippy::unwrap_used, reason = "a test that panics has failed, which is what it is for")]
+#![allow(clippy::unwrap_used, reason = "a test that cannot read its own files is a failed test")]
 
-mod kubernetes;
+mod arrows;
+mod cli;
+mod fences;

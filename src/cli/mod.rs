@@ -11,11 +11,12 @@ mod disk;
 mod failure;
 mod inspect;
 mod output;
+mod place;
+mod progress;
 mod session;
+mod settings;
 
 use std::process::ExitCode;
-
-use clap::Parser;
 
 use args::{Arguments, Verb};
 use failure::Failure;
@@ -33,7 +34,7 @@ enum Outcome {
 
 /// Runs the command line of this process.
 pub fn main() -> ExitCode {
-    let arguments = match Arguments::try_parse() {
+    let arguments = match Arguments::of_process() {
         Ok(arguments) => arguments,
         Err(error) => {
             // Help and version are printed on purpose and are no failure.

@@ -141,6 +141,8 @@ keys! {
     Machine "machine" Text;
     /// Canonical name of the accelerator.
     Accelerator "accelerator" Text;
+    /// Who makes the accelerator: nvidia, amd, google, aws, intel, ...
+    Vendor "vendor" Text;
     /// Accelerators of one machine (rented) or one pod (requested); a fraction where one device is shared.
     AcceleratorCount "accelerator_count" Number;
     /// Memory of one whole accelerator in GiB.

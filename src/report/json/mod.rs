@@ -5,8 +5,8 @@ mod cost;
 mod inspect;
 mod wire;
 
-pub use check::check;
-pub use cost::cost;
+pub(super) use check::check;
+pub(super) use cost::cost;
 pub use inspect::inspect;
 
 use serde::Serialize;

@@ -5,3 +5,4 @@
 mod arrows;
 mod cli;
 mod fences;
+mod pricing_data;

@@ -73,7 +73,7 @@ struct Catalog<'a> {
 }
 
 /// The findings and what could not be known.
-pub fn check(report: &Report) -> String {
+pub(in crate::report) fn check(report: &Report) -> String {
     super::print(&Document {
         version: super::VERSION,
         findings: report.findings.iter().map(|decided| finding(report, decided)).collect(),

@@ -35,6 +35,7 @@ pub struct Catalog {
     block: Block,
     refreshed: Option<Block>,
     own: OwnPrices,
+    models: Models,
 }
 
 impl Default for Catalog {
@@ -67,7 +68,7 @@ impl Catalog {
     }
 
     fn of(block: Block) -> Self {
-        Catalog { block, refreshed: None, own: OwnPrices::default() }
+        Catalog { block, refreshed: None, own: OwnPrices::default(), models: Models::default() }
     }
 
     /// With prices of the user's own, which come before all others. `path` is for messages.

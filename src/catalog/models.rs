@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
+use super::Catalog;
 use super::format::{TableError, records};
 use super::model::{self, Modality, Model};
 use super::names::Name;
@@ -49,6 +50,17 @@ const TYPICAL: &[&str] = &[
     "meta-llama/Llama-3.1-70B",
     "meta-llama/Llama-3.1-405B",
 ];
+
+impl Catalog {
+    pub fn models(&self) -> &Models {
+        &self.models
+    }
+
+    /// With models of the user's own. `path` is for messages.
+    pub fn with_models(self, path: &str, text: &str) -> Result<Self, TableError> {
+        Ok(Catalog { models: self.models.with_own(path, text)?, ..self })
+    }
+}
 
 impl Models {
     /// With rows of the user's own, which come before the table. The columns are those of the table; only `model_id` and

@@ -109,6 +109,14 @@ fn serving(workload: &Workload<'_>) -> Estimate {
                 ..Estimate::default()
             }
         }
+        Engine::Layered => {
+            // Computes at most this many tokens at a time.
+            const STEP: f64 = 512.0;
+            let n = workload.devices.max(1.0);
+            let cache = cache_bytes(model, workload.context, workload.cache_bytes) * workload.batch / n / GIB;
+            let step = STEP * (model.vocab * 4.0 + model.hidden * 24.0) / GIB;
+            Estimate { weights: weights / n, cache, activations: step, overhead: 0.5, ..Estimate::default() }
+        }
         Engine::Eager => {
             let n = workload.devices.max(1.0);
             let tokens = workload.context * workload.batch;

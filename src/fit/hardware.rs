@@ -6,15 +6,22 @@ pub struct Device {
     /// GiB that the driver leaves to a framework, error correction on: less than the gigabytes on the box.
     pub usable_gib: f64,
     pub bf16: bool,
+    /// Has kernels for integers of eight bits and formats packed in four.
+    pub int8: bool,
     /// Multiplies in eight-bit floating point itself; others only store it.
     pub fp8: bool,
+    /// Multiplies in four-bit floating point.
+    pub fp4: bool,
 }
 
 /// The device of a canonical name, or of the shorter spellings in use: `A100-80`, `RTX4090`, `RTX6000ADA`.
 pub fn device(name: &str) -> Option<Device> {
     let row = DEVICES.iter().find(|(known, ..)| squeezed(known).eq(squeezed(name)))?;
     let (name, usable_gib, bf16, fp8) = *row;
-    Some(Device { name, usable_gib, bf16, fp8 })
+    let old = ["K80", "M60", "P4", "P40", "P100", "V100-16GB", "V100-32GB"].contains(&name);
+    let fp4 = ["B200", "GB200", "B300", "GB300", "GB10", "RTX-PRO-4500", "RTX-PRO-6000", "RTX-5080", "RTX-5090"]
+        .contains(&name);
+    Some(Device { name, usable_gib, bf16, int8: !old, fp8, fp4 })
 }
 
 /// Letters and digits of a name, without the unit of its memory.

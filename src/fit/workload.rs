@@ -67,6 +67,8 @@ pub enum Engine {
     Pooled { has_utilization: bool },
     /// Allocates as it goes: Transformers, llama.cpp, one-shot scripts.
     Eager,
+    /// llama.cpp and what is built on it: moves layers to the host where the device is full, computes in small steps.
+    Layered,
 }
 
 /// What only training has.

@@ -20,9 +20,9 @@ pub mod terraform;
 
 use std::collections::BTreeSet;
 
-use catalog::MoneyRange;
+use catalog::{Catalog, MoneyRange};
 use inventory::{Inventory, Resource, ResourceId, Role};
-use pricing::{Bill, Status};
+use pricing::{Bill, UnknownMachine};
 use rules::{Finding, Undetermined};
 use source::{FileId, Sources, Span};
 
@@ -41,14 +41,19 @@ pub struct Analysis {
     /// Every evaluated Terraform block, whether or not it has to do with accelerators.
     pub blocks: Vec<terraform::Block>,
     pub bill: Bill,
+    /// Machines of which nobody can say whether they carry accelerators.
+    pub unknown_machines: Vec<UnknownMachine>,
     pub findings: Vec<Finding>,
     pub undetermined: Vec<Undetermined>,
 }
 
-/// Reads the files at `paths` and concludes everything that follows from them. A pure function of text and settings.
-pub fn analyze(sources: &Sources, paths: &[String], settings: &Settings) -> Analysis {
-    let (inventory, blocks) = read(sources, paths, settings);
-    Analysis { inventory, blocks, ..Analysis::default() }
+/// Reads the files at `paths` and concludes everything that follows from them. A pure function of text, catalog and
+/// settings.
+pub fn analyze(sources: &Sources, paths: &[String], catalog: &Catalog, settings: &Settings) -> Analysis {
+    let (mut inventory, blocks) = read(sources, paths, settings);
+    let left_out = pricing::complete(&mut inventory, catalog, &settings.pricing);
+    let bill = pricing::bill(&inventory, catalog, &settings.pricing);
+    Analysis { inventory, blocks, bill, unknown_machines: left_out.unknown_machines, ..Analysis::default() }
 }
 
 impl Analysis {
@@ -71,6 +76,7 @@ impl Analysis {
         };
         self.findings.retain_mut(|it| keeps(&mut it.resource, it.span));
         self.undetermined.retain_mut(|it| keeps(&mut it.resource, it.span));
+        self.unknown_machines.retain(|it| stands(it.span));
         self.inventory.diagnostics.retain(|it| it.span.is_none_or(stands));
         self.inventory.skipped.retain(|it| files.contains(&it.path));
         let mut keep = kept.iter().copied();
@@ -89,7 +95,7 @@ impl Analysis {
         }
         self.bill.rented = rented;
         self.bill.requested = requested;
-        self.bill.unpriced = self.bill.items.iter().filter(|it| matches!(it.status, Status::Unpriced(_))).count();
+        self.bill.unpriced = self.bill.items.iter().filter(|it| it.monthly.is_none()).count();
         self.bill.oldest_row = self.bill.items.iter().filter_map(|it| it.as_of.clone()).min();
     }
 }

@@ -7,6 +7,7 @@ use super::disk::{DiskTree, LARGEST_FILE_BYTES};
 use super::place::{self, Place};
 use super::progress::Progress;
 use super::{Failure, Outcome, discover, output, settings};
+use crate::catalog::Catalog;
 use crate::config::Config;
 use crate::decide::Decided;
 use crate::inventory::Skipped;
@@ -22,6 +23,7 @@ pub(super) struct Session {
     /// Only what stands in these is told, if any: a hook names the files that changed, and whole roots are read.
     only: Option<BTreeSet<String>>,
     pub(super) config: Config,
+    pub(super) catalog: Catalog,
     pub(super) settings: Settings,
     pub(super) paths: Paths,
     skipped: Vec<Skipped>,
@@ -73,6 +75,7 @@ impl Session {
             skipped: found.skipped,
             paths: place.paths(),
             allow_empty: input.allow_empty,
+            catalog: settings::catalog(&sources, &config, &place)?,
             sources,
             config,
         })
@@ -80,7 +83,7 @@ impl Session {
 
     pub(super) fn analyze(&self) -> Analysis {
         let _progress = Progress::start(self.files.len());
-        let mut analysis = crate::analyze(&self.sources, &self.files, &self.settings);
+        let mut analysis = crate::analyze(&self.sources, &self.files, &self.catalog, &self.settings);
         if let Some(only) = &self.only {
             analysis.keep(&self.sources, only);
         }
@@ -97,12 +100,13 @@ impl Session {
             bill: &analysis.bill,
             findings,
             undetermined: &analysis.undetermined,
+            unknown_machines: &analysis.unknown_machines,
             catalog: crate::report::Catalog::default(),
         }
     }
 
-    pub(super) fn outcome(&self, _analysis: &Analysis) -> Outcome {
-        if !self.files.is_empty() || self.allow_empty {
+    pub(super) fn outcome(&self, analysis: &Analysis) -> Outcome {
+        if self.allow_empty || self.was_anything_checked(analysis) {
             return Outcome::Passed;
         }
         output::complain(
@@ -110,6 +114,28 @@ impl Session {
         );
         Outcome::Empty
     }
+}
+
+impl Session {
+    /// Text without accelerators was checked; text that is neither Terraform nor Kubernetes was not.
+    fn was_anything_checked(&self, analysis: &Analysis) -> bool {
+        let named = |file: &&String| self.only.as_ref().is_none_or(|only| only.contains(*file));
+        let mut files = self.files.iter().filter(named);
+        let inventory = &analysis.inventory;
+        !inventory.resources.is_empty()
+            || !inventory.diagnostics.is_empty()
+            || !inventory.skipped.is_empty()
+            || self.files.iter().filter(named).any(|file| discover::is_terraform(file))
+            || files.any(|file| self.sources.open(file).is_ok_and(|file| is_manifest(&self.sources.text(file))))
+    }
+}
+
+fn is_manifest(text: &str) -> bool {
+    let is_key = |line: &str, key: &str| {
+        let line = line.trim_start().trim_start_matches(['-', ' ', '{', '"', '\'']);
+        line.strip_prefix(key).is_some_and(|rest| rest.trim_start_matches(['"', '\'']).trim_start().starts_with(':'))
+    };
+    text.contains("apiVersion") && text.contains("kind") && text.lines().any(|line| is_key(line, "apiVersion"))
 }
 
 /// Files to read.

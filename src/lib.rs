@@ -22,7 +22,7 @@ use std::collections::BTreeSet;
 
 use catalog::{Catalog, MoneyRange};
 use inventory::{Inventory, Resource, ResourceId, Role};
-use pricing::{Bill, UnknownMachine};
+use pricing::{Bill, LeftOut};
 use rules::{Finding, Undetermined};
 use source::{FileId, Sources, Span};
 
@@ -32,6 +32,7 @@ pub struct Settings {
     pub terraform: terraform::Options,
     pub kubernetes: kubernetes::Options,
     pub pricing: pricing::Settings,
+    pub catalog: Catalog,
 }
 
 /// What a tree of text says: its resources, their price, and what is wasteful about them.
@@ -41,19 +42,18 @@ pub struct Analysis {
     /// Every evaluated Terraform block, whether or not it has to do with accelerators.
     pub blocks: Vec<terraform::Block>,
     pub bill: Bill,
-    /// Machines of which nobody can say whether they carry accelerators.
-    pub unknown_machines: Vec<UnknownMachine>,
+    /// What was taken for a machine without accelerators because its type cannot be known.
+    pub left_out: LeftOut,
     pub findings: Vec<Finding>,
     pub undetermined: Vec<Undetermined>,
 }
 
-/// Reads the files at `paths` and concludes everything that follows from them. A pure function of text, catalog and
-/// settings.
-pub fn analyze(sources: &Sources, paths: &[String], catalog: &Catalog, settings: &Settings) -> Analysis {
+/// Reads the files at `paths` and concludes everything that follows from them. A pure function of text and settings.
+pub fn analyze(sources: &Sources, paths: &[String], settings: &Settings) -> Analysis {
     let (mut inventory, blocks) = read(sources, paths, settings);
-    let left_out = pricing::complete(&mut inventory, catalog, &settings.pricing);
-    let bill = pricing::bill(&inventory, catalog, &settings.pricing);
-    Analysis { inventory, blocks, bill, unknown_machines: left_out.unknown_machines, ..Analysis::default() }
+    let left_out = pricing::complete(&mut inventory, &settings.catalog, &settings.pricing);
+    let bill = pricing::bill(&inventory, &settings.catalog, &settings.pricing);
+    Analysis { inventory, blocks, bill, left_out, ..Analysis::default() }
 }
 
 impl Analysis {
@@ -76,7 +76,7 @@ impl Analysis {
         };
         self.findings.retain_mut(|it| keeps(&mut it.resource, it.span));
         self.undetermined.retain_mut(|it| keeps(&mut it.resource, it.span));
-        self.unknown_machines.retain(|it| stands(it.span));
+        self.left_out.unknown_machines.retain(|it| stands(it.span));
         self.inventory.diagnostics.retain(|it| it.span.is_none_or(stands));
         self.inventory.skipped.retain(|it| files.contains(&it.path));
         let mut keep = kept.iter().copied();

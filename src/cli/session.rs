@@ -7,7 +7,6 @@ use super::disk::{DiskTree, LARGEST_FILE_BYTES};
 use super::place::{self, Place};
 use super::progress::Progress;
 use super::{Failure, Outcome, discover, output, settings};
-use crate::catalog::Catalog;
 use crate::config::Config;
 use crate::decide::Decided;
 use crate::inventory::Skipped;
@@ -23,7 +22,6 @@ pub(super) struct Session {
     /// Only what stands in these is told, if any: a hook names the files that changed, and whole roots are read.
     only: Option<BTreeSet<String>>,
     pub(super) config: Config,
-    pub(super) catalog: Catalog,
     pub(super) settings: Settings,
     pub(super) paths: Paths,
     skipped: Vec<Skipped>,
@@ -68,6 +66,7 @@ impl Session {
             settings: Settings {
                 terraform: terraform_options(input, &place)?,
                 pricing: pricing_settings(&config),
+                catalog: settings::catalog(&sources, &config, &place)?,
                 ..Settings::default()
             },
             only: named_files.then_some(found.only),
@@ -75,7 +74,6 @@ impl Session {
             skipped: found.skipped,
             paths: place.paths(),
             allow_empty: input.allow_empty,
-            catalog: settings::catalog(&sources, &config, &place)?,
             sources,
             config,
         })
@@ -83,7 +81,7 @@ impl Session {
 
     pub(super) fn analyze(&self) -> Analysis {
         let _progress = Progress::start(self.files.len());
-        let mut analysis = crate::analyze(&self.sources, &self.files, &self.catalog, &self.settings);
+        let mut analysis = crate::analyze(&self.sources, &self.files, &self.settings);
         if let Some(only) = &self.only {
             analysis.keep(&self.sources, only);
         }
@@ -100,7 +98,7 @@ impl Session {
             bill: &analysis.bill,
             findings,
             undetermined: &analysis.undetermined,
-            unknown_machines: &analysis.unknown_machines,
+            unknown_machines: &analysis.left_out.unknown_machines,
             catalog: crate::report::Catalog::default(),
         }
     }

@@ -28,6 +28,8 @@ pub(super) enum Verb {
     Cost(Box<Cost>),
     /// Every fact of every resource as JSON: what rules see
     Inspect(Box<Inspect>),
+    /// Post a finished report to a pull request
+    Comment(Box<super::comment::Comment>),
 }
 
 #[derive(Debug, Args)]
@@ -145,6 +147,7 @@ impl Arguments {
             Some(Verb::Check(check)) => &mut check.output,
             Some(Verb::Cost(cost)) => &mut cost.output,
             Some(Verb::Inspect(inspect)) => &mut inspect.output,
+            Some(Verb::Comment(_)) => return None,
         })
     }
 }

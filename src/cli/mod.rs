@@ -5,11 +5,14 @@
 
 mod args;
 mod check;
+mod ci;
+mod comment;
 mod cost;
 mod discover;
 mod disk;
 mod failure;
 mod inspect;
+mod network;
 mod output;
 mod place;
 mod progress;
@@ -59,5 +62,6 @@ fn run(arguments: Arguments) -> Result<Outcome, Failure> {
         Some(Verb::Check(check)) => check::run(&check),
         Some(Verb::Cost(cost)) => cost::run(&cost),
         Some(Verb::Inspect(inspect)) => inspect::run(&inspect),
+        Some(Verb::Comment(comment)) => comment::run(&comment),
     }
 }

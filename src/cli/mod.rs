@@ -7,6 +7,8 @@ mod args;
 mod check;
 mod ci;
 mod comment;
+mod completions;
+mod config;
 mod cost;
 mod discover;
 mod disk;
@@ -15,6 +17,7 @@ mod inspect;
 mod network;
 mod output;
 mod place;
+mod price;
 mod progress;
 mod session;
 mod settings;
@@ -63,5 +66,8 @@ fn run(arguments: Arguments) -> Result<Outcome, Failure> {
         Some(Verb::Cost(cost)) => cost::run(&cost),
         Some(Verb::Inspect(inspect)) => inspect::run(&inspect),
         Some(Verb::Comment(comment)) => comment::run(&comment),
+        Some(Verb::Price(price)) => price::run(&price),
+        Some(Verb::Config(verb)) => config::run(&verb),
+        Some(Verb::Completions { shell }) => completions::run(shell),
     }
 }

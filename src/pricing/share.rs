@@ -133,7 +133,8 @@ fn cheapest<'a>(pricing: &Pricing<'a>, provider: &str, accelerator: &str, device
     let offers = hosts(pricing, provider, accelerator, devices).into_iter().filter_map(|machine| {
         let quote = pricing.catalog.quote(&machine, &region)?;
         let (share, _) = share(pricing.resource, &machine, devices);
-        Some((quote.basis.is_estimate(), quote.on_demand?.times(share), machine))
+        let price = quote.on_demand.or(quote.spot).or(quote.reserved_1y)?;
+        Some((quote.basis.is_estimate(), price.times(share), machine))
     });
     // A price that the region lists comes before one that is estimated from another region.
     let (_, _, machine) = offers.min_by(|(one_estimated, one, a), (two_estimated, two, b)| {

@@ -33,7 +33,7 @@ pub fn assess(resource: &Resource, item: &Item, catalog: &Catalog, market: &Mark
         let estimate = estimate(&workload);
         let budget_gib = budget(&workload, device.usable_gib);
         let need_gib = estimate.need();
-        let missing = || Some(("the numbers of this workload make no sense".into(), resource.span));
+        let missing = || Some(("the numbers of this workload make no sense".into(), Key::Model));
         let mut verdict = verdict(&workload, need_gib, budget_gib).ok_or_else(missing)?;
         if verdict == Verdict::DoesNotFit
             && !demand.needs_whole_context()
@@ -65,7 +65,7 @@ pub fn assess(resource: &Resource, item: &Item, catalog: &Catalog, market: &Mark
     let span = resource.fact(Key::Model).span().unwrap_or(resource.span);
     match assessed {
         Ok(assessment) => Fact::known(assessment, span, reader.origin),
-        Err(Some((why, span))) => Fact::unknown(why, span),
+        Err(Some((why, key))) => Fact::unknown(why, resource.fact(key).span().unwrap_or(resource.span)),
         Err(None) => Fact::Absent,
     }
 }

@@ -31,8 +31,8 @@ pub struct Demand<'m> {
     pub training: Training,
 }
 
-/// Why a demand or a place cannot be told; `None` where the text does not speak of a model at all.
-pub(super) type Missing = Option<(Arc<str>, crate::source::Span)>;
+/// Why a demand or a place cannot be told, and the fact that would have told it; `None` where the text does not speak of a model at all.
+pub(super) type Missing = Option<(Arc<str>, Key)>;
 
 /// Reads facts and remembers how sure the least sure of them is.
 pub(super) struct Reader<'r> {
@@ -55,9 +55,7 @@ impl<'r> Reader<'r> {
                 self.weaken(known.origin.clone());
                 Ok(Some(known))
             }
-            Fact::Unknown(unknown) => {
-                Err(Some((format!("{} is not known: {}", key.name(), unknown.why).into(), unknown.span)))
-            }
+            Fact::Unknown(unknown) => Err(Some((format!("{} is not known: {}", key.name(), unknown.why).into(), key))),
             Fact::Absent => Ok(None),
         }
     }
@@ -70,9 +68,8 @@ impl<'r> Reader<'r> {
         Ok(self.known(key)?.and_then(|known| known.value.as_number()).filter(|n| *n > 0.0))
     }
 
-    fn missing<T>(&self, why: impl Into<Arc<str>>, at: Key) -> Result<T, Missing> {
-        let span = self.resource.fact(at).span().unwrap_or(self.resource.span);
-        Err(Some((why.into(), span)))
+    fn missing<T>(why: impl Into<Arc<str>>, at: Key) -> Result<T, Missing> {
+        Err(Some((why.into(), at)))
     }
 
     /// What the resource runs, and what that asks for.
@@ -118,7 +115,7 @@ impl<'r> Reader<'r> {
             let Some(size) = size else {
                 return match self.resource.text(Key::Program) {
                     Some(program) => {
-                        self.missing(format!("the text does not say which model {program} runs"), Key::Program)
+                        Self::missing(format!("the text does not say which model {program} runs"), Key::Program)
                     }
                     None => Err(None),
                 };
@@ -144,7 +141,7 @@ impl<'r> Reader<'r> {
                 Ok(found)
             }
             (None, Some(size)) => self.sized(catalog, size),
-            (None, None) => self.missing(format!("nothing is known of the model `{name}`"), Key::Model),
+            (None, None) => Self::missing(format!("nothing is known of the model `{name}`"), Key::Model),
         }
     }
 
@@ -152,7 +149,7 @@ impl<'r> Reader<'r> {
         self.weaken(Origin::Inferred("only the size of the model is known".into()));
         match catalog.models().of_size(size) {
             Some(model) => Ok(Identified { model: Cow::Owned(model), precision: None, by: Identification::Size }),
-            None => self.missing(format!("{size} billion parameters are no size of a model"), Key::Parameters),
+            None => Self::missing(format!("{size} billion parameters are no size of a model"), Key::Parameters),
         }
     }
 
@@ -165,7 +162,7 @@ impl<'r> Reader<'r> {
             (_, Modality::Speech) => Ok(Task::Speech),
             (_, Modality::Embedding) => Ok(Task::Embed),
             (Some(task), _) => Ok(task),
-            (None, _) => self.missing("the text does not say what is done with the model", Key::Model),
+            (None, _) => Self::missing("the text does not say what is done with the model", Key::Model),
         }
     }
 
@@ -175,7 +172,7 @@ impl<'r> Reader<'r> {
         let text = declared.and_then(|known| known.value.as_text());
         let said = text.and_then(Precision::parse);
         if let (Some(text), None) = (text, said) {
-            return self.missing(format!("the precision `{text}` is not known"), Key::Precision);
+            return Self::missing(format!("the precision `{text}` is not known"), Key::Precision);
         }
         let published = found.model.published;
         let quantized = |precision: &Precision| !precision.is_full();
@@ -199,9 +196,9 @@ impl<'r> Reader<'r> {
         }
         match task {
             Task::Embed | Task::Diffusion | Task::Speech => Ok(512.0),
-            Task::Train => self.missing("the text does not say how long the training sequences are", Key::Task),
+            Task::Train => Self::missing("the text does not say how long the training sequences are", Key::Task),
             Task::Serve if program.is_empty() => {
-                self.missing("the text does not say how much context it holds", Key::Model)
+                Self::missing("the text does not say how much context it holds", Key::Model)
             }
             // Without a limit it takes what the smallest cards get; larger ones would only be given more.
             Task::Serve if program == "ollama" => Ok(model.max_context.clamp(512.0, 4096.0)),
@@ -210,7 +207,7 @@ impl<'r> Reader<'r> {
                 Ok(model.max_context)
             }
             Task::Serve => {
-                self.missing(format!("no context is given, and the window of `{}` is not known", model.id), Key::Model)
+                Self::missing(format!("no context is given, and the window of `{}` is not known", model.id), Key::Model)
             }
         }
     }
@@ -221,7 +218,7 @@ impl<'r> Reader<'r> {
             Task::Serve if program != "ollama" => Ok(1.0),
             Task::Train => match self.number(Key::BatchSize)? {
                 Some(batch) => Ok(batch),
-                None => self.missing("the text does not say how many samples a device works on at a time", Key::Task),
+                None => Self::missing("the text does not say how many samples a device works on at a time", Key::Task),
             },
             _ => Ok(self.number(Key::BatchSize)?.unwrap_or(1.0)),
         }
@@ -236,7 +233,7 @@ impl<'r> Reader<'r> {
         let program = self.resource.text(Key::Program).unwrap_or_default();
         let method = match self.text(Key::Method)?.and_then(Method::from_name) {
             Some(method) => method,
-            None => return self.missing("the text does not say whether all weights are trained", Key::Task),
+            None => return Self::missing("the text does not say whether all weights are trained", Key::Task),
         };
         let sharding = self.text(Key::Sharding)?.and_then(Sharding::from_name).unwrap_or(Sharding::None);
         let optimizer = self.text(Key::Optimizer)?.and_then(Optimizer::from_name).unwrap_or(Optimizer::AdamW);
@@ -260,16 +257,16 @@ impl<'r> Reader<'r> {
     /// The accelerators that one copy has: which, and how many in one pod or machine.
     pub(super) fn devices(&mut self, catalog: &Catalog) -> Result<(Device, f64), Missing> {
         let Some(name) = self.text(Key::Accelerator)? else {
-            return self.missing("the accelerator is not known", Key::AcceleratorCount);
+            return Self::missing("the accelerator is not known", Key::AcceleratorCount);
         };
         let Some(mut device) = device(name) else {
-            return self.missing(format!("how much memory {name} leaves to a program is not known"), Key::Accelerator);
+            return Self::missing(format!("how much memory {name} leaves to a program is not known"), Key::Accelerator);
         };
         let count = self.number(Key::AcceleratorCount)?.unwrap_or(1.0);
         if let Some(profile) = self.text(Key::Slice)? {
             match catalog.mig(name, profile) {
                 Some(slice) => device.usable_gib = slice.memory_gib * 0.97,
-                None => return self.missing(format!("{name} has no slices of {profile}"), Key::Slice),
+                None => return Self::missing(format!("{name} has no slices of {profile}"), Key::Slice),
             }
         } else if count < 1.0 {
             // Part of a device that others use as well: its memory is divided by agreement only.

@@ -94,6 +94,3 @@ pub struct Choice {
     pub need_gib: f64,
     pub budget_gib: f64,
 }
-
-#[cfg(test)]
-mod tests;

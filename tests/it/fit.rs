@@ -1,10 +1,12 @@
-use super::*;
-use crate::catalog::{Catalog, Models, Precision};
-use crate::inventory::{Fact, FrontEnd, Inventory, Key, Origin, Resource, Role, Value};
-use crate::pricing::{self, Settings};
-use crate::source::{MemoryTree, Sources, Span};
+//! Whether a model fits its accelerators: worked examples, and what is said about a resource.
 
-fn serving<'m>(model: &'m crate::catalog::Model, precision: Precision, context: f64, devices: f64) -> Workload<'m> {
+use gpulint::catalog::{Catalog, Model, Models, Precision};
+use gpulint::fit::{Assessment, Engine, Task, Training, Verdict, Workload, assess_all, budget, device, estimate};
+use gpulint::inventory::{Fact, FrontEnd, Inventory, Key, Origin, Resource, Role, Value};
+use gpulint::pricing::{self, Settings};
+use gpulint::source::{MemoryTree, Sources, Span};
+
+fn serving<'m>(model: &'m Model, precision: Precision, context: f64, devices: f64) -> Workload<'m> {
     Workload {
         model,
         task: Task::Serve,

@@ -88,7 +88,7 @@ fn workload<'m>(row: &Row<'_>, model: &'m Model, precision: Precision) -> Worklo
     let pipeline_parallel = row.number("pp").or(row.noted("pp")).unwrap_or(1.0);
     let training = training(row, precision);
     let tensor_parallel = row.number("tp").or(row.noted("tp")).unwrap_or(match task {
-        Task::Train => 1.0,
+        Task::Train if training.sharding != Sharding::Megatron => 1.0,
         _ => (devices / pipeline_parallel).max(1.0),
     });
     let window = if model.max_context > 0.0 { model.max_context } else { 8192.0 };
@@ -114,7 +114,7 @@ fn workload<'m>(row: &Row<'_>, model: &'m Model, precision: Precision) -> Worklo
             _ => 1.0,
         },
         // Tables leave the context out where nobody said it; nowhere else is a window cut so short.
-        context: row.number("context").unwrap_or(window.min(8192.0)),
+        context: context(row, window),
         batch: row.number("batch").unwrap_or(1.0),
         devices,
         tensor_parallel,
@@ -127,6 +127,13 @@ fn workload<'m>(row: &Row<'_>, model: &'m Model, precision: Precision) -> Worklo
     }
 }
 
+/// Samples that are short and not packed leave most of a training sequence empty.
+fn context(row: &Row<'_>, window: f64) -> f64 {
+    const SHORT_SAMPLE: f64 = 512.0;
+    let context = row.number("context").unwrap_or(window.min(8192.0));
+    if row.notes("short samples") { context.min(SHORT_SAMPLE) } else { context }
+}
+
 fn training(row: &Row<'_>, precision: Precision) -> Training {
     let engine = row.text("engine");
     let sharding = Sharding::from_name(row.text("sharding")).unwrap_or(Sharding::None);
@@ -137,15 +144,20 @@ fn training(row: &Row<'_>, precision: Precision) -> Training {
         optimizer: Optimizer::from_name(row.text("optimizer")).unwrap_or(Optimizer::AdamW),
         sharding,
         recompute: match row.text("grad_ckpt") {
-            "yes" => Recompute::Full,
+            "no" => Recompute::No,
             "selective" => Recompute::Selective,
-            _ => Recompute::No,
+            // Who trains a large model without saying so recomputes.
+            _ => Recompute::Full,
         },
         optimizer_offloaded: row.text("offload") == "optimizer",
         sequence_parallel: row.noted("sequence_parallel").unwrap_or(1.0),
-        chunked_loss: row.notes("fused loss") || row.notes("chunked"),
+        // The examples that a trainer ships use its plugin for the loss.
+        chunked_loss: row.notes("fused loss")
+            || row.notes("chunked")
+            || (engine == "axolotl" && row.notes("shipped example")),
+        fused_norms: matches!(engine, "megatron" | "nemo" | "torchtitan" | "composer"),
         pure_half: precision != Precision::Fp32 && sharding == Sharding::None && !mixed,
-        upcasts_embeddings: engine != "litgpt",
+        upcasts_embeddings: !matches!(engine, "litgpt" | "axolotl"),
         parallel_loss: matches!(engine, "megatron" | "nemo" | "torchtitan" | "composer"),
     }
 }

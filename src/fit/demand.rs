@@ -248,7 +248,8 @@ impl<'r> Reader<'r> {
             recompute,
             optimizer_offloaded: self.text(Key::Offload)? == Some("optimizer"),
             pure_half: precision != Precision::Fp32 && sharding == Sharding::None && program != "composer",
-            upcasts_embeddings: program != "litgpt",
+            upcasts_embeddings: !matches!(program, "litgpt" | "axolotl"),
+            fused_norms: matches!(program, "megatron" | "ms-swift-megatron" | "nemo" | "torchtitan" | "composer"),
             parallel_loss: matches!(program, "megatron" | "ms-swift-megatron" | "nemo" | "torchtitan" | "composer"),
             ..Training::default()
         })

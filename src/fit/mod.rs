@@ -9,6 +9,7 @@ mod choose;
 mod demand;
 mod estimate;
 mod hardware;
+mod training;
 mod workload;
 
 use std::collections::BTreeMap;

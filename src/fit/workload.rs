@@ -88,6 +88,8 @@ pub struct Training {
     pub pure_half: bool,
     /// The trainer prepares quantized models as Transformers does: what is not quantized goes to 32 bits.
     pub upcasts_embeddings: bool,
+    /// Norms are fused into kernels that keep their input in sixteen bits.
+    pub fused_norms: bool,
     /// The trainer keeps logits in sixteen bits and splits them over ranks.
     pub parallel_loss: bool,
 }
@@ -104,6 +106,7 @@ impl Default for Training {
             chunked_loss: false,
             pure_half: false,
             upcasts_embeddings: true,
+            fused_norms: false,
             parallel_loss: false,
         }
     }

@@ -123,6 +123,7 @@ fn workload<'m>(row: &Row<'_>, model: &'m Model, precision: Precision) -> Worklo
         utilization: row.number("gpu_mem_util"),
         draft_b: 0.0,
         weights_offloaded: matches!(row.text("offload"), "weights" | "model cpu offload"),
+        eager_attention: row.notes("no flash attention"),
         training,
     }
 }
@@ -137,10 +138,11 @@ fn context(row: &Row<'_>, window: f64) -> f64 {
 fn training(row: &Row<'_>, precision: Precision) -> Training {
     let engine = row.text("engine");
     let sharding = Sharding::from_name(row.text("sharding")).unwrap_or(Sharding::None);
+    let method = Method::from_name(row.text("method")).unwrap_or(Method::Full);
     let mixed =
         matches!(engine, "deepspeed" | "deepspeed-chat" | "composer" | "megatron" | "nemo" | "torchtitan" | "azureml");
     Training {
-        method: Method::from_name(row.text("method")).unwrap_or(Method::Full),
+        method,
         optimizer: Optimizer::from_name(row.text("optimizer")).unwrap_or(Optimizer::AdamW),
         sharding,
         recompute: match row.text("grad_ckpt") {
@@ -155,7 +157,11 @@ fn training(row: &Row<'_>, precision: Precision) -> Training {
         chunked_loss: row.notes("fused loss")
             || row.notes("chunked")
             || (engine == "axolotl" && row.notes("shipped example")),
-        fused_norms: matches!(engine, "megatron" | "nemo" | "torchtitan" | "composer"),
+        fused_norms: matches!(engine, "megatron" | "nemo" | "torchtitan" | "composer") || row.notes("fused loss"),
+        // Its defaults are rank 8 on queries and values, and sharding that flattens adapters with what they adapt.
+        adapter_params: if engine == "litgpt" { 100.0 } else { 600.0 },
+        flat_gradients: engine == "litgpt" && method == Method::Lora && sharding == Sharding::Everything,
+        labelled_loss: engine == "swift",
         pure_half: precision != Precision::Fp32 && sharding == Sharding::None && !mixed,
         upcasts_embeddings: !matches!(engine, "litgpt" | "axolotl"),
         parallel_loss: matches!(engine, "megatron" | "nemo" | "torchtitan" | "composer"),

@@ -122,7 +122,10 @@ fn serving(workload: &Workload<'_>) -> Estimate {
             let n = workload.devices.max(1.0);
             let tokens = workload.context * workload.batch;
             let cache = cache_bytes(model, workload.context, workload.cache_bytes) * workload.batch / n / GIB;
-            let activations = prefill_bytes(model) * tokens / GIB / n;
+            // The answer's part of the context passes one token at a time.
+            let prompt = 0.75 * tokens;
+            let scores = if workload.eager_attention { 6.0 * model.heads * workload.context * tokens } else { 0.0 };
+            let activations = (prefill_bytes(model) * prompt + scores) / GIB / n;
             // Workspaces of the libraries, and a few per cent that the allocator loses between blocks.
             let overhead = 0.05 + 0.03 * (cache + activations);
             Estimate { weights: weights / n, cache, activations, overhead, ..Estimate::default() }

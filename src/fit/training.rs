@@ -20,7 +20,11 @@ struct States {
 pub(super) fn training(workload: &Workload<'_>) -> Estimate {
     let training = &workload.training;
     let model = workload.model;
-    let states = sharded(workload, states(workload));
+    let mut states = sharded(workload, states(workload));
+    if workload.weights_offloaded {
+        // Shards wait on the host, optimizer included.
+        states = States::default();
+    }
     let gathered = gathered(workload);
     let tokens = workload.batch * workload.context / training.sequence_parallel.max(1.0);
     let activations = (activations(workload) + loss(workload)) * tokens / workload.tensor_parallel;
@@ -31,7 +35,7 @@ pub(super) fn training(workload: &Workload<'_>) -> Estimate {
         weights: (states.weights + gathered) / GIB,
         activations: (moving - gathered) / GIB + vision,
         optimizer: (states.gradients + states.optimizer) / GIB,
-        overhead: 0.5 + 0.06 * moving / GIB,
+        overhead: 1.0 + 0.06 * moving / GIB,
         ..Estimate::default()
     }
 }
@@ -44,13 +48,14 @@ fn states(workload: &Workload<'_>) -> States {
     match training.method {
         Method::Full => full_states(workload, params),
         Method::Lora | Method::Qlora => {
-            // Rank 16 on every linear layer; each adapter weight with gradient and states in 32 bits.
-            let adapters = 600.0 * model.layers * model.hidden;
+            // Each with gradient and states in 32 bits.
+            let adapters = training.adapter_params * model.layers * model.hidden;
             let mut weights = weight_bytes(model, workload.precision);
             if training.method == Method::Qlora && training.upcasts_embeddings {
                 weights += 2.0 * model.embedding_params();
             }
-            States { weights, optimizer: adapters * 16.0, ..States::default() }
+            let gradients = if training.flat_gradients { weights } else { 0.0 };
+            States { weights, gradients, optimizer: adapters * 16.0, ..States::default() }
         }
     }
 }
@@ -144,7 +149,8 @@ fn layer_bytes(model: &Model, training: &Training) -> f64 {
     let attention = 4.0 * all + 4.0 * cached;
     // Norms of models with a gate work in 32 bits and are not fused in most trainers.
     let norms = if model.plain || training.fused_norms { 8.0 } else { 16.0 };
-    let frozen = training.method != Method::Full;
+    // Kernels for quantized weights keep their input all the same.
+    let frozen = training.method == Method::Lora;
     let between = match (model.plain, frozen) {
         (false, false) => 8.0,
         // Without gradients of the matrix itself its input need not be kept.
@@ -160,10 +166,10 @@ fn loss(workload: &Workload<'_>) -> f64 {
     let training = &workload.training;
     // Fitted to measurements of large vocabularies at long sequences.
     const BYTES: f64 = 9.0;
-    let share = match training {
-        Training { chunked_loss: true, .. } => 0.15,
-        Training { parallel_loss: true, .. } => 0.5,
-        _ => 1.0,
-    };
+    let share = if training.parallel_loss || training.labelled_loss { 0.5 } else { 1.0 };
+    if training.chunked_loss {
+        // A piece at a time, about as large as the hidden states.
+        return 8.0 * workload.model.hidden;
+    }
     BYTES * workload.model.vocab * share
 }

@@ -22,6 +22,7 @@ fn serving<'m>(model: &'m Model, precision: Precision, context: f64, devices: f6
         utilization: None,
         draft_b: 0.0,
         weights_offloaded: false,
+        eager_attention: false,
         training: Training::default(),
     }
 }

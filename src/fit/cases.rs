@@ -65,8 +65,9 @@ fn answer(row: &Row<'_>, models: &Models) -> serde_json::Value {
     let workload = workload(row, model, precision);
     let estimate = estimate(&workload);
     let need = estimate.need();
-    let budget = device(row.text("gpu")).map(|device| budget(&workload, device.usable_gib));
-    let verdict = budget.map_or("unknown", |budget| verdict(&workload, need, budget).map_or("unknown", Verdict::name));
+    let device = device(row.text("gpu"));
+    let budget = device.map(|device| budget(&workload, device.usable_gib));
+    let verdict = device.and_then(|device| verdict(&workload, device.usable_gib)).map_or("unknown", Verdict::name);
     json!({
         "id": id,
         "verdict": verdict,

@@ -35,7 +35,7 @@ pub(super) fn training(workload: &Workload<'_>) -> Estimate {
         weights: (states.weights + gathered) / GIB,
         activations: (moving - gathered) / GIB + vision,
         optimizer: (states.gradients + states.optimizer) / GIB,
-        overhead: 1.0 + 0.06 * moving / GIB,
+        overhead: 1.3 + 0.06 * moving / GIB,
         ..Estimate::default()
     }
 }
@@ -158,7 +158,9 @@ fn layer_bytes(model: &Model, training: &Training) -> f64 {
         (true, false) => 4.0,
         (true, true) => 2.0,
     };
-    norms * hidden + 3.0 * hidden + attention + between * middle
+    // Experts get copies: about eight of each token, on the way in and out.
+    let copies = if model.is_mixture() { 32.0 * hidden } else { 0.0 };
+    norms * hidden + 3.0 * hidden + attention + between * middle + copies
 }
 
 /// Bytes of logits and their gradients for each token: two bytes, four after the conversion, and some of each kept.

@@ -32,13 +32,13 @@ fn number(table: &Table<'_>, key: &str) -> Option<f64> {
 
 fn contract(table: &Table<'_>) -> Option<Contract> {
     let pattern = |key| text(table, key).unwrap_or_default().to_owned();
-    let rate = || number(table, "usd_per_gpu_hour").map(|usd| Terms::Rate(Money::from_usd(usd)));
+    let rate = number(table, "usd_per_gpu_hour").map(|usd| Terms::Rate(Money::from_usd(usd)));
     Some(Contract {
         provider: pattern("provider"),
         machine: pattern("machine"),
         accelerator: pattern("accelerator"),
         region: pattern("region"),
-        terms: number(table, "discount").map(Terms::Discount).or_else(rate)?,
+        terms: rate.or_else(|| number(table, "discount").map(Terms::Discount))?,
     })
 }
 

@@ -174,8 +174,8 @@ impl Config {
         ] {
             for (_, table) in self.tables(list) {
                 let Some(first) = table.values().next() else { continue };
-                if one_of.iter().filter(|key| table.contains_key(*key)).count() != 1 {
-                    refuse(format!("{what}, and one of them only"), first.key);
+                if !one_of.iter().any(|key| table.contains_key(key)) {
+                    refuse(what.to_owned(), first.key);
                 }
                 let numbers = table.iter().filter_map(|(key, entry)| Some((*key, *entry, entry.value.number()?)));
                 for (key, entry, number) in numbers {

@@ -79,8 +79,8 @@ settings! {
     "budgets[].monthly_usd" Kind::Number, None, "dollars a month that they may cost";
     "approvals.above_monthly_usd" Kind::Number, None, "a change above it must be justified";
     "prices.file" Kind::Path, None, "a CSV file with your own prices";
-    "prices.discount.*" Kind::Number, None, "the share by which a provider's list prices are lowered, 0 to 1";
     "prices.usd_per_unit" Kind::Number, Some("1"), "dollars for one unit of the currency of `prices.file`, as in 1.08";
+    "prices.discount.*" Kind::Number, None, "the share by which a provider's list prices are lowered, 0 to 1";
     "contracts[].provider" Kind::Text, None, "the cloud that agreed to it; `*` stands for anything, as in the next three";
     "contracts[].machine" Kind::Text, None, "the machines that it is for, as in \"p5.*\"";
     "contracts[].accelerator" Kind::Text, None, "the accelerators that it is for, as in \"H100*\"";

@@ -62,9 +62,7 @@ pub(super) fn automatic_files(sources: &Sources, directory: &str) -> Vec<String>
     let entries = sources.tree().list(directory);
     let names: Vec<&str> = entries.iter().filter(|e| !e.is_directory).map(|e| e.name.as_str()).collect();
     let exact = ["terraform.tfvars", "terraform.tfvars.json"].into_iter().filter(|name| names.contains(name));
-    let automatic = names
-        .iter()
-        .copied()
-        .filter(|name| name.ends_with(".auto.tfvars") || name.ends_with(".auto.tfvars.json"));
+    let automatic =
+        names.iter().copied().filter(|name| name.ends_with(".auto.tfvars") || name.ends_with(".auto.tfvars.json"));
     exact.chain(automatic).filter_map(|name| join(directory, name)).collect()
 }

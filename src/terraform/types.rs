@@ -141,7 +141,9 @@ impl Type {
             (Type::Any, other) | (other, Type::Any) => other,
             (Type::Bool, Type::Bool) => Type::Bool,
             (Type::Number, Type::Number) => Type::Number,
-            (Type::Text | Type::Bool | Type::Number, Type::Text) | (Type::Text, Type::Bool | Type::Number) => Type::Text,
+            (Type::Text | Type::Bool | Type::Number, Type::Text) | (Type::Text, Type::Bool | Type::Number) => {
+                Type::Text
+            }
             (Type::List(a), Type::List(b)) => Type::List(Box::new(Type::unify(*a, *b)?)),
             (Type::Set(a), Type::Set(b)) => Type::Set(Box::new(Type::unify(*a, *b)?)),
             (Type::Map(a), Type::Map(b)) => Type::Map(Box::new(Type::unify(*a, *b)?)),
@@ -155,9 +157,7 @@ impl Type {
             (Type::Tuple(items), Type::Set(of)) | (Type::Set(of), Type::Tuple(items)) => {
                 Type::Set(Box::new(Type::common(items.into_iter().chain([*of]))?))
             }
-            (Type::List(a), Type::Set(b)) | (Type::Set(a), Type::List(b)) => {
-                Type::Set(Box::new(Type::unify(*a, *b)?))
-            }
+            (Type::List(a), Type::Set(b)) | (Type::Set(a), Type::List(b)) => Type::Set(Box::new(Type::unify(*a, *b)?)),
             (Type::Object(a), Type::Object(b)) => return Type::unify_objects(a, b),
             (Type::Object(fields), Type::Map(of)) | (Type::Map(of), Type::Object(fields)) => {
                 Type::Map(Box::new(Type::common(fields.into_values().map(|field| field.of).chain([*of]))?))

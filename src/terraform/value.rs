@@ -331,9 +331,8 @@ impl Value {
 }
 
 fn measure<'v>(members: impl Iterator<Item = &'v Value>) -> (u8, u32) {
-    let (depth, weight) = members.fold((0u8, 1u32), |(depth, weight), member| {
-        (depth.max(member.depth), weight.saturating_add(member.weight))
-    });
+    let (depth, weight) = members
+        .fold((0u8, 1u32), |(depth, weight), member| (depth.max(member.depth), weight.saturating_add(member.weight)));
     (depth.saturating_add(1), weight)
 }
 

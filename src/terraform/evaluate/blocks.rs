@@ -370,10 +370,8 @@ pub(in crate::terraform) fn block_value(block: &Block, rest: Option<Arc<Cause>>)
         nested.entry(&inner.keyword).or_default().push(block_value(inner, rest));
     }
     let attributes = block.attributes.iter().filter(|(_, attribute)| rest.is_none() || !attribute.value.is_null());
-    let mut known: BTreeMap<Arc<str>, Value> = nested
-        .into_iter()
-        .map(|(keyword, values)| (Arc::from(keyword), Value::tuple(values, block.span)))
-        .collect();
+    let mut known: BTreeMap<Arc<str>, Value> =
+        nested.into_iter().map(|(keyword, values)| (Arc::from(keyword), Value::tuple(values, block.span))).collect();
     known.extend(attributes.map(|(name, attribute)| (Arc::from(name.as_str()), attribute.value.clone())));
     for (name, cause) in &block.open_blocks {
         known.insert(name.as_str().into(), Value::because(cause, block.span));

@@ -69,7 +69,10 @@ pub(super) struct Variable<'s> {
 pub(super) enum Repetition {
     Single,
     Count(Value),
-    Each { key: Value, value: Value },
+    Each {
+        key: Value,
+        value: Value,
+    },
     /// There are some, but not known how many or which.
     UnknownCount(Arc<Cause>),
     UnknownEach(Arc<Cause>),

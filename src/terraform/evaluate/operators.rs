@@ -89,7 +89,7 @@ fn primitive(of: &Type, value: &Value, span: Span) -> Result<Value, Value> {
 }
 
 fn depends_on(a: &Value, b: &Value, span: Span) -> Value {
-    let cause = a.any_cause().or_else(|| b.any_cause()).map(|cause| forget_candidates(cause));
+    let cause = a.any_cause().or_else(|| b.any_cause()).map(forget_candidates);
     match cause {
         Some(cause) => Value::because(&cause, span),
         None => Value::unknown("this comparison is not known", span),

@@ -203,7 +203,8 @@ fn member_of_rest(cause: &Arc<Cause>, name: &str, span: Span) -> Value {
     match &cause.computed_by {
         Some(computed) if computed.attribute.is_empty() => {
             let address = computed.address.clone();
-            let why = format!("`{address}.{name}` {}", cause.why.split_once("` ").map_or("is not known", |(_, why)| why));
+            let why =
+                format!("`{address}.{name}` {}", cause.why.split_once("` ").map_or("is not known", |(_, why)| why));
             let computed_by = Some(Computed { address, attribute: name.into() });
             let cause = Cause { why, computed_by, ..Cause::clone(cause) };
             Value::new(Data::Unknown(Arc::new(cause)), span)

@@ -6,8 +6,7 @@ use crate::terraform::value::{Data, Entries, Value};
 
 use super::{Arguments, Failure, Function, Outcome};
 
-pub(super) const TABLE: &[(&str, Function)] =
-    &[("jsondecode", json_decode), ("jsonencode", json_encode)];
+pub(super) const TABLE: &[(&str, Function)] = &[("jsondecode", json_decode), ("jsonencode", json_encode)];
 
 fn json_encode(a: &Arguments<'_>) -> Outcome {
     a.exactly(1)?;

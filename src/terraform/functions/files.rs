@@ -7,10 +7,21 @@ use crate::terraform::value::{Data, Value};
 use super::{Arguments, Failure, Function, Outcome, known};
 
 pub(super) const TABLE: &[(&str, Function)] = &[
-    ("abspath", |a| Err(Failure::Unknown(Arc::new(crate::terraform::value::Cause::new("`abspath` depends on where Terraform runs", a.span))))),
-    ("basename", |a| { let text = a.text(0)?; a.answer(text.trim_end_matches('/').rsplit('/').next().unwrap_or(".")) }),
+    ("abspath", |a| {
+        Err(Failure::Unknown(Arc::new(crate::terraform::value::Cause::new(
+            "`abspath` depends on where Terraform runs",
+            a.span,
+        ))))
+    }),
+    ("basename", |a| {
+        let text = a.text(0)?;
+        a.answer(text.trim_end_matches('/').rsplit('/').next().unwrap_or("."))
+    }),
     ("dirname", dirname),
-    ("file", |a| { let text = read(a, 0)?; Ok(Value::text(text, a.span)) }),
+    ("file", |a| {
+        let text = read(a, 0)?;
+        Ok(Value::text(text, a.span))
+    }),
     ("fileexists", |a| a.answer_bool(open(a, 0).is_ok())),
     ("templatefile", template_file),
 ];

@@ -11,7 +11,6 @@ mod numbers;
 mod patterns;
 mod text;
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::source::Span;
@@ -177,11 +176,6 @@ impl Arguments<'_> {
         number.as_i64().ok_or_else(|| Failure::Refused(format!("argument {} is no integer", index + 1)))
     }
 
-    fn flag(&self, index: usize) -> Result<bool, Failure> {
-        let value = self.known(index)?;
-        value.as_bool().ok_or_else(|| Failure::Refused(format!("argument {} is no boolean", index + 1)))
-    }
-
     /// The members of a list, set or tuple.
     fn items(&self, index: usize) -> Result<&[Value], Failure> {
         items(self.known(index)?)
@@ -221,10 +215,6 @@ impl Arguments<'_> {
 
     fn answer_tuple(&self, items: Vec<Value>) -> Outcome {
         Ok(Value::tuple(items, self.span))
-    }
-
-    fn answer_object(&self, known: BTreeMap<Arc<str>, Value>) -> Outcome {
-        Ok(Value::object(Entries { known, rest: None }, self.span))
     }
 }
 

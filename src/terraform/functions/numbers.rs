@@ -37,7 +37,13 @@ fn extreme(a: &Arguments<'_>, better: fn(&Number, &Number) -> bool) -> Outcome {
 
 fn sign(a: &Arguments<'_>) -> Outcome {
     let number = a.number(0)?;
-    let sign = if number.is_zero() { 0 } else if number.is_negative() { -1 } else { 1 };
+    let sign = if number.is_zero() {
+        0
+    } else if number.is_negative() {
+        -1
+    } else {
+        1
+    };
     a.answer_number(Some(Number::integer(sign)))
 }
 

@@ -132,4 +132,3 @@ fn trim_affix(a: &Arguments<'_>, strip: for<'t> fn(&'t str, &str) -> Option<&'t 
     let (text, affix) = (a.text(0)?, a.text(1)?);
     a.answer(strip(&text, &affix).unwrap_or(&text))
 }
-

@@ -169,8 +169,7 @@ impl Parser<'_> {
             let rest = self.rest();
             rest.starts_with(keyword.as_bytes())
                 && rest.get(keyword.len()).is_some_and(|b| matches!(b, b' ' | b'\t' | b'{' | b'"'))
-                && memchr::memchr(b'\n', rest)
-                    .is_some_and(|end| rest[..end].trim_ascii_end().ends_with(b"{"))
+                && memchr::memchr(b'\n', rest).is_some_and(|end| rest[..end].trim_ascii_end().ends_with(b"{"))
         })
     }
 

@@ -99,10 +99,6 @@ impl<'t> Parser<'t> {
         self.place.span(start, self.at)
     }
 
-    pub(super) fn span_between(&self, start: usize, end: usize) -> Span {
-        self.place.span(start, end)
-    }
-
     /// Notes an error at the next character.
     pub(super) fn fail<T>(&mut self, message: impl Into<String>) -> Parse<T> {
         let width = self.text.get(self.at..).and_then(|rest| rest.chars().next()).map_or(0, char::len_utf8);

@@ -35,9 +35,7 @@ impl Parser<'_> {
         match (parsed, self.errors.into_iter().next()) {
             (Ok(expression), None) => Ok(expression),
             (_, Some(error)) => Err(error),
-            (Err(_), None) => {
-                Err(SyntaxError { message: "this is no expression".into(), span: self.place.span(0, 0) })
-            }
+            (Err(_), None) => Err(SyntaxError { message: "this is no expression".into(), span: self.place.span(0, 0) }),
         }
     }
 
@@ -405,8 +403,7 @@ impl Parser<'_> {
         self.at += "for".len();
         let first = self.parse_for_name()?;
         self.skip_blank();
-        let (key_name, value_name) =
-            if self.eat(",") { (Some(first), self.parse_for_name()?) } else { (None, first) };
+        let (key_name, value_name) = if self.eat(",") { (Some(first), self.parse_for_name()?) } else { (None, first) };
         self.skip_blank();
         if !self.at_word("in") {
             return self.fail(format!("expected `in` after the names of `for`, found {}", self.seen()));

@@ -6,9 +6,7 @@ use crate::source::{FileId, Span};
 use crate::terraform::number::Number;
 
 use super::cursor::{Parser, Place};
-use super::{
-    Attribute, BlockNode, Body, Expression, Item, Kind, NESTING_LIMIT, Name, Parsed, SyntaxError,
-};
+use super::{Attribute, BlockNode, Body, Expression, Item, Kind, NESTING_LIMIT, Name, Parsed, SyntaxError};
 
 /// A value with its place.
 #[derive(Debug, Clone)]

@@ -157,7 +157,11 @@ impl Parser<'_> {
                 tokens.push(Token::Literal(literal));
             }
             let token = self.with_newlines(false, |parser| {
-                let token = if control { parser.parse_control(opened)? } else { Token::Interpolation(parser.parse_expression()?) };
+                let token = if control {
+                    parser.parse_control(opened)?
+                } else {
+                    Token::Interpolation(parser.parse_expression()?)
+                };
                 parser.skip_blank();
                 trim_next = parser.eat("~");
                 if !parser.eat("}") {
@@ -249,7 +253,13 @@ impl Parser<'_> {
             Some(b'\\') => return Ok('\\'),
             Some(b'u') => 4,
             Some(b'U') => 8,
-            _ => return self.fail_at("this escape is none of \\n \\r \\t \\\" \\\\ \\uNNNN \\UNNNNNNNN", start, start + 1),
+            _ => {
+                return self.fail_at(
+                    "this escape is none of \\n \\r \\t \\\" \\\\ \\uNNNN \\UNNNNNNNN",
+                    start,
+                    start + 1,
+                );
+            }
         };
         let hex = self.slice(self.at, self.at + digits);
         let read = hex.bytes().all(|b| b.is_ascii_hexdigit()).then(|| u32::from_str_radix(hex, 16).ok()).flatten();

@@ -7,8 +7,8 @@ use gpulint::source::{Entry, ReadError, Sources, Tree};
 use gpulint::terraform::{Options, read};
 
 /// A directory on the disk; symbolic links are followed inside of it.
-pub struct DiskTree {
-    pub root: PathBuf,
+pub(super) struct DiskTree {
+    pub(super) root: PathBuf,
 }
 
 impl Tree for DiskTree {
@@ -35,7 +35,7 @@ impl Tree for DiskTree {
 }
 
 /// Directories below `root` that hold Terraform files.
-pub fn terraform_directories(root: &Path) -> Vec<String> {
+pub(super) fn terraform_directories(root: &Path) -> Vec<String> {
     let mut found = Vec::new();
     let mut left = vec![root.to_owned()];
     while let Some(directory) = left.pop() {

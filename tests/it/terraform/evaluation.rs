@@ -7,12 +7,14 @@ use gpulint::inventory::Fact;
 use gpulint::source::{MemoryTree, Sources};
 use gpulint::terraform::{Block, Data, Options, Value, read};
 
+use crate::fences::{self, Fence};
+
 /// One `##` section of a case file.
 struct Case {
     name: String,
     files: Vec<(String, String)>,
     options: Options,
-    expected: Option<(usize, String)>,
+    expected: Option<Fence>,
 }
 
 #[test]
@@ -29,23 +31,22 @@ fn blocks_are_evaluated_as_terraform_evaluates_them() {
 
 fn check_file(path: &Path, failures: &mut String) {
     let text = std::fs::read_to_string(path).unwrap();
-    let bless = std::env::var_os("GPULINT_BLESS").is_some();
     let mut blessed = String::new();
     for section in sections(&text) {
         let case = parse(section);
         let actual = evaluate(&case);
         match &case.expected {
-            Some((_, expected)) if *expected == actual => blessed.push_str(section),
-            Some((at, expected)) if bless => {
-                blessed.push_str(&[&section[..*at], &actual, &section[at + expected.len()..]].concat());
-            }
-            Some((_, expected)) => {
-                let _ = writeln!(failures, "{} `{}`\n--- expected\n{expected}--- actual\n{actual}", path.display(), case.name);
+            Some(expected) if expected.text == actual => blessed.push_str(section),
+            Some(expected) if fences::blessing() => blessed.push_str(&fences::replaced(section, expected, &actual)),
+            Some(expected) => {
+                let place = path.display();
+                let (name, expected) = (&case.name, &expected.text);
+                let _ = writeln!(failures, "{place} `{name}`\n--- expected\n{expected}--- actual\n{actual}");
             }
             None => blessed.push_str(section),
         }
     }
-    if bless {
+    if fences::blessing() {
         std::fs::write(path, blessed).unwrap();
     }
 }
@@ -58,23 +59,17 @@ fn sections(text: &str) -> Vec<&str> {
     starts.windows(2).map(|pair| &text[pair[0]..pair[1]]).collect()
 }
 
-/// Fences: ```` ```hcl path ```` is a file, ```` ```options ```` holds `--var a=b` lines, ```` ```expected ```` the result.
+/// `hcl file=…` fences are files, an `options` fence holds `--var a=b` lines, an `expected` fence the result.
 fn parse(section: &str) -> Case {
     let name = section.lines().next().unwrap_or_default().trim_start_matches('#').trim().to_owned();
     let mut case = Case { name, files: Vec::new(), options: Options::default(), expected: None };
-    let mut at = 0;
-    while let Some(open) = section[at..].find("\n```") {
-        let header = at + open + 4;
-        let body = header + section[header..].find('\n').unwrap() + 1;
-        let end = if section[body..].starts_with("```") { body } else { body + section[body..].find("\n```").unwrap() + 1 };
-        let text = section[body..end].to_owned();
-        match section[header..body].trim().split_once(' ') {
-            Some((_, path)) => case.files.push((path.to_owned(), text)),
-            None if section[header..body].trim() == "options" => options(&text, &mut case.options),
-            None if section[header..body].trim() == "expected" => case.expected = Some((body, text)),
-            None => {}
+    for fence in fences::read(section) {
+        match (fence.language.as_str(), &fence.file) {
+            (_, Some(path)) => case.files.push((path.clone(), fence.text)),
+            ("options", None) => options(&fence.text, &mut case.options),
+            ("expected", None) => case.expected = Some(fence),
+            _ => {}
         }
-        at = end + 3;
     }
     case
 }
@@ -157,7 +152,8 @@ fn show(value: &Value) -> String {
         Data::List(items) | Data::Tuple(items) => list("[", items, "]"),
         Data::Set(items) => list("<", items, ">"),
         Data::Map(entries) | Data::Object(entries) => {
-            let mut members: Vec<String> = entries.iter().map(|(key, value)| format!("{key} = {}", show(value))).collect();
+            let mut members: Vec<String> =
+                entries.iter().map(|(key, value)| format!("{key} = {}", show(value))).collect();
             members.extend(entries.rest.iter().map(|cause| format!("…({})", cause.why)));
             format!("{{{}}}", members.join(", "))
         }

@@ -5,6 +5,8 @@
 
 mod args;
 mod check;
+mod completions;
+mod config;
 mod cost;
 mod discover;
 mod disk;
@@ -12,6 +14,7 @@ mod failure;
 mod inspect;
 mod output;
 mod place;
+mod price;
 mod progress;
 mod session;
 mod settings;
@@ -59,5 +62,8 @@ fn run(arguments: Arguments) -> Result<Outcome, Failure> {
         Some(Verb::Check(check)) => check::run(&check),
         Some(Verb::Cost(cost)) => cost::run(&cost),
         Some(Verb::Inspect(inspect)) => inspect::run(&inspect),
+        Some(Verb::Price(price)) => price::run(&price),
+        Some(Verb::Config(verb)) => config::run(&verb),
+        Some(Verb::Completions { shell }) => completions::run(shell),
     }
 }

@@ -30,6 +30,15 @@ pub(super) struct Session {
 
 impl Session {
     pub(super) fn open(input: &Input) -> Result<Session, Failure> {
+        Self::with(input, Found::add)
+    }
+
+    /// Only the settings that hold for what was named; nothing else is read.
+    pub(super) fn settings_only(input: &Input) -> Result<Session, Failure> {
+        Self::with(input, |_, _, _| {})
+    }
+
+    fn with(input: &Input, add: impl Fn(&mut Found, &Path, &Place)) -> Result<Session, Failure> {
         let (given, mut paths): (Vec<_>, Vec<_>) =
             input.paths.iter().cloned().partition(|path| path.as_os_str() == "-");
         let piped = (!given.is_empty()).then(piped).transpose()?;
@@ -40,7 +49,7 @@ impl Session {
         let place = Place::of(&paths, &beside)?;
         let mut found = Found::default();
         for path in &place.named {
-            found.add(path, &place);
+            add(&mut found, path, &place);
         }
         let mut tree = DiskTree::new(place.root.clone(), place.allowed.clone());
         if let Some((name, text)) = piped {

@@ -8,11 +8,13 @@ mod format;
 mod json;
 mod money;
 mod paths;
+mod price;
 mod text;
 
 pub use format::Format;
 pub use json::inspect;
 pub use paths::Paths;
+pub use price::price;
 
 use crate::decide::Decided;
 use crate::diagnostic::Diagnostic;

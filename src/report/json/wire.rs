@@ -11,7 +11,7 @@ use crate::source::Span;
 
 /// A number that is written without a fraction where it has none.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Number(pub(crate) f64);
+pub(in crate::report) struct Number(pub(in crate::report) f64);
 
 impl Serialize for Number {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -20,6 +20,12 @@ impl Serialize for Number {
         } else {
             serializer.serialize_f64(self.0)
         }
+    }
+}
+
+impl std::fmt::Display for Number {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.0.fmt(f)
     }
 }
 

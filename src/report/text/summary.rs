@@ -76,7 +76,7 @@ fn savings(report: &Report) -> Money {
 
 fn bill(text: &mut String, report: &Report) {
     let count = |role| report.inventory.resources.iter().filter(|it| it.role == role).count();
-    let mut table = Table::new(&["", "", "floor", "expected", "ceiling"]);
+    let mut table = Table::new(&["", "", "floor", "expected", "ceiling"], 2..5);
     let at_least = if report.bill.unpriced > 0 { "at least" } else { "" };
     let mut line = |name: &str, count: usize, range: MoneyRange| {
         if count > 0 {

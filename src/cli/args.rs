@@ -33,6 +33,8 @@ pub(super) enum Verb {
     /// The settings in force, what may be set, or a file to start from
     #[command(subcommand)]
     Config(Config),
+    /// Post a finished report to a pull request
+    Comment(Box<super::comment::Comment>),
     /// Completions for a shell
     Completions { shell: clap_complete::Shell },
 }
@@ -178,7 +180,7 @@ impl Arguments {
             Some(Verb::Cost(cost)) => &mut cost.output,
             Some(Verb::Inspect(inspect)) => &mut inspect.output,
             Some(Verb::Price(price)) => &mut price.output,
-            Some(Verb::Config(_) | Verb::Completions { .. }) => return None,
+            Some(Verb::Config(_) | Verb::Completions { .. } | Verb::Comment(_)) => return None,
         })
     }
 }

@@ -5,6 +5,8 @@
 
 mod args;
 mod check;
+mod ci;
+mod comment;
 mod completions;
 mod config;
 mod cost;
@@ -12,6 +14,7 @@ mod discover;
 mod disk;
 mod failure;
 mod inspect;
+mod network;
 mod output;
 mod place;
 mod price;
@@ -62,6 +65,7 @@ fn run(arguments: Arguments) -> Result<Outcome, Failure> {
         Some(Verb::Check(check)) => check::run(&check),
         Some(Verb::Cost(cost)) => cost::run(&cost),
         Some(Verb::Inspect(inspect)) => inspect::run(&inspect),
+        Some(Verb::Comment(comment)) => comment::run(&comment),
         Some(Verb::Price(price)) => price::run(&price),
         Some(Verb::Config(verb)) => config::run(&verb),
         Some(Verb::Completions { shell }) => completions::run(shell),

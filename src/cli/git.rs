@@ -44,7 +44,8 @@ pub(super) struct Base {
 impl Base {
     /// Where the work at hand left `reference`, or `reference` itself where the clone cannot tell.
     pub(super) fn find(repository: &Path, reference: &str) -> Result<Base, Failure> {
-        let Some(tip) = ask(repository, &["rev-parse", "--verify", "--quiet", "--end-of-options", &commit_of(reference)])?
+        let Some(tip) =
+            ask(repository, &["rev-parse", "--verify", "--quiet", "--end-of-options", &commit_of(reference)])?
         else {
             return Err(unknown_base(repository, reference)?);
         };

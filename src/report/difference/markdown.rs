@@ -2,14 +2,12 @@
 
 use std::fmt::Write;
 
-use super::{Difference, change_of, headline, signed};
+use super::{Difference, headline, signed};
 use crate::catalog::MoneyRange;
 use crate::pricing::Change;
 use crate::report::escape;
-use crate::report::markdown::{code, plain};
-use crate::report::money::{usd, usd_range};
-use crate::report::Report;
-use crate::decide::Decided;
+use crate::report::markdown::{code, count_of, finding, plain, unknown};
+use crate::report::money::usd_range;
 
 /// Room for the marker that a host adds to our 60,000.
 const LONGEST: usize = 59_500;
@@ -45,10 +43,10 @@ pub(super) fn difference(it: &Difference) -> String {
 }
 
 fn compose(it: &Difference, most_new: usize, with_fixed: bool, with_details: bool) -> String {
-    let mut text = format!("### GPU cost {}\n\n", headline(&it.delta.rented, it.delta.unpriced_after));
-    let requested = &it.delta.requested;
-    if requested.before != MoneyRange::ZERO || requested.after != MoneyRange::ZERO {
-        let _ = writeln!(text, "Requested by pods (another view of the same machines): {}\n", change_of(requested));
+    let (first, second) = headline(it.delta);
+    let mut text = format!("### {first}\n\n");
+    if let Some(second) = second {
+        let _ = writeln!(text, "{second}\n");
     }
     for note in &it.notes {
         let _ = writeln!(text, "> {}\n", plain(note));
@@ -58,20 +56,16 @@ fn compose(it: &Difference, most_new: usize, with_fixed: bool, with_details: boo
     if with_fixed {
         fixed(&mut text, it);
     } else if !it.fixed.is_empty() {
-        let _ = writeln!(text, "{} fixed; the full report lists them.\n", findings(it.fixed.len()));
+        let _ = writeln!(text, "{} fixed; the full report lists them.\n", count_of(it.fixed.len()));
     }
     if !it.unchanged.is_empty() {
-        let _ = writeln!(text, "{} as before.\n", findings(it.unchanged.len()));
+        let _ = writeln!(text, "{} as before.\n", count_of(it.unchanged.len()));
     }
     if with_details {
         unknown(&mut text, &it.after);
     }
     let _ = writeln!(text, "{}", gate(it));
     text
-}
-
-fn findings(count: usize) -> String {
-    if count == 1 { "1 finding".to_owned() } else { format!("{count} findings") }
 }
 
 fn changes(text: &mut String, it: &Difference, with_details: bool) {
@@ -128,9 +122,9 @@ fn new_findings(text: &mut String, it: &Difference, most: usize) {
     if it.new.is_empty() {
         return;
     }
-    let _ = writeln!(text, "#### {} new\n", findings(it.new.len()));
+    let _ = writeln!(text, "#### {} new\n", count_of(it.new.len()));
     for decided in it.new.iter().take(most) {
-        new_finding(text, it, decided);
+        finding(text, &it.after, it.head.as_ref(), decided);
     }
     if it.new.len() > most {
         let _ = writeln!(text, "\nand {} more; the full report lists them", it.new.len() - most);
@@ -138,80 +132,14 @@ fn new_findings(text: &mut String, it: &Difference, most: usize) {
     text.push('\n');
 }
 
-fn new_finding(text: &mut String, it: &Difference, decided: &Decided) {
-    let finding = &decided.finding;
-    let place = it.after.paths.locate(it.after.sources, finding.span);
-    let shown = code(&format!("{}:{}", escape::shortened(&place.path, 200), place.line));
-    let place = match &it.head {
-        Some(head) => format!("[{shown}]({}/{}#L{})", head.url, linkable(&place.path), place.line),
-        None => shown,
-    };
-    let saves = finding.saves.map(|range| format!(" – saves about {}/month", usd(range.expected))).unwrap_or_default();
-    let resource = it.after.resource(finding.resource).map(|it| format!(" {}", code(&escape::shortened(&it.address, 200))));
-    let _ = writeln!(
-        text,
-        "- **{}** {}{}{saves}  \n  {}",
-        finding.rule,
-        place,
-        resource.unwrap_or_default(),
-        plain(&escape::shortened(&finding.message, 1_000))
-    );
-    if let Some(help) = &finding.help {
-        let _ = writeln!(text, "  _{}_", plain(&escape::shortened(help, 1_000)));
-    }
-}
-
-/// A path for a link: what could end the link or begin something else is written as bytes.
-fn linkable(path: &str) -> String {
-    let mut text = String::new();
-    for byte in path.bytes() {
-        match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'.' | b'-' | b'_' => text.push(char::from(byte)),
-            other => {
-                let _ = write!(text, "%{other:02X}");
-            }
-        }
-    }
-    text
-}
-
 fn fixed(text: &mut String, it: &Difference) {
     if it.fixed.is_empty() {
         return;
     }
-    let _ = writeln!(text, "<details><summary>{} fixed</summary>\n", findings(it.fixed.len()));
+    let _ = writeln!(text, "<details><summary>{} fixed</summary>\n", count_of(it.fixed.len()));
     for decided in &it.fixed {
         let resource = it.before.resource(decided.finding.resource).map_or("", |it| it.address.as_str());
         let _ = writeln!(text, "- {} {}", decided.finding.rule, code(&escape::shortened(resource, 200)));
-    }
-    text.push_str("\n</details>\n\n");
-}
-
-/// What could not be priced or known, with the reason for each.
-fn unknown(text: &mut String, report: &Report) {
-    const MOST: usize = 50;
-    let mut lines: Vec<String> = Vec::new();
-    for (resource, item) in report.inventory.resources.iter().zip(&report.bill.items) {
-        if let crate::pricing::Status::Unpriced(why) = &item.status {
-            lines.push(format!("- {} has no price: {}", code(&escape::shortened(&resource.address, 200)), plain(why)));
-        }
-    }
-    for it in report.undetermined {
-        lines.push(format!("- {} could not be decided: {}", it.rule, plain(&escape::shortened(&it.cause, 300))));
-    }
-    lines.sort();
-    lines.dedup();
-    let dated = if report.catalog.as_of.is_empty() {
-        "Prices are list prices from the catalog in the binary.".to_owned()
-    } else {
-        format!("Prices are list prices as of {}.", report.catalog.as_of)
-    };
-    let _ = writeln!(text, "<details><summary>What is not known, and what was assumed</summary>\n\n{dated}\n");
-    for line in lines.iter().take(MOST) {
-        let _ = writeln!(text, "{line}");
-    }
-    if lines.len() > MOST {
-        let _ = writeln!(text, "- and {} more", lines.len() - MOST);
     }
     text.push_str("\n</details>\n\n");
 }

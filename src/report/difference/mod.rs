@@ -100,10 +100,25 @@ fn change_of(sum: &BeforeAfter) -> String {
     format!("{}/month{percent}", signed(difference))
 }
 
+/// What the change does to the bill, in one line, and in a second one where pods ask for machines that are billed above.
+///
 /// `GPU cost +$4,180/month (+32%): $0 floor, $71,500 at full scale`
-fn headline(sum: &BeforeAfter, unpriced: usize) -> String {
-    use super::money::usd;
-    let at_least = if unpriced > 0 { "at least " } else { "" };
-    let (floor, ceiling) = (usd(sum.after.floor), usd(sum.after.ceiling));
-    format!("{at_least}{}: {floor} floor, {ceiling} at full scale", change_of(sum))
+fn headline(delta: &Delta) -> (String, Option<String>) {
+    let is_nothing = |sum: &BeforeAfter| sum.before == MoneyRange::ZERO && sum.after == MoneyRange::ZERO;
+    let at_least = if delta.unpriced_after > 0 { "at least " } else { "" };
+    let line = |sum: &BeforeAfter| {
+        let (floor, ceiling) = (super::money::usd(sum.after.floor), super::money::usd(sum.after.ceiling));
+        format!("{at_least}{}: {floor} floor, {ceiling} at full scale", change_of(sum))
+    };
+    match (is_nothing(&delta.rented), is_nothing(&delta.requested)) {
+        (true, false) => (format!("GPU cost requested by pods {}", line(&delta.requested)), None),
+        (_, true) => (format!("GPU cost {}", line(&delta.rented)), None),
+        (false, false) => {
+            let requested = change_of(&delta.requested);
+            (
+                format!("GPU cost {}", line(&delta.rented)),
+                Some(format!("Requested by pods, another view of the same machines: {requested}")),
+            )
+        }
+    }
 }

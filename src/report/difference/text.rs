@@ -1,6 +1,6 @@
 use std::fmt::Write;
 
-use super::{Difference, change_of, headline, signed};
+use super::{Difference, headline, signed};
 use crate::catalog::MoneyRange;
 use crate::pricing::ChangeKind;
 use crate::report::money::usd_range;
@@ -17,17 +17,13 @@ pub(super) fn difference(it: &Difference, style: Style) -> String {
         renderer.finding(&mut text, &it.after, decided, &[]);
     }
     costs(&mut text, it);
-    let _ = writeln!(
-        text,
-        "GPU cost against {}: {}",
-        escape::one_line(&it.base),
-        headline(&it.delta.rented, it.delta.unpriced_after)
-    );
-    let requested = &it.delta.requested;
-    if requested.before != MoneyRange::ZERO || requested.after != MoneyRange::ZERO {
-        let _ = writeln!(text, "requested by pods: {}", change_of(requested));
+    let (first, second) = headline(it.delta);
+    let _ = writeln!(text, "against {}: {first}", escape::one_line(&it.base));
+    if let Some(second) = second {
+        let _ = writeln!(text, "{second}");
     }
-    let _ = writeln!(text, "findings: {} new, {} fixed, {} as before", it.new.len(), it.fixed.len(), it.unchanged.len());
+    let _ =
+        writeln!(text, "findings: {} new, {} fixed, {} as before", it.new.len(), it.fixed.len(), it.unchanged.len());
     for decided in &it.fixed {
         let resource = it.before.resource(decided.finding.resource).map_or("", |it| it.address.as_str());
         let _ = writeln!(text, "  fixed: {} {}", decided.finding.rule, escape::one_line(resource));
@@ -40,7 +36,7 @@ fn costs(text: &mut String, it: &Difference) {
     if changes.is_empty() {
         return;
     }
-    let mut table = Table::new(&["change", "", "before", "after", "difference"]);
+    let mut table = Table::new(&["change", "", "before", "after", "difference"], 2..5);
     for change in changes {
         let (before, after) = it.monthly(change);
         let shown = |range: Option<MoneyRange>, there: bool| match range {

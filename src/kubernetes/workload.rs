@@ -1,6 +1,6 @@
 //! Rows applied to objects: an object becomes groups of pods and groups of machines, each with its facts.
 
-use crate::inventory::{Fact, Origin, Range, Resource};
+use crate::inventory::{Fact, Key, Origin, Range, Resource, Value};
 use crate::source::Span;
 
 use super::count;
@@ -237,11 +237,10 @@ fn pods_of(object: &Object<'_>, pods: &'static Pods, above: &Above, out: &mut Ve
         for (key, fact) in &above.facts {
             fill(&mut facts, *key, fact.clone());
         }
-        if !pods.group.is_empty() {
-            let one = Fact::known(Range::exactly(1.0), object.head, Origin::Default);
-            let size = count::product(&pods.group, object.root, path, &at, one);
-            let size = size.map(|range| crate::inventory::Value::Number(range.expected));
-            fill(&mut facts, crate::inventory::Key::GroupSize, size);
+        let one = Fact::known(Range::exactly(1.0), object.head, Origin::Default);
+        let size = count::product(&pods.group, object.root, path, &at, one);
+        if size.origin() != Some(&Origin::Default) {
+            fill(&mut facts, Key::GroupSize, size.map(|range| Value::Number(range.expected)));
         }
         let mut count = count::product(&pods.count, object.root, path, &at, above.count.clone());
         if let Some(off) = disabled(pods.enabled.as_ref(), object.root, path, &at) {

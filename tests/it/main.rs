@@ -6,4 +6,5 @@ mod arrows;
 mod cli;
 mod fences;
 mod forge;
+mod kubernetes;
 mod pricing_data;

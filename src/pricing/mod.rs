@@ -7,6 +7,7 @@ mod attached;
 mod bill;
 mod complete;
 mod contract;
+mod delta;
 mod hours;
 mod purchase;
 mod share;
@@ -23,6 +24,7 @@ pub use attached::Attached;
 pub use bill::bill;
 pub use complete::{LeftOut, UnknownMachine, complete};
 pub use contract::{Contract, Owned, Purchased, Terms};
+pub use delta::{BeforeAfter, Change, ChangeKind, Delta, Side, delta};
 pub use hours::Usage;
 pub use share::devices;
 

@@ -10,4 +10,5 @@ mod fit_cases;
 mod forge;
 mod kubernetes;
 mod pricing_data;
+mod refresh;
 mod terraform;

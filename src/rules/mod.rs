@@ -3,6 +3,10 @@
 //! A rule is a Markdown page: front matter with conditions over facts, prose, and examples that prove it. Built-in pages
 //! and a team's own are the same kind of file. Knows no Terraform type and no Kubernetes kind.
 
+mod cel;
+mod format;
+mod nearest;
+
 use crate::catalog::MoneyRange;
 use crate::diagnostic::Level;
 use crate::inventory::ResourceId;

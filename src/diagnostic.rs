@@ -12,7 +12,7 @@ pub enum Level {
 impl Level {
     pub const ALL: [Level; 3] = [Level::Note, Level::Warning, Level::Error];
 
-    pub fn name(self) -> &'static str {
+    pub const fn name(self) -> &'static str {
         match self {
             Level::Note => "note",
             Level::Warning => "warning",
@@ -66,5 +66,53 @@ impl Diagnostic {
     pub fn with_note(mut self, span: Option<Span>, note: impl Into<String>) -> Self {
         self.notes.push((span, note.into()));
         self
+    }
+}
+
+/// The known name that was probably meant, if one is close: for "did you mean" in every room.
+pub fn nearest<'a>(typed: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    // A third of the letters may be wrong; longer names than these are nobody's typing error.
+    let allowed = (typed.chars().count().min(64) / 3).max(1);
+    known
+        .into_iter()
+        .filter(|name| typed.len() <= 200 && name.len() <= 200)
+        .map(|name| (distance(typed, name), name))
+        .filter(|(distance, _)| *distance <= allowed)
+        .min()
+        .map(|(_, name)| name)
+}
+
+/// Letters to add, drop, change or swap with a neighbour to come from one name to the other.
+fn distance(a: &str, b: &str) -> usize {
+    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
+    let mut before: Vec<usize> = Vec::new();
+    let mut last: Vec<usize> = (0..=b.len()).collect();
+    for (i, from) in a.iter().enumerate() {
+        let mut row = vec![i + 1];
+        for (j, to) in b.iter().enumerate() {
+            let changed = last[j] + usize::from(from != to);
+            let mut best = changed.min(last[j + 1] + 1).min(row[j] + 1);
+            if i > 0 && j > 0 && *from == b[j - 1] && a[i - 1] == *to {
+                best = best.min(before[j - 1] + 1);
+            }
+            row.push(best);
+        }
+        before = std::mem::replace(&mut last, row);
+    }
+    last[b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_misspelt_name_finds_the_one_that_was_meant() {
+        let known = ["fail-on", "fail-confidence", "profile", "select"];
+        assert_eq!(nearest("fial-on", known), Some("fail-on"));
+        assert_eq!(nearest("profil", known), Some("profile"));
+        assert_eq!(nearest("selects", known), Some("select"));
+        assert_eq!(nearest("region", known), None);
+        assert_eq!(nearest("", known), None);
     }
 }

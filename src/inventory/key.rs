@@ -141,6 +141,8 @@ keys! {
     Machine "machine" Text;
     /// Canonical name of the accelerator.
     Accelerator "accelerator" Text;
+    /// Who makes the accelerator: nvidia, amd, google, aws, intel, ...
+    Vendor "vendor" Text;
     /// Accelerators of one machine (rented) or one pod (requested); a fraction where one device is shared.
     AcceleratorCount "accelerator_count" Number;
     /// Memory of one whole accelerator in GiB.
@@ -221,4 +223,14 @@ keys! {
     Offload "offload" Text;
     /// Where training writes its checkpoints.
     Checkpoint "checkpoint" Text;
+    /// How often training writes a checkpoint, as the program counts it; `no` where it writes none.
+    CheckpointInterval "checkpoint_interval" Text;
+    /// Processes that load data for each GPU.
+    DataWorkers "data_workers" Integer;
+    /// Processes that a launcher starts in one pod or machine, one for each GPU that it uses.
+    Processes "processes" Integer;
+    /// Declared size of the model in billions of parameters.
+    Parameters "parameters_b" Number;
+    /// A smaller model that drafts tokens and is held beside the main one.
+    DraftModel "draft_model" Text;
 }

@@ -5,11 +5,16 @@
 
 mod fact;
 mod key;
+mod link;
+pub mod programs;
+mod purpose;
 mod resource;
 
 pub use fact::{Fact, Known, Origin, Unknown};
 pub use key::{Key, Type, Value};
+pub use link::link_pools;
+pub use purpose::{Evidence, Says, production, purpose};
 pub use resource::{
-    FrontEnd, Inventory, Labels, Link, LinkKind, Purchase, Purpose, Range, Resource, ResourceId, Role, Selector,
-    Skipped, Taint,
+    CountedIn, FrontEnd, Inventory, Labels, Link, LinkKind, Purchase, Purpose, Range, Resource, ResourceId, Role,
+    Selector, Skipped, Taint,
 };

@@ -41,8 +41,9 @@ pub struct Resource {
     pub span: Span,
     /// The whole block or document.
     pub body: Span,
-    /// Machines or pods.
+    /// Machines or pods; in another unit where the text counts otherwise.
     pub count: Fact<Range>,
+    pub counted_in: CountedIn,
     pub labels: Labels,
     pub links: Vec<Link>,
     /// Pools: the labels and taints that its nodes get. Pods: the labels that they ask for of a node.
@@ -86,7 +87,18 @@ impl Role {
     }
 }
 
-/// How many there are: always, as the text sets it, and at most.
+/// What a count counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum CountedIn {
+    #[default]
+    Machines,
+    /// Virtual CPUs: AWS Batch sizes a compute environment so.
+    Cpus,
+    /// Single accelerators: the limits of GKE's node auto-provisioning.
+    Accelerators,
+}
+
+/// How many there are: always, as the text sets it, and at most. The ceiling is infinite where nothing limits it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Range {
     pub floor: f64,
@@ -107,11 +119,19 @@ impl Range {
 
     #[must_use]
     pub fn times(self, other: Range) -> Range {
+        // None of something without a limit is none.
+        let ceiling = self.ceiling * other.ceiling;
         Range {
             floor: self.floor * other.floor,
             expected: self.expected * other.expected,
-            ceiling: self.ceiling * other.ceiling,
+            ceiling: if ceiling.is_nan() { 0.0 } else { ceiling },
         }
+    }
+
+    /// Each end changed in the same way.
+    #[must_use]
+    pub fn map(self, change: impl Fn(f64) -> f64) -> Range {
+        Range { floor: change(self.floor), expected: change(self.expected), ceiling: change(self.ceiling) }
     }
 }
 
@@ -239,11 +259,35 @@ impl Resource {
             span,
             body,
             count: Fact::known(Range::exactly(1.0), span, super::Origin::Written),
+            counted_in: CountedIn::Machines,
             labels: Labels::default(),
             links: Vec::new(),
             selector: Selector::default(),
             facts: BTreeMap::new(),
         }
+    }
+
+    /// Makes machines of a count in CPUs or accelerators, once it is known how many of these a machine has.
+    pub fn settle_count(&mut self) {
+        let (key, what) = match self.counted_in {
+            CountedIn::Machines => return,
+            CountedIn::Cpus => (Key::Cpus, "CPUs"),
+            CountedIn::Accelerators => (Key::AcceleratorCount, "accelerators"),
+        };
+        let each = self.number(key).filter(|n| *n > 0.0);
+        let count = std::mem::take(&mut self.count);
+        self.count = match (count, each) {
+            (Fact::Known(mut known), _) if known.value.ceiling == 0.0 => {
+                known.value = Range::exactly(0.0);
+                Fact::Known(known)
+            }
+            (count, Some(each)) => count.map(|range| range.map(|n| (n / each).ceil())),
+            (count, None) => match count.span() {
+                Some(span) => Fact::unknown(format!("it is counted in {what}, and the machine's are not known"), span),
+                None => Fact::Absent,
+            },
+        };
+        self.counted_in = CountedIn::Machines;
     }
 
     pub fn fact(&self, key: Key) -> &Fact<Value> {
@@ -295,5 +339,42 @@ impl Resource {
 
     pub fn purchase(&self) -> Option<Purchase> {
         self.text(Key::Purchase).and_then(Purchase::from_name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::inventory::Origin;
+    use crate::source::{MemoryTree, Sources};
+
+    fn pool(cpus: Option<f64>, count: Range) -> Resource {
+        let sources = Sources::new(MemoryTree::new().with("a.tf", "x"));
+        let span = Span::new(sources.open("a.tf").unwrap(), 0, 1);
+        let mut pool = Resource::new(FrontEnd::Terraform, Role::Rented, "pool", "pool.a", span, span);
+        pool.counted_in = CountedIn::Cpus;
+        pool.count = Fact::known(count, span, Origin::Written);
+        pool.set(Key::Cpus, cpus.map_or(Fact::Absent, |n| Fact::written(Value::Number(n), span)));
+        pool.settle_count();
+        pool
+    }
+
+    #[test]
+    fn a_count_in_cpus_becomes_machines_rounded_up() {
+        let pool = pool(Some(16.0), Range { floor: 0.0, expected: 17.0, ceiling: f64::INFINITY });
+        assert_eq!(pool.count.value(), Some(&Range { floor: 0.0, expected: 2.0, ceiling: f64::INFINITY }));
+        assert_eq!(pool.counted_in, CountedIn::Machines);
+    }
+
+    #[test]
+    fn a_count_in_cpus_of_an_unknown_machine_is_unknown_unless_it_is_none() {
+        assert!(pool(None, Range::exactly(16.0)).count.is_unknown());
+        assert_eq!(pool(None, Range::exactly(0.0)).count.value(), Some(&Range::exactly(0.0)));
+    }
+
+    #[test]
+    fn none_of_something_without_a_limit_is_none() {
+        let open = Range { floor: 1.0, expected: 1.0, ceiling: f64::INFINITY };
+        assert_eq!(Range::exactly(0.0).times(open), Range::exactly(0.0));
     }
 }

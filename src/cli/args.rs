@@ -1,0 +1,166 @@
+use std::path::PathBuf;
+
+use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
+
+use crate::diagnostic::Level;
+use crate::report::Format;
+use crate::rules::Confidence;
+
+/// Finds wasted GPU money in Terraform and Kubernetes before it is deployed.
+#[derive(Debug, Parser)]
+#[command(name = "gpulint", version, args_conflicts_with_subcommands = true, disable_help_subcommand = true)]
+#[command(
+    after_help = "Exit codes: 0 checked and nothing to fail on, 1 findings at or above --fail-on, 2 bad usage or \
+                        configuration, 3 nothing was checked."
+)]
+pub(super) struct Arguments {
+    #[command(subcommand)]
+    pub(super) verb: Option<Verb>,
+    #[command(flatten)]
+    pub(super) check: Check,
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum Verb {
+    /// Findings and their money (the default verb)
+    Check(Box<Check>),
+    /// The bill: every accelerator resource with floor, expected and ceiling
+    Cost(Box<Cost>),
+    /// Every fact of every resource as JSON: what rules see
+    Inspect(Box<Inspect>),
+}
+
+#[derive(Debug, Args)]
+pub(super) struct Check {
+    #[command(flatten)]
+    pub(super) input: Input,
+    /// The lowest level of a finding that makes the run fail: note, warning or error
+    #[arg(long, value_name = "LEVEL", value_parser = level)]
+    pub(super) fail_on: Option<Level>,
+    /// The lowest confidence of a finding that makes the run fail: low, medium or high
+    #[arg(long, value_name = "CONFIDENCE", value_parser = confidence)]
+    pub(super) fail_confidence: Option<Confidence>,
+    /// The lowest confidence of a finding that is shown: low, medium or high
+    #[arg(long, value_name = "CONFIDENCE", value_parser = confidence)]
+    pub(super) min_confidence: Option<Confidence>,
+    #[command(flatten)]
+    pub(super) output: Output,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct Cost {
+    #[command(flatten)]
+    pub(super) input: Input,
+    #[command(flatten)]
+    pub(super) output: Output,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct Inspect {
+    #[command(flatten)]
+    pub(super) input: Input,
+    /// Every evaluated Terraform block instead of accelerator resources
+    #[arg(long)]
+    pub(super) all: bool,
+    /// The directories that are read as Terraform roots
+    #[arg(long, conflicts_with = "all")]
+    pub(super) roots: bool,
+    #[command(flatten)]
+    pub(super) output: Output,
+}
+
+/// What is read.
+#[derive(Debug, Args)]
+pub(super) struct Input {
+    /// Files, directories, a plan as JSON, or `-` for standard input [default: the current directory]
+    pub(super) paths: Vec<PathBuf>,
+    /// The value of a Terraform variable: NAME=VALUE
+    #[arg(long = "var", value_name = "NAME=VALUE", value_parser = assignment)]
+    pub(super) variables: Vec<(String, String)>,
+    /// A file of Terraform variables
+    #[arg(long = "var-file", value_name = "FILE")]
+    pub(super) variable_files: Vec<PathBuf>,
+    /// The Terraform workspace
+    #[arg(long, value_name = "NAME")]
+    pub(super) workspace: Option<String>,
+    /// The file of settings [default: the nearest gpulint.toml up to the repository's root]
+    #[arg(long, value_name = "FILE")]
+    pub(super) config: Option<PathBuf>,
+    /// Read no gpulint.toml
+    #[arg(long, conflicts_with = "config")]
+    pub(super) no_config: bool,
+    /// Exit with 0 where nothing was there to check
+    #[arg(long)]
+    pub(super) allow_empty: bool,
+}
+
+/// Where the report goes.
+#[derive(Debug, Args)]
+pub(super) struct Output {
+    /// The format of the report; may be given several times, each followed by its --output
+    #[arg(long = "format", short = 'f', value_name = "FORMAT")]
+    pub(super) formats: Vec<Format>,
+    /// The file for the format before it; standard output otherwise
+    #[arg(long = "output", short = 'o', value_name = "FILE")]
+    pub(super) outputs: Vec<PathBuf>,
+    /// Where each --format stands on the command line.
+    #[arg(skip)]
+    pub(super) format_places: Vec<usize>,
+    /// Where each --output stands on the command line.
+    #[arg(skip)]
+    pub(super) output_places: Vec<usize>,
+    /// Colors
+    #[arg(long, value_enum, default_value_t = Color::Auto, value_name = "WHEN")]
+    pub(super) color: Color,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum Color {
+    /// On a terminal, unless NO_COLOR is set
+    Auto,
+    Always,
+    Never,
+}
+
+impl Arguments {
+    /// Parses what this process was started with.
+    pub(super) fn of_process() -> Result<Arguments, clap::Error> {
+        let matches = Arguments::command().try_get_matches()?;
+        let mut arguments = Arguments::from_arg_matches(&matches)?;
+        let matches = matches.subcommand().map_or(&matches, |(_, inner)| inner);
+        let places = |name: &str| match matches.try_contains_id(name) {
+            Ok(true) => matches.indices_of(name).map(Iterator::collect).unwrap_or_default(),
+            _ => Vec::new(),
+        };
+        if let Some(output) = arguments.output() {
+            output.format_places = places("formats");
+            output.output_places = places("outputs");
+        }
+        Ok(arguments)
+    }
+
+    fn output(&mut self) -> Option<&mut Output> {
+        Some(match &mut self.verb {
+            None => &mut self.check.output,
+            Some(Verb::Check(check)) => &mut check.output,
+            Some(Verb::Cost(cost)) => &mut cost.output,
+            Some(Verb::Inspect(inspect)) => &mut inspect.output,
+        })
+    }
+}
+
+fn assignment(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((name, value)) if !name.trim().is_empty() => Ok((name.trim().to_owned(), value.to_owned())),
+        _ => Err("expected NAME=VALUE".to_owned()),
+    }
+}
+
+fn level(name: &str) -> Result<Level, String> {
+    Level::from_name(name).ok_or_else(|| "the levels are note, warning and error".to_owned())
+}
+
+fn confidence(name: &str) -> Result<Confidence, String> {
+    let found = Confidence::ALL.into_iter().find(|confidence| confidence.name() == name);
+    found.ok_or_else(|| "the confidences are low, medium and high".to_owned())
+}

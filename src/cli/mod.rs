@@ -1,0 +1,63 @@
+//! Arguments, files, git, network, output, exit code: everything that touches the world.
+//!
+//! One file a verb. A verb reads its input through a `session`, asks the spine in `lib.rs` and hands a report to
+//! `output`. Nothing below this room prints.
+
+mod args;
+mod check;
+mod cost;
+mod discover;
+mod disk;
+mod failure;
+mod inspect;
+mod output;
+mod place;
+mod progress;
+mod session;
+mod settings;
+
+use std::process::ExitCode;
+
+use args::{Arguments, Verb};
+use failure::Failure;
+
+/// How a run ended; the codes are the same for every verb and format.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Outcome {
+    /// Something was checked and there is nothing to fail on.
+    Passed,
+    /// A finding that counts.
+    Failed,
+    /// Nothing was there to check.
+    Empty,
+}
+
+/// Runs the command line of this process.
+pub fn main() -> ExitCode {
+    let arguments = match Arguments::of_process() {
+        Ok(arguments) => arguments,
+        Err(error) => {
+            // Help and version are printed on purpose and are no failure.
+            let code = if error.use_stderr() { 2 } else { 0 };
+            return if error.print().is_ok() { ExitCode::from(code) } else { ExitCode::from(2) };
+        }
+    };
+    match run(arguments) {
+        Ok(Outcome::Passed) => ExitCode::SUCCESS,
+        Ok(Outcome::Failed) => ExitCode::from(1),
+        Ok(Outcome::Empty) => ExitCode::from(3),
+        Err(failure) => {
+            output::complain(&failure.to_string());
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn run(arguments: Arguments) -> Result<Outcome, Failure> {
+    match arguments.verb {
+        None => check::run(&arguments.check),
+        Some(Verb::Check(check)) => check::run(&check),
+        Some(Verb::Cost(cost)) => cost::run(&cost),
+        Some(Verb::Inspect(inspect)) => inspect::run(&inspect),
+    }
+}

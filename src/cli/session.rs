@@ -1,0 +1,201 @@
+use std::collections::BTreeSet;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use super::args::Input;
+use super::disk::{DiskTree, LARGEST_FILE_BYTES};
+use super::place::{self, Place};
+use super::progress::Progress;
+use super::{Failure, Outcome, discover, output, settings};
+use crate::config::Config;
+use crate::decide::Decided;
+use crate::inventory::Skipped;
+use crate::report::{Paths, Report};
+use crate::source::Sources;
+use crate::{Analysis, Settings, pricing, terraform};
+
+/// The input of one run: a tree, the files in it that were named or found, and the settings.
+pub(super) struct Session {
+    pub(super) sources: Sources,
+    /// Sorted, each once.
+    pub(super) files: Vec<String>,
+    /// Only what stands in these is told, if any: a hook names the files that changed, and whole roots are read.
+    only: Option<BTreeSet<String>>,
+    pub(super) config: Config,
+    pub(super) settings: Settings,
+    pub(super) paths: Paths,
+    skipped: Vec<Skipped>,
+    allow_empty: bool,
+}
+
+impl Session {
+    pub(super) fn open(input: &Input) -> Result<Session, Failure> {
+        let (given, mut paths): (Vec<_>, Vec<_>) =
+            input.paths.iter().cloned().partition(|path| path.as_os_str() == "-");
+        let piped = (!given.is_empty()).then(piped).transpose()?;
+        if paths.is_empty() && piped.is_none() {
+            paths.push(PathBuf::from("."));
+        }
+        let beside: Vec<&Path> = input.config.iter().chain(&input.variable_files).map(PathBuf::as_path).collect();
+        let place = Place::of(&paths, &beside)?;
+        let mut found = Found::default();
+        for path in &place.named {
+            found.add(path, &place);
+        }
+        let mut tree = DiskTree::new(place.root.clone(), place.allowed.clone());
+        if let Some((name, text)) = piped {
+            found.files.push(name.clone());
+            found.only.insert(name.clone());
+            tree = tree.with_given(name, text);
+        }
+        found.files.sort();
+        found.files.dedup();
+        let sources = Sources::new(tree);
+        let config = settings::load(&sources, settings::find(input, &place)?.as_deref(), &place)?;
+        let named_files = place.named.iter().any(|path| path.is_file());
+        Ok(Session {
+            settings: Settings {
+                terraform: terraform_options(input, &place)?,
+                pricing: pricing_settings(&config),
+                ..Settings::default()
+            },
+            only: named_files.then_some(found.only),
+            files: found.files,
+            skipped: found.skipped,
+            paths: place.paths(),
+            allow_empty: input.allow_empty,
+            sources,
+            config,
+        })
+    }
+
+    pub(super) fn analyze(&self) -> Analysis {
+        let _progress = Progress::start(self.files.len());
+        let mut analysis = crate::analyze(&self.sources, &self.files, &self.settings);
+        if let Some(only) = &self.only {
+            analysis.keep(&self.sources, only);
+        }
+        analysis.inventory.skipped.extend(self.skipped.iter().cloned());
+        analysis.inventory.skipped.sort();
+        analysis
+    }
+
+    pub(super) fn report<'a>(&'a self, analysis: &'a Analysis, findings: &'a [Decided]) -> Report<'a> {
+        Report {
+            sources: &self.sources,
+            paths: &self.paths,
+            inventory: &analysis.inventory,
+            bill: &analysis.bill,
+            findings,
+            undetermined: &analysis.undetermined,
+            catalog: crate::report::Catalog::default(),
+        }
+    }
+
+    pub(super) fn outcome(&self, _analysis: &Analysis) -> Outcome {
+        if !self.files.is_empty() || self.allow_empty {
+            return Outcome::Passed;
+        }
+        output::complain(
+            "nothing was checked: no Terraform and no Kubernetes files here\n  help: --allow-empty makes this exit with 0",
+        );
+        Outcome::Empty
+    }
+}
+
+/// Files to read.
+#[derive(Default)]
+struct Found {
+    files: Vec<String>,
+    /// What was named as a file, and what lies below a directory that was named beside files.
+    only: BTreeSet<String>,
+    skipped: Vec<Skipped>,
+}
+
+impl Found {
+    fn add(&mut self, path: &Path, place: &Place) {
+        if path.is_dir() {
+            let below = self.below(path, place);
+            self.only.extend(below.iter().cloned());
+            self.files.extend(below);
+            return;
+        }
+        let Some(file) = place.in_tree(path) else { return };
+        // A file means nothing alone: what it belongs to may stand anywhere in its repository.
+        let around = path.parent().map(|directory| place::repository(directory).unwrap_or(directory));
+        if discover::is_candidate(path)
+            && let Some(around) = around
+        {
+            let below = self.below(around, place);
+            self.files.extend(below);
+        }
+        self.files.push(file.clone());
+        self.only.insert(file);
+    }
+
+    fn below(&mut self, directory: &Path, place: &Place) -> Vec<String> {
+        let mut files = Vec::new();
+        for path in discover::below(directory) {
+            match place.in_tree(&path) {
+                Some(file) => files.push(file),
+                None => self.skipped.push(Skipped {
+                    path: path.strip_prefix(&place.root).unwrap_or(&path).to_string_lossy().into_owned(),
+                    reason: "its name is no UTF-8".to_owned(),
+                }),
+            }
+        }
+        files
+    }
+}
+
+fn terraform_options(input: &Input, place: &Place) -> Result<terraform::Options, Failure> {
+    let directories = place.named.iter().filter(|path| path.is_dir());
+    let variable_files = input.variable_files.iter().map(|file| place.named_file(file));
+    Ok(terraform::Options {
+        variables: input.variables.clone(),
+        variable_files: variable_files.collect::<Result<_, _>>()?,
+        environment: environment(),
+        workspace: input.workspace.clone(),
+        named_roots: directories.filter_map(|path| place.in_tree(path)).collect(),
+        modules_directory: None,
+    })
+}
+
+fn pricing_settings(config: &Config) -> pricing::Settings {
+    let text = |path| config.text(path).map(|(text, _)| text.to_owned());
+    let discounts = config.below("prices.discount");
+    pricing::Settings {
+        default_provider: text("defaults.provider"),
+        default_region: text("defaults.region"),
+        default_accelerator: text("defaults.accelerator"),
+        discounts: discounts.filter_map(|(provider, it)| Some((provider.to_owned(), it.value.number()?))).collect(),
+    }
+}
+
+/// Standard input, as a file whose name says what it seems to be.
+fn piped() -> Result<(String, Vec<u8>), Failure> {
+    let mut text = Vec::new();
+    std::io::stdin()
+        .lock()
+        .take(LARGEST_FILE_BYTES + 1)
+        .read_to_end(&mut text)
+        .map_err(|error| Failure::new(format!("standard input cannot be read: {error}")))?;
+    if text.len() as u64 > LARGEST_FILE_BYTES {
+        return Err(Failure::new(format!("standard input is longer than the limit of {LARGEST_FILE_BYTES} bytes")));
+    }
+    let start = text.iter().copied().find(|byte| !byte.is_ascii_whitespace());
+    let name = if start == Some(b'{') { "<stdin>.json" } else { "<stdin>.yaml" };
+    Ok((name.to_owned(), text))
+}
+
+/// The variables that Terraform takes from the environment.
+fn environment() -> Vec<(String, String)> {
+    let mut variables: Vec<(String, String)> = std::env::vars_os()
+        .filter_map(|(name, value)| {
+            let name = name.to_str()?.strip_prefix("TF_VAR_")?.to_owned();
+            Some((name, value.into_string().ok()?))
+        })
+        .collect();
+    variables.sort();
+    variables
+}

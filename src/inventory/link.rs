@@ -1,0 +1,197 @@
+//! Joins pods to the pools of machines that they select, when both stand in the same tree.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::source::Span;
+
+use super::fact::{Fact, Known, Origin};
+use super::key::Key;
+use super::resource::{Inventory, Link, LinkKind, Resource, Role};
+
+/// What a pod takes over from the pool that it runs on, where its own text does not say.
+const INHERITED: &[Key] = &[
+    Key::Provider,
+    Key::Region,
+    Key::Machine,
+    Key::Accelerator,
+    Key::AcceleratorMemory,
+    Key::Purchase,
+    Key::OnDemandBase,
+    Key::SpotShare,
+];
+
+/// Links every pod to the one pool whose labels it selects. Where two pools of different machines would do, the pod
+/// stays unlinked: nobody can know where it will run.
+pub fn link_pools(inventory: &mut Inventory) {
+    let pools: Vec<usize> = positions(inventory, Role::Rented, |pool| !pool.selector.labels.is_empty());
+    let pods: Vec<usize> = positions(inventory, Role::Requested, |pod| {
+        !pod.selector.labels.is_empty() && pod.links.iter().all(|link| link.kind != LinkKind::Pool)
+    });
+    if pools.is_empty() || pods.is_empty() {
+        return;
+    }
+    let index = LabelIndex::new(inventory, &pools);
+    for pod in pods {
+        let Some((pool, span)) = index.only_match(inventory, pod) else { continue };
+        let pool = inventory.resources[pool].clone();
+        attach(&mut inventory.resources[pod], &pool, span);
+    }
+}
+
+fn positions(inventory: &Inventory, role: Role, wanted: impl Fn(&Resource) -> bool) -> Vec<usize> {
+    let all = inventory.resources.iter().enumerate();
+    all.filter(|(_, it)| it.role == role && wanted(it)).map(|(at, _)| at).collect()
+}
+
+/// Pools by a label that their nodes carry, so that each pod looks at few of them.
+struct LabelIndex {
+    pools: BTreeMap<(String, Arc<str>), Vec<usize>>,
+}
+
+impl LabelIndex {
+    fn new(inventory: &Inventory, pools: &[usize]) -> Self {
+        let mut by_label: BTreeMap<(String, Arc<str>), Vec<usize>> = BTreeMap::new();
+        for &at in pools {
+            for (key, fact) in &inventory.resources[at].selector.labels {
+                if let Some(value) = fact.value() {
+                    by_label.entry((key.clone(), value.clone())).or_default().push(at);
+                }
+            }
+        }
+        LabelIndex { pools: by_label }
+    }
+
+    /// The pool that carries every label the pod asks for by value, and where it says so.
+    fn only_match(&self, inventory: &Inventory, pod: usize) -> Option<(usize, Span)> {
+        let pod = &inventory.resources[pod];
+        let mut asked = pod.selector.labels.iter().filter_map(|(key, fact)| Some((key, fact.value()?)));
+        let (key, value) = asked.find(|(key, value)| self.pools.contains_key(&((*key).clone(), (*value).clone())))?;
+        let candidates = self.pools.get(&(key.clone(), value.clone()))?;
+        let mut fitting = candidates.iter().copied().filter(|&at| hosts(&inventory.resources[at], pod));
+        let first = fitting.next()?;
+        let machine = inventory.resources[first].text(Key::Machine);
+        if fitting.any(|other| inventory.resources[other].text(Key::Machine) != machine) {
+            return None;
+        }
+        let span = inventory.resources[first].selector.labels.get(key)?.span()?;
+        Some((first, span))
+    }
+}
+
+/// Could a node of this pool host the pod? Labels that the cloud itself puts on nodes are no obstacle.
+fn hosts(pool: &Resource, pod: &Resource) -> bool {
+    let labels = pod.selector.labels.iter().all(|(key, asked)| match (pool.selector.labels.get(key), asked.value()) {
+        (Some(Fact::Known(carried)), Some(asked)) => carried.value == *asked,
+        (Some(_), _) | (None, None) => true,
+        (None, Some(_)) => put_by_the_cloud(key),
+    });
+    let taints = pool.selector.taints.iter().all(|taint| {
+        put_by_the_cloud(&taint.key) || pod.selector.taints.iter().any(|it| it.key == taint.key || it.key.is_empty())
+    });
+    labels && taints && agrees(pool, pod, Key::Machine) && agrees(pool, pod, Key::Accelerator)
+}
+
+fn agrees(pool: &Resource, pod: &Resource, key: Key) -> bool {
+    match (pool.text(key), pod.text(key)) {
+        (Some(pool), Some(pod)) => pool.eq_ignore_ascii_case(pod),
+        _ => true,
+    }
+}
+
+/// Label and taint keys below a domain of Kubernetes, a cloud or an accelerator vendor.
+fn put_by_the_cloud(key: &str) -> bool {
+    const DOMAINS: &[&str] = &[
+        "kubernetes.io",
+        "k8s.io",
+        "cloud.google.com",
+        "eks.amazonaws.com",
+        "k8s.amazonaws.com",
+        "kubernetes.azure.com",
+        "karpenter.sh",
+        "karpenter.k8s.aws",
+        "karpenter.azure.com",
+        "nvidia.com",
+        "amd.com",
+        "google.com",
+        "habana.ai",
+        "aws.amazon.com",
+    ];
+    let Some((domain, _)) = key.split_once('/') else { return false };
+    DOMAINS.iter().any(|known| domain.strip_suffix(known).is_some_and(|rest| rest.is_empty() || rest.ends_with('.')))
+}
+
+fn attach(pod: &mut Resource, pool: &Resource, span: Span) {
+    for &key in INHERITED {
+        let Fact::Known(known) = pool.fact(key) else { continue };
+        let replace = match pod.fact(key) {
+            Fact::Absent => true,
+            Fact::Known(own) => matches!(own.origin, Origin::Assumed(_)),
+            Fact::Unknown(_) => key != Key::Purchase,
+        };
+        if replace {
+            let origin = known.origin.clone().weakest(Origin::Resolved);
+            pod.set(key, Fact::Known(Known { origin, ..known.clone() }));
+        }
+    }
+    pod.links.push(Link { kind: LinkKind::Pool, to: pool.address.clone(), span });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::inventory::{FrontEnd, Taint, Value};
+    use crate::source::{MemoryTree, Sources};
+
+    fn span() -> Span {
+        let sources = Sources::new(MemoryTree::new().with("a", "text"));
+        Span::new(sources.open("a").unwrap(), 0, 4)
+    }
+
+    fn resource(role: Role, name: &str, labels: &[(&str, &str)]) -> Resource {
+        let mut it = Resource::new(FrontEnd::Terraform, role, "kind", name, span(), span());
+        for (key, value) in labels {
+            it.selector.labels.insert((*key).into(), Fact::written((*value).into(), span()));
+        }
+        it
+    }
+
+    fn pool(name: &str, machine: &str, labels: &[(&str, &str)]) -> Resource {
+        let mut it = resource(Role::Rented, name, labels);
+        it.set(Key::Machine, Fact::written(Value::text(machine), span()));
+        it
+    }
+
+    fn linked(resources: Vec<Resource>) -> Option<String> {
+        let mut inventory = Inventory { resources, ..Inventory::default() };
+        link_pools(&mut inventory);
+        inventory.resources.last().and_then(|pod| pod.links.first()).map(|link| link.to.clone())
+    }
+
+    #[test]
+    fn a_pod_runs_on_the_pool_it_selects() {
+        let a = pool("a", "g5.xlarge", &[("team", "x")]);
+        let b = pool("b", "p5.48xlarge", &[("team", "y")]);
+        let pod = resource(Role::Requested, "pod", &[("team", "y"), ("cloud.google.com/zone", "1")]);
+        assert_eq!(linked(vec![a, b, pod]).as_deref(), Some("b"));
+    }
+
+    #[test]
+    fn two_machines_are_no_answer() {
+        let a = pool("a", "g5.xlarge", &[("team", "x")]);
+        let b = pool("b", "p5.48xlarge", &[("team", "x")]);
+        assert_eq!(linked(vec![a, b, resource(Role::Requested, "pod", &[("team", "x")])]), None);
+    }
+
+    #[test]
+    fn a_label_or_taint_of_ones_own_keeps_pods_away() {
+        let a = pool("a", "g5.xlarge", &[("team", "x")]);
+        assert_eq!(linked(vec![a.clone(), resource(Role::Requested, "pod", &[("team", "x"), ("disk", "ssd")])]), None);
+        let mut tainted = a;
+        tainted.selector.taints.push(Taint { key: "dedicated".into(), value: None, span: span() });
+        let mut pod = resource(Role::Requested, "pod", &[("team", "x")]);
+        assert_eq!(linked(vec![tainted.clone(), pod.clone()]), None);
+        pod.selector.taints.push(Taint { key: "dedicated".into(), value: None, span: span() });
+        assert_eq!(linked(vec![tainted, pod]).as_deref(), Some("a"));
+    }
+}

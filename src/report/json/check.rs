@@ -1,0 +1,130 @@
+use serde::Serialize;
+
+use super::wire::{self, Bounds, Skipped, Totals};
+use crate::decide::Decided;
+use crate::report::Report;
+use crate::rules::Undetermined;
+
+#[derive(Serialize)]
+struct Document<'a> {
+    version: u32,
+    findings: Vec<Finding<'a>>,
+    undetermined: Vec<Unknown<'a>>,
+    skipped: Vec<Skipped<'a>>,
+    bill: Totals,
+    catalog: Catalog<'a>,
+}
+
+#[derive(Serialize)]
+struct Finding<'a> {
+    rule: &'a str,
+    group: &'a str,
+    layer: &'a str,
+    level: &'static str,
+    confidence: &'static str,
+    risk: &'static str,
+    path: String,
+    line: usize,
+    column: usize,
+    address: Option<&'a str>,
+    kind: Option<&'a str>,
+    message: &'a str,
+    help: Option<&'a str>,
+    saves_usd_per_month: Option<Bounds>,
+    related: Vec<Related<'a>>,
+    suppressed: Option<Suppressed<'a>>,
+    baseline: Option<Baseline<'a>>,
+}
+
+#[derive(Serialize)]
+struct Related<'a> {
+    path: String,
+    line: usize,
+    message: &'a str,
+}
+
+#[derive(Serialize)]
+struct Suppressed<'a> {
+    reason: Option<&'a str>,
+    until: Option<&'a str>,
+    path: String,
+    line: usize,
+}
+
+#[derive(Serialize)]
+struct Baseline<'a> {
+    since: &'a str,
+}
+
+#[derive(Serialize)]
+struct Unknown<'a> {
+    rule: &'a str,
+    address: Option<&'a str>,
+    path: String,
+    line: usize,
+    cause: &'a str,
+}
+
+#[derive(Serialize)]
+struct Catalog<'a> {
+    version: &'a str,
+    as_of: &'a str,
+    oldest_row_used: Option<&'a str>,
+}
+
+/// The findings and what could not be known.
+pub(in crate::report) fn check(report: &Report) -> String {
+    super::print(&Document {
+        version: super::VERSION,
+        findings: report.findings.iter().map(|decided| finding(report, decided)).collect(),
+        undetermined: report.undetermined.iter().map(|it| undetermined(report, it)).collect(),
+        skipped: wire::skipped(report),
+        bill: Totals::new(report),
+        catalog: Catalog {
+            version: &report.catalog.version,
+            as_of: &report.catalog.as_of,
+            oldest_row_used: report.bill.oldest_row.as_deref(),
+        },
+    })
+}
+
+fn finding<'a>(report: &'a Report, decided: &'a Decided) -> Finding<'a> {
+    let it = &decided.finding;
+    let location = report.paths.locate(report.sources, it.span);
+    let resource = report.resource(it.resource);
+    Finding {
+        rule: &it.rule,
+        group: &it.group,
+        layer: &it.layer,
+        level: it.level.name(),
+        confidence: it.confidence.name(),
+        risk: it.risk.name(),
+        path: location.path,
+        line: location.line,
+        column: location.column,
+        address: resource.map(|resource| resource.address.as_str()),
+        kind: resource.map(|resource| resource.kind.as_str()),
+        message: &it.message,
+        help: it.help.as_deref(),
+        saves_usd_per_month: it.saves.map(Into::into),
+        related: it.related.iter().map(|(span, message)| related(report, *span, message)).collect(),
+        suppressed: decided.suppressed.as_ref().map(|it| Suppressed {
+            reason: it.reason.as_deref(),
+            until: it.until.as_deref(),
+            path: report.paths.show(&it.path),
+            line: it.line,
+        }),
+        baseline: decided.baselined.as_deref().map(|since| Baseline { since }),
+    }
+}
+
+fn related<'a>(report: &Report, span: crate::source::Span, message: &'a str) -> Related<'a> {
+    let location = report.paths.locate(report.sources, span);
+    Related { path: location.path, line: location.line, message }
+}
+
+fn undetermined<'a>(report: &'a Report, it: &'a Undetermined) -> Unknown<'a> {
+    let location = report.paths.locate(report.sources, it.span);
+    let address = report.resource(it.resource).map(|resource| resource.address.as_str());
+    Unknown { rule: &it.rule, address, path: location.path, line: location.line, cause: &it.cause }
+}

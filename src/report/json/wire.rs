@@ -1,0 +1,199 @@
+//! The shapes that several documents share.
+
+use serde::{Serialize, Serializer};
+
+use crate::catalog::{Money, MoneyRange};
+use crate::inventory;
+use crate::inventory::Value;
+use crate::pricing::{Item, Status};
+use crate::report::Report;
+use crate::source::Span;
+
+/// A number that is written without a fraction where it has none.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Number(pub(crate) f64);
+
+impl Serialize for Number {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        if self.0.fract() == 0.0 && self.0.abs() < 9e15 {
+            serializer.serialize_i64(self.0 as i64)
+        } else {
+            serializer.serialize_f64(self.0)
+        }
+    }
+}
+
+impl From<Money> for Number {
+    fn from(money: Money) -> Self {
+        Number(money.usd())
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub(super) struct Bounds {
+    pub(super) floor: Number,
+    pub(super) expected: Number,
+    pub(super) ceiling: Number,
+}
+
+impl From<MoneyRange> for Bounds {
+    fn from(money: MoneyRange) -> Self {
+        Bounds { floor: money.floor.into(), expected: money.expected.into(), ceiling: money.ceiling.into() }
+    }
+}
+
+impl From<inventory::Range> for Bounds {
+    fn from(range: inventory::Range) -> Self {
+        Bounds { floor: Number(range.floor), expected: Number(range.expected), ceiling: Number(range.ceiling) }
+    }
+}
+
+/// A fact: known, unknown with its cause, or (as `null`) absent.
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+pub(super) enum Fact {
+    Known {
+        value: serde_json::Value,
+        origin: &'static str,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        reason: Option<String>,
+        path: String,
+        line: usize,
+    },
+    OneOf {
+        value: Option<()>,
+        candidates: Vec<serde_json::Value>,
+        unknown: String,
+        path: String,
+        line: usize,
+    },
+    Unknown {
+        unknown: String,
+        path: String,
+        line: usize,
+    },
+}
+
+impl Fact {
+    pub(super) fn new(report: &Report, fact: &inventory::Fact<Value>) -> Option<Fact> {
+        Self::with(report, fact, value)
+    }
+
+    /// A fact whose value is written in another shape.
+    pub(super) fn with(
+        report: &Report,
+        fact: &inventory::Fact<Value>,
+        mut shape: impl FnMut(&Value) -> serde_json::Value,
+    ) -> Option<Fact> {
+        let place = |span: Span| {
+            let location = report.paths.locate(report.sources, span);
+            (location.path, location.line)
+        };
+        Some(match fact {
+            inventory::Fact::Absent => return None,
+            inventory::Fact::Known(known) => {
+                let (path, line) = place(known.span);
+                let reason = match &known.origin {
+                    inventory::Origin::Inferred(why) | inventory::Origin::Assumed(why) => Some(why.to_string()),
+                    _ => None,
+                };
+                Fact::Known { value: shape(&known.value), origin: known.origin.name(), reason, path, line }
+            }
+            inventory::Fact::Unknown(unknown) => {
+                let (path, line) = place(unknown.span);
+                let why = unknown.why.to_string();
+                if unknown.candidates.is_empty() {
+                    Fact::Unknown { unknown: why, path, line }
+                } else {
+                    let candidates = unknown.candidates.iter().map(shape).collect();
+                    Fact::OneOf { value: None, candidates, unknown: why, path, line }
+                }
+            }
+        })
+    }
+}
+
+pub(super) fn value(value: &Value) -> serde_json::Value {
+    match value {
+        Value::Text(text) => text.to_string().into(),
+        Value::Integer(n) => (*n).into(),
+        Value::Number(n) => serde_json::to_value(Number(*n)).unwrap_or_default(),
+        Value::Flag(flag) => (*flag).into(),
+        Value::List(items) => items.iter().map(ToString::to_string).collect::<Vec<_>>().into(),
+    }
+}
+
+/// Machines or pods.
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+pub(super) enum Count {
+    Known {
+        #[serde(flatten)]
+        range: Bounds,
+        origin: &'static str,
+    },
+    Unknown {
+        unknown: String,
+    },
+}
+
+impl Count {
+    pub(super) fn new(count: &inventory::Fact<inventory::Range>) -> Count {
+        match count {
+            inventory::Fact::Known(known) => Count::Known { range: known.value.into(), origin: known.origin.name() },
+            inventory::Fact::Unknown(unknown) => Count::Unknown { unknown: unknown.why.to_string() },
+            inventory::Fact::Absent => Count::Unknown { unknown: "the text names no number".to_owned() },
+        }
+    }
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct Price {
+    pub(super) status: &'static str,
+    pub(super) reason: Option<String>,
+    pub(super) usd_per_hour: Option<Number>,
+    pub(super) usd_per_month: Option<Bounds>,
+}
+
+impl Price {
+    pub(super) fn new(item: Option<&Item>) -> Price {
+        let (status, reason) = match item.map(|item| &item.status) {
+            Some(Status::Priced) => ("priced", None),
+            Some(Status::Estimated(why)) => ("estimated", Some(why.clone())),
+            Some(Status::Unpriced(why)) => ("unpriced", Some(why.clone())),
+            Some(Status::Unasked) | None => ("unpriced", Some("no price was asked for".to_owned())),
+        };
+        Price {
+            status,
+            reason,
+            usd_per_hour: item.and_then(|item| item.per_hour).map(|range| range.expected.into()),
+            usd_per_month: item.and_then(|item| item.monthly).map(Into::into),
+        }
+    }
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct Skipped<'a> {
+    path: String,
+    reason: &'a str,
+}
+
+pub(super) fn skipped<'a>(report: &Report<'a>) -> Vec<Skipped<'a>> {
+    let shown = |it: &'a inventory::Skipped| Skipped { path: report.paths.show(&it.path), reason: &it.reason };
+    report.inventory.skipped.iter().map(shown).collect()
+}
+
+/// A sum of the bill.
+#[derive(Debug, Serialize)]
+pub(super) struct Totals {
+    rented: Bounds,
+    requested: Bounds,
+    unpriced: usize,
+}
+
+impl Totals {
+    pub(super) fn new(report: &Report) -> Totals {
+        let bill = report.bill;
+        Totals { rented: bill.rented.into(), requested: bill.requested.into(), unpriced: bill.unpriced }
+    }
+}

@@ -1,0 +1,74 @@
+//! Results → bytes, one file per format.
+//!
+//! Each format owns the shape of what it writes; the types of other rooms are never serialized. Rounding happens here and
+//! nowhere else, and so does the escaping of hostile text. Knows no file, no terminal and no clock.
+
+mod escape;
+mod format;
+mod json;
+mod money;
+mod paths;
+mod text;
+
+pub use format::Format;
+pub use json::inspect;
+pub use paths::Paths;
+
+use crate::decide::Decided;
+use crate::diagnostic::Diagnostic;
+use crate::inventory::{Inventory, Resource, ResourceId};
+use crate::pricing::Bill;
+use crate::rules::Undetermined;
+use crate::source::Sources;
+
+/// The findings in a format.
+pub fn render(format: Format, report: &Report, style: Style) -> String {
+    match format {
+        Format::Text => text::check(report, style),
+        Format::Json => json::check(report),
+    }
+}
+
+/// The bill in a format; `None` where the format is one of findings.
+pub fn cost(format: Format, report: &Report) -> Option<String> {
+    match format {
+        Format::Text => Some(text::cost(report)),
+        Format::Json => Some(json::cost(report)),
+    }
+}
+
+/// What is wrong with the input or the configuration, for people.
+pub fn diagnostics(sources: &Sources, paths: &Paths, all: &[Diagnostic], style: Style) -> String {
+    text::diagnostics(sources, paths, all, style)
+}
+
+/// How text for people may look.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Style {
+    pub color: bool,
+}
+
+/// Everything that a report may tell.
+pub struct Report<'a> {
+    pub sources: &'a Sources,
+    pub paths: &'a Paths,
+    pub inventory: &'a Inventory,
+    pub bill: &'a Bill,
+    pub findings: &'a [Decided],
+    pub undetermined: &'a [Undetermined],
+    pub catalog: Catalog,
+}
+
+impl<'a> Report<'a> {
+    pub fn resource(&self, id: Option<ResourceId>) -> Option<&'a Resource> {
+        self.inventory.resources.get(id?.0)
+    }
+}
+
+/// Which prices were used.
+#[derive(Debug, Clone, Default)]
+pub struct Catalog {
+    pub version: String,
+    /// Date of the newest row.
+    pub as_of: String,
+}

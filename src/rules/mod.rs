@@ -6,6 +6,7 @@
 mod cel;
 mod format;
 mod nearest;
+mod yaml;
 
 use crate::catalog::MoneyRange;
 use crate::diagnostic::Level;

@@ -8,6 +8,8 @@ pub mod config;
 pub mod decide;
 pub mod diagnostic;
 pub mod fit;
+pub mod forge;
+pub mod http;
 pub mod inventory;
 pub mod kubernetes;
 pub mod pricing;

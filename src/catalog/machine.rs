@@ -152,6 +152,21 @@ impl Catalog {
         found
     }
 
+    /// The machines with accelerators among these names, in their order; a name may be a pattern such as `g5.*`.
+    pub fn machines_among(&self, provider: &str, names: &[&str]) -> Vec<Machine<'_>> {
+        let mut found: Vec<Machine<'_>> = Vec::new();
+        for name in names {
+            if name.contains('*') {
+                let all =
+                    self.machines().filter(|it| it.provider.eq_ignore_ascii_case(provider) && covers(name, &it.name));
+                found.extend(all);
+            } else {
+                found.extend(self.machine(provider, name));
+            }
+        }
+        found
+    }
+
     /// The providers that have prices, sorted.
     pub fn providers(&self) -> Vec<&str> {
         let table = self.block.table("prices");

@@ -3,10 +3,21 @@
 //! First completes each resource with what follows from its machine (accelerator, memory, CPUs) and drops what carries
 //! no accelerator; then prices what is left. Each price remembers the steps that led to it. Unpriced is a result.
 
+mod bill;
+mod complete;
+mod share;
+#[cfg(test)]
+mod tests;
+mod unit;
+
 use std::collections::BTreeMap;
 
 use crate::catalog::{Money, MoneyRange};
 use crate::inventory::{Range, ResourceId};
+
+pub use bill::bill;
+pub use complete::{LeftOut, UnknownMachine, complete};
+pub use share::devices;
 
 /// Hours of a month, by convention of the clouds' own calculators.
 pub const HOURS_PER_MONTH: f64 = 730.0;

@@ -5,3 +5,5 @@
 mod arrows;
 mod cli;
 mod fences;
+mod forge;
+mod pricing_data;

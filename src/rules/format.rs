@@ -30,11 +30,26 @@ fn with_commas(number: u64) -> String {
 
 /// A number with at most two digits behind the point, and none that are zero.
 pub(super) fn number(n: f64) -> String {
+    if !n.is_finite() {
+        return "no limit".to_owned();
+    }
     let text = format!("{n:.2}");
     match text.contains('.') {
         true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
         false => text,
     }
+}
+
+/// Seconds in the largest unit that leaves no odd fraction.
+pub(super) fn time(seconds: f64) -> String {
+    let units = [(86_400.0, "day", "days"), (3600.0, "hour", "hours"), (60.0, "minute", "minutes")];
+    for (length, one, many) in units {
+        let amount = seconds / length;
+        if amount >= 1.0 && (amount * 10.0).fract().abs() < 1e-6 {
+            return format!("{} {}", number(amount), if amount == 1.0 { one } else { many });
+        }
+    }
+    format!("{} seconds", number(seconds))
 }
 
 #[cfg(test)]
@@ -53,6 +68,10 @@ mod tests {
         ] {
             assert_eq!(usd(amount), text);
         }
+        assert_eq!(
+            (time(86_400.0).as_str(), time(5400.0).as_str(), time(90.0).as_str()),
+            ("1 day", "1.5 hours", "1.5 minutes")
+        );
         assert_eq!((number(8.0).as_str(), number(0.5).as_str(), number(1.239).as_str()), ("8", "0.5", "1.24"));
     }
 }

@@ -182,8 +182,10 @@ mod tests {
     fn every_part_knows_where_it_stands() {
         let text = "name: é\nmatch: { purpose: [a, b] }\nwhen: |\n  x > 1\nat: \"x\"\nn: 3\n";
         let Value::Map(entries) = parse(text).unwrap().value else { panic!() };
-        let places: Vec<(&str, &str)> =
-            entries.iter().map(|(key, value)| (&text[key.at.clone()], text.get(value.at.clone()).unwrap_or("?"))).collect();
+        let places: Vec<(&str, &str)> = entries
+            .iter()
+            .map(|(key, value)| (&text[key.at.clone()], text.get(value.at.clone()).unwrap_or("?")))
+            .collect();
         println!("{places:#?}");
         for text in ["a: [1\nb: 2\n", "a: 1\na: 2\n", "\t- x", "a: {b: c", "a: b: c"] {
             println!("{:?}", parse(text).map_err(|b| (text.get(b.at.start..).map(str::to_owned), b)));

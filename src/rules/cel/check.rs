@@ -138,7 +138,7 @@ impl Lowering<'_> {
     /// Lowers what must be of a type.
     pub(super) fn expect(&mut self, expression: &Expr, wanted: &Type, by: &str) -> Result<Node, Problem> {
         let (node, holds) = self.lower(expression)?;
-        let (node, holds) = if wanted.is_number() { self.as_number(node, holds) } else { (node, holds) };
+        let (node, holds) = if wanted.is_number() { as_number(node, holds) } else { (node, holds) };
         match holds.suits(wanted) {
             true => Ok(node),
             false => Err(Problem::new(
@@ -304,23 +304,13 @@ impl Lowering<'_> {
 
     fn negative(&mut self, of: &Expr) -> Result<(What, Type), Problem> {
         let (node, holds) = self.lower(of)?;
-        let (node, holds) = self.as_number(node, holds);
+        let (node, holds) = as_number(node, holds);
         match holds {
             Type::Integer | Type::Double | Type::Any => Ok((What::Negative(Box::new(node)), holds)),
             other => {
                 Err(Problem::new(of.at.clone(), format!("`-` wants a number, and this is {}", with_article(&other))))
             }
         }
-    }
-
-    /// A record that stands for a number, read as that number.
-    pub(super) fn as_number(&self, node: Node, holds: Type) -> (Node, Type) {
-        if let Type::Record(Schema { number: Some(field), fields, .. }) = holds {
-            let at = node.at.clone();
-            let holds = fields[*field].holds.clone();
-            return (Node { what: What::Field(Box::new(node), *field), at }, holds);
-        }
-        (node, holds)
     }
 
     fn conditional(&mut self, test: &Expr, yes: &Expr, no: &Expr) -> Result<(What, Type), Problem> {
@@ -337,9 +327,12 @@ impl Lowering<'_> {
     fn binary(&mut self, operator: Operator, left: &Expr, right: &Expr) -> Result<(What, Type), Problem> {
         let (left_node, left_holds) = self.lower(left)?;
         let (right_node, right_holds) = self.lower(right)?;
-        let (mut left_node, mut left_holds) = self.as_number(left_node, left_holds);
-        let (mut right_node, mut right_holds) = self.as_number(right_node, right_holds);
-        if !operator.is_comparison() {
+        let (mut left_node, mut left_holds) = as_number(left_node, left_holds);
+        let (mut right_node, mut right_holds) = as_number(right_node, right_holds);
+        if operator.is_comparison() {
+            self.possible(&left_node, &left_holds, &right_node)?;
+            self.possible(&right_node, &right_holds, &left_node)?;
+        } else {
             adapt(&mut left_node, &mut left_holds, &right_holds);
             adapt(&mut right_node, &mut right_holds, &left_holds);
         }
@@ -353,6 +346,49 @@ impl Lowering<'_> {
             });
         };
         Ok((What::Binary(operator, Box::new((left_node, right_node))), holds))
+    }
+
+    /// A fact that is compared with a value which it never has.
+    fn possible(&self, fact: &Node, holds: &Type, other: &Node) -> Result<(), Problem> {
+        let What::Field(_, place) = &fact.what else { return Ok(()) };
+        let Some(schema) = self.schema_of(fact) else { return Ok(()) };
+        let Some(field) = schema.fields.get(*place).filter(|field| !field.values.is_empty()) else { return Ok(()) };
+        let items: Vec<&Node> = match &other.what {
+            What::List(items) => items.iter().map(|(item, _)| item).collect(),
+            _ if *holds == Type::Text => vec![other],
+            _ => return Ok(()),
+        };
+        for item in items {
+            if let What::Constant(Value::Text(text)) = &item.what
+                && !field.values.contains(&&**text)
+            {
+                return Err(never(field.name, text, field.values, item.at.clone()));
+            }
+        }
+        Ok(())
+    }
+
+    /// The schema of the record whose field a node reads.
+    fn schema_of(&self, node: &Node) -> Option<&'static Schema> {
+        let What::Field(of, _) = &node.what else { return None };
+        match &of.what {
+            What::Variable(slot) => match self.scope.implied {
+                Some((implied, schema)) if implied == *slot => Some(schema),
+                _ => self.scope.variables.iter().find_map(|variable| match (&variable.stands_for, &variable.holds) {
+                    (Meaning::Host(number), Type::Record(schema)) if number == slot => Some(*schema),
+                    _ => None,
+                }),
+            },
+            What::Local(place) => match self.locals.get(*place)?.1 {
+                Type::Record(schema) => Some(schema),
+                _ => None,
+            },
+            What::Field(_, place) => match self.schema_of(of)?.fields.get(*place)?.holds {
+                Type::Record(schema) => Some(schema),
+                _ => None,
+            },
+            _ => None,
+        }
     }
 
     /// What to write so that two operands go together.
@@ -391,7 +427,7 @@ impl Lowering<'_> {
         }
         for argument in arguments {
             let (node, kind) = self.lower(argument)?;
-            let (node, kind) = self.as_number(node, kind);
+            let (node, kind) = as_number(node, kind);
             nodes.push(node);
             holds.push(kind);
         }
@@ -448,6 +484,16 @@ impl Lowering<'_> {
         let agree = candidates.iter().all(|function| function.result(holds) == gives);
         Ok((candidates, if agree { gives } else { Type::Any }))
     }
+}
+
+/// A record that stands for a number, read as that number.
+pub(super) fn as_number(node: Node, holds: Type) -> (Node, Type) {
+    if let Type::Record(Schema { number: Some(field), fields, .. }) = holds {
+        let at = node.at.clone();
+        let holds = fields[*field].holds.clone();
+        return (Node { what: What::Field(Box::new(node), *field), at }, holds);
+    }
+    (node, holds)
 }
 
 fn written_pattern(full_name: &str, nodes: &mut Vec<Node>) -> Option<Result<(Node, Pattern), Problem>> {
@@ -543,6 +589,15 @@ pub(in crate::rules) fn type_of(value: &Value) -> Type {
         Value::Record(handle) => Type::Record(handle.schema),
         Value::List(items) => Type::list(items.iter().map(type_of).reduce(Type::join).unwrap_or(Type::Any)),
         Value::Map(_) | Value::Optional(_) | Value::Unknown(_) => Type::Any,
+    }
+}
+
+/// Refuses a value that a fact never has.
+pub(in crate::rules) fn never(fact: &str, text: &str, values: &[&'static str], at: Range<usize>) -> Problem {
+    let problem = Problem::new(at, format!("`{fact}` is never `{text}`"));
+    match nearest(text, values.iter().copied()) {
+        Some(near) => problem.with_help(format!("did you mean `{near}`?")),
+        None => problem.with_help(format!("it is {}", values.join(", "))),
     }
 }
 

@@ -27,9 +27,8 @@ mod value;
 use std::ops::Range;
 
 pub(super) use budget::Budget;
-pub(super) use check::{Meaning, Scope, Variable, same, type_of};
-pub(super) use eval::{Evaluation, Failure, Host, Read};
-pub(super) use functions::{FUNCTIONS, MACROS};
+pub(super) use check::{Meaning, Scope, Variable, never, same};
+pub(super) use eval::{Evaluation, Host, Read};
 pub(super) use map::{Key, Map};
 pub(super) use types::{Field, Schema, Type};
 pub(super) use value::{About, Handle, Unknown, Value};
@@ -74,7 +73,19 @@ impl Program {
         Ok(Program { node, result })
     }
 
+    /// Yields the number that a record stands for.
+    #[must_use]
+    pub(super) fn as_number(self) -> Program {
+        let (node, result) = check::as_number(self.node, self.result);
+        Program { node, result }
+    }
+
     pub(super) fn evaluate(&self, host: &dyn Host, budget: &mut Budget) -> Evaluation {
         eval::evaluate(&self.node, host, budget)
     }
+}
+
+/// A day such as `2026-11-21` as a point in time.
+pub(super) fn midnight(day: &str) -> Option<Value> {
+    time::Timestamp::parse(day).map(Value::Timestamp)
 }

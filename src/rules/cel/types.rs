@@ -25,6 +25,8 @@ pub(in crate::rules) enum Type {
 #[derive(Debug)]
 pub(in crate::rules) struct Schema {
     pub(in crate::rules) name: &'static str,
+    /// For the host: which kind of record this is.
+    pub(in crate::rules) number_of_kind: usize,
     pub(in crate::rules) fields: Vec<Field>,
     /// The field that stands for the record where a number is wanted.
     pub(in crate::rules) number: Option<usize>,
@@ -36,6 +38,8 @@ pub(in crate::rules) struct Schema {
 pub(in crate::rules) struct Field {
     pub(in crate::rules) name: &'static str,
     pub(in crate::rules) holds: Type,
+    /// All values that a text can have; empty where anything goes.
+    pub(in crate::rules) values: &'static [&'static str],
     pub(in crate::rules) meaning: &'static str,
 }
 

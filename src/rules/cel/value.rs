@@ -95,7 +95,7 @@ impl Value {
 
 impl Unknown {
     /// The one of two to tell about: a fact silences a rule, a price does not.
-    pub(super) fn or_weightier(first: Option<Arc<Unknown>>, second: Arc<Unknown>) -> Arc<Unknown> {
+    pub(in crate::rules) fn or_weightier(first: Option<Arc<Unknown>>, second: Arc<Unknown>) -> Arc<Unknown> {
         match first {
             Some(first) if first.about == About::Fact || second.about == About::Price => first,
             _ => second,

@@ -20,9 +20,9 @@ pub mod terraform;
 
 use std::collections::BTreeSet;
 
-use catalog::MoneyRange;
+use catalog::{Catalog, MoneyRange};
 use inventory::{Inventory, Resource, ResourceId, Role};
-use pricing::{Bill, Status};
+use pricing::{Bill, LeftOut};
 use rules::{Finding, Undetermined};
 use source::{FileId, Sources, Span};
 
@@ -32,6 +32,7 @@ pub struct Settings {
     pub terraform: terraform::Options,
     pub kubernetes: kubernetes::Options,
     pub pricing: pricing::Settings,
+    pub catalog: Catalog,
 }
 
 /// What a tree of text says: its resources, their price, and what is wasteful about them.
@@ -41,14 +42,18 @@ pub struct Analysis {
     /// Every evaluated Terraform block, whether or not it has to do with accelerators.
     pub blocks: Vec<terraform::Block>,
     pub bill: Bill,
+    /// What was taken for a machine without accelerators because its type cannot be known.
+    pub left_out: LeftOut,
     pub findings: Vec<Finding>,
     pub undetermined: Vec<Undetermined>,
 }
 
 /// Reads the files at `paths` and concludes everything that follows from them. A pure function of text and settings.
 pub fn analyze(sources: &Sources, paths: &[String], settings: &Settings) -> Analysis {
-    let (inventory, blocks) = read(sources, paths, settings);
-    Analysis { inventory, blocks, ..Analysis::default() }
+    let (mut inventory, blocks) = read(sources, paths, settings);
+    let left_out = pricing::complete(&mut inventory, &settings.catalog, &settings.pricing);
+    let bill = pricing::bill(&inventory, &settings.catalog, &settings.pricing);
+    Analysis { inventory, blocks, bill, left_out, ..Analysis::default() }
 }
 
 impl Analysis {
@@ -71,6 +76,7 @@ impl Analysis {
         };
         self.findings.retain_mut(|it| keeps(&mut it.resource, it.span));
         self.undetermined.retain_mut(|it| keeps(&mut it.resource, it.span));
+        self.left_out.unknown_machines.retain(|it| stands(it.span));
         self.inventory.diagnostics.retain(|it| it.span.is_none_or(stands));
         self.inventory.skipped.retain(|it| files.contains(&it.path));
         let mut keep = kept.iter().copied();
@@ -89,7 +95,7 @@ impl Analysis {
         }
         self.bill.rented = rented;
         self.bill.requested = requested;
-        self.bill.unpriced = self.bill.items.iter().filter(|it| matches!(it.status, Status::Unpriced(_))).count();
+        self.bill.unpriced = self.bill.items.iter().filter(|it| it.monthly.is_none()).count();
         self.bill.oldest_row = self.bill.items.iter().filter_map(|it| it.as_of.clone()).min();
     }
 }

@@ -25,6 +25,9 @@ pub(super) const BLANK: i64 = i64::MIN;
 
 use Kind::{Number, Text};
 
+/// The table of machines by accelerator.
+pub(super) const MACHINES: &str = "machines";
+
 /// Every table, in the order in which it stands in the block.
 pub(super) const SCHEMAS: &[Schema] = &[
     Schema {
@@ -52,6 +55,8 @@ pub(super) const SCHEMAS: &[Schema] = &[
             ("notes", Text),
         ],
     },
+    // No file: made of the machines in `prices`, so that those with an accelerator are found without looking at all.
+    Schema { name: MACHINES, keys: 3, columns: &[("provider", Text), ("accelerator", Text), ("machine", Text)] },
     Schema {
         name: "accelerators",
         keys: 1,
@@ -264,7 +269,7 @@ impl std::error::Error for TableError {}
 /// `provider` itself. Columns may be missing (blank) and in any order; a column that the table does not have is refused.
 pub(super) fn encode(files: &[File<'_>]) -> Result<Vec<u8>, TableError> {
     let mut pool = Pool::new();
-    let mut tables = Vec::new();
+    let mut tables: Vec<(&Schema, Vec<Row>)> = Vec::new();
     for schema in SCHEMAS {
         let mut rows = Vec::new();
         for file in files {
@@ -272,6 +277,9 @@ pub(super) fn encode(files: &[File<'_>]) -> Result<Vec<u8>, TableError> {
             if file.stem == schema.name || (schema.name == "prices" && !is_table) {
                 read_rows(schema, file, &mut rows)?;
             }
+        }
+        if schema.name == MACHINES {
+            rows = tables.first().map(|(_, prices)| machines(prices)).unwrap_or_default();
         }
         sort_rows(schema, &mut rows)?;
         tables.push((schema, rows));
@@ -338,6 +346,19 @@ fn read_rows(schema: &Schema, file: &File<'_>, rows: &mut Vec<Row>) -> Result<()
         rows.push(Row { cells, path: file.path.to_owned(), line });
     }
     Ok(())
+}
+
+/// Each machine of the sorted prices once.
+fn machines(prices: &[Row]) -> Vec<Row> {
+    let mut machines: Vec<Row> = Vec::new();
+    for row in prices {
+        let [provider, machine, _region, accelerator, ..] = row.cells.as_slice() else { continue };
+        let cells = vec![provider.clone(), accelerator.clone(), machine.clone()];
+        if machines.last().is_none_or(|last| last.cells != cells) {
+            machines.push(Row { cells, path: row.path.clone(), line: row.line });
+        }
+    }
+    machines
 }
 
 fn sort_rows(schema: &Schema, rows: &mut [Row]) -> Result<(), TableError> {

@@ -1,6 +1,7 @@
 use std::borrow::Cow;
 
 use super::Catalog;
+use super::format::MACHINES;
 use super::table::{Cells, compare, covers};
 
 /// A kind of machine with its accelerators.
@@ -15,8 +16,6 @@ pub struct Machine<'c> {
     pub count: f64,
     pub cpus: Option<f64>,
     pub memory_gib: Option<f64>,
-    /// Since when it can no longer be rented.
-    pub retired: Option<&'c str>,
     pub(super) kind: Kind<'c>,
 }
 
@@ -108,7 +107,7 @@ impl Catalog {
         let Some(shape) = n1_host(host) else {
             return Err(format!("{host} attaches no accelerators: only N1 machines do"));
         };
-        let Some((name, component, most, retired)) = self.guest(accelerator) else {
+        let Some((name, component, most, _)) = self.guest(accelerator) else {
             let mut known: Vec<_> = self.guests().map(|(name, ..)| name).collect();
             known.sort_unstable();
             return Err(format!("{accelerator} cannot be attached to {host}: N1 takes {}", known.join(", ")));
@@ -124,7 +123,6 @@ impl Catalog {
             count,
             cpus: Some(shape.cpus),
             memory_gib: Some(shape.memory_gib),
-            retired: Some(retired).filter(|date| !date.is_empty()),
             kind: Kind::Equipped { component },
         })
     }
@@ -144,10 +142,13 @@ impl Catalog {
 
     /// The machines of a provider that carry this accelerator, fewest accelerators first.
     pub fn machines_with(&self, provider: &str, accelerator: &str) -> Vec<Machine<'_>> {
-        let mut found: Vec<_> = self
-            .machines()
-            .filter(|machine| machine.provider.eq_ignore_ascii_case(provider) && machine.accelerator == accelerator)
-            .collect();
+        let table = self.block.table(MACHINES);
+        let names = table.range(&[provider, accelerator]).map(|index| {
+            let mut row = table.row(index);
+            let _ = (row.text(), row.text());
+            row.text()
+        });
+        let mut found: Vec<_> = names.filter_map(|name| self.listed(provider, name)).collect();
         found.sort_by(|one, two| one.count.total_cmp(&two.count).then_with(|| compare(&one.name, &two.name)));
         found
     }
@@ -196,7 +197,6 @@ impl Catalog {
             count,
             cpus: row.vcpus,
             memory_gib: row.memory_gib,
-            retired: None,
             kind: Kind::Listed,
         })
     }
@@ -211,7 +211,6 @@ impl Catalog {
             count: count.unwrap_or_default(),
             cpus,
             memory_gib,
-            retired: self.retired(provider, name),
             kind: Kind::Listed,
         }
     }
@@ -265,7 +264,6 @@ impl Catalog {
             count: chips,
             cpus: None,
             memory_gib: None,
-            retired: None,
             kind: Kind::Tpu { variant },
         })
     }
@@ -282,10 +280,15 @@ impl Catalog {
         })
     }
 
-    fn retired(&self, provider: &str, name: &str) -> Option<&str> {
+    /// Since when a machine can no longer be rented: a date, or a year.
+    pub fn retired(&self, machine: &Machine<'_>) -> Option<&str> {
+        if matches!(machine.kind, Kind::Equipped { .. }) {
+            let (_, _, _, date) = self.guest(&machine.accelerator)?;
+            return Some(date).filter(|date| !date.is_empty());
+        }
         self.block.table("retired").rows().find_map(|mut row| {
             let (known, pattern, date) = (row.text(), row.text(), row.text());
-            (known == provider && covers(pattern, name)).then_some(date)
+            (known == machine.provider && covers(pattern, &machine.name)).then_some(date)
         })
     }
 

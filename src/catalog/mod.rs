@@ -30,6 +30,19 @@ pub struct Catalog {
     own: OwnPrices,
 }
 
+impl Default for Catalog {
+    fn default() -> Self {
+        Self::embedded()
+    }
+}
+
+impl std::fmt::Debug for Catalog {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let prices = self.block.table("prices").len();
+        f.debug_struct("Catalog").field("prices", &prices).finish_non_exhaustive()
+    }
+}
+
 impl Catalog {
     /// The tables of `pricing/`, as they were when this binary was built.
     pub fn embedded() -> Self {

@@ -28,6 +28,40 @@ pub(super) enum Verb {
     Cost(Box<Cost>),
     /// Every fact of every resource as JSON: what rules see
     Inspect(Box<Inspect>),
+    /// Look a machine or an accelerator up in the catalog
+    Price(Box<Price>),
+    /// The settings in force, what may be set, or a file to start from
+    #[command(subcommand)]
+    Config(Config),
+    /// Post a finished report to a pull request
+    Comment(Box<super::comment::Comment>),
+    /// Completions for a shell
+    Completions { shell: clap_complete::Shell },
+}
+
+#[derive(Debug, Args)]
+pub(super) struct Price {
+    /// A machine type, or an accelerator
+    #[arg(value_name = "MACHINE|ACCELERATOR")]
+    pub(super) name: String,
+    /// Only of this cloud
+    #[arg(long)]
+    pub(super) provider: Option<String>,
+    /// In this region [default: each that lists the machine]
+    #[arg(long)]
+    pub(super) region: Option<String>,
+    #[command(flatten)]
+    pub(super) output: Output,
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum Config {
+    /// Each value in force and where it comes from
+    Show(Box<Input>),
+    /// What may stand in gpulint.toml, as a JSON schema
+    Schema,
+    /// Write a gpulint.toml to start from into the current directory
+    Init,
 }
 
 #[derive(Debug, Args)]
@@ -145,6 +179,8 @@ impl Arguments {
             Some(Verb::Check(check)) => &mut check.output,
             Some(Verb::Cost(cost)) => &mut cost.output,
             Some(Verb::Inspect(inspect)) => &mut inspect.output,
+            Some(Verb::Price(price)) => &mut price.output,
+            Some(Verb::Config(_) | Verb::Completions { .. } | Verb::Comment(_)) => return None,
         })
     }
 }

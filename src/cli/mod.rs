@@ -5,13 +5,19 @@
 
 mod args;
 mod check;
+mod ci;
+mod comment;
+mod completions;
+mod config;
 mod cost;
 mod discover;
 mod disk;
 mod failure;
 mod inspect;
+mod network;
 mod output;
 mod place;
+mod price;
 mod progress;
 mod session;
 mod settings;
@@ -59,5 +65,9 @@ fn run(arguments: Arguments) -> Result<Outcome, Failure> {
         Some(Verb::Check(check)) => check::run(&check),
         Some(Verb::Cost(cost)) => cost::run(&cost),
         Some(Verb::Inspect(inspect)) => inspect::run(&inspect),
+        Some(Verb::Comment(comment)) => comment::run(&comment),
+        Some(Verb::Price(price)) => price::run(&price),
+        Some(Verb::Config(verb)) => config::run(&verb),
+        Some(Verb::Completions { shell }) => completions::run(shell),
     }
 }

@@ -3,12 +3,14 @@
 //! Each value remembers where it stands, so that a message can point at it. Knows no rule by name: whoever loads the
 //! rules checks the names that stand here.
 
+mod document;
 mod read;
 mod table;
 mod version;
 
 use std::collections::BTreeMap;
 
+pub use document::{example, schema};
 pub use table::{Kind, SETTINGS, Setting};
 
 use crate::diagnostic::{Diagnostic, Level};

@@ -120,3 +120,34 @@ fn chains_end_and_versions_are_held() {
     let (_, _, wrong) = loaded(&[("a/gpulint.toml", "fail-on = \nprofile = ]")]);
     assert!(wrong[0].starts_with("1: this is no TOML"), "{wrong:?}");
 }
+
+#[test]
+fn the_file_to_start_from_is_valid_with_everything_switched_on() {
+    let commented: Vec<&str> = example_lines().collect();
+    assert!(commented.len() > 30);
+    let switched_on: String = commented.iter().map(|line| format!("{line}\n")).collect();
+    let (_, config, wrong) = loaded(&[("a/gpulint.toml", &switched_on)]);
+    // One budget cannot be for all of these; everything else must be right.
+    assert_eq!(wrong, [] as [&str; 0], "{switched_on}");
+    assert_eq!(config.rules()[0].name, "on-demand-batch");
+}
+
+fn example_lines() -> impl Iterator<Item = &'static str> {
+    let text: &'static str = Box::leak(example().into_boxed_str());
+    text.lines().skip(1).map(|line| line.strip_prefix("# ").unwrap_or(line))
+}
+
+#[test]
+fn the_schema_accepts_what_is_accepted_and_nothing_else() {
+    let schema: serde_json::Value = serde_json::from_str(&schema()).unwrap();
+    let valid = |text: &str| {
+        let value: serde_json::Value = toml::from_str(text).unwrap();
+        jsonschema::is_valid(&schema, &value)
+    };
+    assert!(valid("fail-on = \"error\"\n[rules.x]\nlevel = \"note\"\nmin = 3\n[prices]\ndiscount = { aws = 0.1 }\n"));
+    assert!(valid("[[suppress]]\nrules = [\"a\"]\naddress = \"x\"\n[tiers]\ndev = [\"T4\"]\n"));
+    assert!(!valid("fial-on = \"error\""));
+    assert!(!valid("fail-on = \"fatal\""));
+    assert!(!valid("[[suppress]]\nrule = \"a\"\n"));
+    assert!(!valid("[suppress]\nrules = [\"a\"]\n"));
+}

@@ -36,6 +36,18 @@ impl<'a> Github<'a> {
         request
     }
 
+    /// The branch may have moved on, or belong to several pull requests: only the one with our commit is ours.
+    pub(super) fn pull_request_from(&self, owner: &str, branch: &str) -> Result<Option<u64>, Error> {
+        let request = self.request(Method::Get, &["pulls"]);
+        let request =
+            request.query("state", "open").query("head", format!("{owner}:{branch}")).query("per_page", PAGE_SIZE);
+        let pulls = self.client.send(&request)?.json()?;
+        let ours = |pull: &&Value| text(pull, "/head/sha").as_deref() == self.head;
+        let mut found = pulls.as_array().into_iter().flatten().filter(ours);
+        let first = found.next().and_then(|pull| pull.get("number")?.as_u64());
+        Ok(first.filter(|_| self.head.is_some() && found.next().is_none()))
+    }
+
     fn pages(&self, path: &[&str]) -> Result<Vec<Value>, Error> {
         let mut all = Vec::new();
         for page in 1..=MOST_PAGES {

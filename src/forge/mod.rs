@@ -179,6 +179,17 @@ pub fn review(target: &Target, tag: &Tag, notes: &[LineNote], wire: &Wire) -> Re
     }
 }
 
+/// The number of the one open pull request from this branch whose head is the target's; builds that run after other builds
+/// know no number. Only GitHub has such builds.
+pub fn pull_request_from(target: &Target, owner: &str, branch: &str, wire: &Wire) -> Result<Option<u64>, Error> {
+    if target.host != Host::Github {
+        return Ok(None);
+    }
+    let origin = Origin::parse(&target.api, wire.settings.allow_plain_http)?;
+    let client = Client::new(origin, target.credential.clone(), wire.settings.clone(), wire.clock)?;
+    github::Github::new(client, target)?.pull_request_from(owner, branch)
+}
+
 fn conversation<'a>(target: &'a Target, wire: &Wire<'a>) -> Result<Box<dyn Conversation + 'a>, Error> {
     let origin = Origin::parse(&target.api, wire.settings.allow_plain_http)?;
     let client = Client::new(origin, target.credential.clone(), wire.settings.clone(), wire.clock)?;

@@ -40,6 +40,7 @@ pub struct Bill {
     pub items: Vec<Item>,
     pub rented: MoneyRange,
     pub requested: MoneyRange,
+    /// Resources whose month is not known: no price, or no number of them.
     pub unpriced: usize,
     /// Date of the oldest price that was used, `2026-07-20`.
     pub oldest_row: Option<String>,

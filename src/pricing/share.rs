@@ -127,7 +127,7 @@ fn cheapest<'a>(pricing: &Pricing<'a>, provider: &str, accelerator: &str, device
     };
     let (_, machine) = fitting
         .into_iter()
-        .filter(|machine| machine.retired.is_none())
+        .filter(|machine| pricing.catalog.retired(machine).is_none())
         .filter_map(|machine| Some((costs(&machine)?, machine)))
         .min_by(|(one, a), (two, b)| one.cmp(two).then_with(|| a.name.cmp(&b.name)))?;
     let mut unit = unit(pricing.catalog, pricing.settings, &machine, &region).ok()?;

@@ -68,7 +68,7 @@ pub(super) fn unit(
     if unit.prices.iter().all(Option::is_none) {
         return Err(format!("no price of {} of {} is known", machine.name, machine.provider));
     }
-    if let Some(date) = machine.retired {
+    if let Some(date) = catalog.retired(machine) {
         let when = if date.is_empty() { String::new() } else { format!(" since {date}") };
         unit.estimate(format!("{} is retired{when}: its last price", machine.name));
     }

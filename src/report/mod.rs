@@ -8,16 +8,18 @@ mod format;
 mod json;
 mod money;
 mod paths;
+mod price;
 mod text;
 
 pub use format::Format;
 pub use json::inspect;
 pub use paths::Paths;
+pub use price::price;
 
 use crate::decide::Decided;
 use crate::diagnostic::Diagnostic;
 use crate::inventory::{Inventory, Resource, ResourceId};
-use crate::pricing::Bill;
+use crate::pricing::{Bill, UnknownMachine};
 use crate::rules::Undetermined;
 use crate::source::Sources;
 
@@ -56,6 +58,7 @@ pub struct Report<'a> {
     pub bill: &'a Bill,
     pub findings: &'a [Decided],
     pub undetermined: &'a [Undetermined],
+    pub unknown_machines: &'a [UnknownMachine],
     pub catalog: Catalog,
 }
 

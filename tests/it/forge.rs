@@ -5,3 +5,4 @@ mod github;
 mod gzip;
 pub(crate) mod server;
 mod stand_in;
+mod verb;

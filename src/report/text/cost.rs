@@ -27,7 +27,7 @@ pub(in crate::report) fn cost(report: &Report) -> String {
         lines.sort_by(|a, b| {
             monthly(b.1).cmp(&monthly(a.1)).then_with(|| a.0.address.cmp(&b.0.address)).then(a.0.span.cmp(&b.0.span))
         });
-        let mut table = Table::new(&[role.name(), "", "", "count", "an hour", "floor", "expected", "ceiling"]);
+        let mut table = Table::new(&[role.name(), "", "", "count", "an hour", "floor", "expected", "ceiling"], 3..8);
         for (resource, item) in lines {
             table.row(row(resource, item));
         }

@@ -24,6 +24,8 @@ pub(super) fn write(text: &mut String, report: &Report, style: Style) {
 pub(super) fn write_bill(text: &mut String, report: &Report) {
     bill(text, report);
     causes(text, "unpriced", unpriced(report));
+    let machines = report.unknown_machines.iter().map(|it| it.why.to_string());
+    causes(text, "machines that may or may not carry accelerators", machines.collect());
     causes(text, "not read", report.inventory.skipped.iter().map(|it| it.reason.clone()).collect());
     if !report.catalog.as_of.is_empty() {
         let oldest = report.bill.oldest_row.as_deref().filter(|oldest| *oldest != report.catalog.as_of);
@@ -76,7 +78,7 @@ fn savings(report: &Report) -> Money {
 
 fn bill(text: &mut String, report: &Report) {
     let count = |role| report.inventory.resources.iter().filter(|it| it.role == role).count();
-    let mut table = Table::new(&["", "", "floor", "expected", "ceiling"]);
+    let mut table = Table::new(&["", "", "floor", "expected", "ceiling"], 2..5);
     let at_least = if report.bill.unpriced > 0 { "at least" } else { "" };
     let mut line = |name: &str, count: usize, range: MoneyRange| {
         if count > 0 {

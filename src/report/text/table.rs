@@ -1,14 +1,15 @@
+use std::ops::Range;
+
 /// Columns that line up: the first to the left, numbers to the right.
 pub(in crate::report) struct Table {
     rows: Vec<Vec<String>>,
-    left: usize,
+    /// Columns that stand to the right.
+    numbers: Range<usize>,
 }
 
 impl Table {
-    /// The leading columns that have no heading, or one in lower case beginning with a letter, stand to the left.
-    pub(in crate::report) fn new(headings: &[&str]) -> Self {
-        let left = headings.iter().take_while(|heading| !NUMBERS.contains(heading)).count();
-        Table { rows: vec![headings.iter().map(|heading| (*heading).to_owned()).collect()], left }
+    pub(in crate::report) fn new(headings: &[&str], numbers: Range<usize>) -> Self {
+        Table { rows: vec![headings.iter().map(|heading| (*heading).to_owned()).collect()], numbers }
     }
 
     pub(in crate::report) fn row(&mut self, cells: Vec<String>) {
@@ -32,10 +33,10 @@ impl Table {
                 if *width == 0 {
                     continue;
                 }
-                if column < self.left {
-                    line.push_str(&format!("{cell:<width$}  "));
-                } else {
+                if self.numbers.contains(&column) {
                     line.push_str(&format!("{cell:>width$}  "));
+                } else {
+                    line.push_str(&format!("{cell:<width$}  "));
                 }
             }
             text.push_str(line.trim_end());
@@ -45,16 +46,13 @@ impl Table {
     }
 }
 
-/// Headings of columns that hold numbers.
-const NUMBERS: [&str; 7] = ["count", "an hour", "floor", "expected", "ceiling", "spot", "on demand"];
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn columns_line_up_and_empty_ones_vanish() {
-        let mut table = Table::new(&["name", "", "floor"]);
+        let mut table = Table::new(&["name", "", "floor"], 2..3);
         assert_eq!(table.print(), "");
         table.row(vec!["a".into(), String::new(), "$1".into()]);
         table.row(vec!["longer".into(), String::new(), "$1,000".into()]);

@@ -12,6 +12,7 @@ use serde_json::{Map, Value, json};
 const OPERATIONS: &[(&str, &[&str])] = &[
     ("/repos/{owner}/{repo}/issues/{issue_number}/comments", &["get", "post"]),
     ("/repos/{owner}/{repo}/issues/comments/{comment_id}", &["get", "patch", "delete"]),
+    ("/repos/{owner}/{repo}/pulls", &["get"]),
     ("/repos/{owner}/{repo}/pulls/{pull_number}", &["get"]),
     ("/repos/{owner}/{repo}/pulls/{pull_number}/files", &["get"]),
     ("/repos/{owner}/{repo}/pulls/{pull_number}/comments", &["get"]),

@@ -136,8 +136,19 @@ fn read(reader: &mut impl BufRead) -> Option<Received> {
     reader.read_exact(&mut body).ok()?;
     let (path, query) = target.split_once('?').unwrap_or((&target, ""));
     let pairs = query.split('&').filter_map(|pair| pair.split_once('='));
-    let query = pairs.map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
+    let query = pairs.map(|(name, value)| (name.to_owned(), decoded(value))).collect();
     Some(Received { method, path: path.to_owned(), query, headers, body })
+}
+
+fn decoded(value: &str) -> String {
+    let mut bytes = Vec::new();
+    let mut rest = value.bytes();
+    while let Some(byte) = rest.next() {
+        let code = (byte == b'%').then(|| [rest.next().unwrap(), rest.next().unwrap()]);
+        let byte = code.map_or(byte, |code| u8::from_str_radix(std::str::from_utf8(&code).unwrap(), 16).unwrap());
+        bytes.push(byte);
+    }
+    String::from_utf8(bytes).unwrap()
 }
 
 fn write(mut stream: TcpStream, answer: &Answer) -> std::io::Result<()> {

@@ -203,6 +203,7 @@ fn answer(received: &Received, world: &mut World) -> Answer {
         }
         (method, "{comment_id}") => one_comment(method, argument("comment_id").unwrap(), body, world),
         ("get", "{pull_number}") => pull(world.pull_head),
+        ("get", "pulls") => pulls_from(received.query("head").unwrap(), world.pull_head),
         ("get", "files") => page(received, &[changed_file(world.patch)]),
         ("get", "comments") => page(received, &world.notes),
         ("post", "reviews") => take_review(&body.unwrap(), world),
@@ -247,6 +248,17 @@ fn pull(head: &str) -> Answer {
     // GitHub's example does not keep to GitHub's schema here.
     pull["requested_teams"] = json!([]);
     Answer::json(200, &pull)
+}
+
+/// The branch of somebody's fork; other branches have no pull request.
+pub(super) const FORK_BRANCH: &str = "someone:more-gpus";
+
+fn pulls_from(branch: &str, head: &str) -> Answer {
+    let mut pulls = description::example("get", "/repos/{owner}/{repo}/pulls", "200");
+    pulls[0]["number"] = json!(7);
+    pulls[0]["head"]["sha"] = json!(head);
+    pulls[0]["requested_teams"] = json!([]);
+    Answer::json(200, &if branch == FORK_BRANCH { pulls } else { json!([]) })
 }
 
 fn changed_file(patch: &str) -> Value {

@@ -370,7 +370,7 @@ static SETTINGS: LazyLock<Records> = LazyLock::new(|| {
                 Type::map(Type::Text, Type::list(Type::Text)),
                 "The accelerators that each purpose may use.",
                 Computed(|asking, _| {
-                    let mut map = Map { lenient: true, ..Map::default() };
+                    let mut map = Map::lenient(None);
                     for (purpose, accelerators) in &asking.settings.tiers {
                         map.set(purpose, Value::list(accelerators.iter().map(|it| Value::text(&**it))));
                     }
@@ -649,7 +649,7 @@ fn labels(asking: &Asking<'_>, id: u32) -> Value {
                 candidates: Vec::new(),
             })
         });
-        let mut map = Map { open, lenient: true, ..Map::default() };
+        let mut map = Map::lenient(open);
         for (key, fact) in &resource.labels.entries {
             map.set(
                 key,

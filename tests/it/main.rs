@@ -6,4 +6,6 @@ mod arrows;
 mod cli;
 mod fences;
 mod forge;
+mod kubernetes;
+mod pages;
 mod pricing_data;

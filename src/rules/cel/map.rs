@@ -36,6 +36,11 @@ impl Key {
 }
 
 impl Map {
+    /// A map in which a missing key is absent, or unknown where there may be more keys.
+    pub(in crate::rules) fn lenient(open: Option<Arc<Unknown>>) -> Map {
+        Map { open, lenient: true, ..Map::default() }
+    }
+
     /// `None` where the key exists already, or can be none.
     pub(super) fn insert(&mut self, key: Value, value: Value) -> Option<()> {
         let sort = Key::of(&key).filter(|_| !matches!(key, Value::Double(_)))?;

@@ -828,6 +828,17 @@ pub fn vocabulary() -> Vec<Entry> {
     entries
 }
 
+/// Every function and macro that a page may use: how it is written, and what it means.
+pub fn functions() -> Vec<Entry> {
+    let entry = |(form, meaning): (String, &str)| Entry {
+        name: form,
+        holds: String::new(),
+        meaning: meaning.to_owned(),
+        values: Vec::new(),
+    };
+    super::cel::callable().into_iter().map(entry).collect()
+}
+
 fn describe(path: &str, holds: &Type, entries: &mut Vec<Entry>) {
     let Type::Record(schema) = holds else { return };
     for field in &schema.fields {

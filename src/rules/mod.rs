@@ -23,7 +23,7 @@ use crate::inventory::ResourceId;
 use crate::source::Span;
 
 pub use example::{Example, Expected, File, Marker, Surprise, compare, examples};
-pub use facts::{Entry, World, vocabulary};
+pub use facts::{Entry, World, functions, vocabulary};
 pub use page::{Declared, LooksAt, Mistake, Page};
 pub use set::{BUILT_IN, Rules};
 pub use settings::{Override, PageText, Parameter, Profile, Settings};

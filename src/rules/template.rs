@@ -165,7 +165,7 @@ fn placeholder(text: &str, inner: Range<usize>, scope: &Scope<'_>) -> Result<Par
     {
         return Err(Problem::new(at, format!("a {} cannot be shown", program.result)));
     }
-    Ok(Part::Value(program.as_number(), format))
+    Ok(Part::Value(program.into_number(), format))
 }
 
 /// The last `|` that is no `||` and not in quotes.

@@ -47,6 +47,7 @@ fn every_example_comes_out_as_its_page_says() {
     assert!(report.is_empty(), "\n{report}");
 }
 
+#[allow(clippy::print_stdout, reason = "one page at a time shows what it says")]
 fn run(rule: &str, rules: &Arc<Rules>, example: &Example, report: &mut String) {
     let tree = example.files.iter().fold(MemoryTree::new(), |tree, file| tree.with(&file.path, file.text.as_str()));
     let paths: Vec<String> = example.files.iter().map(|file| file.path.clone()).collect();

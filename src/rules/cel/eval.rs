@@ -294,21 +294,18 @@ impl Run<'_> {
         for argument in arguments {
             values.push(self.eval(argument)?);
         }
-        let takes_all = candidates.first().is_some_and(|function| function.takes_unknowns);
-        if !takes_all {
-            if let Some(result) = self.call_with_candidates(candidates, &values) {
-                return result.map_err(|fault| fail(node, fault));
-            }
-        }
-        self.run(candidates, &values).map_err(|fault| fail(node, fault))
+        let result = match self.call_with_candidates(candidates, &values) {
+            Some(result) => result,
+            None => self.run(candidates, &values),
+        };
+        result.map_err(|fault| fail(node, fault))
     }
 
     fn run(&mut self, candidates: &[&'static Function], values: &[Value]) -> Result<Value, Fault> {
         if let Some(first) = candidates.first()
             && values.iter().any(|value| matches!(value, Value::Absent))
-            && let Some(result) = first.when_absent()
         {
-            return Ok(result);
+            return Ok(first.when_absent());
         }
         match candidates.iter().find(|function| function.accepts(values)) {
             Some(function) => (function.run)(self.budget, values),

@@ -75,7 +75,7 @@ impl Program {
 
     /// Yields the number that a record stands for.
     #[must_use]
-    pub(super) fn as_number(self) -> Program {
+    pub(super) fn into_number(self) -> Program {
         let (node, result) = check::as_number(self.node, self.result);
         Program { node, result }
     }
@@ -88,4 +88,12 @@ impl Program {
 /// A day such as `2026-11-21` as a point in time.
 pub(super) fn midnight(day: &str) -> Option<Value> {
     time::Timestamp::parse(day).map(Value::Timestamp)
+}
+
+/// What pages may call: how it is written and what it means.
+pub(super) fn callable() -> Vec<(String, &'static str)> {
+    let functions =
+        functions::FUNCTIONS.iter().map(|function| (function.signature().replace('`', ""), function.meaning));
+    let macros = functions::MACROS.iter().filter_map(|(_, text)| text.split_once(": "));
+    functions.chain(macros.map(|(form, meaning)| (form.to_owned(), meaning))).collect()
 }

@@ -205,7 +205,7 @@ impl<'a> Fields<'a> {
         let at = shifted(node.at, self.front.start);
         match Program::compile(&text, scope) {
             Ok(program) => {
-                let program = if wanted == Some(&Type::Double) { program.as_number() } else { program };
+                let program = if wanted == Some(&Type::Double) { program.into_number() } else { program };
                 let fits = wanted.is_none_or(|wanted| match wanted {
                     Type::Double => matches!(program.result, Type::Double | Type::Integer | Type::Any),
                     wanted => program.result == *wanted || program.result == Type::Any,

@@ -3,6 +3,7 @@
 mod convert;
 mod lists;
 mod math;
+mod optionals;
 mod ours;
 mod text;
 mod times;
@@ -26,8 +27,6 @@ pub(in crate::rules) struct Function {
     pub(in crate::rules) gives: Gives,
     pub(in crate::rules) meaning: &'static str,
     pub(super) run: Run,
-    /// Is called with unknown and absent arguments too.
-    pub(super) takes_unknowns: bool,
 }
 
 impl std::fmt::Debug for Function {
@@ -78,6 +77,7 @@ pub(in crate::rules) enum Gives {
     /// The first argument, or nothing.
     OptionalSame,
     OptionalMember,
+    OptionalAny,
 }
 
 /// The names of types, which are values themselves.
@@ -119,6 +119,7 @@ pub(in crate::rules) static FUNCTIONS: LazyLock<Vec<Function>> = LazyLock::new(|
     all.extend(lists::functions());
     all.extend(math::functions());
     all.extend(times::functions());
+    all.extend(optionals::functions());
     all.extend(ours::functions());
     all
 });
@@ -129,7 +130,7 @@ pub(super) fn is_namespace(prefix: &str) -> bool {
 
 /// A row of the table.
 fn function(name: &'static str, takes: &'static [Takes], gives: Gives, run: Run, meaning: &'static str) -> Function {
-    Function { name, is_method: false, takes, gives, meaning, run, takes_unknowns: false }
+    Function { name, is_method: false, takes, gives, meaning, run }
 }
 
 fn method(name: &'static str, takes: &'static [Takes], gives: Gives, run: Run, meaning: &'static str) -> Function {
@@ -167,17 +168,17 @@ impl Function {
             Gives::Same => first,
             Gives::Member => member(&first),
             Gives::OptionalSame => Type::Optional(Box::new(first)),
+            Gives::OptionalAny => Type::Optional(Box::new(Type::Any)),
             Gives::OptionalMember => Type::Optional(Box::new(member(&first))),
         }
     }
 
     /// What a call with an absent argument yields: a test is false, anything else is absent too.
-    pub(super) fn when_absent(&self) -> Option<Value> {
+    pub(super) fn when_absent(&self) -> Value {
         match self.gives {
-            _ if self.takes_unknowns => None,
-            Gives::Flag => Some(Value::Flag(false)),
-            Gives::Integer if self.name == "size" => Some(Value::Integer(0)),
-            _ => Some(Value::Absent),
+            Gives::Flag => Value::Flag(false),
+            Gives::Integer if self.name == "size" => Value::Integer(0),
+            _ => Value::Absent,
         }
     }
 
@@ -269,7 +270,7 @@ pub(super) fn check_pattern(text: &str) -> Result<(), String> {
     pattern(text).map(|_| ())
 }
 
-/// The arguments as a slice of two or three, for the rows of the table.
+/// Arguments that the table should have kept out.
 fn wrong() -> Fault {
     "no matching overload".into()
 }

@@ -1,7 +1,7 @@
 mod conformance;
 mod textproto;
 
-use super::{Budget, Handle, Host, Meaning, Problem, Program, Scope, Type, Value, Variable};
+use super::{Handle, Host, Meaning, Problem, Program, Scope, Type, Value, Variable};
 
 /// Variables with fixed values.
 struct Fixed {

@@ -5,6 +5,8 @@
 
 #[path = "src/catalog/format.rs"]
 mod format;
+#[path = "build/models.rs"]
+mod models;
 #[path = "build/pages.rs"]
 mod pages;
 
@@ -21,9 +23,10 @@ const OTHER: &[&str] = &["models"];
 fn main() -> Result<(), Box<dyn Error>> {
     let root = PathBuf::from(std::env::var("CARGO_MANIFEST_DIR")?);
     let out = PathBuf::from(std::env::var("OUT_DIR")?);
-    for watched in ["pricing", "tests/catalog", "src/catalog/format.rs", "build.rs", "build"] {
+    for watched in ["pricing", "tests/catalog", "src/catalog", "build", "build.rs"] {
         println!("cargo::rerun-if-changed={watched}");
     }
+    models::write(&root.join("pricing/models.csv"), &out.join("models.rs"))?;
     pages::write(&root.join("rules"), &out.join("pages.rs"))?;
     let tables = tables_of(&root.join("pricing"))?;
     write_block(&out.join("catalog.bin"), &tables)?;

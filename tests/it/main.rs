@@ -5,6 +5,8 @@
 mod arrows;
 mod cli;
 mod fences;
+mod fit;
+mod fit_cases;
 mod forge;
 mod kubernetes;
 mod pages;

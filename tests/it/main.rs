@@ -11,3 +11,4 @@ mod forge;
 mod kubernetes;
 mod pages;
 mod pricing_data;
+mod terraform;

@@ -76,6 +76,7 @@ impl Analysis {
         };
         self.findings.retain_mut(|it| keeps(&mut it.resource, it.span));
         self.undetermined.retain_mut(|it| keeps(&mut it.resource, it.span));
+        self.left_out.unknown_machines.retain(|it| stands(it.span));
         self.inventory.diagnostics.retain(|it| it.span.is_none_or(stands));
         self.inventory.skipped.retain(|it| files.contains(&it.path));
         let mut keep = kept.iter().copied();

@@ -139,11 +139,17 @@ mod tests {
             ("nvidia-h100-80gb", "H100-80GB"),
             ("a10g", "A10G"),
             ("NVIDIA L40S", "L40S"),
+            ("NVIDIA-H100-SXM4-80GB", "H100-80GB"),
+            ("Tesla-V100-DGXS-32GB", "V100-32GB"),
+            ("l4-24gb", "L4"),
+            ("RTXPRO6000BSE", "RTX-PRO-6000"),
             ("tpu-v5-lite-podslice", "TPU-v5e"),
         ] {
             assert_eq!(catalog.accelerator(name).map(|known| known.name), Some(canonical), "{name}");
         }
-        assert_eq!(catalog.accelerator("nvidia"), None);
+        for name in ["nvidia", "", "l4-48gb", "gpu", "a100x8"] {
+            assert_eq!(catalog.accelerator(name), None, "{name}");
+        }
         assert_eq!(catalog.mig("A100-40GB", "mig-1g.5gb").unwrap().max_instances, 7);
     }
 

@@ -66,6 +66,7 @@ impl Session {
             settings: Settings {
                 terraform: terraform_options(input, &place)?,
                 pricing: pricing_settings(&config),
+                catalog: settings::catalog(&sources, &config, &place)?,
                 ..Settings::default()
             },
             only: named_files.then_some(found.only),
@@ -97,12 +98,13 @@ impl Session {
             bill: &analysis.bill,
             findings,
             undetermined: &analysis.undetermined,
+            unknown_machines: &analysis.left_out.unknown_machines,
             catalog: crate::report::Catalog::default(),
         }
     }
 
-    pub(super) fn outcome(&self, _analysis: &Analysis) -> Outcome {
-        if !self.files.is_empty() || self.allow_empty {
+    pub(super) fn outcome(&self, analysis: &Analysis) -> Outcome {
+        if self.allow_empty || self.was_anything_checked(analysis) {
             return Outcome::Passed;
         }
         output::complain(
@@ -110,6 +112,28 @@ impl Session {
         );
         Outcome::Empty
     }
+}
+
+impl Session {
+    /// Text without accelerators was checked; text that is neither Terraform nor Kubernetes was not.
+    fn was_anything_checked(&self, analysis: &Analysis) -> bool {
+        let named = |file: &&String| self.only.as_ref().is_none_or(|only| only.contains(*file));
+        let mut files = self.files.iter().filter(named);
+        let inventory = &analysis.inventory;
+        !inventory.resources.is_empty()
+            || !inventory.diagnostics.is_empty()
+            || !inventory.skipped.is_empty()
+            || self.files.iter().filter(named).any(|file| discover::is_terraform(file))
+            || files.any(|file| self.sources.open(file).is_ok_and(|file| is_manifest(&self.sources.text(file))))
+    }
+}
+
+fn is_manifest(text: &str) -> bool {
+    let is_key = |line: &str, key: &str| {
+        let line = line.trim_start().trim_start_matches(['-', ' ', '{', '"', '\'']);
+        line.strip_prefix(key).is_some_and(|rest| rest.trim_start_matches(['"', '\'']).trim_start().starts_with(':'))
+    };
+    text.contains("apiVersion") && text.contains("kind") && text.lines().any(|line| is_key(line, "apiVersion"))
 }
 
 /// Files to read.

@@ -3,6 +3,7 @@ use std::path::{Path, PathBuf};
 use super::args::Input;
 use super::place::{self, Place};
 use super::{Failure, output};
+use crate::catalog::Catalog;
 use crate::config::{self, Config};
 use crate::report::{self, Style};
 use crate::source::Sources;
@@ -59,4 +60,18 @@ pub(super) fn load(sources: &Sources, path: Option<&str>, place: &Place) -> Resu
     Err(Failure::new(format!("`{}` has {count}", paths.show(path)))
         .with_details(told)
         .with_help("`gpulint config schema` lists every setting"))
+}
+
+/// The embedded catalog, with the user's own prices laid over it.
+pub(super) fn catalog(sources: &Sources, config: &Config, place: &Place) -> Result<Catalog, Failure> {
+    let catalog = Catalog::embedded();
+    let Some((path, _)) = config.text("prices.file") else { return Ok(catalog) };
+    let shown = place.paths().show(path);
+    let file = sources.open(path).map_err(|error| {
+        Failure::new(format!("`{shown}` cannot be read: {error}")).with_help("`prices.file` in gpulint.toml names it")
+    })?;
+    catalog.with_prices(&shown, &sources.text(file)).map_err(|error| {
+        Failure::new(format!("{}:{}: {}", error.path, error.line, error.message))
+            .with_help("the columns are those of the files in gpulint's `pricing` directory")
+    })
 }

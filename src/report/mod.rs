@@ -19,7 +19,7 @@ pub use price::price;
 use crate::decide::Decided;
 use crate::diagnostic::Diagnostic;
 use crate::inventory::{Inventory, Resource, ResourceId};
-use crate::pricing::Bill;
+use crate::pricing::{Bill, UnknownMachine};
 use crate::rules::Undetermined;
 use crate::source::Sources;
 
@@ -58,6 +58,7 @@ pub struct Report<'a> {
     pub bill: &'a Bill,
     pub findings: &'a [Decided],
     pub undetermined: &'a [Undetermined],
+    pub unknown_machines: &'a [UnknownMachine],
     pub catalog: Catalog,
 }
 

@@ -5,7 +5,7 @@ use serde::{Serialize, Serializer};
 use crate::catalog::{Money, MoneyRange};
 use crate::inventory;
 use crate::inventory::Value;
-use crate::pricing::{Item, Status};
+use crate::pricing::{self, Item, Status};
 use crate::report::Report;
 use crate::source::Span;
 
@@ -187,6 +187,23 @@ pub(super) struct Skipped<'a> {
 pub(super) fn skipped<'a>(report: &Report<'a>) -> Vec<Skipped<'a>> {
     let shown = |it: &'a inventory::Skipped| Skipped { path: report.paths.show(&it.path), reason: &it.reason };
     report.inventory.skipped.iter().map(shown).collect()
+}
+
+/// A machine of which nobody can say whether it carries accelerators.
+#[derive(Debug, Serialize)]
+pub(super) struct UnknownMachine<'a> {
+    address: &'a str,
+    path: String,
+    line: usize,
+    cause: &'a str,
+}
+
+pub(super) fn unknown_machines<'a>(report: &Report<'a>) -> Vec<UnknownMachine<'a>> {
+    let shown = |it: &'a pricing::UnknownMachine| {
+        let at = report.paths.locate(report.sources, it.span);
+        UnknownMachine { address: &it.address, path: at.path, line: at.line, cause: &it.why }
+    };
+    report.unknown_machines.iter().map(shown).collect()
 }
 
 /// A sum of the bill.

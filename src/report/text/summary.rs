@@ -24,6 +24,8 @@ pub(super) fn write(text: &mut String, report: &Report, style: Style) {
 pub(super) fn write_bill(text: &mut String, report: &Report) {
     bill(text, report);
     causes(text, "unpriced", unpriced(report));
+    let machines = report.unknown_machines.iter().map(|it| it.why.to_string());
+    causes(text, "machines that may or may not carry accelerators", machines.collect());
     causes(text, "not read", report.inventory.skipped.iter().map(|it| it.reason.clone()).collect());
     if !report.catalog.as_of.is_empty() {
         let oldest = report.bill.oldest_row.as_deref().filter(|oldest| *oldest != report.catalog.as_of);

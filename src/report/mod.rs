@@ -7,6 +7,7 @@ mod escape;
 mod format;
 mod json;
 mod money;
+mod outputs;
 mod paths;
 mod price;
 mod text;
@@ -28,6 +29,7 @@ pub fn render(format: Format, report: &Report, style: Style) -> String {
     match format {
         Format::Text => text::check(report, style),
         Format::Json => json::check(report),
+        Format::Outputs => outputs::check(report),
     }
 }
 
@@ -36,6 +38,7 @@ pub fn cost(format: Format, report: &Report) -> Option<String> {
     match format {
         Format::Text => Some(text::cost(report)),
         Format::Json => Some(json::cost(report)),
+        Format::Outputs => None,
     }
 }
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Takes the place of `gpulint diff` and `gpulint check` in the test of the Action while the built program has no `diff`.
+# Takes the place of `gpulint diff` and `gpulint check` in the test of the Action while the built program does not understand
+# all that the Action asks of them.
 # It keeps to their arguments, files and exit codes, and knows one waste and one fault: a pool that is rented on demand, and
 # a file whose braces do not match.
 set -euo pipefail

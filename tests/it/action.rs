@@ -1,8 +1,8 @@
 //! The Action, step by step, in a repository with a real base and a real change.
 //!
 //! The steps come from `action.yml` itself and run in bash with the environment that GitHub documents. The comment goes to
-//! the stand-in of GitHub by way of the built program. While the built program has no verb `diff`, a stand-in takes its
-//! place that keeps to its arguments, files and exit codes.
+//! the stand-in of GitHub by way of the built program. While the built program does not understand all that the Action asks
+//! of `diff`, a stand-in takes its place that keeps to its arguments, files and exit codes.
 #![cfg(unix)]
 
 mod expression;
@@ -93,7 +93,10 @@ impl Situation {
 /// A release as the workflow of releases makes it, of a program that may need a stand-in for its missing verbs.
 fn release(sandbox: &Sandbox) {
     let program = env!("CARGO_BIN_EXE_gpulint");
-    let has_diff = Command::new(program).args(["diff", "--base", "x", "--help"]).output().unwrap().status.success();
+    let wanted = ["diff", "--base", "x", "--policy-ref", "x", "--format", "sarif", "--format", "github", "--help"];
+    let understood = Command::new(program).args(wanted).output().unwrap().status.success();
+    let has_rule = Path::new(env!("CARGO_MANIFEST_DIR")).join("rules/on-demand-batch.md").exists();
+    let has_diff = understood && has_rule;
     let stand_in = format!(
         "case $1 in diff | check) exec bash {}/tests/action/stand-in.sh \"$@\" ;; esac\n",
         env!("CARGO_MANIFEST_DIR")

@@ -40,8 +40,15 @@ pub(super) fn resources(object: &Object<'_>, machines: &Machines, body: Span, ab
         for (key, fact) in facts {
             resource.set(key, fact);
         }
-        let (name, namespace) = (object.name.clone(), object.namespace.clone());
-        out.push(Found { resource, kind: object.kind.to_owned(), name, namespace, shared: Vec::new() });
+        out.push(Found {
+            resource,
+            kind: object.kind.to_owned(),
+            name: object.name.clone(),
+            namespace: object.namespace.clone(),
+            generated: object.generated,
+            is_overlay: false,
+            shared: Vec::new(),
+        });
     }
 }
 

@@ -1,6 +1,7 @@
 use std::collections::BTreeSet;
 use std::io::Read;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use super::args::Input;
 use super::disk::{DiskTree, LARGEST_FILE_BYTES};
@@ -11,8 +12,9 @@ use crate::config::Config;
 use crate::decide::Decided;
 use crate::inventory::Skipped;
 use crate::report::{Paths, Report};
-use crate::source::Sources;
-use crate::{Analysis, Settings, pricing, terraform};
+use crate::rules::{self, Rules};
+use crate::source::{Sources, Tree};
+use crate::{Analysis, Settings, terraform};
 
 /// The input of one run: a tree, the files in it that were named or found, and the settings.
 pub(super) struct Session {
@@ -24,9 +26,16 @@ pub(super) struct Session {
     pub(super) config: Config,
     pub(super) settings: Settings,
     pub(super) paths: Paths,
+    /// The directories and files that were named, as paths of the tree.
+    pub(super) named: Vec<String>,
+    pub(super) root: PathBuf,
     skipped: Vec<Skipped>,
     allow_empty: bool,
+    /// Asks the tree for a file that it should hold and does not.
+    missing: Option<Missing>,
 }
+
+type Missing = Box<dyn Fn() -> Option<String>>;
 
 impl Session {
     pub(super) fn open(input: &Input) -> Result<Session, Failure> {
@@ -65,18 +74,60 @@ impl Session {
         Ok(Session {
             settings: Settings {
                 terraform: terraform_options(input, &place)?,
-                pricing: pricing_settings(&config),
+                pricing: super::prices::settings(&config),
                 catalog: settings::catalog(&sources, &config, &place)?,
+                rules: Arc::new(Rules::load(&[], rules::Settings::default()).0),
                 ..Settings::default()
             },
             only: named_files.then_some(found.only),
             files: found.files,
             skipped: found.skipped,
             paths: place.paths(),
+            named: place.named.iter().filter_map(|path| place.in_tree(path)).collect(),
+            root: place.root.clone(),
             allow_empty: input.allow_empty,
+            missing: None,
             sources,
             config,
         })
+    }
+
+    /// The same settings on another state of the same tree.
+    pub(super) fn at(&self, tree: impl Tree + 'static, files: Vec<String>) -> Session {
+        Session {
+            sources: Sources::new(tree),
+            files,
+            only: self.only.clone(),
+            config: self.config.clone(),
+            settings: self.settings.clone(),
+            paths: self.paths.clone(),
+            named: self.named.clone(),
+            root: self.root.clone(),
+            skipped: Vec::new(),
+            allow_empty: self.allow_empty,
+            missing: None,
+        }
+    }
+
+    #[must_use]
+    pub(super) fn with_missing(self, missing: impl Fn() -> Option<String> + 'static) -> Session {
+        Session { missing: Some(Box::new(missing)), ..self }
+    }
+
+    pub(super) fn missing(&self) -> Option<String> {
+        self.missing.as_ref().and_then(|missing| missing())
+    }
+
+    /// Files were named, and the whole repository around them is read.
+    pub(super) fn reads_all(&self) -> bool {
+        self.only.is_some()
+    }
+
+    /// Leaves files out, and says why.
+    pub(super) fn leave_out(&mut self, reason: &str, is_out: impl Fn(&str) -> bool) {
+        let (out, kept): (Vec<String>, Vec<String>) = self.files.drain(..).partition(|file| is_out(file));
+        self.files = kept;
+        self.skipped.extend(out.into_iter().map(|path| Skipped { path, reason: reason.to_owned() }));
     }
 
     pub(super) fn analyze(&self) -> Analysis {
@@ -192,17 +243,6 @@ fn terraform_options(input: &Input, place: &Place) -> Result<terraform::Options,
         named_roots: directories.filter_map(|path| place.in_tree(path)).collect(),
         modules_directory: None,
     })
-}
-
-fn pricing_settings(config: &Config) -> pricing::Settings {
-    let text = |path| config.text(path).map(|(text, _)| text.to_owned());
-    let discounts = config.below("prices.discount");
-    pricing::Settings {
-        default_provider: text("defaults.provider"),
-        default_region: text("defaults.region"),
-        default_accelerator: text("defaults.accelerator"),
-        discounts: discounts.filter_map(|(provider, it)| Some((provider.to_owned(), it.value.number()?))).collect(),
-    }
 }
 
 /// Standard input, as a file whose name says what it seems to be.

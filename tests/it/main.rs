@@ -2,10 +2,15 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot read its own files is a failed test")]
 
+mod action;
 mod arrows;
 mod cli;
 mod fences;
 mod fit;
 mod fit_cases;
 mod forge;
+mod kubernetes;
+mod pages;
 mod pricing_data;
+mod refresh;
+mod terraform;

@@ -68,6 +68,7 @@ pub(super) struct Table {
     /// Patterns of commands by their first word; those that begin with a wildcard stand under the empty word.
     commands: HashMap<String, Vec<(Vec<String>, usize)>>,
     images: Vec<(String, usize)>,
+    signatures: HashMap<String, usize>,
     not_images: Vec<String>,
 }
 
@@ -91,6 +92,7 @@ struct ProgramRow {
     positional: Option<String>,
     model_from_image: bool,
     launcher: bool,
+    signature: String,
     flags: BTreeMap<String, String>,
     switches: BTreeMap<String, String>,
     bare: String,
@@ -115,6 +117,7 @@ impl Table {
         for (index, row) in file.program.iter().enumerate() {
             table.programs.push(Program::build(row, &rows));
             table.images.extend(row.images.split_whitespace().map(|pattern| (pattern.to_owned(), index)));
+            table.signatures.extend(row.signature.split_whitespace().map(|flag| (normalize_flag(flag), index)));
             for command in &row.commands {
                 let words: Vec<String> = command.split_whitespace().map(str::to_owned).collect();
                 let first = words.first().filter(|word| !word.contains('*')).cloned().unwrap_or_default();
@@ -135,6 +138,12 @@ impl Table {
             return None;
         }
         self.images.iter().find(|(pattern, _)| image_matches(pattern, path, tag)).map(|(_, index)| *index)
+    }
+
+    /// The program that alone has such a flag.
+    pub(super) fn by_signature(&self, flag: &str) -> Option<usize> {
+        let name = flag.split('=').next().unwrap_or_default();
+        flag.starts_with("--").then(|| self.signatures.get(&normalize_flag(name)).copied()).flatten()
     }
 
     pub(super) fn is_other_hardware(&self, image: &str) -> bool {
@@ -182,6 +191,7 @@ impl Program {
     }
 
     fn add(&mut self, row: &ProgramRow) {
+        // A program that takes after another may have no such word: `none` is no fact.
         self.positional = row.positional.as_deref().map_or(self.positional, target);
         self.task = row.task.clone().or(self.task.take());
         add_names(&mut self.flags, &row.flags, normalize_flag);
@@ -371,7 +381,8 @@ mod tests {
             for sets in row.switches.values().chain(row.setting_switches.values()) {
                 assert_eq!(assignments(sets).len(), sets.split_whitespace().count(), "{}: {sets}", row.name);
             }
-            assert!(row.positional.as_deref().is_none_or(|key| target(key).is_some()), "{}", row.name);
+            let positional = row.positional.as_deref().filter(|key| *key != "none");
+            assert!(positional.is_none_or(|key| target(key).is_some()), "{}", row.name);
             assert!(row.like.as_deref().is_none_or(|name| names.contains(&name)), "{}", row.name);
         }
         for (key, map) in &file.values {

@@ -106,7 +106,15 @@ fn a_flag_and_its_value_may_stand_in_one_item() {
 
 #[test]
 fn what_is_not_known_stays_unknown() {
-    check("vllm/vllm-openai", &[], &["--model", "$(MODEL)"], &[], "program=vllm");
+    check(
+        "vllm/vllm-openai",
+        &[],
+        &["--model", "$(MODEL)"],
+        &[],
+        "program=vllm, model=? variable `MODEL` is not known",
+    );
+    check("vllm/vllm-openai", &[], &["--model={{ .Values.model }}"], &[], "model=? a template fills it in");
+    check("vllm/vllm-openai", &[], &["--model=a/${NAME}"], &[], "model=? it is filled in elsewhere");
     let script = "vllm serve $MODEL --tensor-parallel-size ${TP:-2} $EXTRA";
     check(
         "",
@@ -116,6 +124,26 @@ fn what_is_not_known_stays_unknown() {
         "model=? variable `MODEL` is not known, tensor_parallel=2, context=? variable `MODEL` is not known, \
          memory_utilization=? variable `MODEL` is not known",
     );
+}
+
+#[test]
+fn arguments_of_a_script_are_its_own() {
+    let args = ["--", "--model_name_or_path=google/gemma-2b", "--bf16"];
+    check(
+        "",
+        &["/bin/bash", "-c", "mkdir x\nexec trl sft \"$@\""],
+        &args,
+        &[],
+        "program=trl, model=google/gemma-2b, precision=bf16",
+    );
+}
+
+#[test]
+fn bare_arguments_tell_the_program_of_an_unknown_image() {
+    let own = container("registry.example/serving:3", &[], &["--model=a/b-7b", "--max-model-len=4096"], &[]);
+    let facts = recognize(&own);
+    assert!(show(&facts).starts_with("program=vllm model=a/b-7b"), "{}", show(&facts));
+    assert!(matches!(facts[&Key::Program].origin(), Some(Origin::Inferred(_))));
 }
 
 #[test]

@@ -5,6 +5,7 @@ use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use crate::diagnostic::Level;
 use crate::report::Format;
 use crate::rules::Confidence;
+use crate::source::Date;
 
 /// Finds wasted GPU money in Terraform and Kubernetes before it is deployed.
 #[derive(Debug, Parser)]
@@ -77,6 +78,9 @@ pub(super) struct Check {
     /// The lowest confidence of a finding that is shown: low, medium or high
     #[arg(long, value_name = "CONFIDENCE", value_parser = confidence)]
     pub(super) min_confidence: Option<Confidence>,
+    /// The day to judge dates by, for repeatable runs [default: today]
+    #[arg(long, value_name = "YYYY-MM-DD")]
+    pub(super) today: Option<Date>,
     #[command(flatten)]
     pub(super) output: Output,
 }

@@ -6,6 +6,7 @@
 mod args;
 mod check;
 mod ci;
+mod clock;
 mod comment;
 mod completions;
 mod config;

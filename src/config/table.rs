@@ -82,7 +82,7 @@ settings! {
     "prices.discount.*" Kind::Number, None, "the share by which a provider's list prices are lowered, 0 to 1";
     "suppress[].rules" Kind::Texts, None, "the rules that are silenced";
     "suppress[].address" Kind::Text, None, "the resource that they are silenced for; `*` stands for anything";
-    "suppress[].path" Kind::Text, None, "the file that they are silenced in; `*` stands for anything";
+    "suppress[].path" Kind::Path, None, "the file that they are silenced in; `*` stands for anything";
     "suppress[].until" Kind::Date, None, "the last day on which this holds";
     "suppress[].reason" Kind::Text, None, "why; it is shown in every report";
 }

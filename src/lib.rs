@@ -21,7 +21,8 @@ pub mod terraform;
 use std::collections::BTreeSet;
 
 use catalog::{Catalog, MoneyRange};
-use inventory::{Inventory, Resource, ResourceId, Role};
+use fit::Assessment;
+use inventory::{Fact, Inventory, Resource, ResourceId, Role};
 use pricing::{Bill, LeftOut};
 use rules::{Finding, Undetermined};
 use source::{FileId, Sources, Span};
@@ -44,6 +45,8 @@ pub struct Analysis {
     pub bill: Bill,
     /// Comments that may speak to gpulint.
     pub comments: Vec<Span>,
+    /// Whether each resource's model fits it, in the order of the inventory.
+    pub fits: Vec<Fact<Assessment>>,
     /// What was taken for a machine without accelerators because its type cannot be known.
     pub left_out: LeftOut,
     pub findings: Vec<Finding>,
@@ -55,7 +58,8 @@ pub fn analyze(sources: &Sources, paths: &[String], settings: &Settings) -> Anal
     let Reading { mut inventory, blocks, comments } = read(sources, paths, settings);
     let left_out = pricing::complete(&mut inventory, &settings.catalog, &settings.pricing);
     let bill = pricing::bill(&inventory, &settings.catalog, &settings.pricing);
-    Analysis { inventory, blocks, comments, bill, left_out, ..Analysis::default() }
+    let fits = fit::assess_all(&inventory, &bill, &settings.catalog, &settings.pricing);
+    Analysis { inventory, blocks, comments, bill, fits, left_out, ..Analysis::default() }
 }
 
 impl Analysis {
@@ -85,6 +89,8 @@ impl Analysis {
         self.inventory.resources.retain(|_| keep.next().unwrap_or(true));
         let mut keep = kept.iter().copied();
         self.bill.items.retain(|_| keep.next().unwrap_or(true));
+        let mut keep = kept.iter().copied();
+        self.fits.retain(|_| keep.next().unwrap_or(true));
         self.total();
     }
 

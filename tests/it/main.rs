@@ -5,5 +5,7 @@
 mod arrows;
 mod cli;
 mod fences;
+mod fit;
+mod fit_cases;
 mod forge;
 mod pricing_data;

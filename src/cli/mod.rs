@@ -11,9 +11,12 @@ mod comment;
 mod completions;
 mod config;
 mod cost;
+mod diff;
 mod discover;
 mod disk;
 mod failure;
+mod gate;
+mod git;
 mod inspect;
 mod network;
 mod output;
@@ -22,6 +25,7 @@ mod price;
 mod progress;
 mod session;
 mod settings;
+mod verdicts;
 
 use std::process::ExitCode;
 
@@ -65,6 +69,7 @@ fn run(arguments: Arguments) -> Result<Outcome, Failure> {
         None => check::run(&arguments.check),
         Some(Verb::Check(check)) => check::run(&check),
         Some(Verb::Cost(cost)) => cost::run(&cost),
+        Some(Verb::Diff(diff)) => diff::run(&diff),
         Some(Verb::Inspect(inspect)) => inspect::run(&inspect),
         Some(Verb::Comment(comment)) => comment::run(&comment),
         Some(Verb::Price(price)) => price::run(&price),

@@ -3,6 +3,7 @@
 //! A suppression is a comment, an annotation of a manifest or an entry of the configuration. All of them become one
 //! type, and one function says whether it covers a finding. What is wrong with a suppression is a finding itself.
 
+mod compare;
 mod cover;
 mod gather;
 mod judge;
@@ -15,6 +16,8 @@ use crate::diagnostic::Level;
 use crate::inventory::Inventory;
 use crate::rules::{Confidence, Finding, Risk};
 use crate::source::{Date, Sources, Span};
+
+pub use compare::{Compared, compare};
 
 /// A finding with what was decided about it.
 #[derive(Debug, Clone)]

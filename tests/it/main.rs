@@ -8,4 +8,5 @@ mod fences;
 mod fit;
 mod fit_cases;
 mod forge;
+mod kubernetes;
 mod pricing_data;

@@ -4,7 +4,7 @@ use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 
 use crate::diagnostic::Level;
 use crate::report::Format;
-use crate::rules::Confidence;
+use crate::rules::{Confidence, Profile};
 use crate::source::Date;
 
 /// Finds wasted GPU money in Terraform and Kubernetes before it is deployed.
@@ -72,9 +72,28 @@ pub(super) struct Check {
     #[command(flatten)]
     pub(super) input: Input,
     #[command(flatten)]
+    pub(super) selection: Selection,
+    #[command(flatten)]
     pub(super) threshold: Threshold,
     #[command(flatten)]
     pub(super) output: Output,
+}
+
+/// Which rules run.
+#[derive(Debug, Clone, Default, Args)]
+pub(super) struct Selection {
+    /// Rules and groups to run beside those of the profile; only these where no profile is named
+    #[arg(long, value_name = "RULE|GROUP", value_delimiter = ',')]
+    pub(super) select: Vec<String>,
+    /// Rules and groups to leave out
+    #[arg(long, value_name = "RULE|GROUP", value_delimiter = ',')]
+    pub(super) ignore: Vec<String>,
+    /// The rules to start from: essential, standard or all
+    #[arg(long, value_parser = profile)]
+    pub(super) profile: Option<Profile>,
+    /// A directory with pages of your own rules
+    #[arg(long, value_name = "DIR")]
+    pub(super) rules: Vec<PathBuf>,
 }
 
 /// What makes a run fail.
@@ -98,6 +117,8 @@ pub(super) struct Diff {
     pub(super) base: String,
     #[command(flatten)]
     pub(super) input: Input,
+    #[command(flatten)]
+    pub(super) selection: Selection,
     #[command(flatten)]
     pub(super) threshold: Threshold,
     #[command(flatten)]
@@ -146,6 +167,9 @@ pub(super) struct Input {
     /// The file of settings [default: the nearest gpulint.toml up to the repository's root]
     #[arg(long, value_name = "FILE")]
     pub(super) config: Option<PathBuf>,
+    /// Paths that are named for another reason than to be checked.
+    #[arg(skip)]
+    pub(super) beside: Vec<PathBuf>,
     /// Read no gpulint.toml
     #[arg(long, conflicts_with = "config")]
     pub(super) no_config: bool,
@@ -221,6 +245,10 @@ fn assignment(text: &str) -> Result<(String, String), String> {
 
 fn level(name: &str) -> Result<Level, String> {
     Level::from_name(name).ok_or_else(|| "the levels are note, warning and error".to_owned())
+}
+
+fn profile(name: &str) -> Result<Profile, String> {
+    Profile::from_name(name).ok_or_else(|| "the profiles are essential, standard and all".to_owned())
 }
 
 fn confidence(name: &str) -> Result<Confidence, String> {

@@ -6,7 +6,7 @@ use super::{Failure, Outcome, output};
 use crate::report::{self, Format};
 
 pub(super) fn run(arguments: &Check) -> Result<Outcome, Failure> {
-    let session = Session::open(&arguments.input)?;
+    let session = Session::judging(&arguments.input, &arguments.selection)?;
     let mut analysis = session.analyze();
     let mut findings = verdicts(&session, &mut analysis);
     let gate = Gate::of(&arguments.threshold, &session.config);
@@ -14,5 +14,6 @@ pub(super) fn run(arguments: &Check) -> Result<Outcome, Failure> {
     findings.retain(|decided| gate.shows(decided));
     let report = session.report(&analysis, &findings);
     output::write(&arguments.output, Format::Text, |format, style| Some(report::render(format, &report, style)))?;
+    session.demand_whole_rules(&analysis)?;
     Ok(if failed { Outcome::Failed } else { session.outcome(&analysis) })
 }

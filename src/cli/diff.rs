@@ -15,7 +15,7 @@ use crate::pricing::{ChangeKind, Delta, Side, delta};
 use crate::report::{self, Difference, Format, Verdict};
 
 pub(super) fn run(arguments: &Diff) -> Result<Outcome, Failure> {
-    let mut head = Session::open(&arguments.input)?;
+    let mut head = Session::judging(&arguments.input, &arguments.selection)?;
     let mut notes = Vec::new();
     let base = earlier(arguments, &mut head, &mut notes)?;
     let gate = Gate::of(&arguments.threshold, &head.config);
@@ -38,6 +38,7 @@ pub(super) fn run(arguments: &Diff) -> Result<Outcome, Failure> {
         verdict: Verdict { blocked, setting: gate.setting.clone() },
     };
     output::write(&arguments.output, Format::Text, |format, style| report::difference(format, &difference, style))?;
+    head.session.demand_whole_rules(&head.analysis)?;
     if blocked {
         return Ok(Outcome::Failed);
     }
@@ -106,7 +107,7 @@ fn earlier(arguments: &Diff, head: &mut Session, notes: &mut Vec<String>) -> Res
     let path = Path::new(&arguments.base);
     if path.is_dir() || path.is_file() {
         let input = Input { paths: vec![PathBuf::from(path)], ..arguments.input.clone() };
-        return Session::open(&input);
+        return Session::judging(&input, &arguments.selection);
     }
     let repository = head.root.clone();
     if place::repository(&repository) != Some(&repository) {

@@ -7,7 +7,9 @@ use crate::decide::{self, Configured, Decided, Grounds};
 
 /// What was decided about each finding, in the order of files and lines.
 pub(super) fn verdicts(session: &Session, analysis: &mut Analysis) -> Vec<Decided> {
-    let rules: BTreeSet<String> = analysis.findings.iter().map(|finding| finding.rule.clone()).collect();
+    let all = session.settings.rules.pages().iter().map(|page| page.name.clone());
+    let (ran, rules): (BTreeSet<String>, BTreeSet<String>) =
+        (all.clone().filter(|name| session.settings.rules.is_on(name)).collect(), all.collect());
     let configured = session.config.rules();
     let fixed = configured.iter().filter(|rule| rule.ignorable == Some(false));
     let fixed = fixed.map(|rule| (rule.name.to_owned(), rule.span)).collect();
@@ -21,7 +23,7 @@ pub(super) fn verdicts(session: &Session, analysis: &mut Analysis) -> Vec<Decide
         calls: &calls,
         configured: session.config.suppressions().iter().map(configured_suppression).collect(),
         rules: &rules,
-        ran: &rules,
+        ran: &ran,
         fixed: &fixed,
         require_reason: session.config.flag("require-reason").unwrap_or(false),
         today: session.today,

@@ -122,5 +122,6 @@ fn complaint(rule: &str, level: Level, message: String, help: Option<String>, sp
         help,
         saves: None,
         related: Vec::new(),
+        evidence: Vec::new(),
     }
 }

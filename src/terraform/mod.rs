@@ -4,6 +4,7 @@
 //! `resources.toml`. Nothing is mocked: what cannot be known is a value that says why. Knows no price and no rule.
 
 mod block;
+mod rows;
 mod value;
 
 use crate::inventory::Inventory;

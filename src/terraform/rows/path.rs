@@ -1,0 +1,450 @@
+//! Where a row finds something: a path through attributes, nested blocks, maps and lists.
+
+use std::collections::BTreeMap;
+use std::str::FromStr;
+use std::sync::Arc;
+
+use crate::source::Span;
+
+use super::super::block::{Attribute, Block, Provider};
+use super::super::value::{Cause, Data, Number, Value};
+
+/// A path of a row, such as `node_config.guest_accelerator[].type`.
+///
+/// - `a.b` goes into an attribute, a nested block or a key; of several blocks or elements it takes the first.
+/// - `a[]` goes into every block, element or value of a map.
+/// - `a[key=text]` goes into those whose `key` is `text`.
+/// - `a!json` reads a text as JSON, `a!base64` decodes one.
+/// - `a.{b}` goes into the key whose name stands at `b`, as seen from where the path starts.
+/// - `/a` starts at the block where the row describes a part of it; `@link.a` starts at what a link leads to;
+///   `$provider.a` at the provider's configuration.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Path {
+    pub(super) start: Start,
+    pub(super) steps: Vec<Step>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Start {
+    Part,
+    Block,
+    Provider,
+    Link(String),
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Step {
+    name: Name,
+    into: Into,
+    read: Option<Text>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+enum Name {
+    Written(String),
+    At(Box<Path>),
+}
+
+#[derive(Debug, Clone, PartialEq)]
+enum Into {
+    First,
+    All,
+    /// All of it, lists and maps left as they are.
+    Whole,
+    Where(String, String),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Text {
+    Json,
+    Base64,
+}
+
+impl FromStr for Path {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (start, rest) = match text.as_bytes().first() {
+            Some(b'/') => (Start::Block, &text[1..]),
+            Some(b'$') => match text.strip_prefix("$provider.") {
+                Some(rest) => (Start::Provider, rest),
+                None => return Err(format!("`{text}`: a path may start with `/`, `@link.` or `$provider.`")),
+            },
+            Some(b'@') => {
+                let (link, rest) = text[1..].split_once('.').unwrap_or((&text[1..], ""));
+                (Start::Link(link.to_owned()), rest)
+            }
+            _ => (Start::Part, text),
+        };
+        let steps = split(rest).into_iter().map(step).collect::<Result<Vec<_>, _>>()?;
+        if steps.is_empty() && !matches!(start, Start::Link(_)) {
+            return Err("an empty path".to_owned());
+        }
+        Ok(Path { start, steps })
+    }
+}
+
+impl Path {
+    /// The path to the collections whose elements this one leads to.
+    pub(super) fn whole(&self) -> Path {
+        let mut path = self.clone();
+        if let Some(last) = path.steps.last_mut()
+            && last.into == Into::All
+        {
+            last.into = Into::Whole;
+        }
+        path
+    }
+
+    /// What it leads to by name: `a.b` of `a[].b`.
+    pub(super) fn name(&self) -> String {
+        let names = self.steps.iter().map(|step| match &step.name {
+            Name::Written(name) => name.as_str(),
+            Name::At(_) => "*",
+        });
+        names.collect::<Vec<_>>().join(".")
+    }
+}
+
+/// The parts between dots that stand outside braces and brackets.
+fn split(text: &str) -> Vec<&str> {
+    let (mut parts, mut depth, mut from) = (Vec::new(), 0usize, 0);
+    for (at, c) in text.char_indices() {
+        match c {
+            '{' | '[' => depth += 1,
+            '}' | ']' => depth = depth.saturating_sub(1),
+            '.' if depth == 0 => {
+                parts.push(&text[from..at]);
+                from = at + 1;
+            }
+            _ => {}
+        }
+    }
+    if !text.is_empty() {
+        parts.push(&text[from..]);
+    }
+    parts
+}
+
+fn step(text: &str) -> Result<Step, String> {
+    let (text, read) = match text.split_once('!') {
+        None => (text, None),
+        Some((name, "json")) => (name, Some(Text::Json)),
+        Some((name, "base64")) => (name, Some(Text::Base64)),
+        Some((_, other)) => return Err(format!("`!{other}` is neither `!json` nor `!base64`")),
+    };
+    let (name, into) = match text.strip_suffix(']').and_then(|it| it.split_once('[')) {
+        None => (text, Into::First),
+        Some((name, "")) => (name, Into::All),
+        Some((name, condition)) => match condition.split_once('=') {
+            Some((key, value)) => (name, Into::Where(key.to_owned(), value.to_owned())),
+            None => return Err(format!("`[{condition}]` is no `[key=text]`")),
+        },
+    };
+    let name = match name.strip_prefix('{').and_then(|it| it.strip_suffix('}')) {
+        Some(path) => Name::At(Box::new(path.parse()?)),
+        None if name.is_empty() || name.contains(['[', ']', '{', '}', ' ']) => {
+            return Err(format!("`{text}` is no step of a path"));
+        }
+        None => Name::Written(name.to_owned()),
+    };
+    Ok(Step { name, into, read })
+}
+
+/// Something that a path leads to.
+#[derive(Debug, Clone)]
+pub(super) enum Node<'a> {
+    Block(&'a Block),
+    Provider(&'a Provider),
+    Value(Held),
+}
+
+/// A value, and where the resource says it.
+#[derive(Debug, Clone)]
+pub(super) struct Held {
+    pub(super) value: Value,
+    /// The attribute, or the place inside of it where the value stands.
+    pub(super) said: Span,
+    /// The expression that holds it. A value that stands elsewhere came through a reference.
+    expression: Span,
+    literal: bool,
+}
+
+impl Held {
+    /// The same place, another value.
+    pub(super) fn holding(&self, value: Value) -> Held {
+        let said = if self.expression.contains(value.span) { value.span } else { self.said };
+        Held { value, said, ..*self }
+    }
+
+    pub(super) fn of(attribute: &Attribute) -> Held {
+        let Attribute { value, span, expression, literal } = attribute;
+        Held { value: value.clone(), said: *span, expression: *expression, literal: *literal }
+    }
+
+    /// Something that is not known, and not even whether it is there.
+    pub(super) fn doubt(cause: &Arc<Cause>) -> Held {
+        let value = unknown(cause.clone(), cause.span);
+        Held { value, said: cause.span, expression: cause.span, literal: false }
+    }
+
+    /// The value is spelt out where the resource says it; otherwise it came through a reference or was computed.
+    pub(super) fn is_written_here(&self) -> bool {
+        self.expression.contains(self.value.span) && (self.literal || self.expression != self.value.span)
+    }
+
+    /// Where the value stands, when that is elsewhere.
+    pub(super) fn defined(&self) -> Option<Span> {
+        (!self.expression.contains(self.value.span)).then_some(self.value.span)
+    }
+}
+
+impl<'a> Node<'a> {
+    pub(super) fn span(&self) -> Span {
+        match self {
+            Node::Block(block) => block.span,
+            Node::Provider(provider) => provider.span,
+            Node::Value(held) => held.said,
+        }
+    }
+
+    /// The whole text that says it: an expression, or the body of a block.
+    pub(super) fn extent(&self) -> Span {
+        match self {
+            Node::Block(block) => block.body,
+            Node::Provider(provider) => provider.span,
+            Node::Value(held) => held.expression,
+        }
+    }
+
+    /// What stands below `steps`, in the order of the text. `from` is where the whole path started.
+    pub(super) fn walk(self, steps: &[Step], from: &dyn Fn(&Path) -> Vec<Node<'a>>) -> Vec<Node<'a>> {
+        let mut nodes = vec![self];
+        for (at, step) in steps.iter().enumerate() {
+            let name = match &step.name {
+                Name::Written(name) => name.clone(),
+                Name::At(path) => match from(path).first().and_then(Node::text) {
+                    Some(name) => name,
+                    None => return Vec::new(),
+                },
+            };
+            let last = at + 1 == steps.len();
+            nodes = nodes.into_iter().flat_map(|node| node.step(&name, step, last)).collect();
+        }
+        nodes
+    }
+
+    fn step(self, name: &str, step: &Step, last: bool) -> Vec<Node<'a>> {
+        let mut found = self.below(name);
+        if let Some(text) = step.read {
+            found = found.into_iter().filter_map(|node| node.read(text)).collect();
+        }
+        match &step.into {
+            // The end of a path may be a list as a whole.
+            Into::First if last => found.truncate(1),
+            Into::First => found = found.into_iter().next().map(Node::first).into_iter().collect(),
+            Into::Whole => {}
+            Into::All => found = found.into_iter().flat_map(Node::elements).collect(),
+            Into::Where(key, text) => {
+                found = found.into_iter().flat_map(Node::elements).filter(|it| it.has(key, text)).collect();
+            }
+        }
+        found
+    }
+
+    /// Attributes, blocks and keys of this name. What may exist but cannot be seen is an unknown value.
+    fn below(self, name: &str) -> Vec<Node<'a>> {
+        match self {
+            Node::Block(block) => {
+                let mut found = named(&block.attributes, &block.blocks, name);
+                let open = block.open_blocks.iter().filter(|(keyword, _)| keyword == name);
+                found.extend(open.map(|(_, cause)| Node::Value(Held::doubt(cause))));
+                found
+            }
+            Node::Provider(provider) => named(&provider.attributes, &provider.blocks, name),
+            Node::Value(held) => match member(&held.value, name, 0) {
+                Some(value) if !matches!(value.data, Data::Null) => vec![Node::Value(held.holding(value))],
+                _ => Vec::new(),
+            },
+        }
+    }
+
+    /// A list that stands where a block is meant: its first element.
+    fn first(self) -> Node<'a> {
+        match &self {
+            Node::Value(held) => match &held.value.data {
+                Data::List(items) | Data::Set(items) | Data::Tuple(items) => match items.first() {
+                    Some(item) => Node::Value(held.holding(item.clone())),
+                    None => self,
+                },
+                _ => self,
+            },
+            Node::Block(_) | Node::Provider(_) => self,
+        }
+    }
+
+    fn elements(self) -> Vec<Node<'a>> {
+        self.keyed_elements().into_iter().map(|(_, node)| node).collect()
+    }
+
+    /// The elements of a list or a map with the key that addresses them; anything else is its own only element.
+    pub(super) fn keyed_elements(self) -> Vec<(Option<Arc<str>>, Node<'a>)> {
+        let Node::Value(held) = &self else { return vec![(None, self)] };
+        match &held.value.data {
+            Data::List(items) | Data::Set(items) | Data::Tuple(items) => {
+                let present = items.iter().filter(|it| !matches!(it.data, Data::Null));
+                present.map(|item| (None, Node::Value(held.holding(item.clone())))).collect()
+            }
+            Data::Map(items) | Data::Object(items) => items
+                .iter()
+                .filter(|(_, item)| !matches!(item.data, Data::Null))
+                .map(|(key, item)| (Some(key.clone()), Node::Value(held.holding(item.clone()))))
+                .collect(),
+            _ => vec![(None, self)],
+        }
+    }
+
+    fn has(&self, key: &str, text: &str) -> bool {
+        let found = self.clone().below(key);
+        found.first().and_then(Node::text).is_some_and(|it| it.eq_ignore_ascii_case(text))
+    }
+
+    /// The label that an object with `key` and `value` stands for.
+    pub(super) fn labelled(self) -> Option<(String, Held)> {
+        let key = self.clone().below("key").first().and_then(Node::text)?;
+        match self.below("value").into_iter().next()? {
+            Node::Value(held) => Some((key, held)),
+            _ => None,
+        }
+    }
+
+    /// A scalar as text.
+    pub(super) fn text(&self) -> Option<String> {
+        match self {
+            Node::Value(held) => scalar(&held.value),
+            Node::Block(_) | Node::Provider(_) => None,
+        }
+    }
+
+    /// The value that a text stands for; nothing where it is not of that kind.
+    fn read(self, as_text: Text) -> Option<Node<'a>> {
+        let Node::Value(held) = &self else { return None };
+        let Data::Text(text) = &held.value.data else {
+            return matches!(held.value.data, Data::Unknown(_)).then_some(self);
+        };
+        let data = match as_text {
+            Text::Json => from_json(&serde_json::from_str(text).ok()?, held.value.span, 0),
+            Text::Base64 => Data::Text(decode_base64(text)?.into()),
+        };
+        let value = Value { data, ..held.value.clone() };
+        Some(Node::Value(Held { value, ..held.clone() }))
+    }
+}
+
+fn named<'a>(attributes: &'a BTreeMap<String, Attribute>, blocks: &'a [Block], name: &str) -> Vec<Node<'a>> {
+    let attribute = attributes.get(name).filter(|it| !matches!(it.value.data, Data::Null));
+    let mut found: Vec<Node<'a>> = attribute.map(|it| Node::Value(Held::of(it))).into_iter().collect();
+    found.extend(blocks.iter().filter(|it| it.keyword == name).map(Node::Block));
+    found
+}
+
+/// A scalar as text: numbers without needless zeros.
+pub(super) fn scalar(value: &Value) -> Option<String> {
+    match &value.data {
+        Data::Text(text) => Some(text.to_string()),
+        Data::Bool(flag) => Some(flag.to_string()),
+        Data::Number(Number(number)) => Some(number.to_string()),
+        _ => None,
+    }
+}
+
+fn unknown(cause: Arc<Cause>, span: Span) -> Value {
+    Value { data: Data::Unknown(cause), span, sensitive: false }
+}
+
+/// A deep value is cut here; nothing a row looks for stands deeper.
+const DEEPEST: usize = 64;
+
+/// The value of a key. Of something unknown it is unknown too, but no less narrow than its candidates.
+fn member(value: &Value, name: &str, depth: usize) -> Option<Value> {
+    match &value.data {
+        Data::Map(items) | Data::Object(items) => items.get(name).cloned(),
+        Data::List(items) | Data::Set(items) | Data::Tuple(items) if depth < DEEPEST => {
+            member(items.first()?, name, depth + 1)
+        }
+        Data::Unknown(cause) if depth < DEEPEST => {
+            let found: Vec<Option<Value>> =
+                cause.candidates.iter().map(|candidate| member(candidate, name, depth + 1)).collect();
+            if !found.is_empty() && found.iter().all(Option::is_none) {
+                return None;
+            }
+            let candidates = found.into_iter().collect::<Option<Vec<Value>>>().unwrap_or_default();
+            let cause = Cause { candidates, why: cause.why.clone(), span: cause.span };
+            Some(unknown(Arc::new(cause), value.span))
+        }
+        _ => None,
+    }
+}
+
+fn from_json(json: &serde_json::Value, span: Span, depth: usize) -> Data {
+    let below = |json| Value { data: from_json(json, span, depth + 1), span, sensitive: false };
+    match json {
+        _ if depth > DEEPEST => Data::Null,
+        serde_json::Value::Null => Data::Null,
+        serde_json::Value::Bool(flag) => Data::Bool(*flag),
+        serde_json::Value::Number(number) => Data::Number(Number(number.as_f64().unwrap_or(f64::NAN))),
+        serde_json::Value::String(text) => Data::Text(text.as_str().into()),
+        serde_json::Value::Array(items) => Data::Tuple(Arc::new(items.iter().map(below).collect())),
+        serde_json::Value::Object(items) => {
+            Data::Object(Arc::new(items.iter().map(|(key, item)| (Arc::from(key.as_str()), below(item))).collect()))
+        }
+    }
+}
+
+fn decode_base64(text: &str) -> Option<String> {
+    let (mut bytes, mut bits, mut held) = (Vec::with_capacity(text.len() * 3 / 4), 0u32, 0u32);
+    for c in text.bytes().filter(|c| !c.is_ascii_whitespace() && *c != b'=') {
+        let six = match c {
+            b'A'..=b'Z' => c - b'A',
+            b'a'..=b'z' => c - b'a' + 26,
+            b'0'..=b'9' => c - b'0' + 52,
+            b'+' | b'-' => 62,
+            b'/' | b'_' => 63,
+            _ => return None,
+        };
+        held = (held << 6) | u32::from(six);
+        bits += 6;
+        if bits >= 8 {
+            bits -= 8;
+            bytes.push((held >> bits) as u8);
+            held &= (1 << bits) - 1;
+        }
+    }
+    String::from_utf8(bytes).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_are_read_and_nonsense_is_refused() {
+        let path: Path = "@template.a[].b[type=GPU]!json.{/name}.c".parse().unwrap();
+        assert_eq!(path.start, Start::Link("template".to_owned()));
+        assert_eq!(path.steps.len(), 4);
+        assert_eq!(path.steps[1].into, Into::Where("type".to_owned(), "GPU".to_owned()));
+        assert_eq!(path.steps[1].read, Some(Text::Json));
+        assert!("a..b".parse::<Path>().is_err());
+        assert!("a[b]".parse::<Path>().is_err());
+        assert!("a!yaml".parse::<Path>().is_err());
+        assert!("$other.x".parse::<Path>().is_err());
+        assert!("".parse::<Path>().is_err());
+    }
+
+    #[test]
+    fn base64_is_decoded_or_refused() {
+        assert_eq!(decode_base64("aWRsZT0zNjAw").as_deref(), Some("idle=3600"));
+        assert_eq!(decode_base64("YQ==").as_deref(), Some("a"));
+        assert_eq!(decode_base64("%%%"), None);
+    }
+}

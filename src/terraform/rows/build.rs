@@ -48,7 +48,7 @@ impl<'a> Builder<'a> {
         for (at, part) in parts(block, each).into_iter().enumerate() {
             let is_block_itself = is_first && at == 0 && block.keyword == "resource";
             let suffix = (!is_block_itself).then_some(part.suffix);
-            let mut scope = Scope { part: part.node, ..Scope::of(block) };
+            let mut scope = Scope { part: part.node, key: part.key, ..Scope::of(block) };
             scope.defaults = row.defaults.0.iter().flat_map(|path| scope.find(path)).collect();
             self.part(scope, kind, row, suffix.as_deref());
         }
@@ -77,7 +77,7 @@ impl<'a> Builder<'a> {
         let mut resource = Resource::new(self.front_end, role, kind, address, span, body);
         let provider = self.table.providers.get(&row.provider);
         set_facts(&mut resource, &scope, row, provider);
-        if resource.fact(Key::Machine).is_absent() && resource.fact(Key::Accelerator).is_absent() {
+        if [Key::Machine, Key::Accelerator, Key::AcceleratorCount].iter().all(|key| resource.fact(*key).is_absent()) {
             return;
         }
         (resource.count, resource.counted_in) = count(&scope, &row.count.0);
@@ -96,8 +96,10 @@ impl<'a> Builder<'a> {
 }
 
 fn set_facts(resource: &mut Resource, scope: &Scope<'_>, row: &Row, provider: Option<&ProviderRow>) {
-    let name = Value::text(row.provider.as_str());
-    resource.set(Key::Provider, Fact::written(name, scope.block.span));
+    let name = Fact::written(Value::text(row.provider.as_str()), scope.block.span);
+    let rents = |it: &ProviderRow| if it.rents { name } else { Fact::Absent };
+    let provider_fact = scope.fact(&row.rented_from, Wanted::TEXT).or(|| provider.map_or(Fact::Absent, rents));
+    resource.set(Key::Provider, provider_fact);
     resource.set(Key::Region, region(scope, row, provider));
     for (key, spec) in &row.keyed {
         resource.set(*key, scope.fact(spec, Wanted::of(*key)));
@@ -167,6 +169,7 @@ impl Texts {
 /// A part of a block, and what its address has beyond that of the block.
 struct Part<'a> {
     node: Node<'a>,
+    key: Option<Arc<str>>,
     suffix: String,
 }
 
@@ -182,11 +185,11 @@ fn parts<'a>(block: &'a Block, each: &Path) -> Vec<Part<'a>> {
         {
             continue;
         }
-        let suffix = match key {
-            Some(key) => format!(".{name}[{:?}]", &*key),
+        let suffix = match &key {
+            Some(key) => format!(".{name}[{:?}]", &**key),
             None => format!(".{name}[{at}]"),
         };
-        parts.push(Part { node, suffix });
+        parts.push(Part { node, key, suffix });
     }
     parts
 }

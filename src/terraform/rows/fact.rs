@@ -234,6 +234,9 @@ fn interpret(value: &value::Value, alternative: &Alternative, wanted: Wanted) ->
     if let Some(pattern) = &alternative.pattern {
         value = Value::text(pattern.first_group(&value.to_string())?);
     }
+    if alternative.product {
+        value = Value::Number(product(&value.to_string())?);
+    }
     if !alternative.map.is_empty() {
         let text = value.to_string();
         let mut words = alternative.map.iter();
@@ -288,6 +291,11 @@ fn together(facts: Vec<Fact<Value>>, wanted: Wanted) -> Fact<Value> {
             Fact::Unknown(Unknown { span, why: format!("one of {n} {}s", wanted.noun).into(), candidates })
         }
     }
+}
+
+/// `2x2x4` is 16.
+fn product(text: &str) -> Option<f64> {
+    text.split(['x', 'X']).try_fold(1.0, |all, part| Some(all * part.trim().parse::<f64>().ok()?))
 }
 
 /// `7200s`, `2h`, `30 minutes`, `PT1H30M`, or a bare number of `unit` seconds each.

@@ -17,6 +17,9 @@ pub(super) struct Row {
     pub(super) role: Role,
     /// A key of `[providers]`.
     pub(super) provider: String,
+    /// Whose machine it is, where the type does not tell.
+    #[serde(default)]
+    pub(super) rented_from: Spec,
     /// The parts that the row describes, each its own resource; the whole block where this is missing.
     pub(super) each: Option<Path>,
     /// Where a part finds what it does not say itself.
@@ -198,6 +201,9 @@ pub(super) struct Alternative {
     /// How many elements stand at the path.
     #[serde(default)]
     pub(super) length: bool,
+    /// The numbers in the text, multiplied: `2x4` is 8.
+    #[serde(default)]
+    pub(super) product: bool,
     /// What the words of the provider mean; a word that is not here says nothing, `*` stands for every other.
     #[serde(default)]
     pub(super) map: BTreeMap<String, Constant>,
@@ -243,6 +249,9 @@ pub(super) struct Conditions(pub(super) Vec<(Path, Vec<String>)>);
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ProviderRow {
+    /// It rents out machines itself.
+    #[serde(default = "yes")]
+    pub(super) rents: bool,
     /// Where every resource of the provider, and its configuration, may name the region.
     #[serde(default)]
     pub(super) region: Spec,
@@ -251,6 +260,10 @@ pub(super) struct ProviderRow {
     /// Labels that the provider puts on everything.
     #[serde(default)]
     pub(super) labels: Many<LabelsAt>,
+}
+
+fn yes() -> bool {
+    true
 }
 
 /// A scalar of the table.
@@ -286,7 +299,12 @@ impl Pattern {
         Pattern { text, regex: OnceLock::new() }
     }
 
-    /// The first group, in lower case where the text is.
+    #[cfg(test)]
+    pub(super) fn compiles(&self) -> bool {
+        Regex::new(&self.text).is_ok_and(|regex| regex.captures_len() > 1)
+    }
+
+    /// What its first group matches.
     pub(super) fn first_group(&self, text: &str) -> Option<String> {
         let regex = self.regex.get_or_init(|| Regex::new(&self.text).ok()).as_ref()?;
         Some(regex.captures(text)?.get(1)?.as_str().to_owned())

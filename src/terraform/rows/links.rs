@@ -35,7 +35,7 @@ impl<'a> Index<'a> {
         let modules = blocks.iter().filter_map(|block| module_of(block).strip_suffix('.')).collect();
         let (by_address, by_type, referrers) = (HashMap::new(), HashMap::new(), HashMap::new());
         let mut index = Index { by_address, by_type, referrers, modules };
-        for block in blocks.iter().filter(|it| it.keyword == "resource" || it.keyword == "data") {
+        for block in blocks.iter().filter(|it| matches!(it.keyword.as_str(), "resource" | "data" | "module")) {
             index.by_address.entry(base(&block.address)).or_default().push(block);
             if let Some(kind) = block.labels.first().filter(|_| block.keyword == "resource") {
                 index.by_type.entry(kind).or_default().push(block);
@@ -125,8 +125,15 @@ impl<'a> Index<'a> {
     }
 }
 
+/// `kinds` are types of resources, `data.` and a type, or `module`.
 fn is_one_of(block: &Block, kinds: &[String]) -> bool {
-    block.keyword == "resource" && block.labels.first().is_some_and(|kind| kinds.contains(kind))
+    let Some(label) = block.labels.first() else { return false };
+    kinds.iter().any(|kind| match block.keyword.as_str() {
+        "resource" => kind == label,
+        "data" => kind.strip_prefix("data.") == Some(label),
+        "module" => kind == "module",
+        _ => false,
+    })
 }
 
 /// With `count` or `for_each` on both, the instance of the same key is meant.

@@ -62,7 +62,15 @@ fn like(own: &toml::Table, all: &BTreeMap<String, Vec<toml::Table>>, depth: usiz
     };
     let model = all.get(name).and_then(|rows| rows.get(at)).filter(|_| depth < 8);
     let mut merged = like(model.ok_or_else(|| format!("there is no row like `{other}`"))?, all, depth + 1)?;
-    merged.extend(own);
+    for (word, value) in own {
+        match (merged.get_mut(&word), value) {
+            // Links and labels of its own stand beside those that it takes over.
+            (Some(toml::Value::Table(before)), toml::Value::Table(more)) if word == "links" => before.extend(more),
+            (_, value) => {
+                merged.insert(word, value);
+            }
+        }
+    }
     Ok(merged)
 }
 
@@ -179,5 +187,110 @@ impl<'de, T: FromText + Deserialize<'de>> Deserialize<'de> for Many<T> {
             }
         }
         deserializer.deserialize_any(OneOrMany(std::marker::PhantomData))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::language::Role;
+    use super::super::path::Start;
+    use super::*;
+    use crate::inventory::{Purchase, Purpose};
+
+    fn rows() -> impl Iterator<Item = (&'static String, &'static Row)> {
+        let all = table().types.iter().chain(&table().modules);
+        all.flat_map(|(name, rows)| rows.iter().map(move |row| (name, row)))
+    }
+
+    #[test]
+    fn the_embedded_table_is_read() {
+        if let Err(why) = parse(include_str!("../resources.toml")) {
+            panic!("{why}");
+        }
+    }
+
+    #[test]
+    fn unknown_words_are_refused() {
+        let parse = |row: &str| parse(&format!("[providers.aws]\n[[type.x]]\nprovider = \"aws\"\n{row}")).map(|_| ());
+        assert_eq!(parse("machine = \"a.b\""), Ok(()));
+        for (row, why) in [
+            ("machin = \"a\"", "`machin` is neither a word of a row nor a fact"),
+            ("machine = { att = \"a\" }", "unknown field `att`"),
+            ("machine = \"a..b\"", "no step of a path"),
+            ("count = { wanted = \"a\" }", "unknown field `wanted`"),
+            ("like = \"y\"", "no row like `y`"),
+            ("role = \"owned\"", "unknown variant `owned`"),
+        ] {
+            let refused = parse(row).unwrap_err();
+            assert!(refused.contains(why), "{row}: {refused}");
+        }
+    }
+
+    #[test]
+    fn every_fact_has_words_of_its_own_vocabulary() {
+        for (name, row) in rows() {
+            for (key, spec) in &row.keyed {
+                let constants = spec.0.iter().flat_map(|it| {
+                    it.map.values().chain(it.is.as_ref()).chain(it.default.as_ref()).chain(it.present.as_ref())
+                });
+                for value in constants.map(|constant| constant.value()) {
+                    let text = value.to_string();
+                    match key {
+                        Key::Purchase => assert!(Purchase::from_name(&text).is_some(), "{name}: purchase {text}"),
+                        Key::Purpose => assert!(Purpose::from_name(&text).is_some(), "{name}: purpose {text}"),
+                        _ => assert!(value.conform(key.value_type()).is_some(), "{name}: {} {text}", key.name()),
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn every_alternative_says_where_from() {
+        for (name, row) in rows() {
+            for (key, spec) in &row.keyed {
+                for it in &spec.0 {
+                    let sources = usize::from(it.at.is_some())
+                        + usize::from(!it.join.is_empty())
+                        + usize::from(it.is.is_some())
+                        + usize::from(it.default.is_some());
+                    assert_eq!(sources, 1, "{name}: {}", key.name());
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn every_pattern_compiles_and_every_link_that_is_used_is_drawn() {
+        for (name, row) in rows() {
+            let counts = row.count.0.iter().flat_map(|it| [&it.desired, &it.min, &it.max]);
+            let specs = row.keyed.iter().map(|(_, spec)| spec).chain([&row.region, &row.rented_from]).chain(counts);
+            let alternatives: Vec<&Alternative> = specs.flat_map(|spec| &spec.0).collect();
+            for it in &alternatives {
+                assert!(it.pattern.as_ref().is_none_or(Pattern::compiles), "{name}");
+            }
+            let labels = row.labels.0.iter().filter_map(|it| match it {
+                LabelsAt::Map(path) => Some(path),
+                LabelsAt::List(_) => None,
+            });
+            let conditions = alternatives.iter().flat_map(|it| it.when.0.iter().map(|(path, _)| path));
+            let paths = alternatives.iter().filter_map(|it| it.at.as_ref()).chain(labels).chain(conditions);
+            for path in paths.chain(&row.names.0) {
+                if let Start::Link(link) = &path.start {
+                    assert!(row.links.contains_key(link), "{name}: no link `{link}`");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn every_link_leads_to_a_type_that_may_exist() {
+        for (name, row) in rows() {
+            for (link, word) in &row.links {
+                assert!(!word.to.0.is_empty(), "{name}: link `{link}` leads nowhere");
+            }
+            let is_control = row.role == Role::Control;
+            assert_eq!(is_control, row.links.contains_key("target"), "{name}: a control has a target");
+        }
     }
 }

@@ -16,6 +16,7 @@ use super::super::value::{Cause, Data, Number, Value};
 /// - `a[key=text]` goes into those whose `key` is `text`.
 /// - `a!json` reads a text as JSON, `a!base64` decodes one.
 /// - `a.{b}` goes into the key whose name stands at `b`, as seen from where the path starts.
+/// - `a."x.y/z"` goes into a key with punctuation, `#key` is the key of the part.
 /// - `/a` starts at the block where the row describes a part of it; `@link.a` starts at what a link leads to;
 ///   `$provider.a` at the provider's configuration.
 #[derive(Debug, Clone, PartialEq)]
@@ -29,6 +30,8 @@ pub(super) enum Start {
     Part,
     Block,
     Provider,
+    /// The key of the part itself.
+    Key,
     Link(String),
 }
 
@@ -65,6 +68,7 @@ impl FromStr for Path {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let (start, rest) = match text.as_bytes().first() {
+            _ if text == "#key" => return Ok(Path { start: Start::Key, steps: Vec::new() }),
             Some(b'/') => (Start::Block, &text[1..]),
             Some(b'$') => match text.strip_prefix("$provider.") {
                 Some(rest) => (Start::Provider, rest),
@@ -106,11 +110,13 @@ impl Path {
     }
 }
 
-/// The parts between dots that stand outside braces and brackets.
+/// The parts between dots that stand outside braces, brackets and quotes.
 fn split(text: &str) -> Vec<&str> {
-    let (mut parts, mut depth, mut from) = (Vec::new(), 0usize, 0);
+    let (mut parts, mut depth, mut from, mut quoted) = (Vec::new(), 0usize, 0, false);
     for (at, c) in text.char_indices() {
         match c {
+            '"' => quoted = !quoted,
+            _ if quoted => {}
             '{' | '[' => depth += 1,
             '}' | ']' => depth = depth.saturating_sub(1),
             '.' if depth == 0 => {
@@ -127,6 +133,9 @@ fn split(text: &str) -> Vec<&str> {
 }
 
 fn step(text: &str) -> Result<Step, String> {
+    if let Some(name) = text.strip_prefix('"').and_then(|it| it.strip_suffix('"')) {
+        return Ok(Step { name: Name::Written(name.to_owned()), into: Into::First, read: None });
+    }
     let (text, read) = match text.split_once('!') {
         None => (text, None),
         Some((name, "json")) => (name, Some(Text::Json)),
@@ -180,6 +189,11 @@ impl Held {
     pub(super) fn of(attribute: &Attribute) -> Held {
         let Attribute { value, span, expression, literal } = attribute;
         Held { value: value.clone(), said: *span, expression: *expression, literal: *literal }
+    }
+
+    pub(super) fn text(text: &Arc<str>, span: Span) -> Held {
+        let value = Value { data: Data::Text(text.clone()), span, sensitive: false };
+        Held { value, said: span, expression: span, literal: true }
     }
 
     /// Something that is not known, and not even whether it is there.

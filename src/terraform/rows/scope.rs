@@ -16,6 +16,8 @@ use super::path::{Held, Node, Path, Start, scalar};
 pub(super) struct Scope<'a> {
     pub(super) block: &'a Block,
     pub(super) part: Node<'a>,
+    /// The key of the part in its map.
+    pub(super) key: Option<Arc<str>>,
     /// Where the part finds what it does not say itself.
     pub(super) defaults: Vec<Node<'a>>,
     pub(super) links: BTreeMap<&'a str, Linked<'a>>,
@@ -35,7 +37,7 @@ pub(super) enum Truth {
 
 impl<'a> Scope<'a> {
     pub(super) fn of(block: &'a Block) -> Self {
-        Scope { block, part: Node::Block(block), defaults: Vec::new(), links: BTreeMap::new() }
+        Scope { block, part: Node::Block(block), key: None, defaults: Vec::new(), links: BTreeMap::new() }
     }
 
     /// Where a reader looks when nothing says more.
@@ -70,6 +72,7 @@ impl<'a> Scope<'a> {
                 }
                 self.defaults.clone()
             }
+            Start::Key => return self.key.iter().map(|key| Node::Value(Held::text(key, self.span()))).collect(),
             Start::Block => vec![Node::Block(self.block)],
             Start::Provider => self.provider().map(Node::Provider).into_iter().collect(),
             Start::Link(name) => match self.links.get(name.as_str()) {

@@ -12,7 +12,7 @@ pub enum Level {
 impl Level {
     pub const ALL: [Level; 3] = [Level::Note, Level::Warning, Level::Error];
 
-    pub fn name(self) -> &'static str {
+    pub const fn name(self) -> &'static str {
         match self {
             Level::Note => "note",
             Level::Warning => "warning",

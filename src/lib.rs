@@ -8,6 +8,8 @@ pub mod config;
 pub mod decide;
 pub mod diagnostic;
 pub mod fit;
+pub mod forge;
+pub mod http;
 pub mod inventory;
 pub mod kubernetes;
 pub mod pricing;
@@ -16,10 +18,13 @@ pub mod rules;
 pub mod source;
 pub mod terraform;
 
-use inventory::Inventory;
-use pricing::Bill;
+use std::collections::BTreeSet;
+
+use catalog::{Catalog, MoneyRange};
+use inventory::{Inventory, Resource, ResourceId, Role};
+use pricing::{Bill, LeftOut};
 use rules::{Finding, Undetermined};
-use source::{FileId, Sources};
+use source::{FileId, Sources, Span};
 
 /// What the rooms are told beside the text.
 #[derive(Debug, Clone, Default)]
@@ -27,6 +32,7 @@ pub struct Settings {
     pub terraform: terraform::Options,
     pub kubernetes: kubernetes::Options,
     pub pricing: pricing::Settings,
+    pub catalog: Catalog,
 }
 
 /// What a tree of text says: its resources, their price, and what is wasteful about them.
@@ -36,14 +42,71 @@ pub struct Analysis {
     /// Every evaluated Terraform block, whether or not it has to do with accelerators.
     pub blocks: Vec<terraform::Block>,
     pub bill: Bill,
+    /// What was taken for a machine without accelerators because its type cannot be known.
+    pub left_out: LeftOut,
     pub findings: Vec<Finding>,
     pub undetermined: Vec<Undetermined>,
 }
 
 /// Reads the files at `paths` and concludes everything that follows from them. A pure function of text and settings.
 pub fn analyze(sources: &Sources, paths: &[String], settings: &Settings) -> Analysis {
-    let (inventory, blocks) = read(sources, paths, settings);
-    Analysis { inventory, blocks, ..Analysis::default() }
+    let (mut inventory, blocks) = read(sources, paths, settings);
+    let left_out = pricing::complete(&mut inventory, &settings.catalog, &settings.pricing);
+    let bill = pricing::bill(&inventory, &settings.catalog, &settings.pricing);
+    Analysis { inventory, blocks, bill, left_out, ..Analysis::default() }
+}
+
+impl Analysis {
+    /// Keeps what stands in these files: resources of which some fact does, and what is said about them.
+    pub fn keep(&mut self, sources: &Sources, files: &BTreeSet<String>) {
+        let stands = |span: Span| files.contains(&sources.path(sources.origin(span).file));
+        let kept: Vec<bool> = self.inventory.resources.iter().map(|it| places(it).any(stands)).collect();
+        let mut moved: Vec<Option<ResourceId>> = Vec::with_capacity(kept.len());
+        let mut next = 0;
+        for keep in &kept {
+            moved.push(keep.then_some(ResourceId(next)));
+            next += usize::from(*keep);
+        }
+        let keeps = |resource: &mut Option<ResourceId>, span: Span| match resource {
+            Some(id) => {
+                *resource = moved.get(id.0).copied().flatten();
+                resource.is_some()
+            }
+            None => stands(span),
+        };
+        self.findings.retain_mut(|it| keeps(&mut it.resource, it.span));
+        self.undetermined.retain_mut(|it| keeps(&mut it.resource, it.span));
+        self.left_out.unknown_machines.retain(|it| stands(it.span));
+        self.inventory.diagnostics.retain(|it| it.span.is_none_or(stands));
+        self.inventory.skipped.retain(|it| files.contains(&it.path));
+        let mut keep = kept.iter().copied();
+        self.inventory.resources.retain(|_| keep.next().unwrap_or(true));
+        let mut keep = kept.iter().copied();
+        self.bill.items.retain(|_| keep.next().unwrap_or(true));
+        self.total();
+    }
+
+    /// Adds the bill up again.
+    fn total(&mut self) {
+        let (mut rented, mut requested) = (MoneyRange::ZERO, MoneyRange::ZERO);
+        for (resource, item) in self.inventory.resources.iter().zip(&self.bill.items) {
+            let sum = if resource.role == Role::Rented { &mut rented } else { &mut requested };
+            *sum += item.monthly.unwrap_or_default();
+        }
+        self.bill.rented = rented;
+        self.bill.requested = requested;
+        self.bill.unpriced = self.bill.items.iter().filter(|it| it.monthly.is_none()).count();
+        self.bill.oldest_row = self.bill.items.iter().filter_map(|it| it.as_of.clone()).min();
+    }
+}
+
+/// Every place that says something about a resource.
+fn places(resource: &Resource) -> impl Iterator<Item = Span> {
+    let facts = resource.facts().flat_map(|(_, fact)| [fact.span(), fact.defined()]);
+    let labels = resource.labels.entries.values().flat_map(|fact| [fact.span(), fact.defined()]);
+    let count = [resource.count.span(), resource.count.defined()];
+    let links = resource.links.iter().map(|link| link.span);
+    facts.chain(labels).chain(count).flatten().chain(links).chain([resource.span])
 }
 
 /// Both front ends, as one inventory.

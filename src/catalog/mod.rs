@@ -1,7 +1,171 @@
 //! Machines, accelerators, prices and models: tables that were built into the binary, and how to look things up.
 //!
 //! Knows nothing of resources. A lookup that finds nothing says so; nothing is ever guessed from a similar name.
+//!
+//! `machine` and `recognize` say what a name is, `quote` what it costs in a region and how that is known; `machines`,
+//! `machines_with` and `offers` walk through everything.
 
+mod accelerator;
+mod format;
+mod machine;
 mod money;
+mod own;
+mod quote;
+mod table;
 
+use own::OwnPrices;
+use table::Block;
+
+pub use accelerator::{Accelerator, Slice};
+pub use format::{File, TableError};
+pub use machine::{Host, Machine, Recognized};
 pub use money::{Money, MoneyRange};
+pub use quote::{Basis, Commitment, Offer, Part, Quote};
+
+/// The tables, and what is laid over them: a user's own prices first, then refreshed ones.
+#[derive(Clone)]
+pub struct Catalog {
+    block: Block,
+    refreshed: Option<Block>,
+    own: OwnPrices,
+}
+
+impl Default for Catalog {
+    fn default() -> Self {
+        Self::embedded()
+    }
+}
+
+impl std::fmt::Debug for Catalog {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let prices = self.block.table("prices").len();
+        f.debug_struct("Catalog").field("prices", &prices).finish_non_exhaustive()
+    }
+}
+
+impl Catalog {
+    /// The tables of `pricing/`, as they were when this binary was built.
+    pub fn embedded() -> Self {
+        Self::of(Block::embedded(include_bytes!(concat!(env!("OUT_DIR"), "/catalog.bin"))))
+    }
+
+    /// Frozen, round prices for the examples of rule pages and for tests, so that a reader can redo the sum.
+    pub fn examples() -> Self {
+        Self::of(Block::embedded(include_bytes!(concat!(env!("OUT_DIR"), "/examples.bin"))))
+    }
+
+    /// Tables from text. A file whose stem names no table holds the prices of the provider of that name.
+    pub fn from_tables(files: &[File<'_>]) -> Result<Self, TableError> {
+        Ok(Self::of(Block::load(files)?))
+    }
+
+    fn of(block: Block) -> Self {
+        Catalog { block, refreshed: None, own: OwnPrices::default() }
+    }
+
+    /// With prices of the user's own, which come before all others. `path` is for messages.
+    pub fn with_prices(self, path: &str, text: &str) -> Result<Self, TableError> {
+        Ok(Catalog { own: OwnPrices::read(path, text)?, ..self })
+    }
+
+    /// With newer rows for some providers.
+    pub fn with_refreshed(self, files: &[File<'_>]) -> Result<Self, TableError> {
+        Ok(Catalog { refreshed: Some(Block::load(files)?), ..self })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn on_demand(provider: &str, machine: &str, region: &str) -> f64 {
+        let catalog = Catalog::embedded();
+        let machine = catalog.machine(provider, machine).expect(machine);
+        catalog.quote(&machine, region).unwrap().on_demand.unwrap().usd()
+    }
+
+    #[test]
+    fn case_zones_and_services_resolve() {
+        assert_eq!(on_demand("aws", "P5.48XLARGE", "us-east-1"), 55.04);
+        assert_eq!(on_demand("azure", "STANDARD_NC24ADS_A100_V4", "eastus"), 3.673);
+        assert_eq!(on_demand("aws", "ml.g5.xlarge", "us-east-1"), 1.4084);
+        let catalog = Catalog::embedded();
+        assert_eq!(catalog.region("aws", "us-east-1a"), Some("us-east-1"));
+        assert_eq!(catalog.region("gcp", "us-central1-b"), Some("us-central1"));
+        assert_eq!(catalog.region("azure", "East US 2"), Some("eastus2"));
+        assert_eq!(catalog.region("aws", "us-west-2-lax-1a"), Some("us-west-2"));
+        assert_eq!(catalog.region("aws", "atlantis"), None);
+    }
+
+    #[test]
+    fn guests_are_added_to_their_host() {
+        let catalog = Catalog::embedded();
+        let machine = catalog.equipped("n1-standard-8", "nvidia-tesla-t4", 1.0).unwrap();
+        let quote = catalog.quote(&machine, "us-central1").unwrap();
+        // 8 x 0.031612 + 30 x 0.004237 + 0.35
+        assert_eq!(quote.on_demand.unwrap().usd(), 0.730006);
+        assert!(catalog.equipped("n1-standard-8", "A100", 1.0).unwrap_err().contains("N1 takes"));
+        assert!(catalog.equipped("n1-standard-8", "T4", 3.0).is_err());
+        assert!(catalog.equipped("e2-standard-8", "T4", 1.0).is_err());
+    }
+
+    #[test]
+    fn tpu_slices_count_chips() {
+        let catalog = Catalog::embedded();
+        for (name, chips, usd) in [("v5litepod-16", 16.0, 19.2), ("v4-8", 4.0, 12.88), ("ct5lp-hightpu-4t", 4.0, 4.8)] {
+            let machine = catalog.machine("gcp", name).expect(name);
+            assert_eq!(machine.count, chips, "{name}");
+            let region = if name.starts_with("v4") { "us-central2" } else { "us-central1" };
+            assert_eq!(catalog.quote(&machine, region).unwrap().on_demand.unwrap().usd(), usd, "{name}");
+        }
+    }
+
+    #[test]
+    fn regions_without_a_row_are_estimated() {
+        let catalog = Catalog::embedded();
+        let machine = catalog.machine("aws", "g6f.xlarge").unwrap();
+        let quote = catalog.quote(&machine, "eu-west-1").unwrap();
+        assert!(quote.basis.is_estimate(), "{quote:?}");
+        assert_eq!(quote.on_demand.unwrap(), Money::from_micros(237_500).scaled(1_115_000));
+    }
+
+    #[test]
+    fn accelerators_go_by_many_names() {
+        let catalog = Catalog::embedded();
+        for (name, canonical) in [
+            ("NVIDIA-A100-SXM4-40GB-MIG-1g.5gb", "A100-40GB"),
+            ("Tesla-T4-SHARED", "T4"),
+            ("nvidia-tesla-t4-vws", "T4"),
+            ("nvidia-h100-80gb", "H100-80GB"),
+            ("a10g", "A10G"),
+            ("NVIDIA L40S", "L40S"),
+            ("tpu-v5-lite-podslice", "TPU-v5e"),
+        ] {
+            assert_eq!(catalog.accelerator(name).map(|known| known.name), Some(canonical), "{name}");
+        }
+        assert_eq!(catalog.accelerator("nvidia"), None);
+        assert_eq!(catalog.mig("A100-40GB", "mig-1g.5gb").unwrap().max_instances, 7);
+    }
+
+    #[test]
+    fn families_are_recognized_without_rows() {
+        let catalog = Catalog::embedded();
+        let is_family = |provider, name| matches!(catalog.recognize(provider, name), Recognized::Family { .. });
+        assert!(is_family("aws", "p7.48xlarge"));
+        assert!(is_family("azure", "Standard_ND128isr_GB300_v6"));
+        assert_eq!(catalog.recognize("aws", "m5.large"), Recognized::Plain);
+        assert_eq!(catalog.recognize("azure", "Standard_NP10s"), Recognized::Plain);
+        assert!(matches!(catalog.recognize("gcp", "n1-standard-4"), Recognized::Host(_)));
+    }
+
+    #[test]
+    fn own_prices_come_first_and_the_last_line_wins() {
+        let text = "provider,machine,region,on_demand_usd_per_hour\naws,p5*,*,40\naws,p5.48xlarge,us-east-1,30\n";
+        let catalog = Catalog::embedded().with_prices("own.csv", text).unwrap();
+        let machine = catalog.machine("aws", "p5.48xlarge").unwrap();
+        assert_eq!(catalog.quote(&machine, "us-east-1").unwrap().on_demand, Some(Money::from_usd(30.0)));
+        assert_eq!(catalog.quote(&machine, "us-west-2").unwrap().on_demand, Some(Money::from_usd(40.0)));
+        let wrong = Catalog::embedded().with_prices("own.csv", "provider,machine,price\naws,p5*,1\n");
+        assert!(wrong.is_err_and(|error| error.message.contains("column `price`")));
+    }
+}

@@ -30,6 +30,14 @@ impl Money {
         Money((self.0 as f64 * factor).round() as i64)
     }
 
+    /// Times a factor in millionths, exactly, then rounded to the nearest millionth of a dollar.
+    #[must_use]
+    pub fn scaled(self, millionths: i64) -> Money {
+        let product = i128::from(self.0) * i128::from(millionths);
+        let half = if product < 0 { -500_000 } else { 500_000 };
+        Money(i64::try_from((product + half) / 1_000_000).unwrap_or(i64::MAX))
+    }
+
     pub fn is_zero(self) -> bool {
         self.0 == 0
     }

@@ -1,6 +1,6 @@
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 
 use crate::diagnostic::Level;
 use crate::report::Format;
@@ -28,6 +28,40 @@ pub(super) enum Verb {
     Cost(Box<Cost>),
     /// Every fact of every resource as JSON: what rules see
     Inspect(Box<Inspect>),
+    /// Look a machine or an accelerator up in the catalog
+    Price(Box<Price>),
+    /// The settings in force, what may be set, or a file to start from
+    #[command(subcommand)]
+    Config(Config),
+    /// Post a finished report to a pull request
+    Comment(Box<super::comment::Comment>),
+    /// Completions for a shell
+    Completions { shell: clap_complete::Shell },
+}
+
+#[derive(Debug, Args)]
+pub(super) struct Price {
+    /// A machine type, or an accelerator
+    #[arg(value_name = "MACHINE|ACCELERATOR")]
+    pub(super) name: String,
+    /// Only of this cloud
+    #[arg(long)]
+    pub(super) provider: Option<String>,
+    /// In this region [default: each that lists the machine]
+    #[arg(long)]
+    pub(super) region: Option<String>,
+    #[command(flatten)]
+    pub(super) output: Output,
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum Config {
+    /// Each value in force and where it comes from
+    Show(Box<Input>),
+    /// What may stand in gpulint.toml, as a JSON schema
+    Schema,
+    /// Write a gpulint.toml to start from into the current directory
+    Init,
 }
 
 #[derive(Debug, Args)]
@@ -83,6 +117,12 @@ pub(super) struct Input {
     /// The Terraform workspace
     #[arg(long, value_name = "NAME")]
     pub(super) workspace: Option<String>,
+    /// The file of settings [default: the nearest gpulint.toml up to the repository's root]
+    #[arg(long, value_name = "FILE")]
+    pub(super) config: Option<PathBuf>,
+    /// Read no gpulint.toml
+    #[arg(long, conflicts_with = "config")]
+    pub(super) no_config: bool,
     /// Exit with 0 where nothing was there to check
     #[arg(long)]
     pub(super) allow_empty: bool,
@@ -97,6 +137,12 @@ pub(super) struct Output {
     /// The file for the format before it; standard output otherwise
     #[arg(long = "output", short = 'o', value_name = "FILE")]
     pub(super) outputs: Vec<PathBuf>,
+    /// Where each --format stands on the command line.
+    #[arg(skip)]
+    pub(super) format_places: Vec<usize>,
+    /// Where each --output stands on the command line.
+    #[arg(skip)]
+    pub(super) output_places: Vec<usize>,
     /// Colors
     #[arg(long, value_enum, default_value_t = Color::Auto, value_name = "WHEN")]
     pub(super) color: Color,
@@ -108,6 +154,35 @@ pub(super) enum Color {
     Auto,
     Always,
     Never,
+}
+
+impl Arguments {
+    /// Parses what this process was started with.
+    pub(super) fn of_process() -> Result<Arguments, clap::Error> {
+        let matches = Arguments::command().try_get_matches()?;
+        let mut arguments = Arguments::from_arg_matches(&matches)?;
+        let matches = matches.subcommand().map_or(&matches, |(_, inner)| inner);
+        let places = |name: &str| match matches.try_contains_id(name) {
+            Ok(true) => matches.indices_of(name).map(Iterator::collect).unwrap_or_default(),
+            _ => Vec::new(),
+        };
+        if let Some(output) = arguments.output() {
+            output.format_places = places("formats");
+            output.output_places = places("outputs");
+        }
+        Ok(arguments)
+    }
+
+    fn output(&mut self) -> Option<&mut Output> {
+        Some(match &mut self.verb {
+            None => &mut self.check.output,
+            Some(Verb::Check(check)) => &mut check.output,
+            Some(Verb::Cost(cost)) => &mut cost.output,
+            Some(Verb::Inspect(inspect)) => &mut inspect.output,
+            Some(Verb::Price(price)) => &mut price.output,
+            Some(Verb::Config(_) | Verb::Completions { .. } | Verb::Comment(_)) => return None,
+        })
+    }
 }
 
 fn assignment(text: &str) -> Result<(String, String), String> {

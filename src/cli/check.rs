@@ -10,15 +10,19 @@ pub(super) fn run(arguments: &Check) -> Result<Outcome, Failure> {
     let session = Session::open(&arguments.input)?;
     let mut analysis = session.analyze();
     let mut findings = decide(std::mem::take(&mut analysis.findings));
+    let configured = |setting: &str| {
+        let (name, _) = session.config.text(setting)?;
+        Confidence::ALL.into_iter().find(|confidence| confidence.name() == name)
+    };
     let gate = Gate {
-        level: arguments.fail_on.unwrap_or(Level::Warning),
-        confidence: arguments.fail_confidence.unwrap_or(Confidence::Medium),
+        level: arguments.fail_on.or_else(|| session.config.fail_on()).unwrap_or(Level::Warning),
+        confidence: arguments.fail_confidence.or_else(|| configured("fail-confidence")).unwrap_or(Confidence::Medium),
     };
     let failed = findings.iter().any(|decided| gate.stops(decided));
-    let shown = arguments.min_confidence.unwrap_or(Confidence::Low);
+    let shown = arguments.min_confidence.or_else(|| configured("min-confidence")).unwrap_or(Confidence::Low);
     findings.retain(|decided| decided.finding.confidence >= shown);
     let report = session.report(&analysis, &findings);
-    output::write(&arguments.output, Format::Text, |format, style| report::render(format, &report, style))?;
+    output::write(&arguments.output, Format::Text, |format, style| Some(report::render(format, &report, style)))?;
     Ok(if failed { Outcome::Failed } else { session.outcome(&analysis) })
 }
 

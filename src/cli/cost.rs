@@ -7,6 +7,6 @@ pub(super) fn run(arguments: &Cost) -> Result<Outcome, Failure> {
     let session = Session::open(&arguments.input)?;
     let analysis = session.analyze();
     let report = session.report(&analysis, &[]);
-    output::write(&arguments.output, Format::Text, |_format, _style| report::cost(&report))?;
+    output::write(&arguments.output, Format::Text, |format, _style| report::cost(format, &report))?;
     Ok(session.outcome(&analysis))
 }

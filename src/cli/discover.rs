@@ -68,3 +68,8 @@ pub(super) fn is_candidate(path: &Path) -> bool {
     let Some(name) = path.file_name().and_then(|name| name.to_str()) else { return false };
     ENDINGS.iter().any(|ending| name.ends_with(ending))
 }
+
+/// Terraform by its name; whether a JSON file is a plan, only its text can say.
+pub(super) fn is_terraform(path: &str) -> bool {
+    [".tf", ".tofu", ".tf.json", ".tofu.json", ".tfvars", ".tfvars.json"].iter().any(|ending| path.ends_with(ending))
+}

@@ -3,13 +3,21 @@ use std::fmt;
 /// Why a run could not be done: bad usage, bad configuration, a path that does not exist. Exit code 2.
 #[derive(Debug)]
 pub(super) struct Failure {
-    pub(super) message: String,
-    pub(super) help: Option<String>,
+    /// The lines in question, ready to print.
+    details: String,
+    message: String,
+    help: Option<String>,
 }
 
 impl Failure {
     pub(super) fn new(message: impl Into<String>) -> Self {
-        Failure { message: message.into(), help: None }
+        Failure { details: String::new(), message: message.into(), help: None }
+    }
+
+    #[must_use]
+    pub(super) fn with_details(mut self, details: String) -> Self {
+        self.details = details;
+        self
     }
 
     #[must_use]
@@ -21,7 +29,7 @@ impl Failure {
 
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "error: {}", self.message)?;
+        write!(f, "{}error: {}", self.details, self.message)?;
         match &self.help {
             Some(help) => write!(f, "\n  help: {help}"),
             None => Ok(()),

@@ -7,6 +7,8 @@ pub(super) fn run(arguments: &Inspect) -> Result<Outcome, Failure> {
     let session = Session::open(&arguments.input)?;
     let analysis = session.analyze();
     let report = session.report(&analysis, &[]);
-    output::write(&arguments.output, Format::Json, |_format, _style| report::inspect(&report))?;
+    output::write(&arguments.output, Format::Json, |format, _style| {
+        (format == Format::Json).then(|| report::inspect(&report))
+    })?;
     Ok(session.outcome(&analysis))
 }

@@ -5,17 +5,24 @@
 
 mod args;
 mod check;
+mod ci;
+mod comment;
+mod completions;
+mod config;
 mod cost;
 mod discover;
 mod disk;
 mod failure;
 mod inspect;
+mod network;
 mod output;
+mod place;
+mod price;
+mod progress;
 mod session;
+mod settings;
 
 use std::process::ExitCode;
-
-use clap::Parser;
 
 use args::{Arguments, Verb};
 use failure::Failure;
@@ -33,7 +40,7 @@ enum Outcome {
 
 /// Runs the command line of this process.
 pub fn main() -> ExitCode {
-    let arguments = match Arguments::try_parse() {
+    let arguments = match Arguments::of_process() {
         Ok(arguments) => arguments,
         Err(error) => {
             // Help and version are printed on purpose and are no failure.
@@ -58,5 +65,9 @@ fn run(arguments: Arguments) -> Result<Outcome, Failure> {
         Some(Verb::Check(check)) => check::run(&check),
         Some(Verb::Cost(cost)) => cost::run(&cost),
         Some(Verb::Inspect(inspect)) => inspect::run(&inspect),
+        Some(Verb::Comment(comment)) => comment::run(&comment),
+        Some(Verb::Price(price)) => price::run(&price),
+        Some(Verb::Config(verb)) => config::run(&verb),
+        Some(Verb::Completions { shell }) => completions::run(shell),
     }
 }

@@ -1,30 +1,87 @@
 use std::fs;
 use std::io::{self, IsTerminal, Write};
+use std::path::{Path, PathBuf};
 
 use super::Failure;
 use super::args::{Color, Output};
 use crate::report::{Format, Style};
 
 /// Renders each format that was asked for to its file or to standard output.
-pub(super) fn write(output: &Output, default: Format, render: impl Fn(Format, Style) -> String) -> Result<(), Failure> {
-    let formats = if output.formats.is_empty() { vec![default] } else { output.formats.clone() };
-    for (index, format) in formats.iter().enumerate() {
-        match output.outputs.get(index) {
-            Some(path) => fs::write(path, render(*format, Style::default()))
-                .map_err(|error| Failure::new(format!("`{}` cannot be written: {error}", path.display())))?,
-            None => print(&render(*format, style(output.color)))?,
+pub(super) fn write(
+    output: &Output,
+    default: Format,
+    render: impl Fn(Format, Style) -> Option<String>,
+) -> Result<(), Failure> {
+    for (format, file) in destinations(output, default)? {
+        let style = if file.is_some() { Style::default() } else { style(output.color) };
+        let Some(text) = render(format, style) else {
+            return Err(Failure::new(format!("this verb has no format `{format}`")));
+        };
+        match file {
+            Some(path) => save(&path, &text)?,
+            None => print(&text)?,
         }
     }
     Ok(())
+}
+
+/// Each --output belongs to the --format before it.
+fn destinations(output: &Output, default: Format) -> Result<Vec<(Format, Option<PathBuf>)>, Failure> {
+    let mut all: Vec<(usize, Format, Option<PathBuf>)> =
+        output.formats.iter().zip(&output.format_places).map(|(format, place)| (*place, *format, None)).collect();
+    if all.is_empty() {
+        all.push((0, default, None));
+    }
+    for (file, place) in output.outputs.iter().zip(&output.output_places) {
+        let before = all.iter().rposition(|(format, ..)| format < place).unwrap_or(0);
+        match all.get_mut(before) {
+            Some((_, _, free @ None)) => *free = Some(file.clone()),
+            _ => {
+                return Err(Failure::new(format!("--output {} has no --format before it", file.display()))
+                    .with_help("write --format sarif --output a.sarif --format text"));
+            }
+        }
+    }
+    if all.iter().filter(|(_, _, file)| file.is_none()).count() > 1 {
+        return Err(Failure::new("two formats cannot both go to standard output")
+            .with_help("write --format sarif --output a.sarif --format text"));
+    }
+    Ok(all.into_iter().map(|(_, format, file)| (format, file)).collect())
 }
 
 fn style(color: Color) -> Style {
     let color = match color {
         Color::Always => true,
         Color::Never => false,
-        Color::Auto => io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty()),
+        Color::Auto => io::stdout().is_terminal() && colors_are_welcome(),
     };
     Style { color }
+}
+
+pub(super) fn errors_in_color() -> bool {
+    io::stderr().is_terminal() && colors_are_welcome()
+}
+
+/// See no-color.org.
+fn colors_are_welcome() -> bool {
+    std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
+}
+
+/// Writes a file as a whole or not at all.
+fn save(path: &Path, text: &str) -> Result<(), Failure> {
+    let failed = |error: io::Error| Failure::new(format!("`{}` cannot be written: {error}", path.display()));
+    let special = fs::metadata(path).is_ok_and(|it| !it.is_file());
+    let Some(name) = path.file_name().filter(|_| !special) else {
+        return fs::write(path, text).map_err(failed);
+    };
+    let mut hidden = std::ffi::OsString::from(".");
+    hidden.push(name);
+    hidden.push(format!(".{}", std::process::id()));
+    let beside = path.with_file_name(hidden);
+    fs::write(&beside, text).and_then(|()| fs::rename(&beside, path)).map_err(|error| {
+        let _ = fs::remove_file(&beside);
+        failed(error)
+    })
 }
 
 /// Writes to standard output. Whoever reads it may stop reading: that is no failure.

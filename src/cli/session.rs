@@ -1,65 +1,93 @@
+use std::collections::BTreeSet;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use clap::CommandFactory;
-
-use super::args::{Arguments, Input};
+use super::args::Input;
 use super::disk::{DiskTree, LARGEST_FILE_BYTES};
-use super::{Failure, Outcome, discover};
+use super::place::{self, Place};
+use super::progress::Progress;
+use super::{Failure, Outcome, discover, output, settings};
+use crate::config::Config;
 use crate::decide::Decided;
-use crate::diagnostic::nearest;
+use crate::inventory::Skipped;
 use crate::report::{Paths, Report};
 use crate::source::Sources;
-use crate::{Analysis, Settings, terraform};
+use crate::{Analysis, Settings, pricing, terraform};
 
 /// The input of one run: a tree, the files in it that were named or found, and the settings.
 pub(super) struct Session {
     pub(super) sources: Sources,
     /// Sorted, each once.
     pub(super) files: Vec<String>,
+    /// Only what stands in these is told, if any: a hook names the files that changed, and whole roots are read.
+    only: Option<BTreeSet<String>>,
+    pub(super) config: Config,
     pub(super) settings: Settings,
-    paths: Paths,
+    pub(super) paths: Paths,
+    skipped: Vec<Skipped>,
     allow_empty: bool,
 }
 
 impl Session {
     pub(super) fn open(input: &Input) -> Result<Session, Failure> {
-        let (given, paths): (Vec<_>, Vec<_>) = input.paths.iter().cloned().partition(|path| path.as_os_str() == "-");
+        Self::with(input, Found::add)
+    }
+
+    /// Only the settings that hold for what was named; nothing else is read.
+    pub(super) fn settings_only(input: &Input) -> Result<Session, Failure> {
+        Self::with(input, |_, _, _| {})
+    }
+
+    fn with(input: &Input, add: impl Fn(&mut Found, &Path, &Place)) -> Result<Session, Failure> {
+        let (given, mut paths): (Vec<_>, Vec<_>) =
+            input.paths.iter().cloned().partition(|path| path.as_os_str() == "-");
         let piped = (!given.is_empty()).then(piped).transpose()?;
-        let place = Place::of(&paths, piped.is_some())?;
-        let mut files: Vec<String> = Vec::new();
-        for path in &place.named {
-            if path.is_dir() {
-                files.extend(discover::below(path).iter().filter_map(|found| place.in_tree(found)));
-            } else {
-                files.extend(place.in_tree(path));
-            }
+        if paths.is_empty() && piped.is_none() {
+            paths.push(PathBuf::from("."));
         }
-        files.sort();
-        files.dedup();
-        let directories = place.named.iter().filter(|path| path.is_dir());
-        let settings = Settings {
-            terraform: terraform::Options {
-                variables: input.variables.clone(),
-                variable_files: variable_files(input, &place)?,
-                environment: environment(),
-                workspace: input.workspace.clone(),
-                named_roots: directories.filter_map(|path| place.in_tree(path)).collect(),
-                modules_directory: None,
-            },
-            ..Settings::default()
-        };
-        let paths = place.paths();
-        let mut tree = DiskTree::new(place.root, place.allowed);
+        let beside: Vec<&Path> = input.config.iter().chain(&input.variable_files).map(PathBuf::as_path).collect();
+        let place = Place::of(&paths, &beside)?;
+        let mut found = Found::default();
+        for path in &place.named {
+            add(&mut found, path, &place);
+        }
+        let mut tree = DiskTree::new(place.root.clone(), place.allowed.clone());
         if let Some((name, text)) = piped {
-            files.push(name.clone());
+            found.files.push(name.clone());
+            found.only.insert(name.clone());
             tree = tree.with_given(name, text);
         }
-        Ok(Session { sources: Sources::new(tree), files, settings, paths, allow_empty: input.allow_empty })
+        found.files.sort();
+        found.files.dedup();
+        let sources = Sources::new(tree);
+        let config = settings::load(&sources, settings::find(input, &place)?.as_deref(), &place)?;
+        let named_files = place.named.iter().any(|path| path.is_file());
+        Ok(Session {
+            settings: Settings {
+                terraform: terraform_options(input, &place)?,
+                pricing: pricing_settings(&config),
+                catalog: settings::catalog(&sources, &config, &place)?,
+                ..Settings::default()
+            },
+            only: named_files.then_some(found.only),
+            files: found.files,
+            skipped: found.skipped,
+            paths: place.paths(),
+            allow_empty: input.allow_empty,
+            sources,
+            config,
+        })
     }
 
     pub(super) fn analyze(&self) -> Analysis {
-        crate::analyze(&self.sources, &self.files, &self.settings)
+        let _progress = Progress::start(self.files.len());
+        let mut analysis = crate::analyze(&self.sources, &self.files, &self.settings);
+        if let Some(only) = &self.only {
+            analysis.keep(&self.sources, only);
+        }
+        analysis.inventory.skipped.extend(self.skipped.iter().cloned());
+        analysis.inventory.skipped.sort();
+        analysis
     }
 
     pub(super) fn report<'a>(&'a self, analysis: &'a Analysis, findings: &'a [Decided]) -> Report<'a> {
@@ -70,62 +98,110 @@ impl Session {
             bill: &analysis.bill,
             findings,
             undetermined: &analysis.undetermined,
+            unknown_machines: &analysis.left_out.unknown_machines,
             catalog: crate::report::Catalog::default(),
         }
     }
 
-    pub(super) fn outcome(&self, _analysis: &Analysis) -> Outcome {
-        if self.files.is_empty() && !self.allow_empty { Outcome::Empty } else { Outcome::Passed }
+    pub(super) fn outcome(&self, analysis: &Analysis) -> Outcome {
+        if self.allow_empty || self.was_anything_checked(analysis) {
+            return Outcome::Passed;
+        }
+        output::complain(
+            "nothing was checked: no Terraform and no Kubernetes files here\n  help: --allow-empty makes this exit with 0",
+        );
+        Outcome::Empty
     }
 }
 
-/// Where a run happens.
-struct Place {
-    /// The running directory.
-    here: PathBuf,
-    /// What was named, absolute and with links followed.
-    named: Vec<PathBuf>,
-    /// The root of the tree: what all allowed directories have in common.
-    root: PathBuf,
-    /// The repositories of what was named; nothing outside is read.
-    allowed: Vec<PathBuf>,
+impl Session {
+    /// Text without accelerators was checked; text that is neither Terraform nor Kubernetes was not.
+    fn was_anything_checked(&self, analysis: &Analysis) -> bool {
+        let named = |file: &&String| self.only.as_ref().is_none_or(|only| only.contains(*file));
+        let mut files = self.files.iter().filter(named);
+        let inventory = &analysis.inventory;
+        !inventory.resources.is_empty()
+            || !inventory.diagnostics.is_empty()
+            || !inventory.skipped.is_empty()
+            || self.files.iter().filter(named).any(|file| discover::is_terraform(file))
+            || files.any(|file| self.sources.open(file).is_ok_and(|file| is_manifest(&self.sources.text(file))))
+    }
 }
 
-impl Place {
-    fn of(paths: &[PathBuf], piped: bool) -> Result<Place, Failure> {
-        let here = std::env::current_dir()
-            .and_then(|directory| directory.canonicalize())
-            .map_err(|error| Failure::new(format!("the current directory cannot be read: {error}")))?;
-        let mut named = Vec::new();
-        for path in paths {
-            named.push(canonical(path)?);
+fn is_manifest(text: &str) -> bool {
+    let is_key = |line: &str, key: &str| {
+        let line = line.trim_start().trim_start_matches(['-', ' ', '{', '"', '\'']);
+        line.strip_prefix(key).is_some_and(|rest| rest.trim_start_matches(['"', '\'']).trim_start().starts_with(':'))
+    };
+    text.contains("apiVersion") && text.contains("kind") && text.lines().any(|line| is_key(line, "apiVersion"))
+}
+
+/// Files to read.
+#[derive(Default)]
+struct Found {
+    files: Vec<String>,
+    /// What was named as a file, and what lies below a directory that was named beside files.
+    only: BTreeSet<String>,
+    skipped: Vec<Skipped>,
+}
+
+impl Found {
+    fn add(&mut self, path: &Path, place: &Place) {
+        if path.is_dir() {
+            let below = self.below(path, place);
+            self.only.extend(below.iter().cloned());
+            self.files.extend(below);
+            return;
         }
-        if named.is_empty() && !piped {
-            named.push(here.clone());
+        let Some(file) = place.in_tree(path) else { return };
+        // A file means nothing alone: what it belongs to may stand anywhere in its repository.
+        let around = path.parent().map(|directory| place::repository(directory).unwrap_or(directory));
+        if discover::is_candidate(path)
+            && let Some(around) = around
+        {
+            let below = self.below(around, place);
+            self.files.extend(below);
         }
-        let mut allowed: Vec<PathBuf> = named.iter().map(|path| boundary(path, &here)).collect();
-        allowed.sort();
-        allowed.dedup();
-        let root = allowed.iter().cloned().reduce(|root, next| shared(&root, &next)).unwrap_or_else(|| here.clone());
-        Ok(Place { here, named, root, allowed })
+        self.files.push(file.clone());
+        self.only.insert(file);
     }
 
-    /// A path of the tree; none for names that are no text.
-    fn in_tree(&self, path: &Path) -> Option<String> {
-        let parts: Option<Vec<&str>> =
-            path.strip_prefix(&self.root).ok()?.components().map(|part| part.as_os_str().to_str()).collect();
-        Some(parts?.join("/"))
-    }
-
-    fn paths(&self) -> Paths {
-        if let Some(directory) = self.in_tree(&self.here) {
-            return Paths::seen_from(&directory);
+    fn below(&mut self, directory: &Path, place: &Place) -> Vec<String> {
+        let mut files = Vec::new();
+        for path in discover::below(directory) {
+            match place.in_tree(&path) {
+                Some(file) => files.push(file),
+                None => self.skipped.push(Skipped {
+                    path: path.strip_prefix(&place.root).unwrap_or(&path).to_string_lossy().into_owned(),
+                    reason: "its name is no UTF-8".to_owned(),
+                }),
+            }
         }
-        let common = shared(&self.here, &self.root);
-        let up = self.here.strip_prefix(&common).map_or(0, |rest| rest.components().count());
-        let down = self.root.strip_prefix(&common).unwrap_or(&self.root).to_string_lossy().replace('\\', "/");
-        let down = if down.is_empty() { down } else { format!("{down}/") };
-        Paths::through(&format!("{}{down}", "../".repeat(up)))
+        files
+    }
+}
+
+fn terraform_options(input: &Input, place: &Place) -> Result<terraform::Options, Failure> {
+    let directories = place.named.iter().filter(|path| path.is_dir());
+    let variable_files = input.variable_files.iter().map(|file| place.named_file(file));
+    Ok(terraform::Options {
+        variables: input.variables.clone(),
+        variable_files: variable_files.collect::<Result<_, _>>()?,
+        environment: environment(),
+        workspace: input.workspace.clone(),
+        named_roots: directories.filter_map(|path| place.in_tree(path)).collect(),
+        modules_directory: None,
+    })
+}
+
+fn pricing_settings(config: &Config) -> pricing::Settings {
+    let text = |path| config.text(path).map(|(text, _)| text.to_owned());
+    let discounts = config.below("prices.discount");
+    pricing::Settings {
+        default_provider: text("defaults.provider"),
+        default_region: text("defaults.region"),
+        default_accelerator: text("defaults.accelerator"),
+        discounts: discounts.filter_map(|(provider, it)| Some((provider.to_owned(), it.value.number()?))).collect(),
     }
 }
 
@@ -143,51 +219,6 @@ fn piped() -> Result<(String, Vec<u8>), Failure> {
     let start = text.iter().copied().find(|byte| !byte.is_ascii_whitespace());
     let name = if start == Some(b'{') { "<stdin>.json" } else { "<stdin>.yaml" };
     Ok((name.to_owned(), text))
-}
-
-fn canonical(path: &Path) -> Result<PathBuf, Failure> {
-    path.canonicalize().map_err(|error| {
-        let what = path.display();
-        match error.kind() {
-            std::io::ErrorKind::NotFound => missing(path),
-            _ => Failure::new(format!("path `{what}` cannot be read: {error}")),
-        }
-    })
-}
-
-/// A path that is not there may be a verb that was misspelt.
-fn missing(path: &Path) -> Failure {
-    let failure = Failure::new(format!("path `{}` does not exist", path.display()));
-    let typed = path.to_str().unwrap_or_default();
-    let command = Arguments::command();
-    match nearest(typed, command.get_subcommands().map(clap::Command::get_name)) {
-        Some(verb) => failure.with_help(format!("the verb is `gpulint {verb}`")),
-        None => failure.with_help("name a file or a directory; `gpulint --help` lists the verbs"),
-    }
-}
-
-/// The directory that may be read because of a named path: its repository, else the running directory around it.
-fn boundary(path: &Path, here: &Path) -> PathBuf {
-    let directory = if path.is_dir() { path } else { path.parent().unwrap_or(path) };
-    match directory.ancestors().find(|ancestor| ancestor.join(".git").exists()) {
-        Some(repository) => repository.to_owned(),
-        None if directory.starts_with(here) => here.to_owned(),
-        None => directory.to_owned(),
-    }
-}
-
-fn shared(a: &Path, b: &Path) -> PathBuf {
-    a.components().zip(b.components()).take_while(|(a, b)| a == b).map(|(part, _)| part).collect()
-}
-
-fn variable_files(input: &Input, place: &Place) -> Result<Vec<String>, Failure> {
-    let tree_path = |file: &PathBuf| {
-        let real = canonical(file)?;
-        place.in_tree(&real).ok_or_else(|| {
-            Failure::new(format!("variable file `{}` lies outside of the tree that is read", file.display()))
-        })
-    };
-    input.variable_files.iter().map(tree_path).collect()
 }
 
 /// The variables that Terraform takes from the environment.

@@ -1,1 +1,311 @@
-//! `gpulint.toml` → settings. Knows no rule by name.
+//! `gpulint.toml` → settings.
+//!
+//! Each value remembers where it stands, so that a message can point at it. Knows no rule by name: whoever loads the
+//! rules checks the names that stand here.
+
+mod document;
+mod read;
+mod table;
+mod version;
+
+use std::collections::BTreeMap;
+
+pub use document::{example, schema};
+pub use table::{Kind, SETTINGS, Setting};
+
+use crate::diagnostic::{Diagnostic, Level};
+use crate::source::{Date, Sources, Span};
+
+/// The name of the file.
+pub const FILE_NAME: &str = "gpulint.toml";
+
+/// Files that extend each other in a row.
+const LONGEST_CHAIN: usize = 16;
+
+/// What one or several files set.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Config {
+    entries: BTreeMap<Vec<String>, Entry>,
+}
+
+/// A value and where it stands.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Entry {
+    pub value: Value,
+    pub span: Span,
+    pub key: Span,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub enum Value {
+    Text(String),
+    Texts(Vec<(String, Span)>),
+    Integer(i64),
+    Number(f64),
+    Flag(bool),
+    Date(Date),
+}
+
+/// What is set for one rule.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Rule<'a> {
+    pub name: &'a str,
+    /// Where the rule is named.
+    pub span: Span,
+    pub level: Option<Level>,
+    pub ignorable: Option<bool>,
+    pub parameters: Vec<(&'a str, &'a Entry)>,
+}
+
+/// An entry of `[[suppress]]`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Suppress<'a> {
+    pub rules: &'a [(String, Span)],
+    pub address: Option<&'a str>,
+    pub path: Option<&'a str>,
+    pub until: Option<Date>,
+    pub reason: Option<&'a str>,
+    pub span: Span,
+}
+
+/// An entry of `[[budgets]]`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Budget<'a> {
+    /// `("team", "search")`; none: everything counts.
+    pub of: Option<(&'a str, &'a str)>,
+    pub monthly_usd: f64,
+    pub span: Span,
+}
+
+/// Reads a file and those that it extends. What is wrong is told; settings that are not wrong are kept.
+pub fn load(sources: &Sources, path: &str, version: &str) -> (Config, Vec<Diagnostic>) {
+    let mut config = Config::default();
+    let mut wrong = Vec::new();
+    let mut seen: Vec<String> = Vec::new();
+    let mut next = Some((path.to_owned(), None));
+    while let Some((path, from)) = next.take() {
+        let refuse = |why: String| Diagnostic::new(Level::Error, why, from);
+        if seen.contains(&path) || seen.len() >= LONGEST_CHAIN {
+            wrong
+                .push(refuse(format!("`{path}` extends itself, or more than {LONGEST_CHAIN} files follow each other")));
+            break;
+        }
+        let file = match sources.open(&path) {
+            Ok(file) => file,
+            Err(error) => {
+                wrong.push(refuse(format!("`{path}` cannot be read: {error}")));
+                break;
+            }
+        };
+        let (layer, errors) = read::read(sources, file);
+        wrong.extend(errors);
+        next = layer.get(["extend".to_owned()].as_slice()).and_then(|entry| match &entry.value {
+            Value::Text(extended) => Some((extended.clone(), Some(entry.span))),
+            _ => None,
+        });
+        config.add_below(layer);
+        seen.push(path);
+    }
+    config.judge(version, &mut wrong);
+    wrong.sort_by_key(|it| it.span);
+    (config, wrong)
+}
+
+impl Config {
+    /// Adds what an extended file sets: it counts where nothing is set yet, and its lists of tables are appended.
+    fn add_below(&mut self, layer: BTreeMap<Vec<String>, Entry>) {
+        let taken: Vec<(&str, usize)> =
+            ["suppress", "budgets"].into_iter().map(|name| (name, self.tables(name).count())).collect();
+        for (mut keys, entry) in layer {
+            if let [name, index, ..] = keys.as_mut_slice()
+                && let Some((_, shift)) = taken.iter().find(|(it, _)| it == name)
+            {
+                *index = read::index_key(index.parse::<usize>().unwrap_or(0).saturating_add(*shift));
+            }
+            self.entries.entry(keys).or_insert(entry);
+        }
+    }
+
+    /// What the types of the values cannot say.
+    fn judge(&self, version: &str, wrong: &mut Vec<Diagnostic>) {
+        let mut refuse = |message: String, span| wrong.push(Diagnostic::new(Level::Error, message, Some(span)));
+        if let Some((requirement, span)) = self.text("required-version") {
+            match version::meets(version, requirement) {
+                Ok(true) => {}
+                Ok(false) => refuse(format!("this is gpulint {version}, and `{requirement}` is required"), span),
+                Err(why) => refuse(why, span),
+            }
+        }
+        for (provider, entry) in self.below("prices.discount") {
+            if !entry.value.number().is_some_and(|share| (0.0..=1.0).contains(&share)) {
+                refuse(format!("the discount of {provider} is a share from 0 to 1, as in 0.12 for 12 %"), entry.span);
+            }
+        }
+        for suppress in self.suppressions() {
+            if suppress.rules.is_empty() {
+                refuse("a suppression names its rules: rules = [\"oversized-gpu\"]".to_owned(), suppress.span);
+            } else if suppress.address.is_none() && suppress.path.is_none() {
+                let what = "a suppression names an address or a path; `ignore` switches a rule off everywhere";
+                refuse(what.to_owned(), suppress.span);
+            }
+        }
+        for (_, table) in self.tables("budgets") {
+            if let Some(entry) = table.values().next()
+                && !table.get("monthly_usd").and_then(|it| it.value.number()).is_some_and(|usd| usd >= 0.0)
+            {
+                refuse("a budget says `monthly_usd`, in dollars".to_owned(), entry.key);
+            }
+        }
+    }
+
+    pub fn fail_on(&self) -> Option<Level> {
+        Level::from_name(self.text("fail-on")?.0)
+    }
+
+    /// The value of a setting such as `defaults.region`, and where it stands.
+    pub fn text(&self, path: &str) -> Option<(&str, Span)> {
+        let entry = self.get(path)?;
+        Some((entry.value.text()?, entry.span))
+    }
+
+    pub fn texts(&self, path: &str) -> &[(String, Span)] {
+        match self.get(path).map(|entry| &entry.value) {
+            Some(Value::Texts(texts)) => texts,
+            _ => &[],
+        }
+    }
+
+    pub fn flag(&self, path: &str) -> Option<bool> {
+        self.get(path)?.value.flag()
+    }
+
+    pub fn number(&self, path: &str) -> Option<f64> {
+        self.get(path)?.value.number()
+    }
+
+    pub fn get(&self, path: &str) -> Option<&Entry> {
+        let keys: Vec<String> = path.split('.').map(str::to_owned).collect();
+        self.entries.get(&keys)
+    }
+
+    /// The values of a table whose names are free: `tiers`, `prices.discount`.
+    pub fn below(&self, path: &str) -> impl Iterator<Item = (&str, &Entry)> {
+        let above: Vec<String> = path.split('.').map(str::to_owned).collect();
+        self.entries.iter().filter_map(move |(keys, entry)| match keys.split_last() {
+            Some((name, rest)) if rest == above => Some((name.as_str(), entry)),
+            _ => None,
+        })
+    }
+
+    pub fn rules(&self) -> Vec<Rule<'_>> {
+        let mut rules: BTreeMap<&str, Rule> = BTreeMap::new();
+        for (keys, entry) in &self.entries {
+            let [section, name, key] = keys.as_slice() else { continue };
+            if section != "rules" {
+                continue;
+            }
+            let rule = rules.entry(name).or_insert_with(|| Rule {
+                name,
+                span: entry.key,
+                level: None,
+                ignorable: None,
+                parameters: Vec::new(),
+            });
+            match key.as_str() {
+                "level" => rule.level = entry.value.text().and_then(Level::from_name),
+                "ignorable" => rule.ignorable = entry.value.flag(),
+                _ => rule.parameters.push((key, entry)),
+            }
+        }
+        rules.into_values().collect()
+    }
+
+    pub fn suppressions(&self) -> Vec<Suppress<'_>> {
+        self.tables("suppress").filter_map(|(_, table)| Suppress::of(table)).collect()
+    }
+
+    pub fn budgets(&self) -> Vec<Budget<'_>> {
+        self.tables("budgets").filter_map(|(_, table)| Budget::of(&table)).collect()
+    }
+
+    /// Every value that is set, by its path, for `config show`.
+    pub fn entries(&self) -> impl Iterator<Item = (String, &Entry)> {
+        self.entries.iter().map(|(keys, entry)| (read::display(keys), entry))
+    }
+
+    /// The tables of a list such as `suppress`.
+    fn tables<'a>(&'a self, name: &str) -> impl Iterator<Item = (&'a str, BTreeMap<&'a str, &'a Entry>)> {
+        let mut tables: BTreeMap<&str, BTreeMap<&str, &Entry>> = BTreeMap::new();
+        for (keys, entry) in &self.entries {
+            if let [section, index, key] = keys.as_slice()
+                && section == name
+            {
+                tables.entry(index).or_default().insert(key, entry);
+            }
+        }
+        tables.into_iter()
+    }
+}
+
+impl<'a> Suppress<'a> {
+    fn of(table: BTreeMap<&'a str, &'a Entry>) -> Option<Self> {
+        let span = table.values().map(|entry| entry.key).reduce(Span::to)?;
+        let text = |key: &str| table.get(key).and_then(|entry| entry.value.text());
+        Some(Suppress {
+            rules: match table.get("rules").map(|entry| &entry.value) {
+                Some(Value::Texts(rules)) => rules,
+                _ => &[],
+            },
+            address: text("address"),
+            path: text("path"),
+            until: table.get("until").and_then(|entry| entry.value.date()),
+            reason: text("reason"),
+            span,
+        })
+    }
+}
+
+impl<'a> Budget<'a> {
+    fn of(table: &BTreeMap<&'a str, &'a Entry>) -> Option<Self> {
+        let monthly = table.get("monthly_usd")?;
+        let of = ["team", "project", "environment"]
+            .into_iter()
+            .find_map(|key| Some((key, table.get(key)?.value.text()?)))
+            .or_else(|| table.get("label")?.value.text()?.split_once('='));
+        Some(Budget { of, monthly_usd: monthly.value.number()?, span: monthly.span })
+    }
+}
+
+impl Value {
+    pub fn text(&self) -> Option<&str> {
+        match self {
+            Value::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    pub fn number(&self) -> Option<f64> {
+        match self {
+            Value::Integer(n) => Some(*n as f64),
+            Value::Number(n) => Some(*n),
+            _ => None,
+        }
+    }
+
+    pub fn flag(&self) -> Option<bool> {
+        match self {
+            Value::Flag(flag) => Some(*flag),
+            _ => None,
+        }
+    }
+
+    pub fn date(&self) -> Option<Date> {
+        match self {
+            Value::Date(date) => Some(*date),
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -141,10 +141,16 @@ keys! {
     Machine "machine" Text;
     /// Canonical name of the accelerator.
     Accelerator "accelerator" Text;
+    /// Who makes the accelerator: nvidia, amd, google, aws, intel, ...
+    Vendor "vendor" Text;
     /// Accelerators of one machine (rented) or one pod (requested); a fraction where one device is shared.
     AcceleratorCount "accelerator_count" Number;
     /// Memory of one whole accelerator in GiB.
     AcceleratorMemory "accelerator_memory_gib" Number;
+    /// How the chips of a slice are laid out: 2x2x4.
+    Topology "topology" Text;
+    /// Why there is no such machine: an accelerator that it cannot carry.
+    Impossible "impossible" Text;
     /// A slice of an accelerator that is asked for: a MIG profile such as 1g.10gb.
     Slice "slice" Text;
     /// Virtual CPUs: of the machine (rented) or asked for by the pod (requested).

@@ -3,10 +3,21 @@
 //! First completes each resource with what follows from its machine (accelerator, memory, CPUs) and drops what carries
 //! no accelerator; then prices what is left. Each price remembers the steps that led to it. Unpriced is a result.
 
+mod bill;
+mod complete;
+mod share;
+#[cfg(test)]
+mod tests;
+mod unit;
+
 use std::collections::BTreeMap;
 
 use crate::catalog::{Money, MoneyRange};
 use crate::inventory::{Range, ResourceId};
+
+pub use bill::bill;
+pub use complete::{LeftOut, UnknownMachine, complete};
+pub use share::devices;
 
 /// Hours of a month, by convention of the clouds' own calculators.
 pub const HOURS_PER_MONTH: f64 = 730.0;
@@ -29,6 +40,7 @@ pub struct Bill {
     pub items: Vec<Item>,
     pub rented: MoneyRange,
     pub requested: MoneyRange,
+    /// Resources whose month is not known: no price, or no number of them.
     pub unpriced: usize,
     /// Date of the oldest price that was used, `2026-07-20`.
     pub oldest_row: Option<String>,

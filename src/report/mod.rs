@@ -3,18 +3,23 @@
 //! Each format owns the shape of what it writes; the types of other rooms are never serialized. Rounding happens here and
 //! nowhere else, and so does the escaping of hostile text. Knows no file, no terminal and no clock.
 
+mod escape;
 mod format;
 mod json;
+mod money;
 mod paths;
+mod price;
 mod text;
 
 pub use format::Format;
-pub use json::{check, cost, inspect};
+pub use json::inspect;
 pub use paths::Paths;
+pub use price::price;
 
 use crate::decide::Decided;
+use crate::diagnostic::Diagnostic;
 use crate::inventory::{Inventory, Resource, ResourceId};
-use crate::pricing::Bill;
+use crate::pricing::{Bill, UnknownMachine};
 use crate::rules::Undetermined;
 use crate::source::Sources;
 
@@ -24,6 +29,19 @@ pub fn render(format: Format, report: &Report, style: Style) -> String {
         Format::Text => text::check(report, style),
         Format::Json => json::check(report),
     }
+}
+
+/// The bill in a format; `None` where the format is one of findings.
+pub fn cost(format: Format, report: &Report) -> Option<String> {
+    match format {
+        Format::Text => Some(text::cost(report)),
+        Format::Json => Some(json::cost(report)),
+    }
+}
+
+/// What is wrong with the input or the configuration, for people.
+pub fn diagnostics(sources: &Sources, paths: &Paths, all: &[Diagnostic], style: Style) -> String {
+    text::diagnostics(sources, paths, all, style)
 }
 
 /// How text for people may look.
@@ -40,6 +58,7 @@ pub struct Report<'a> {
     pub bill: &'a Bill,
     pub findings: &'a [Decided],
     pub undetermined: &'a [Undetermined],
+    pub unknown_machines: &'a [UnknownMachine],
     pub catalog: Catalog,
 }
 

@@ -1,1 +1,9 @@
+//! What holds at the boundaries of the program. Cases are data: Markdown files with inputs and what must come out.
 
+#![allow(clippy::unwrap_used, reason = "a test that cannot read its own files is a failed test")]
+
+mod arrows;
+mod cli;
+mod fences;
+mod forge;
+mod pricing_data;

@@ -4,16 +4,30 @@
 //! or setting declares what; one reader applies it. Front ends bring the words of a container, a script or a settings
 //! tree with their spans; what they do not know stays unknown here. This reader knows no kind and no resource type.
 
+mod declared;
+mod read;
+mod shell;
+mod table;
+mod values;
+mod words;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::fact::Fact;
+use super::fact::{Fact, Origin};
 use super::key::{Key, Value};
+use read::Found;
+use table::{Program, TABLE};
+use words::{Command, Token};
+
+pub use declared::declared;
+pub use shell::HOLE;
 
 /// What a text says about the program that it runs. Spans point at the argument, variable or setting that says it.
 pub type Facts = BTreeMap<Key, Fact<Value>>;
 
-/// A piece of text with its place; unknown where a front end could not resolve it.
+/// A piece of text with its place; unknown where a front end could not resolve it. Known text may contain `HOLE` where
+/// a part of it is not known.
 pub type Word = Fact<Arc<str>>;
 
 /// What starts a program, as a pod, a task definition or a model environment writes it.
@@ -25,6 +39,8 @@ pub struct Container {
     pub env: BTreeMap<String, Word>,
     /// There may be more variables than are listed: `envFrom` a map that is not in the text.
     pub open_env: Option<Arc<str>>,
+    /// It asks for accelerators: then variables such as `MODEL_ID` mean what they say even if the program is not known.
+    pub accelerated: bool,
 }
 
 /// One leaf of a settings tree: `engine_kwargs.tensor_parallel_size`. Positions in lists are left out.
@@ -35,23 +51,111 @@ pub struct Setting {
 }
 
 /// What a container says. Empty where no program is recognized and nothing is declared.
-pub fn recognize(_container: &Container) -> Facts {
-    Facts::new()
+pub fn recognize(container: &Container) -> Facts {
+    best(words::of_container(container), container.accelerated)
 }
 
 /// What a start-up script says: `docker run … IMAGE args`, or a program started directly.
-pub fn recognize_script(_script: &Word) -> Facts {
-    Facts::new()
+pub fn recognize_script(script: &Word) -> Facts {
+    best(words::of_script(script), false)
 }
 
 /// What a settings tree says: values of a chart, fields of a custom resource, a configuration file of a program. The
-/// program is named where the caller knows it.
-pub fn recognize_settings(_program: Option<&str>, _settings: &[Setting]) -> Facts {
-    Facts::new()
+/// program is named where the caller knows it; otherwise settings that several programs share are read.
+pub fn recognize_settings(program: Option<&str>, settings: &[Setting]) -> Facts {
+    let named = program.and_then(|name| TABLE.program(name)).map(|(_, program)| program);
+    let mut found = Found::default();
+    let programs = [named.unwrap_or(&TABLE.generic)];
+    found.settings(&programs, settings);
+    let facts = found.into_facts();
+    let (Some(program), Some(span)) = (named, facts.values().find_map(Fact::span)) else { return facts };
+    let mut found = Found::default();
+    for (key, fact) in facts {
+        found.put(key, 0, fact);
+    }
+    found.finish(&[program], span, Origin::Written)
 }
 
-/// What is declared by hand in labels, tags or annotations: `gpulint.dev/model`, `…/params`, `…/precision`, `…/task`,
-/// `…/context`. Stronger than anything recognized.
-pub fn declared<'a>(_labels: impl IntoIterator<Item = (&'a str, &'a Word)>) -> Facts {
-    Facts::new()
+/// The facts of the command that says most: one with a model before one without.
+fn best(commands: Vec<Command>, accelerated: bool) -> Facts {
+    let mut best = Facts::new();
+    for command in commands {
+        let facts = recognize_command(&command, accelerated);
+        let score =
+            |facts: &Facts| (facts.contains_key(&Key::Model), facts.contains_key(&Key::Program), facts.len() > 2);
+        if !facts.is_empty() && (best.is_empty() || score(&facts) > score(&best)) {
+            best = facts;
+        }
+    }
+    best
 }
+
+fn recognize_command(command: &Command, accelerated: bool) -> Facts {
+    let matches = matching_programs(&command.words);
+    let image = command.image.as_ref().filter(|image| !image.has_hole());
+    if image.is_some_and(|image| TABLE.is_other_hardware(&image.text)) {
+        return Facts::new();
+    }
+    let by_image = image.and_then(|image| TABLE.by_image(&image.text));
+    let mut programs: Vec<&Program> = Vec::new();
+    let indices = matches.iter().map(|found| found.program).chain(by_image);
+    for index in indices {
+        if let Some(program) = TABLE.programs.get(index).filter(|new| !programs.iter().any(|old| old.name == new.name))
+        {
+            programs.push(program);
+        }
+    }
+    let mut found = Found::default();
+    let start = matches.first().map_or(0, |first| first.end);
+    let positional = !matches.is_empty() || command.bare_arguments;
+    if !programs.is_empty() {
+        found.arguments(&programs, &command.words, start, positional);
+    }
+    if !programs.is_empty() || accelerated {
+        found.environment(&programs, command, true);
+    }
+    if let Some(image) = image
+        && programs.first().is_some_and(|program| program.model_from_image)
+    {
+        found.model_of_image(image);
+    }
+    let evidence: Option<&Token> = matches.first().and_then(|first| command.words.get(first.at)).or(image);
+    match evidence {
+        Some(token) => found.finish(&programs, token.span, token.origin.clone()),
+        None => found.into_facts(),
+    }
+}
+
+/// A program that a command names, and where.
+struct Match {
+    program: usize,
+    at: usize,
+    end: usize,
+}
+
+/// Programs in the order of the table: those that say more stand before those that launch them.
+fn matching_programs(words: &[Token]) -> Vec<Match> {
+    /// A program's name stands near the start of its command.
+    const NAMED_WITHIN: usize = 48;
+    let names: Vec<&str> = words.iter().take(NAMED_WITHIN).map(|word| words::base_name(&word.text)).collect();
+    let mut matches: Vec<Match> = Vec::new();
+    for at in 0..names.len() {
+        let rest = names.get(at..).unwrap_or_default();
+        for (program, length, plain) in TABLE.by_command(rest) {
+            // A plain word is a command only where a command may stand.
+            let before = at.checked_sub(1).and_then(|before| names.get(before));
+            let heads = before.is_none_or(|word| matches!(*word, "--" | "-m"))
+                || matches.last().is_some_and(|last| last.end == at);
+            if !plain || heads {
+                matches.push(Match { program, at, end: at + length });
+            }
+        }
+    }
+    let launcher = |found: &Match| TABLE.programs.get(found.program).is_some_and(|program| program.launcher);
+    matches.sort_by_key(|found| (launcher(found), found.program, found.at));
+    matches.dedup_by_key(|found| found.program);
+    matches
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,6 +1,6 @@
 use serde::Serialize;
 
-use super::wire::{self, Bounds, Skipped, Totals};
+use super::wire::{self, Bounds, Skipped, Totals, UnknownMachine};
 use crate::decide::Decided;
 use crate::report::Report;
 use crate::rules::Undetermined;
@@ -10,6 +10,7 @@ struct Document<'a> {
     version: u32,
     findings: Vec<Finding<'a>>,
     undetermined: Vec<Unknown<'a>>,
+    unknown_machines: Vec<UnknownMachine<'a>>,
     skipped: Vec<Skipped<'a>>,
     bill: Totals,
     catalog: Catalog<'a>,
@@ -73,11 +74,12 @@ struct Catalog<'a> {
 }
 
 /// The findings and what could not be known.
-pub fn check(report: &Report) -> String {
+pub(in crate::report) fn check(report: &Report) -> String {
     super::print(&Document {
         version: super::VERSION,
         findings: report.findings.iter().map(|decided| finding(report, decided)).collect(),
         undetermined: report.undetermined.iter().map(|it| undetermined(report, it)).collect(),
+        unknown_machines: wire::unknown_machines(report),
         skipped: wire::skipped(report),
         bill: Totals::new(report),
         catalog: Catalog {

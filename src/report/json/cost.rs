@@ -27,7 +27,7 @@ struct Line<'a> {
 }
 
 /// What each resource costs.
-pub fn cost(report: &Report) -> String {
+pub(in crate::report) fn cost(report: &Report) -> String {
     let resources = report.inventory.resources.iter().enumerate();
     super::print(&Document {
         version: super::VERSION,

@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::wire::{self, Count, Fact, Price, Skipped};
+use super::wire::{self, Count, Fact, Price, Skipped, UnknownMachine};
 use crate::inventory::{Key, Resource};
 use crate::report::Report;
 
@@ -10,6 +10,7 @@ use crate::report::Report;
 struct Document<'a> {
     version: u32,
     resources: Vec<Inspected<'a>>,
+    unknown_machines: Vec<UnknownMachine<'a>>,
     skipped: Vec<Skipped<'a>>,
 }
 
@@ -61,7 +62,12 @@ const NAMED: [Key; 9] = [
 /// Every resource with every fact.
 pub fn inspect(report: &Report) -> String {
     let resources = report.inventory.resources.iter().enumerate().map(|(index, it)| inspected(report, index, it));
-    super::print(&Document { version: super::VERSION, resources: resources.collect(), skipped: wire::skipped(report) })
+    super::print(&Document {
+        version: super::VERSION,
+        resources: resources.collect(),
+        unknown_machines: wire::unknown_machines(report),
+        skipped: wire::skipped(report),
+    })
 }
 
 fn inspected<'a>(report: &Report<'a>, index: usize, resource: &'a Resource) -> Inspected<'a> {

@@ -5,15 +5,16 @@ mod cost;
 mod inspect;
 mod wire;
 
-pub use check::check;
-pub use cost::cost;
+pub(super) use check::check;
+pub(super) use cost::cost;
 pub use inspect::inspect;
+pub(super) use wire::Number;
 
 use serde::Serialize;
 
 pub(super) const VERSION: u32 = 1;
 
-fn print(value: &impl Serialize) -> String {
+pub(super) fn print(value: &impl Serialize) -> String {
     // Writing plain data to memory cannot fail; should it ever, an empty report must not pass for a clean one.
     let mut text = serde_json::to_string_pretty(value).unwrap_or_else(|error| format!("{{\"error\": \"{error}\"}}"));
     text.push('\n');

@@ -5,13 +5,13 @@ use serde::{Serialize, Serializer};
 use crate::catalog::{Money, MoneyRange};
 use crate::inventory;
 use crate::inventory::Value;
-use crate::pricing::{Item, Status};
+use crate::pricing::{self, Item, Status};
 use crate::report::Report;
 use crate::source::Span;
 
 /// A number that is written without a fraction where it has none.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Number(pub(crate) f64);
+pub(in crate::report) struct Number(pub(in crate::report) f64);
 
 impl Serialize for Number {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -20,6 +20,12 @@ impl Serialize for Number {
         } else {
             serializer.serialize_f64(self.0)
         }
+    }
+}
+
+impl std::fmt::Display for Number {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.0.fmt(f)
     }
 }
 
@@ -181,6 +187,23 @@ pub(super) struct Skipped<'a> {
 pub(super) fn skipped<'a>(report: &Report<'a>) -> Vec<Skipped<'a>> {
     let shown = |it: &'a inventory::Skipped| Skipped { path: report.paths.show(&it.path), reason: &it.reason };
     report.inventory.skipped.iter().map(shown).collect()
+}
+
+/// A machine of which nobody can say whether it carries accelerators.
+#[derive(Debug, Serialize)]
+pub(super) struct UnknownMachine<'a> {
+    address: &'a str,
+    path: String,
+    line: usize,
+    cause: &'a str,
+}
+
+pub(super) fn unknown_machines<'a>(report: &Report<'a>) -> Vec<UnknownMachine<'a>> {
+    let shown = |it: &'a pricing::UnknownMachine| {
+        let at = report.paths.locate(report.sources, it.span);
+        UnknownMachine { address: &it.address, path: at.path, line: at.line, cause: &it.why }
+    };
+    report.unknown_machines.iter().map(shown).collect()
 }
 
 /// A sum of the bill.

@@ -1,0 +1,56 @@
+//! Turns the tables of `pricing/`, and the frozen ones that examples and tests see, into blocks of sorted rows.
+
+#![allow(clippy::print_stdout, reason = "this is how a build script talks to cargo")]
+#![allow(unreachable_pub, dead_code, reason = "the format is shared with the library")]
+
+#[path = "src/catalog/format.rs"]
+mod format;
+
+use std::error::Error;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Tables of facts about hardware, which the frozen catalog shares. Prices and factors are its own.
+const SHARED: &[&str] = &["accelerators", "aliases", "mig", "gcp_guests", "gcp_tpu_machines", "families", "retired"];
+
+/// Tables that are read elsewhere.
+const OTHER: &[&str] = &["models"];
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let root = PathBuf::from(std::env::var("CARGO_MANIFEST_DIR")?);
+    let out = PathBuf::from(std::env::var("OUT_DIR")?);
+    for watched in ["pricing", "tests/catalog", "src/catalog/format.rs", "build.rs"] {
+        println!("cargo::rerun-if-changed={watched}");
+    }
+    let tables = tables_of(&root.join("pricing"))?;
+    write_block(&out.join("catalog.bin"), &tables)?;
+    let mut frozen: Vec<_> = tables.into_iter().filter(|table| SHARED.contains(&table.stem.as_str())).collect();
+    frozen.extend(tables_of(&root.join("tests/catalog"))?);
+    write_block(&out.join("examples.bin"), &frozen)
+}
+
+struct Table {
+    path: String,
+    stem: String,
+    text: String,
+}
+
+fn tables_of(directory: &Path) -> Result<Vec<Table>, Box<dyn Error>> {
+    let mut tables = Vec::new();
+    for entry in fs::read_dir(directory).map_err(|error| format!("{}: {error}", directory.display()))? {
+        let path = entry?.path();
+        let stem = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default().to_owned();
+        if path.extension().is_some_and(|extension| extension == "csv") && !OTHER.contains(&stem.as_str()) {
+            tables.push(Table { text: fs::read_to_string(&path)?, path: path.display().to_string(), stem });
+        }
+    }
+    tables.sort_by(|one, two| one.path.cmp(&two.path));
+    Ok(tables)
+}
+
+fn write_block(to: &Path, tables: &[Table]) -> Result<(), Box<dyn Error>> {
+    let files: Vec<_> =
+        tables.iter().map(|table| format::File { path: &table.path, stem: &table.stem, text: &table.text }).collect();
+    fs::write(to, format::encode(&files)?)?;
+    Ok(())
+}

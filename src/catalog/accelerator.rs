@@ -1,0 +1,137 @@
+use super::Catalog;
+use super::table::Cells;
+
+/// What is known of one kind of accelerator.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Accelerator<'c> {
+    /// The canonical name, `A100-80GB`.
+    pub name: &'c str,
+    /// nvidia, amd, aws, google, intel, qualcomm.
+    pub vendor: &'c str,
+    /// gpu, asic or tpu.
+    pub kind: &'c str,
+    pub architecture: &'c str,
+    pub year: u16,
+    /// Of one whole device.
+    pub memory_gib: f64,
+    pub bandwidth_gb_per_second: Option<f64>,
+    pub bf16_tflops: Option<f64>,
+    pub fp8_tflops: Option<f64>,
+    pub watts: Option<f64>,
+    /// Bandwidth to its neighbours; 0 where there is only the bus.
+    pub interconnect_gb_per_second: Option<f64>,
+    /// Most MIG instances; 0 where it cannot be partitioned.
+    pub mig_instances: u32,
+}
+
+/// A part of an accelerator that is sold or scheduled as one.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Slice<'c> {
+    pub accelerator: &'c str,
+    /// `1g.10gb`
+    pub profile: &'c str,
+    pub memory_gib: f64,
+    /// The most instances of this profile that one device holds: one of them is 1/n of the device.
+    pub max_instances: u32,
+}
+
+impl Catalog {
+    /// An accelerator by its canonical name or any name that clouds, labels and drivers give it.
+    pub fn accelerator(&self, name: &str) -> Option<Accelerator<'_>> {
+        let table = self.block.table("accelerators");
+        if let Some(row) = table.find(&[name]) {
+            return Some(read(row));
+        }
+        let mut key = squeeze(name);
+        for _ in 0..3 {
+            if let Some(mut row) = self.block.table("aliases").find(&[&key]) {
+                row.text();
+                return table.find(&[row.text()]).map(read);
+            }
+            if let Some(found) = table.rows().map(read).find(|known| squeeze(known.name) == key) {
+                return Some(found);
+            }
+            key = simpler(&key)?.to_owned();
+        }
+        None
+    }
+
+    pub fn accelerators(&self) -> impl Iterator<Item = Accelerator<'_>> {
+        self.block.table("accelerators").rows().map(read)
+    }
+
+    /// A slice of an accelerator; `profile` may be written as `mig-1g.10gb`, `1g.10gb` or `1g.10gb+me`.
+    pub fn mig(&self, accelerator: &str, profile: &str) -> Option<Slice<'_>> {
+        let profile = profile_of(profile);
+        self.block.table("mig").find(&[accelerator, &profile]).map(read_slice)
+    }
+
+    /// Every accelerator that can be cut into slices of this profile.
+    pub fn slices(&self, profile: &str) -> Vec<Slice<'_>> {
+        let profile = profile_of(profile);
+        self.block.table("mig").rows().map(read_slice).filter(|slice| slice.profile == profile).collect()
+    }
+}
+
+fn read(mut row: Cells<'_>) -> Accelerator<'_> {
+    let (name, vendor, kind, architecture) = (row.text(), row.text(), row.text(), row.text());
+    let (year, memory) = (row.number(), row.number());
+    let (bandwidth, _fp32, bf16, fp8, watts) = (row.number(), row.number(), row.number(), row.number(), row.number());
+    row.text();
+    let (interconnect, mig) = (row.number(), row.number());
+    Accelerator {
+        name,
+        vendor,
+        kind,
+        architecture,
+        year: year.unwrap_or_default() as u16,
+        memory_gib: memory.unwrap_or_default(),
+        bandwidth_gb_per_second: bandwidth,
+        bf16_tflops: bf16,
+        fp8_tflops: fp8,
+        watts,
+        interconnect_gb_per_second: interconnect,
+        mig_instances: mig.unwrap_or_default() as u32,
+    }
+}
+
+fn read_slice(mut row: Cells<'_>) -> Slice<'_> {
+    let (accelerator, profile) = (row.text(), row.text());
+    row.number();
+    row.number();
+    let (memory, most) = (row.number(), row.number());
+    Slice {
+        accelerator,
+        profile,
+        memory_gib: memory.unwrap_or_default(),
+        max_instances: most.map_or(1, |most| most.max(1.0) as u32),
+    }
+}
+
+/// Letters and digits only, in lower case: how names are compared.
+fn squeeze(name: &str) -> String {
+    name.chars().filter(char::is_ascii_alphanumeric).map(|letter| letter.to_ascii_lowercase()).collect()
+}
+
+/// The same without what vendors put before a name, or drivers behind it.
+fn simpler(key: &str) -> Option<&str> {
+    for suffix in ["shared", "vws"] {
+        if let Some(rest) = key.strip_suffix(suffix) {
+            return Some(rest);
+        }
+    }
+    // `NVIDIA-A100-SXM4-40GB-MIG-1g.5gb`
+    if let Some((before, _)) = key.split_once("mig").filter(|(before, _)| !before.is_empty()) {
+        return Some(before);
+    }
+    ["nvidia", "tesla", "geforce", "amd", "instinct", "intel", "google"]
+        .iter()
+        .find_map(|brand| key.strip_prefix(brand))
+}
+
+fn profile_of(written: &str) -> String {
+    let lower = written.to_ascii_lowercase();
+    let profile = lower.strip_prefix("mig-").unwrap_or(&lower);
+    let profile = profile.split_once('+').map_or(profile, |(before, _)| before);
+    profile.strip_suffix(".me").unwrap_or(profile).to_owned()
+}

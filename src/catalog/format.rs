@@ -1,0 +1,490 @@
+//! How tables of text become one block of bytes that can be searched without being parsed.
+//!
+//! A block is a pool of texts and, for each table, rows of fixed width in the order of its key columns. The build script
+//! includes this file to make the block that is embedded; the library uses it for tables that arrive at run time.
+
+/// What a column holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    Text,
+    /// A decimal number, kept in millionths. Blank means not known.
+    Number,
+}
+
+/// A table that the catalog knows.
+#[derive(Debug)]
+pub(super) struct Schema {
+    pub(super) name: &'static str,
+    pub(super) columns: &'static [(&'static str, Kind)],
+    /// The first columns by which rows are sorted and found; 0 keeps the order of the file, where the first match wins.
+    pub(super) keys: usize,
+}
+
+/// Stands for a blank number.
+pub(super) const BLANK: i64 = i64::MIN;
+
+use Kind::{Number, Text};
+
+/// The table of machines by accelerator.
+pub(super) const MACHINES: &str = "machines";
+
+/// Every table, in the order in which it stands in the block.
+pub(super) const SCHEMAS: &[Schema] = &[
+    Schema {
+        name: "prices",
+        keys: 3,
+        columns: &[
+            ("provider", Text),
+            ("machine", Text),
+            ("region", Text),
+            ("accelerator", Text),
+            ("accelerator_count", Number),
+            ("vcpus", Number),
+            ("memory_gib", Number),
+            ("on_demand_usd_per_hour", Number),
+            ("spot_usd_per_hour", Number),
+            ("reserved_1y_usd_per_hour", Number),
+            ("reserved_3y_usd_per_hour", Number),
+            ("as_of", Text),
+            ("spot_as_of", Text),
+            ("spot_basis", Text),
+            ("spot_interruption", Text),
+            ("reserved_basis", Text),
+            ("source", Text),
+            ("confidence", Text),
+            ("notes", Text),
+        ],
+    },
+    // No file: made of the machines in `prices`, so that those with an accelerator are found without looking at all.
+    Schema { name: MACHINES, keys: 3, columns: &[("provider", Text), ("accelerator", Text), ("machine", Text)] },
+    Schema {
+        name: "accelerators",
+        keys: 1,
+        columns: &[
+            ("accelerator", Text),
+            ("vendor", Text),
+            ("kind", Text),
+            ("architecture", Text),
+            ("year", Number),
+            ("memory_gib", Number),
+            ("memory_bw_gbps", Number),
+            ("fp32_tflops", Number),
+            ("bf16_dense_tflops", Number),
+            ("fp8_dense_tflops", Number),
+            ("tdp_watts", Number),
+            ("form_factor", Text),
+            ("interconnect_gbps", Number),
+            ("mig_max_instances", Number),
+            ("as_of", Text),
+            ("source", Text),
+            ("confidence", Text),
+            ("notes", Text),
+        ],
+    },
+    Schema { name: "aliases", keys: 1, columns: &[("alias", Text), ("accelerator", Text), ("example", Text)] },
+    Schema {
+        name: "mig",
+        keys: 2,
+        columns: &[
+            ("accelerator", Text),
+            ("profile", Text),
+            ("compute_slices", Number),
+            ("compute_slices_total", Number),
+            ("memory_gib", Number),
+            ("max_instances", Number),
+            ("as_of", Text),
+            ("source", Text),
+            ("confidence", Text),
+        ],
+    },
+    Schema {
+        name: "regions",
+        keys: 2,
+        columns: &[
+            ("provider", Text),
+            ("region", Text),
+            ("base_region", Text),
+            ("index", Number),
+            ("low", Number),
+            ("high", Number),
+            ("types", Number),
+            ("as_of", Text),
+            ("source", Text),
+            ("confidence", Text),
+        ],
+    },
+    Schema {
+        name: "sagemaker",
+        keys: 0,
+        columns: &[
+            ("pattern", Text),
+            ("factor", Number),
+            ("evidence", Text),
+            ("as_of", Text),
+            ("source", Text),
+            ("confidence", Text),
+        ],
+    },
+    Schema {
+        name: "commitments",
+        keys: 5,
+        columns: &[
+            ("provider", Text),
+            ("machine", Text),
+            ("region", Text),
+            ("product", Text),
+            ("min_days", Number),
+            ("max_days", Number),
+            ("payment", Text),
+            ("usd_per_hour", Number),
+            ("as_of", Text),
+            ("source", Text),
+            ("confidence", Text),
+            ("notes", Text),
+        ],
+    },
+    Schema {
+        name: "gcp_components",
+        keys: 2,
+        columns: &[
+            ("component", Text),
+            ("region", Text),
+            ("unit", Text),
+            ("on_demand_usd", Number),
+            ("spot_usd", Number),
+            ("as_of", Text),
+            ("source", Text),
+            ("confidence", Text),
+        ],
+    },
+    Schema {
+        name: "gcp_guests",
+        keys: 1,
+        columns: &[
+            ("accelerator", Text),
+            ("component", Text),
+            ("max_count", Number),
+            ("retired_on", Text),
+            ("as_of", Text),
+            ("source", Text),
+            ("confidence", Text),
+        ],
+    },
+    Schema {
+        name: "gcp_tpu",
+        keys: 3,
+        columns: &[
+            ("accelerator", Text),
+            ("variant", Text),
+            ("region", Text),
+            ("on_demand_usd_per_chip_hour", Number),
+            ("spot_usd_per_chip_hour", Number),
+            ("as_of", Text),
+            ("source", Text),
+            ("confidence", Text),
+        ],
+    },
+    Schema {
+        name: "gcp_tpu_machines",
+        keys: 1,
+        columns: &[
+            ("machine", Text),
+            ("accelerator", Text),
+            ("variant", Text),
+            ("chips", Number),
+            ("vcpus", Number),
+            ("memory_gib", Number),
+            ("as_of", Text),
+            ("source", Text),
+            ("confidence", Text),
+        ],
+    },
+    Schema {
+        name: "families",
+        keys: 0,
+        columns: &[
+            ("provider", Text),
+            ("pattern", Text),
+            ("accelerator", Text),
+            ("as_of", Text),
+            ("source", Text),
+            ("confidence", Text),
+        ],
+    },
+    Schema {
+        name: "retired",
+        keys: 0,
+        columns: &[
+            ("provider", Text),
+            ("pattern", Text),
+            ("retired_on", Text),
+            ("as_of", Text),
+            ("source", Text),
+            ("confidence", Text),
+        ],
+    },
+];
+
+impl Schema {
+    pub(super) fn row_width(&self) -> usize {
+        self.columns.iter().map(|(_, kind)| width(*kind)).sum()
+    }
+}
+
+fn width(kind: Kind) -> usize {
+    match kind {
+        Kind::Text => 4,
+        Kind::Number => 8,
+    }
+}
+
+/// Text of a table and where it comes from.
+#[derive(Debug, Clone, Copy)]
+pub struct File<'t> {
+    /// For messages.
+    pub path: &'t str,
+    /// Name of a table, or of a provider whose prices these are.
+    pub stem: &'t str,
+    pub text: &'t str,
+}
+
+/// Something is wrong with a table.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TableError {
+    pub path: String,
+    /// Counted from 1.
+    pub line: usize,
+    pub message: String,
+}
+
+impl std::fmt::Display for TableError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}:{}: {}", self.path, self.line, self.message)
+    }
+}
+
+impl std::error::Error for TableError {}
+
+/// Makes the block. A file whose stem is no table holds the prices of the provider of that name, unless it has a column
+/// `provider` itself. Columns may be missing (blank) and in any order; a column that the table does not have is refused.
+pub(super) fn encode(files: &[File<'_>]) -> Result<Vec<u8>, TableError> {
+    let mut pool = Pool::new();
+    let mut tables: Vec<(&Schema, Vec<Row>)> = Vec::new();
+    for schema in SCHEMAS {
+        let mut rows = Vec::new();
+        for file in files {
+            let is_table = SCHEMAS.iter().any(|other| other.name == file.stem);
+            if file.stem == schema.name || (schema.name == "prices" && !is_table) {
+                read_rows(schema, file, &mut rows)?;
+            }
+        }
+        if schema.name == MACHINES {
+            rows = tables.first().map(|(_, prices)| machines(prices)).unwrap_or_default();
+        }
+        sort_rows(schema, &mut rows)?;
+        tables.push((schema, rows));
+    }
+    let mut body = Vec::new();
+    for (schema, rows) in &tables {
+        body.extend((rows.len() as u32).to_le_bytes());
+        for row in rows {
+            for ((_, kind), cell) in schema.columns.iter().zip(&row.cells) {
+                match kind {
+                    Kind::Text => body.extend(pool.intern(cell).to_le_bytes()),
+                    // Every number was parsed when its row was read.
+                    Kind::Number => body.extend(millionths(cell).unwrap_or(BLANK).to_le_bytes()),
+                }
+            }
+        }
+    }
+    let mut block = (pool.bytes.len() as u32).to_le_bytes().to_vec();
+    block.extend(pool.bytes);
+    block.extend(body);
+    Ok(block)
+}
+
+struct Row {
+    cells: Vec<String>,
+    path: String,
+    line: usize,
+}
+
+fn read_rows(schema: &Schema, file: &File<'_>, rows: &mut Vec<Row>) -> Result<(), TableError> {
+    let error = |line: usize, message: String| TableError { path: file.path.to_owned(), line, message };
+    let mut records = records(file.text);
+    let header = match records.next() {
+        Some((line, Ok(header))) => (line, header),
+        Some((line, Err(message))) => return Err(error(line, message)),
+        None => return Err(error(1, "the file is empty: it needs a header".into())),
+    };
+    let mut places = Vec::new();
+    for name in &header.1 {
+        match schema.columns.iter().position(|(column, _)| column == name) {
+            Some(place) => places.push(place),
+            None => {
+                let known: Vec<_> = schema.columns.iter().map(|(column, _)| *column).collect();
+                return Err(error(header.0, format!("column `{name}` is not one of {}", known.join(", "))));
+            }
+        }
+    }
+    for (line, record) in records {
+        let record = record.map_err(|message| error(line, message))?;
+        if record.len() != places.len() {
+            return Err(error(line, format!("{} cells under {} columns", record.len(), places.len())));
+        }
+        let mut cells = vec![String::new(); schema.columns.len()];
+        if schema.name == "prices" && file.stem != "prices" {
+            cells[0] = file.stem.to_owned();
+        }
+        for (place, cell) in places.iter().zip(record) {
+            let (column, kind) = schema.columns[*place];
+            if kind == Kind::Number && !cell.is_empty() && millionths(&cell).is_none() {
+                return Err(error(line, format!("`{cell}` is no number for `{column}`")));
+            }
+            cells[*place] = cell;
+        }
+        rows.push(Row { cells, path: file.path.to_owned(), line });
+    }
+    Ok(())
+}
+
+/// Each machine of the sorted prices once.
+fn machines(prices: &[Row]) -> Vec<Row> {
+    let mut machines: Vec<Row> = Vec::new();
+    for row in prices {
+        let [provider, machine, _region, accelerator, ..] = row.cells.as_slice() else { continue };
+        let cells = vec![provider.clone(), accelerator.clone(), machine.clone()];
+        if machines.last().is_none_or(|last| last.cells != cells) {
+            machines.push(Row { cells, path: row.path.clone(), line: row.line });
+        }
+    }
+    machines
+}
+
+fn sort_rows(schema: &Schema, rows: &mut [Row]) -> Result<(), TableError> {
+    if schema.keys == 0 {
+        return Ok(());
+    }
+    let key = |row: &Row| -> Vec<(String, i64)> {
+        row.cells[..schema.keys]
+            .iter()
+            .zip(schema.columns)
+            .map(|(cell, (_, kind))| match kind {
+                Kind::Text => (cell.to_ascii_lowercase(), 0),
+                Kind::Number => (String::new(), millionths(cell).unwrap_or(BLANK)),
+            })
+            .collect()
+    };
+    rows.sort_by_cached_key(key);
+    for pair in rows.windows(2) {
+        if let [one, two] = pair
+            && key(one) == key(two)
+        {
+            let named = two.cells[..schema.keys].join(" ");
+            let message = format!("`{named}` stands in {}:{} already", one.path, one.line);
+            return Err(TableError { path: two.path.clone(), line: two.line, message });
+        }
+    }
+    Ok(())
+}
+
+struct Pool {
+    bytes: Vec<u8>,
+    known: std::collections::HashMap<String, u32>,
+}
+
+impl Pool {
+    /// The empty text stands at 0.
+    fn new() -> Self {
+        Pool { bytes: vec![0, 0], known: std::collections::HashMap::from([(String::new(), 0)]) }
+    }
+
+    fn intern(&mut self, text: &str) -> u32 {
+        if let Some(at) = self.known.get(text) {
+            return *at;
+        }
+        let mut end = text.len().min(usize::from(u16::MAX));
+        while !text.is_char_boundary(end) {
+            end -= 1;
+        }
+        let at = self.bytes.len() as u32;
+        self.bytes.extend((end as u16).to_le_bytes());
+        self.bytes.extend(&text.as_bytes()[..end]);
+        self.known.insert(text.to_owned(), at);
+        at
+    }
+}
+
+/// A decimal number in millionths, rounded to the nearest; `None` if the text is not one.
+pub(super) fn millionths(text: &str) -> Option<i64> {
+    let text = text.trim();
+    let (negative, digits) = match text.strip_prefix('-') {
+        Some(rest) => (true, rest),
+        None => (false, text),
+    };
+    let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
+    let is_number = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
+    if (whole.is_empty() && fraction.is_empty()) || !is_number(whole) || !is_number(fraction) {
+        return None;
+    }
+    let mut value: i64 = if whole.is_empty() { 0 } else { whole.parse().ok()? };
+    for place in 0..6 {
+        let digit = fraction.as_bytes().get(place).map_or(0, |byte| byte - b'0');
+        value = value.checked_mul(10)?.checked_add(i64::from(digit))?;
+    }
+    if fraction.as_bytes().get(6).is_some_and(|byte| *byte >= b'5') {
+        value = value.checked_add(1)?;
+    }
+    Some(if negative { -value } else { value })
+}
+
+/// The records of comma-separated text, each with its line. Cells may be quoted, with `""` for a quote; blank lines and
+/// lines that begin with `#` are skipped.
+pub(super) fn records(text: &str) -> impl Iterator<Item = (usize, Result<Vec<String>, String>)> {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    text.lines().enumerate().filter_map(|(index, line)| {
+        let blank = line.trim().is_empty() || line.starts_with('#');
+        (!blank).then(|| (index + 1, cells(line)))
+    })
+}
+
+fn cells(line: &str) -> Result<Vec<String>, String> {
+    let mut cells = Vec::new();
+    let mut rest = line;
+    loop {
+        if let Some(quoted) = rest.strip_prefix('"') {
+            let mut cell = String::new();
+            let mut after = quoted;
+            loop {
+                let (part, tail) = after.split_once('"').ok_or("a quoted cell does not end on its line")?;
+                cell.push_str(part);
+                match tail.strip_prefix('"') {
+                    Some(tail) => {
+                        cell.push('"');
+                        after = tail;
+                    }
+                    None => {
+                        after = tail;
+                        break;
+                    }
+                }
+            }
+            cells.push(cell);
+            if after.is_empty() {
+                return Ok(cells);
+            }
+            rest = after.strip_prefix(',').ok_or("text after a quoted cell")?;
+        } else {
+            match rest.split_once(',') {
+                Some((cell, tail)) => {
+                    cells.push(cell.trim().to_owned());
+                    rest = tail;
+                }
+                None => {
+                    cells.push(rest.trim().to_owned());
+                    return Ok(cells);
+                }
+            }
+        }
+    }
+}

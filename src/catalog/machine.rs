@@ -1,0 +1,326 @@
+use std::borrow::Cow;
+
+use super::Catalog;
+use super::format::MACHINES;
+use super::table::{Cells, compare, covers};
+
+/// A kind of machine with its accelerators.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Machine<'c> {
+    pub provider: Cow<'c, str>,
+    /// As the cloud writes it.
+    pub name: Cow<'c, str>,
+    /// Canonical name.
+    pub accelerator: Cow<'c, str>,
+    /// A fraction where machines share one device.
+    pub count: f64,
+    pub cpus: Option<f64>,
+    pub memory_gib: Option<f64>,
+    pub(super) kind: Kind<'c>,
+}
+
+/// Where the price of a machine comes from.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Kind<'c> {
+    /// Rows of its own.
+    Listed,
+    /// A managed service's price: that of the machine below, times a factor in millionths.
+    Service { below: &'c str, factor: i64, evidence: &'c str },
+    /// Chips of a TPU; device and pod slices of the first generations differ in price.
+    Tpu { variant: &'c str },
+    /// An N1 host with accelerators attached to it.
+    Equipped { component: &'c str },
+}
+
+/// What the catalog can say about the name of a machine.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Recognized<'c> {
+    Machine(Machine<'c>),
+    /// A name of an accelerator family, but not one that the catalog lists.
+    Family {
+        provider: &'c str,
+        accelerator: Option<&'c str>,
+    },
+    /// A machine that attaches accelerators which are named apart from it.
+    Host(Host),
+    /// Nothing that carries accelerators, as far as is known.
+    Plain,
+}
+
+/// A machine without accelerators of its own.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Host {
+    pub cpus: f64,
+    pub memory_gib: f64,
+}
+
+impl Catalog {
+    /// The machine of that name: any case, service prefixes and retired names included.
+    pub fn machine(&self, provider: &str, name: &str) -> Option<Machine<'_>> {
+        let name = name.trim();
+        self.listed(provider, name).or_else(|| match &*provider.to_ascii_lowercase() {
+            "aws" => self.service_machine(name),
+            "gcp" => self.tpu_machine(name),
+            "azure" => {
+                let name = name.len().checked_sub(6).and_then(|at| name.split_at_checked(at));
+                let plain = name.filter(|(_, end)| end.eq_ignore_ascii_case("_promo")).map(|(name, _)| name);
+                plain.and_then(|name| self.listed(provider, name))
+            }
+            _ => None,
+        })
+    }
+
+    /// The machines of that name of all providers.
+    pub fn machines_named(&self, name: &str) -> Vec<Machine<'_>> {
+        self.providers().into_iter().filter_map(|provider| self.machine(provider, name)).collect()
+    }
+
+    /// What is known about a name, whether or not the catalog lists the machine.
+    pub fn recognize(&self, provider: &str, name: &str) -> Recognized<'_> {
+        if let Some(machine) = self.machine(provider, name) {
+            return Recognized::Machine(machine);
+        }
+        if let Some((provider, accelerator)) = self.family(provider, name) {
+            return Recognized::Family { provider, accelerator };
+        }
+        match n1_host(name).filter(|_| provider.eq_ignore_ascii_case("gcp")) {
+            Some(host) => Recognized::Host(host),
+            None => Recognized::Plain,
+        }
+    }
+
+    /// The provider of a name that only one of them uses.
+    pub fn provider_of(&self, name: &str) -> Option<&str> {
+        let mut found = self.machines_named(name).into_iter().map(|machine| machine.provider);
+        let only = found.next();
+        if found.next().is_some() {
+            return None;
+        }
+        match only {
+            Some(only) => self.providers().into_iter().find(|provider| *provider == only),
+            None => ["aws", "azure", "gcp"].into_iter().find(|cloud| self.family(cloud, name).is_some()),
+        }
+    }
+
+    /// An N1 host with accelerators attached, or why there is no such thing.
+    pub fn equipped(&self, host: &str, accelerator: &str, count: f64) -> Result<Machine<'_>, String> {
+        let Some(shape) = n1_host(host) else {
+            return Err(format!("{host} attaches no accelerators: only N1 machines do"));
+        };
+        let Some((name, component, most, _)) = self.guest(accelerator) else {
+            let mut known: Vec<_> = self.guests().map(|(name, ..)| name).collect();
+            known.sort_unstable();
+            return Err(format!("{accelerator} cannot be attached to {host}: N1 takes {}", known.join(", ")));
+        };
+        let is_power = count >= 1.0 && count.fract() == 0.0 && (count as u64).is_power_of_two();
+        if !is_power || count > most {
+            return Err(format!("{count} {name} cannot be attached to one machine: it takes 1, 2, ... up to {most}"));
+        }
+        Ok(Machine {
+            provider: "gcp".into(),
+            name: host.to_ascii_lowercase().into(),
+            accelerator: name.into(),
+            count,
+            cpus: Some(shape.cpus),
+            memory_gib: Some(shape.memory_gib),
+            kind: Kind::Equipped { component },
+        })
+    }
+
+    /// All machines that have rows, in the order of provider and name.
+    pub fn machines(&self) -> impl Iterator<Item = Machine<'_>> {
+        let table = self.block.table("prices");
+        let mut before = ("", "");
+        table.rows().filter_map(move |row| {
+            let mut key = row;
+            let key = (key.text(), key.text());
+            let is_new = key != before;
+            before = key;
+            is_new.then(|| self.read_machine(row))
+        })
+    }
+
+    /// The machines of a provider that carry this accelerator, fewest accelerators first.
+    pub fn machines_with(&self, provider: &str, accelerator: &str) -> Vec<Machine<'_>> {
+        let table = self.block.table(MACHINES);
+        let names = table.range(&[provider, accelerator]).map(|index| {
+            let mut row = table.row(index);
+            let _ = (row.text(), row.text());
+            row.text()
+        });
+        let mut found: Vec<_> = names.filter_map(|name| self.listed(provider, name)).collect();
+        found.sort_by(|one, two| one.count.total_cmp(&two.count).then_with(|| compare(&one.name, &two.name)));
+        found
+    }
+
+    /// The machines with accelerators among these names, in their order; a name may be a pattern such as `g5.*`.
+    pub fn machines_among(&self, provider: &str, names: &[&str]) -> Vec<Machine<'_>> {
+        let mut found: Vec<Machine<'_>> = Vec::new();
+        for name in names {
+            if name.contains('*') {
+                let all =
+                    self.machines().filter(|it| it.provider.eq_ignore_ascii_case(provider) && covers(name, &it.name));
+                found.extend(all);
+            } else {
+                found.extend(self.machine(provider, name));
+            }
+        }
+        found
+    }
+
+    /// The providers that have prices, sorted.
+    pub fn providers(&self) -> Vec<&str> {
+        let table = self.block.table("prices");
+        let mut providers = Vec::new();
+        let mut at = 0;
+        while at < table.len() {
+            let provider = table.row(at).text();
+            providers.push(provider);
+            at = table.range(&[provider]).end.max(at + 1);
+        }
+        providers
+    }
+
+    fn listed(&self, provider: &str, name: &str) -> Option<Machine<'_>> {
+        let refreshed = self.refreshed.as_ref().and_then(|block| block.table("prices").find(&[provider, name]));
+        let listed = refreshed.or_else(|| self.block.table("prices").find(&[provider, name]));
+        listed.map(|row| self.read_machine(row)).or_else(|| self.own_machine(provider, name))
+    }
+
+    fn own_machine(&self, provider: &str, name: &str) -> Option<Machine<'_>> {
+        let (row, count) = self.own.machine(provider, name)?;
+        let accelerator = self.accelerator(&row.accelerator).map_or(&*row.accelerator, |known| known.name);
+        Some(Machine {
+            provider: (&*row.provider).into(),
+            name: (&*row.machine).into(),
+            accelerator: accelerator.into(),
+            count,
+            cpus: row.vcpus,
+            memory_gib: row.memory_gib,
+            kind: Kind::Listed,
+        })
+    }
+
+    fn read_machine<'c>(&'c self, mut row: Cells<'c>) -> Machine<'c> {
+        let (provider, name, _region, accelerator) = (row.text(), row.text(), row.text(), row.text());
+        let (count, cpus, memory_gib) = (row.number(), row.number(), row.number());
+        Machine {
+            provider: provider.into(),
+            name: name.into(),
+            accelerator: accelerator.into(),
+            count: count.unwrap_or_default(),
+            cpus,
+            memory_gib,
+            kind: Kind::Listed,
+        }
+    }
+
+    fn service_machine(&self, name: &str) -> Option<Machine<'_>> {
+        let below = name.get(..3).filter(|start| start.eq_ignore_ascii_case("ml.")).and_then(|_| name.get(3..))?;
+        let machine = self.listed("aws", below)?;
+        let (factor, evidence) = self.block.table("sagemaker").rows().find_map(|mut row| {
+            let (pattern, factor, evidence) = (row.text(), row.millionths(), row.text());
+            covers(pattern, name).then_some((factor?, evidence))
+        })?;
+        let Cow::Borrowed(below) = machine.name else { return None };
+        let kind = Kind::Service { below, factor, evidence };
+        Some(Machine { name: format!("ml.{below}").into(), kind, ..machine })
+    }
+
+    /// `ct5lp-hightpu-4t`, or a slice by its type: `v5litepod-16`, `v4-8`.
+    fn tpu_machine(&self, name: &str) -> Option<Machine<'_>> {
+        if let Some(mut row) = self.block.table("gcp_tpu_machines").find(&[name]) {
+            let (name, accelerator, variant) = (row.text(), row.text(), row.text());
+            let (chips, cpus, memory_gib) = (row.number()?, row.number(), row.number());
+            let mut machine = self.tpu(accelerator, chips)?;
+            (machine.name, machine.cpus, machine.memory_gib) = (name.into(), cpus, memory_gib);
+            machine.kind = Kind::Tpu { variant };
+            return Some(machine);
+        }
+        let (generation, size) = name.rsplit_once('-')?;
+        let size: u32 = size.parse().ok().filter(|size| (1..=16_384).contains(size))?;
+        let accelerator = self.accelerator(generation).filter(|known| known.kind == "tpu")?.name;
+        // Until v5p, and again for v5p, the number counts cores, of which a chip has two.
+        let counts_cores = matches!(accelerator, "TPU-v2" | "TPU-v3" | "TPU-v4" | "TPU-v5p");
+        let chips = if counts_cores { f64::from(size) / 2.0 } else { f64::from(size) };
+        let mut machine = self.tpu(accelerator, chips)?;
+        machine.name = name.to_ascii_lowercase().into();
+        Some(machine)
+    }
+
+    /// So many chips of a TPU generation.
+    pub fn tpu(&self, accelerator: &str, chips: f64) -> Option<Machine<'_>> {
+        let known = self.accelerator(accelerator).filter(|known| known.kind == "tpu")?;
+        // Slices of the first two generations beyond one host of four chips are sold as parts of a pod, at another price.
+        let variant = match known.name {
+            "TPU-v2" | "TPU-v3" if chips > 4.0 => "pod",
+            "TPU-v2" | "TPU-v3" => "device",
+            _ => "",
+        };
+        Some(Machine {
+            provider: "gcp".into(),
+            name: format!("{} x {chips}", known.name).into(),
+            accelerator: known.name.into(),
+            count: chips,
+            cpus: None,
+            memory_gib: None,
+            kind: Kind::Tpu { variant },
+        })
+    }
+
+    fn family(&self, provider: &str, name: &str) -> Option<(&str, Option<&str>)> {
+        let name = match provider {
+            "aws" => name.strip_prefix("ml.").unwrap_or(name),
+            _ => name,
+        };
+        self.block.table("families").rows().find_map(|mut row| {
+            let (known, pattern, accelerator) = (row.text(), row.text(), row.text());
+            let accelerator = Some(accelerator).filter(|accelerator| !accelerator.is_empty());
+            (known.eq_ignore_ascii_case(provider) && covers(pattern, name)).then_some((known, accelerator))
+        })
+    }
+
+    /// Since when a machine can no longer be rented: a date, or a year.
+    pub fn retired(&self, machine: &Machine<'_>) -> Option<&str> {
+        if matches!(machine.kind, Kind::Equipped { .. }) {
+            let (_, _, _, date) = self.guest(&machine.accelerator)?;
+            return Some(date).filter(|date| !date.is_empty());
+        }
+        self.block.table("retired").rows().find_map(|mut row| {
+            let (known, pattern, date) = (row.text(), row.text(), row.text());
+            (known == machine.provider && covers(pattern, &machine.name)).then_some(date)
+        })
+    }
+
+    fn guest(&self, accelerator: &str) -> Option<(&str, &str, f64, &str)> {
+        let canonical = self.accelerator(accelerator)?.name;
+        self.guests().find(|(name, ..)| *name == canonical)
+    }
+
+    fn guests(&self) -> impl Iterator<Item = (&str, &str, f64, &str)> {
+        self.block
+            .table("gcp_guests")
+            .rows()
+            .map(|mut row| (row.text(), row.text(), row.number().unwrap_or_default(), row.text()))
+    }
+}
+
+/// vCPUs and memory of an N1 machine, which its name tells.
+fn n1_host(name: &str) -> Option<Host> {
+    let name = name.trim().to_ascii_lowercase();
+    if let Some(custom) = name.strip_prefix("custom-").or_else(|| name.strip_prefix("n1-custom-")) {
+        let mut parts = custom.split('-');
+        let (cpus, mebibytes): (f64, f64) = (parts.next()?.parse().ok()?, parts.next()?.parse().ok()?);
+        return (cpus.is_finite() && mebibytes.is_finite()).then_some(Host { cpus, memory_gib: mebibytes / 1024.0 });
+    }
+    let (series, cpus) = name.strip_prefix("n1-")?.rsplit_once('-')?;
+    // GiB for each vCPU, from the table of N1 machine types.
+    let ratio = match series {
+        "standard" => 3.75,
+        "highmem" => 6.5,
+        "highcpu" => 0.9,
+        _ => return None,
+    };
+    let cpus: u32 = cpus.parse().ok().filter(|cpus| (1..=96).contains(cpus))?;
+    Some(Host { cpus: f64::from(cpus), memory_gib: f64::from(cpus) * ratio })
+}

@@ -1,0 +1,126 @@
+use std::sync::Arc;
+
+use super::format::{TableError, millionths, records};
+use super::machine::Machine;
+use super::money::Money;
+use super::table::covers;
+
+/// Prices that a user states: what a contract says, or what owned hardware costs.
+#[derive(Debug, Clone, Default)]
+pub(super) struct OwnPrices {
+    /// In the order of the file; the last one that covers a machine wins.
+    rows: Arc<[OwnPrice]>,
+}
+
+/// One line of such a file. `provider`, `machine`, `accelerator` and `region` are patterns; blank covers everything.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(super) struct OwnPrice {
+    pub(super) line: usize,
+    pub(super) provider: String,
+    pub(super) machine: String,
+    pub(super) accelerator: String,
+    region: String,
+    accelerator_count: Option<f64>,
+    pub(super) vcpus: Option<f64>,
+    pub(super) memory_gib: Option<f64>,
+    pub(super) on_demand: Option<Money>,
+    pub(super) spot: Option<Money>,
+    pub(super) reserved_1y: Option<Money>,
+    pub(super) reserved_3y: Option<Money>,
+    /// The prices are for one accelerator, not for the machine.
+    pub(super) per_accelerator: bool,
+}
+
+impl OwnPrices {
+    /// Reads comma-separated text with the header of the price tables; columns may be missing and in any order.
+    pub(super) fn read(path: &str, text: &str) -> Result<Self, TableError> {
+        let error = |line: usize, message: String| TableError { path: path.to_owned(), line, message };
+        let mut records = records(text);
+        let header = match records.next() {
+            Some((line, header)) => header.map_err(|message| error(line, message))?,
+            None => return Err(error(1, "the file is empty: it needs a header".into())),
+        };
+        let mut rows = Vec::new();
+        for (line, record) in records {
+            let record = record.map_err(|message| error(line, message))?;
+            if record.len() != header.len() {
+                return Err(error(line, format!("{} cells under {} columns", record.len(), header.len())));
+            }
+            let mut row = OwnPrice { line, ..OwnPrice::default() };
+            for (column, cell) in header.iter().zip(record) {
+                row.set(column, cell).map_err(|message| error(line, message))?;
+            }
+            let prices = [row.on_demand, row.spot, row.reserved_1y, row.reserved_3y];
+            if prices.iter().all(Option::is_none) {
+                return Err(error(line, "the line states no price".into()));
+            }
+            if prices.iter().flatten().any(|price| *price < Money::ZERO) {
+                return Err(error(line, "a price is below zero".into()));
+            }
+            rows.push(row);
+        }
+        Ok(OwnPrices { rows: rows.into() })
+    }
+
+    pub(super) fn find(&self, machine: &Machine<'_>, region: &str) -> Option<&OwnPrice> {
+        self.rows.iter().rev().find(|row| {
+            covers_or_blank(&row.provider, &machine.provider)
+                && covers_or_blank(&row.machine, &machine.name)
+                && covers_or_blank(&row.accelerator, &machine.accelerator)
+                && covers_or_blank(&row.region, region)
+        })
+    }
+
+    /// The line that describes a machine: its name without wildcards, its accelerator and how many of it.
+    pub(super) fn machine(&self, provider: &str, name: &str) -> Option<(&OwnPrice, f64)> {
+        self.rows.iter().rev().find_map(|row| {
+            let is_it = row.provider.eq_ignore_ascii_case(provider) && row.machine.eq_ignore_ascii_case(name);
+            let count = row.accelerator_count.filter(|_| is_it && !row.accelerator.is_empty())?;
+            Some((row, count))
+        })
+    }
+}
+
+impl OwnPrice {
+    fn set(&mut self, column: &str, cell: String) -> Result<(), String> {
+        let number = || match cell.as_str() {
+            "" => Ok(None),
+            cell => millionths(cell).map(Some).ok_or_else(|| format!("`{cell}` is no number for `{column}`")),
+        };
+        let money = || number().map(|value| value.map(Money::from_micros));
+        let count = || number().map(|value| value.map(|value| value as f64 / 1e6));
+        match column {
+            "provider" => self.provider = cell,
+            "machine" => self.machine = cell,
+            "accelerator" => self.accelerator = cell,
+            "region" => self.region = cell,
+            "accelerator_count" => self.accelerator_count = count()?,
+            "vcpus" => self.vcpus = count()?,
+            "memory_gib" => self.memory_gib = count()?,
+            "on_demand_usd_per_hour" => self.on_demand = money()?,
+            "spot_usd_per_hour" => self.spot = money()?,
+            "reserved_1y_usd_per_hour" => self.reserved_1y = money()?,
+            "reserved_3y_usd_per_hour" => self.reserved_3y = money()?,
+            "per" => {
+                self.per_accelerator = match cell.as_str() {
+                    "" | "machine" => false,
+                    "accelerator" => true,
+                    other => return Err(format!("`per` is machine or accelerator, not `{other}`")),
+                }
+            }
+            "as_of" | "source" | "notes" => {}
+            other => {
+                return Err(format!(
+                    "column `{other}` is not one of provider, machine, accelerator, region, accelerator_count, vcpus, \
+                     memory_gib, on_demand_usd_per_hour, spot_usd_per_hour, reserved_1y_usd_per_hour, \
+                     reserved_3y_usd_per_hour, per, as_of, source, notes"
+                ));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn covers_or_blank(pattern: &str, name: &str) -> bool {
+    pattern.is_empty() || covers(pattern, name)
+}

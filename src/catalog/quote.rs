@@ -1,0 +1,395 @@
+use std::borrow::Cow;
+
+use super::Catalog;
+use super::machine::{Kind, Machine};
+use super::money::Money;
+use super::own::OwnPrice;
+use super::table::{Cells, Table};
+
+/// What a machine costs an hour in a region, bought in each way, and how that is known.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Quote<'c> {
+    pub on_demand: Option<Money>,
+    pub spot: Option<Money>,
+    pub reserved_1y: Option<Money>,
+    pub reserved_3y: Option<Money>,
+    pub basis: Basis<'c>,
+    /// The sums behind it, where it is put together from parts.
+    pub parts: Vec<Part<'c>>,
+    /// Date of the on-demand price, `2026-07-20`; the day or the month may be missing.
+    pub as_of: &'c str,
+    pub spot_as_of: &'c str,
+    /// How often spot machines are interrupted, where the cloud says so: `<5%`.
+    pub interruption: &'c str,
+    pub source: Cow<'c, str>,
+    /// high, medium, low or derived.
+    pub confidence: &'c str,
+    pub notes: &'c str,
+}
+
+/// Where a price stands.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub enum Basis<'c> {
+    /// The user's own price, in that line of their file.
+    Own {
+        line: usize,
+    },
+    /// A row that `catalog update` brought.
+    Refreshed {
+        region: &'c str,
+    },
+    /// A row of the catalog; `*` is one price everywhere.
+    #[default]
+    Unknown,
+    Listed {
+        region: &'c str,
+    },
+    /// The row of another region, times how much dearer this region is; in millionths.
+    Regional {
+        from: &'c str,
+        factor: i64,
+    },
+    /// The row of another region; how this one differs is not known.
+    Elsewhere {
+        from: &'c str,
+    },
+}
+
+impl Basis<'_> {
+    pub fn is_estimate(&self) -> bool {
+        matches!(self, Basis::Regional { .. } | Basis::Elsewhere { .. })
+    }
+}
+
+/// So much of something at a price.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Part<'c> {
+    pub what: &'c str,
+    pub quantity: f64,
+    /// For one, on demand.
+    pub unit_price: Money,
+}
+
+/// A machine in a region with its prices, as the catalog lists it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Offer<'c> {
+    pub machine: Machine<'c>,
+    pub region: &'c str,
+    pub quote: Quote<'c>,
+}
+
+impl Catalog {
+    /// What a machine costs in a region, or `None` where no row says so: a row of that region, one that holds everywhere,
+    /// else the row of another region times the difference between the two.
+    pub fn quote<'c>(&'c self, machine: &Machine<'c>, region: &str) -> Option<Quote<'c>> {
+        let listed = match &machine.kind {
+            Kind::Listed => self.listed_quote(&machine.provider, &machine.name, region),
+            Kind::Service { below, factor, evidence } => self.service_quote(below, *factor, evidence, region),
+            Kind::Tpu { variant } => self.tpu_quote(machine, variant, region),
+            Kind::Equipped { component } => self.equipped_quote(machine, component, region),
+        };
+        match self.own.find(machine, region) {
+            Some(own) => Some(overlay(listed.unwrap_or_default(), own, machine)),
+            None => listed,
+        }
+    }
+
+    /// Every row, in the order of provider, machine and region.
+    pub fn offers(&self) -> impl Iterator<Item = Offer<'_>> {
+        self.machines().flat_map(move |machine| {
+            let table = self.block.table("prices");
+            let rows = table.range(&[&machine.provider, &machine.name]);
+            let offers: Vec<_> = rows
+                .filter_map(|index| {
+                    let region = region_of(table.row(index));
+                    let quote = self.quote(&machine, region)?;
+                    Some(Offer { machine: machine.clone(), region, quote })
+                })
+                .collect();
+            offers
+        })
+    }
+
+    /// The region as the catalog writes it: zones lose their letter, display names their blanks.
+    pub fn region(&self, provider: &str, written: &str) -> Option<&str> {
+        let written: String = written.trim().to_ascii_lowercase().split_whitespace().collect();
+        let mut candidate = written.as_str();
+        loop {
+            if let Some(found) = self.known_region(provider, candidate) {
+                return Some(found);
+            }
+            candidate = shorter(candidate)?;
+        }
+    }
+
+    /// The region in which a provider's list is most complete; `*` where it has one price everywhere.
+    pub fn base_region(&self, provider: &str) -> &str {
+        let regions = self.block.table("regions");
+        let mut first = regions.row(regions.range(&[provider]).start);
+        if first.text().eq_ignore_ascii_case(provider) {
+            first.text();
+            return first.text();
+        }
+        let prices = self.block.table("prices");
+        prices.find(&[provider]).map_or("*", region_of)
+    }
+
+    /// Price of a commitment product of that machine: `ec2-capacity-block`, `dws-calendar`, ...
+    pub fn commitment(&self, provider: &str, machine: &str, region: &str, product: &str) -> Option<Commitment<'_>> {
+        let table = self.block.table("commitments");
+        let find = |region: &str| table.find(&[provider, machine, region, product]);
+        let mut row = find(region).or_else(|| find(self.base_region(provider))).or_else(|| find("*"))?;
+        let (_, _, region, product) = (row.text(), row.text(), row.text(), row.text());
+        let (_, _, _, price, as_of, source) =
+            (row.number(), row.number(), row.text(), row.money(), row.text(), row.text());
+        Some(Commitment { region, product, per_hour: price?, as_of, source })
+    }
+
+    fn known_region(&self, provider: &str, region: &str) -> Option<&str> {
+        if let Some(mut row) = self.block.table("regions").find(&[provider, region]) {
+            row.text();
+            return Some(row.text());
+        }
+        let prices = self.block.table("prices");
+        let mut regions = prices.range(&[provider]).map(|index| region_of(prices.row(index)));
+        regions.find(|known| known.eq_ignore_ascii_case(region))
+    }
+
+    /// How much dearer a region is than its provider's base region, in millionths.
+    fn index(&self, provider: &str, region: &str) -> Option<i64> {
+        let mut row = self.block.table("regions").find(&[provider, region])?;
+        let _ = (row.text(), row.text(), row.text());
+        row.millionths()
+    }
+
+    fn listed_quote(&self, provider: &str, machine: &str, region: &str) -> Option<Quote<'_>> {
+        if let Some(block) = &self.refreshed
+            && let Some(quote) = exact(block.table("prices"), provider, machine, region)
+        {
+            let basis = Basis::Refreshed { region: basis_region(&quote) };
+            return Some(Quote { basis, ..quote });
+        }
+        let table = self.block.table("prices");
+        if let Some(quote) = exact(table, provider, machine, region) {
+            return Some(quote);
+        }
+        self.estimate_from(table, &[provider, machine], provider, region, read_quote)
+    }
+
+    /// From the row of the base region, or else from the first region whose index is known.
+    fn estimate_from<'c>(
+        &'c self,
+        table: Table<'c>,
+        keys: &[&str],
+        provider: &str,
+        region: &str,
+        read: impl Fn(Cells<'c>) -> Quote<'c>,
+    ) -> Option<Quote<'c>> {
+        let base = self.base_region(provider);
+        let quotes = || table.range(keys).map(|index| read(table.row(index))).filter(has_price);
+        let quote = quotes().find(|quote| basis_region(quote) == base).or_else(|| {
+            quotes().find(|quote| self.index(provider, basis_region(quote)).is_some()).or_else(|| quotes().next())
+        })?;
+        let from = basis_region(&quote);
+        match (self.index(provider, region), self.index(provider, from)) {
+            (Some(here), Some(there)) if there > 0 => {
+                let factor = (i128::from(here) * 1_000_000 + i128::from(there) / 2) / i128::from(there);
+                let factor = i64::try_from(factor).ok()?;
+                let times = |price: Option<Money>| price.map(|price| price.scaled(factor));
+                Some(Quote {
+                    on_demand: times(quote.on_demand),
+                    spot: times(quote.spot),
+                    reserved_1y: times(quote.reserved_1y),
+                    reserved_3y: times(quote.reserved_3y),
+                    basis: Basis::Regional { from, factor },
+                    ..quote
+                })
+            }
+            _ => Some(Quote { basis: Basis::Elsewhere { from }, ..quote }),
+        }
+    }
+
+    fn service_quote<'c>(&'c self, below: &str, factor: i64, evidence: &'c str, region: &str) -> Option<Quote<'c>> {
+        let quote = self.listed_quote("aws", below, region)?;
+        let machine_price = quote.on_demand?;
+        let times = |price: Option<Money>| price.map(|price| price.scaled(factor));
+        Some(Quote {
+            on_demand: times(quote.on_demand),
+            // Managed spot training is billed at the spot price of the service, which follows that of the machine.
+            spot: times(quote.spot),
+            // Reserved instances of the machine do not apply to the service.
+            reserved_1y: None,
+            reserved_3y: None,
+            parts: vec![Part {
+                what: "factor of the managed service",
+                quantity: factor as f64 / 1e6,
+                unit_price: machine_price,
+            }],
+            notes: evidence,
+            ..quote
+        })
+    }
+
+    fn tpu_quote<'c>(&'c self, machine: &Machine<'c>, variant: &str, region: &str) -> Option<Quote<'c>> {
+        let table = self.block.table("gcp_tpu");
+        let keys = [&*machine.accelerator, variant];
+        let chip = match table.find(&[keys[0], keys[1], region]) {
+            Some(row) => read_chip(row),
+            None => self.estimate_from(table, &keys, "gcp", region, read_chip)?,
+        };
+        let unit_price = chip.on_demand?;
+        let times = |price: Option<Money>| price.map(|price| price.times(machine.count));
+        Some(Quote {
+            on_demand: times(chip.on_demand),
+            spot: times(chip.spot),
+            parts: vec![Part { what: "chip", quantity: machine.count, unit_price }],
+            ..chip
+        })
+    }
+
+    fn equipped_quote<'c>(&'c self, machine: &Machine<'_>, component: &'c str, region: &str) -> Option<Quote<'c>> {
+        let table = self.block.table("gcp_components");
+        let price = |component: &str| match table.find(&[component, region]) {
+            Some(row) => Some(read_component(row)),
+            None => self.estimate_from(table, &[component], "gcp", region, read_component),
+        };
+        let parts = [
+            ("vCPU", machine.cpus?, price("n1-core")?),
+            ("GiB of memory", machine.memory_gib?, price("n1-ram")?),
+            (component, machine.count, price(component)?),
+        ];
+        let sum = |of: fn(&Quote<'_>) -> Option<Money>| -> Option<Money> {
+            parts.iter().map(|(_, quantity, quote)| of(quote).map(|price| price.times(*quantity))).sum()
+        };
+        let (on_demand, spot) = (sum(|quote| quote.on_demand), sum(|quote| quote.spot));
+        let [core, _, guest] = &parts;
+        // An estimate in one part makes the whole an estimate.
+        let basis = if guest.2.basis.is_estimate() { guest.2.basis.clone() } else { core.2.basis.clone() };
+        let (as_of, source) = (guest.2.as_of, guest.2.source.clone());
+        let parts = parts
+            .iter()
+            .filter_map(|(what, quantity, quote)| {
+                Some(Part { what, quantity: *quantity, unit_price: quote.on_demand? })
+            })
+            .collect();
+        Some(Quote {
+            on_demand,
+            spot,
+            basis,
+            parts,
+            as_of,
+            spot_as_of: as_of,
+            source,
+            confidence: "derived",
+            ..Quote::default()
+        })
+    }
+}
+
+/// A machine bought for a term.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Commitment<'c> {
+    pub region: &'c str,
+    pub product: &'c str,
+    pub per_hour: Money,
+    pub as_of: &'c str,
+    pub source: &'c str,
+}
+
+fn exact<'c>(table: Table<'c>, provider: &str, machine: &str, region: &str) -> Option<Quote<'c>> {
+    let row = table.find(&[provider, machine, region]).or_else(|| table.find(&[provider, machine, "*"]))?;
+    Some(read_quote(row)).filter(has_price)
+}
+
+fn has_price(quote: &Quote<'_>) -> bool {
+    [quote.on_demand, quote.spot, quote.reserved_1y, quote.reserved_3y].iter().any(Option::is_some)
+}
+
+fn basis_region<'c>(quote: &Quote<'c>) -> &'c str {
+    match quote.basis {
+        Basis::Listed { region } | Basis::Refreshed { region } => region,
+        Basis::Regional { from, .. } | Basis::Elsewhere { from } => from,
+        Basis::Own { .. } | Basis::Unknown => "",
+    }
+}
+
+fn region_of(mut row: Cells<'_>) -> &str {
+    row.text();
+    row.text();
+    row.text()
+}
+
+fn read_quote(mut row: Cells<'_>) -> Quote<'_> {
+    let (_provider, _machine, region, _accelerator) = (row.text(), row.text(), row.text(), row.text());
+    let _shape = (row.millionths(), row.millionths(), row.millionths());
+    let (on_demand, spot, reserved_1y, reserved_3y) = (row.money(), row.money(), row.money(), row.money());
+    let (as_of, spot_as_of, _spot_basis, interruption, _reserved_basis) =
+        (row.text(), row.text(), row.text(), row.text(), row.text());
+    let (source, confidence, notes) = (row.text(), row.text(), row.text());
+    Quote {
+        on_demand,
+        spot,
+        reserved_1y,
+        reserved_3y,
+        basis: Basis::Listed { region },
+        parts: Vec::new(),
+        as_of,
+        spot_as_of,
+        interruption,
+        source: source.into(),
+        confidence,
+        notes,
+    }
+}
+
+fn read_chip(mut row: Cells<'_>) -> Quote<'_> {
+    let (_accelerator, _variant, region) = (row.text(), row.text(), row.text());
+    let (on_demand, spot, as_of) = (row.money(), row.money(), row.text());
+    let (source, confidence) = (row.text(), row.text());
+    let basis = Basis::Listed { region };
+    Quote { on_demand, spot, basis, as_of, spot_as_of: as_of, source: source.into(), confidence, ..Quote::default() }
+}
+
+fn read_component(mut row: Cells<'_>) -> Quote<'_> {
+    let (_component, region, _unit) = (row.text(), row.text(), row.text());
+    let (on_demand, spot, as_of) = (row.money(), row.money(), row.text());
+    let (source, confidence) = (row.text(), row.text());
+    let basis = Basis::Listed { region };
+    Quote { on_demand, spot, basis, as_of, spot_as_of: as_of, source: source.into(), confidence, ..Quote::default() }
+}
+
+/// The same region named less precisely: `us-east-1a` → `us-east-1`, `us-central1-b` → `us-central1`.
+fn shorter(region: &str) -> Option<&str> {
+    let last = region.chars().next_back()?;
+    if last.is_ascii_alphabetic() {
+        let stem = region.strip_suffix(last)?;
+        if let Some(without_zone) = stem.strip_suffix('-') {
+            return Some(without_zone);
+        }
+        if stem.ends_with(|end: char| end.is_ascii_digit()) {
+            return Some(stem);
+        }
+    }
+    // Local zones: `us-west-2-lax-1a`.
+    region.rsplit_once('-').map(|(before, _)| before).filter(|before| before.contains('-'))
+}
+
+fn overlay<'c>(listed: Quote<'c>, own: &OwnPrice, machine: &Machine<'_>) -> Quote<'c> {
+    let of =
+        |price: Option<Money>| price.map(|price| if own.per_accelerator { price.times(machine.count) } else { price });
+    let own_on_demand = of(own.on_demand);
+    // A list price for a commitment says nothing beside a price that was negotiated below it.
+    let below_own = |price: &Money| own_on_demand.is_none_or(|own| *price <= own);
+    Quote {
+        on_demand: own_on_demand.or(listed.on_demand),
+        spot: of(own.spot).or(listed.spot.filter(below_own)),
+        reserved_1y: of(own.reserved_1y).or(listed.reserved_1y.filter(below_own)),
+        reserved_3y: of(own.reserved_3y).or(listed.reserved_3y.filter(below_own)),
+        basis: Basis::Own { line: own.line },
+        parts: Vec::new(),
+        source: "own prices".into(),
+        confidence: "high",
+        as_of: "",
+        ..listed
+    }
+}

@@ -1,0 +1,252 @@
+use std::cmp::Ordering;
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::format::{BLANK, File, Kind, SCHEMAS, Schema, TableError, encode};
+use super::money::Money;
+
+/// All tables of one catalog as one block of bytes.
+#[derive(Clone)]
+pub(super) struct Block {
+    bytes: Bytes,
+    /// Where each table's rows begin, and how many there are; in the order of `SCHEMAS`.
+    places: [(usize, usize); SCHEMAS.len()],
+}
+
+#[derive(Clone)]
+enum Bytes {
+    Embedded(&'static [u8]),
+    Loaded(Arc<[u8]>),
+}
+
+impl Block {
+    pub(super) fn embedded(bytes: &'static [u8]) -> Self {
+        Self::open(Bytes::Embedded(bytes))
+    }
+
+    pub(super) fn load(files: &[File<'_>]) -> Result<Self, TableError> {
+        Ok(Self::open(Bytes::Loaded(encode(files)?.into())))
+    }
+
+    fn open(bytes: Bytes) -> Self {
+        let block = bytes.as_slice();
+        let mut at = 4 + read_u32(block, 0) as usize;
+        let places = std::array::from_fn(|index| {
+            let rows = read_u32(block, at) as usize;
+            let begin = at + 4;
+            at = begin + rows * SCHEMAS[index].row_width();
+            (begin, rows)
+        });
+        Block { bytes, places }
+    }
+
+    /// The table of that name; an empty one if there is none, which a test rules out.
+    pub(super) fn table(&self, name: &str) -> Table<'_> {
+        let bytes = self.bytes.as_slice();
+        let pool = bytes.get(4..4 + read_u32(bytes, 0) as usize).unwrap_or_default();
+        let found = SCHEMAS.iter().zip(self.places).find(|(schema, _)| schema.name == name);
+        let (schema, (begin, len)) = found.unwrap_or((&SCHEMAS[0], (0, 0)));
+        let width = schema.row_width();
+        Table { schema, pool, rows: bytes.get(begin..begin + len * width).unwrap_or_default(), width, len }
+    }
+}
+
+impl Bytes {
+    fn as_slice(&self) -> &[u8] {
+        match self {
+            Bytes::Embedded(bytes) => bytes,
+            Bytes::Loaded(bytes) => bytes,
+        }
+    }
+}
+
+/// Rows of fixed width in the order of their key columns.
+#[derive(Clone, Copy)]
+pub(super) struct Table<'c> {
+    schema: &'static Schema,
+    pool: &'c [u8],
+    rows: &'c [u8],
+    width: usize,
+    len: usize,
+}
+
+impl<'c> Table<'c> {
+    pub(super) fn len(self) -> usize {
+        self.len
+    }
+
+    /// The cells of a row from the first column on; blank beyond the last row.
+    pub(super) fn row(self, index: usize) -> Cells<'c> {
+        let bytes = self.rows.get(index * self.width..(index + 1) * self.width).unwrap_or_default();
+        Cells { pool: self.pool, bytes }
+    }
+
+    pub(super) fn rows(self) -> impl Iterator<Item = Cells<'c>> {
+        (0..self.len).map(move |index| self.row(index))
+    }
+
+    /// The rows whose first columns are these, whatever their case. Only for tables that are sorted by text.
+    pub(super) fn range(self, keys: &[&str]) -> Range<usize> {
+        debug_assert!(keys.len() <= self.schema.keys);
+        debug_assert!(self.schema.columns[..keys.len()].iter().all(|(_, kind)| *kind == Kind::Text));
+        let begin = self.first(|row| self.compare(row, keys) == Ordering::Less);
+        let end = begin + self.after(begin).first(|row| self.after(begin).compare(row, keys) == Ordering::Equal);
+        begin..end
+    }
+
+    pub(super) fn find(self, keys: &[&str]) -> Option<Cells<'c>> {
+        let begin = self.first(|row| self.compare(row, keys) == Ordering::Less);
+        (begin < self.len && self.compare(begin, keys) == Ordering::Equal).then(|| self.row(begin))
+    }
+
+    fn after(self, begin: usize) -> Self {
+        Table {
+            rows: self.rows.get(begin * self.width..).unwrap_or_default(),
+            len: self.len - begin.min(self.len),
+            ..self
+        }
+    }
+
+    /// The first row for which this is false; rows for which it is true come first.
+    fn first(self, before: impl Fn(usize) -> bool) -> usize {
+        let (mut low, mut high) = (0, self.len);
+        while low < high {
+            let middle = low + (high - low) / 2;
+            if before(middle) {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        low
+    }
+
+    fn compare(self, row: usize, keys: &[&str]) -> Ordering {
+        let mut cells = self.row(row);
+        for key in keys {
+            match compare(cells.text(), key) {
+                Ordering::Equal => {}
+                other => return other,
+            }
+        }
+        Ordering::Equal
+    }
+}
+
+/// ASCII order, whatever the case.
+pub(super) fn compare(one: &str, other: &str) -> Ordering {
+    one.bytes().map(|byte| byte.to_ascii_lowercase()).cmp(other.bytes().map(|byte| byte.to_ascii_lowercase()))
+}
+
+/// Reads the cells of one row from left to right.
+#[derive(Clone, Copy)]
+pub(super) struct Cells<'c> {
+    pool: &'c [u8],
+    bytes: &'c [u8],
+}
+
+impl<'c> Cells<'c> {
+    pub(super) fn text(&mut self) -> &'c str {
+        let at = read_u32(self.bytes, 0) as usize;
+        self.bytes = self.bytes.get(4..).unwrap_or_default();
+        let len = self.pool.get(at..at + 2).map_or(0, |bytes| usize::from(u16::from_le_bytes([bytes[0], bytes[1]])));
+        self.pool.get(at + 2..at + 2 + len).and_then(|bytes| std::str::from_utf8(bytes).ok()).unwrap_or_default()
+    }
+
+    /// In millionths.
+    pub(super) fn millionths(&mut self) -> Option<i64> {
+        let (cell, rest) = self.bytes.split_first_chunk::<8>()?;
+        self.bytes = rest;
+        Some(i64::from_le_bytes(*cell)).filter(|value| *value != BLANK)
+    }
+
+    pub(super) fn number(&mut self) -> Option<f64> {
+        self.millionths().map(|value| value as f64 / 1e6)
+    }
+
+    pub(super) fn money(&mut self) -> Option<Money> {
+        self.millionths().map(Money::from_micros)
+    }
+}
+
+fn read_u32(bytes: &[u8], at: usize) -> u32 {
+    bytes.get(at..).and_then(|bytes| bytes.first_chunk()).map_or(0, |chunk| u32::from_le_bytes(*chunk))
+}
+
+/// Whether a pattern covers a name, whatever the case: `*` stands for any text, `#` for one or more digits.
+pub(super) fn covers(pattern: &str, name: &str) -> bool {
+    covers_bytes(pattern.as_bytes(), name.as_bytes())
+}
+
+fn covers_bytes(pattern: &[u8], name: &[u8]) -> bool {
+    // Where to go on when what follows the last `*` does not match.
+    let mut retry: Option<(&[u8], &[u8])> = None;
+    let (mut pattern, mut name) = (pattern, name);
+    loop {
+        let matched = match (pattern.split_first(), name.split_first()) {
+            (Some((b'*', rest)), _) => {
+                retry = Some((rest, name));
+                pattern = rest;
+                true
+            }
+            (Some((b'#', rest)), Some((first, _))) if first.is_ascii_digit() => {
+                let digits = name.iter().take_while(|byte| byte.is_ascii_digit()).count();
+                pattern = rest;
+                name = &name[digits..];
+                true
+            }
+            (Some((wanted, rest)), Some((first, tail))) if wanted.eq_ignore_ascii_case(first) => {
+                pattern = rest;
+                name = tail;
+                true
+            }
+            (None, None) => return true,
+            _ => false,
+        };
+        if !matched {
+            match retry {
+                Some((rest, from)) if !from.is_empty() => {
+                    retry = Some((rest, &from[1..]));
+                    pattern = rest;
+                    name = &from[1..];
+                }
+                _ => return false,
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patterns_cover_names() {
+        for (pattern, name, expected) in [
+            ("p#*", "p7.48xlarge", true),
+            ("p#*", "px", false),
+            ("Standard_NC*_T4_v3", "standard_nc64as_t4_V3", true),
+            ("Standard_NC*_T4_v3", "Standard_NC24ads_A100_v4", false),
+            ("g#-gpu-*", "g12-gpu-rtx", true),
+            ("ml.*", "ml.p5.48xlarge", true),
+            ("*gb*x", "a100-80gb.8x", true),
+            ("*", "", true),
+            ("a", "", false),
+        ] {
+            assert_eq!(covers(pattern, name), expected, "{pattern} {name}");
+        }
+    }
+
+    #[test]
+    fn a_long_pattern_ends_soon() {
+        assert!(!covers(&"*a".repeat(200), &"a".repeat(199)));
+    }
+
+    #[test]
+    fn every_table_is_in_the_embedded_block() {
+        let block = Block::embedded(include_bytes!(concat!(env!("OUT_DIR"), "/catalog.bin")));
+        for schema in SCHEMAS {
+            assert!(block.table(schema.name).len() > 0, "{} is empty", schema.name);
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! What the table of settings says, for editors (a JSON schema) and for people (a file to start from).
+
+use serde_json::{Map, Value, json};
+
+use super::table::{Kind, SETTINGS, Setting, parts};
+
+/// A JSON schema of `gpulint.toml`.
+pub fn schema() -> String {
+    let mut root = table();
+    root.insert("$schema".to_owned(), json!("https://json-schema.org/draft/2020-12/schema"));
+    root.insert("title".to_owned(), json!("gpulint.toml"));
+    for setting in SETTINGS {
+        let path: Vec<&str> = parts(setting.path).collect();
+        insert(&mut root, &path, described(setting));
+    }
+    let mut text = serde_json::to_string_pretty(&Value::Object(root)).unwrap_or_default();
+    text.push('\n');
+    text
+}
+
+fn table() -> Map<String, Value> {
+    let table = json!({"type": "object", "properties": {}, "additionalProperties": false});
+    table.as_object().cloned().unwrap_or_default()
+}
+
+fn insert(at: &mut Map<String, Value>, path: &[&str], leaf: Value) {
+    let Some((name, rest)) = path.split_first() else { return };
+    let is_list = rest.first() == Some(&"[]");
+    let rest = if is_list { &rest[1..] } else { rest };
+    let place = match *name {
+        "*" => at.entry("additionalProperties").or_insert(Value::Bool(false)),
+        name => {
+            let properties = at.entry("properties").or_insert_with(|| json!({}));
+            match properties.as_object_mut() {
+                Some(properties) => properties.entry(name).or_insert(Value::Bool(false)),
+                None => return,
+            }
+        }
+    };
+    if rest.is_empty() {
+        *place = leaf;
+        return;
+    }
+    if place.is_boolean() {
+        *place = Value::Object(table());
+        if is_list {
+            *place = json!({"type": "array", "items": place.take()});
+        }
+    }
+    let inner = if is_list { place.get_mut("items") } else { Some(place) };
+    if let Some(Value::Object(inner)) = inner {
+        insert(inner, rest, leaf);
+    }
+}
+
+fn described(setting: &Setting) -> Value {
+    let texts = || json!({"type": "array", "items": {"type": "string"}});
+    let mut schema = match setting.kind {
+        Kind::Text | Kind::Path => json!({"type": "string"}),
+        Kind::Texts | Kind::Paths => texts(),
+        Kind::Number => json!({"type": "number"}),
+        Kind::Flag => json!({"type": "boolean"}),
+        Kind::Date => json!({"type": "string", "format": "date"}),
+        Kind::OneOf(names) => json!({"enum": names}),
+        Kind::Parameter => json!({"anyOf": [{"type": ["string", "number", "boolean"]}, texts()]}),
+    };
+    schema["description"] = json!(setting.meaning);
+    // The defaults are written so that they are JSON as well as TOML.
+    if let Some(default) = setting.default.and_then(|default| serde_json::from_str::<Value>(default).ok()) {
+        schema["default"] = default;
+    }
+    schema
+}
+
+/// A file in which every setting stands, switched off, with its meaning.
+pub fn example() -> String {
+    let mut text = String::from("# Settings of gpulint. What is commented out shows the default, or an example.\n");
+    let mut before = String::new();
+    for setting in SETTINGS.iter().filter(|setting| setting.path != "extend") {
+        let path = setting.path.replace("rules.*.*", "rules.on-demand-batch.min_monthly_usd");
+        let path = path.replace("rules.*", "rules.on-demand-batch");
+        let path = path.replace("tiers.*", "tiers.interactive").replace("discount.*", "discount.aws");
+        let (section, key) = path.rsplit_once('.').unwrap_or(("", &path));
+        if section != before {
+            text.push_str(&match section.strip_suffix("[]") {
+                Some(list) => format!("\n# [[{list}]]\n"),
+                None => format!("\n# [{section}]\n"),
+            });
+            before = section.to_owned();
+        }
+        let value = setting.default.map_or_else(|| sample(&path, setting.kind), str::to_owned);
+        text.push_str(&format!("# {key} = {value}{}# {}\n", " ".repeat(2), setting.meaning));
+    }
+    text
+}
+
+fn sample(path: &str, kind: Kind) -> String {
+    match path {
+        "required-version" => "\">=0.1\"".to_owned(),
+        "defaults.provider" => "\"aws\"".to_owned(),
+        "defaults.region" => "\"us-east-1\"".to_owned(),
+        "defaults.accelerator" => "\"A100-80GB\"".to_owned(),
+        "tiers.interactive" => "[\"T4\", \"L4\", \"A10G\"]".to_owned(),
+        "prices.file" => "\"contract-prices.csv\"".to_owned(),
+        "prices.discount.aws" => "0.12".to_owned(),
+        "suppress[].rules" => "[\"oversized-gpu\"]".to_owned(),
+        "suppress[].address" => "'module.legacy.aws_instance.train[\"a\"]'".to_owned(),
+        "suppress[].path" => "\"legacy/**\"".to_owned(),
+        "suppress[].reason" => "\"reserved capacity\"".to_owned(),
+        "budgets[].label" => "\"cost-center=4711\"".to_owned(),
+        _ => match kind {
+            Kind::Number => "10_000".to_owned(),
+            Kind::Flag => "true".to_owned(),
+            Kind::Date => "2027-03-31".to_owned(),
+            Kind::Texts | Kind::Paths => "[]".to_owned(),
+            Kind::OneOf(names) => format!("\"{}\"", names.last().unwrap_or(&"")),
+            Kind::Parameter => "200".to_owned(),
+            Kind::Text | Kind::Path => "\"search\"".to_owned(),
+        },
+    }
+}

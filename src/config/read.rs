@@ -1,0 +1,199 @@
+use std::collections::BTreeMap;
+
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use super::table::{self, Kind, Next};
+use super::{Entry, Value};
+use crate::diagnostic::{Diagnostic, Level, nearest};
+use crate::source::{self, Date, FileId, Sources, Span};
+
+/// Tables inside of tables; the settings need three.
+const DEEPEST: usize = 8;
+
+/// What one file sets, and what is wrong with it.
+pub(super) fn read(sources: &Sources, file: FileId) -> (BTreeMap<Vec<String>, Entry>, Vec<Diagnostic>) {
+    let text = sources.text(file);
+    let directory = source::parent(&sources.path(file)).to_owned();
+    let plain = text.trim_start_matches('\u{feff}');
+    let start = text.len() - plain.len();
+    let mut reader = Reader { file, start, directory, entries: BTreeMap::new(), wrong: Vec::new() };
+    let (table, errors) = DeTable::parse_recoverable(plain);
+    for error in errors {
+        let span = reader.span(error.span().unwrap_or(0..0));
+        reader.wrong.push(Diagnostic::new(Level::Error, format!("this is no TOML: {}", error.message()), Some(span)));
+    }
+    if reader.wrong.is_empty() {
+        reader.table(table.get_ref(), &mut Vec::new());
+    }
+    (reader.entries, reader.wrong)
+}
+
+struct Reader {
+    file: FileId,
+    /// Where the text begins, after a byte-order mark.
+    start: usize,
+    directory: String,
+    entries: BTreeMap<Vec<String>, Entry>,
+    wrong: Vec<Diagnostic>,
+}
+
+impl Reader {
+    fn table(&mut self, table: &DeTable, keys: &mut Vec<String>) {
+        for (key, value) in table {
+            keys.push(key.get_ref().to_string());
+            let span = self.span(key.span());
+            self.item(value, span, keys);
+            keys.pop();
+        }
+    }
+
+    fn item(&mut self, value: &Spanned<DeValue>, key: Span, keys: &mut Vec<String>) {
+        let path: Vec<&str> = keys.iter().map(String::as_str).collect();
+        match (table::next(&path), value.get_ref()) {
+            (Next::Value(setting), _) => self.value(setting.kind, value, key, keys),
+            (Next::Table(_), DeValue::Table(inner)) if keys.len() < DEEPEST => self.table(inner, keys),
+            (Next::Tables, DeValue::Array(tables)) => {
+                for (index, inner) in tables.iter().enumerate() {
+                    let DeValue::Table(table) = inner.get_ref() else {
+                        self.refuse(inner, &format!("`{}` takes tables", keys.join(".")));
+                        continue;
+                    };
+                    keys.push(index_key(index));
+                    self.table(table, keys);
+                    keys.pop();
+                }
+            }
+            (Next::Table(_), other) => {
+                self.refuse(value, &format!("`{}` is a table, not {}", keys.join("."), kind_of(other)));
+            }
+            (Next::Tables, other) => {
+                let name = keys.join(".");
+                self.refuse(value, &format!("`{name}` is written as [[{name}]], not as {}", kind_of(other)));
+            }
+            (Next::Nothing, _) => self.unknown(key, &path),
+        }
+    }
+
+    fn unknown(&mut self, key: Span, path: &[&str]) {
+        let Some((typed, above)) = path.split_last() else { return };
+        let names = match table::next(above) {
+            Next::Table(names) => names,
+            _ => Vec::new(),
+        };
+        let section = above.iter().filter(|key| !is_index(key)).copied().collect::<Vec<_>>().join(".");
+        let message = match section.as_str() {
+            "" => format!("unknown setting `{typed}`"),
+            section => format!("unknown setting `{typed}` in [{section}]"),
+        };
+        let help = match nearest(typed, names.iter().copied()) {
+            Some(name) => format!("did you mean `{name}`?"),
+            None => format!("known here: {}", names.join(", ")),
+        };
+        self.wrong.push(Diagnostic::new(Level::Error, message, Some(key)).with_help(help));
+    }
+
+    fn value(&mut self, kind: Kind, value: &Spanned<DeValue>, key: Span, keys: &[String]) {
+        let span = self.span(value.span());
+        match self.converted(kind, value.get_ref()) {
+            Ok(value) => {
+                self.entries.insert(keys.to_vec(), Entry { value, span, key });
+            }
+            Err(why) => {
+                let why = why.unwrap_or_else(|| format!("{}, not {}", kind.name(), kind_of(value.get_ref())));
+                self.refuse(value, &format!("`{}` takes {why}", display(keys)));
+            }
+        }
+    }
+
+    /// An error without words means that the type is wrong.
+    fn converted(&self, kind: Kind, value: &DeValue) -> Result<Value, Option<String>> {
+        Ok(match (kind, value) {
+            (Kind::OneOf(names), DeValue::String(text)) => match names.iter().find(|name| *name == text) {
+                Some(name) => Value::Text((*name).to_owned()),
+                None => return Err(Some(format!("{}, not \"{text}\"", kind.name()))),
+            },
+            (Kind::Path, DeValue::String(text)) => Value::Text(self.path(text)?),
+            (Kind::Paths, DeValue::Array(items)) => self.texts(items, |text| self.path(text))?,
+            (Kind::Text | Kind::Parameter, DeValue::String(text)) => Value::Text(text.to_string()),
+            (Kind::Texts | Kind::Parameter, DeValue::Array(items)) => self.texts(items, |text| Ok(text.to_owned()))?,
+            (Kind::Number | Kind::Parameter, DeValue::Integer(number)) => {
+                let digits = number.as_str().replace('_', "");
+                Value::Integer(i64::from_str_radix(&digits, number.radix()).map_err(|_| None)?)
+            }
+            (Kind::Number | Kind::Parameter, DeValue::Float(number)) => {
+                let number: f64 = number.as_str().replace('_', "").parse().map_err(|_| None)?;
+                if !number.is_finite() {
+                    return Err(Some("a finite number".to_owned()));
+                }
+                Value::Number(number)
+            }
+            (Kind::Flag | Kind::Parameter, DeValue::Boolean(flag)) => Value::Flag(*flag),
+            (Kind::Date, DeValue::Datetime(date)) => Value::Date(date.to_string().parse::<Date>().map_err(|_| None)?),
+            (Kind::Date, DeValue::String(text)) => Value::Date(text.parse::<Date>().map_err(|_| None)?),
+            _ => return Err(None),
+        })
+    }
+
+    fn texts(
+        &self,
+        items: &[Spanned<DeValue>],
+        change: impl Fn(&str) -> Result<String, Option<String>>,
+    ) -> Result<Value, Option<String>> {
+        let text = |item: &Spanned<DeValue>| match item.get_ref() {
+            DeValue::String(text) => Ok((change(text)?, self.span(item.span()))),
+            _ => Err(None),
+        };
+        Ok(Value::Texts(items.iter().map(text).collect::<Result<_, _>>()?))
+    }
+
+    fn path(&self, written: &str) -> Result<String, Option<String>> {
+        let inside = if written.starts_with('/') { None } else { source::join(&self.directory, written) };
+        inside.ok_or_else(|| Some(format!("a path inside of the repository, and `{written}` leads out of it")))
+    }
+
+    fn refuse(&mut self, value: &Spanned<DeValue>, message: &str) {
+        let span = self.span(value.span());
+        self.wrong.push(Diagnostic::new(Level::Error, message, Some(span)));
+    }
+
+    fn span(&self, range: std::ops::Range<usize>) -> Span {
+        Span::new(self.file, self.start + range.start, self.start + range.end)
+    }
+}
+
+/// Sorts as the numbers do.
+pub(super) fn index_key(index: usize) -> String {
+    format!("{index:06}")
+}
+
+fn is_index(key: &str) -> bool {
+    key.len() == 6 && key.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// `suppress[0].rules`
+pub(super) fn display(keys: &[String]) -> String {
+    let mut text = String::new();
+    for key in keys {
+        if is_index(key) {
+            text.push_str(&format!("[{}]", key.trim_start_matches('0').parse::<usize>().unwrap_or(0)));
+        } else {
+            if !text.is_empty() {
+                text.push('.');
+            }
+            text.push_str(key);
+        }
+    }
+    text
+}
+
+fn kind_of(value: &DeValue) -> &'static str {
+    match value {
+        DeValue::String(_) => "a string",
+        DeValue::Integer(_) | DeValue::Float(_) => "a number",
+        DeValue::Boolean(_) => "true or false",
+        DeValue::Datetime(_) => "a date",
+        DeValue::Array(_) => "a list",
+        DeValue::Table(_) => "a table",
+    }
+}

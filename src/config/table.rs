@@ -1,0 +1,135 @@
+//! What may stand in `gpulint.toml`. One table: reading, `config schema`, `config init` and `config show` follow it.
+
+use crate::diagnostic::Level;
+
+/// What a setting takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    Text,
+    Texts,
+    /// A path, relative to the file that it stands in; kept relative to the tree.
+    Path,
+    Paths,
+    Number,
+    Flag,
+    Date,
+    OneOf(&'static [&'static str]),
+    /// A parameter that a rule declares; the rule checks it.
+    Parameter,
+}
+
+impl Kind {
+    pub fn name(self) -> String {
+        match self {
+            Kind::Text | Kind::Path => "a string".to_owned(),
+            Kind::Texts | Kind::Paths => "a list of strings".to_owned(),
+            Kind::Number => "a number".to_owned(),
+            Kind::Flag => "true or false".to_owned(),
+            Kind::Date => "a date such as 2027-03-31".to_owned(),
+            Kind::OneOf(names) => format!("one of {}", names.join(", ")),
+            Kind::Parameter => "a string, a number, true, false or a list of strings".to_owned(),
+        }
+    }
+}
+
+pub struct Setting {
+    /// `rules.*.level`: `*` is any name; `suppress[].rules`: in each of several tables.
+    pub path: &'static str,
+    pub kind: Kind,
+    pub meaning: &'static str,
+    /// What is used where it is not set, as TOML; none where nothing is.
+    pub default: Option<&'static str>,
+}
+
+const LEVELS: Kind = Kind::OneOf(&[Level::Note.name(), Level::Warning.name(), Level::Error.name()]);
+const CONFIDENCES: Kind = Kind::OneOf(&["low", "medium", "high"]);
+const PROFILES: Kind = Kind::OneOf(&["essential", "standard", "all"]);
+
+macro_rules! settings {
+    ($($path:literal $kind:expr, $default:expr, $meaning:literal;)+) => {
+        pub const SETTINGS: &[Setting] =
+            &[$(Setting { path: $path, kind: $kind, meaning: $meaning, default: $default }),+];
+    };
+}
+
+settings! {
+    "required-version" Kind::Text, None, "versions of gpulint that may read this file, as in \">=0.1\"";
+    "extend" Kind::Path, None, "another file of settings that this one adds to";
+    "fail-on" LEVELS, Some("\"warning\""), "lowest level of a finding that makes a run fail";
+    "fail-confidence" CONFIDENCES, Some("\"medium\""), "lowest confidence of a finding that makes a run fail";
+    "min-confidence" CONFIDENCES, Some("\"low\""), "lowest confidence of a finding that is shown";
+    "profile" PROFILES, Some("\"standard\""), "the rules to start from";
+    "select" Kind::Texts, Some("[]"), "rules and groups to add to the profile";
+    "ignore" Kind::Texts, Some("[]"), "rules and groups to leave out";
+    "rules-dir" Kind::Paths, Some("[]"), "directories with pages of your own rules";
+    "require-reason" Kind::Flag, Some("false"), "a suppression without a reason suppresses nothing";
+    "baseline" Kind::Path, Some("\".gpulint-baseline.json\""), "the file of findings that were accepted at once";
+    "defaults.provider" Kind::Text, None, "cloud of machines where the text names none; then marked as assumed";
+    "defaults.region" Kind::Text, None, "region where the text names none; then marked as assumed";
+    "defaults.accelerator" Kind::Text, None, "accelerator of pods that name none; then marked as assumed";
+    "labels.required" Kind::Texts, Some("[]"), "labels that each resource must carry; empty: at least one that attributes cost";
+    "rules.*.level" LEVELS, None, "the level of a rule's findings";
+    "rules.*.ignorable" Kind::Flag, Some("true"), "false: comments, annotations and the baseline cannot silence the rule";
+    "rules.*.*" Kind::Parameter, None, "a parameter of the rule";
+    "tiers.*" Kind::Texts, None, "the accelerators that a purpose may use";
+    "budgets[].team" Kind::Text, None, "the team whose resources are added up";
+    "budgets[].project" Kind::Text, None, "the project whose resources are added up";
+    "budgets[].environment" Kind::Text, None, "the environment whose resources are added up";
+    "budgets[].label" Kind::Text, None, "key=value: resources with this label are added up";
+    "budgets[].monthly_usd" Kind::Number, None, "dollars a month that they may cost";
+    "approvals.above_monthly_usd" Kind::Number, None, "a change above it must be justified";
+    "prices.file" Kind::Path, None, "a CSV file with your own prices";
+    "prices.discount.*" Kind::Number, None, "the share by which a provider's list prices are lowered, 0 to 1";
+    "suppress[].rules" Kind::Texts, None, "the rules that are silenced";
+    "suppress[].address" Kind::Text, None, "the resource that they are silenced for; `*` stands for anything";
+    "suppress[].path" Kind::Text, None, "the file that they are silenced in; `*` stands for anything";
+    "suppress[].until" Kind::Date, None, "the last day on which this holds";
+    "suppress[].reason" Kind::Text, None, "why; it is shown in every report";
+}
+
+/// What may follow after the keys so far.
+pub(super) enum Next {
+    Value(&'static Setting),
+    /// A table; the names are those that it may hold, `*` for any.
+    Table(Vec<&'static str>),
+    Tables,
+    Nothing,
+}
+
+/// `keys` as in `["rules", "on-demand-batch", "level"]`; a number stands for one of several tables.
+pub(super) fn next(keys: &[&str]) -> Next {
+    let mut names = Vec::new();
+    let mut several = false;
+    let mut found: Option<&'static Setting> = None;
+    for setting in SETTINGS {
+        let mut parts = parts(setting.path);
+        // A parameter is what no setting of the same length names.
+        if !keys.iter().all(|key| parts.next().is_some_and(|part| part == "*" || part == *key || is_index(part, key))) {
+            continue;
+        }
+        match parts.next() {
+            Some("[]") => several = true,
+            Some(name) if !names.contains(&name) => names.push(name),
+            Some(_) => {}
+            None => found = found.or(Some(setting)),
+        }
+    }
+    match found {
+        Some(setting) => Next::Value(setting),
+        None if several => Next::Tables,
+        None if names.is_empty() => Next::Nothing,
+        None => Next::Table(names),
+    }
+}
+
+fn is_index(part: &str, key: &str) -> bool {
+    part == "[]" && key.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// `budgets[].team` → `budgets`, `[]`, `team`
+pub(super) fn parts(path: &'static str) -> impl Iterator<Item = &'static str> {
+    path.split('.').flat_map(|part| match part.strip_suffix("[]") {
+        Some(name) => vec![name, "[]"],
+        None => vec![part],
+    })
+}

@@ -1,0 +1,122 @@
+//! Azure Repos: a pull request has threads, and a report is the first comment of one.
+//!
+//! Notes on lines are not supported: the interface lists changed files without the lines that changed.
+
+use serde_json::{Value, json};
+
+use super::{Conversation, Posted, Target, text};
+use crate::http::{Client, Error, Kind, Method, Reply, Request};
+
+const API_VERSION: &str = "7.1";
+
+pub(super) struct Azure<'a> {
+    client: Client<'a>,
+    project: &'a str,
+    repository: &'a str,
+    number: String,
+}
+
+impl<'a> Azure<'a> {
+    pub(super) fn new(client: Client<'a>, target: &'a Target) -> Result<Self, Error> {
+        let (project, repository) = super::owner_and_name(&target.repository)?;
+        Ok(Azure { client, project, repository, number: target.number.to_string() })
+    }
+
+    fn request<'r>(&'r self, method: Method, path: &[&'r str]) -> Request<'r> {
+        let mut full =
+            vec![self.project, "_apis", "git", "repositories", self.repository, "pullRequests", &self.number];
+        full.extend(path);
+        Request::new(method, full).query("api-version", API_VERSION)
+    }
+
+    fn send(&self, request: &Request) -> Result<Reply, Error> {
+        let reply = self.client.send(request)?;
+        // A token that is not accepted is answered with a page to sign in on, and with success.
+        if reply.status == 203 {
+            return Err(Error::new(
+                Kind::Status(401),
+                format!("{} did not accept the token", self.client.origin().host()),
+            ));
+        }
+        Ok(reply)
+    }
+}
+
+impl Conversation for Azure<'_> {
+    fn comments(&self) -> Result<Vec<Posted>, Error> {
+        let answer = self.send(&self.request(Method::Get, &["threads"]))?.json()?;
+        let Some(Value::Array(threads)) = answer.get("value") else {
+            return Err(Error::new(Kind::Malformed, "a list was asked for and something else came"));
+        };
+        let living = threads.iter().filter(|thread| thread.get("isDeleted") != Some(&Value::Bool(true)));
+        let mut comments: Vec<(u64, Posted)> = living.filter_map(first_comment).collect();
+        comments.sort_by_key(|(thread, _)| *thread);
+        Ok(comments.into_iter().map(|(_, comment)| comment).collect())
+    }
+
+    fn comment(&self, id: &str) -> Result<Posted, Error> {
+        let (thread, comment) = thread_and_comment(id)?;
+        let found = self.send(&self.request(Method::Get, &["threads", thread, "comments", comment]))?.json()?;
+        posted(thread, &found).ok_or_else(|| Error::new(Kind::Malformed, "the answer is no comment"))
+    }
+
+    /// The thread is closed from the start: an open one could hold back the merge.
+    fn create(&self, body: &str) -> Result<Posted, Error> {
+        let comment = json!({ "parentCommentId": 0, "content": body, "commentType": "text" });
+        let thread = json!({ "comments": [comment], "status": "closed" });
+        let made = self.send(&self.request(Method::Post, &["threads"]).json(thread))?.json()?;
+        let made = first_comment(&made).ok_or_else(|| Error::new(Kind::Malformed, "the answer is no thread"))?;
+        Ok(made.1)
+    }
+
+    fn update(&self, id: &str, body: &str) -> Result<Posted, Error> {
+        let (thread, comment) = thread_and_comment(id)?;
+        let request = self.request(Method::Patch, &["threads", thread, "comments", comment]);
+        let made = self.send(&request.json(json!({ "content": body })))?.json()?;
+        posted(thread, &made).ok_or_else(|| Error::new(Kind::Malformed, "the answer is no comment"))
+    }
+
+    fn delete(&self, id: &str) -> Result<(), Error> {
+        let (thread, comment) = thread_and_comment(id)?;
+        self.send(&self.request(Method::Delete, &["threads", thread, "comments", comment])).map(drop)
+    }
+
+    fn head(&self) -> Result<Option<String>, Error> {
+        let pull = self.send(&self.request(Method::Get, &[]))?.json()?;
+        Ok(text(&pull, "/lastMergeSourceCommit/commitId"))
+    }
+
+    fn pause(&self, attempt: u32) {
+        self.client.pause(attempt);
+    }
+
+    fn viewer(&self) -> Result<Option<String>, Error> {
+        match self.send(&Request::new(Method::Get, ["_apis", "connectionData"])) {
+            Ok(reply) => Ok(text(&reply.json()?, "/authenticatedUser/id")),
+            Err(error) if matches!(error.status(), Some(401 | 403 | 404)) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+fn first_comment(thread: &Value) -> Option<(u64, Posted)> {
+    let id = thread.get("id")?.as_u64()?;
+    let first = thread.get("comments")?.as_array()?.first()?;
+    let deleted = first.get("isDeleted") == Some(&Value::Bool(true));
+    posted(&id.to_string(), first).filter(|_| !deleted).map(|comment| (id, comment))
+}
+
+fn posted(thread: &str, comment: &Value) -> Option<Posted> {
+    Some(Posted {
+        id: format!("{thread}/{}", comment.get("id")?.as_u64()?),
+        body: text(comment, "/content").unwrap_or_default(),
+        author: text(comment, "/author/id"),
+        automated: false,
+        url: None,
+        node: None,
+    })
+}
+
+fn thread_and_comment(id: &str) -> Result<(&str, &str), Error> {
+    id.split_once('/').ok_or_else(|| Error::new(Kind::Unusable, format!("`{id}` names no comment of a thread")))
+}

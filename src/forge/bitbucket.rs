@@ -1,0 +1,127 @@
+//! Bitbucket Cloud: comments of a pull request, page by page, without HTML.
+
+use serde_json::{Value, json};
+
+use super::diff::{self, ShownFile};
+use super::review::Placed;
+use super::{Conversation, Posted, Target, owner_and_name, text};
+use crate::http::{Client, Error, Kind, Method, Reply, Request};
+
+const PAGE_SIZE: u32 = 100;
+const MOST_PAGES: u32 = 100;
+
+pub(super) struct Bitbucket<'a> {
+    client: Client<'a>,
+    workspace: &'a str,
+    name: &'a str,
+    number: String,
+}
+
+impl<'a> Bitbucket<'a> {
+    pub(super) fn new(client: Client<'a>, target: &'a Target) -> Result<Self, Error> {
+        let (workspace, name) = owner_and_name(&target.repository)?;
+        Ok(Bitbucket { client, workspace, name, number: target.number.to_string() })
+    }
+
+    fn request<'r>(&'r self, method: Method, path: &[&'r str]) -> Request<'r> {
+        let mut full = vec!["repositories", self.workspace, self.name, "pullrequests", &self.number];
+        full.extend(path);
+        Request::new(method, full)
+    }
+
+    /// Pages are asked for by number: the address of the next one, which the answer names, could lead anywhere.
+    fn all(&self) -> Result<Vec<Value>, Error> {
+        let mut all = Vec::new();
+        for page in 1..=MOST_PAGES {
+            let request = self.request(Method::Get, &["comments"]).query("pagelen", PAGE_SIZE).query("page", page);
+            let answer = self.client.send(&request)?.json()?;
+            let Some(Value::Array(items)) = answer.get("values") else {
+                return Err(Error::new(Kind::Malformed, "a list was asked for and something else came"));
+            };
+            all.extend(items.iter().filter(|item| item.get("deleted") != Some(&Value::Bool(true))).cloned());
+            if answer.get("next").is_none_or(Value::is_null) {
+                break;
+            }
+        }
+        Ok(all)
+    }
+}
+
+impl Conversation for Bitbucket<'_> {
+    fn comments(&self) -> Result<Vec<Posted>, Error> {
+        let all = self.all()?;
+        let mut comments: Vec<Posted> =
+            all.iter().filter(|item| item.get("inline").is_none_or(Value::is_null)).filter_map(posted).collect();
+        comments.sort_by_key(|comment| comment.id.parse::<u64>().unwrap_or(u64::MAX));
+        Ok(comments)
+    }
+
+    fn comment(&self, id: &str) -> Result<Posted, Error> {
+        one(&self.client.send(&self.request(Method::Get, &["comments", id]))?)
+    }
+
+    fn create(&self, body: &str) -> Result<Posted, Error> {
+        let request = self.request(Method::Post, &["comments"]).json(json!({ "content": { "raw": body } }));
+        one(&self.client.send(&request)?)
+    }
+
+    fn update(&self, id: &str, body: &str) -> Result<Posted, Error> {
+        let request = self.request(Method::Put, &["comments", id]).json(json!({ "content": { "raw": body } }));
+        one(&self.client.send(&request)?)
+    }
+
+    fn delete(&self, id: &str) -> Result<(), Error> {
+        self.client.send(&self.request(Method::Delete, &["comments", id])).map(drop)
+    }
+
+    fn head(&self) -> Result<Option<String>, Error> {
+        Ok(text(&self.client.send(&self.request(Method::Get, &[]))?.json()?, "/source/commit/hash"))
+    }
+
+    fn pause(&self, attempt: u32) {
+        self.client.pause(attempt);
+    }
+
+    fn viewer(&self) -> Result<Option<String>, Error> {
+        match self.client.send(&Request::new(Method::Get, ["user"])) {
+            Ok(reply) => Ok(text(&reply.json()?, "/uuid")),
+            Err(error) if matches!(error.status(), Some(401 | 403 | 404)) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn shown_lines(&self) -> Result<Option<Vec<ShownFile>>, Error> {
+        let mut request = self.request(Method::Get, &["diff"]);
+        request.accept = "text/plain";
+        Ok(Some(diff::files(&self.client.send(&request)?.text())))
+    }
+
+    fn line_notes(&self) -> Result<Vec<Posted>, Error> {
+        Ok(self.all()?.iter().filter_map(posted).collect())
+    }
+
+    fn post_line_notes(&self, notes: &[Placed]) -> Result<usize, Error> {
+        for placed in notes {
+            let inline = json!({ "path": placed.file.path, "to": placed.note.last_line });
+            let body = json!({ "content": { "raw": placed.body }, "inline": inline });
+            self.client.send(&self.request(Method::Post, &["comments"]).json(body))?;
+        }
+        Ok(notes.len())
+    }
+}
+
+fn one(reply: &Reply) -> Result<Posted, Error> {
+    posted(&reply.json()?).ok_or_else(|| Error::new(Kind::Malformed, "the answer is no comment"))
+}
+
+fn posted(comment: &Value) -> Option<Posted> {
+    Some(Posted {
+        id: comment.get("id")?.as_u64()?.to_string(),
+        body: text(comment, "/content/raw").unwrap_or_default(),
+        author: text(comment, "/user/uuid"),
+        // Access tokens of a repository or a workspace write as a user of their own kind.
+        automated: text(comment, "/user/type").as_deref() == Some("app_user"),
+        url: text(comment, "/links/html/href"),
+        node: None,
+    })
+}

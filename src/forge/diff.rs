@@ -1,0 +1,128 @@
+//! Which lines of the new text a unified diff shows: only those can carry a note.
+
+use std::ops::RangeInclusive;
+
+/// One file of a diff.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct ShownFile {
+    pub(super) path: String,
+    /// The path before the change, which one host asks for.
+    pub(super) old_path: String,
+    pub(super) hunks: Vec<Hunk>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Hunk {
+    /// Lines of the new text, unchanged ones included.
+    pub(super) lines: RangeInclusive<u32>,
+    pub(super) added: Vec<u32>,
+}
+
+impl ShownFile {
+    /// The hunk that shows all of these lines and adds at least one of them.
+    pub(super) fn hunk_with(&self, first: u32, last: u32) -> Option<&Hunk> {
+        self.hunks.iter().find(|hunk| {
+            hunk.lines.contains(&first)
+                && hunk.lines.contains(&last)
+                && hunk.added.iter().any(|line| (first..=last).contains(line))
+        })
+    }
+}
+
+/// Reads the hunks of one file; text before the first hunk header is skipped.
+pub(super) fn hunks(patch: &str) -> Vec<Hunk> {
+    let mut found: Vec<Hunk> = Vec::new();
+    let mut at = None;
+    for line in patch.lines() {
+        if let Some(start) = hunk_start(line) {
+            at = Some(start);
+            found.push(Hunk { lines: start..=start.saturating_sub(1), added: Vec::new() });
+            continue;
+        }
+        let (Some(number), Some(hunk)) = (at, found.last_mut()) else { continue };
+        match line.as_bytes().first() {
+            Some(b'+') => hunk.added.push(number),
+            Some(b'-' | b'\\') => continue,
+            _ => {}
+        }
+        hunk.lines = *hunk.lines.start()..=number;
+        at = number.checked_add(1);
+    }
+    found.retain(|hunk| !hunk.lines.is_empty());
+    found
+}
+
+/// Where the new text of a hunk starts: `@@ -1,2 +3,4 @@`.
+fn hunk_start(line: &str) -> Option<u32> {
+    let ranges = line.strip_prefix("@@ -")?;
+    let (_, new) = ranges.split_once(" +")?;
+    let digits = new.split([',', ' ']).next()?;
+    digits.parse().ok()
+}
+
+/// Reads a diff of many files as git writes it.
+pub(super) fn files(diff: &str) -> Vec<ShownFile> {
+    let mut found = Vec::new();
+    let mut starts: Vec<usize> = diff.match_indices("\ndiff --git ").map(|(at, _)| at + 1).collect();
+    if diff.starts_with("diff --git ") {
+        starts.insert(0, 0);
+    }
+    for (index, &start) in starts.iter().enumerate() {
+        let end = starts.get(index + 1).copied().unwrap_or(diff.len());
+        let Some(text) = diff.get(start..end) else { continue };
+        let (header, body) = text.split_once("\n@@ ").unwrap_or((text, ""));
+        let Some(path) = path_after(header, "+++ ") else { continue };
+        let old_path = path_after(header, "--- ").unwrap_or_else(|| path.clone());
+        found.push(ShownFile { path, old_path, hunks: hunks(&format!("@@ {body}")) });
+    }
+    found
+}
+
+/// `/dev/null` and quoted names, which hold bytes that no note could name, are left out.
+fn path_after(header: &str, mark: &str) -> Option<String> {
+    let line = header.lines().find_map(|line| line.strip_prefix(mark))?;
+    let line = line.trim_end_matches('\t');
+    line.strip_prefix("b/").or_else(|| line.strip_prefix("a/")).map(str::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PATCH: &str =
+        "@@ -1,3 +1,4 @@ resource\n a\n-b\n+B\n+C\n c\n\\ No newline at end of file\n@@ -20 +21,2 @@\n x\n+y";
+
+    #[test]
+    fn lines_are_counted_in_the_new_text() {
+        let hunks = hunks(PATCH);
+        assert_eq!(hunks[0], Hunk { lines: 1..=4, added: vec![2, 3] });
+        assert_eq!(hunks[1], Hunk { lines: 21..=22, added: vec![22] });
+    }
+
+    #[test]
+    fn a_note_needs_one_hunk_and_a_line_that_is_new() {
+        let file = ShownFile { path: "a.tf".to_owned(), old_path: "a.tf".to_owned(), hunks: hunks(PATCH) };
+        assert!(file.hunk_with(2, 3).is_some());
+        assert!(file.hunk_with(1, 4).is_some());
+        assert!(file.hunk_with(1, 1).is_none(), "an unchanged line is not this change's");
+        assert!(file.hunk_with(3, 22).is_none(), "two hunks");
+        assert!(file.hunk_with(10, 10).is_none());
+    }
+
+    #[test]
+    fn a_diff_of_many_files_is_taken_apart() {
+        let diff = "diff --git a/x.tf b/y.tf\nrename from x.tf\nrename to y.tf\n--- a/x.tf\n+++ b/y.tf\n@@ -1 +1 @@\n-a\n+b\n\
+                    diff --git a/gone.tf b/gone.tf\n--- a/gone.tf\n+++ /dev/null\n@@ -1 +0,0 @@\n-a\n";
+        let files = files(diff);
+        assert_eq!(files.len(), 1);
+        assert_eq!((files[0].old_path.as_str(), files[0].path.as_str()), ("x.tf", "y.tf"));
+        assert_eq!(files[0].hunks, vec![Hunk { lines: 1..=1, added: vec![1] }]);
+    }
+
+    #[test]
+    fn hostile_numbers_do_no_harm() {
+        assert!(hunks("@@ -0 +4294967295 @@\n+a\n+b").len() <= 1);
+        assert!(hunks("@@ -0 +99999999999999 @@\n+a").is_empty());
+        assert!(hunks("+a\n b").is_empty());
+    }
+}

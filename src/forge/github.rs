@@ -1,0 +1,188 @@
+//! GitHub and GitHub Enterprise: a pull request's comments are those of the issue with its number.
+
+use serde_json::{Value, json};
+
+use super::diff::{self, ShownFile};
+use super::review::Placed;
+use super::{Conversation, Posted, Target, owner_and_name, text};
+use crate::http::{Client, Error, Kind, Method, Reply, Request};
+
+/// Of the REST interface, pinned so that an answer keeps its shape.
+const API_VERSION: &str = "2022-11-28";
+const PAGE_SIZE: u32 = 100;
+/// 10,000 comments; whoever has more would rather have a new comment than wait longer.
+const MOST_PAGES: u32 = 100;
+
+pub(super) struct Github<'a> {
+    client: Client<'a>,
+    owner: &'a str,
+    name: &'a str,
+    number: String,
+    head: Option<&'a str>,
+}
+
+impl<'a> Github<'a> {
+    pub(super) fn new(client: Client<'a>, target: &'a Target) -> Result<Self, Error> {
+        let (owner, name) = owner_and_name(&target.repository)?;
+        Ok(Github { client, owner, name, number: target.number.to_string(), head: target.head.as_deref() })
+    }
+
+    fn request<'r>(&'r self, method: Method, path: &[&'r str]) -> Request<'r> {
+        let mut full = vec!["repos", self.owner, self.name];
+        full.extend(path);
+        let mut request = Request::new(method, full);
+        request.accept = "application/vnd.github+json";
+        request.headers.push(("x-github-api-version", API_VERSION));
+        request
+    }
+
+    /// The branch may have moved on, or belong to several pull requests: only the one with our commit is ours.
+    pub(super) fn pull_request_from(&self, owner: &str, branch: &str) -> Result<Option<u64>, Error> {
+        let request = self.request(Method::Get, &["pulls"]);
+        let request =
+            request.query("state", "open").query("head", format!("{owner}:{branch}")).query("per_page", PAGE_SIZE);
+        let pulls = self.client.send(&request)?.json()?;
+        let ours = |pull: &&Value| text(pull, "/head/sha").as_deref() == self.head;
+        let mut found = pulls.as_array().into_iter().flatten().filter(ours);
+        let first = found.next().and_then(|pull| pull.get("number")?.as_u64());
+        Ok(first.filter(|_| self.head.is_some() && found.next().is_none()))
+    }
+
+    fn pages(&self, path: &[&str]) -> Result<Vec<Value>, Error> {
+        let mut all = Vec::new();
+        for page in 1..=MOST_PAGES {
+            let request = self.request(Method::Get, path).query("per_page", PAGE_SIZE).query("page", page);
+            let reply = self.client.send(&request)?;
+            let Value::Array(mut items) = reply.json()? else {
+                return Err(Error::new(Kind::Malformed, "a list was asked for and something else came"));
+            };
+            all.append(&mut items);
+            if !reply.has_next_page() {
+                break;
+            }
+        }
+        Ok(all)
+    }
+}
+
+impl Conversation for Github<'_> {
+    fn comments(&self) -> Result<Vec<Posted>, Error> {
+        let mut comments: Vec<Posted> =
+            self.pages(&["issues", &self.number, "comments"])?.iter().filter_map(posted).collect();
+        comments.sort_by_key(|comment| comment.id.parse::<u64>().unwrap_or(u64::MAX));
+        Ok(comments)
+    }
+
+    fn comment(&self, id: &str) -> Result<Posted, Error> {
+        one(&self.client.send(&self.request(Method::Get, &["issues", "comments", id]))?)
+    }
+
+    fn create(&self, body: &str) -> Result<Posted, Error> {
+        let request = self.request(Method::Post, &["issues", &self.number, "comments"]).json(json!({ "body": body }));
+        one(&self.client.send(&request)?)
+    }
+
+    fn update(&self, id: &str, body: &str) -> Result<Posted, Error> {
+        let request = self.request(Method::Patch, &["issues", "comments", id]).json(json!({ "body": body }));
+        one(&self.client.send(&request)?)
+    }
+
+    fn delete(&self, id: &str) -> Result<(), Error> {
+        self.client.send(&self.request(Method::Delete, &["issues", "comments", id])).map(drop)
+    }
+
+    /// Only the other interface, GraphQL, can do this. Its refusals come as successes that hold errors.
+    fn hide(&self, comment: &Posted) -> Result<bool, Error> {
+        let Some(node) = &comment.node else { return Ok(false) };
+        let path = self.client.origin().path().trim_end_matches('/');
+        let base = path.strip_suffix("/v3").unwrap_or(path);
+        let query = "mutation($id: ID!) { minimizeComment(input: { subjectId: $id, classifier: OUTDATED }) \
+                     { minimizedComment { isMinimized } } }";
+        let client = self.client.at(base);
+        let request = Request::new(Method::Post, ["graphql"]);
+        let reply = client.send(&request.json(json!({ "query": query, "variables": { "id": node } })));
+        let Ok(Ok(answer)) = reply.map(|reply| reply.json()) else { return Ok(false) };
+        Ok(answer.pointer("/data/minimizeComment/minimizedComment/isMinimized") == Some(&Value::Bool(true)))
+    }
+
+    fn head(&self) -> Result<Option<String>, Error> {
+        let pull = self.client.send(&self.request(Method::Get, &["pulls", &self.number]))?.json()?;
+        Ok(pull.pointer("/head/sha").and_then(Value::as_str).map(str::to_owned))
+    }
+
+    fn pause(&self, attempt: u32) {
+        self.client.pause(attempt);
+    }
+
+    fn names_programs(&self) -> bool {
+        true
+    }
+
+    /// The token of a workflow may not ask who it is: it writes as a program, and needs not ask.
+    fn viewer(&self) -> Result<Option<String>, Error> {
+        let mut request = Request::new(Method::Get, ["user"]);
+        request.accept = "application/vnd.github+json";
+        request.headers.push(("x-github-api-version", API_VERSION));
+        match self.client.send(&request) {
+            Ok(reply) => Ok(text(&reply.json()?, "/login")),
+            Err(error) if matches!(error.status(), Some(401 | 403 | 404)) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn shown_lines(&self) -> Result<Option<Vec<ShownFile>>, Error> {
+        let files = self.pages(&["pulls", &self.number, "files"])?;
+        let shown = files.iter().filter_map(|file| {
+            let path = text(file, "/filename")?;
+            let old_path = text(file, "/previous_filename").unwrap_or_else(|| path.clone());
+            // A file that is too large or binary has no patch.
+            let hunks = diff::hunks(file.get("patch")?.as_str()?);
+            Some(ShownFile { path, old_path, hunks })
+        });
+        Ok(Some(shown.collect()))
+    }
+
+    fn line_notes(&self) -> Result<Vec<Posted>, Error> {
+        Ok(self.pages(&["pulls", &self.number, "comments"])?.iter().filter_map(posted).collect())
+    }
+
+    /// One review for all notes: people get one message.
+    fn post_line_notes(&self, notes: &[Placed]) -> Result<usize, Error> {
+        let comments: Vec<Value> = notes.iter().map(line_comment).collect();
+        let summary = match notes.len() {
+            1 => "1 note on a changed line".to_owned(),
+            count => format!("{count} notes on changed lines"),
+        };
+        let mut review = json!({ "event": "COMMENT", "body": summary, "comments": comments });
+        if let (Some(head), Some(review)) = (self.head, review.as_object_mut()) {
+            review.insert("commit_id".to_owned(), json!(head));
+        }
+        self.client.send(&self.request(Method::Post, &["pulls", &self.number, "reviews"]).json(review))?;
+        Ok(notes.len())
+    }
+}
+
+fn line_comment(placed: &Placed) -> Value {
+    let note = placed.note;
+    let mut comment = json!({ "path": note.path, "line": note.last_line, "side": "RIGHT", "body": placed.body });
+    if let Some(comment) = comment.as_object_mut().filter(|_| note.first_line < note.last_line) {
+        comment.insert("start_line".to_owned(), json!(note.first_line));
+        comment.insert("start_side".to_owned(), json!("RIGHT"));
+    }
+    comment
+}
+
+fn one(reply: &Reply) -> Result<Posted, Error> {
+    posted(&reply.json()?).ok_or_else(|| Error::new(Kind::Malformed, "the answer is no comment"))
+}
+
+fn posted(comment: &Value) -> Option<Posted> {
+    Some(Posted {
+        id: comment.get("id")?.as_u64()?.to_string(),
+        body: text(comment, "/body").unwrap_or_default(),
+        author: text(comment, "/user/login"),
+        automated: text(comment, "/user/type").as_deref() == Some("Bot"),
+        url: text(comment, "/html_url"),
+        node: text(comment, "/node_id"),
+    })
+}

@@ -1,0 +1,139 @@
+//! GitLab, of gitlab.com or one's own: notes of a merge request.
+
+use serde_json::{Value, json};
+
+use super::diff::{self, ShownFile};
+use super::review::Placed;
+use super::{Conversation, Posted, Target, text};
+use crate::http::{Client, Error, Kind, Method, Reply, Request};
+
+const PAGE_SIZE: u32 = 100;
+const MOST_PAGES: u32 = 100;
+
+pub(super) struct Gitlab<'a> {
+    client: Client<'a>,
+    project: &'a str,
+    number: String,
+}
+
+impl<'a> Gitlab<'a> {
+    pub(super) fn new(client: Client<'a>, target: &'a Target) -> Self {
+        Gitlab { client, project: &target.repository, number: target.number.to_string() }
+    }
+
+    fn request<'r>(&'r self, method: Method, path: &[&'r str]) -> Request<'r> {
+        let mut full = vec!["projects", self.project, "merge_requests", &self.number];
+        full.extend(path);
+        Request::new(method, full)
+    }
+
+    fn pages(&self, path: &[&str], order: &[(&'static str, &str)]) -> Result<Vec<Value>, Error> {
+        let mut all = Vec::new();
+        for page in 1..=MOST_PAGES {
+            let mut request = self.request(Method::Get, path).query("per_page", PAGE_SIZE).query("page", page);
+            for (name, value) in order {
+                request = request.query(name, value);
+            }
+            let reply = self.client.send(&request)?;
+            let Value::Array(mut items) = reply.json()? else {
+                return Err(Error::new(Kind::Malformed, "a list was asked for and something else came"));
+            };
+            all.append(&mut items);
+            if reply.header("x-next-page").is_none_or(str::is_empty) && !reply.has_next_page() {
+                break;
+            }
+        }
+        Ok(all)
+    }
+}
+
+impl Conversation for Gitlab<'_> {
+    fn comments(&self) -> Result<Vec<Posted>, Error> {
+        let notes = self.pages(&["notes"], &[("sort", "asc"), ("order_by", "created_at")])?;
+        Ok(notes.iter().filter(|note| note.get("system") != Some(&Value::Bool(true))).filter_map(posted).collect())
+    }
+
+    fn comment(&self, id: &str) -> Result<Posted, Error> {
+        one(&self.client.send(&self.request(Method::Get, &["notes", id]))?)
+    }
+
+    fn create(&self, body: &str) -> Result<Posted, Error> {
+        one(&self.client.send(&self.request(Method::Post, &["notes"]).json(json!({ "body": body })))?)
+    }
+
+    fn update(&self, id: &str, body: &str) -> Result<Posted, Error> {
+        one(&self.client.send(&self.request(Method::Put, &["notes", id]).json(json!({ "body": body })))?)
+    }
+
+    fn delete(&self, id: &str) -> Result<(), Error> {
+        self.client.send(&self.request(Method::Delete, &["notes", id])).map(drop)
+    }
+
+    fn head(&self) -> Result<Option<String>, Error> {
+        Ok(text(&self.client.send(&self.request(Method::Get, &[]))?.json()?, "/sha"))
+    }
+
+    fn pause(&self, attempt: u32) {
+        self.client.pause(attempt);
+    }
+
+    fn viewer(&self) -> Result<Option<String>, Error> {
+        match self.client.send(&Request::new(Method::Get, ["user"])) {
+            Ok(reply) => Ok(reply.json()?.get("id").and_then(Value::as_u64).map(|id| id.to_string())),
+            Err(error) if matches!(error.status(), Some(401 | 403 | 404)) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn shown_lines(&self) -> Result<Option<Vec<ShownFile>>, Error> {
+        let files = self.pages(&["diffs"], &[])?;
+        let shown = files.iter().filter_map(|file| {
+            let path = text(file, "/new_path")?;
+            let old_path = text(file, "/old_path").unwrap_or_else(|| path.clone());
+            Some(ShownFile { hunks: diff::hunks(file.get("diff")?.as_str()?), path, old_path })
+        });
+        Ok(Some(shown.collect()))
+    }
+
+    fn line_notes(&self) -> Result<Vec<Posted>, Error> {
+        self.comments()
+    }
+
+    /// A note stands on its last line, which has to be a new one: an unchanged line would need its old number too.
+    fn post_line_notes(&self, notes: &[Placed]) -> Result<usize, Error> {
+        let request = self.client.send(&self.request(Method::Get, &[]))?.json()?;
+        let commit = |name: &str| text(&request, &format!("/diff_refs/{name}"));
+        let (Some(base), Some(start), Some(head)) = (commit("base_sha"), commit("start_sha"), commit("head_sha"))
+        else {
+            return Err(Error::new(Kind::Malformed, "the merge request does not say between which commits it is"));
+        };
+        let mut count = 0;
+        for placed in notes.iter().filter(|placed| placed.hunk.added.contains(&placed.note.last_line)) {
+            let position = json!({
+                "position_type": "text",
+                "base_sha": base, "start_sha": start, "head_sha": head,
+                "old_path": placed.file.old_path, "new_path": placed.file.path,
+                "new_line": placed.note.last_line,
+            });
+            let body = json!({ "body": placed.body, "position": position });
+            self.client.send(&self.request(Method::Post, &["discussions"]).json(body))?;
+            count += 1;
+        }
+        Ok(count)
+    }
+}
+
+fn one(reply: &Reply) -> Result<Posted, Error> {
+    posted(&reply.json()?).ok_or_else(|| Error::new(Kind::Malformed, "the answer is no note"))
+}
+
+fn posted(note: &Value) -> Option<Posted> {
+    Some(Posted {
+        id: note.get("id")?.as_u64()?.to_string(),
+        body: text(note, "/body").unwrap_or_default(),
+        author: note.pointer("/author/id").and_then(Value::as_u64).map(|id| id.to_string()),
+        automated: false,
+        url: None,
+        node: None,
+    })
+}

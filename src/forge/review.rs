@@ -1,0 +1,121 @@
+//! Notes on single lines, with the replacement as a button where a finding has a one-line fix.
+
+use super::diff::{Hunk, ShownFile};
+use super::marker::{self, Style, Tag};
+use super::{Conversation, Host, Target};
+use crate::http::Error;
+
+/// A finding worth a note on its line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LineNote {
+    /// From the root of the repository, with `/`.
+    pub path: String,
+    pub first_line: u32,
+    pub last_line: u32,
+    /// Markdown, escaped already.
+    pub body: String,
+    /// What the lines should be instead.
+    pub replacement: Option<String>,
+    /// Stays the same while the finding does: rule, resource and fingerprint of the facts.
+    pub key: String,
+}
+
+/// What became of the notes.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Reviewed {
+    pub posted: usize,
+    /// Said by an earlier run.
+    pub standing: usize,
+    /// On lines that the pull request does not change.
+    pub elsewhere: usize,
+    /// Left out so that a review stays readable; the comment tells them.
+    pub beyond_limit: usize,
+    /// Why the host or the token took none.
+    pub refused: Option<String>,
+}
+
+/// A note with the place in the diff that it belongs to.
+pub(super) struct Placed<'a> {
+    pub(super) note: &'a LineNote,
+    pub(super) file: &'a ShownFile,
+    pub(super) hunk: &'a Hunk,
+    pub(super) body: String,
+}
+
+/// A reviewer who finds more notes than this reads none of them.
+const MOST_NOTES: usize = 10;
+
+pub(super) fn review(
+    host: &dyn Conversation,
+    target: &Target,
+    tag: &Tag,
+    notes: &[LineNote],
+) -> Result<Reviewed, Error> {
+    let mut reviewed = Reviewed::default();
+    if notes.is_empty() {
+        return Ok(reviewed);
+    }
+    let Some(files) = host.shown_lines()? else {
+        reviewed.refused = Some(format!("notes on lines are not supported on {}", target.host.name()));
+        return Ok(reviewed);
+    };
+    let standing = host.line_notes()?;
+    let mut placed = Vec::new();
+    for note in notes {
+        if standing.iter().any(|posted| marker::is_note(&posted.body, tag, &note.key)) {
+            reviewed.standing += 1;
+        } else if let Some((file, hunk)) = place(&files, note) {
+            placed.push(Placed { note, file, hunk, body: body(target.host, tag, note) });
+        } else {
+            reviewed.elsewhere += 1;
+        }
+    }
+    let room = MOST_NOTES.saturating_sub(reviewed.standing);
+    reviewed.beyond_limit = placed.len().saturating_sub(room);
+    placed.truncate(room);
+    if placed.is_empty() {
+        return Ok(reviewed);
+    }
+    match host.post_line_notes(&placed) {
+        Ok(posted) => reviewed.posted = posted,
+        // The diff changed since we looked, so that a line is no longer part of it: the comment still says everything.
+        Err(error) if matches!(error.status(), Some(400 | 422)) => reviewed.refused = Some(error.message),
+        Err(error) => return Err(error),
+    }
+    Ok(reviewed)
+}
+
+fn place<'a>(files: &'a [ShownFile], note: &LineNote) -> Option<(&'a ShownFile, &'a Hunk)> {
+    let file = files.iter().find(|file| file.path == note.path)?;
+    Some((file, file.hunk_with(note.first_line, note.last_line)?))
+}
+
+fn body(host: Host, tag: &Tag, note: &LineNote) -> String {
+    let mut text = note.body.trim_end().to_owned();
+    if let Some(replacement) = note.replacement.as_deref().filter(|_| host.has_suggestions()) {
+        text.push_str(&suggestion(host, replacement, note.last_line.saturating_sub(note.first_line)));
+    }
+    marker::stamp_note(&text, tag, &note.key, Style::of(host))
+}
+
+/// A fence longer than any run of backticks in the text, so that the text cannot end it.
+fn suggestion(host: Host, replacement: &str, lines_below: u32) -> String {
+    let longest = replacement.split(|c| c != '`').map(str::len).max().unwrap_or(0);
+    let fence = "`".repeat(longest.max(2) + 1);
+    // GitLab counts the lines around the one that the note stands on, which is the last.
+    let range = if host == Host::Gitlab { format!(":-{lines_below}+0") } else { String::new() };
+    let replacement = replacement.trim_end_matches('\n');
+    format!("\n\n{fence}suggestion{range}\n{replacement}\n{fence}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_cannot_end_its_fence() {
+        let text = suggestion(Host::Github, "a = \"````\"\n", 0);
+        assert_eq!(text, "\n\n`````suggestion\na = \"````\"\n`````");
+        assert_eq!(suggestion(Host::Gitlab, "x", 2), "\n\n```suggestion:-2+0\nx\n```");
+    }
+}

@@ -1,0 +1,184 @@
+//! Which comments to write, the same on every host.
+//!
+//! Several runs may work on one pull request at a time. None of them can lock anything, so each looks again after it wrote:
+//! of several comments with one tag the oldest stays, and a run whose commit is no longer the newest leaves the
+//! comment alone.
+
+use super::marker::{self, Style, same_commit};
+use super::{Comment, Conversation, Mode, Outcome, Posted};
+use crate::http::{Error, Kind};
+
+/// A comment may vanish or change under our hands; a pull request on which that happens more often is left alone.
+const MOST_ROUNDS: u32 = 4;
+
+pub(super) fn upsert(
+    host: &dyn Conversation,
+    comment: &Comment,
+    body: &str,
+    head: Option<&str>,
+) -> Result<Outcome, Error> {
+    if comment.mode == Mode::New {
+        if comment.only_if_present {
+            return Ok(Outcome::NotNeeded);
+        }
+        return create_once(host, comment, body, &[]).map(|posted| Outcome::Created { url: posted.url });
+    }
+    for _ in 0..MOST_ROUNDS {
+        let ours = ours(host, comment)?;
+        let Some(first) = ours.first() else {
+            if comment.only_if_present {
+                return Ok(Outcome::NotNeeded);
+            }
+            let posted = create_once(host, comment, body, &[])?;
+            return settle_created(host, comment, body, posted, head);
+        };
+        let same = marker::content(&first.body) == marker::content(body);
+        if same && ours.len() == 1 {
+            return Ok(Outcome::Unchanged { url: first.url.clone() });
+        }
+        if let Some(newer) = newer_head(host, first, head) {
+            return Ok(Outcome::Superseded { head: newer });
+        }
+        let written = match comment.mode {
+            Mode::Update | Mode::New => bring_up_to_date(host, first, body, same, &ours, head)?,
+            Mode::DeleteAndNew | Mode::HideAndNew => Some(replace(host, comment, body, &ours)?),
+        };
+        if let Some(outcome) = written {
+            return Ok(outcome);
+        }
+    }
+    Err(Error::new(Kind::Interrupted, "the comment keeps changing while it is written; another run is at work"))
+}
+
+/// Our comments with this tag, the oldest first. A person may have pasted our marker, and a token of a workflow may edit what
+/// people wrote: only what a program or we ourselves wrote is ours.
+fn ours(host: &dyn Conversation, comment: &Comment) -> Result<Vec<Posted>, Error> {
+    let tag = comment.tag.to_string();
+    let mut found = host.comments()?;
+    found.retain(|posted| marker::read(&posted.body).is_some_and(|marker| marker.tag == tag));
+    if found.iter().any(|posted| !posted.automated) {
+        let viewer = host.viewer()?;
+        let unknown = viewer.is_none() && !host.names_programs();
+        found.retain(|posted| posted.automated || unknown || viewer.is_some() && posted.author == viewer);
+    }
+    Ok(found)
+}
+
+/// The pull request's newest commit, when it is not ours but the one that the comment is about.
+fn newer_head(host: &dyn Conversation, posted: &Posted, head: Option<&str>) -> Option<String> {
+    let head = head?;
+    let told = marker::read(&posted.body)?.head?;
+    if same_commit(&told, head) {
+        return None;
+    }
+    // A token that may not ask this can still write: then the last one to come is believed.
+    let newest = host.head().ok()??;
+    (same_commit(&newest, &told) && !same_commit(&newest, head)).then_some(newest)
+}
+
+/// `None` when the comment vanished meanwhile.
+fn bring_up_to_date(
+    host: &dyn Conversation,
+    first: &Posted,
+    body: &str,
+    same: bool,
+    ours: &[Posted],
+    head: Option<&str>,
+) -> Result<Option<Outcome>, Error> {
+    remove_extras(host, ours.get(1..).unwrap_or_default())?;
+    if same {
+        return Ok(Some(Outcome::Unchanged { url: first.url.clone() }));
+    }
+    let updated = match host.update(&first.id, body) {
+        Err(error) if is_gone(&error) => return Ok(None),
+        other => other?,
+    };
+    let seen = match host.comment(&first.id) {
+        Err(error) if is_gone(&error) => return Ok(None),
+        other => other?,
+    };
+    if marker::content(&seen.body) == marker::content(body) {
+        return Ok(Some(Outcome::Updated { url: updated.url }));
+    }
+    // Another run wrote after us. If its commit is the newest, it is right; else we are asked again.
+    Ok(newer_head(host, &seen, head).map(|head| Outcome::Superseded { head }))
+}
+
+/// Writes a new comment first and puts the earlier ones away afterwards, so that a failure leaves too much and not nothing.
+fn replace(host: &dyn Conversation, comment: &Comment, body: &str, ours: &[Posted]) -> Result<Outcome, Error> {
+    let posted = create_once(host, comment, body, ours)?;
+    for old in ours {
+        match comment.mode {
+            Mode::HideAndNew => hide(host, old)?,
+            _ => ignore_gone(host.delete(&old.id))?,
+        }
+    }
+    Ok(Outcome::Created { url: posted.url })
+}
+
+/// Where the host folds nothing away, one line stays of the old comment.
+fn hide(host: &dyn Conversation, old: &Posted) -> Result<(), Error> {
+    let style = if old.body.starts_with('[') { Style::LinkDefinition } else { Style::HtmlComment };
+    let hidden = host.hide(old)?;
+    let left = if hidden { old.body.as_str() } else { "_Replaced by a newer report below._" };
+    ignore_gone(host.update(&old.id, &marker::retire(left, style)).map(drop))
+}
+
+/// Creates a comment. When the answer got lost, looks whether the comment came to be before trying again.
+fn create_once(host: &dyn Conversation, comment: &Comment, body: &str, earlier: &[Posted]) -> Result<Posted, Error> {
+    let mut lost = None;
+    for round in 0..MOST_ROUNDS {
+        match host.create(body) {
+            Err(error) if error.is_ambiguous() => lost = Some(error),
+            other => return other,
+        }
+        let known = |posted: &Posted| earlier.iter().any(|old| old.id == posted.id);
+        let found = ours(host, comment)?;
+        let found = found.into_iter().rev().find(|posted| !known(posted));
+        if let Some(found) = found.filter(|found| marker::content(&found.body) == marker::content(body)) {
+            return Ok(found);
+        }
+        host.pause(round);
+    }
+    Err(lost.unwrap_or_else(|| Error::new(Kind::Interrupted, "the comment could not be created")))
+}
+
+/// Another run may have created a comment at the same time. The oldest stays: both runs come to the same choice.
+fn settle_created(
+    host: &dyn Conversation,
+    comment: &Comment,
+    body: &str,
+    posted: Posted,
+    head: Option<&str>,
+) -> Result<Outcome, Error> {
+    let all = ours(host, comment)?;
+    let Some((first, extras)) = all.split_first().filter(|(_, extras)| !extras.is_empty()) else {
+        return Ok(Outcome::Created { url: posted.url });
+    };
+    remove_extras(host, extras)?;
+    if first.id == posted.id {
+        return Ok(Outcome::Created { url: posted.url });
+    }
+    if let Some(head) = newer_head(host, first, head) {
+        return Ok(Outcome::Superseded { head });
+    }
+    if marker::content(&first.body) != marker::content(body) {
+        host.update(&first.id, body)?;
+    }
+    Ok(Outcome::Updated { url: first.url.clone() })
+}
+
+fn remove_extras(host: &dyn Conversation, extras: &[Posted]) -> Result<(), Error> {
+    extras.iter().try_for_each(|extra| ignore_gone(host.delete(&extra.id)))
+}
+
+fn ignore_gone(result: Result<(), Error>) -> Result<(), Error> {
+    match result {
+        Err(error) if is_gone(&error) => Ok(()),
+        other => other,
+    }
+}
+
+fn is_gone(error: &Error) -> bool {
+    matches!(error.status(), Some(404 | 410))
+}

@@ -1,0 +1,394 @@
+use std::error::Error as _;
+use std::io::Read;
+use std::time::Duration;
+
+use reqwest::header::{ACCEPT, AUTHORIZATION, HeaderMap, HeaderName, HeaderValue, LOCATION};
+use reqwest::{NoProxy, Proxy, Url};
+use serde_json::Value;
+
+use super::error::{Error, Kind};
+use super::pace::{self, Clock};
+use super::secret::{Credential, Redactor, Secret};
+use super::target::Origin;
+use super::{Proxies, Settings};
+
+/// A repository that was renamed answers with one redirect, a mirror in front of it with a second.
+const MOST_REDIRECTS: u32 = 4;
+/// Five times of what GitHub sends.
+const MOST_HEADERS: usize = 128;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Method {
+    Get,
+    Post,
+    Put,
+    Patch,
+    Delete,
+}
+
+impl Method {
+    pub fn name(self) -> &'static str {
+        match self {
+            Method::Get => "GET",
+            Method::Post => "POST",
+            Method::Put => "PUT",
+            Method::Patch => "PATCH",
+            Method::Delete => "DELETE",
+        }
+    }
+
+    /// Whether sending it twice does the same as sending it once.
+    fn is_repeatable(self) -> bool {
+        self != Method::Post
+    }
+}
+
+/// What is asked of the origin.
+#[derive(Debug, Clone)]
+pub struct Request<'a> {
+    pub method: Method,
+    pub path: Vec<&'a str>,
+    pub query: Vec<(&'a str, String)>,
+    pub accept: &'a str,
+    pub headers: Vec<(&'static str, &'static str)>,
+    pub json: Option<Value>,
+}
+
+impl<'a> Request<'a> {
+    pub fn new(method: Method, path: impl Into<Vec<&'a str>>) -> Self {
+        let path = path.into();
+        Request { method, path, query: Vec::new(), accept: "application/json", headers: Vec::new(), json: None }
+    }
+
+    #[must_use]
+    pub fn query(mut self, name: &'a str, value: impl ToString) -> Self {
+        self.query.push((name, value.to_string()));
+        self
+    }
+
+    #[must_use]
+    pub fn json(mut self, body: Value) -> Self {
+        self.json = Some(body);
+        self
+    }
+}
+
+/// An answer that was read to its end.
+#[derive(Debug, Clone)]
+pub struct Reply {
+    pub status: u16,
+    /// Names in lower case.
+    pub headers: Vec<(String, String)>,
+    pub body: Vec<u8>,
+}
+
+impl Reply {
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
+    }
+
+    pub fn number(&self, name: &str) -> Option<u64> {
+        self.header(name)?.trim().parse().ok()
+    }
+
+    pub fn text(&self) -> String {
+        String::from_utf8_lossy(&self.body).into_owned()
+    }
+
+    pub fn json(&self) -> Result<Value, Error> {
+        serde_json::from_slice(&self.body)
+            .map_err(|cause| Error::new(Kind::Malformed, format!("the answer is not the JSON it should be: {cause}")))
+    }
+
+    /// Whether a `link` header names a page after this one.
+    pub fn has_next_page(&self) -> bool {
+        self.header("link").is_some_and(|links| links.split(',').any(|link| link.contains("rel=\"next\"")))
+    }
+
+    fn is_success(&self) -> bool {
+        (200..300).contains(&self.status)
+    }
+}
+
+pub struct Client<'a> {
+    inner: reqwest::blocking::Client,
+    origin: Origin,
+    credential: Credential,
+    redactor: Redactor,
+    settings: Settings,
+    clock: &'a dyn Clock,
+}
+
+impl<'a> Client<'a> {
+    pub fn new(
+        origin: Origin,
+        credential: Credential,
+        settings: Settings,
+        clock: &'a dyn Clock,
+    ) -> Result<Self, Error> {
+        // An error only says that a provider is there already.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let mut redactor = Redactor::default();
+        if let Some(secret) = credential.secret() {
+            redactor.learn(secret.expose());
+        }
+        let mut builder = reqwest::blocking::Client::builder()
+            .user_agent(settings.user_agent.as_str())
+            .redirect(reqwest::redirect::Policy::none())
+            .referer(false)
+            .connect_timeout(settings.connect_timeout)
+            .timeout(settings.timeout)
+            .http1_max_headers(MOST_HEADERS)
+            .no_proxy();
+        for proxy in proxies(&settings.proxies, &mut redactor)? {
+            builder = builder.proxy(proxy);
+        }
+        let inner = builder.build().map_err(|cause| {
+            let causes = redactor.clean(&causes(&cause));
+            Error::new(Kind::Unusable, format!("no connection can be prepared: {causes}"))
+        })?;
+        if let Credential::Basic { user, password } = &credential {
+            encoded(user, password, &inner).iter().for_each(|text| redactor.learn(text));
+        }
+        Ok(Client { inner, origin, credential, redactor, settings, clock })
+    }
+
+    /// The same credential and connections for another path of the same place.
+    #[must_use]
+    pub fn at(&self, path: &str) -> Client<'a> {
+        Client {
+            inner: self.inner.clone(),
+            origin: self.origin.with_path(path),
+            credential: self.credential.clone(),
+            redactor: self.redactor.clone(),
+            settings: self.settings.clone(),
+            clock: self.clock,
+        }
+    }
+
+    pub fn origin(&self) -> &Origin {
+        &self.origin
+    }
+
+    /// Lets a little time pass before something is tried again, the more the more often it failed.
+    pub fn pause(&self, attempt: u32) {
+        self.clock.sleep(pace::backoff(attempt, self.clock));
+    }
+
+    /// Sends the request until it is answered. What is not repeatable is sent again only when it cannot have taken effect.
+    pub fn send(&self, request: &Request) -> Result<Reply, Error> {
+        let url = self.origin.address(&request.path, &request.query)?;
+        let mut waited = Duration::ZERO;
+        let mut attempt = 0;
+        loop {
+            let (outcome, delay) = match self.follow(request, url.clone()) {
+                Ok(reply) if reply.is_success() => return Ok(reply),
+                Ok(reply) => {
+                    let delay = self.delay_after(&reply, request.method, attempt);
+                    (self.refusal(request, &reply, delay), delay)
+                }
+                Err(error) => {
+                    let again = error.kind == Kind::Unreachable
+                        || error.kind == Kind::Interrupted && request.method.is_repeatable();
+                    (error, again.then(|| pace::backoff(attempt, self.clock)))
+                }
+            };
+            attempt += 1;
+            let Some(delay) = delay else { return Err(outcome) };
+            waited += delay;
+            if attempt >= self.settings.attempts || waited > self.settings.patience {
+                return Err(outcome);
+            }
+            self.clock.sleep(delay);
+        }
+    }
+
+    fn delay_after(&self, reply: &Reply, method: Method, attempt: u32) -> Option<Duration> {
+        // A request that was turned away for its rate was not carried out, so that even a POST may return.
+        if let Some(delay) = pace::limited(reply, attempt, self.clock) {
+            return Some(delay);
+        }
+        let passing = matches!(reply.status, 408 | 500 | 502 | 503 | 504);
+        (passing && method.is_repeatable())
+            .then(|| pace::named_delay(reply, self.clock).unwrap_or_else(|| pace::backoff(attempt, self.clock)))
+    }
+
+    fn refusal(&self, request: &Request, reply: &Reply, delay: Option<Duration>) -> Error {
+        let asked = format!("{} {}", request.method.name(), self.redactor.clean(&request.path.join("/")));
+        let limited = matches!(reply.status, 403 | 429).then_some(delay).flatten();
+        if let Some(delay) = limited {
+            let seconds = delay.as_secs();
+            let message = format!("{} limits the rate and asks to wait {seconds} s ({asked})", self.origin.host());
+            return Error::new(Kind::RateLimited, message);
+        }
+        let said = self.redactor.clean(&explanation(reply));
+        let said = if said.is_empty() { String::new() } else { format!(": {said}") };
+        let message = format!("{} answered {} to {asked}{said}", self.origin.host(), reply.status);
+        Error::new(Kind::Status(reply.status), message)
+    }
+
+    /// One attempt, with redirects inside the origin followed and with the method kept.
+    fn follow(&self, request: &Request, mut url: Url) -> Result<Reply, Error> {
+        for _ in 0..=MOST_REDIRECTS {
+            let reply = self.exchange(request, &url)?;
+            let moved = matches!(reply.status, 301 | 307 | 308) || reply.status == 302 && request.method == Method::Get;
+            let Some(location) = reply.header(LOCATION.as_str()).filter(|_| moved) else {
+                if (300..400).contains(&reply.status) {
+                    let message = format!("{} answered {} without a place to go", self.origin.host(), reply.status);
+                    return Err(Error::new(Kind::Redirected, message));
+                }
+                return Ok(reply);
+            };
+            let next = url
+                .join(location)
+                .map_err(|_| Error::new(Kind::Redirected, format!("{} redirects to no address", self.origin.host())))?;
+            if !self.origin.owns(&next) {
+                let to = self.redactor.clean(next.host_str().unwrap_or("another place"));
+                let message = format!("{} redirects to {to}, which must not see the token", self.origin.host());
+                return Err(Error::new(Kind::Redirected, message));
+            }
+            url = next;
+        }
+        Err(Error::new(Kind::Redirected, format!("{} redirects without an end", self.origin.host())))
+    }
+
+    fn exchange(&self, request: &Request, url: &Url) -> Result<Reply, Error> {
+        let method = match request.method {
+            Method::Get => reqwest::Method::GET,
+            Method::Post => reqwest::Method::POST,
+            Method::Put => reqwest::Method::PUT,
+            Method::Patch => reqwest::Method::PATCH,
+            Method::Delete => reqwest::Method::DELETE,
+        };
+        let mut headers = HeaderMap::new();
+        headers.insert(ACCEPT, header_value(request.accept, false)?);
+        for (name, value) in &request.headers {
+            headers.insert(HeaderName::from_static(name), header_value(value, false)?);
+        }
+        let mut builder = self.inner.request(method, url.clone());
+        match &self.credential {
+            Credential::Anonymous => {}
+            Credential::Bearer(token) => drop(headers.insert(AUTHORIZATION, prefixed("Bearer", token)?)),
+            Credential::Token(token) => drop(headers.insert(AUTHORIZATION, prefixed("token", token)?)),
+            Credential::Header { name, value } => {
+                headers.insert(HeaderName::from_static(name), header_value(value.expose(), true)?);
+            }
+            Credential::Basic { user, password } => builder = builder.basic_auth(user, Some(password.expose())),
+        }
+        builder = builder.headers(headers);
+        if let Some(body) = &request.json {
+            builder = builder.json(body);
+        }
+        let built = builder.build().map_err(|cause| self.failure(&cause, Kind::Unusable))?;
+        let response = self.inner.execute(built).map_err(|cause| {
+            let kind = if cause.is_connect() { Kind::Unreachable } else { Kind::Interrupted };
+            self.failure(&cause, kind)
+        })?;
+        let status = response.status().as_u16();
+        let headers = response.headers().iter();
+        let headers = headers
+            .map(|(name, value)| (name.as_str().to_owned(), String::from_utf8_lossy(value.as_bytes()).into_owned()))
+            .collect();
+        let mut body = Vec::new();
+        let limit = self.settings.max_reply_bytes;
+        response.take(limit + 1).read_to_end(&mut body).map_err(|cause| {
+            let cause = self.redactor.clean(&cause.to_string());
+            Error::new(Kind::Interrupted, format!("{} broke off its answer: {cause}", self.origin.host()))
+        })?;
+        if body.len() as u64 > limit {
+            let message = format!("the answer of {} has more than {} MiB", self.origin.host(), limit >> 20);
+            return Err(Error::new(Kind::TooLarge, message));
+        }
+        Ok(Reply { status, headers, body })
+    }
+
+    fn failure(&self, cause: &reqwest::Error, kind: Kind) -> Error {
+        let what = if cause.is_timeout() {
+            "did not answer in time"
+        } else if kind == Kind::Unreachable {
+            "cannot be reached"
+        } else {
+            "broke off"
+        };
+        let causes = self.redactor.clean(&causes(cause));
+        Error::new(kind, format!("{} {what}: {causes}", self.origin.host()))
+    }
+}
+
+/// The innermost causes say what happened; the outermost only repeats the address.
+fn causes(error: &reqwest::Error) -> String {
+    let mut texts = Vec::new();
+    let mut cause = error.source();
+    while let Some(inner) = cause {
+        texts.push(inner.to_string());
+        cause = inner.source();
+    }
+    texts.dedup();
+    if texts.is_empty() { error.to_string() } else { texts.join(": ") }
+}
+
+/// What a code host says about a refusal: `message` with `errors` (GitHub), `error` (GitLab, Bitbucket), else the text.
+fn explanation(reply: &Reply) -> String {
+    let Ok(Value::Object(object)) = serde_json::from_slice::<Value>(&reply.body) else {
+        let text = reply.text();
+        // A page for people is of no use in a log.
+        return if text.trim_start().starts_with('<') { String::new() } else { text };
+    };
+    let said = ["message", "error", "error_description"].iter().filter_map(|name| object.get(*name)).map(said_in);
+    let details = object.get("errors").map(said_in);
+    said.chain(details).filter(|text| !text.is_empty()).collect::<Vec<_>>().join("; ")
+}
+
+fn said_in(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Object(object) => match object.get("message") {
+            Some(Value::String(text)) => text.clone(),
+            _ => value.to_string(),
+        },
+        Value::Null => String::new(),
+        other => other.to_string(),
+    }
+}
+
+fn header_value(text: &str, secret: bool) -> Result<HeaderValue, Error> {
+    let mut value = HeaderValue::from_str(text).map_err(|_| {
+        // The text is not repeated: it may be the token.
+        Error::new(Kind::Unusable, "the token holds a character that cannot be sent, such as a line break")
+    })?;
+    value.set_sensitive(secret);
+    Ok(value)
+}
+
+fn prefixed(scheme: &str, token: &Secret) -> Result<HeaderValue, Error> {
+    header_value(&format!("{scheme} {}", token.expose()), true)
+}
+
+/// The password as it stands in the header, which a server may repeat.
+fn encoded(user: &str, password: &Secret, client: &reqwest::blocking::Client) -> Option<String> {
+    let request = client.get("http://localhost").basic_auth(user, Some(password.expose())).build().ok()?;
+    let sent = request.headers().get(AUTHORIZATION)?.to_str().ok()?;
+    Some(sent.split_once(' ')?.1.to_owned())
+}
+
+fn proxies(settings: &Proxies, redactor: &mut Redactor) -> Result<Vec<Proxy>, Error> {
+    let except = settings.except.as_deref().and_then(NoProxy::from_string);
+    let mut found = Vec::new();
+    for (address, scheme) in [(&settings.https, "https"), (&settings.http, "http")] {
+        let Some(address) = address.as_ref().filter(|address| !address.is_empty()) else { continue };
+        let unusable = |why: &str| Error::new(Kind::Unusable, format!("the proxy for {scheme} {why}"));
+        // Most tools take `proxy:3128` as well.
+        let text = address.expose();
+        let text = if text.contains("://") { text.to_owned() } else { format!("http://{text}") };
+        let url = Url::parse(&text).map_err(|_| unusable("is no address"))?;
+        if !matches!(url.scheme(), "http" | "https") {
+            return Err(unusable(&format!("is of the kind `{}`, which is not supported", url.scheme())));
+        }
+        if let Some(password) = url.password() {
+            redactor.learn(password);
+        }
+        let proxy = if scheme == "https" { Proxy::https(url) } else { Proxy::http(url) };
+        found.push(proxy.map_err(|_| unusable("cannot be used"))?.no_proxy(except.clone()));
+    }
+    Ok(found)
+}

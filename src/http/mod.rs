@@ -1,0 +1,62 @@
+//! One careful HTTP client for the two rooms that may open a socket.
+//!
+//! It sends a credential to one origin only, follows no redirect that leaves it, waits when the server asks for it, tries
+//! again when that is safe, reads no more than it was told to, and never repeats a secret in a message. It knows nothing
+//! of what is asked and reads neither the environment nor the clock: both are handed in.
+
+mod client;
+mod error;
+mod pace;
+mod secret;
+mod target;
+
+pub use client::{Client, Method, Reply, Request};
+pub use error::{Error, Kind};
+pub use pace::Clock;
+pub use secret::{Credential, Secret};
+pub use target::Origin;
+
+use std::time::Duration;
+
+/// What the environment says about reaching the network.
+#[derive(Debug, Clone, Default)]
+pub struct Proxies {
+    /// For `https://` addresses. May carry a user and a password, so it is a secret.
+    pub https: Option<Secret>,
+    /// For `http://` addresses.
+    pub http: Option<Secret>,
+    /// Hosts to reach directly, in the usual comma-separated notation.
+    pub except: Option<String>,
+}
+
+#[derive(Debug, Clone)]
+pub struct Settings {
+    pub user_agent: String,
+    pub proxies: Proxies,
+    pub connect_timeout: Duration,
+    /// For one request, from connecting to the last byte of the answer.
+    pub timeout: Duration,
+    /// After decompression.
+    pub max_reply_bytes: u64,
+    /// How often a request is sent at most.
+    pub attempts: u32,
+    /// How long all waiting between attempts of one request may take together.
+    pub patience: Duration,
+    /// Whether a credential may travel over plain `http://` to another machine.
+    pub allow_plain_http: bool,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Settings {
+            user_agent: concat!("gpulint/", env!("CARGO_PKG_VERSION")).to_owned(),
+            proxies: Proxies::default(),
+            connect_timeout: Duration::from_secs(10),
+            timeout: Duration::from_secs(30),
+            max_reply_bytes: 16 << 20,
+            attempts: 5,
+            patience: Duration::from_secs(180),
+            allow_plain_http: false,
+        }
+    }
+}

@@ -1,0 +1,350 @@
+//! Applies the table to words, variables and settings.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::super::fact::{Fact, Origin};
+use super::super::key::{Key, Value};
+use super::shell::HOLE;
+use super::table::{Program, Rank, Reader, TABLE, Target, normalize_flag, normalize_path, normalize_variable};
+use super::values::{self, Meaning, meaning};
+use super::words::{self, Command, Token};
+use super::{Facts, Setting};
+use crate::source::Span;
+
+/// Settings speak after variables, variables after arguments.
+const VARIABLES: Rank = 1000;
+const GENERIC: Rank = 2000;
+/// What follows from the name of a program or image.
+const NAMES: Rank = 3000;
+
+/// What was found so far: for each fact the strongest place.
+#[derive(Default)]
+pub(super) struct Found {
+    facts: BTreeMap<Key, (Rank, Fact<Value>)>,
+    /// There are arguments or variables that are not known: what was not found may be among them.
+    open: Option<(Arc<str>, Span)>,
+    expert_parallel: Option<Token>,
+}
+
+impl Found {
+    pub(super) fn put(&mut self, key: Key, rank: Rank, fact: Fact<Value>) {
+        if self.facts.get(&key).is_none_or(|(known, _)| rank <= *known) && !fact.is_absent() {
+            self.facts.insert(key, (rank, fact));
+        }
+    }
+
+    fn has(&self, key: Key) -> bool {
+        self.facts.contains_key(&key)
+    }
+
+    fn text(&self, key: Key) -> Option<&str> {
+        self.facts.get(&key).and_then(|(_, fact)| fact.value()).and_then(Value::as_text)
+    }
+
+    /// A word that declares a fact.
+    fn word(&mut self, programs: &[&Program], key: Key, rank: Rank, token: &Token) {
+        if token.has_hole() {
+            return self.put(key, rank, Fact::unknown(token.why(), token.span));
+        }
+        match meaning(programs.first().copied(), key, &token.text) {
+            Meaning::Value(value) => self.put(key, rank, known(value, token)),
+            Meaning::Unclear(why) => self.put(key, rank, Fact::unknown(why, token.span)),
+            Meaning::Nothing => {}
+        }
+    }
+
+    /// A value that the table gives, at the place that made it speak.
+    fn fixed(&mut self, programs: &[&Program], key: Key, rank: Rank, value: &str, token: &Token) {
+        if key == Key::ExpertParallel && value == "group" {
+            self.expert_parallel = Some(token.clone());
+            return;
+        }
+        let token = Token { text: value.to_owned(), why: None, ..token.clone() };
+        self.word(programs, key, rank, &token);
+    }
+
+    fn apply(&mut self, programs: &[&Program], target: Target, rank: Rank, token: &Token) {
+        match target {
+            Target::Key(key) => self.word(programs, key, rank, token),
+            Target::Reader(_) if token.has_hole() => {
+                if target == Target::Reader(Reader::Arguments) {
+                    self.open = Some((token.why(), token.span));
+                }
+            }
+            Target::Reader(reader) => self.read(programs, reader, rank, token),
+        }
+    }
+
+    fn read(&mut self, programs: &[&Program], reader: Reader, rank: Rank, token: &Token) {
+        let lower = token.text.to_ascii_lowercase();
+        match reader {
+            Reader::Arguments => {
+                let words = words::of_arguments(token, &BTreeMap::new());
+                self.arguments(programs, &words, 0, false);
+            }
+            Reader::Profile => self.profile(programs, rank, token),
+            Reader::Speculation => {
+                let model = serde_json::from_str::<serde_json::Value>(&token.text).ok();
+                let model = model.as_ref().and_then(|json| json.get("model")).and_then(|model| model.as_str());
+                if let Some(model) = model {
+                    self.fixed(programs, Key::DraftModel, rank, model, token);
+                }
+            }
+            Reader::Deepspeed => {
+                self.word(programs, Key::Sharding, rank, token);
+                if lower.contains("offload") {
+                    self.fixed(programs, Key::Offload, rank, "optimizer", token);
+                }
+            }
+            Reader::Fsdp => {
+                self.word(programs, Key::Sharding, rank, token);
+                if lower.split_whitespace().any(|word| word == "offload") {
+                    self.fixed(programs, Key::Offload, rank, "weights", token);
+                }
+            }
+            Reader::OffloadOptimizer | Reader::OffloadWeights => {
+                let what = if reader == Reader::OffloadOptimizer { "optimizer" } else { "weights" };
+                if values::flag(&lower) != Some(false) {
+                    self.fixed(programs, Key::Offload, rank, what, token);
+                }
+            }
+            Reader::Recipe => self.recipe(programs, rank, token),
+        }
+    }
+
+    /// `tensorrt_llm-h100-fp8-tp4-pp1-throughput` says precision and parallelism; other profiles are bare identifiers.
+    fn profile(&mut self, programs: &[&Program], rank: Rank, token: &Token) {
+        let number = |part: &str, prefix: &str| part.strip_prefix(prefix)?.parse::<u32>().ok();
+        for part in token.text.to_ascii_lowercase().split('-') {
+            if let Some(n) = number(part, "tp") {
+                self.fixed(programs, Key::TensorParallel, rank, &n.to_string(), token);
+            } else if let Some(n) = number(part, "pp") {
+                self.fixed(programs, Key::PipelineParallel, rank, &n.to_string(), token);
+            } else if matches!(part, "fp8" | "bf16" | "fp16" | "int8" | "int4" | "nvfp4" | "mxfp4" | "fp4") {
+                self.fixed(programs, Key::Precision, rank, part, token);
+            }
+        }
+    }
+
+    /// `llama3_1/70B_qlora_single_device`: method and sharding are in the name of a recipe.
+    fn recipe(&mut self, programs: &[&Program], rank: Rank, token: &Token) {
+        let lower = token.text.to_ascii_lowercase();
+        let method = ["qlora", "lora", "full", "pretrain"].into_iter().find(|word| lower.contains(word));
+        if let Some(method) = method {
+            let method = if method == "pretrain" { "full" } else { method };
+            self.fixed(programs, Key::Method, rank, method, token);
+        }
+        if lower.contains("single_device") {
+            self.fixed(programs, Key::Sharding, rank, "ddp", token);
+        } else if lower.contains("distributed") {
+            self.fixed(programs, Key::Sharding, rank, "fsdp", token);
+        }
+    }
+
+    /// Arguments of a command. `start` is the first word behind the program's own name.
+    pub(super) fn arguments(&mut self, programs: &[&Program], words: &[Token], start: usize, positional: bool) {
+        let mut positional = positional.then(|| programs.first().and_then(|program| program.positional)).flatten();
+        let mut at = 0;
+        while let Some(word) = words.get(at) {
+            at += 1;
+            if word.is_open() {
+                if at > start {
+                    self.open.get_or_insert((word.why(), word.span));
+                }
+                continue;
+            }
+            let (name, inline) = split_flag(word);
+            let normalized = normalize_flag(name);
+            if !name.starts_with('-') {
+                if let Some(value) = &inline {
+                    // `model.micro_batch_size=4`, as Hydra and OmegaConf take it.
+                    let plain = normalized.trim_start_matches('+').to_owned();
+                    self.flag(programs, &plain, Some(value), word);
+                } else if at > start
+                    && let Some(target) = positional.take()
+                {
+                    self.apply(programs, target, 1, word);
+                }
+                continue;
+            }
+            let next = words.get(at).filter(|next| inline.is_none() && is_value(next));
+            let consumed = self.flag(programs, &normalized, inline.as_ref().or(next), word);
+            if inline.is_none() && next.is_some() && consumed {
+                at += 1;
+            }
+        }
+    }
+
+    /// One flag; says whether the word after it is its value.
+    fn flag(&mut self, programs: &[&Program], name: &str, value: Option<&Token>, word: &Token) -> bool {
+        let with_span = |value: &Token| Token { span: word.span.to(value.span), ..value.clone() };
+        for program in programs {
+            if let Some((target, rank)) = program.flags.get(name) {
+                match value {
+                    Some(value) => self.apply(programs, *target, rank + 1, &with_span(value)),
+                    None if matches!(target, Target::Key(key) if *key == Key::Recompute) => {
+                        self.fixed(programs, Key::Recompute, rank + 1, "true", word);
+                    }
+                    None => {}
+                }
+                return true;
+            }
+            if let Some(sets) = program.switches.get(name) {
+                let said = value.and_then(|value| values::flag(&value.text));
+                let no = said == Some(false);
+                for (key, text) in sets.iter().filter(|_| !no) {
+                    self.fixed(programs, *key, 0, text, word);
+                }
+                return said.is_some();
+            }
+        }
+        !programs.iter().any(|program| program.bare.iter().any(|bare| bare == name))
+    }
+
+    pub(super) fn environment(&mut self, programs: &[&Program], command: &Command, generic: bool) {
+        let mut sets: Vec<(&Program, Rank)> = programs.iter().map(|program| (*program, VARIABLES)).collect();
+        if generic {
+            sets.push((&TABLE.generic, GENERIC));
+        }
+        for (name, token) in &command.env {
+            let name = normalize_variable(name);
+            for (program, offset) in &sets {
+                if let Some((target, rank)) = program.env.get(&name) {
+                    self.apply(programs, *target, offset + rank, token);
+                    break;
+                }
+                if let Some(flags) = program.switches.get(&name.to_ascii_lowercase().replace('_', "-"))
+                    && values::flag(&token.text) == Some(true)
+                {
+                    flags.iter().for_each(|(key, text)| self.fixed(programs, *key, *offset, text, token));
+                    break;
+                }
+            }
+        }
+        if let Some(why) = &command.open_env
+            && let Some(span) = command.image.as_ref().map(|image| image.span)
+        {
+            self.open.get_or_insert((why.clone(), span));
+        }
+    }
+
+    pub(super) fn settings(&mut self, programs: &[&Program], settings: &[Setting]) {
+        for setting in settings {
+            let path = normalize_path(&setting.path);
+            let Some(token) = words::token(&setting.value) else { continue };
+            for program in programs {
+                if let Some((target, rank)) = program.setting(&path) {
+                    self.apply(programs, target, rank, &token);
+                    break;
+                }
+                let last = path.rsplit('.').next().unwrap_or_default();
+                if let Some(sets) = program.setting_switches.get(last)
+                    && values::flag(&token.text) == Some(true)
+                {
+                    sets.iter().for_each(|(key, text)| self.fixed(programs, *key, 1, text, &token));
+                    break;
+                }
+            }
+        }
+    }
+
+    /// The model that the path of an image names: `nvcr.io/nim/meta/llama-3.1-8b-instruct:1.3`.
+    pub(super) fn model_of_image(&mut self, image: &Token) {
+        let (path, _) = super::table::image_parts(&image.text);
+        let mut parts: Vec<&str> = path.rsplit('/').take(2).collect();
+        parts.reverse();
+        let model = parts.join("/");
+        if !model.contains(HOLE) && !model.ends_with("llm-nim") {
+            let origin = image.origin.clone();
+            self.put(Key::Model, NAMES, Fact::known(Value::text(model), image.span, origin));
+        }
+    }
+
+    /// Everything that was said, completed by what follows from it.
+    pub(super) fn finish(mut self, programs: &[&Program], span: Span, known_by: Origin) -> Facts {
+        let Some(program) = programs.first() else { return self.into_facts() };
+        self.put(Key::Program, 0, Fact::known(Value::text(&*program.name), span, known_by.clone()));
+        if let Some(task) = programs.iter().find_map(|program| program.task.as_deref()) {
+            let origin = Origin::Inferred(format!("it runs {}", program.name).into());
+            let origin = if program.launcher { origin } else { known_by };
+            self.put(Key::Task, GENERIC, Fact::known(Value::text(task), span, origin));
+        }
+        self.expert_group();
+        self.quantized_adapters();
+        for (key, value) in programs.iter().flat_map(|program| &program.defaults) {
+            if self.has(*key) {
+                continue;
+            }
+            match (&self.open, meaning(Some(program), *key, value)) {
+                (Some((why, at)), _) => {
+                    let fact = Fact::unknown(why.clone(), *at);
+                    self.facts.insert(*key, (NAMES, fact));
+                }
+                (None, Meaning::Value(value)) => {
+                    self.facts.insert(*key, (NAMES, Fact::known(value, span, Origin::Default)));
+                }
+                _ => {}
+            }
+        }
+        if let Some((why, at)) = &self.open {
+            let undecided = [Key::Model, Key::Context, Key::Precision];
+            for key in undecided.into_iter().filter(|key| !self.facts.contains_key(key)).collect::<Vec<_>>() {
+                self.facts.insert(key, (NAMES, Fact::unknown(why.clone(), *at)));
+            }
+        }
+        self.into_facts()
+    }
+
+    /// A switch spreads experts over all GPUs of the tensor and data parallel groups.
+    fn expert_group(&mut self) {
+        let Some(token) = self.expert_parallel.take() else { return };
+        let size = |key| match self.facts.get(&key) {
+            Some((_, fact)) => fact.value().and_then(Value::as_number),
+            None => Some(1.0),
+        };
+        if let (Some(tensor), Some(data)) = (size(Key::TensorParallel), size(Key::DataParallel)) {
+            let value = Value::Integer((tensor * data) as i64);
+            self.put(Key::ExpertParallel, 1, known(value, &token));
+        }
+    }
+
+    /// Adapters on four-bit weights go by a name of their own.
+    fn quantized_adapters(&mut self) {
+        let four_bit = matches!(self.text(Key::Precision), Some("nf4" | "int4" | "fp4"));
+        if four_bit
+            && self.text(Key::Method) == Some("lora")
+            && let Some((rank, Fact::Known(method))) = self.facts.get_mut(&Key::Method)
+        {
+            method.value = Value::text("qlora");
+            *rank = 0;
+        }
+    }
+
+    pub(super) fn into_facts(self) -> Facts {
+        self.facts.into_iter().map(|(key, (_, fact))| (key, fact)).collect()
+    }
+}
+
+fn known(value: Value, token: &Token) -> Fact<Value> {
+    let mut fact = Fact::known(value, token.span, token.origin.clone());
+    if let Fact::Known(known) = &mut fact {
+        known.defined = token.defined;
+    }
+    fact
+}
+
+/// `--flag=value` in its parts.
+fn split_flag(word: &Token) -> (&str, Option<Token>) {
+    match word.text.split_once('=') {
+        Some((name, value)) if !name.is_empty() && !name.contains(char::is_whitespace) => {
+            (name, Some(Token { text: value.trim_matches(['"', '\'']).to_owned(), ..word.clone() }))
+        }
+        _ => (&word.text, None),
+    }
+}
+
+/// Flags begin with a dash, and so do negative numbers, which are values.
+fn is_value(word: &Token) -> bool {
+    !word.text.starts_with('-') || word.text[1..].starts_with(|c: char| c.is_ascii_digit())
+}

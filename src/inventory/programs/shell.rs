@@ -1,0 +1,458 @@
+//! Splits shell text into commands and words: quotes, continuations, `&&`, assignments, variables, here-documents.
+//!
+//! Tolerant where a shell would refuse, and never wrong on purpose: what only a run could tell is a hole in the word.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// Stands in known text for a part that is not known. Front ends may use it too.
+pub const HOLE: char = '\u{FFFC}';
+
+/// Longer words say nothing about a model; expanding variables in each other stops here.
+const LONGEST_WORD: usize = 16 << 10;
+/// Longer scripts are read up to here.
+const LONGEST_SCRIPT: usize = 512 << 10;
+const MOST_WORDS: usize = 20_000;
+
+/// A word of a command: text where variables are expanded, with the byte range of the script that it came from.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Piece {
+    pub(super) text: String,
+    pub(super) start: usize,
+    pub(super) end: usize,
+    /// The variable whose value is part of the text.
+    pub(super) variable: Option<Arc<str>>,
+}
+
+/// Commands of a script in order, each as its words. Variables come from `outer` and from assignments on the way.
+pub(super) fn commands(script: &str, outer: &dyn Fn(&str) -> Option<String>) -> Vec<Vec<Piece>> {
+    let script = match script.char_indices().find(|(at, _)| *at >= LONGEST_SCRIPT) {
+        Some((at, _)) => &script[..at],
+        None => script,
+    };
+    let mut expansion = Expansion { outer, local: BTreeMap::new(), words: 0 };
+    let mut result = Vec::new();
+    let mut lexer = Lexer { text: script, at: 0 };
+    while let Some(raw) = lexer.command() {
+        if let Some(command) = expansion.command(raw) {
+            result.push(command);
+        }
+        if expansion.words > MOST_WORDS {
+            break;
+        }
+    }
+    result
+}
+
+/// `$(NAME)` as the kubelet expands it: known variables only, `$$` escapes.
+pub(super) fn expand_references(text: &str, variable: &dyn Fn(&str) -> Option<String>) -> (String, Option<Arc<str>>) {
+    let mut result = String::with_capacity(text.len());
+    let mut used = None;
+    let mut rest = text;
+    while let Some(at) = rest.find('$') {
+        result.push_str(&rest[..at]);
+        rest = &rest[at..];
+        if let Some(after) = rest.strip_prefix("$$") {
+            result.push('$');
+            rest = after;
+            continue;
+        }
+        let name = rest.strip_prefix("$(").and_then(|inner| inner.split_once(')')).map(|(name, _)| name);
+        match name.filter(|name| is_name(name)).and_then(|name| variable(name).map(|value| (name, value))) {
+            Some((name, value)) if result.len() + value.len() < LONGEST_WORD => {
+                result.push_str(&value);
+                used = Some(name.into());
+                rest = &rest[name.len() + 3..];
+            }
+            _ => {
+                result.push('$');
+                rest = &rest[1..];
+            }
+        }
+    }
+    result.push_str(rest);
+    (result, used)
+}
+
+pub(super) fn is_name(text: &str) -> bool {
+    let mut chars = text.chars();
+    chars.next().is_some_and(|c| c.is_ascii_alphabetic() || c == '_')
+        && chars.all(|c| c.is_ascii_alphanumeric() || c == '_')
+}
+
+#[derive(Debug)]
+enum Part {
+    Text(String),
+    Variable {
+        name: String,
+        default: Option<String>,
+        quoted: bool,
+    },
+    /// Output of a command, arithmetic, a positional parameter.
+    Hole {
+        quoted: bool,
+    },
+}
+
+#[derive(Debug)]
+struct Raw {
+    parts: Vec<Part>,
+    start: usize,
+    end: usize,
+}
+
+struct Lexer<'a> {
+    text: &'a str,
+    at: usize,
+}
+
+impl Lexer<'_> {
+    /// The next command; `None` at the end.
+    fn command(&mut self) -> Option<Vec<Raw>> {
+        let mut words = Vec::new();
+        loop {
+            match self.peek() {
+                None => return (!words.is_empty()).then_some(words),
+                Some(' ' | '\t' | '\r') => self.at += 1,
+                Some('\\') if self.continuation() => {}
+                Some('#') => self.comment(),
+                Some('\n' | ';' | '|' | '&' | '(' | ')') => {
+                    self.at += 1;
+                    if !words.is_empty() {
+                        return Some(words);
+                    }
+                }
+                Some('<' | '>') => self.redirection(),
+                Some(c) if c.is_ascii_digit() && self.descriptor() => self.redirection(),
+                Some(_) => words.push(self.word()),
+            }
+        }
+    }
+
+    fn peek(&self) -> Option<char> {
+        self.text[self.at..].chars().next()
+    }
+
+    fn rest(&self) -> &str {
+        &self.text[self.at..]
+    }
+
+    fn bump(&mut self) -> Option<char> {
+        let c = self.peek()?;
+        self.at += c.len_utf8();
+        Some(c)
+    }
+
+    /// A backslash before the end of a line, or before spaces and the end of a line: people leave them there.
+    fn continuation(&mut self) -> bool {
+        let after = &self.rest()[1..];
+        let blank = after.len() - after.trim_start_matches([' ', '\t', '\r']).len();
+        match after.as_bytes().get(blank) {
+            Some(b'\n') => {
+                self.at += blank + 2;
+                true
+            }
+            None => {
+                self.at = self.text.len();
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// The number before `>` in `2>&1`.
+    fn descriptor(&mut self) -> bool {
+        let digits = self.rest().find(|c: char| !c.is_ascii_digit()).unwrap_or(0);
+        let redirects = self.rest()[digits..].starts_with(['<', '>']);
+        if redirects {
+            self.at += digits;
+        }
+        redirects
+    }
+
+    fn comment(&mut self) {
+        let end = self.rest().find('\n').unwrap_or(self.rest().len());
+        self.at += end;
+    }
+
+    /// Skips `> file`, `2>&1` and the like. The text of a here-document is read as further commands: unit files and
+    /// compose files written by a script start programs too.
+    fn redirection(&mut self) {
+        while matches!(self.peek(), Some('<' | '>' | '&')) {
+            self.at += 1;
+        }
+        while matches!(self.peek(), Some(' ' | '\t' | '-')) {
+            self.at += 1;
+        }
+        if !matches!(self.peek(), None | Some('\n' | ';' | '|' | '(' | ')')) {
+            self.word();
+        }
+    }
+
+    fn word(&mut self) -> Raw {
+        let start = self.at;
+        let mut parts = Vec::new();
+        let mut text = String::new();
+        while let Some(c) = self.peek() {
+            match c {
+                ' ' | '\t' | '\r' | '\n' | ';' | '|' | '&' | '(' | ')' | '<' | '>' => break,
+                '\\' => {
+                    if self.continuation() {
+                        break;
+                    }
+                    self.at += 1;
+                    text.extend(self.bump());
+                }
+                '\'' => {
+                    self.at += 1;
+                    let end = self.rest().find('\'').unwrap_or(self.rest().len());
+                    text.push_str(&self.text[self.at..self.at + end]);
+                    self.at = (self.at + end + 1).min(self.text.len());
+                }
+                '"' => {
+                    self.at += 1;
+                    self.double_quoted(&mut parts, &mut text);
+                }
+                '$' | '`' => self.dollar(&mut parts, &mut text, false),
+                c => {
+                    text.push(c);
+                    self.at += c.len_utf8();
+                }
+            }
+        }
+        if self.at == start {
+            self.bump();
+        }
+        if !text.is_empty() || parts.is_empty() {
+            parts.push(Part::Text(text));
+        }
+        Raw { parts, start, end: self.at }
+    }
+
+    fn double_quoted(&mut self, parts: &mut Vec<Part>, text: &mut String) {
+        while let Some(c) = self.peek() {
+            match c {
+                '"' => {
+                    self.at += 1;
+                    return;
+                }
+                '\\' => {
+                    self.at += 1;
+                    match self.peek() {
+                        Some('\n') => self.at += 1,
+                        Some(c @ ('"' | '\\' | '$' | '`')) => {
+                            text.push(c);
+                            self.at += 1;
+                        }
+                        _ => text.push('\\'),
+                    }
+                }
+                '$' | '`' => self.dollar(parts, text, true),
+                c => {
+                    text.push(c);
+                    self.at += c.len_utf8();
+                }
+            }
+        }
+    }
+
+    fn dollar(&mut self, parts: &mut Vec<Part>, text: &mut String, quoted: bool) {
+        let flush = |parts: &mut Vec<Part>, text: &mut String| {
+            if !text.is_empty() {
+                parts.push(Part::Text(std::mem::take(text)));
+            }
+        };
+        if self.peek() == Some('`') {
+            self.at += 1;
+            let end = self.rest().find('`').unwrap_or(self.rest().len());
+            self.at = (self.at + end + 1).min(self.text.len());
+            flush(parts, text);
+            parts.push(Part::Hole { quoted });
+            return;
+        }
+        let after = &self.rest()[1..];
+        if after.starts_with('(') {
+            self.at += 1;
+            self.skip_parentheses();
+            flush(parts, text);
+            parts.push(Part::Hole { quoted });
+        } else if let Some(inner) = after.strip_prefix('{') {
+            let end = inner.find('}').unwrap_or(inner.len());
+            let part = braces(&inner[..end], quoted);
+            self.at = (self.at + 2 + end + 1).min(self.text.len());
+            flush(parts, text);
+            parts.push(part);
+        } else {
+            let length = after.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(after.len());
+            let name = after[..length].to_owned();
+            if is_name(&name) {
+                self.at += 1 + length;
+                flush(parts, text);
+                parts.push(Part::Variable { name, default: None, quoted });
+            } else if after.starts_with(|c: char| c.is_ascii_digit() || "@*#?$!".contains(c)) {
+                self.at += 2;
+                flush(parts, text);
+                parts.push(Part::Hole { quoted });
+            } else {
+                self.at += 1;
+                text.push('$');
+            }
+        }
+    }
+
+    fn skip_parentheses(&mut self) {
+        let mut depth = 0usize;
+        while let Some(c) = self.bump() {
+            match c {
+                '(' => depth += 1,
+                ')' => {
+                    depth = depth.saturating_sub(1);
+                    if depth == 0 {
+                        return;
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+}
+
+/// What stands inside `${…}`: a name, or a name with a default.
+fn braces(inner: &str, quoted: bool) -> Part {
+    let length = inner.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(inner.len());
+    let (name, operator) = inner.split_at(length);
+    if !is_name(name) {
+        return Part::Hole { quoted };
+    }
+    let default = operator.strip_prefix(":-").or(operator.strip_prefix('-')).or(operator.strip_prefix(":="));
+    if operator.is_empty() || default.is_some() {
+        let default = default.filter(|text| !text.contains('$')).map(|text| text.trim_matches('"').to_owned());
+        Part::Variable { name: name.to_owned(), default, quoted }
+    } else {
+        Part::Hole { quoted }
+    }
+}
+
+struct Expansion<'a> {
+    outer: &'a dyn Fn(&str) -> Option<String>,
+    local: BTreeMap<String, String>,
+    words: usize,
+}
+
+impl Expansion<'_> {
+    /// A command with its variables expanded; `None` where it only sets variables.
+    fn command(&mut self, raw: Vec<Raw>) -> Option<Vec<Piece>> {
+        let mut words: Vec<Piece> = raw.into_iter().flat_map(|word| self.word(word)).collect();
+        let exported =
+            words.first().is_some_and(|word| matches!(&*word.text, "export" | "local" | "declare" | "readonly"));
+        let assignments = words.iter().skip(usize::from(exported)).take_while(|word| assignment(&word.text).is_some());
+        let count = assignments.count();
+        if count > 0 && (exported || count == words.len()) {
+            for word in words.drain(usize::from(exported)..) {
+                if let Some((name, value)) = assignment(&word.text) {
+                    self.local.insert(name.to_owned(), value.to_owned());
+                }
+            }
+            return None;
+        }
+        self.words += words.len();
+        (!words.is_empty()).then_some(words)
+    }
+
+    fn word(&self, raw: Raw) -> Vec<Piece> {
+        let blank = || Piece { text: String::new(), start: raw.start, end: raw.end, variable: None };
+        let mut pieces = vec![blank()];
+        // `$EMPTY` is no word at all, `""` is one.
+        let vanishes = raw.parts.iter().any(|part| matches!(part, Part::Variable { quoted: false, .. }));
+        for part in raw.parts {
+            let (text, quoted, name) = match part {
+                Part::Text(text) => (text, true, None),
+                Part::Hole { quoted } => (HOLE.to_string(), quoted, None),
+                Part::Variable { name, default, quoted } => {
+                    let value = self.local.get(&name).cloned();
+                    let value = value.or_else(|| (self.outer)(&name)).filter(|v| !v.is_empty() || default.is_none());
+                    (value.or(default).unwrap_or(HOLE.to_string()), quoted, Some(Arc::from(name)))
+                }
+            };
+            let fields: Vec<&str> =
+                if quoted { vec![&text] } else { text.split_ascii_whitespace().collect::<Vec<_>>() };
+            for (index, field) in fields.into_iter().enumerate() {
+                if index > 0 {
+                    pieces.push(blank());
+                }
+                if let Some(piece) = pieces.last_mut() {
+                    if piece.text.len() + field.len() > LONGEST_WORD {
+                        piece.text.push(HOLE);
+                    } else {
+                        piece.text.push_str(field);
+                    }
+                    if name.is_some() {
+                        piece.variable.clone_from(&name);
+                    }
+                }
+            }
+        }
+        pieces.retain(|piece| !piece.text.is_empty() || !vanishes);
+        pieces
+    }
+}
+
+/// `NAME=value`.
+pub(super) fn assignment(text: &str) -> Option<(&str, &str)> {
+    text.split_once('=').filter(|(name, _)| is_name(name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn split(script: &str) -> Vec<Vec<String>> {
+        let outer = |name: &str| match name {
+            "MODEL" => Some("org/name".to_owned()),
+            "EXTRA" => Some("--a 1  --b".to_owned()),
+            "EMPTY" => Some(String::new()),
+            _ => None,
+        };
+        commands(script, &outer).into_iter().map(|words| words.into_iter().map(|word| word.text).collect()).collect()
+    }
+
+    #[test]
+    fn quotes_and_continuations_make_words() {
+        assert_eq!(
+            split("vllm serve 'a b' \"c \\\" d\" \\\n  --x=\"1\"'2' \\ \n -y\nnext"),
+            [vec!["vllm", "serve", "a b", "c \" d", "--x=12", "-y"], vec!["next"]]
+        );
+    }
+
+    #[test]
+    fn operators_end_commands_and_redirections_are_no_words() {
+        assert_eq!(
+            split("a 1 && b 2 || c; (d) | e >> log 2>&1 & f # g"),
+            [vec!["a", "1"], vec!["b", "2"], vec!["c"], vec!["d"], vec!["e"], vec!["f"]]
+        );
+    }
+
+    #[test]
+    fn variables_come_from_around_and_from_the_script() {
+        let hole = HOLE.to_string();
+        assert_eq!(
+            split("N=8; export M=$N\nrun $MODEL ${M}x \"$EXTRA\" $EXTRA ${NO:-d} $NO $EMPTY ${EMPTY:-e} $(x)"),
+            [vec!["run", "org/name", "8x", "--a 1  --b", "--a", "1", "--b", "d", &hole, "e", &hole]]
+        );
+    }
+
+    #[test]
+    fn the_kubelet_expands_what_it_knows() {
+        let variable = |name: &str| (name == "A").then(|| "1".to_owned());
+        assert_eq!(expand_references("x$(A)y$(B)$$(A)$", &variable).0, "x1y$(B)$(A)$");
+    }
+
+    #[test]
+    fn hostile_text_ends() {
+        for script in ["${", "\"", "'", "`", "$(", "\\", "<", "<<", "a=$a$a", "\u{FFFC}$", "<(", ">&"] {
+            split(script);
+        }
+        let doubling: String = (0..64).map(|n| format!("v{}=$v{n}$v{n}\n", n + 1)).collect();
+        assert!(split(&format!("v0=xxxxxxxx\n{doubling}run $v64"))[0][1].len() <= LONGEST_WORD + 64);
+    }
+}

@@ -1,0 +1,403 @@
+use std::collections::{BTreeMap, HashMap};
+use std::sync::LazyLock;
+
+use serde::Deserialize;
+
+use super::super::key::Key;
+
+/// The table, read once on first use.
+pub(super) static TABLE: LazyLock<Table> = LazyLock::new(|| Table::parse(include_str!("../programs.toml")));
+
+/// What an argument, variable or setting declares: a fact, or text that a reader of its own takes apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Target {
+    Key(Key),
+    Reader(Reader),
+}
+
+/// Text with more than one fact in it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Reader {
+    /// `tensorrt_llm-h100-fp8-tp4-pp1-throughput`
+    Profile,
+    /// Further arguments of the same program in one text.
+    Arguments,
+    /// `{"model": …, "num_speculative_tokens": …}`
+    Speculation,
+    /// Path of a DeepSpeed configuration: `ds_z3_offload.json`.
+    Deepspeed,
+    /// `full_shard auto_wrap offload`
+    Fsdp,
+    /// `optimizer_offload` and its like: the key is in the path, the value says whether.
+    OffloadOptimizer,
+    OffloadWeights,
+    /// Name of a recipe or configuration: `llama3_1/70B_lora`, `full_finetune_distributed`.
+    Recipe,
+}
+
+/// How strongly a place speaks: the smaller, the stronger.
+pub(super) type Rank = u16;
+
+#[derive(Debug, Default)]
+pub(super) struct Program {
+    pub(super) name: String,
+    pub(super) task: Option<String>,
+    /// The image's path names the model.
+    pub(super) model_from_image: bool,
+    pub(super) positional: Option<Target>,
+    pub(super) flags: HashMap<String, (Target, Rank)>,
+    pub(super) switches: HashMap<String, Vec<(Key, String)>>,
+    /// Arguments that stand alone, so that the word after them is not their value.
+    pub(super) bare: Vec<String>,
+    pub(super) env: HashMap<String, (Target, Rank)>,
+    /// By the last part of the path.
+    pub(super) settings: HashMap<String, Vec<(String, Target, Rank)>>,
+    pub(super) setting_switches: HashMap<String, Vec<(Key, String)>>,
+    pub(super) defaults: Vec<(Key, String)>,
+    pub(super) values: BTreeMap<Key, BTreeMap<String, String>>,
+    /// It launches another program and says little itself.
+    pub(super) launcher: bool,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Table {
+    pub(super) programs: Vec<Program>,
+    /// Names that mean the same in every program.
+    pub(super) generic: Program,
+    pub(super) values: BTreeMap<Key, BTreeMap<String, String>>,
+    /// Patterns of commands by their first word; those that begin with a wildcard stand under the empty word.
+    commands: HashMap<String, Vec<(Vec<String>, usize)>>,
+    images: Vec<(String, usize)>,
+    not_images: Vec<String>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct TableFile {
+    not_images: String,
+    values: BTreeMap<String, BTreeMap<String, String>>,
+    generic: ProgramRow,
+    program: Vec<ProgramRow>,
+}
+
+#[derive(Debug, Deserialize, Default)]
+#[serde(deny_unknown_fields, default)]
+struct ProgramRow {
+    name: String,
+    task: Option<String>,
+    like: Option<String>,
+    images: String,
+    commands: Vec<String>,
+    positional: Option<String>,
+    model_from_image: bool,
+    launcher: bool,
+    flags: BTreeMap<String, String>,
+    switches: BTreeMap<String, String>,
+    bare: String,
+    env: BTreeMap<String, String>,
+    settings: BTreeMap<String, String>,
+    setting_switches: BTreeMap<String, String>,
+    defaults: BTreeMap<String, String>,
+    values: BTreeMap<String, BTreeMap<String, String>>,
+}
+
+impl Table {
+    /// The table is part of the program and a test reads all of it, so a row that makes no sense is left out here.
+    fn parse(text: &str) -> Table {
+        let Ok(file) = toml::from_str::<TableFile>(text) else { return Table::default() };
+        let rows: HashMap<&str, &ProgramRow> = file.program.iter().map(|row| (&*row.name, row)).collect();
+        let mut table = Table {
+            generic: Program::build(&file.generic, &rows),
+            values: values(&file.values),
+            not_images: file.not_images.split_whitespace().map(str::to_owned).collect(),
+            ..Table::default()
+        };
+        for (index, row) in file.program.iter().enumerate() {
+            table.programs.push(Program::build(row, &rows));
+            table.images.extend(row.images.split_whitespace().map(|pattern| (pattern.to_owned(), index)));
+            for command in &row.commands {
+                let words: Vec<String> = command.split_whitespace().map(str::to_owned).collect();
+                let first = words.first().filter(|word| !word.contains('*')).cloned().unwrap_or_default();
+                table.commands.entry(first).or_default().push((words, index));
+            }
+        }
+        table
+    }
+
+    pub(super) fn program(&self, name: &str) -> Option<(usize, &Program)> {
+        self.programs.iter().enumerate().find(|(_, program)| program.name == name)
+    }
+
+    /// The program of an image, by the last parts of its path; the tag may speak against it.
+    pub(super) fn by_image(&self, image: &str) -> Option<usize> {
+        let (path, tag) = image_parts(image);
+        if self.not_images.iter().any(|pattern| image_matches(pattern, path, tag)) {
+            return None;
+        }
+        self.images.iter().find(|(pattern, _)| image_matches(pattern, path, tag)).map(|(_, index)| *index)
+    }
+
+    pub(super) fn is_other_hardware(&self, image: &str) -> bool {
+        let (path, tag) = image_parts(image);
+        self.not_images.iter().any(|pattern| image_matches(pattern, path, tag))
+    }
+
+    /// Programs whose pattern begins at this word, with the number of words that it takes.
+    pub(super) fn by_command<'a>(
+        &'a self,
+        words: &'a [&'a str],
+    ) -> impl Iterator<Item = (usize, usize, bool)> + use<'a> {
+        let first = words.first().copied().unwrap_or_default();
+        let exact = self.commands.get(first).into_iter().flatten();
+        let open = self.commands.get("").into_iter().flatten();
+        exact.chain(open).filter_map(move |(pattern, program)| {
+            let matches = pattern.len() <= words.len() && pattern.iter().zip(words).all(|(p, word)| glob(p, word));
+            let plain = pattern.len() == 1 && pattern.iter().all(|p| p.chars().all(|c| c.is_ascii_alphanumeric()));
+            matches.then_some((*program, pattern.len(), plain))
+        })
+    }
+}
+
+impl Program {
+    fn build(row: &ProgramRow, rows: &HashMap<&str, &ProgramRow>) -> Program {
+        let mut program = Program {
+            name: row.name.clone(),
+            task: row.task.clone(),
+            model_from_image: row.model_from_image,
+            launcher: row.launcher,
+            ..Program::default()
+        };
+        let mut chain = vec![row];
+        while let Some(next) = chain.last().and_then(|row| row.like.as_deref()).and_then(|name| rows.get(name)) {
+            if chain.len() > 4 {
+                break;
+            }
+            chain.push(next);
+        }
+        // From the most general to the most specific, so that the specific overwrites.
+        for row in chain.into_iter().rev() {
+            program.add(row);
+        }
+        program
+    }
+
+    fn add(&mut self, row: &ProgramRow) {
+        self.positional = row.positional.as_deref().map_or(self.positional, target);
+        self.task = row.task.clone().or(self.task.take());
+        add_names(&mut self.flags, &row.flags, normalize_flag);
+        add_names(&mut self.env, &row.env, normalize_variable);
+        for (name, sets) in &row.switches {
+            for name in name.split_whitespace() {
+                self.switches.insert(normalize_flag(name), assignments(sets));
+            }
+        }
+        for (name, sets) in &row.setting_switches {
+            self.setting_switches.insert(normalize_path(name), assignments(sets));
+        }
+        self.bare.extend(row.bare.split_whitespace().map(normalize_flag));
+        for (key, names) in &row.settings {
+            let Some(target) = target(key) else { continue };
+            for (rank, path) in names.split_whitespace().map(normalize_path).enumerate() {
+                let last = path.rsplit('.').next().unwrap_or_default().to_owned();
+                self.settings.entry(last).or_default().push((path, target, rank as Rank));
+            }
+        }
+        for (key, value) in &row.defaults {
+            let Some(key) = key_named(key) else { continue };
+            self.defaults.retain(|(known, _)| *known != key);
+            self.defaults.push((key, value.clone()));
+        }
+        for (key, map) in values(&row.values) {
+            self.values.entry(key).or_default().extend(map);
+        }
+    }
+
+    pub(super) fn setting(&self, path: &str) -> Option<(Target, Rank)> {
+        let last = path.rsplit('.').next().unwrap_or_default();
+        let candidates = self.settings.get(last)?;
+        candidates
+            .iter()
+            .filter(|(pattern, ..)| path == pattern || path.strip_suffix(&**pattern).is_some_and(|p| p.ends_with('.')))
+            .max_by_key(|(pattern, ..)| pattern.len())
+            .map(|(_, target, rank)| (*target, *rank))
+    }
+}
+
+fn add_names(
+    into: &mut HashMap<String, (Target, Rank)>,
+    from: &BTreeMap<String, String>,
+    normalize: fn(&str) -> String,
+) {
+    for (key, names) in from {
+        let Some(target) = target(key) else { continue };
+        for (rank, name) in names.split_whitespace().enumerate() {
+            into.insert(normalize(name), (target, rank as Rank));
+        }
+    }
+}
+
+fn values(from: &BTreeMap<String, BTreeMap<String, String>>) -> BTreeMap<Key, BTreeMap<String, String>> {
+    let mut all = BTreeMap::new();
+    for (key, map) in from {
+        let Some(key) = key_named(key) else { continue };
+        let words: &mut BTreeMap<String, String> = all.entry(key).or_default();
+        for (value, spellings) in map {
+            // `nothing` lists words that say nothing, `unclear` those that leave it open.
+            words.extend(spellings.split_whitespace().map(|word| (normalize_value(word), value.clone())));
+        }
+    }
+    all
+}
+
+fn target(name: &str) -> Option<Target> {
+    Some(Target::Reader(match name {
+        "profile" => Reader::Profile,
+        "arguments" => Reader::Arguments,
+        "speculation" => Reader::Speculation,
+        "deepspeed" => Reader::Deepspeed,
+        "fsdp" => Reader::Fsdp,
+        "offload_optimizer" => Reader::OffloadOptimizer,
+        "offload_weights" => Reader::OffloadWeights,
+        "recipe" => Reader::Recipe,
+        name => return key_named(name).map(Target::Key),
+    }))
+}
+
+fn key_named(name: &str) -> Option<Key> {
+    Key::ALL.iter().copied().find(|key| key.name() == name)
+}
+
+/// `precision=nf4 method=qlora`
+fn assignments(text: &str) -> Vec<(Key, String)> {
+    let pairs = text.split_whitespace().filter_map(|pair| pair.split_once('='));
+    pairs.filter_map(|(key, value)| Some((key_named(key)?, value.to_owned()))).collect()
+}
+
+/// `--a_b` and `--a-b` are one flag; short flags keep their case.
+pub(super) fn normalize_flag(text: &str) -> String {
+    if text.starts_with("--") || !text.starts_with('-') {
+        text.trim_end_matches('=').replace('_', "-").to_ascii_lowercase()
+    } else {
+        text.to_owned()
+    }
+}
+
+/// Variables are matched without regard to case, with `_`, `-` and `.` equal.
+pub(super) fn normalize_variable(text: &str) -> String {
+    text.replace(['-', '.'], "_").to_ascii_uppercase()
+}
+
+/// `engineArgs.tensorParallelSize`, `engine_args.tensor-parallel-size` and the like are one path.
+pub(super) fn normalize_path(text: &str) -> String {
+    let mut path = String::with_capacity(text.len() + 4);
+    let mut previous_lower = false;
+    for c in text.chars() {
+        if c.is_ascii_uppercase() && previous_lower {
+            path.push('_');
+        }
+        previous_lower = c.is_ascii_lowercase() || c.is_ascii_digit();
+        path.push(if c == '-' { '_' } else { c.to_ascii_lowercase() });
+    }
+    path
+}
+
+pub(super) fn normalize_value(text: &str) -> String {
+    text.trim().replace('_', "-").to_ascii_lowercase()
+}
+
+/// The path of an image without registry host, and its tag.
+pub(super) fn image_parts(image: &str) -> (&str, &str) {
+    let image = image.split('@').next().unwrap_or_default();
+    let last = image.rfind('/').map_or(0, |at| at + 1);
+    match image[last..].find(':') {
+        Some(at) => (&image[..last + at], &image[last + at + 1..]),
+        None => (image, ""),
+    }
+}
+
+/// `org/name` matches the last parts of the path, `org/name:tag*` the tag as well.
+fn image_matches(pattern: &str, path: &str, tag: &str) -> bool {
+    let (pattern, tag_pattern) = image_parts(pattern);
+    if !tag_pattern.is_empty() && !glob(tag_pattern, tag) {
+        return false;
+    }
+    let mut parts = path.rsplit('/');
+    pattern.rsplit('/').all(|pattern| parts.next().is_some_and(|part| glob(pattern, part)))
+}
+
+/// Wildcards match any run of characters.
+pub(super) fn glob(pattern: &str, text: &str) -> bool {
+    let Some((first, rest)) = pattern.split_once('*') else { return pattern.eq_ignore_ascii_case(text) };
+    let starts = text.get(..first.len()).is_some_and(|start| start.eq_ignore_ascii_case(first));
+    let Some(mut text) = text.get(first.len()..).filter(|_| starts) else { return false };
+    let mut pieces = rest.split('*').peekable();
+    while let Some(piece) = pieces.next() {
+        if pieces.peek().is_none() {
+            let tail = text.len().checked_sub(piece.len()).and_then(|at| text.get(at..));
+            return tail.is_some_and(|tail| tail.eq_ignore_ascii_case(piece));
+        }
+        match find_ignoring_case(text, piece) {
+            Some(at) => text = &text[at + piece.len()..],
+            None => return false,
+        }
+    }
+    true
+}
+
+fn find_ignoring_case(text: &str, piece: &str) -> Option<usize> {
+    let (text, piece) = (text.as_bytes(), piece.as_bytes());
+    if piece.is_empty() {
+        return Some(0);
+    }
+    text.windows(piece.len()).position(|window| window.eq_ignore_ascii_case(piece))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_row_is_understood() {
+        let file: TableFile = toml::from_str(include_str!("../programs.toml")).unwrap();
+        let names: Vec<&str> = file.program.iter().map(|row| &*row.name).collect();
+        for row in file.program.iter().chain([&file.generic]) {
+            let keys = row.flags.keys().chain(row.env.keys()).chain(row.settings.keys());
+            for key in keys {
+                assert!(target(key).is_some(), "{}: no fact `{key}`", row.name);
+            }
+            for key in row.defaults.keys().chain(row.values.keys()) {
+                assert!(key_named(key).is_some(), "{}: no fact `{key}`", row.name);
+            }
+            for sets in row.switches.values().chain(row.setting_switches.values()) {
+                assert_eq!(assignments(sets).len(), sets.split_whitespace().count(), "{}: {sets}", row.name);
+            }
+            assert!(row.positional.as_deref().is_none_or(|key| target(key).is_some()), "{}", row.name);
+            assert!(row.like.as_deref().is_none_or(|name| names.contains(&name)), "{}", row.name);
+        }
+        for (key, map) in &file.values {
+            assert!(key_named(key).is_some() && !map.is_empty(), "{key}");
+        }
+        let mut unique = names.clone();
+        unique.sort_unstable();
+        unique.dedup();
+        assert_eq!(unique.len(), names.len());
+    }
+
+    #[test]
+    fn wildcards() {
+        assert!(glob("vllm*", "vllm-openai") && glob("*.py", "train.py") && glob("a*b*c", "a1b2c") && glob("*", ""));
+        assert!(!glob("a*b*c", "acb") && !glob("vllm", "vllm2") && !glob("ab*b", "ab"));
+    }
+
+    #[test]
+    fn images_match_by_their_last_parts() {
+        let is = |image, pattern| {
+            let (path, tag) = image_parts(image);
+            image_matches(pattern, path, tag)
+        };
+        assert!(is("registry:5000/mirror/vllm/vllm-openai:v0.9@sha256:ab", "vllm/vllm-openai"));
+        assert!(is("text-embeddings-inference:cpu-1.5", "text-embeddings-inference:cpu-*"));
+        assert!(!is("text-embeddings-inference:89-1.5", "text-embeddings-inference:cpu-*"));
+        assert!(!is("other/vllm", "rocm/vllm"));
+    }
+}

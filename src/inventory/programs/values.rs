@@ -1,0 +1,200 @@
+//! What a word means for a fact: `32k` of context, `90%` of memory, `bitsandbytes-nf4` as a precision.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use super::super::key::{Key, Type, Value};
+use super::table::{Program, TABLE, normalize_value};
+
+/// A word read as the value of a fact.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Meaning {
+    Value(Value),
+    /// The word says nothing: `auto` for a precision means that the checkpoint decides.
+    Nothing,
+    /// The word leaves it open, with the reason.
+    Unclear(String),
+}
+
+pub(super) fn meaning(program: Option<&Program>, key: Key, text: &str) -> Meaning {
+    let text = text.trim();
+    let word = normalize_value(text);
+    let own = program.and_then(|program| program.values.get(&key)).and_then(|map| map.get(&word));
+    let mapped = own.or_else(|| TABLE.values.get(&key).and_then(|map| map.get(&word)));
+    match mapped.map(String::as_str) {
+        Some("nothing") => return Meaning::Nothing,
+        Some("unclear") => return Meaning::Unclear(format!("`{text}` leaves {} to the program", key.name())),
+        Some(value) => return typed(key, value),
+        None => {}
+    }
+    if text.is_empty() {
+        return Meaning::Nothing;
+    }
+    match key {
+        Key::Context => context(text),
+        Key::MemoryUtilization => share(text),
+        Key::Sharding => sharding(&word),
+        Key::Precision | Key::CachePrecision => typed(key, &word.replace('-', "_")),
+        Key::Offload => offload(&word),
+        Key::Parameters => parameters(text),
+        _ => typed(key, text),
+    }
+}
+
+fn typed(key: Key, text: &str) -> Meaning {
+    if key.value_type() == Type::Integer {
+        return match integer(text) {
+            Some(n) => Meaning::Value(Value::Integer(n)),
+            None => Meaning::Unclear(format!("`{text}` is no number for {}", key.name())),
+        };
+    }
+    match Value::text(text).conform(key.value_type()) {
+        Some(value) => Meaning::Value(value),
+        None => Meaning::Unclear(format!("`{text}` is no {} for {}", key.value_type().name(), key.name())),
+    }
+}
+
+fn integer(text: &str) -> Option<i64> {
+    let digits = text.trim().trim_matches(['"', '\'']).replace('_', "");
+    digits.parse().ok().or_else(|| digits.strip_suffix(".0").and_then(|whole| whole.parse().ok()))
+}
+
+/// `32k` is 32,000 tokens and `32K` is 32,768: the engines that take suffixes tell them apart.
+fn context(text: &str) -> Meaning {
+    let unclear = || Meaning::Unclear(format!("`{text}` is no number of tokens"));
+    let (number, factor) = match text.as_bytes().last() {
+        Some(b'k') => (&text[..text.len() - 1], 1000.0),
+        Some(b'K') => (&text[..text.len() - 1], 1024.0),
+        Some(b'm') => (&text[..text.len() - 1], 1e6),
+        Some(b'M') => (&text[..text.len() - 1], 1_048_576.0),
+        _ => (text, 1.0),
+    };
+    match number.replace('_', "").parse::<f64>() {
+        Ok(-1.0) => Meaning::Unclear("the program takes as much context as fits".to_owned()),
+        // Zero means the model's own window wherever it is accepted.
+        Ok(0.0) => Meaning::Nothing,
+        Ok(n) if (1.0..1e9).contains(&(n * factor)) => Meaning::Value(Value::Integer((n * factor) as i64)),
+        _ => unclear(),
+    }
+}
+
+fn share(text: &str) -> Meaning {
+    let (number, factor) = text.strip_suffix('%').map_or((text, 1.0), |number| (number, 0.01));
+    match number.trim().parse::<f64>() {
+        Ok(n) if n * factor > 0.0 && n * factor <= 1.0 => Meaning::Value(Value::Number(n * factor)),
+        // Some wrappers count in percent without saying so.
+        Ok(n) if (2.0..=100.0).contains(&n) => Meaning::Value(Value::Number(n / 100.0)),
+        _ => Meaning::Unclear(format!("`{text}` is no share of memory")),
+    }
+}
+
+/// `configs/ds_z3_offload.json`, `zero3`, `full_shard auto_wrap`, `deepspeed_stage_2`, `3`.
+pub(super) fn sharding(word: &str) -> Meaning {
+    static STAGE: LazyLock<Option<Regex>> =
+        LazyLock::new(|| Regex::new(r"(?:zero|stage|ds-z|[-_/]z|^z|^)[-_]?([0-3])(?:[^0-9]|$)").ok());
+    let known = |name: &str| Meaning::Value(Value::text(name));
+    if let Some(stage) = STAGE.as_ref().and_then(|stage| stage.captures(word)).and_then(|found| found.get(1)) {
+        return known(match stage.as_str() {
+            "0" => "ddp",
+            "1" => "zero1",
+            "2" => "zero2",
+            _ => "zero3",
+        });
+    }
+    match word {
+        w if w.contains("no-shard") || w.contains("ddp") || w.contains("multi-gpu") => known("ddp"),
+        w if w.contains("shard-grad-op") => known("zero2"),
+        w if w.contains("fsdp") || w.contains("full-shard") || w.contains("hybrid-shard") => known("fsdp"),
+        w if w.contains("megatron") => known("megatron"),
+        "no" | "none" | "" | "false" => Meaning::Nothing,
+        "true" => known("fsdp"),
+        _ => Meaning::Unclear(format!("`{word}` does not say how training is sharded")),
+    }
+}
+
+fn offload(word: &str) -> Meaning {
+    match word {
+        "" | "none" | "no" | "false" | "0" | "0.0" => Meaning::Nothing,
+        word => Meaning::Value(Value::text(if word.parse::<f64>().is_ok() { "weights" } else { word })),
+    }
+}
+
+/// `7b`, `70B`, `500m`, `7` or a plain number of parameters, in billions.
+pub(super) fn parameters(text: &str) -> Meaning {
+    let text = text.trim().to_ascii_lowercase().replace('_', ".");
+    let (number, factor) = match text.as_bytes().last() {
+        Some(b'b') => (&text[..text.len() - 1], 1.0),
+        Some(b'm') => (&text[..text.len() - 1], 1e-3),
+        Some(b't') => (&text[..text.len() - 1], 1e3),
+        _ => (&*text, 1.0),
+    };
+    let (copies, number) = match number.split_once('x').or_else(|| number.split_once('×')) {
+        // Experts share the attention: eight of seven billion are less than fifty-six.
+        Some((copies, each)) => (copies.parse::<f64>().map(|n| n * 0.83).unwrap_or(f64::NAN), each),
+        None => (1.0, number),
+    };
+    match number.parse::<f64>().map(|n| n * factor * copies) {
+        Ok(n) if n > 1e6 && n < 1e13 => Meaning::Value(Value::Number(n / 1e9)),
+        Ok(n) if n > 0.0 && n <= 1e5 => Meaning::Value(Value::Number(n)),
+        _ => Meaning::Unclear(format!("`{text}` is no number of parameters")),
+    }
+}
+
+pub(super) fn flag(text: &str) -> Option<bool> {
+    match &*text.trim().to_ascii_lowercase() {
+        "true" | "1" | "on" | "yes" | "enable" | "enabled" => Some(true),
+        "false" | "0" | "off" | "no" | "disable" | "disabled" | "none" => Some(false),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(key: Key, text: &str) -> String {
+        match meaning(None, key, text) {
+            Meaning::Value(value) => value.to_string(),
+            Meaning::Nothing => "nothing".to_owned(),
+            Meaning::Unclear(_) => "unclear".to_owned(),
+        }
+    }
+
+    #[test]
+    fn context_takes_suffixes() {
+        let cases = ["32768", "32k", "32K", "1M", "auto", "-1", "0", "x", "8_192", "99999999999"];
+        let expected =
+            ["32768", "32000", "32768", "1048576", "unclear", "unclear", "nothing", "unclear", "8192", "unclear"];
+        assert_eq!(cases.map(|text| read(Key::Context, text)), expected);
+    }
+
+    #[test]
+    fn precision_words_have_one_name() {
+        let cases = ["half", "bfloat16", "auto", "bitsandbytes-nf4", "AWQ_Marlin", "gguf", "w8a8_fp8"];
+        let expected = ["fp16", "bf16", "nothing", "nf4", "awq", "nothing", "fp8"];
+        assert_eq!(cases.map(|text| read(Key::Precision, text)), expected);
+    }
+
+    #[test]
+    fn sharding_is_read_from_paths_too() {
+        let cases = [
+            "configs/ds_z3_offload_config.json",
+            "deepspeed_configs/zero2.json",
+            "full_shard auto_wrap",
+            "deepspeed_stage_3",
+            "3",
+            "ds.json",
+            "none",
+        ];
+        let expected = ["zero3", "zero2", "fsdp", "zero3", "zero3", "unclear", "nothing"];
+        assert_eq!(cases.map(|text| read(Key::Sharding, text)), expected);
+    }
+
+    #[test]
+    fn sizes_are_billions() {
+        let cases = ["7b", "70B", "500m", "8x7b", "1_8b", "13", "7000000000", "big"];
+        let expected = ["7", "70", "0.5", "46.48", "1.8", "13", "7", "unclear"];
+        assert_eq!(cases.map(|text| read(Key::Parameters, text)), expected);
+    }
+}

@@ -1,0 +1,345 @@
+//! From what starts a container to commands of words: references, shells, `docker run` and prefixes are resolved here.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::super::fact::{Fact, Origin};
+use super::shell::{self, HOLE};
+use super::{Container, Word};
+use crate::source::Span;
+
+/// `docker run` in a script in `sh -c` in …: nobody goes deeper.
+const DEEPEST: usize = 4;
+
+/// A word of a command, with the argument that it stands in.
+#[derive(Debug, Clone)]
+pub(super) struct Token {
+    /// May contain holes.
+    pub(super) text: String,
+    pub(super) span: Span,
+    /// Where the value of a variable in it stands.
+    pub(super) defined: Option<Span>,
+    pub(super) origin: Origin,
+    /// Why there are holes, where that is known.
+    pub(super) why: Option<Arc<str>>,
+}
+
+impl Token {
+    pub(super) fn has_hole(&self) -> bool {
+        self.text.contains(HOLE)
+    }
+
+    /// Nothing of it is known: it may be any number of arguments.
+    pub(super) fn is_open(&self) -> bool {
+        !self.text.is_empty() && self.text.chars().all(|c| c == HOLE)
+    }
+
+    pub(super) fn why(&self) -> Arc<str> {
+        self.why.clone().unwrap_or_else(|| "part of an argument is not known".into())
+    }
+
+    fn with_text(&self, text: &str) -> Token {
+        Token { text: text.to_owned(), ..self.clone() }
+    }
+}
+
+/// One command that a container or script runs.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Command {
+    pub(super) words: Vec<Token>,
+    /// The image that it runs in, and its environment, where these are known.
+    pub(super) image: Option<Token>,
+    pub(super) env: BTreeMap<String, Token>,
+    pub(super) open_env: Option<Arc<str>>,
+    /// The words are arguments of the image's own entry point.
+    pub(super) bare_arguments: bool,
+}
+
+pub(super) fn of_container(container: &Container) -> Vec<Command> {
+    let env: BTreeMap<String, Token> =
+        container.env.iter().filter_map(|(name, word)| Some((name.clone(), token(word)?))).collect();
+    let words: Vec<Token> =
+        container.command.iter().chain(&container.args).filter_map(token).map(|word| reference(word, &env)).collect();
+    let shape = Command {
+        words: Vec::new(),
+        image: token(&container.image),
+        env,
+        open_env: container.open_env.clone(),
+        bare_arguments: container.command.is_empty(),
+    };
+    let mut commands = Vec::new();
+    expand(words, &shape, 0, &mut commands);
+    if commands.is_empty() {
+        commands.push(shape);
+    }
+    commands
+}
+
+pub(super) fn of_script(script: &Word) -> Vec<Command> {
+    let mut commands = Vec::new();
+    if let Some(script) = token(script) {
+        run_script(&script, &Command::default(), 0, &mut commands);
+    }
+    commands
+}
+
+/// Arguments in one text, as variables like `VLLM_ARGS` hold them.
+pub(super) fn of_arguments(text: &Token, env: &BTreeMap<String, Token>) -> Vec<Token> {
+    let mut commands = Vec::new();
+    let shape = Command { env: env.clone(), ..Command::default() };
+    run_script(text, &shape, DEEPEST, &mut commands);
+    commands.into_iter().flat_map(|command| command.words).collect()
+}
+
+pub(super) fn token(word: &Word) -> Option<Token> {
+    match word {
+        Fact::Known(known) => Some(Token {
+            text: known.value.to_string(),
+            span: known.span,
+            defined: known.defined,
+            origin: known.origin.clone(),
+            why: None,
+        }),
+        Fact::Unknown(unknown) => Some(Token {
+            text: HOLE.to_string(),
+            span: unknown.span,
+            defined: None,
+            origin: Origin::Written,
+            why: Some(unknown.why.clone()),
+        }),
+        Fact::Absent => None,
+    }
+}
+
+/// `$(NAME)` replaced by the variable's value.
+fn reference(word: Token, env: &BTreeMap<String, Token>) -> Token {
+    if !word.text.contains("$(") {
+        return word;
+    }
+    let (text, used) = shell::expand_references(&word.text, &|name| env.get(name).map(|value| value.text.clone()));
+    match used.and_then(|name| env.get(&*name)) {
+        Some(value) => Token {
+            text,
+            defined: value.defined.or(Some(value.span)),
+            origin: word.origin.weakest(value.origin.clone()).weakest(Origin::Resolved),
+            why: word.why.or(value.why.clone()),
+            span: word.span,
+        },
+        None => Token { text, ..word },
+    }
+}
+
+/// Finds the command behind shells, prefixes and container runtimes.
+fn expand(mut words: Vec<Token>, shape: &Command, depth: usize, into: &mut Vec<Command>) {
+    split_joined(&mut words);
+    let mut shape = shape.clone();
+    let skipped = prefix(&words, &mut shape.env);
+    words.drain(..skipped);
+    if skipped > 0 {
+        shape.bare_arguments = false;
+    }
+    let name = words.first().map(|word| base_name(&word.text).to_owned()).unwrap_or_default();
+    if depth < DEEPEST {
+        if is_shell(&name)
+            && let Some(at) = words.iter().skip(1).take(6).position(|word| is_command_flag(&word.text))
+            && let Some(script) = words.get(at + 2)
+        {
+            let inner = Command { bare_arguments: false, ..shape };
+            return run_script(script, &inner, depth + 1, into);
+        }
+        if matches!(&*name, "docker" | "podman" | "nerdctl")
+            && let Some(at) = words.iter().take(6).position(|word| matches!(&*word.text, "run" | "create"))
+        {
+            return docker_run(&words[at + 1..], depth, into);
+        }
+    }
+    into.push(Command { words, ..shape });
+}
+
+/// The words of a script's commands, each expanded in turn.
+fn run_script(script: &Token, shape: &Command, depth: usize, into: &mut Vec<Command>) {
+    let offset = text_offset(script);
+    let lookup = |name: &str| shape.env.get(name).map(|value| value.text.clone());
+    for pieces in shell::commands(&script.text, &lookup) {
+        let words = pieces.into_iter().map(|piece| {
+            let value = piece.variable.as_deref().and_then(|name| shape.env.get(name));
+            let mut word = script.with_text(&piece.text);
+            if let Some(offset) = offset {
+                let start = script.span.start as usize + offset;
+                word.span = Span::new(script.span.file, start + piece.start, start + piece.end);
+            }
+            if let Some(name) = &piece.variable {
+                word.origin = word.origin.weakest(Origin::Resolved);
+                if word.text.contains(HOLE) {
+                    word.why = Some(format!("variable `{name}` is not known").into());
+                }
+            }
+            if let Some(value) = value {
+                word.defined = value.defined.or(Some(value.span));
+                word.origin = word.origin.clone().weakest(value.origin.clone());
+                word.why = value.why.clone().or(word.why);
+            }
+            word
+        });
+        expand(words.collect(), shape, depth, into);
+    }
+}
+
+/// Where the text begins inside its span, if the one is a copy of the other: plain and quoted scalars without escapes.
+fn text_offset(token: &Token) -> Option<usize> {
+    match (token.span.end - token.span.start) as usize {
+        length if length == token.text.len() => Some(0),
+        length if length == token.text.len() + 2 => Some(1),
+        _ => None,
+    }
+}
+
+/// One item may hold a flag and its value, or a whole command.
+fn split_joined(words: &mut Vec<Token>) {
+    let joined = |index: usize, word: &Token| {
+        let text = word.text.trim();
+        let Some((first, _)) = text.split_once(char::is_whitespace) else { return false };
+        if first.starts_with('-') { !first.contains(['=', '{']) } else { index == 0 && !first.contains('{') }
+    };
+    if !words.iter().enumerate().any(|(index, word)| joined(index, word)) {
+        return;
+    }
+    let mut result = Vec::with_capacity(words.len() + 4);
+    let mut after_command_flag = false;
+    for (index, word) in words.drain(..).enumerate() {
+        // What follows `sh -c` is a script and stays whole.
+        if after_command_flag || !joined(index, &word) {
+            after_command_flag = is_command_flag(&word.text);
+            result.push(word);
+            continue;
+        }
+        let offset = text_offset(&word);
+        for piece in shell::commands(&word.text, &|_| None).into_iter().flatten() {
+            let mut part = word.with_text(&piece.text);
+            if let Some(offset) = offset {
+                let start = word.span.start as usize + offset;
+                part.span = Span::new(word.span.file, start + piece.start, start + piece.end);
+            }
+            result.push(part);
+        }
+    }
+    *words = result;
+}
+
+fn is_shell(name: &str) -> bool {
+    matches!(name, "sh" | "bash" | "ash" | "dash" | "zsh")
+}
+
+/// `-c`, `-lc`, `-ec`, `-exc`.
+fn is_command_flag(text: &str) -> bool {
+    text.strip_prefix('-')
+        .is_some_and(|flags| flags.ends_with('c') && flags.len() <= 6 && flags.chars().all(|c| c.is_ascii_lowercase()))
+}
+
+/// Words before the command itself: `exec`, `sudo -E`, `env A=b`, `if`, `tini --`, assignments.
+fn prefix(words: &[Token], env: &mut BTreeMap<String, Token>) -> usize {
+    const PREFIXES: &[&str] = &[
+        "exec",
+        "sudo",
+        "env",
+        "nohup",
+        "time",
+        "command",
+        "if",
+        "then",
+        "else",
+        "do",
+        "while",
+        "until",
+        "!",
+        "{",
+        "tini",
+        "dumb-init",
+        "uv",
+        "poetry",
+        "pipenv",
+        "conda",
+        "catchsegv",
+        "ionice",
+        "nice",
+        "stdbuf",
+        "setsid",
+        "entrypoint.sh",
+        "docker-entrypoint.sh",
+        "eval",
+    ];
+    let mut at = 0;
+    let mut after_prefix = false;
+    while let Some(word) = words.get(at) {
+        if let Some((name, value)) = shell::assignment(&word.text) {
+            if name.starts_with("Exec") {
+                // A line of a unit file: the command begins behind the sign, in this word.
+                return at;
+            }
+            env.insert(name.to_owned(), word.with_text(value));
+        } else if PREFIXES.contains(&base_name(&word.text)) {
+            after_prefix = true;
+        } else if after_prefix && (word.text.starts_with('-') || matches!(&*word.text, "run" | "-n")) {
+            // Options of the prefix itself.
+        } else {
+            break;
+        }
+        at += 1;
+    }
+    at
+}
+
+pub(super) fn base_name(text: &str) -> &str {
+    let text = text.strip_prefix("ExecStart=").unwrap_or(text);
+    text.rsplit('/').next().unwrap_or(text)
+}
+
+/// `docker run [options] IMAGE [arguments]`.
+fn docker_run(words: &[Token], depth: usize, into: &mut Vec<Command>) {
+    const ALONE: &[&str] = &[
+        "--detach",
+        "--rm",
+        "--init",
+        "--interactive",
+        "--tty",
+        "--privileged",
+        "--read-only",
+        "--publish-all",
+        "--quiet",
+        "--no-healthcheck",
+        "--oom-kill-disable",
+        "--sig-proxy",
+    ];
+    let mut shape = Command { bare_arguments: true, ..Command::default() };
+    let mut entrypoint = None;
+    let mut at = 0;
+    while let Some(word) = words.get(at).filter(|word| word.text.starts_with('-')) {
+        at += 1;
+        let (name, inline) = match word.text.split_once('=') {
+            Some((name, value)) => (name, Some(word.with_text(value))),
+            None => (&*word.text, None),
+        };
+        let short_flags = !name.starts_with("--") && name.chars().skip(1).all(|c| "ditPq".contains(c));
+        if inline.is_none() && (short_flags || ALONE.contains(&name)) {
+            continue;
+        }
+        let value = inline.or_else(|| {
+            at += 1;
+            words.get(at - 1).cloned()
+        });
+        match (name, value) {
+            ("-e" | "--env", Some(value)) => {
+                if let Some((name, text)) = value.text.split_once('=') {
+                    shape.env.insert(name.to_owned(), value.with_text(text));
+                }
+            }
+            ("--env-file", Some(_)) => shape.open_env = Some("variables come from a file of the machine".into()),
+            ("--entrypoint", value) => entrypoint = value,
+            _ => {}
+        }
+    }
+    shape.image = words.get(at).cloned();
+    shape.bare_arguments = entrypoint.is_none();
+    let rest = words.get(at + 1..).unwrap_or_default().iter().cloned();
+    expand(entrypoint.into_iter().chain(rest).collect(), &shape, depth + 1, into);
+}

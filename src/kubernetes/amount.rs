@@ -1,0 +1,55 @@
+//! Scalars of manifests as facts: numbers, quantities, and text that is filled in elsewhere.
+
+use crate::inventory::Fact;
+
+use super::quantity;
+use super::tree::{Data, Node};
+
+/// Why a text is no final value: `${VAR}`, `<your-name>`, `{{ .Values.x }}`, `__NAME__`.
+pub(super) fn placeholder(text: &str) -> Option<String> {
+    let name = text.strip_prefix('$');
+    let is_variable = name.is_some_and(|name| {
+        name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+            && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+    });
+    let is_marked = text.len() > 4 && text.starts_with("__") && text.ends_with("__");
+    let is_bracketed = text.len() > 2 && text.starts_with('<') && text.ends_with('>');
+    let open = text.contains("${") || text.contains("{{") || text.contains("{%") || text.contains("PLACEHOLDER");
+    (is_variable || is_marked || is_bracketed || open).then(|| format!("`{}` is filled in elsewhere", shorten(text)))
+}
+
+pub(super) fn shorten(text: &str) -> String {
+    const LONGEST: usize = 60;
+    match text.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
+/// A number or a Kubernetes quantity, as a plain number.
+pub(super) fn number(node: &Node) -> Fact<f64> {
+    read(node, |node| node.number().or_else(|| quantity::parse(node.text()?)))
+}
+
+pub(super) fn gib(node: &Node) -> Fact<f64> {
+    read(node, |node| quantity::gib(node.text()?))
+}
+
+fn read(node: &Node, parse: impl Fn(&Node) -> Option<f64>) -> Fact<f64> {
+    match (&node.data, node.text()) {
+        (Data::Map(_), _) if is_hole(node) => Fact::unknown("a template directive stands here", node.span),
+        (_, None) => Fact::Absent,
+        (_, Some(text)) => match parse(node) {
+            Some(number) => Fact::written(number, node.span),
+            None => {
+                let why = placeholder(text).unwrap_or_else(|| format!("`{}` is no number", shorten(text)));
+                Fact::unknown(why, node.span)
+            }
+        },
+    }
+}
+
+/// What `{{ … }}` without quotes looks like to a YAML parser.
+pub(super) fn is_hole(node: &Node) -> bool {
+    node.entries().first().is_some_and(|entry| &*entry.key == "{{")
+}

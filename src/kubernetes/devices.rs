@@ -1,0 +1,177 @@
+//! The tables of `devices.toml`: which resource keys are accelerators, and what the labels of a node say.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::LazyLock;
+
+use regex::Regex;
+use serde::Deserialize;
+
+/// A resource key, or a class of dynamic resource allocation, that is an accelerator.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Device {
+    #[serde(alias = "name")]
+    pub key: String,
+    pub vendor: String,
+    pub provider: Option<String>,
+    pub chip: Option<String>,
+    #[serde(default)]
+    pub slice: bool,
+    /// A part of a device, of a size that the key does not tell.
+    #[serde(default)]
+    pub shared: bool,
+    pub per: Option<f64>,
+}
+
+/// A resource key that says how much of a device is asked for.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Share {
+    pub key: String,
+    /// The amount that is a whole device; missing where that depends on the device.
+    pub whole: Option<f64>,
+}
+
+/// What a label of a node says.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Label {
+    pub key: String,
+    pub fact: Option<Said>,
+    pub provider: Option<String>,
+    #[serde(default)]
+    pub values: BTreeMap<String, String>,
+    /// What any value means.
+    pub any: Option<String>,
+    pub scale: Option<f64>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Said {
+    Accelerator,
+    AcceleratorMemoryGib,
+    Machine,
+    /// A part of the names of machines: `p5`, `g`.
+    Family,
+    Region,
+    Zone,
+    Purchase,
+    /// The name of a pool or class; it may contain more.
+    Pool,
+}
+
+/// What a name of a pool or class gives away.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct NameForm {
+    fact: Said,
+    provider: Option<String>,
+    pattern: String,
+    #[serde(default)]
+    prefix: String,
+}
+
+#[derive(Debug)]
+pub(super) struct NamePattern {
+    pub fact: Said,
+    pub provider: Option<String>,
+    pub prefix: String,
+    pattern: Regex,
+}
+
+impl NamePattern {
+    pub(super) fn find(&self, name: &str) -> Option<String> {
+        let found = self.pattern.captures(name)?.get(1)?;
+        Some(format!("{}{}", self.prefix, found.as_str()))
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    device: Vec<Device>,
+    share: Vec<Share>,
+    label: Vec<Label>,
+    name: Vec<NameForm>,
+    class: Vec<Device>,
+}
+
+#[derive(Default)]
+pub(super) struct Devices {
+    exact: HashMap<String, Device>,
+    prefixes: Vec<Device>,
+    shares: HashMap<String, Share>,
+    labels: HashMap<String, Label>,
+    pub names: Vec<NamePattern>,
+    #[expect(dead_code, reason = "claims are read next")]
+    classes: HashMap<String, Device>,
+}
+
+impl Devices {
+    fn parse(text: &str) -> Result<Self, String> {
+        let file: File = toml::from_str(text).map_err(|error| error.to_string())?;
+        let (prefixes, exact) = file.device.into_iter().partition::<Vec<_>, _>(|device| device.key.ends_with('*'));
+        let names = file.name.into_iter().map(|form| {
+            let pattern = Regex::new(&form.pattern).map_err(|error| error.to_string())?;
+            Ok(NamePattern { fact: form.fact, provider: form.provider, prefix: form.prefix, pattern })
+        });
+        Ok(Devices {
+            exact: exact.into_iter().map(|device| (device.key.clone(), device)).collect(),
+            prefixes,
+            shares: file.share.into_iter().map(|share| (share.key.clone(), share)).collect(),
+            labels: file.label.into_iter().map(|label| (label.key.clone(), label)).collect(),
+            names: names.collect::<Result<_, String>>()?,
+            classes: file.class.into_iter().map(|class| (class.key.clone(), class)).collect(),
+        })
+    }
+
+    /// The device of a resource key, and what stands for the `*` in its row.
+    pub(super) fn device<'k>(&self, key: &'k str) -> Option<(&Device, &'k str)> {
+        self.exact.get(key).map(|device| (device, "")).or_else(|| {
+            self.prefixes.iter().find_map(|device| Some((device, key.strip_prefix(device.key.trim_end_matches('*'))?)))
+        })
+    }
+
+    pub(super) fn share(&self, key: &str) -> Option<&Share> {
+        self.shares.get(key)
+    }
+
+    pub(super) fn label(&self, key: &str) -> Option<&Label> {
+        self.labels.get(key)
+    }
+
+    /// Words of which one stands in every text that asks for an accelerator.
+    pub(super) fn words(&self) -> impl Iterator<Item = &str> {
+        let keys = self.exact.keys().chain(self.prefixes.iter().map(|device| &device.key)).chain(self.shares.keys());
+        keys.map(|key| key.trim_end_matches('*'))
+    }
+}
+
+/// The table is part of the program; a test proves that it parses.
+pub(super) static DEVICES: LazyLock<Devices> =
+    LazyLock::new(|| Devices::parse(include_str!("devices.toml")).unwrap_or_default());
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_of_devices_is_sound() {
+        let devices = Devices::parse(include_str!("devices.toml")).unwrap();
+        assert_eq!(devices.device("nvidia.com/mig-1g.5gb").map(|(d, rest)| (d.slice, rest)), Some((true, "1g.5gb")));
+        assert!(devices.device("nvidia.com/rdma-vf").is_none());
+    }
+
+    #[test]
+    fn names_of_pools_give_types_away() {
+        let find = |name: &str| {
+            DEVICES.names.iter().find_map(|pattern| Some((pattern.fact, pattern.find(name)?))).map(|(_, value)| value)
+        };
+        assert_eq!(find("a3-ultragpu-8g-a3-ultragpu-pool").as_deref(), Some("a3-ultragpu-8g"));
+        assert_eq!(find("gpu-l4x2-g2s24-dws").as_deref(), Some("l4"));
+        assert_eq!(find("tpu-v5e-2x4").as_deref(), Some("tpu-v5e"));
+        assert_eq!(find("p4d-workers"), None);
+        assert_eq!(find("default-pool"), None);
+    }
+}

@@ -1,0 +1,88 @@
+//! Kinds without a row: pod specifications are found by their shape under any path, and multiplied by the numbers above
+//! them that look like replicas. What is found so is marked as inferred.
+
+use crate::inventory::{Fact, Known, Origin, Range};
+
+use super::amount;
+use super::count::times;
+use super::object::Object;
+use super::pod::Pod;
+use super::tree::{Data, Node};
+use super::workload::{Above, Group};
+
+/// Keys that say how many there are of what lies below their mapping.
+const MULTIPLIERS: [&str; 7] =
+    ["replicas", "parallelism", "size", "numWorkers", "workerReplicas", "numNodes", "instances"];
+const MIN: [&str; 3] = ["minReplicas", "minAvailable", "min"];
+const MAX: [&str; 2] = ["maxReplicas", "max"];
+const DEEPEST: usize = 40;
+
+pub(super) fn collect<'t>(object: &Object<'t>, above: &Above, out: &mut Vec<Group<'t>>) {
+    walk(object.root, object, above, 0, out);
+}
+
+fn walk<'t>(node: &'t Node, object: &Object<'t>, above: &Above, depth: usize, out: &mut Vec<Group<'t>>) {
+    if depth > DEEPEST {
+        return;
+    }
+    match &node.data {
+        Data::Scalar { .. } => {}
+        Data::List(items) => items.iter().for_each(|item| walk(item, object, above, depth + 1, out)),
+        Data::Map(entries) => {
+            let mut above = above.clone();
+            above.count = times(above.count, number_in(node));
+            if is_pod(node) {
+                let (facts, role) = (above.facts.clone(), above.role.clone());
+                let count = by_shape(above.count.clone(), object);
+                out.push(Group { role, pod: Pod::new(node, &[]), frame: None, count, facts });
+                return;
+            }
+            for entry in entries.iter() {
+                let mut above = above.clone();
+                if matches!(entry.value.data, Data::Map(_)) && is_named(&entry.key) {
+                    above.role.push(entry.key.to_string());
+                }
+                walk(&entry.value, object, &above, depth + 1, out);
+            }
+        }
+    }
+}
+
+/// Even a number that is written is only taken for the number of these pods.
+fn by_shape(count: Fact<Range>, object: &Object<'_>) -> Fact<Range> {
+    match count {
+        Fact::Known(mut known) if known.origin <= Origin::Default => {
+            let why = format!("{} is no known kind; its pods are found by their shape", object.kind);
+            known.origin = Origin::Inferred(why.into());
+            Fact::Known(known)
+        }
+        other => other,
+    }
+}
+
+/// Keys of the frame are not names of anything.
+fn is_named(key: &str) -> bool {
+    !matches!(key, "spec" | "template" | "metadata" | "podTemplate" | "status" | "podSpec")
+}
+
+fn is_pod(node: &Node) -> bool {
+    let containers = node.get("containers").map(Node::items).unwrap_or_default();
+    containers.iter().any(|container| container.get("resources").is_some() || container.get("image").is_some())
+}
+
+fn number_in(node: &Node) -> Fact<Range> {
+    let read = |keys: &[&str]| {
+        let found = keys.iter().find_map(|key| node.get(key));
+        found.map_or(Fact::Absent, amount::number)
+    };
+    let (stated, min, max) = (read(&MULTIPLIERS), read(&MIN), read(&MAX));
+    if let Fact::Unknown(unknown) = stated {
+        return Fact::unknown(unknown.why, unknown.span);
+    }
+    let Some(span) = stated.span().or(min.span()) else { return Fact::Absent };
+    let expected = stated.value().or(min.value()).copied().unwrap_or(1.0);
+    let floor = min.value().copied().unwrap_or(expected);
+    let ceiling = max.value().copied().unwrap_or(expected.max(floor));
+    let value = Range::between(floor, Some(expected), ceiling);
+    Fact::Known(Known { value, span, defined: None, origin: Origin::Written })
+}

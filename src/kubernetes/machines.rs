@@ -1,0 +1,145 @@
+//! Machines that manifests rent: node pools of autoscalers, workspaces, cluster definitions.
+
+use crate::inventory::{CountedIn, Fact, FrontEnd, Key, Known, Origin, Range, Resource, Role, Selector};
+use crate::source::Span;
+
+use super::amount;
+use super::count;
+use super::devices::DEVICES;
+use super::nodes::{self, Condition, Facts, fill};
+use super::object::{self, Object};
+use super::path::{Match, Path};
+use super::pod::taints;
+use super::sources;
+use super::table::Machines;
+use super::tree::Node;
+
+/// The resources of one entry of a row.
+pub(super) fn resources(object: &Object<'_>, machines: &Machines, body: Span, idle: bool, out: &mut Vec<Resource>) {
+    let whole = Path::default();
+    let each = machines.each.as_ref().unwrap_or(&whole);
+    let found = each.all(object.root);
+    let several = found.len() > 1;
+    for (place, at) in found.iter().enumerate() {
+        let one = One { object, machines, each, at };
+        let conditions = one.conditions();
+        let facts = one.facts(&conditions);
+        if !rents_accelerators(&facts) {
+            continue;
+        }
+        let mut address = object.address();
+        if let Some(name) = one.name().or(several.then(|| place.to_string())) {
+            address = format!("{address}:{name}");
+        }
+        let head = if machines.each.is_some() { one.head() } else { object.head };
+        let mut resource = Resource::new(FrontEnd::Kubernetes, Role::Rented, object.kind, address, head, body);
+        (resource.count, resource.counted_in) = if idle {
+            (Fact::known(Range::exactly(0.0), object.head, Origin::Resolved), CountedIn::Machines)
+        } else {
+            one.count()
+        };
+        resource.labels = object::labels([object.root]);
+        resource.selector = one.selector(&conditions);
+        for (key, fact) in facts {
+            resource.set(key, fact);
+        }
+        out.push(resource);
+    }
+}
+
+/// A pool that may hold any machine is no news; one that names its machines or accelerators is.
+fn rents_accelerators(facts: &Facts) -> bool {
+    let names = |key: Key| match facts.get(&key) {
+        Some(Fact::Known(_)) => true,
+        Some(Fact::Unknown(unknown)) => !unknown.candidates.is_empty() || amount::placeholder(&unknown.why).is_some(),
+        _ => false,
+    };
+    names(Key::Machine) || names(Key::Accelerator) || facts.contains_key(&Key::AcceleratorCount)
+}
+
+/// One group of machines of an object.
+struct One<'o, 't> {
+    object: &'o Object<'t>,
+    machines: &'o Machines,
+    each: &'o Path,
+    at: &'o Match<'t>,
+}
+
+impl<'t> One<'_, 't> {
+    fn nodes(&self, path: &Path) -> Vec<&'t Node> {
+        path.beside(self.object.root, self.each, self.at)
+    }
+
+    fn name(&self) -> Option<String> {
+        let named = self.machines.name.as_ref().and_then(|path| self.nodes(path).first()?.text());
+        named.map(|name| name.to_string()).or(self.at.names.last().map(|name| (*name).to_owned()))
+    }
+
+    fn head(&self) -> Span {
+        self.at.node.entries().first().map_or(self.at.node.span, |entry| entry.key_span)
+    }
+
+    fn conditions(&self) -> Vec<Condition> {
+        let expressions = self.machines.requirements.iter().flat_map(|path| self.nodes(path));
+        let mut all: Vec<Condition> = expressions.flat_map(|list| nodes::expressions(list, false)).collect();
+        let maps = self.machines.labels.iter().flat_map(|path| self.nodes(path));
+        all.extend(maps.flat_map(nodes::labels));
+        all
+    }
+
+    fn facts(&self, conditions: &[Condition]) -> Facts {
+        let mut facts = sources::facts(&self.machines.facts, self.object.root, self.each, self.at, self.object.head);
+        for (key, fact) in nodes::facts(conditions) {
+            let weaker = matches!(facts.get(&key), Some(Fact::Known(Known { origin: Origin::Default, .. })));
+            if weaker {
+                facts.insert(key, fact);
+            } else {
+                fill(&mut facts, key, fact);
+            }
+        }
+        if facts.contains_key(&Key::Machine) {
+            // The number of accelerators follows from the machine; a label on its nodes only describes them.
+            facts.remove(&Key::AcceleratorMemory);
+        }
+        facts
+    }
+
+    fn count(&self) -> (Fact<Range>, CountedIn) {
+        let start = Fact::known(Range::exactly(1.0), self.object.head, Origin::Default);
+        let count = count::product(&self.machines.count, self.object.root, self.each, self.at, start);
+        let Some(limits) = self.machines.limits.as_ref() else { return (count, CountedIn::Machines) };
+        let limit = self.nodes(limits).first().and_then(|limits| limit(limits));
+        match limit {
+            Some((Fact::Known(known), counted_in)) => {
+                let range = Range { floor: 0.0, expected: 0.0, ceiling: known.value };
+                (Fact::known(range, known.span, Origin::Written), counted_in)
+            }
+            Some((Fact::Unknown(unknown), counted_in)) => (Fact::unknown(unknown.why, unknown.span), counted_in),
+            _ => {
+                let open = Range { floor: 0.0, expected: 0.0, ceiling: f64::INFINITY };
+                (Fact::known(open, self.object.head, Origin::Default), CountedIn::Machines)
+            }
+        }
+    }
+
+    fn selector(&self, conditions: &[Condition]) -> Selector {
+        let mut selector = Selector::default();
+        for condition in conditions {
+            if let [(text, span)] = condition.values.as_slice() {
+                let fact = Fact::written(text.clone(), *span);
+                selector.labels.entry(condition.key.to_string()).or_insert(fact);
+            }
+        }
+        selector.taints = self.machines.taints.iter().flat_map(|path| self.nodes(path)).flat_map(taints).collect();
+        selector
+    }
+}
+
+/// What all machines together may have: accelerators if these are limited, else CPUs.
+fn limit(limits: &Node) -> Option<(Fact<f64>, CountedIn)> {
+    let device = limits.entries().iter().find(|entry| DEVICES.device(&entry.key).is_some());
+    if let Some(entry) = device {
+        return Some((amount::number(&entry.value), CountedIn::Accelerators));
+    }
+    limits.get("cpu").map(|cpus| (amount::number(cpus), CountedIn::Cpus))
+}

@@ -1,0 +1,229 @@
+//! What a pod or a pool says of the nodes it wants: labels → accelerator, machine, region, purchase, provider.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::inventory::{Fact, Key, Origin, Unknown, Value};
+use crate::source::Span;
+
+use super::amount::placeholder;
+use super::devices::{DEVICES, Label, Said};
+use super::tree::Node;
+
+pub(super) type Facts = BTreeMap<Key, Fact<Value>>;
+
+/// A node label and the values that it may have.
+#[derive(Debug, Clone)]
+pub(super) struct Condition {
+    pub key: Arc<str>,
+    pub values: Vec<(Arc<str>, Span)>,
+    /// The key and its values.
+    pub span: Span,
+    pub preferred: bool,
+}
+
+/// The labels of a mapping such as `nodeSelector`.
+pub(super) fn labels(map: &Node) -> Vec<Condition> {
+    let conditions = map.entries().iter().filter_map(|entry| {
+        let text = entry.value.text()?;
+        // A boolean without quotes is refused by kubectl, but templates are full of them.
+        let text = entry.value.flag().map_or_else(|| text.clone(), |flag| flag.to_string().into());
+        let span = entry.key_span.to(entry.value.span);
+        Some(Condition { key: entry.key.clone(), values: vec![(text, entry.value.span)], span, preferred: false })
+    });
+    conditions.collect()
+}
+
+/// The expressions `{key, operator: In, values}` of a list.
+pub(super) fn expressions(list: &Node, preferred: bool) -> Vec<Condition> {
+    let conditions = list.items().iter().filter_map(|item| {
+        let key = item.text_at("key")?.clone();
+        if item.text_at("operator").is_some_and(|operator| &**operator != "In") {
+            return None;
+        }
+        let values: Vec<_> =
+            item.get("values")?.items().iter().filter_map(|v| Some((v.text()?.clone(), v.span))).collect();
+        Some(Condition { key, values, span: item.span, preferred })
+    });
+    conditions.collect()
+}
+
+/// The conditions of a node affinity. Terms that are alternatives of each other are joined by key.
+pub(super) fn affinity(node_affinity: &Node) -> Vec<Condition> {
+    let mut all: Vec<Condition> = Vec::new();
+    let required = node_affinity.at("requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms");
+    let terms = required.map(Node::items).unwrap_or_default();
+    for term in terms {
+        for condition in term.get("matchExpressions").map(|list| expressions(list, false)).unwrap_or_default() {
+            match all.iter_mut().find(|known| known.key == condition.key && terms.len() > 1) {
+                Some(known) => known.values.extend(condition.values),
+                None => all.push(condition),
+            }
+        }
+    }
+    let preferred = node_affinity.get("preferredDuringSchedulingIgnoredDuringExecution").map(Node::items);
+    for term in preferred.unwrap_or_default() {
+        all.extend(term.at("preference.matchExpressions").map(|list| expressions(list, true)).unwrap_or_default());
+    }
+    all
+}
+
+/// The facts that conditions amount to. Later conditions do not overrule earlier ones; names only fill gaps.
+pub(super) fn facts(conditions: &[Condition]) -> Facts {
+    let mut facts = Facts::new();
+    for preferred in [false, true] {
+        for condition in conditions.iter().filter(|condition| condition.preferred == preferred) {
+            if let Some(label) = DEVICES.label(&condition.key) {
+                said(&mut facts, condition, label);
+            }
+        }
+    }
+    for condition in conditions {
+        if DEVICES.label(&condition.key).is_none_or(|label| label.fact == Some(Said::Pool)) {
+            names(&mut facts, condition);
+        }
+    }
+    facts
+}
+
+fn said(facts: &mut Facts, condition: &Condition, label: &Label) {
+    if let Some(provider) = &label.provider {
+        let origin = if condition.preferred { inferred(condition) } else { Origin::Resolved };
+        fill(facts, Key::Provider, Fact::known(Value::text(provider.as_str()), condition.span, origin));
+    }
+    let Some(fact) = label.fact else { return };
+    let key = match fact {
+        Said::Accelerator => Key::Accelerator,
+        Said::AcceleratorMemoryGib => Key::AcceleratorMemory,
+        Said::Machine | Said::Family => Key::Machine,
+        Said::Region | Said::Zone => Key::Region,
+        Said::Purchase => Key::Purchase,
+        Said::Pool => return,
+    };
+    let mut values: Vec<(Fact<Value>, Span)> = Vec::new();
+    for (text, span) in &condition.values {
+        let fact = one(label, fact, text, *span);
+        if !values.iter().any(|(known, _)| known.value() == fact.value() && known.why() == fact.why()) {
+            values.push((fact, *span));
+        }
+    }
+    let fact = match key {
+        Key::Purchase => purchase(condition, values),
+        _ if fact == Said::Family => families(condition),
+        _ => several(condition, key, values),
+    };
+    fill(facts, key, fact);
+}
+
+fn one(label: &Label, fact: Said, text: &Arc<str>, span: Span) -> Fact<Value> {
+    if let Some(why) = placeholder(text) {
+        return Fact::unknown(why, span);
+    }
+    let value = match fact {
+        Said::Zone => Value::text(region_of(text)),
+        Said::AcceleratorMemoryGib => match text.parse::<f64>() {
+            Ok(number) => Value::Number(number * label.scale.unwrap_or(1.0)),
+            Err(_) => return Fact::unknown(format!("`{text}` is no number"), span),
+        },
+        _ if label.any.is_some() => Value::text(label.any.clone().unwrap_or_default()),
+        _ if label.values.is_empty() => Value::Text(text.clone()),
+        _ => match label.values.get(&**text) {
+            Some(value) => Value::text(value.as_str()),
+            None => return Fact::unknown(format!("`{text}` is no known value of {}", label.key), span),
+        },
+    };
+    Fact::written(value, span)
+}
+
+/// One value is known, several are candidates.
+fn several(condition: &Condition, key: Key, mut values: Vec<(Fact<Value>, Span)>) -> Fact<Value> {
+    if values.len() <= 1 {
+        let Some((fact, _)) = values.pop() else { return Fact::Absent };
+        return match fact {
+            Fact::Known(mut known) if condition.preferred => {
+                known.origin = inferred(condition);
+                Fact::Known(known)
+            }
+            other => other,
+        };
+    }
+    let candidates: Vec<Value> = values.iter().filter_map(|(fact, _)| fact.value().cloned()).collect();
+    let why = format!("it may be any of {} values of {}", values.len(), condition.key);
+    let _ = key;
+    Fact::Unknown(Unknown { span: condition.span, why: why.into(), candidates })
+}
+
+/// Spot or on demand, whichever is there, is a purchase of its own.
+fn purchase(condition: &Condition, values: Vec<(Fact<Value>, Span)>) -> Fact<Value> {
+    let has = |name: &str| values.iter().any(|(fact, _)| fact.value().and_then(Value::as_text) == Some(name));
+    let either = (has("spot") && has("on-demand")) || (condition.preferred && has("spot"));
+    if either {
+        return Fact::known(Value::text("spot-or-on-demand"), condition.span, Origin::Written);
+    }
+    several(condition, Key::Purchase, values)
+}
+
+fn families(condition: &Condition) -> Fact<Value> {
+    let names: Vec<&str> = condition.values.iter().map(|(text, _)| &**text).collect();
+    let why = format!("any machine with {} {}", condition.key, names.join(" or "));
+    let candidates = names.iter().filter(|name| name.len() > 1).map(|name| Value::text(format!("{name}.*"))).collect();
+    Fact::Unknown(Unknown { span: condition.span, why: why.into(), candidates })
+}
+
+fn names(facts: &mut Facts, condition: &Condition) {
+    let [(text, span)] = condition.values.as_slice() else { return };
+    for pattern in &DEVICES.names {
+        let Some(found) = pattern.find(text) else { continue };
+        let origin = Origin::Inferred(format!("the name `{text}` of {}", condition.key).into());
+        let key = if pattern.fact == Said::Machine { Key::Machine } else { Key::Accelerator };
+        let says_chip = matches!(facts.get(&Key::Accelerator), Some(Fact::Known(_)));
+        let says_machine = matches!(facts.get(&Key::Machine), Some(Fact::Known(_)));
+        if (key == Key::Accelerator && (says_chip || says_machine)) || (key == Key::Machine && says_machine) {
+            continue;
+        }
+        fill(facts, key, Fact::known(Value::text(found), *span, origin.clone()));
+        if let Some(provider) = &pattern.provider {
+            fill(facts, Key::Provider, Fact::known(Value::text(provider.as_str()), *span, origin));
+        }
+    }
+}
+
+fn inferred(condition: &Condition) -> Origin {
+    Origin::Inferred(format!("nodes with {} are preferred, not required", condition.key).into())
+}
+
+pub(super) fn fill(facts: &mut Facts, key: Key, fact: Fact<Value>) {
+    if !fact.is_absent() {
+        facts.entry(key).or_insert(fact);
+    }
+}
+
+/// `us-central1-a` → `us-central1`, `us-east-1a` → `us-east-1`, `eastus-1` → `eastus`.
+fn region_of(zone: &str) -> String {
+    let bytes = zone.as_bytes();
+    let region = match bytes {
+        [rest @ .., b'-', letter] if letter.is_ascii_lowercase() => rest,
+        [rest @ .., letter] if letter.is_ascii_lowercase() && rest.last().is_some_and(u8::is_ascii_digit) => rest,
+        [rest @ .., b'-', digit] if digit.is_ascii_digit() && !rest.contains(&b'-') => rest,
+        whole => whole,
+    };
+    String::from_utf8_lossy(region).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_zone_tells_its_region() {
+        for (zone, region) in [
+            ("us-central1-a", "us-central1"),
+            ("us-east-1a", "us-east-1"),
+            ("eastus-1", "eastus"),
+            ("eastus", "eastus"),
+            ("us-east-1", "us-east-1"),
+        ] {
+            assert_eq!(region_of(zone), region);
+        }
+    }
+}

@@ -1,0 +1,163 @@
+//! The facts that rows read from objects.
+
+use std::collections::BTreeMap;
+
+use regex::Regex;
+
+use crate::inventory::{Fact, Key, Origin, Unknown, Value};
+use crate::source::Span;
+
+use super::amount;
+use super::nodes::{Facts, fill};
+use super::path::{Match, Path};
+use super::table::{Constant, Source, Unit, key};
+use super::tree::Node;
+
+/// The facts of a row or of an entry in it, for one match of `along`.
+pub(super) fn facts(
+    sources: &BTreeMap<String, Source>,
+    root: &Node,
+    along: &Path,
+    at: &Match<'_>,
+    head: Span,
+) -> Facts {
+    let mut facts = Facts::new();
+    for (name, source) in sources {
+        if let Some(key) = key(name) {
+            fill(&mut facts, key, read(source, key, root, along, at, head));
+        }
+    }
+    facts
+}
+
+fn read(source: &Source, key: Key, root: &Node, along: &Path, at: &Match<'_>, head: Span) -> Fact<Value> {
+    let found = source.at.iter().map(|path| path.beside(root, along, at)).find(|nodes| !nodes.is_empty());
+    match (&source.is, found) {
+        (Some(constant), Some(nodes)) => constant_fact(source, constant, nodes.first().map_or(head, |node| node.span)),
+        (Some(constant), None) if source.at.is_empty() => constant_fact(source, constant, head),
+        (None, Some(nodes)) => written(source, key, &nodes),
+        _ => match &source.default {
+            Some(constant) => Fact::known(value(constant), head, Origin::Default),
+            None => Fact::Absent,
+        },
+    }
+}
+
+fn constant_fact(source: &Source, constant: &Constant, span: Span) -> Fact<Value> {
+    let origin = match &source.inferred {
+        Some(why) => Origin::Inferred(why.as_str().into()),
+        None => Origin::Resolved,
+    };
+    Fact::known(value(constant), span, origin)
+}
+
+fn value(constant: &Constant) -> Value {
+    match constant {
+        Constant::Flag(flag) => Value::Flag(*flag),
+        Constant::Number(number) => Value::Number(*number),
+        Constant::Text(text) => Value::text(text.as_str()),
+    }
+}
+
+/// Several different values are candidates.
+fn written(source: &Source, key: Key, nodes: &[&Node]) -> Fact<Value> {
+    let mut facts: Vec<Fact<Value>> = Vec::new();
+    for fact in nodes.iter().map(|node| one(source, node)).filter(|fact| !fact.is_absent()) {
+        if !facts.iter().any(|known| known.value() == fact.value() && known.why() == fact.why()) {
+            facts.push(fact);
+        }
+    }
+    if facts.len() <= 1 {
+        return facts.pop().unwrap_or_default();
+    }
+    let span = facts.first().and_then(Fact::span).unwrap_or(nodes[0].span);
+    let candidates: Vec<Value> = facts.iter().filter_map(|fact| fact.value().cloned()).collect();
+    if key == Key::Purchase && candidates.iter().any(|value| value.as_text() == Some("spot")) {
+        return Fact::written(Value::text("spot-or-on-demand"), span);
+    }
+    let why = format!("it may be any of {} values", facts.len());
+    Fact::Unknown(Unknown { span, why: why.into(), candidates })
+}
+
+fn one(source: &Source, node: &Node) -> Fact<Value> {
+    if amount::is_hole(node) {
+        return Fact::unknown("a template directive stands here", node.span);
+    }
+    let Some(text) = node.text() else { return Fact::Absent };
+    if let Some(why) = amount::placeholder(text) {
+        return Fact::unknown(why, node.span);
+    }
+    let number = if source.duration {
+        seconds(text).map(|seconds| Fact::written(seconds, node.span))
+    } else {
+        match source.quantity {
+            Some(Unit::Gib) => Some(amount::gib(node)),
+            Some(Unit::Plain) => Some(amount::number(node)),
+            None => source.scale.map(|_| amount::number(node)),
+        }
+    };
+    if let Some(number) = number {
+        return number.map(|number| Value::Number(number * source.scale.unwrap_or(1.0)));
+    }
+    if source.duration {
+        // `Never` and the like: there is no such time.
+        return Fact::Absent;
+    }
+    if !source.values.is_empty() {
+        let plain = node.flag().map(|flag| flag.to_string());
+        return match source.values.get(plain.as_deref().unwrap_or(text)) {
+            Some(value) => Fact::written(Value::text(value.as_str()), node.span),
+            None => Fact::unknown(format!("`{}` is no known value", amount::shorten(text)), node.span),
+        };
+    }
+    if let Some(part) = &source.part {
+        let found = Regex::new(part).ok().and_then(|part| Some(part.captures(text)?.get(1)?.as_str().to_owned()));
+        return found.map_or(Fact::Absent, |part| Fact::written(Value::text(part), node.span));
+    }
+    match (node.flag(), node.number()) {
+        (Some(flag), _) => Fact::written(Value::Flag(flag), node.span),
+        (_, Some(number)) => Fact::written(Value::Number(number), node.span),
+        _ => Fact::written(Value::Text(text.clone()), node.span),
+    }
+}
+
+/// Durations of Go: `30s`, `1h30m`, `720h`; a bare number is seconds.
+fn seconds(text: &str) -> Option<f64> {
+    if let Ok(seconds) = text.parse::<f64>() {
+        return Some(seconds).filter(|n| n.is_finite());
+    }
+    let mut sum = 0.0;
+    let mut rest = text;
+    while !rest.is_empty() {
+        let digits = rest.find(|c: char| !(c.is_ascii_digit() || c == '.'))?;
+        let (number, after) = rest.split_at(digits);
+        let letters = after.find(|c: char| !c.is_ascii_alphabetic()).unwrap_or(after.len());
+        let (unit, after) = after.split_at(letters);
+        let scale = match unit {
+            "ms" => 0.001,
+            "s" => 1.0,
+            "m" => 60.0,
+            "h" => 3600.0,
+            "d" => 86400.0,
+            "w" => 604_800.0,
+            _ => return None,
+        };
+        sum += number.parse::<f64>().ok()? * scale;
+        rest = after;
+    }
+    Some(sum)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durations_are_those_of_go() {
+        assert_eq!(seconds("1h30m"), Some(5400.0));
+        assert_eq!(seconds("30s"), Some(30.0));
+        assert_eq!(seconds("60"), Some(60.0));
+        assert_eq!(seconds("Never"), None);
+        assert_eq!(seconds("5x"), None);
+    }
+}

@@ -1,0 +1,296 @@
+//! YAML and JSON text → trees with spans. The parser crate is imported here and nowhere else.
+//!
+//! A stream is cut at its document markers first (no YAML construct can hide one), so that a document that does not
+//! parse is one diagnostic and loses no neighbour. Aliases are followed under a budget of nodes, nesting has a limit.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use granit_parser::{Event, Parser, ScalarStyle};
+
+use crate::diagnostic::Diagnostic;
+use crate::source::{FileId, Span};
+
+use super::scalar;
+use super::tree::{Data, Entry, Node};
+
+/// Real documents hold at most some ten thousand nodes; an alias bomb holds billions.
+const NODE_BUDGET: u32 = 2_000_000;
+/// Real manifests nest below 40; the limit keeps recursion off the end of a small stack.
+const NESTING_LIMIT: usize = 128;
+/// One note a document tells the story of repeated keys.
+const REPEATED_KEYS_NAMED: usize = 3;
+
+#[derive(Debug, Default)]
+pub(super) struct Stream {
+    /// In order; a document that is empty or did not parse is left out.
+    pub documents: Vec<Document>,
+    pub diagnostics: Vec<Diagnostic>,
+    /// Comments that speak to gpulint.
+    pub comments: Vec<Span>,
+}
+
+#[derive(Debug)]
+pub(super) struct Document {
+    pub root: Node,
+    pub span: Span,
+}
+
+/// Reads all documents of a text.
+pub(super) fn read(file: FileId, text: &str) -> Stream {
+    let mut stream = Stream::default();
+    for range in documents(text) {
+        let piece = &text[range.clone()];
+        let mut builder = Builder::new(file, range.start, piece);
+        match builder.run(piece) {
+            Ok(root) => {
+                if let Some(note) = builder.repeated_keys() {
+                    stream.diagnostics.push(note);
+                }
+                stream.comments.append(&mut builder.comments);
+                if let Some(root) = root {
+                    let span = Span::new(file, range.start, range.end);
+                    stream.documents.push(Document { root, span });
+                }
+            }
+            Err(diagnostic) => stream.diagnostics.push(diagnostic),
+        }
+    }
+    stream
+}
+
+/// The byte ranges between document markers: lines that start with `---` or `...`. Ranges of nothing but blank lines or
+/// directives are left out.
+pub(super) fn documents(text: &str) -> Vec<std::ops::Range<usize>> {
+    let mut ranges = Vec::new();
+    let bytes = text.as_bytes();
+    let mut start = if text.starts_with('\u{feff}') { 3 } else { 0 };
+    let (mut content, mut comment, mut directive) = (false, false, false);
+    let mut at = start;
+    while at < bytes.len() {
+        let end = memchr::memchr(b'\n', &bytes[at..]).map_or(bytes.len(), |n| at + n + 1);
+        let line = &bytes[at..end];
+        let opens = is_marker(line, b"---");
+        if opens || is_marker(line, b"...") {
+            if content || (comment && !directive) {
+                ranges.push(start..at);
+            }
+            // A marker may carry the first line of its document: `--- # comment`, `--- {a: 1}`.
+            start = if opens { at } else { end };
+            content = opens && !line[3..].trim_ascii().is_empty();
+            (comment, directive) = (false, false);
+        } else {
+            match line.trim_ascii_start().first() {
+                None => {}
+                Some(b'#') => comment = true,
+                Some(b'%') if !content && line.first() == Some(&b'%') => directive = true,
+                Some(_) => content = true,
+            }
+        }
+        at = end;
+    }
+    if content || (comment && !directive) {
+        ranges.push(start..bytes.len());
+    }
+    ranges
+}
+
+fn is_marker(line: &[u8], marker: &[u8]) -> bool {
+    line.strip_prefix(marker).is_some_and(|rest| rest.first().is_none_or(u8::is_ascii_whitespace))
+}
+
+/// Turns parser events into a tree without recursion.
+struct Builder {
+    file: FileId,
+    base: usize,
+    open: Vec<Open>,
+    root: Option<Node>,
+    anchors: HashMap<usize, Node>,
+    spent: u32,
+    repeated: Vec<Span>,
+    comments: Vec<Span>,
+    wants_comments: bool,
+}
+
+enum Open {
+    List { start: usize, anchor: usize, items: Vec<Node> },
+    Map { start: usize, anchor: usize, entries: Vec<Entry>, key: Option<Node> },
+}
+
+impl Builder {
+    fn new(file: FileId, base: usize, piece: &str) -> Self {
+        Builder {
+            file,
+            base,
+            open: Vec::new(),
+            root: None,
+            anchors: HashMap::new(),
+            spent: 0,
+            repeated: Vec::new(),
+            comments: Vec::new(),
+            wants_comments: memchr::memmem::find(piece.as_bytes(), b"gpulint").is_some(),
+        }
+    }
+
+    fn run(&mut self, piece: &str) -> Result<Option<Node>, Diagnostic> {
+        let mut options = granit_parser::options! {
+            block_nesting_limit: NESTING_LIMIT,
+            flow_nesting_limit: NESTING_LIMIT,
+            emit_unresolved_aliases: true,
+            max_buffered_comment_events: 1 << 20,
+        };
+        options.set_emit_comments(self.wants_comments);
+        for step in Parser::new_from_str_with_options(piece, options) {
+            let (event, span) = step.map_err(|error| {
+                let at = error.marker().byte_offset().unwrap_or(0).min(piece.len());
+                Diagnostic::unreadable(format!("this is no valid YAML: {}", error.info()), self.span(at, at))
+            })?;
+            let (start, end) = span.byte_range().map_or((0, 0), |range| (range.start, range.end));
+            self.take(event, start, end, piece)?;
+        }
+        Ok(self.root.take())
+    }
+
+    fn span(&self, start: usize, end: usize) -> Span {
+        Span::new(self.file, self.base + start, self.base + end)
+    }
+
+    fn take(&mut self, event: Event<'_>, start: usize, end: usize, piece: &str) -> Result<(), Diagnostic> {
+        match event {
+            Event::Scalar(text, style, anchor, _) => {
+                let node = Node::scalar(self.span(start, end), &*text, style == ScalarStyle::Plain);
+                self.finish(node, anchor)?;
+            }
+            Event::SequenceStart(_, anchor, _) => {
+                self.open.push(Open::List { start, anchor, items: Vec::new() });
+            }
+            Event::MappingStart(_, anchor, _) => {
+                self.open.push(Open::Map { start, anchor, entries: Vec::new(), key: None });
+            }
+            Event::SequenceEnd | Event::MappingEnd => self.close(start, end, piece)?,
+            Event::Alias(id) => {
+                let span = self.span(start, end);
+                match self.anchors.get(&id).cloned() {
+                    Some(node) => self.finish(Node { span, ..node }, 0)?,
+                    None => return Err(Diagnostic::unreadable("an alias stands inside its own anchor", span)),
+                }
+            }
+            Event::UnresolvedAlias(name) => {
+                // `*.example.com` and the like: kubectl refuses it, the rest of the document is still of use.
+                let node = Node::scalar(self.span(start, end), format!("*{name}"), false);
+                self.finish(node, 0)?;
+            }
+            Event::Comment(text, _) if text.contains("gpulint") => self.comments.push(self.span(start, end)),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn close(&mut self, start: usize, end: usize, piece: &str) -> Result<(), Diagnostic> {
+        let Some(open) = self.open.pop() else { return Ok(()) };
+        let (node, anchor) = match open {
+            Open::List { start: from, anchor, items } => {
+                let to = items.last().map_or(end, |item| self.relative_end(item)).max(closing(piece, start, end));
+                (Node::list(self.span(from, to), items), anchor)
+            }
+            Open::Map { start: from, anchor, entries, .. } => {
+                let to = entries.last().map_or(end, |e| self.relative_end(&e.value)).max(closing(piece, start, end));
+                let span = self.span(from, to);
+                let entries = self.settle(entries);
+                (Node::map(span, entries), anchor)
+            }
+        };
+        self.finish(node, anchor)
+    }
+
+    fn relative_end(&self, node: &Node) -> usize {
+        (node.span.end as usize).saturating_sub(self.base)
+    }
+
+    /// Puts a finished node where it belongs.
+    fn finish(&mut self, node: Node, anchor: usize) -> Result<(), Diagnostic> {
+        self.spent = self.spent.saturating_add(node.weight);
+        if self.spent > NODE_BUDGET {
+            let message = format!("the document has more than {NODE_BUDGET} nodes when its aliases are followed");
+            return Err(Diagnostic::warning(message, node.span));
+        }
+        if anchor != 0 {
+            self.anchors.insert(anchor, node.clone());
+        }
+        match self.open.last_mut() {
+            None => self.root = Some(node),
+            Some(Open::List { items, .. }) => items.push(node),
+            Some(Open::Map { entries, key, .. }) => match key.take() {
+                None => *key = Some(node),
+                Some(name) => {
+                    entries.push(Entry { key: key_text(&name), key_span: name.span, value: node });
+                }
+            },
+        }
+        Ok(())
+    }
+
+    /// Merge keys are filled in, and of keys that are written twice the last one stays, as kubectl does it.
+    fn settle(&mut self, entries: Vec<Entry>) -> Vec<Entry> {
+        let mut merged = Vec::new();
+        let mut settled: Vec<Entry> = Vec::with_capacity(entries.len());
+        let mut places: HashMap<Arc<str>, usize> = HashMap::new();
+        for entry in entries {
+            if &*entry.key == "<<" && !matches!(entry.value.data, Data::Scalar { .. }) {
+                merged.push(entry.value);
+                continue;
+            }
+            match places.get(&entry.key) {
+                Some(&place) => {
+                    self.repeated.push(entry.key_span);
+                    settled[place] = entry;
+                }
+                None => {
+                    places.insert(entry.key.clone(), settled.len());
+                    settled.push(entry);
+                }
+            }
+        }
+        let mut known: HashSet<Arc<str>> = places.into_keys().collect();
+        for source in &merged {
+            let maps = if source.is_map() { std::slice::from_ref(source) } else { source.items() };
+            for entry in maps.iter().flat_map(Node::entries) {
+                if known.insert(entry.key.clone()) {
+                    settled.push(entry.clone());
+                }
+            }
+        }
+        settled
+    }
+
+    fn repeated_keys(&self) -> Option<Diagnostic> {
+        let (&first, rest) = self.repeated.split_first()?;
+        let message = match rest.len() {
+            0 => "this key is written twice; the last one counts".to_owned(),
+            more => format!("this key and {more} others are written twice; the last ones count"),
+        };
+        let note = Diagnostic::note(message, first);
+        Some(rest.iter().take(REPEATED_KEYS_NAMED).fold(note, |note, &span| note.with_note(Some(span), "and this one")))
+    }
+}
+
+/// Where a closing bracket ends; block collections end with their last member.
+fn closing(piece: &str, start: usize, end: usize) -> usize {
+    match piece.as_bytes().get(start) {
+        Some(b']' | b'}') if end > start => end,
+        _ => 0,
+    }
+}
+
+/// The text of a key as Kubernetes reads it: `n:` is `"false"`. A collection as a key is what a template directive
+/// looks like to a YAML parser.
+fn key_text(node: &Node) -> Arc<str> {
+    match &node.data {
+        Data::Scalar { text, plain: true } => match scalar::boolean(text) {
+            Some(flag) => flag.to_string().into(),
+            None => text.clone(),
+        },
+        Data::Scalar { text, .. } => text.clone(),
+        _ => "{{".into(),
+    }
+}

@@ -1,0 +1,403 @@
+//! What follows from a machine: its accelerators, CPUs and memory; and which resources have to do with accelerators.
+
+use std::sync::Arc;
+
+use crate::catalog::{Catalog, Host, Machine, Recognized};
+use crate::inventory::{Fact, Inventory, Key, Known, Origin, Resource, Role, Unknown, Value, link_pools};
+use crate::source::Span;
+
+use super::Settings;
+
+/// Resources that were left out because nothing is known about their machine.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct LeftOut {
+    pub unknown_machines: Vec<UnknownMachine>,
+}
+
+/// A machine type that could not be known, and which nothing else marks as one with accelerators.
+#[derive(Debug, Clone, PartialEq)]
+pub struct UnknownMachine {
+    pub address: String,
+    pub span: Span,
+    pub why: Arc<str>,
+}
+
+/// Completes every resource with what follows from its machine and its pool, and removes those without accelerators.
+/// Doing it again changes nothing.
+pub fn complete(inventory: &mut Inventory, catalog: &Catalog, settings: &Settings) -> LeftOut {
+    let mut left_out = LeftOut::default();
+    let completion = Completion { catalog, settings };
+    for resource in &mut inventory.resources {
+        completion.names(resource);
+    }
+    inventory.resources.retain_mut(|resource| match resource.role {
+        Role::Rented => completion.rented(resource, &mut left_out),
+        Role::Requested => true,
+    });
+    link_pools(inventory);
+    let only_provider = only_provider(inventory);
+    for resource in &mut inventory.resources {
+        if resource.role == Role::Requested {
+            completion.requested(resource, only_provider.as_deref());
+        }
+        completion.place(resource);
+        resource.settle_count();
+    }
+    left_out
+}
+
+struct Completion<'c> {
+    catalog: &'c Catalog,
+    settings: &'c Settings,
+}
+
+/// What the name of a machine says about a resource.
+enum Verdict {
+    Carries,
+    Plain,
+    Unknown(Arc<str>),
+}
+
+impl Completion<'_> {
+    /// Writes names as the catalog does.
+    fn names(&self, resource: &mut Resource) {
+        self.rewrite(resource, Key::Accelerator, |name| {
+            self.catalog.accelerator(name).map(|known| known.name.to_owned())
+        });
+        if let Some(provider) = resource.text(Key::Provider).map(str::to_owned) {
+            self.rewrite(resource, Key::Region, |region| self.catalog.region(&provider, region).map(str::to_owned));
+        }
+        let chips = resource.fact(Key::Topology).clone().map(|topology| topology.as_text().and_then(chips));
+        if resource.fact(Key::AcceleratorCount).is_absent()
+            && let Fact::Known(Known { value: Some(chips), span, defined, origin }) = chips
+        {
+            let count = Known { value: Value::Number(chips), span, defined, origin };
+            resource.set(Key::AcceleratorCount, Fact::Known(count));
+        }
+    }
+
+    fn rewrite(&self, resource: &mut Resource, key: Key, name: impl Fn(&str) -> Option<String>) {
+        let renamed = |value: Value| match value.as_text().and_then(&name) {
+            Some(canonical) => Value::text(canonical),
+            None => value,
+        };
+        let fact = resource.fact(key).clone().map(renamed);
+        resource.set(key, fact);
+    }
+
+    /// Whether a rented machine carries accelerators, or may; fills in what follows.
+    fn rented(&self, resource: &mut Resource, left_out: &mut LeftOut) -> bool {
+        let asked = asked_for(resource);
+        let machine = resource.fact(Key::Machine).clone();
+        if resource.fact(Key::Provider).is_absent()
+            && let Some(provider) = machine.value().and_then(Value::as_text).and_then(|it| self.catalog.provider_of(it))
+        {
+            infer_provider(resource, provider, &machine);
+        }
+        let verdict = match &machine {
+            Fact::Known(known) => self.known_machine(resource, known),
+            Fact::Unknown(unknown) => self.one_of(resource, unknown),
+            Fact::Absent => self.without_machine(resource),
+        };
+        match verdict {
+            Verdict::Carries => true,
+            Verdict::Plain => asked,
+            Verdict::Unknown(_) if asked || speaks_of_accelerators(resource) => true,
+            Verdict::Unknown(why) => {
+                left_out.unknown_machines.push(UnknownMachine {
+                    address: resource.address.clone(),
+                    span: machine.span().unwrap_or(resource.span),
+                    why,
+                });
+                false
+            }
+        }
+    }
+
+    fn known_machine(&self, resource: &mut Resource, machine: &Known<Value>) -> Verdict {
+        let name = machine.value.as_text().unwrap_or_default().to_owned();
+        let provider = resource.text(Key::Provider).unwrap_or_default().to_owned();
+        match self.catalog.recognize(&provider, &name) {
+            Recognized::Machine(found) => {
+                if let Some(why) = self.contradiction(resource, &found) {
+                    impossible(resource, why);
+                }
+                describe(resource, machine, &found, self.catalog);
+                Verdict::Carries
+            }
+            Recognized::Family { accelerator, .. } => {
+                if let Some(accelerator) = accelerator {
+                    follow(resource, Key::Accelerator, Value::text(accelerator), machine);
+                    self.memory(resource);
+                }
+                Verdict::Carries
+            }
+            Recognized::Host(host) => self.host(resource, machine, &name, host),
+            Recognized::Plain => {
+                let asked = resource.text(Key::Accelerator).map(str::to_owned);
+                if let Some(accelerator) = asked.filter(|_| provider == "gcp" && asked_for(resource))
+                    && let Err(why) = self.catalog.equipped(&name, &accelerator, 1.0)
+                {
+                    impossible(resource, why);
+                    self.memory(resource);
+                }
+                Verdict::Plain
+            }
+        }
+    }
+
+    /// A machine that carries what is named apart from it.
+    fn host(&self, resource: &mut Resource, machine: &Known<Value>, name: &str, host: Host) -> Verdict {
+        if !asked_for(resource) {
+            return Verdict::Plain;
+        }
+        follow(resource, Key::Cpus, Value::Number(host.cpus), machine);
+        follow(resource, Key::Memory, Value::Number(host.memory_gib), machine);
+        if resource.fact(Key::AcceleratorCount).is_absent() {
+            follow(resource, Key::AcceleratorCount, Value::Number(1.0), machine);
+        }
+        let (accelerator, count) = (resource.text(Key::Accelerator), resource.number(Key::AcceleratorCount));
+        if let (Some(accelerator), Some(count)) = (accelerator, count)
+            && let Err(why) = self.catalog.equipped(name, accelerator, count)
+        {
+            impossible(resource, why);
+        }
+        self.memory(resource);
+        Verdict::Carries
+    }
+
+    /// What the text asks for beside a machine that has accelerators built in must be what it has.
+    fn contradiction(&self, resource: &Resource, machine: &Machine<'_>) -> Option<String> {
+        let has = || format!("{} carries {} {}", machine.name, plain(machine.count), machine.accelerator);
+        let asked = resource.text(Key::Accelerator)?;
+        if asked != machine.accelerator {
+            return Some(format!("{} and cannot take {asked}", has()));
+        }
+        let count = resource.number(Key::AcceleratorCount)?;
+        (count != machine.count && count > 0.0).then(|| format!("{}, not {}", has(), plain(count)))
+    }
+
+    /// A machine that is one of several.
+    fn one_of(&self, resource: &mut Resource, machine: &Unknown<Value>) -> Verdict {
+        let provider = resource.text(Key::Provider).unwrap_or_default().to_owned();
+        let names: Vec<&str> = machine.candidates.iter().filter_map(Value::as_text).collect();
+        if names.is_empty() {
+            return Verdict::Unknown(machine.why.clone());
+        }
+        let machines = self.catalog.machines_among(&provider, &names);
+        let is_family = |name: &&str| matches!(self.catalog.recognize(&provider, name), Recognized::Family { .. });
+        if machines.is_empty() && !names.iter().any(is_family) {
+            return Verdict::Plain;
+        }
+        self.common(resource, machine, &machines, Key::Accelerator, |it| Value::text(&*it.accelerator));
+        self.common(resource, machine, &machines, Key::AcceleratorCount, |it| Value::Number(it.count));
+        self.memory(resource);
+        Verdict::Carries
+    }
+
+    /// Sets a fact in which all candidates agree, or else names what it may be.
+    fn common(
+        &self,
+        resource: &mut Resource,
+        machine: &Unknown<Value>,
+        machines: &[Machine<'_>],
+        key: Key,
+        of: impl Fn(&Machine<'_>) -> Value,
+    ) {
+        if !resource.fact(key).is_absent() {
+            return;
+        }
+        let mut values: Vec<Value> = Vec::new();
+        for value in machines.iter().map(of) {
+            if !values.contains(&value) {
+                values.push(value);
+            }
+        }
+        let fact = match values.as_slice() {
+            [only] => Fact::known(only.clone(), machine.span, Origin::Resolved),
+            _ => Fact::Unknown(Unknown { span: machine.span, why: machine.why.clone(), candidates: values }),
+        };
+        resource.set(key, fact);
+    }
+
+    fn without_machine(&self, resource: &mut Resource) -> Verdict {
+        if !asked_for(resource) {
+            return Verdict::Plain;
+        }
+        self.memory(resource);
+        Verdict::Carries
+    }
+
+    fn requested(&self, resource: &mut Resource, only_provider: Option<&str>) {
+        let machine = resource.fact(Key::Machine).clone();
+        if resource.fact(Key::Provider).is_absent() {
+            let name = machine.value().and_then(Value::as_text);
+            if let Some(provider) = name.and_then(|name| self.catalog.provider_of(name)) {
+                infer_provider(resource, provider, &machine);
+            } else if let Some(provider) = only_provider {
+                let origin = Origin::Inferred("the only provider in this tree".into());
+                resource.set(Key::Provider, Fact::known(Value::text(provider), resource.span, origin));
+            } else if let Some(provider) = &self.settings.default_provider {
+                let origin = Origin::Assumed("defaults.provider".into());
+                resource.set(Key::Provider, Fact::known(Value::text(provider.as_str()), resource.span, origin));
+            }
+        }
+        let provider = resource.text(Key::Provider).unwrap_or_default().to_owned();
+        match &machine {
+            Fact::Known(known) => {
+                let name = known.value.as_text().unwrap_or_default();
+                if let Some(found) = self.catalog.machine(&provider, name) {
+                    follow(resource, Key::Accelerator, Value::text(&*found.accelerator), known);
+                }
+            }
+            Fact::Unknown(unknown) => {
+                let names: Vec<&str> = unknown.candidates.iter().filter_map(Value::as_text).collect();
+                let machines = self.catalog.machines_among(&provider, &names);
+                if !machines.is_empty() {
+                    self.common(resource, unknown, &machines, Key::Accelerator, |it| Value::text(&*it.accelerator));
+                }
+            }
+            Fact::Absent => {}
+        }
+        self.slice(resource);
+        self.memory(resource);
+    }
+
+    /// A MIG profile that only one accelerator has tells the accelerator.
+    fn slice(&self, resource: &mut Resource) {
+        let Fact::Known(profile) = resource.fact(Key::Slice).clone() else { return };
+        if !resource.fact(Key::Accelerator).is_absent() {
+            return;
+        }
+        let slices = self.catalog.slices(profile.value.as_text().unwrap_or_default());
+        let names: Vec<Value> = slices.iter().map(|slice| Value::text(slice.accelerator)).collect();
+        let fact = match names.as_slice() {
+            [] => return,
+            [only] => {
+                let why = format!("only {only} has slices of {}", profile.value);
+                Fact::known(only.clone(), profile.span, Origin::Inferred(why.into()))
+            }
+            _ => {
+                let why = format!("{} accelerators have slices of {}", names.len(), profile.value);
+                Fact::Unknown(Unknown { span: profile.span, why: why.into(), candidates: names })
+            }
+        };
+        resource.set(Key::Accelerator, fact);
+    }
+
+    /// Memory of the accelerator, where the accelerator is known.
+    fn memory(&self, resource: &mut Resource) {
+        let Fact::Known(accelerator) = resource.fact(Key::Accelerator).clone() else { return };
+        let known = accelerator.value.as_text().and_then(|name| self.catalog.accelerator(name));
+        if let Some(known) = known {
+            follow(resource, Key::AcceleratorMemory, Value::Number(known.memory_gib), &accelerator);
+        }
+    }
+
+    /// The region that prices it, where the text names none.
+    fn place(&self, resource: &mut Resource) {
+        let Some(provider) = resource.text(Key::Provider).map(str::to_owned) else { return };
+        if !resource.fact(Key::Region).is_absent() {
+            // The provider may have become known only now.
+            self.rewrite(resource, Key::Region, |region| self.catalog.region(&provider, region).map(str::to_owned));
+            return;
+        }
+        let (region, from) = self.assumed_region(&provider);
+        resource.set(Key::Region, Fact::known(Value::text(region), resource.span, Origin::Assumed(from.into())));
+    }
+
+    fn assumed_region(&self, provider: &str) -> (String, &'static str) {
+        let configured = self.settings.default_region.as_deref();
+        match configured.and_then(|region| self.catalog.region(provider, region)) {
+            Some(region) => (region.to_owned(), "defaults.region"),
+            None => (self.catalog.base_region(provider).to_owned(), "the base region of the provider"),
+        }
+    }
+}
+
+/// Accelerators are asked for by name or number, and not none of them.
+fn asked_for(resource: &Resource) -> bool {
+    let none = resource.number(Key::AcceleratorCount) == Some(0.0);
+    let named = !resource.fact(Key::Accelerator).is_absent() || !resource.fact(Key::AcceleratorCount).is_absent();
+    named && !none
+}
+
+fn describe(resource: &mut Resource, from: &Known<Value>, machine: &Machine<'_>, catalog: &Catalog) {
+    // What a machine has built in is so, whatever the text says beside it.
+    let fact = |value: Value| Fact::Known(Known { value, ..from.clone() });
+    resource.set(Key::Accelerator, fact(Value::text(&*machine.accelerator)));
+    resource.set(Key::AcceleratorCount, fact(Value::Number(machine.count)));
+    if let Some(known) = catalog.accelerator(&machine.accelerator) {
+        resource.set(Key::AcceleratorMemory, fact(Value::Number(known.memory_gib)));
+    }
+    for (key, value) in [(Key::Cpus, machine.cpus), (Key::Memory, machine.memory_gib)] {
+        if let Some(value) = value {
+            resource.set(key, fact(Value::Number(value)));
+        }
+    }
+}
+
+/// Sets a fact that follows from another, where the text does not say it itself.
+fn follow(resource: &mut Resource, key: Key, value: Value, from: &Known<Value>) {
+    if resource.fact(key).is_absent() {
+        resource.set(key, Fact::Known(Known { value, ..from.clone() }));
+    }
+}
+
+fn impossible(resource: &mut Resource, why: String) {
+    let fact = match resource.fact(Key::Accelerator) {
+        Fact::Known(known) => Fact::Known(Known { value: Value::text(why), ..known.clone() }),
+        _ => Fact::written(Value::text(why), resource.span),
+    };
+    resource.set(Key::Impossible, fact);
+}
+
+fn infer_provider(resource: &mut Resource, provider: &str, machine: &Fact<Value>) {
+    let why = match machine.value() {
+        Some(name) => format!("{name} is a machine of {provider}"),
+        None => format!("the machine is one of {provider}"),
+    };
+    let span = machine.span().unwrap_or(resource.span);
+    resource.set(Key::Provider, Fact::known(Value::text(provider), span, Origin::Inferred(why.into())));
+}
+
+/// The provider of all rented machines, if it is only one.
+fn only_provider(inventory: &Inventory) -> Option<String> {
+    let rented = inventory.resources.iter().filter(|resource| resource.role == Role::Rented);
+    let mut providers: Vec<&str> = rented.filter_map(|resource| resource.text(Key::Provider)).collect();
+    providers.sort_unstable();
+    providers.dedup();
+    match providers.as_slice() {
+        [only] => Some((*only).to_owned()),
+        _ => None,
+    }
+}
+
+/// Its name, labels or taints say that it is about accelerators.
+fn speaks_of_accelerators(resource: &Resource) -> bool {
+    let tells = |text: &str| {
+        let lower = text.to_ascii_lowercase();
+        let mut words = lower.split(|letter: char| !letter.is_ascii_alphanumeric());
+        words.any(|word| matches!(word, "gpu" | "gpus" | "nvidia" | "accelerator" | "tpu" | "cuda"))
+    };
+    tells(&resource.address)
+        || resource.selector.taints.iter().any(|taint| tells(&taint.key))
+        || resource.selector.labels.iter().any(|(key, value)| {
+            tells(key) && value.value().is_none_or(|value| !matches!(&**value, "false" | "none" | "cpu" | "0"))
+        })
+}
+
+/// Chips of a topology: `2x2x4` has 16.
+fn chips(topology: &str) -> Option<f64> {
+    let mut product: f64 = 1.0;
+    for side in topology.split('x') {
+        product *= f64::from(side.trim().parse::<u16>().ok()?);
+    }
+    Some(product).filter(|product| *product >= 1.0)
+}
+
+/// A number without needless decimals.
+pub(super) fn plain(number: f64) -> String {
+    let rounded = (number * 1e6).round() / 1e6;
+    format!("{rounded}")
+}

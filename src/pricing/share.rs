@@ -1,0 +1,172 @@
+//! What a pod pays: its share of the machine that it runs on, or would run on.
+
+use crate::catalog::{Catalog, Machine, Money};
+use crate::inventory::{Fact, Key, Resource, Value};
+
+use super::bill::{Pricing, Variant};
+use super::complete::plain;
+use super::unit::unit;
+use super::{Scenario, Step};
+
+/// Clouds among which the price of an accelerator lies, where the text names no provider.
+const CLOUDS: [&str; 3] = ["aws", "azure", "gcp"];
+
+/// Accelerators that a pod may mean by `nvidia.com/gpu` alone: those that the clouds rent out today, cheapest first.
+const COMMON: [&str; 6] = ["T4", "L4", "A10G", "A10", "A100-80GB", "H100-80GB"];
+
+/// Every machine that the pod may run on, with the pod's share of it; the one that is expected comes first.
+pub(super) fn pod_units<'a>(pricing: &Pricing<'a>) -> Result<Vec<Variant<'a>>, String> {
+    let devices = devices(pricing.resource, pricing.catalog)?;
+    let provider = pricing.resource.text(Key::Provider);
+    let names_machine = match pricing.resource.fact(Key::Machine) {
+        Fact::Known(_) => true,
+        Fact::Unknown(unknown) => !unknown.candidates.is_empty(),
+        Fact::Absent => false,
+    };
+    if let (Some(provider), true) = (provider, names_machine)
+        && let Ok(machines) = pricing.machines(provider)
+    {
+        return on_machines(pricing, provider, machines, devices);
+    }
+    on_any_machine(pricing, provider, devices)
+}
+
+fn on_machines<'a>(
+    pricing: &Pricing<'a>,
+    provider: &str,
+    machines: Vec<Machine<'a>>,
+    devices: f64,
+) -> Result<Vec<Variant<'a>>, String> {
+    let (regions, region_step) = pricing.regions(provider);
+    let mut variants = Vec::new();
+    let mut last = String::from("no machine is known that it runs on");
+    for machine in machines {
+        for region in &regions {
+            match unit(pricing.catalog, pricing.settings, &machine, region) {
+                Ok(mut unit) => {
+                    unit.steps.extend(region_step.clone());
+                    let (share, why) = share(pricing.resource, &machine, devices);
+                    let unit = unit.times(share, why);
+                    variants.push(Variant { machine: machine.clone(), region: region.clone(), unit, share });
+                }
+                Err(why) => last = why,
+            }
+        }
+    }
+    if variants.is_empty() { Err(last) } else { Ok(variants) }
+}
+
+/// Without a machine, the cheapest one with the accelerator sets the price; in each cloud, where none is named; of each
+/// common accelerator, where that is not named either.
+fn on_any_machine<'a>(pricing: &Pricing<'a>, provider: Option<&str>, devices: f64) -> Result<Vec<Variant<'a>>, String> {
+    let (accelerators, why) = accelerators(pricing)?;
+    let providers: Vec<&str> = provider.map_or_else(|| CLOUDS.to_vec(), |provider| vec![provider]);
+    let mut variants: Vec<Variant<'a>> = Vec::new();
+    for accelerator in &accelerators {
+        for provider in &providers {
+            variants.extend(cheapest(pricing, provider, accelerator, devices));
+        }
+    }
+    if variants.is_empty() {
+        let names = accelerators.join(", ");
+        return Err(match provider {
+            Some(provider) => format!("no machine of {provider} with {names} has a price"),
+            None => format!("no machine with {names} has a price"),
+        });
+    }
+    // What is expected is the middle one: neither the cheapest that it may be, nor the dearest.
+    variants.sort_by_key(|variant| variant.unit.price(Scenario::OnDemand));
+    let middle = (variants.len() - 1) / 2;
+    variants[..=middle].rotate_right(1);
+    if let Some(first) = variants.first_mut() {
+        first.unit.estimated.get_or_insert(why);
+    }
+    Ok(variants)
+}
+
+/// What the pod's accelerator is or may be, and why this makes its price an estimate.
+fn accelerators(pricing: &Pricing<'_>) -> Result<(Vec<String>, String), String> {
+    let named = |values: &[Value]| values.iter().filter_map(Value::as_text).map(str::to_owned).collect::<Vec<_>>();
+    match pricing.resource.fact(Key::Accelerator) {
+        Fact::Known(known) => {
+            let names = named(std::slice::from_ref(&known.value));
+            let why = "no machine is named: the cheapest with its accelerator".to_owned();
+            Ok((names, why))
+        }
+        Fact::Unknown(unknown) if !unknown.candidates.is_empty() => {
+            let names = named(&unknown.candidates);
+            Ok((names, format!("it may be any of {} accelerators", unknown.candidates.len())))
+        }
+        other => {
+            if let Some(name) = pricing.settings.default_accelerator.as_deref() {
+                let name = pricing.catalog.accelerator(name).map_or(name, |known| known.name);
+                return Ok((vec![name.to_owned()], format!("no accelerator is named: {name} is assumed")));
+            }
+            let why = other.why().unwrap_or("the text names none").to_owned();
+            let common = COMMON.iter().map(|name| (*name).to_owned()).collect();
+            Ok((common, format!("the accelerator is not known ({why}): any of the common ones is assumed")))
+        }
+    }
+}
+
+/// The machine of a provider on which the pod costs least.
+fn cheapest<'a>(pricing: &Pricing<'a>, provider: &str, accelerator: &str, devices: f64) -> Option<Variant<'a>> {
+    let (regions, region_step) = if pricing.resource.text(Key::Provider) == Some(provider) {
+        pricing.regions(provider)
+    } else {
+        let region = pricing.catalog.base_region(provider).to_owned();
+        (vec![region.clone()], Some(Step { text: format!("no provider is named: {provider}, {region}"), result: None }))
+    };
+    let region = regions.into_iter().next()?;
+    let machines = pricing.catalog.machines_with(provider, accelerator);
+    let fitting: Vec<_> = machines.into_iter().filter(|machine| machine.count >= devices).collect();
+    let costs = |machine: &Machine<'_>| -> Option<Money> {
+        let quote = pricing.catalog.quote(machine, &region)?;
+        let (share, _) = share(pricing.resource, machine, devices);
+        Some(quote.on_demand?.times(share))
+    };
+    let (_, machine) = fitting
+        .into_iter()
+        .filter(|machine| pricing.catalog.retired(machine).is_none())
+        .filter_map(|machine| Some((costs(&machine)?, machine)))
+        .min_by(|(one, a), (two, b)| one.cmp(two).then_with(|| a.name.cmp(&b.name)))?;
+    let mut unit = unit(pricing.catalog, pricing.settings, &machine, &region).ok()?;
+    unit.steps.extend(region_step);
+    let (share, why) = share(pricing.resource, &machine, devices);
+    let unit = unit.times(share, format!("{why}; the cheapest machine with {accelerator} for this pod"));
+    Some(Variant { machine, region, unit, share })
+}
+
+/// How many whole accelerators the pod takes; slices count as the part of a device that one of them is.
+pub fn devices(resource: &Resource, catalog: &Catalog) -> Result<f64, String> {
+    let count = match resource.fact(Key::AcceleratorCount) {
+        Fact::Known(known) => known.value.as_number().unwrap_or(1.0),
+        Fact::Unknown(unknown) => {
+            return Err(format!("how many accelerators a pod takes is not known: {}", unknown.why));
+        }
+        Fact::Absent => 1.0,
+    };
+    let Some(profile) = resource.text(Key::Slice) else { return Ok(count) };
+    let most = match resource.text(Key::Accelerator) {
+        Some(accelerator) => catalog.mig(accelerator, profile).map(|slice| slice.max_instances),
+        // What it may be cut from agrees in practice: a profile names its share of the compute.
+        None => catalog.slices(profile).iter().map(|slice| slice.max_instances).min(),
+    };
+    let most = most.ok_or_else(|| format!("no accelerator is known to have slices of {profile}"))?;
+    Ok(count / f64::from(most))
+}
+
+/// The largest of the pod's shares of the machine's accelerators, CPUs and memory, and the sum that says so.
+fn share(resource: &Resource, machine: &Machine<'_>, devices: f64) -> (f64, String) {
+    let mut largest = (devices / machine.count, "accelerators", devices, machine.count);
+    for (key, what, of) in [(Key::Cpus, "CPUs", machine.cpus), (Key::Memory, "GiB of memory", machine.memory_gib)] {
+        if let (Some(asked), Some(has)) = (resource.number(key), of)
+            && has > 0.0
+            && asked / has > largest.0
+        {
+            largest = (asked / has, what, asked, has);
+        }
+    }
+    let (share, what, asked, has) = largest;
+    (share, format!("{} of its {} {what}", plain(asked), plain(has)))
+}

@@ -1,0 +1,211 @@
+use crate::catalog::Catalog;
+use crate::inventory::{Fact, FrontEnd, Inventory, Key, Origin, Range, Resource, Role, Unknown, Value};
+use crate::source::{MemoryTree, Sources, Span};
+
+use super::{Bill, Item, LeftOut, Scenario, Settings, Status, bill, complete};
+
+fn span() -> Span {
+    let sources = Sources::new(MemoryTree::new().with("a.tf", "text"));
+    Span::new(sources.open("a.tf").unwrap(), 0, 4)
+}
+
+fn resource(role: Role, facts: &[(Key, &str)]) -> Resource {
+    let mut resource = Resource::new(FrontEnd::Terraform, role, "kind", "kind.name", span(), span());
+    for (key, value) in facts {
+        resource.set(*key, Fact::written(Value::text(*value), span()));
+    }
+    resource
+}
+
+fn rented(facts: &[(Key, &str)]) -> Resource {
+    resource(Role::Rented, facts)
+}
+
+fn pod(facts: &[(Key, &str)]) -> Resource {
+    resource(Role::Requested, facts)
+}
+
+fn priced(resources: Vec<Resource>) -> (Inventory, Bill, LeftOut) {
+    let catalog = Catalog::examples();
+    let mut inventory = Inventory { resources, ..Inventory::default() };
+    let left_out = complete(&mut inventory, &catalog, &Settings::default());
+    let before = format!("{:?}", inventory.resources);
+    complete(&mut inventory, &catalog, &Settings::default());
+    assert_eq!(before, format!("{:?}", inventory.resources), "completing twice changes nothing");
+    let bill = bill(&inventory, &catalog, &Settings::default());
+    (inventory, bill, left_out)
+}
+
+fn one(resource: Resource) -> (Resource, Item) {
+    let (inventory, bill, _) = priced(vec![resource]);
+    (inventory.resources[0].clone(), bill.items[0].clone())
+}
+
+fn hourly(item: &Item) -> (f64, f64, f64) {
+    let range = item.per_hour.unwrap_or_else(|| panic!("{item:#?}"));
+    (range.floor.usd(), range.expected.usd(), range.ceiling.usd())
+}
+
+#[test]
+fn a_machine_tells_its_accelerators_and_its_price() {
+    let mut instance = rented(&[(Key::Machine, "P5.48xlarge"), (Key::Region, "us-west-2b"), (Key::Purchase, "spot")]);
+    instance.count = Fact::written(Range { floor: 0.0, expected: 2.0, ceiling: 4.0 }, span());
+    let (instance, item) = one(instance);
+    assert_eq!(instance.text(Key::Provider), Some("aws"));
+    assert_eq!(instance.text(Key::Region), Some("us-west-2"));
+    assert_eq!(instance.text(Key::Accelerator), Some("H100-80GB"));
+    assert_eq!(instance.number(Key::AcceleratorCount), Some(8.0));
+    assert_eq!(instance.number(Key::AcceleratorMemory), Some(80.0));
+    // The list has us-east-1 only; us-west-2 costs the same by the index.
+    assert!(matches!(item.status, Status::Estimated(_)), "{item:?}");
+    assert_eq!(hourly(&item), (32.0, 32.0, 32.0));
+    let monthly = item.monthly.unwrap();
+    assert_eq!(
+        (monthly.floor.usd(), monthly.expected.usd(), monthly.ceiling.usd()),
+        (0.0, 32.0 * 2.0 * 730.0, 32.0 * 4.0 * 730.0)
+    );
+    assert_eq!(item.monthly_if[&Scenario::OnDemand].expected.usd(), 80.0 * 2.0 * 730.0);
+}
+
+#[test]
+fn machines_without_accelerators_are_dropped_and_unknown_ones_counted() {
+    let mut unknown = rented(&[(Key::Provider, "aws")]);
+    unknown.set(Key::Machine, Fact::unknown("variable `size` has no value", span()));
+    let mut gpu_pool = unknown.clone();
+    gpu_pool.address = "aws_eks_node_group.gpu".into();
+    let plain = rented(&[(Key::Provider, "aws"), (Key::Machine, "m5.large")]);
+    let host = rented(&[(Key::Provider, "gcp"), (Key::Machine, "n1-standard-4")]);
+    let future = rented(&[(Key::Provider, "aws"), (Key::Machine, "p7.48xlarge")]);
+    let (inventory, bill, left_out) = priced(vec![unknown, gpu_pool, plain, host, future]);
+    let kept: Vec<_> = inventory.resources.iter().map(|it| it.address.as_str()).collect();
+    assert_eq!(kept, ["aws_eks_node_group.gpu", "kind.name"]);
+    assert_eq!(left_out.unknown_machines.len(), 1);
+    assert_eq!(bill.unpriced, 2);
+    assert!(matches!(&bill.items[1].status, Status::Unpriced(why) if why.contains("p7.48xlarge")));
+}
+
+#[test]
+fn accelerators_named_beside_a_machine_that_has_them_add_nothing() {
+    let guest = |machine: &str, accelerator: &str, count: &str| {
+        one(rented(&[
+            (Key::Provider, "gcp"),
+            (Key::Region, "us-central1-a"),
+            (Key::Machine, machine),
+            (Key::Accelerator, accelerator),
+            (Key::AcceleratorCount, count),
+        ]))
+    };
+    let (resource, item) = guest("g2-standard-4", "nvidia-l4", "1");
+    assert_eq!(hourly(&item).1, 0.7);
+    assert_eq!(resource.text(Key::Impossible), None);
+    let (resource, item) = guest("n1-standard-4", "nvidia-tesla-t4", "2");
+    // 4 x 0.03 + 15 x 0.004 + 2 x 0.35
+    assert_eq!(hourly(&item).1, 0.88);
+    assert_eq!(resource.number(Key::Cpus), Some(4.0));
+    for (machine, accelerator, count) in [
+        ("n1-standard-8", "nvidia-tesla-a100", "1"),
+        ("a2-highgpu-1g", "nvidia-tesla-t4", "1"),
+        ("g2-standard-4", "nvidia-l4", "2"),
+        ("e2-standard-4", "nvidia-tesla-t4", "1"),
+        ("n1-standard-4", "nvidia-tesla-t4", "3"),
+    ] {
+        let (resource, item) = guest(machine, accelerator, count);
+        assert!(resource.text(Key::Impossible).is_some(), "{machine} {accelerator} {count}");
+        assert!(matches!(item.status, Status::Unpriced(_)));
+    }
+}
+
+#[test]
+fn a_pool_of_several_machines_costs_a_range() {
+    let mut pool = rented(&[(Key::Provider, "aws"), (Key::Region, "us-east-1"), (Key::Purchase, "on-demand")]);
+    let candidates = ["m5.large", "g5.2xlarge", "g5.xlarge", "g5.12xlarge"].map(Value::text).to_vec();
+    pool.set(Key::Machine, Fact::Unknown(Unknown { span: span(), why: "one of 4".into(), candidates }));
+    let (pool, item) = one(pool);
+    assert_eq!(pool.text(Key::Accelerator), Some("A10G"));
+    assert!(pool.fact(Key::AcceleratorCount).is_unknown());
+    assert_eq!(hourly(&item), (1.0, 1.25, 5.0));
+}
+
+#[test]
+fn a_mixed_pool_costs_the_average_of_its_machines() {
+    let mut pool = rented(&[
+        (Key::Provider, "aws"),
+        (Key::Region, "us-east-1"),
+        (Key::Machine, "g5.xlarge"),
+        (Key::Purchase, "mixed"),
+        (Key::OnDemandBase, "1"),
+        (Key::SpotShare, "0.5"),
+    ]);
+    pool.count = Fact::written(Range::exactly(5.0), span());
+    let (_, item) = one(pool);
+    // One on demand, and four of which half are spot: 1 + 2 x 1 + 2 x 0.4
+    assert_eq!(item.monthly.unwrap().expected.usd(), 3.8 * 730.0);
+}
+
+#[test]
+fn a_pod_pays_its_largest_share_of_the_machine() {
+    let by_cpu = pod(&[
+        (Key::Provider, "aws"),
+        (Key::Region, "us-east-1"),
+        (Key::Machine, "g5.12xlarge"),
+        (Key::AcceleratorCount, "1"),
+        (Key::Cpus, "24"),
+    ]);
+    let (by_cpu, item) = one(by_cpu);
+    assert_eq!(by_cpu.text(Key::Accelerator), Some("A10G"));
+    assert_eq!(hourly(&item).1, 2.5);
+    let slice = pod(&[
+        (Key::Provider, "gcp"),
+        (Key::Region, "us-central1"),
+        (Key::Slice, "1g.5gb"),
+        (Key::AcceleratorCount, "2"),
+    ]);
+    let (slice, item) = one(slice);
+    assert_eq!(slice.text(Key::Accelerator), Some("A100-40GB"));
+    assert!((hourly(&item).1 - 4.0 * 2.0 / 7.0).abs() < 1e-5);
+}
+
+#[test]
+fn a_pod_without_a_provider_costs_between_the_clouds() {
+    let (_, item) = one(pod(&[(Key::Accelerator, "NVIDIA-A100-SXM4-80GB"), (Key::AcceleratorCount, "1")]));
+    assert!(matches!(&item.status, Status::Estimated(_)));
+    // gcp 5.00; 32 / 8 in aws and azure
+    assert_eq!(hourly(&item), (4.0, 4.0, 5.0));
+}
+
+#[test]
+fn regions_and_providers_that_are_assumed_say_so() {
+    let catalog = Catalog::examples();
+    let settings = Settings { default_region: Some("eu-west-1".into()), ..Settings::default() };
+    let mut inventory = Inventory { resources: vec![rented(&[(Key::Machine, "g5.xlarge")])], ..Inventory::default() };
+    complete(&mut inventory, &catalog, &settings);
+    let region = inventory.resources[0].fact(Key::Region);
+    assert_eq!(region.value().and_then(Value::as_text), Some("eu-west-1"));
+    assert!(matches!(region.origin(), Some(Origin::Assumed(_))));
+    let bill = bill(&inventory, &catalog, &settings);
+    assert_eq!(hourly(&bill.items[0]).1, 1.1);
+}
+
+#[test]
+fn a_discount_lowers_list_prices_and_not_own_ones() {
+    let settings = Settings { discounts: [("aws".to_owned(), 0.1)].into(), ..Settings::default() };
+    let text = "provider,machine,on_demand_usd_per_hour\naws,p4d.24xlarge,20\n";
+    let catalog = Catalog::examples().with_prices("own.csv", text).unwrap();
+    let resources = vec![
+        rented(&[(Key::Machine, "g5.xlarge"), (Key::Region, "us-east-1")]),
+        rented(&[(Key::Machine, "p4d.24xlarge"), (Key::Region, "us-east-1")]),
+    ];
+    let mut inventory = Inventory { resources, ..Inventory::default() };
+    complete(&mut inventory, &catalog, &settings);
+    let bill = bill(&inventory, &catalog, &settings);
+    assert_eq!(hourly(&bill.items[0]).1, 0.9);
+    assert_eq!(hourly(&bill.items[1]).1, 20.0);
+}
+
+#[test]
+fn without_a_limit_the_ceiling_is_what_is_expected() {
+    let mut pool = rented(&[(Key::Machine, "g5.xlarge"), (Key::Region, "us-east-1")]);
+    pool.count = Fact::written(Range { floor: 0.0, expected: 3.0, ceiling: f64::INFINITY }, span());
+    let (_, item) = one(pool);
+    assert_eq!(item.monthly.unwrap().ceiling.usd(), 3.0 * 730.0);
+}

@@ -1,0 +1,62 @@
+//! Text of a repository is hostile: it must not move a cursor, reverse a line or break out of a format.
+
+/// Text whose control and direction characters are replaced by harmless ones of the same length in bytes, so that
+/// places in it stay where they are. Tabs and line feeds stay.
+pub(super) fn harmless(text: &str) -> String {
+    if text.bytes().all(|byte| byte == b'\t' || byte == b'\n' || (b' '..0x7f).contains(&byte)) {
+        return text.to_owned();
+    }
+    text.chars().map(replaced).collect()
+}
+
+/// The same as one line.
+pub(super) fn one_line(text: &str) -> String {
+    harmless(text).replace(['\n', '\t'], " ")
+}
+
+fn replaced(c: char) -> char {
+    match c {
+        '\t' | '\n' => c,
+        c if !is_hostile(c) => c,
+        '\r' => ' ',
+        c => match c.len_utf8() {
+            1 => '?',
+            2 => '·',
+            _ => '\u{fffd}',
+        },
+    }
+}
+
+/// Control characters, marks that turn the direction of text, and marks that nobody sees.
+fn is_hostile(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
+}
+
+/// At most so many characters; what is left out is said with an ellipsis.
+pub(super) fn shortened(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        None => text.to_owned(),
+        Some(_) => {
+            let kept: String = text.chars().take(most.saturating_sub(1)).collect();
+            format!("{kept}…")
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_control_character_is_left_and_no_byte_moves() {
+        let hostile = "a\u{1b}[31mb\r\u{7}\u{9b}c\u{202e}d\u{200b}é\tf\u{61c}";
+        let text = harmless(hostile);
+        assert_eq!(text.len(), hostile.len());
+        assert!(text.chars().all(|c| !is_hostile(c) || c == '\t'));
+        assert_eq!(text, "a?[31mb ?·c\u{fffd}d\u{fffd}é\tf·");
+        assert_eq!(one_line("a\nb"), "a b");
+        assert_eq!(shortened("abcdef", 4), "abc…");
+        assert_eq!(shortened("abcd", 4), "abcd");
+    }
+}

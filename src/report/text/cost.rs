@@ -1,0 +1,87 @@
+use std::fmt::Write;
+
+use super::summary;
+use super::table::Table;
+use crate::inventory::{Fact, Key, Resource, Role};
+use crate::pricing::{Item, Status};
+use crate::report::money::{usd, usd_per_hour};
+use crate::report::{Report, escape};
+
+/// The bill, the most expensive first, Rented and Requested apart.
+pub(in crate::report) fn cost(report: &Report) -> String {
+    let mut text = String::new();
+    for role in [Role::Rented, Role::Requested] {
+        let mut lines: Vec<(&Resource, Option<&Item>)> = report
+            .inventory
+            .resources
+            .iter()
+            .enumerate()
+            .filter(|(_, resource)| resource.role == role)
+            .map(|(index, resource)| (resource, report.bill.items.get(index)))
+            .collect();
+        if lines.is_empty() {
+            continue;
+        }
+        let monthly =
+            |item: Option<&Item>| item.and_then(|item| item.monthly).map(|range| (range.expected, range.ceiling));
+        lines.sort_by(|a, b| {
+            monthly(b.1).cmp(&monthly(a.1)).then_with(|| a.0.address.cmp(&b.0.address)).then(a.0.span.cmp(&b.0.span))
+        });
+        let mut table = Table::new(&[role.name(), "", "", "count", "an hour", "floor", "expected", "ceiling"], 3..8);
+        for (resource, item) in lines {
+            table.row(row(resource, item));
+        }
+        let _ = writeln!(text, "{}", table.print());
+    }
+    summary::write_bill(&mut text, report);
+    text
+}
+
+fn row(resource: &Resource, item: Option<&Item>) -> Vec<String> {
+    let shown = |text: &str| escape::shortened(&escape::one_line(text), 60);
+    let price = match item.and_then(|item| item.per_hour) {
+        Some(range) => usd_per_hour(range.expected),
+        None => "unpriced".to_owned(),
+    };
+    let price = match item.map(|item| &item.status) {
+        Some(Status::Estimated(_)) => format!("~{price}"),
+        _ => price,
+    };
+    let mut cells =
+        vec![shown(&resource.address), said(resource, Key::Machine), accelerators(resource), count(resource), price];
+    match item.and_then(|item| item.monthly) {
+        Some(range) => cells.extend([range.floor, range.expected, range.ceiling].map(usd)),
+        None => cells.extend(["?", "?", "?"].map(str::to_owned)),
+    }
+    cells
+}
+
+fn said(resource: &Resource, key: Key) -> String {
+    match resource.fact(key) {
+        Fact::Known(known) => escape::shortened(&escape::one_line(&known.value.to_string()), 40),
+        Fact::Unknown(_) => "?".to_owned(),
+        Fact::Absent => String::new(),
+    }
+}
+
+fn accelerators(resource: &Resource) -> String {
+    let name = said(resource, Key::Accelerator);
+    match resource.number(Key::AcceleratorCount) {
+        Some(count) if !name.is_empty() => format!("{} × {name}", trimmed(count)),
+        _ => name,
+    }
+}
+
+fn count(resource: &Resource) -> String {
+    match resource.count.value() {
+        Some(range) if range.floor == range.ceiling => trimmed(range.expected),
+        Some(range) => format!("{}–{}", trimmed(range.floor), trimmed(range.ceiling)),
+        None => "?".to_owned(),
+    }
+}
+
+/// At most two decimals.
+fn trimmed(n: f64) -> String {
+    let text = format!("{n:.2}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}

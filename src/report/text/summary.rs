@@ -1,0 +1,130 @@
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use super::table::Table;
+use crate::catalog::{Money, MoneyRange};
+use crate::diagnostic::Level;
+use crate::inventory::{ResourceId, Role};
+use crate::pricing::Status;
+use crate::report::money::usd;
+use crate::report::{Report, Style, escape};
+
+/// Causes that are named; the rest is counted.
+const MOST_CAUSES: usize = 5;
+
+/// The bill, and what could not be known, so that silence is never mistaken for clean.
+pub(super) fn write(text: &mut String, report: &Report, style: Style) {
+    let _ = writeln!(text, "{}", bold(&findings(report), style));
+    let undetermined = report.undetermined.iter().map(|it| format!("{}: {}", it.rule, it.cause));
+    causes(text, "undetermined", undetermined.collect());
+    write_bill(text, report);
+}
+
+/// The totals and what they leave out.
+pub(super) fn write_bill(text: &mut String, report: &Report) {
+    bill(text, report);
+    causes(text, "unpriced", unpriced(report));
+    let machines = report.unknown_machines.iter().map(|it| it.why.to_string());
+    causes(text, "machines that may or may not carry accelerators", machines.collect());
+    causes(text, "not read", report.inventory.skipped.iter().map(|it| it.reason.clone()).collect());
+    if !report.catalog.as_of.is_empty() {
+        let oldest = report.bill.oldest_row.as_deref().filter(|oldest| *oldest != report.catalog.as_of);
+        let oldest = oldest.map(|date| format!(", the oldest used of {date}")).unwrap_or_default();
+        let _ = writeln!(text, "prices of {}{oldest}; a month is 730 hours", report.catalog.as_of);
+    }
+}
+
+fn findings(report: &Report) -> String {
+    let counting: Vec<_> = report.findings.iter().filter(|it| it.counts()).collect();
+    let accepted = report.findings.len() - counting.len();
+    let mut parts: Vec<String> = Vec::new();
+    for level in Level::ALL.into_iter().rev() {
+        match counting.iter().filter(|it| it.finding.level == level).count() {
+            0 => {}
+            n => parts.push(counted(n, level.name())),
+        }
+    }
+    let found = match parts.as_slice() {
+        [] => "no findings".to_owned(),
+        parts => parts.join(", "),
+    };
+    let accepted = match accepted {
+        0 => String::new(),
+        n => format!(", {n} accepted"),
+    };
+    let saved = match savings(report) {
+        Money::ZERO => String::new(),
+        money => format!("; up to {}/month to save", usd(money)),
+    };
+    format!("{found}{accepted}{saved}")
+}
+
+/// What acting on everything saves. Savings on one resource overlap: only the largest of them counts.
+fn savings(report: &Report) -> Money {
+    let mut best: BTreeMap<Option<ResourceId>, Money> = BTreeMap::new();
+    for finding in report.findings.iter().filter(|it| it.counts()).map(|it| &it.finding) {
+        // What a pod wastes is part of what its machine costs: it must not be counted with it.
+        let role = report.resource(finding.resource).map(|it| it.role);
+        if role == Some(Role::Requested) && !report.bill.rented.ceiling.is_zero() {
+            continue;
+        }
+        if let Some(saves) = finding.saves {
+            let best = best.entry(finding.resource).or_default();
+            *best = (*best).max(saves.expected);
+        }
+    }
+    best.into_values().sum()
+}
+
+fn bill(text: &mut String, report: &Report) {
+    let count = |role| report.inventory.resources.iter().filter(|it| it.role == role).count();
+    let mut table = Table::new(&["", "", "floor", "expected", "ceiling"], 2..5);
+    let at_least = if report.bill.unpriced > 0 { "at least" } else { "" };
+    let mut line = |name: &str, count: usize, range: MoneyRange| {
+        if count > 0 {
+            let money = [range.floor, range.expected, range.ceiling].map(usd);
+            let [floor, expected, ceiling] = money;
+            table.row(vec![format!("{name} ({count})"), at_least.to_owned(), floor, expected, ceiling]);
+        }
+    };
+    line("rented, a month", count(Role::Rented), report.bill.rented);
+    line("requested, a month", count(Role::Requested), report.bill.requested);
+    text.push_str(&table.print());
+}
+
+fn unpriced(report: &Report) -> Vec<String> {
+    let reasons = report.bill.items.iter().filter_map(|item| match &item.status {
+        Status::Unpriced(why) => Some(why.clone()),
+        _ => None,
+    });
+    reasons.collect()
+}
+
+/// `undetermined 12: region is not known (8), …`
+fn causes(text: &mut String, what: &str, causes: Vec<String>) {
+    if causes.is_empty() {
+        return;
+    }
+    let total = causes.len();
+    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+    for cause in causes {
+        *counts.entry(escape::shortened(&escape::one_line(&cause), 160)).or_default() += 1;
+    }
+    let mut counts: Vec<_> = counts.into_iter().collect();
+    counts.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+    let _ = writeln!(text, "{what}: {total}");
+    for (cause, count) in counts.iter().take(MOST_CAUSES) {
+        let _ = writeln!(text, "  {count} × {cause}");
+    }
+    if counts.len() > MOST_CAUSES {
+        let _ = writeln!(text, "  and {} other causes; --format json lists them all", counts.len() - MOST_CAUSES);
+    }
+}
+
+pub(super) fn counted(n: usize, what: &str) -> String {
+    if n == 1 { format!("1 {what}") } else { format!("{n} {what}s") }
+}
+
+fn bold(text: &str, style: Style) -> String {
+    if style.color { format!("\u{1b}[1m{text}\u{1b}[0m") } else { text.to_owned() }
+}

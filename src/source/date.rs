@@ -1,0 +1,110 @@
+use std::fmt;
+use std::str::FromStr;
+
+/// A day of the calendar. There is no clock here: today is something that one is told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Date {
+    year: u16,
+    month: u8,
+    day: u8,
+}
+
+impl Date {
+    pub fn new(year: u16, month: u8, day: u8) -> Option<Self> {
+        let valid = (1..=9999).contains(&year) && (1..=12).contains(&month) && day >= 1 && day <= length(year, month);
+        valid.then_some(Date { year, month, day })
+    }
+
+    /// The day that lies so many days after 1970-01-01.
+    pub fn from_unix_days(days: i64) -> Option<Self> {
+        // Counted from the first of March of the year 0, so that a leap day ends its year; a cycle is 400 years.
+        let days = days + 719_468;
+        let (cycle, in_cycle) = (days.div_euclid(146_097), days.rem_euclid(146_097));
+        let year = (in_cycle - in_cycle / 1_460 + in_cycle / 36_524 - in_cycle / 146_096) / 365;
+        let in_year = in_cycle - (365 * year + year / 4 - year / 100);
+        let from_march = (5 * in_year + 2) / 153;
+        let day = in_year - (153 * from_march + 2) / 5 + 1;
+        let month = if from_march < 10 { from_march + 3 } else { from_march - 9 };
+        let year = year + cycle * 400 + i64::from(month <= 2);
+        Date::new(u16::try_from(year).ok()?, u8::try_from(month).ok()?, u8::try_from(day).ok()?)
+    }
+
+    /// Days after 1970-01-01.
+    pub fn unix_days(self) -> i64 {
+        let (month, day) = (i64::from(self.month), i64::from(self.day));
+        let year = i64::from(self.year) - i64::from(month <= 2);
+        let (cycle, in_cycle) = (year.div_euclid(400), year.rem_euclid(400));
+        let from_march = if month > 2 { month - 3 } else { month + 9 };
+        let in_year = (153 * from_march + 2) / 5 + day - 1;
+        cycle * 146_097 + in_cycle * 365 + in_cycle / 4 - in_cycle / 100 + in_year - 719_468
+    }
+
+    /// Days from the other to this one.
+    pub fn since(self, other: Date) -> i64 {
+        self.unix_days() - other.unix_days()
+    }
+}
+
+fn length(year: u16, month: u8) -> u8 {
+    match month {
+        2 if year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400)) => 29,
+        2 => 28,
+        4 | 6 | 9 | 11 => 30,
+        _ => 31,
+    }
+}
+
+impl FromStr for Date {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let wrong = || format!("`{}` is no date; write it as 2027-03-31", text.chars().take(40).collect::<String>());
+        let digits = |text: &str, count: usize| {
+            (text.len() == count && text.bytes().all(|byte| byte.is_ascii_digit())).then(|| text.parse::<u16>().ok())?
+        };
+        let mut parts = text.splitn(3, '-');
+        let (Some(year), Some(month), Some(day)) = (parts.next(), parts.next(), parts.next()) else {
+            return Err(wrong());
+        };
+        let date = digits(year, 4)
+            .zip(digits(month, 2))
+            .zip(digits(day, 2))
+            .and_then(|((year, month), day)| Date::new(year, u8::try_from(month).ok()?, u8::try_from(day).ok()?));
+        date.ok_or_else(wrong)
+    }
+}
+
+impl fmt::Display for Date {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:04}-{:02}-{:02}", self.year, self.month, self.day)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn days_and_dates_agree_over_four_centuries() {
+        let mut before = Date::from_unix_days(-1).unwrap();
+        assert_eq!(before.to_string(), "1969-12-31");
+        for days in 0..146_097 {
+            let date = Date::from_unix_days(days).unwrap();
+            assert_eq!(date.unix_days(), days);
+            assert_eq!(date.since(before), 1);
+            assert!(date > before);
+            before = date;
+        }
+        // `date -d 2026-11-21 +%s` / 86400
+        assert_eq!("2026-11-21".parse::<Date>().unwrap().unix_days(), 20_778);
+    }
+
+    #[test]
+    fn only_days_that_exist_are_dates() {
+        assert!("2028-02-29".parse::<Date>().is_ok());
+        for wrong in ["2027-02-29", "2027-13-01", "2027-00-10", "27-01-01", "2027-1-1", "2027-01-011", "+027-01-01", ""]
+        {
+            assert!(wrong.parse::<Date>().is_err(), "{wrong}");
+        }
+    }
+}

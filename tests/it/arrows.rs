@@ -1,0 +1,108 @@
+//! Rooms import each other only along the arrows of the table in `ARCHITECTURE.md`.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+type Arrows = BTreeMap<String, Option<BTreeSet<String>>>;
+
+#[test]
+fn rooms_import_each_other_only_along_the_arrows() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let arrows = table(&fs::read_to_string(root.join("ARCHITECTURE.md")).unwrap());
+    assert!(arrows.len() > 10, "the table of rooms was not found");
+    let mut wrong = Vec::new();
+    for file in files(&root.join("src")) {
+        let inside = file.strip_prefix(root.join("src")).unwrap();
+        let first = inside.components().next().unwrap().as_os_str().to_str().unwrap();
+        let room = first.trim_end_matches(".rs");
+        if ["lib", "main"].contains(&room) {
+            continue;
+        }
+        let Some(allowed) = arrows.get(room) else {
+            wrong.push(format!("{} is in no room of the table", inside.display()));
+            continue;
+        };
+        let Some(allowed) = allowed else { continue };
+        for name in imports(&fs::read_to_string(&file).unwrap()) {
+            if name != room && !allowed.contains(&name) {
+                wrong.push(format!("{} imports crate::{name}; `{room}` may not", inside.display()));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// Room → the rooms that it may import; none for one that may import everything.
+fn table(text: &str) -> Arrows {
+    let rows = text.lines().filter_map(|line| line.strip_prefix("| `")?.strip_suffix('|'));
+    rows.filter_map(|row| {
+        let mut cells = row.split('|').map(str::trim);
+        let (room, _purpose, allowed) = (cells.next()?, cells.next()?, cells.next()?);
+        let names = || allowed.split(',').map(|name| name.trim().to_owned()).filter(|name| !name.is_empty()).collect();
+        Some((room.trim_end_matches('`').to_owned(), (allowed != "everything").then(names)))
+    })
+    .collect()
+}
+
+/// The first name after each `crate::`, outside of tests.
+fn imports(text: &str) -> BTreeSet<String> {
+    let text = text.split("#[cfg(test)]\nmod ").next().unwrap();
+    let mut names = BTreeSet::new();
+    for (at, _) in text.match_indices("crate::") {
+        let after = &text[at + "crate::".len()..];
+        match after.strip_prefix('{') {
+            Some(list) => names.extend(listed(list)),
+            None => drop(names.insert(identifier(after))),
+        }
+    }
+    names
+}
+
+/// `a, b::{c, d}, e}` → a, b, e
+fn listed(list: &str) -> Vec<String> {
+    let mut names = Vec::new();
+    let mut depth = 0;
+    let mut start = 0;
+    for (at, c) in list.char_indices() {
+        match c {
+            '{' => depth += 1,
+            '}' if depth > 0 => depth -= 1,
+            ',' | '}' if depth == 0 => {
+                names.push(identifier(list[start..at].trim_start()));
+                start = at + 1;
+                if c == '}' {
+                    break;
+                }
+            }
+            _ => {}
+        }
+    }
+    names.retain(|name| !name.is_empty());
+    names
+}
+
+fn identifier(text: &str) -> String {
+    text.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect()
+}
+
+pub(crate) fn files(directory: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(directory).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            found.extend(files(&path));
+        } else if path.extension().is_some_and(|extension| extension == "rs") && !path.ends_with("tests.rs") {
+            found.push(path);
+        }
+    }
+    found.sort();
+    found
+}
+
+#[test]
+fn imports_are_seen_in_every_form() {
+    let text = "use crate::a::B;\nuse crate::{c, d::{e, f}, g::h};\nfn x() { crate::i::j() }\n\
+                #[cfg(test)]\nmod tests {\n use crate::k; }";
+    assert_eq!(imports(text).into_iter().collect::<Vec<_>>(), ["a", "c", "d", "g", "i"]);
+}

@@ -1,0 +1,156 @@
+//! Runs the commands of `tests/cli/*.md` with the built program, each case in a directory of its own.
+//!
+//! A case holds files (`file=main.tf`; `mode=…` is not needed: everything is plain text) and `console` blocks. A line
+//! `$ gpulint …` is run; what follows is its output, standard error marked with `! `, and the exit code if it is not 0.
+
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use crate::fences::{self, Fence};
+
+#[test]
+fn every_case_prints_what_it_says() {
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cli");
+    let mut cases: Vec<PathBuf> = fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path()).collect();
+    cases.retain(|path| path.extension().is_some_and(|extension| extension == "md"));
+    cases.sort();
+    assert!(!cases.is_empty());
+    let failures: Vec<String> = cases.iter().filter_map(|path| check(path).err()).collect();
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+}
+
+fn check(path: &Path) -> Result<(), String> {
+    let case = fs::read_to_string(path).unwrap();
+    let all = fences::read(&case);
+    let place = Place::new();
+    for fence in all.iter() {
+        if let Some(file) = &fence.file {
+            place.write(file, &fence.text);
+        }
+    }
+    let consoles: Vec<&Fence> = all.iter().filter(|fence| fence.language == "console").collect();
+    if consoles.is_empty() {
+        return Err(format!("{}: there is no console block", path.display()));
+    }
+    let mut said = String::new();
+    let mut blessed = case.clone();
+    for fence in consoles.iter().rev() {
+        let actual = place.run_all(&fence.text);
+        if actual != fence.text {
+            said = format!("{}\n--- expected\n{}--- actual\n{actual}\n{said}", path.display(), fence.text);
+            blessed = fences::replaced(&blessed, fence, &actual);
+        }
+    }
+    if fences::blessing() && blessed != case {
+        fs::write(path, blessed).unwrap();
+        return Ok(());
+    }
+    if said.is_empty() { Ok(()) } else { Err(said) }
+}
+
+/// A directory for one case, gone when the case is over.
+pub(crate) struct Place {
+    directory: PathBuf,
+}
+
+impl Place {
+    pub(crate) fn new() -> Self {
+        static COUNT: AtomicUsize = AtomicUsize::new(0);
+        let name = format!("gpulint-{}-{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
+        let directory = std::env::temp_dir().join(name).join("repository");
+        fs::create_dir_all(&directory).unwrap();
+        Place { directory }
+    }
+
+    /// A name that ends with `/` is a directory.
+    pub(crate) fn write(&self, file: &str, text: &str) {
+        let path = self.directory.join(file);
+        if file.ends_with('/') {
+            fs::create_dir_all(path).unwrap();
+            return;
+        }
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    fn run_all(&self, console: &str) -> String {
+        let mut text = String::new();
+        for line in console.lines().filter_map(|line| line.strip_prefix("$ ")) {
+            text.push_str(&format!("$ {line}\n{}", self.run(line)));
+        }
+        text
+    }
+
+    /// `NAME=value gpulint check 'a b' < file`, or `cat file`
+    fn run(&self, line: &str) -> String {
+        let mut words = split(line).into_iter().peekable();
+        let mut command = Command::new(env!("CARGO_BIN_EXE_gpulint"));
+        command.current_dir(&self.directory).env("NO_COLOR", "1").stdin(Stdio::null());
+        for name in ["TF_VAR_size", "TF_WORKSPACE"] {
+            command.env_remove(name);
+        }
+        while let Some((name, value)) = words.peek().and_then(|word| word.split_once('=')) {
+            command.env(name, value);
+            words.next();
+        }
+        match words.next().as_deref() {
+            Some("gpulint") => {}
+            Some("cat") => return fs::read_to_string(self.directory.join(words.next().unwrap())).unwrap(),
+            Some("cd") => unreachable!("a case runs in one directory"),
+            other => panic!("a case runs gpulint or cat, not {other:?}"),
+        }
+        let mut input = None;
+        while let Some(word) = words.next() {
+            if word == "<" {
+                input = Some(fs::read(self.directory.join(words.next().unwrap())).unwrap());
+            } else {
+                command.arg(word);
+            }
+        }
+        let output = match input {
+            None => command.output().unwrap(),
+            Some(input) => {
+                command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+                let mut child = command.spawn().unwrap();
+                child.stdin.take().unwrap().write_all(&input).unwrap();
+                child.wait_with_output().unwrap()
+            }
+        };
+        let mut text = String::from_utf8(output.stdout).unwrap();
+        for line in String::from_utf8(output.stderr).unwrap().lines() {
+            text.push_str(format!("! {line}").trim_end());
+            text.push('\n');
+        }
+        match output.status.code() {
+            Some(0) => {}
+            Some(code) => text.push_str(&format!("[exit {code}]\n")),
+            None => text.push_str("[killed]\n"),
+        }
+        text
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(self.directory.parent().unwrap());
+    }
+}
+
+/// Words between blanks; quotes keep blanks together.
+fn split(line: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    let mut quote = None;
+    for c in line.chars() {
+        match (quote, c) {
+            (None, '\'' | '"') => quote = Some(c),
+            (Some(open), _) if c == open => quote = None,
+            (None, ' ') => words.push(String::new()),
+            _ => words.last_mut().unwrap().push(c),
+        }
+    }
+    words.retain(|word| !word.is_empty());
+    words
+}

@@ -1,0 +1,179 @@
+//! `gpulint comment`, as a build calls it: the environment says where, and nothing that is printed is secret.
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::{Command, Output};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use serde_json::{Value, json};
+
+use super::server::{Answer, Server};
+use super::stand_in::{Github, HEAD, Remark, TOKEN, assert_no_secret};
+
+/// A directory of a build with its event and its report.
+struct Build {
+    directory: PathBuf,
+    environment: Vec<(String, String)>,
+}
+
+impl Build {
+    fn new(api: &str, event: &Value) -> Self {
+        static COUNT: AtomicUsize = AtomicUsize::new(0);
+        let name = format!("comment-{}-{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
+        let directory = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
+        fs::create_dir_all(&directory).unwrap();
+        fs::write(directory.join("event.json"), event.to_string()).unwrap();
+        fs::write(directory.join("report.md"), "GPU cost +$10/month\n").unwrap();
+        let set = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+        let file = |name: &str| directory.join(name).to_str().unwrap().to_owned();
+        let environment = vec![
+            set("GITHUB_API_URL", api),
+            set("GITHUB_REPOSITORY", "acme/infra"),
+            set("GITHUB_TOKEN", TOKEN),
+            set("GITHUB_EVENT_PATH", &file("event.json")),
+            set("GITHUB_STEP_SUMMARY", &file("summary.md")),
+        ];
+        Build { directory, environment }
+    }
+
+    fn without(mut self, name: &str) -> Self {
+        self.environment.retain(|(known, _)| known != name);
+        self
+    }
+
+    fn run(&self, arguments: &[&str]) -> Output {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_gpulint"));
+        command.args(["comment"]).args(arguments).current_dir(&self.directory);
+        command.env_clear().envs(self.environment.iter().cloned());
+        let output = command.output().unwrap();
+        assert_no_secret(&told(&output));
+        output
+    }
+
+    fn summary(&self) -> Option<String> {
+        fs::read_to_string(self.directory.join("summary.md")).ok()
+    }
+}
+
+impl Drop for Build {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.directory);
+    }
+}
+
+fn told(output: &Output) -> String {
+    format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
+}
+
+fn pull_request() -> Value {
+    json!({ "pull_request": { "number": 7, "head": { "sha": HEAD, "repo": { "full_name": "acme/infra" } } } })
+}
+
+const COMMENT: &[&str] = &["github", "--body", "report.md"];
+
+#[test]
+fn the_environment_of_a_build_says_where() {
+    let github = Github::with(vec![Remark::by_person(3, "hm")]);
+    let build = Build::new(&github.server.url(), &pull_request());
+    let output = build.run(COMMENT);
+    assert_eq!(output.status.code(), Some(0), "{}", told(&output));
+    assert_eq!(told(&output), "comment created: https://github.com/acme/infra/pull/7#issuecomment-4\n");
+    assert!(github.bodies()[1].contains(&format!("tag=default head={HEAD}")));
+    assert_eq!(told(&build.run(COMMENT)), "comment unchanged: https://github.com/acme/infra/pull/7#issuecomment-4\n");
+    assert_eq!(github.server.writes(), 1);
+    github.assert_as_described();
+}
+
+#[test]
+fn an_enterprise_server_has_its_interface_below_a_path() {
+    let server = Server::start(|received| {
+        let list = received.method == "GET" && received.path == "/api/v3/repos/acme/infra/issues/7/comments";
+        Answer::json(if list { 200 } else { 404 }, &json!([]))
+    });
+    let build = Build::new(&format!("{}/api/v3", server.url()), &pull_request());
+    assert_eq!(build.run(&[COMMENT, &["--only-if-present"]].concat()).status.code(), Some(0));
+    assert_eq!(server.received().len(), 1);
+}
+
+#[test]
+fn what_may_not_be_written_goes_to_the_summary() {
+    let refusal = json!({ "message": "Resource not accessible by integration" });
+    let github = Github::with(Vec::new()).first("POST", vec![Answer::json(403, &refusal)]);
+    let build = Build::new(&github.server.url(), &pull_request());
+    let output = build.run(COMMENT);
+    assert_eq!(output.status.code(), Some(0));
+    assert!(told(&output).contains("the report is in the summary of this job"), "{}", told(&output));
+    assert_eq!(build.summary().unwrap(), "GPU cost +$10/month\n");
+}
+
+#[test]
+fn a_fork_without_a_token_is_no_failure_and_a_missing_token_is_one() {
+    let mut event = pull_request();
+    let ours = Build::new("http://127.0.0.1:9", &event).without("GITHUB_TOKEN");
+    let output = ours.run(COMMENT);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(told(&output).contains("GITHUB_TOKEN"), "{}", told(&output));
+
+    event["pull_request"]["head"]["repo"]["full_name"] = json!("someone/infra");
+    let fork = Build::new("http://127.0.0.1:9", &event).without("GITHUB_TOKEN");
+    assert_eq!(fork.run(COMMENT).status.code(), Some(0));
+    assert_eq!(fork.summary().unwrap(), "GPU cost +$10/month\n");
+}
+
+#[test]
+fn a_build_after_another_build_finds_its_pull_request() {
+    let github = Github::with(Vec::new());
+    let mut event = json!({ "workflow_run": { "head_sha": HEAD, "head_branch": "more-gpus",
+                            "head_repository": { "owner": { "login": "someone" } }, "pull_requests": [] } });
+    let build = Build::new(&github.server.url(), &event);
+    assert_eq!(build.run(COMMENT).status.code(), Some(0));
+    assert_eq!(github.bodies().len(), 1);
+    github.assert_as_described();
+
+    // The branch has moved on since: its pull request is not about this commit any more.
+    event["workflow_run"]["head_sha"] = json!("1111111111111111111111111111111111111111");
+    let late = Build::new(&github.server.url(), &event);
+    let output = late.run(COMMENT);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(told(&output).contains("--pull-request"), "{}", told(&output));
+    assert_eq!(github.bodies().len(), 1);
+}
+
+#[test]
+fn a_dry_run_opens_no_socket() {
+    let github = Github::with(Vec::new());
+    let build = Build::new(&github.server.url(), &pull_request()).without("GITHUB_TOKEN");
+    let output = build.run(&[COMMENT, &["--dry-run", "--tag", "gpu/prod"]].concat());
+    assert_eq!(output.status.code(), Some(0));
+    assert!(String::from_utf8_lossy(&output.stdout).starts_with("<!-- gpulint:comment schema=1 tag=gpu/prod head="));
+    assert!(
+        String::from_utf8_lossy(&output.stderr).contains("would update the comment `gpu/prod` on github acme/infra #7")
+    );
+    assert!(github.server.received().is_empty());
+}
+
+#[test]
+fn what_is_missing_or_wrong_is_named() {
+    let server = Server::start(|_| Answer::json(401, &json!({ "message": format!("bad {TOKEN}") })));
+    let build = Build::new(&server.url(), &json!({ "push": {} }));
+    fs::write(build.directory.join("empty.md"), " \n").unwrap();
+    fs::write(build.directory.join("token"), format!("{TOKEN}\nx")).unwrap();
+    let cases: &[(&[&str], &str)] = &[
+        (&["github", "--body", "report.md"], "--pull-request NUMBER"),
+        (&["github", "--body", "missing.md"], "missing.md"),
+        (&["github", "--body", "empty.md"], "is empty"),
+        (&["githob", "--body", "report.md"], "github, gitlab, bitbucket, azure, gitea"),
+        (&["github", "--body", "report.md", "--tag", "a --> b"], "a tag has"),
+        (&["github", "--body", "report.md", "--mode", "append"], "update, new, delete-and-new, hide-and-new"),
+        (&["github", "--body", "report.md", "--pull-request", "7"], "bad ***"),
+        (&["github", "--body", "report.md", "--pull-request", "7", "--token-file", "token"], "cannot be sent"),
+        (&["github", "--body", "report.md", "--pull-request", "7", "--api", "http://example.org"], "in the clear"),
+        (&["github", "--body", "report.md", "--pull-request", "7", "--repo", "acme"], "owner/name"),
+        (&["gitlab", "--body", "report.md", "--pull-request", "7"], "GITLAB_TOKEN"),
+    ];
+    for (arguments, expected) in cases {
+        let output = build.run(arguments);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {}", told(&output));
+        assert!(told(&output).contains(expected), "{arguments:?}: {}", told(&output));
+    }
+}

@@ -1,0 +1,249 @@
+//! What must be true of the tables in `pricing/`, whoever changed them last.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::Path;
+
+use gpulint::catalog::{Catalog, Money, Offer};
+
+/// The prices that vendors publish, in US dollars an hour on demand.
+const PUBLISHED: &[(&str, &str, &str, f64)] = &[
+    ("azure", "Standard_ND96isr_H100_v5", "eastus", 98.32),
+    ("azure", "Standard_ND96amsr_A100_v4", "eastus", 32.77),
+    ("azure", "Standard_ND96asr_v4", "eastus", 27.197),
+    ("azure", "Standard_NC96ads_A100_v4", "eastus", 14.692),
+    ("azure", "Standard_NC80adis_H100_v5", "eastus", 13.96),
+    ("azure", "Standard_NC24ads_A100_v4", "eastus", 3.673),
+    ("azure", "Standard_NC40ads_H100_v5", "eastus", 6.98),
+    ("azure", "Standard_NV36ads_A10_v5", "eastus", 3.20),
+    ("azure", "Standard_NC4as_T4_v3", "eastus", 0.526),
+    ("azure", "Standard_NC64as_T4_v3", "eastus", 4.352),
+    ("aws", "p5.48xlarge", "us-east-1", 55.04),
+    ("aws", "p4d.24xlarge", "us-east-1", 21.957642),
+    ("aws", "p4de.24xlarge", "us-east-1", 27.44705),
+    ("aws", "p5en.48xlarge", "us-east-1", 63.296),
+    ("aws", "p3.2xlarge", "us-east-1", 3.06),
+    ("aws", "p3.8xlarge", "us-east-1", 12.24),
+    ("aws", "p3.16xlarge", "us-east-1", 24.48),
+    ("aws", "g4dn.xlarge", "us-east-1", 0.526),
+    ("aws", "g4dn.12xlarge", "us-east-1", 3.912),
+    ("aws", "g4dn.metal", "us-east-1", 7.824),
+    ("aws", "g5.xlarge", "us-east-1", 1.006),
+    ("aws", "g5.12xlarge", "us-east-1", 5.672),
+    ("aws", "g5.48xlarge", "us-east-1", 16.288),
+    ("aws", "g6.xlarge", "us-east-1", 0.8048),
+    ("aws", "g6.48xlarge", "us-east-1", 13.3504),
+    ("aws", "g6e.xlarge", "us-east-1", 1.861),
+    ("aws", "g6e.48xlarge", "us-east-1", 30.13118),
+    ("aws", "inf2.xlarge", "us-east-1", 0.7582),
+    ("aws", "inf2.48xlarge", "us-east-1", 12.98127),
+    ("aws", "trn1.2xlarge", "us-east-1", 1.34375),
+    ("aws", "trn1.32xlarge", "us-east-1", 21.50),
+    ("gcp", "g2-standard-4", "us-central1", 0.706832),
+    ("gcp", "a2-highgpu-1g", "us-central1", 3.673385),
+    ("gcp", "a2-highgpu-8g", "us-central1", 29.38708),
+    ("gcp", "a3-highgpu-8g", "us-central1", 88.49),
+    // SageMaker publishes its own: 1.4 times the machine for the smallest, 1.25 above, 1.15 for the largest.
+    ("aws", "ml.g5.xlarge", "us-east-1", 1.4084),
+    ("aws", "ml.g5.2xlarge", "us-east-1", 1.515),
+    ("aws", "ml.p3.2xlarge", "us-east-1", 3.825),
+    ("aws", "ml.p3.16xlarge", "us-east-1", 28.152),
+];
+
+/// Sizes of one family that cost the same for each accelerator, with how many each has.
+const LINEAR: &[(&str, &[(&str, f64)])] = &[
+    ("aws", &[("p3.2xlarge", 1.0), ("p3.8xlarge", 4.0), ("p3.16xlarge", 8.0)]),
+    ("gcp", &[("a2-highgpu-1g", 1.0), ("a2-highgpu-2g", 2.0), ("a2-highgpu-4g", 4.0), ("a2-highgpu-8g", 8.0)]),
+    ("gcp", &[("a3-highgpu-1g", 1.0), ("a3-highgpu-2g", 2.0), ("a3-highgpu-4g", 4.0), ("a3-highgpu-8g", 8.0)]),
+    (
+        "azure",
+        &[("Standard_NC24ads_A100_v4", 1.0), ("Standard_NC48ads_A100_v4", 2.0), ("Standard_NC96ads_A100_v4", 4.0)],
+    ),
+    ("azure", &[("Standard_NC40ads_H100_v5", 1.0), ("Standard_NC80adis_H100_v5", 2.0)]),
+];
+
+fn offers(catalog: &Catalog) -> Vec<Offer<'_>> {
+    catalog.offers().collect()
+}
+
+/// Each row of each table, by column name.
+fn rows() -> Vec<(String, usize, BTreeMap<String, String>)> {
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("pricing");
+    let mut all = Vec::new();
+    for entry in fs::read_dir(directory).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        if !name.ends_with(".csv") || name == "models.csv" {
+            continue;
+        }
+        let text = fs::read_to_string(&path).unwrap();
+        let mut lines = text.lines();
+        let header: Vec<String> = split(lines.next().unwrap());
+        for (index, line) in lines.enumerate() {
+            let cells = split(line);
+            assert_eq!(cells.len(), header.len(), "{name}:{}", index + 2);
+            all.push((name.clone(), index + 2, header.iter().cloned().zip(cells).collect()));
+        }
+    }
+    all
+}
+
+fn split(line: &str) -> Vec<String> {
+    let mut cells = vec![String::new()];
+    let mut quoted = false;
+    for letter in line.chars() {
+        match letter {
+            '"' => quoted = !quoted,
+            ',' if !quoted => cells.push(String::new()),
+            other => cells.last_mut().unwrap().push(other),
+        }
+    }
+    cells
+}
+
+#[test]
+fn published_prices_are_exact() {
+    let catalog = Catalog::embedded();
+    for (provider, machine, region, usd) in PUBLISHED {
+        let found = catalog.machine(provider, machine).unwrap_or_else(|| panic!("{machine} is missing"));
+        let quote = catalog.quote(&found, region).unwrap();
+        assert_eq!(quote.on_demand, Some(Money::from_usd(*usd)), "{machine} in {region}");
+        assert!(!quote.basis.is_estimate(), "{machine} in {region}");
+    }
+    for (accelerator, usd) in [("nvidia-tesla-t4", 0.35), ("nvidia-tesla-v100", 2.48)] {
+        let machine = catalog.equipped("n1-standard-4", accelerator, 1.0).unwrap();
+        let quote = catalog.quote(&machine, "us-central1").unwrap();
+        let part = quote.parts.iter().find(|part| part.what == accelerator).unwrap();
+        assert_eq!(part.unit_price, Money::from_usd(usd), "{accelerator}");
+    }
+}
+
+#[test]
+fn tables_are_sorted_and_every_row_has_a_date_a_source_and_a_confidence() {
+    let mut before: BTreeMap<String, (String, String)> = BTreeMap::new();
+    for (file, line, row) in rows() {
+        let place = format!("{file}:{line}");
+        let date = |column: &str| {
+            let cell = &row[column];
+            let digits = cell.split('-').all(|part| part.len().is_multiple_of(2) && part.parse::<u16>().is_ok());
+            assert!(digits && (cell.len() == 4 || cell.len() == 7 || cell.len() == 10), "{place}: {column} `{cell}`");
+        };
+        if file != "aliases.csv" {
+            date("as_of");
+            assert!(!row["source"].is_empty(), "{place}: no source");
+            let confidence = row["confidence"].as_str();
+            assert!(["high", "medium", "low", "derived"].contains(&confidence), "{place}: confidence `{confidence}`");
+        }
+        let Some(spot) = row.get("spot_usd_per_hour") else { continue };
+        if !spot.is_empty() {
+            date("spot_as_of");
+        }
+        let key = (row["machine"].to_ascii_lowercase(), row["region"].to_ascii_lowercase());
+        if let Some(last) = before.get(&file) {
+            assert!(*last < key, "{place}: {key:?} stands after {last:?}");
+        }
+        before.insert(file, key);
+    }
+    assert!(before.len() > 30);
+}
+
+#[test]
+fn prices_hold_together() {
+    let catalog = Catalog::embedded();
+    let all = offers(&catalog);
+    assert!(all.len() > 3000, "{}", all.len());
+    for Offer { machine, region, quote } in &all {
+        let place = format!("{} {} {region}", machine.provider, machine.name);
+        assert!(catalog.accelerator(&machine.accelerator).is_some_and(|it| it.name == machine.accelerator), "{place}");
+        assert!(machine.count > 0.0 && machine.count <= 16.0, "{place}: {} accelerators", machine.count);
+        for price in [quote.on_demand, quote.spot, quote.reserved_1y, quote.reserved_3y].into_iter().flatten() {
+            assert!(price > Money::ZERO, "{place}: {price:?}");
+        }
+        let Some(on_demand) = quote.on_demand else { continue };
+        let each = on_demand.usd() / machine.count;
+        assert!((0.02..=60.0).contains(&each), "{place}: {each} for one accelerator");
+        for lower in [quote.spot, quote.reserved_1y, quote.reserved_3y].into_iter().flatten() {
+            assert!(lower <= on_demand, "{place}: {lower:?} is above on demand, {on_demand:?}");
+        }
+        if let (Some(one), Some(three)) = (quote.reserved_1y, quote.reserved_3y) {
+            assert!(three <= one, "{place}: three years cost more than one");
+        }
+    }
+}
+
+#[test]
+fn a_machine_is_the_same_everywhere() {
+    let mut shapes: BTreeMap<(String, String), String> = BTreeMap::new();
+    for (file, line, row) in rows() {
+        let Some(machine) = row.get("machine").filter(|_| row.contains_key("on_demand_usd_per_hour")) else { continue };
+        let shape: Vec<_> =
+            ["accelerator", "accelerator_count", "vcpus", "memory_gib"].map(|column| row[column].as_str()).to_vec();
+        let shape = shape.join(" ");
+        let first = shapes.entry((file.clone(), machine.clone())).or_insert_with(|| shape.clone());
+        assert_eq!(*first, shape, "{file}:{line} {machine}");
+    }
+}
+
+#[test]
+fn linear_families_are_linear() {
+    let catalog = Catalog::embedded();
+    for (provider, sizes) in LINEAR {
+        let machines: Vec<_> = sizes.iter().map(|(name, _)| catalog.machine(provider, name).unwrap()).collect();
+        let regions: BTreeSet<_> =
+            catalog.offers().filter(|it| it.machine.name == machines[0].name).map(|it| it.region).collect();
+        for region in regions {
+            let one = catalog.quote(&machines[0], region).unwrap();
+            let (false, Some(one)) = (one.basis.is_estimate(), one.on_demand) else { continue };
+            for (machine, (name, count)) in machines.iter().zip(*sizes) {
+                let quote = catalog.quote(machine, region).unwrap();
+                if quote.basis.is_estimate() {
+                    continue;
+                }
+                // Azure publishes three decimals and others six: a size may be off by half of the last for each GPU.
+                let rounding = if *provider == "azure" { 500.0 } else { 0.5 };
+                let off = (quote.on_demand.unwrap().micros() - one.times(*count).micros()).abs();
+                assert!(off as f64 <= rounding * (count + 1.0), "{name} in {region}: {off} millionths off");
+            }
+        }
+    }
+}
+
+#[test]
+fn every_alias_and_slice_belongs_to_an_accelerator() {
+    let catalog = Catalog::embedded();
+    for (file, line, row) in rows() {
+        if let Some(accelerator) = row.get("accelerator").filter(|name| !name.is_empty()) {
+            let found = catalog.accelerator(accelerator).map(|it| it.name);
+            assert_eq!(found, Some(accelerator.as_str()), "{file}:{line}");
+        }
+        if file == "aliases.csv" {
+            assert_eq!(
+                catalog.accelerator(&row["example"]).map(|it| it.name),
+                Some(row["accelerator"].as_str()),
+                "line {line}"
+            );
+        }
+        if file == "mig.csv" {
+            let slice = catalog.mig(&row["accelerator"], &row["profile"]).unwrap();
+            let whole = catalog.accelerator(&row["accelerator"]).unwrap();
+            assert!(slice.max_instances <= whole.mig_instances, "{file}:{line}");
+            // Names of profiles round the memory.
+            assert!(slice.memory_gib * f64::from(slice.max_instances) <= whole.memory_gib * 1.05, "{file}:{line}");
+        }
+    }
+}
+
+#[test]
+fn one_machine_costs_the_same_in_all_regions_of_the_united_states_that_have_the_base_price() {
+    // GCP sells a SKU at one price for `us-central1`, `us-east1` and `us-west1`.
+    let catalog = Catalog::embedded();
+    for machine in catalog.machines().filter(|machine| machine.provider == "gcp") {
+        let prices: BTreeSet<_> = ["us-central1", "us-east1", "us-west1"]
+            .into_iter()
+            .filter_map(|region| catalog.quote(&machine, region).filter(|quote| !quote.basis.is_estimate()))
+            .filter_map(|quote| quote.on_demand)
+            .collect();
+        let spread = prices.last().zip(prices.first()).map_or(1.0, |(high, low)| high.usd() / low.usd());
+        assert!(spread < 1.01, "{}: {prices:?}", machine.name);
+    }
+}

@@ -241,7 +241,7 @@ impl Duration {
 }
 
 /// All of these hold. A path has one of the texts; `absent`, `present`, `!text` (anything else, or nothing) and `>1`
-/// stand for what they say.
+/// stand for what they say, and `~` begins a regular expression.
 #[derive(Debug, Default)]
 pub(super) struct Conditions(pub(super) Vec<(Path, Vec<String>)>);
 

@@ -147,16 +147,14 @@ impl<'a> Scope<'a> {
 }
 
 fn is_one_of(text: &str, texts: &[String]) -> bool {
-    texts.iter().any(|wanted| match wanted.as_str() {
-        "present" => true,
-        "absent" => false,
-        wanted => match (wanted.strip_prefix('!'), wanted.strip_prefix('>')) {
-            (Some(other), _) => !text.eq_ignore_ascii_case(other),
-            (None, Some(least)) => match (text.parse::<f64>(), least.parse::<f64>()) {
-                (Ok(number), Ok(least)) => number > least,
-                _ => false,
-            },
-            (None, None) => text.eq_ignore_ascii_case(wanted),
-        },
+    texts.iter().any(|wanted| {
+        let number = |text: &str| text.parse::<f64>().ok();
+        let mut letters = wanted.chars();
+        match (letters.next(), letters.as_str()) {
+            (Some('!'), other) => !text.eq_ignore_ascii_case(other),
+            (Some('>'), least) => number(text).zip(number(least)).is_some_and(|(number, least)| number > least),
+            (Some('~'), pattern) => regex::Regex::new(pattern).is_ok_and(|regex| regex.is_match(text)),
+            _ => wanted == "present" || (wanted != "absent" && text.eq_ignore_ascii_case(wanted)),
+        }
     })
 }

@@ -7,3 +7,4 @@ mod cli;
 mod fences;
 mod forge;
 mod pricing_data;
+mod terraform_resources;

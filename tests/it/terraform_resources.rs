@@ -80,7 +80,8 @@ fn found(tree: MemoryTree) -> String {
         for line in text.split_inclusive('\n') {
             let indent = line.len() - line.trim_start().len();
             let end = offset + line.trim_end().len();
-            let places = [offset + indent, end.saturating_sub(1)].map(|byte| sources.line(Span::new(embedded.file, byte, byte)));
+            let places =
+                [offset + indent, end.saturating_sub(1)].map(|byte| sources.line(Span::new(embedded.file, byte, byte)));
             writeln!(out, "  {:>2} {:>2} | {}", places[0], places[1], line.trim_end()).unwrap();
             offset += line.len();
         }

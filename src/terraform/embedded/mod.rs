@@ -15,9 +15,9 @@ use serde::Deserialize;
 
 use crate::source::{Sources, Span};
 
+use super::Embedded;
 use super::block::{Attribute, Block};
 use super::value::{Data, Value};
-use super::Embedded;
 use yaml::{Tree, Writer};
 
 #[derive(Debug, Deserialize)]

@@ -2,7 +2,7 @@
 
 use crate::source::{Segment, Sources, Span};
 
-use super::super::value::{Data, Number, Value};
+use super::super::value::{Data, Value};
 
 /// A manifest between Terraform and YAML.
 #[derive(Debug, Clone)]

@@ -90,7 +90,7 @@ impl<'a> Builder<'a> {
         resource.labels = labels(&scope, row, provider);
         resource.selector = selector(&scope, row);
         resource.links = drawn(&scope, row);
-        tell_purpose(&mut resource, &scope, row, suffix);
+        tell_purpose(&mut resource, &scope, row);
         self.resources.push(Built { resource, block: block.address.clone() });
     }
 }
@@ -118,8 +118,8 @@ fn drawn(scope: &Scope<'_>, row: &Row) -> Vec<Link> {
 }
 
 /// Concludes from names and labels what the type itself does not tell.
-fn tell_purpose(resource: &mut Resource, scope: &Scope<'_>, row: &Row, suffix: Option<&str>) {
-    let texts = Texts::of(resource, scope, row, suffix);
+fn tell_purpose(resource: &mut Resource, scope: &Scope<'_>, row: &Row) {
+    let texts = Texts::of(resource, scope, row);
     let evidence: Vec<Evidence<'_>> = texts.evidence();
     if resource.fact(Key::Purpose).is_absent() {
         resource.set(Key::Purpose, purpose(&evidence));
@@ -137,7 +137,7 @@ struct Texts {
 }
 
 impl Texts {
-    fn of(resource: &Resource, scope: &Scope<'_>, row: &Row, suffix: Option<&str>) -> Texts {
+    fn of(resource: &Resource, scope: &Scope<'_>, row: &Row) -> Texts {
         let block = scope.block;
         let known = |(key, fact): (&String, &Fact<Arc<str>>)| match fact {
             Fact::Known(known) => Some((key.clone(), known.value.clone(), known.span)),
@@ -151,7 +151,7 @@ impl Texts {
             .flat_map(|path| scope.find(path))
             .filter_map(|node| Some((node.text()?, node.span())))
             .collect();
-        names.extend(suffix.map(|suffix| (suffix.to_owned(), resource.span)));
+        names.extend(scope.key.as_ref().map(|key| (key.to_string(), resource.span)));
         names.extend(block.labels.last().map(|name| (name.clone(), block.span)));
         let around = super::links::module_of(block).replace("module.", " ");
         Texts { labels: own.collect(), names, around: vec![(around, block.span)] }

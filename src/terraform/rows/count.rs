@@ -110,11 +110,15 @@ pub(super) fn times(one: Fact<Range>, other: Fact<Range>) -> Fact<Range> {
 }
 
 fn zone_count(scope: &Scope<'_>, zones: &Zones, span: Span) -> Fact<Range> {
+    let mut open = false;
     for path in &zones.listed.0 {
         let nodes = scope.find(path);
         let Some(Node::Value(first)) = nodes.first() else { continue };
         let listed = match &first.value.data {
-            Data::Unknown(cause) => return Fact::unknown(cause.why.as_str(), first.said),
+            Data::Unknown(_) => {
+                open = true;
+                continue;
+            }
             // A list in a text: `us-central1-a,us-central1-b`.
             Data::Text(text) => text.split(',').filter(|zone| !zone.trim().is_empty()).count(),
             _ => nodes.iter().cloned().flat_map(Node::keyed_elements).count(),
@@ -123,20 +127,21 @@ fn zone_count(scope: &Scope<'_>, zones: &Zones, span: Span) -> Fact<Range> {
             return Fact::known(Range::exactly(listed as f64), first.said, Origin::Resolved);
         }
     }
-    for path in &zones.location.0 {
-        let nodes = scope.find(path);
-        let Some(node) = nodes.first() else { continue };
-        return match node.text() {
-            Some(zone) if is_zone(&zone) => Fact::known(Range::exactly(1.0), node.span(), Origin::Resolved),
-            Some(_) => Fact::known(Range::exactly(ZONES_OF_A_REGION), node.span(), Origin::Default),
-            // A zone or a region: nobody can tell.
-            None => {
-                let range = Range { floor: 1.0, expected: 1.0, ceiling: ZONES_OF_A_REGION };
-                Fact::known(range, node.span(), Origin::Default)
-            }
-        };
+    let location = zones.location.0.iter().find_map(|path| scope.find(path).into_iter().next());
+    let span = location.as_ref().map_or(span, Node::span);
+    match location.and_then(|node| node.text()) {
+        Some(zone) if is_zone(&zone) => Fact::known(Range::exactly(1.0), span, Origin::Resolved),
+        Some(_) => {
+            let floor = if open { 1.0 } else { ZONES_OF_A_REGION };
+            let range = Range { floor, expected: ZONES_OF_A_REGION, ceiling: ZONES_OF_A_REGION };
+            Fact::known(range, span, Origin::Default)
+        }
+        // A zone or a region: nobody can tell.
+        None => {
+            let range = Range { floor: 1.0, expected: 1.0, ceiling: ZONES_OF_A_REGION };
+            Fact::known(range, span, Origin::Default)
+        }
     }
-    Fact::known(Range { floor: 1.0, expected: 1.0, ceiling: ZONES_OF_A_REGION }, span, Origin::Default)
 }
 
 /// `us-central1-a` is a zone, `us-central1` is a region.

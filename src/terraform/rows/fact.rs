@@ -5,9 +5,9 @@ use std::sync::Arc;
 use crate::inventory::{Fact, Key, Known, Origin, Type, Unknown, Value};
 use crate::source::Span;
 
-use super::super::value::{self, Data, Number};
+use super::super::value::{self, Data};
 use super::language::{Alternative, Constant, Spec};
-use super::path::{Held, Node, scalar};
+use super::path::{Held, Node, Start, scalar};
 use super::scope::{Scope, Truth};
 
 /// What a value is read as: a fact of the inventory, or a plain type.
@@ -41,7 +41,14 @@ impl Scope<'_> {
     pub(super) fn fact(&self, spec: &Spec, wanted: Wanted) -> Fact<Value> {
         let mut doubt: Option<Unknown<Value>> = None;
         for alternative in &spec.0 {
-            match (self.alternative(alternative, wanted), &mut doubt) {
+            let fact = self.alternative(alternative, wanted);
+            let says_something = matches!(&fact, Fact::Unknown(_)) && !self.may_be_silent(alternative, wanted);
+            match (fact, &mut doubt) {
+                (Fact::Unknown(unknown), None) if says_something => return Fact::Unknown(unknown),
+                (Fact::Unknown(unknown), Some(doubt)) if says_something => {
+                    add_candidates(doubt, unknown.candidates);
+                    break;
+                }
                 (Fact::Absent, _) => {}
                 (Fact::Known(known), None) => return Fact::Known(known),
                 (Fact::Known(known), Some(doubt)) => {
@@ -60,6 +67,21 @@ impl Scope<'_> {
             Some(doubt) => Fact::Unknown(doubt),
             None => Fact::Absent,
         }
+    }
+
+    /// Whether an alternative whose value is not known could turn out to say nothing, so that the next one speaks.
+    fn may_be_silent(&self, alternative: &Alternative, wanted: Wanted) -> bool {
+        let Some(path) = &alternative.at else { return true };
+        if !matches!(self.holds(&alternative.when), Truth::Yes(_)) {
+            return true;
+        }
+        let chooses = !alternative.map.is_empty() && !alternative.map.contains_key("*");
+        let leaves: Vec<Held> = self.find(path).into_iter().flat_map(|node| leaves(node, wanted)).collect();
+        leaves.iter().all(|held| match held.value.cause() {
+            Some(cause) if cause.candidates.is_empty() => held.perhaps || chooses || alternative.pattern.is_some(),
+            Some(cause) => cause.candidates.iter().any(|it| interpret(it, alternative, wanted).is_none()),
+            None => interpret(&held.value, alternative, wanted).is_none(),
+        })
     }
 
     fn alternative(&self, alternative: &Alternative, wanted: Wanted) -> Fact<Value> {
@@ -109,7 +131,12 @@ impl Scope<'_> {
         }
         let leaves = nodes.into_iter().flat_map(|node| leaves(node, wanted));
         let facts: Vec<Fact<Value>> = leaves.map(|held| read(&held, alternative, wanted)).collect();
-        together(facts, wanted)
+        let fact = together(facts, wanted);
+        match path.start {
+            // The resource itself does not say it.
+            Start::Link(_) | Start::Provider => resolved(fact),
+            _ => fact,
+        }
     }
 
     /// Several texts as one; unknown where one of them is.
@@ -139,6 +166,13 @@ impl Scope<'_> {
             }
             None => Fact::Absent,
         }
+    }
+}
+
+fn resolved(fact: Fact<Value>) -> Fact<Value> {
+    match fact {
+        Fact::Known(known) => Fact::Known(Known { origin: known.origin.weakest(Origin::Resolved), ..known }),
+        other => other,
     }
 }
 
@@ -259,8 +293,10 @@ pub(super) fn plain(value: &value::Value) -> Option<Value> {
         Data::Text(text) if text.trim().is_empty() => return None,
         Data::Text(text) => Value::Text(text.clone()),
         Data::Bool(flag) => Value::Flag(*flag),
-        Data::Number(Number(n)) if n.fract() == 0.0 && n.abs() < 9e15 => Value::Integer(*n as i64),
-        Data::Number(Number(n)) => Value::Number(*n),
+        Data::Number(number) => match number.as_i64() {
+            Some(n) => Value::Integer(n),
+            None => Value::Number(number.as_f64()),
+        },
         Data::List(items) | Data::Set(items) | Data::Tuple(items) => {
             Value::List(items.iter().filter_map(scalar).map(Arc::from).collect())
         }

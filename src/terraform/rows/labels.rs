@@ -134,13 +134,17 @@ fn map(found: &mut FoundLabels, node: Node<'_>) {
                     pair(found, &element);
                 }
             }
-            _ => {
+            Data::Map(entries) | Data::Object(entries) => {
+                if let Some(cause) = &entries.rest {
+                    found.open(&cause.why, held.said);
+                }
                 for (key, element) in node.clone().keyed_elements() {
                     if let (Some(key), Node::Value(held)) = (key, element) {
                         found.add(&key, &held);
                     }
                 }
             }
+            _ => {}
         },
         Node::Provider(_) => {}
     }
@@ -159,7 +163,9 @@ fn pair(found: &mut FoundLabels, element: &Node<'_>) {
         return;
     };
     let (key, value) = text.split_once([':', '=']).unwrap_or((&text, ""));
-    let fact = Fact::known(Arc::from(value.trim()), element.span(), Origin::Resolved);
+    let written = matches!(element, Node::Value(held) if held.is_written_here());
+    let origin = if written { Origin::Written } else { Origin::Resolved };
+    let fact = Fact::known(Arc::from(value.trim()), element.span(), origin);
     found.entries.insert(key.trim().to_owned(), fact);
 }
 

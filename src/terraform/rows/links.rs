@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet};
 use crate::source::Span;
 
 use super::super::block::Block;
+use super::super::value::{Cause, Value};
 use super::language::LinkWord;
 use super::path::{Node, Path};
 use super::scope::Scope;
@@ -14,7 +15,7 @@ pub(super) struct Index<'a> {
     by_address: HashMap<&'a str, Vec<&'a Block>>,
     by_type: HashMap<&'a str, Vec<&'a Block>>,
     /// Blocks by the address that they refer to.
-    referrers: HashMap<String, Vec<(&'a Block, Span)>>,
+    referrers: HashMap<&'a str, Vec<(&'a Block, Span)>>,
     /// Addresses of module calls in which blocks stand.
     modules: HashSet<&'a str>,
 }
@@ -41,7 +42,7 @@ impl<'a> Index<'a> {
                 index.by_type.entry(kind).or_default().push(block);
             }
             for (to, span) in &block.references {
-                index.referrers.entry(absolute(block, to)).or_default().push((block, *span));
+                index.referrers.entry(base(to)).or_default().push((block, *span));
             }
         }
         index
@@ -63,7 +64,11 @@ impl<'a> Index<'a> {
         if places.is_empty() && !link.at.0.is_empty() {
             return None;
         }
-        let named: Vec<_> = self.named(scope, link, &places).into_iter().collect();
+        let computed: Vec<_> = places.iter().flat_map(|place| self.computed(place, link)).collect();
+        if !computed.is_empty() {
+            return Some(Linked::Blocks(same_key(scope.block, computed)));
+        }
+        let named = self.named(scope, link, &places);
         if !named.is_empty() {
             return Some(Linked::Blocks(named));
         }
@@ -80,6 +85,24 @@ impl<'a> Index<'a> {
         }
     }
 
+    /// The block that computes the value at a place, through however many variables and modules it came.
+    fn computed(&self, place: &Node<'a>, link: &LinkWord) -> Vec<(&'a Block, Span)> {
+        let Node::Value(held) = place else { return Vec::new() };
+        let mut causes: Vec<&Cause> = Vec::new();
+        if let Some(cause) = held.value.any_cause() {
+            causes.push(cause);
+            causes.extend(cause.candidates.iter().filter_map(Value::any_cause).map(|cause| &**cause));
+        }
+        let mut found: Vec<(&'a Block, Span)> = Vec::new();
+        for computed in causes.into_iter().filter_map(|cause| cause.computed_by.as_ref()) {
+            let ends = self.by_address.get(base(&computed.address)).into_iter().flatten();
+            let exact: Vec<_> = ends.clone().filter(|end| end.address == *computed.address).copied().collect();
+            let ends = if exact.is_empty() { ends.copied().collect() } else { exact };
+            found.extend(ends.into_iter().filter(|end| is_one_of(end, &link.to.0)).map(|end| (end, place.span())));
+        }
+        found
+    }
+
     fn referred(
         &self,
         block: &'a Block,
@@ -89,9 +112,7 @@ impl<'a> Index<'a> {
     ) -> Vec<(&'a Block, Span)> {
         let mut found: Vec<(&'a Block, Span)> = Vec::new();
         for (to, span) in block.references.iter().filter(|(_, span)| inside(span)) {
-            let absolute = absolute(block, to);
-            let ends = self.by_address.get(absolute.as_str()).or_else(|| self.by_address.get(base(to)));
-            for end in ends.into_iter().flatten() {
+            for end in self.by_address.get(base(to)).into_iter().flatten() {
                 if is_one_of(end, &link.to.0) {
                     if !found.iter().any(|(it, _)| std::ptr::eq(*it, *end)) {
                         found.push((end, *span));
@@ -105,7 +126,7 @@ impl<'a> Index<'a> {
         found
     }
 
-    /// Ends whose name is written out where a reference could stand.
+    /// Ends whose name is written out where a reference could stand; those of the same module, if there are any.
     fn named(&self, scope: &Scope<'a>, link: &LinkWord, places: &[Node<'a>]) -> Vec<(&'a Block, Span)> {
         let mut found = Vec::new();
         if link.by.0.is_empty() {
@@ -114,14 +135,15 @@ impl<'a> Index<'a> {
         for place in places {
             let Some(text) = place.text() else { continue };
             let ends = link.to.0.iter().filter_map(|kind| self.by_type.get(kind.as_str())).flatten();
-            for end in ends.filter(|end| module_of(end) == module_of(scope.block)) {
+            for end in ends {
                 let names = link.by.0.iter().flat_map(|path| Scope::of(end).find(path));
                 if names.filter_map(|node| node.text()).any(|name| name == text) {
                     found.push((*end, place.span()));
                 }
             }
         }
-        found
+        let here: Vec<_> = found.iter().copied().filter(|(it, _)| module_of(it) == module_of(scope.block)).collect();
+        if here.is_empty() { found } else { here }
     }
 }
 
@@ -172,11 +194,6 @@ pub(super) fn module_of(block: &Block) -> &str {
         _ => return "",
     };
     base(&block.address).strip_suffix(&own).unwrap_or_default()
-}
-
-/// A reference as its block means it, as an address of the whole configuration.
-fn absolute(block: &Block, to: &str) -> String {
-    format!("{}{}", module_of(block), base(to))
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! Where a row finds something: a path through attributes, nested blocks, maps and lists.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::str::FromStr;
 use std::sync::Arc;
@@ -7,7 +8,7 @@ use std::sync::Arc;
 use crate::source::Span;
 
 use super::super::block::{Attribute, Block, Provider};
-use super::super::value::{Cause, Data, Number, Value};
+use super::super::value::{Cause, Data, Entries, Number, Value};
 
 /// A path of a row, such as `node_config.guest_accelerator[].type`.
 ///
@@ -177,6 +178,8 @@ pub(super) struct Held {
     /// The expression that holds it. A value that stands elsewhere came through a reference.
     expression: Span,
     literal: bool,
+    /// It is not even known whether there is such a thing.
+    pub(super) perhaps: bool,
 }
 
 impl Held {
@@ -188,18 +191,18 @@ impl Held {
 
     pub(super) fn of(attribute: &Attribute) -> Held {
         let Attribute { value, span, expression, literal } = attribute;
-        Held { value: value.clone(), said: *span, expression: *expression, literal: *literal }
+        Held { value: value.clone(), said: *span, expression: *expression, literal: *literal, perhaps: false }
     }
 
     pub(super) fn text(text: &Arc<str>, span: Span) -> Held {
-        let value = Value { data: Data::Text(text.clone()), span, sensitive: false };
-        Held { value, said: span, expression: span, literal: true }
+        let value = Value::text(text.clone(), span);
+        Held { value, said: span, expression: span, literal: true, perhaps: false }
     }
 
     /// Something that is not known, and not even whether it is there.
     pub(super) fn doubt(cause: &Arc<Cause>) -> Held {
-        let value = unknown(cause.clone(), cause.span);
-        Held { value, said: cause.span, expression: cause.span, literal: false }
+        let value = Value::because(cause, cause.span);
+        Held { value, said: cause.span, expression: cause.span, literal: false, perhaps: true }
     }
 
     /// The value is spelt out where the resource says it; otherwise it came through a reference or was computed.
@@ -271,13 +274,18 @@ impl<'a> Node<'a> {
         match self {
             Node::Block(block) => {
                 let mut found = named(&block.attributes, &block.blocks, name);
-                let open = block.open_blocks.iter().filter(|(keyword, _)| keyword == name);
-                found.extend(open.map(|(_, cause)| Node::Value(Held::doubt(cause))));
+                // A block that does not parse may hold anything.
+                let may_be = |keyword: &str| keyword == name || (keyword.is_empty() && found.is_empty());
+                let open: Vec<_> = block.open_blocks.iter().filter(|(keyword, _)| may_be(keyword)).collect();
+                found.extend(open.into_iter().map(|(_, cause)| Node::Value(Held::doubt(cause))));
                 found
             }
             Node::Provider(provider) => named(&provider.attributes, &provider.blocks, name),
             Node::Value(held) => match member(&held.value, name, 0) {
-                Some(value) if !matches!(value.data, Data::Null) => vec![Node::Value(held.holding(value))],
+                Some(value) if !value.is_null() => {
+                    let listed = held.value.entries().is_none_or(|entries| entries.get(name).is_some());
+                    vec![Node::Value(Held { perhaps: held.perhaps || !listed, ..held.holding(value) })]
+                }
                 _ => Vec::new(),
             },
         }
@@ -311,7 +319,7 @@ impl<'a> Node<'a> {
             }
             Data::Map(items) | Data::Object(items) => items
                 .iter()
-                .filter(|(_, item)| !matches!(item.data, Data::Null))
+                .filter(|(_, item)| !item.is_null())
                 .map(|(key, item)| (Some(key.clone()), Node::Value(held.holding(item.clone()))))
                 .collect(),
             _ => vec![(None, self)],
@@ -350,7 +358,7 @@ impl<'a> Node<'a> {
             Text::Json => from_json(&serde_json::from_str(text).ok()?, held.value.span, 0),
             Text::Base64 => Data::Text(decode_base64(text)?.into()),
         };
-        let value = Value { data, ..held.value.clone() };
+        let value = held.value.with(data);
         Some(Node::Value(Held { value, ..held.clone() }))
     }
 }
@@ -362,18 +370,9 @@ fn named<'a>(attributes: &'a BTreeMap<String, Attribute>, blocks: &'a [Block], n
     found
 }
 
-/// A scalar as text: numbers without needless zeros.
+/// A scalar as text.
 pub(super) fn scalar(value: &Value) -> Option<String> {
-    match &value.data {
-        Data::Text(text) => Some(text.to_string()),
-        Data::Bool(flag) => Some(flag.to_string()),
-        Data::Number(Number(number)) => Some(number.to_string()),
-        _ => None,
-    }
-}
-
-fn unknown(cause: Arc<Cause>, span: Span) -> Value {
-    Value { data: Data::Unknown(cause), span, sensitive: false }
+    value.as_text().map(Cow::into_owned)
 }
 
 /// A deep value is cut here; nothing a row looks for stands deeper.
@@ -381,36 +380,43 @@ const DEEPEST: usize = 64;
 
 /// The value of a key. Of something unknown it is unknown too, but no less narrow than its candidates.
 fn member(value: &Value, name: &str, depth: usize) -> Option<Value> {
+    if depth > DEEPEST {
+        return None;
+    }
     match &value.data {
-        Data::Map(items) | Data::Object(items) => items.get(name).cloned(),
-        Data::List(items) | Data::Set(items) | Data::Tuple(items) if depth < DEEPEST => {
-            member(items.first()?, name, depth + 1)
-        }
-        Data::Unknown(cause) if depth < DEEPEST => {
+        Data::Map(entries) | Data::Object(entries) => match (entries.get(name), &entries.rest) {
+            (Some(value), _) => Some(value.clone()),
+            (None, rest) => rest.as_ref().map(|cause| Value::because(cause, value.span)),
+        },
+        Data::List(items) | Data::Set(items) | Data::Tuple(items) => member(items.first()?, name, depth + 1),
+        Data::Unknown(cause) => {
             let found: Vec<Option<Value>> =
                 cause.candidates.iter().map(|candidate| member(candidate, name, depth + 1)).collect();
             if !found.is_empty() && found.iter().all(Option::is_none) {
                 return None;
             }
             let candidates = found.into_iter().collect::<Option<Vec<Value>>>().unwrap_or_default();
-            let cause = Cause { candidates, why: cause.why.clone(), span: cause.span };
-            Some(unknown(Arc::new(cause), value.span))
+            let cause = Cause { candidates, ..Cause::clone(cause) };
+            Some(Value::because(&Arc::new(cause), value.span))
         }
         _ => None,
     }
 }
 
 fn from_json(json: &serde_json::Value, span: Span, depth: usize) -> Data {
-    let below = |json| Value { data: from_json(json, span, depth + 1), span, sensitive: false };
+    let below = |json| Value::new(from_json(json, span, depth + 1), span);
     match json {
         _ if depth > DEEPEST => Data::Null,
         serde_json::Value::Null => Data::Null,
         serde_json::Value::Bool(flag) => Data::Bool(*flag),
-        serde_json::Value::Number(number) => Data::Number(Number(number.as_f64().unwrap_or(f64::NAN))),
+        serde_json::Value::Number(number) => {
+            number.as_f64().and_then(Number::from_f64).map_or(Data::Null, Data::Number)
+        }
         serde_json::Value::String(text) => Data::Text(text.as_str().into()),
         serde_json::Value::Array(items) => Data::Tuple(Arc::new(items.iter().map(below).collect())),
         serde_json::Value::Object(items) => {
-            Data::Object(Arc::new(items.iter().map(|(key, item)| (Arc::from(key.as_str()), below(item))).collect()))
+            let entries = items.iter().map(|(key, item)| (Arc::from(key.as_str()), below(item)));
+            Data::Object(Arc::new(entries.collect::<Entries>()))
         }
     }
 }

@@ -80,7 +80,7 @@ impl<'a> Scope<'a> {
                 Some(Linked::Blocks(blocks)) => blocks.iter().map(|(block, _)| Node::Block(block)).collect(),
                 Some(Linked::Outside(span)) => {
                     let why = format!("the {name} that it uses is not in this configuration");
-                    let cause = Arc::new(Cause { why, span: *span, candidates: Vec::new() });
+                    let cause = Arc::new(Cause::new(why, *span));
                     return vec![Node::Value(Held::doubt(&cause))];
                 }
             },
@@ -118,23 +118,17 @@ impl<'a> Scope<'a> {
         };
         let mut doubt = None;
         for node in &nodes {
-            let held = match node {
-                Node::Value(held) => &held.value,
+            let value = match node {
+                Node::Value(held) => held,
                 _ if texts.iter().any(|it| it == "present") => return Truth::Yes(Some(node.span())),
                 _ => continue,
             };
-            match &held.data {
-                Data::Unknown(cause) => {
-                    let candidates: Option<Vec<String>> = cause.candidates.iter().map(scalar).collect();
-                    let verdicts: Vec<bool> =
-                        candidates.unwrap_or_default().iter().map(|it| is_one_of(it, texts)).collect();
-                    if !verdicts.is_empty() && verdicts.iter().all(|it| *it) {
-                        return Truth::Yes(Some(node.span()));
-                    }
-                    if verdicts.is_empty() || verdicts.contains(&true) {
-                        doubt = Some(Truth::Unknown { why: cause.why.clone(), span: node.span() });
-                    }
-                }
+            match &value.value.data {
+                Data::Unknown(cause) => match undecided(value, cause, texts) {
+                    Some(true) => return Truth::Yes(Some(node.span())),
+                    Some(false) => {}
+                    None => doubt = Some(Truth::Unknown { why: cause.why.clone(), span: node.span() }),
+                },
                 _ => match node.text() {
                     Some(text) if is_one_of(&text, texts) => return Truth::Yes(Some(node.span())),
                     None if texts.iter().any(|it| it == "present") => return Truth::Yes(Some(first.span())),
@@ -144,6 +138,25 @@ impl<'a> Scope<'a> {
         }
         doubt.unwrap_or(Truth::No)
     }
+}
+
+/// Whether something that is not known has one of the texts, as far as all that it can be agrees.
+fn undecided(held: &Held, cause: &Cause, texts: &[String]) -> Option<bool> {
+    if cause.candidates.is_empty() {
+        // What somebody assigns is there, whatever it is.
+        return (!held.perhaps && texts.iter().any(|it| it == "present")).then_some(true);
+    }
+    let verdicts: Option<Vec<bool>> = cause
+        .candidates
+        .iter()
+        .map(|it| match &it.data {
+            Data::Null => Some(texts.iter().any(|it| it == "absent" || it.starts_with('!'))),
+            _ => scalar(it).map(|text| is_one_of(&text, texts)),
+        })
+        .collect();
+    let verdicts = verdicts?;
+    let first = *verdicts.first()?;
+    verdicts.iter().all(|it| *it == first).then_some(first)
 }
 
 fn is_one_of(text: &str, texts: &[String]) -> bool {

@@ -5,6 +5,8 @@
 
 #[path = "src/catalog/format.rs"]
 mod format;
+#[path = "build/models.rs"]
+mod models;
 
 use std::error::Error;
 use std::fs;
@@ -19,9 +21,10 @@ const OTHER: &[&str] = &["models"];
 fn main() -> Result<(), Box<dyn Error>> {
     let root = PathBuf::from(std::env::var("CARGO_MANIFEST_DIR")?);
     let out = PathBuf::from(std::env::var("OUT_DIR")?);
-    for watched in ["pricing", "tests/catalog", "src/catalog/format.rs", "build.rs"] {
+    for watched in ["pricing", "tests/catalog", "src/catalog", "build", "build.rs"] {
         println!("cargo::rerun-if-changed={watched}");
     }
+    models::write(&root.join("pricing/models.csv"), &out.join("models.rs"))?;
     let tables = tables_of(&root.join("pricing"))?;
     write_block(&out.join("catalog.bin"), &tables)?;
     let mut frozen: Vec<_> = tables.into_iter().filter(|table| SHARED.contains(&table.stem.as_str())).collect();

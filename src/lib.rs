@@ -21,7 +21,8 @@ pub mod terraform;
 use std::collections::BTreeSet;
 
 use catalog::{Catalog, MoneyRange};
-use inventory::{Inventory, Resource, ResourceId, Role};
+use fit::Assessment;
+use inventory::{Fact, Inventory, Resource, ResourceId, Role};
 use pricing::{Bill, LeftOut};
 use rules::{Finding, Undetermined};
 use source::{FileId, Sources, Span};
@@ -42,6 +43,8 @@ pub struct Analysis {
     /// Every evaluated Terraform block, whether or not it has to do with accelerators.
     pub blocks: Vec<terraform::Block>,
     pub bill: Bill,
+    /// Whether each resource's model fits it, in the order of the inventory.
+    pub fits: Vec<Fact<Assessment>>,
     /// What was taken for a machine without accelerators because its type cannot be known.
     pub left_out: LeftOut,
     pub findings: Vec<Finding>,
@@ -53,7 +56,8 @@ pub fn analyze(sources: &Sources, paths: &[String], settings: &Settings) -> Anal
     let (mut inventory, blocks) = read(sources, paths, settings);
     let left_out = pricing::complete(&mut inventory, &settings.catalog, &settings.pricing);
     let bill = pricing::bill(&inventory, &settings.catalog, &settings.pricing);
-    Analysis { inventory, blocks, bill, left_out, ..Analysis::default() }
+    let fits = fit::assess_all(&inventory, &bill, &settings.catalog, &settings.pricing);
+    Analysis { inventory, blocks, bill, fits, left_out, ..Analysis::default() }
 }
 
 impl Analysis {
@@ -83,6 +87,8 @@ impl Analysis {
         self.inventory.resources.retain(|_| keep.next().unwrap_or(true));
         let mut keep = kept.iter().copied();
         self.bill.items.retain(|_| keep.next().unwrap_or(true));
+        let mut keep = kept.iter().copied();
+        self.fits.retain(|_| keep.next().unwrap_or(true));
         self.total();
     }
 

@@ -44,16 +44,37 @@ impl Catalog {
         }
         let mut key = squeeze(name);
         for _ in 0..3 {
-            if let Some(mut row) = self.block.table("aliases").find(&[&key]) {
-                row.text();
-                return table.find(&[row.text()]).map(read);
-            }
-            if let Some(found) = table.rows().map(read).find(|known| squeeze(known.name) == key) {
+            if let Some(found) = self.squeezed(&key) {
                 return Some(found);
             }
-            key = simpler(&key)?.to_owned();
+            match simpler(&key) {
+                Some(rest) => key = rest.to_owned(),
+                None => break,
+            }
         }
-        None
+        self.by_words(name)
+    }
+
+    fn squeezed(&self, key: &str) -> Option<Accelerator<'_>> {
+        let table = self.block.table("accelerators");
+        if let Some(mut row) = self.block.table("aliases").find(&[key]) {
+            row.text();
+            return table.find(&[row.text()]).map(read);
+        }
+        table.rows().map(read).find(|known| squeeze(known.name) == key)
+    }
+
+    /// `NVIDIA-H100-SXM4-80GB`, `l4-24gb`: the name without the form of the board, and with or without its memory.
+    fn by_words(&self, name: &str) -> Option<Accelerator<'_>> {
+        let lower = name.to_ascii_lowercase();
+        let words = lower.split(|letter: char| !letter.is_ascii_alphanumeric());
+        let words: Vec<&str> = words.filter(|word| !word.is_empty() && !says_no_model(word)).collect();
+        if let Some(found) = self.squeezed(&words.concat()) {
+            return Some(found);
+        }
+        let (memory, rest): (Vec<&str>, Vec<&str>) = words.into_iter().partition(|word| gibibytes(word).is_some());
+        let memory = memory.first().and_then(|word| gibibytes(word))?;
+        self.squeezed(&rest.concat()).filter(|found| found.memory_gib == memory)
     }
 
     pub fn accelerators(&self) -> impl Iterator<Item = Accelerator<'_>> {
@@ -127,6 +148,17 @@ fn simpler(key: &str) -> Option<&str> {
     ["nvidia", "tesla", "geforce", "amd", "instinct", "intel", "google"]
         .iter()
         .find_map(|brand| key.strip_prefix(brand))
+}
+
+/// Brands and forms of boards, which say nothing about the chip.
+fn says_no_model(word: &str) -> bool {
+    let brands = ["nvidia", "tesla", "geforce", "amd", "instinct", "intel", "google", "gpu"];
+    let forms = ["sxm", "sxm2", "sxm3", "sxm4", "sxm5", "sxm6", "oam", "dgxs", "hgx", "hbm2", "hbm2e", "hbm3", "hbm3e"];
+    brands.contains(&word) || forms.contains(&word)
+}
+
+fn gibibytes(word: &str) -> Option<f64> {
+    word.strip_suffix("gb").or_else(|| word.strip_suffix('g'))?.parse::<u16>().ok().map(f64::from)
 }
 
 fn profile_of(written: &str) -> String {

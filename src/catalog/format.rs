@@ -440,7 +440,7 @@ pub(super) fn millionths(text: &str) -> Option<i64> {
 
 /// The records of comma-separated text, each with its line. Cells may be quoted, with `""` for a quote; blank lines and
 /// lines that begin with `#` are skipped.
-pub(super) fn records(text: &str) -> impl Iterator<Item = (usize, Result<Vec<String>, String>)> {
+pub fn records(text: &str) -> impl Iterator<Item = (usize, Result<Vec<String>, String>)> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     text.lines().enumerate().filter_map(|(index, line)| {
         let blank = line.trim().is_empty() || line.starts_with('#');

@@ -8,8 +8,12 @@
 mod accelerator;
 mod format;
 mod machine;
+mod model;
+mod models;
 mod money;
+mod names;
 mod own;
+mod precision;
 mod quote;
 mod table;
 
@@ -17,9 +21,12 @@ use own::OwnPrices;
 use table::Block;
 
 pub use accelerator::{Accelerator, Slice};
-pub use format::{File, TableError};
+pub use format::{File, TableError, records};
 pub use machine::{Host, Machine, Recognized};
+pub use model::{Modality, Model};
+pub use models::{Identification, Identified, Models};
 pub use money::{Money, MoneyRange};
+pub use precision::Precision;
 pub use quote::{Basis, Commitment, Offer, Part, Quote};
 
 /// The tables, and what is laid over them: a user's own prices first, then refreshed ones.
@@ -28,6 +35,7 @@ pub struct Catalog {
     block: Block,
     refreshed: Option<Block>,
     own: OwnPrices,
+    models: Models,
 }
 
 impl Default for Catalog {
@@ -60,7 +68,7 @@ impl Catalog {
     }
 
     fn of(block: Block) -> Self {
-        Catalog { block, refreshed: None, own: OwnPrices::default() }
+        Catalog { block, refreshed: None, own: OwnPrices::default(), models: Models::default() }
     }
 
     /// With prices of the user's own, which come before all others. `path` is for messages.
@@ -139,11 +147,17 @@ mod tests {
             ("nvidia-h100-80gb", "H100-80GB"),
             ("a10g", "A10G"),
             ("NVIDIA L40S", "L40S"),
+            ("NVIDIA-H100-SXM4-80GB", "H100-80GB"),
+            ("Tesla-V100-DGXS-32GB", "V100-32GB"),
+            ("l4-24gb", "L4"),
+            ("RTXPRO6000BSE", "RTX-PRO-6000"),
             ("tpu-v5-lite-podslice", "TPU-v5e"),
         ] {
             assert_eq!(catalog.accelerator(name).map(|known| known.name), Some(canonical), "{name}");
         }
-        assert_eq!(catalog.accelerator("nvidia"), None);
+        for name in ["nvidia", "", "l4-48gb", "gpu", "a100x8"] {
+            assert_eq!(catalog.accelerator(name), None, "{name}");
+        }
         assert_eq!(catalog.mig("A100-40GB", "mig-1g.5gb").unwrap().max_instances, 7);
     }
 

@@ -24,6 +24,8 @@ pub(super) struct Arguments {
 pub(super) enum Verb {
     /// Findings and their money (the default verb)
     Check(Box<Check>),
+    /// What a change does to cost and to findings: new, fixed, unchanged
+    Diff(Box<Diff>),
     /// The bill: every accelerator resource with floor, expected and ceiling
     Cost(Box<Cost>),
     /// Every fact of every resource as JSON: what rules see
@@ -68,6 +70,15 @@ pub(super) enum Config {
 pub(super) struct Check {
     #[command(flatten)]
     pub(super) input: Input,
+    #[command(flatten)]
+    pub(super) threshold: Threshold,
+    #[command(flatten)]
+    pub(super) output: Output,
+}
+
+/// What makes a run fail.
+#[derive(Debug, Args)]
+pub(super) struct Threshold {
     /// The lowest level of a finding that makes the run fail: note, warning or error
     #[arg(long, value_name = "LEVEL", value_parser = level)]
     pub(super) fail_on: Option<Level>,
@@ -77,6 +88,17 @@ pub(super) struct Check {
     /// The lowest confidence of a finding that is shown: low, medium or high
     #[arg(long, value_name = "CONFIDENCE", value_parser = confidence)]
     pub(super) min_confidence: Option<Confidence>,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct Diff {
+    /// What the change is compared with: a branch, a tag, a commit, a directory or a plan as JSON
+    #[arg(long, value_name = "REF|DIR")]
+    pub(super) base: String,
+    #[command(flatten)]
+    pub(super) input: Input,
+    #[command(flatten)]
+    pub(super) threshold: Threshold,
     #[command(flatten)]
     pub(super) output: Output,
 }
@@ -104,7 +126,7 @@ pub(super) struct Inspect {
 }
 
 /// What is read.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub(super) struct Input {
     /// Files, directories, a plan as JSON, or `-` for standard input [default: the current directory]
     pub(super) paths: Vec<PathBuf>,
@@ -178,6 +200,7 @@ impl Arguments {
             None => &mut self.check.output,
             Some(Verb::Check(check)) => &mut check.output,
             Some(Verb::Cost(cost)) => &mut cost.output,
+            Some(Verb::Diff(diff)) => &mut diff.output,
             Some(Verb::Inspect(inspect)) => &mut inspect.output,
             Some(Verb::Price(price)) => &mut price.output,
             Some(Verb::Config(_) | Verb::Completions { .. } | Verb::Comment(_)) => return None,

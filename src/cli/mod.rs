@@ -10,9 +10,12 @@ mod comment;
 mod completions;
 mod config;
 mod cost;
+mod diff;
 mod discover;
 mod disk;
 mod failure;
+mod gate;
+mod git;
 mod inspect;
 mod network;
 mod output;
@@ -64,6 +67,7 @@ fn run(arguments: Arguments) -> Result<Outcome, Failure> {
         None => check::run(&arguments.check),
         Some(Verb::Check(check)) => check::run(&check),
         Some(Verb::Cost(cost)) => cost::run(&cost),
+        Some(Verb::Diff(diff)) => diff::run(&diff),
         Some(Verb::Inspect(inspect)) => inspect::run(&inspect),
         Some(Verb::Comment(comment)) => comment::run(&comment),
         Some(Verb::Price(price)) => price::run(&price),

@@ -11,7 +11,7 @@ use crate::config::Config;
 use crate::decide::Decided;
 use crate::inventory::Skipped;
 use crate::report::{Paths, Report};
-use crate::source::Sources;
+use crate::source::{Sources, Tree};
 use crate::{Analysis, Settings, pricing, terraform};
 
 /// The input of one run: a tree, the files in it that were named or found, and the settings.
@@ -24,9 +24,16 @@ pub(super) struct Session {
     pub(super) config: Config,
     pub(super) settings: Settings,
     pub(super) paths: Paths,
+    /// The directories and files that were named, as paths of the tree.
+    pub(super) named: Vec<String>,
+    pub(super) root: PathBuf,
     skipped: Vec<Skipped>,
     allow_empty: bool,
+    /// Asks the tree for a file that it should hold and does not.
+    missing: Option<Missing>,
 }
+
+type Missing = Box<dyn Fn() -> Option<String>>;
 
 impl Session {
     pub(super) fn open(input: &Input) -> Result<Session, Failure> {
@@ -73,10 +80,51 @@ impl Session {
             files: found.files,
             skipped: found.skipped,
             paths: place.paths(),
+            named: place.named.iter().filter_map(|path| place.in_tree(path)).collect(),
+            root: place.root.clone(),
             allow_empty: input.allow_empty,
+            missing: None,
             sources,
             config,
         })
+    }
+
+    /// The same settings on another state of the same tree.
+    pub(super) fn at(&self, tree: impl Tree + 'static, files: Vec<String>) -> Session {
+        Session {
+            sources: Sources::new(tree),
+            files,
+            only: self.only.clone(),
+            config: self.config.clone(),
+            settings: self.settings.clone(),
+            paths: self.paths.clone(),
+            named: self.named.clone(),
+            root: self.root.clone(),
+            skipped: Vec::new(),
+            allow_empty: self.allow_empty,
+            missing: None,
+        }
+    }
+
+    #[must_use]
+    pub(super) fn with_missing(self, missing: impl Fn() -> Option<String> + 'static) -> Session {
+        Session { missing: Some(Box::new(missing)), ..self }
+    }
+
+    pub(super) fn missing(&self) -> Option<String> {
+        self.missing.as_ref().and_then(|missing| missing())
+    }
+
+    /// Files were named, and the whole repository around them is read.
+    pub(super) fn reads_all(&self) -> bool {
+        self.only.is_some()
+    }
+
+    /// Leaves files out, and says why.
+    pub(super) fn leave_out(&mut self, reason: &str, is_out: impl Fn(&str) -> bool) {
+        let (out, kept): (Vec<String>, Vec<String>) = self.files.drain(..).partition(|file| is_out(file));
+        self.files = kept;
+        self.skipped.extend(out.into_iter().map(|path| Skipped { path, reason: reason.to_owned() }));
     }
 
     pub(super) fn analyze(&self) -> Analysis {

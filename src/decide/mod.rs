@@ -1,6 +1,10 @@
 //! Which findings count: suppressions and baseline, decided in one place for every verb.
 
+mod compare;
+
 use crate::rules::Finding;
+
+pub use compare::{Compared, compare};
 
 /// A finding with what was decided about it.
 #[derive(Debug, Clone)]

@@ -1,13 +1,45 @@
 //! Model + workload + accelerator → does it fit, and the cheapest that does. Pure functions, no state.
+//!
+//! `estimate` says what a workload needs on each device, `demand` reads a workload from the facts of a resource, `choose`
+//! finds the cheapest configuration that holds it, `assess` puts these together; `cases` measures the estimator.
+
+mod assess;
+pub mod cases;
+mod choose;
+mod demand;
+mod estimate;
+mod hardware;
+mod workload;
 
 use std::collections::BTreeMap;
 
 use crate::catalog::Money;
 
+pub use assess::{assess, assess_all};
+pub use choose::{Market, Place};
+pub use demand::Demand;
+pub use estimate::{Estimate, budget, cache_bytes, estimate, weight_bytes};
+pub use hardware::{Device, device};
+pub use workload::{Engine, Method, Optimizer, Recompute, Sharding, Task, Training, Workload};
+
+/// Share of the budget that a recommendation fills at most.
+pub const MARGIN: f64 = 0.90;
+
 /// Whether a model fits the accelerators that it was given, with the numbers, in GiB for each accelerator.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Assessment {
     pub verdict: Verdict,
+    /// The program will not start: it is a server that needs all of this at once.
+    pub refuses: bool,
+    /// The model as the table names it.
+    pub model: String,
+    pub params_b: f64,
+    /// Of the weights as they are held.
+    pub precision: &'static str,
+    /// Tokens that must be held; the model's whole window where nothing limits them.
+    pub context: f64,
+    /// Devices that one copy of the model uses.
+    pub devices: f64,
     pub need_gib: f64,
     pub budget_gib: f64,
     /// weights, kv, activations, overhead, ...
@@ -33,13 +65,31 @@ impl Verdict {
     }
 }
 
+/// Fits with room to spare, surely not, or too near the edge to say. `None` where numbers are missing.
+pub fn verdict(workload: &Workload<'_>, need_gib: f64, budget_gib: f64) -> Option<Verdict> {
+    // Trainers that choose their own micro-batch fill the card: many jobs that run stand at its edge.
+    let upper = if workload.task == Task::Train { 1.25 } else { 1.15 };
+    let ratio = need_gib / budget_gib;
+    if !ratio.is_finite() || budget_gib <= 0.0 {
+        return None;
+    }
+    Some(match ratio {
+        r if r <= MARGIN => Verdict::Fits,
+        r if r <= upper => Verdict::Borderline,
+        _ => Verdict::DoesNotFit,
+    })
+}
+
 /// A configuration that could be used instead.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Choice {
     pub provider: String,
     pub machine: String,
     pub accelerator: String,
+    /// Accelerators that are paid for: of the machine, or of the pod's part of it.
     pub count: f64,
+    /// Accelerators that the workload uses.
+    pub devices: f64,
     pub per_hour: Money,
     pub need_gib: f64,
     pub budget_gib: f64,

@@ -155,6 +155,8 @@ keys! {
     Slice "slice" Text;
     /// Virtual CPUs: of the machine (rented) or asked for by the pod (requested).
     Cpus "cpus" Number;
+    /// CPUs that the pod may use at most.
+    CpuLimit "cpu_limit" Number;
     /// Memory in GiB: of the machine (rented) or asked for by the pod (requested).
     Memory "memory_gib" Number;
 
@@ -181,6 +183,14 @@ keys! {
     Schedule "schedule" Text;
     /// It runs at most so many seconds.
     TimeLimit "time_limit_seconds" Number;
+    /// How often failed work is started again.
+    Retries "retries" Integer;
+    /// The queue that admits it.
+    Queue "queue" Text;
+    /// The priority class that decides who waits for whom.
+    Priority "priority" Text;
+    /// Its processes can share more memory than a container has by default.
+    SharedMemory "shared_memory" Flag;
     /// It is removed so many seconds after it finished.
     Ttl "ttl_seconds" Number;
     /// Its number follows demand: an autoscaler is in charge of it.

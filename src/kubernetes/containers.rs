@@ -2,15 +2,20 @@
 
 use std::sync::Arc;
 
-use crate::inventory::Fact;
 use crate::inventory::programs::{Container, Word};
+use crate::inventory::{Fact, Known, Origin};
 
 use super::amount::placeholder;
+use super::index::{Index, Place};
+use super::pod::Part;
+use super::request;
 use super::tree::Node;
 
-pub(super) fn container(node: &Node) -> Container {
+pub(super) fn container(part: &Part, index: &Index<'_>) -> Container {
+    let node = &part.node;
     let mut container = Container {
-        image: node.get("image").map_or(Fact::Absent, word),
+        image: node.get("image").map_or(Fact::Absent, image),
+        accelerated: request::asks(part),
         command: words(node, "command"),
         args: words(node, "args"),
         ..Container::default()
@@ -19,16 +24,46 @@ pub(super) fn container(node: &Node) -> Container {
         let Some(name) = variable.text_at("name") else { continue };
         let value = match (variable.get("value"), variable.get("valueFrom")) {
             (Some(value), _) => word(value),
-            (None, Some(from)) => value_from(from),
+            (None, Some(from)) => value_from(from, index),
             (None, None) => Fact::Absent,
         };
         container.env.insert(name.to_string(), value);
     }
-    if let Some(from) = node.get("envFrom").and_then(|list| list.items().first()) {
-        let name = from.text_at("configMapRef.name").or(from.text_at("secretRef.name")).map_or("?", |name| name);
-        container.open_env = Some(format!("more variables come from `{name}`, which is not in the text").into());
+    for from in node.get("envFrom").map(Node::items).unwrap_or_default() {
+        all_from(from, &mut container, index);
     }
     container
+}
+
+/// Every entry of a configuration map is a variable; variables that are listed one by one come first.
+fn all_from(from: &Node, container: &mut Container, index: &Index<'_>) {
+    let prefix = from.text_at("prefix").map_or("", |prefix| prefix);
+    let map = from.text_at("configMapRef.name");
+    let Some(data) = map.and_then(|name| config(name, from, index)) else {
+        let name = map.or(from.text_at("secretRef.name")).map_or("?", |name| name);
+        container.open_env = Some(format!("more variables come from `{name}`, which is not in the text").into());
+        return;
+    };
+    for entry in data.entries() {
+        container.env.entry(format!("{prefix}{}", entry.key)).or_insert_with(|| word(&entry.value));
+    }
+}
+
+fn config<'t>(name: &Arc<str>, used: &Node, index: &Index<'t>) -> Option<&'t Node> {
+    index.find("/ConfigMap", name, Place::of(used.span))?.root.get("data")
+}
+
+/// Custom resources often take an image apart.
+fn image(node: &Node) -> Word {
+    let Some(repository) = node.text_at("repository") else { return word(node) };
+    let whole = match node.text_at("tag") {
+        Some(tag) => format!("{repository}:{tag}").into(),
+        None => repository.clone(),
+    };
+    match placeholder(&whole) {
+        Some(why) => Fact::unknown(why, node.span),
+        None => Fact::written(whole, node.span),
+    }
 }
 
 /// A scalar as a word; text that is filled in elsewhere stays as it is written where a part of it is known.
@@ -51,8 +86,16 @@ fn words(node: &Node, key: &str) -> Vec<Word> {
     }
 }
 
-fn value_from(from: &Node) -> Word {
+fn value_from(from: &Node, index: &Index<'_>) -> Word {
     let reference = |kind: &str| from.get(kind).and_then(|it| Some((it.text_at("name")?, it.text_at("key")?)));
+    if let Some((name, key)) = reference("configMapKeyRef")
+        && let Some(value) = config(name, from, index).and_then(|data| data.get(key))
+    {
+        return match word(value) {
+            Fact::Known(known) => Fact::Known(Known { origin: Origin::Resolved, ..known }),
+            other => other,
+        };
+    }
     let why: Arc<str> = if let Some((name, key)) = reference("configMapKeyRef") {
         format!("`{key}` of the ConfigMap `{name}` is not in the text").into()
     } else if let Some((name, key)) = reference("secretKeyRef") {

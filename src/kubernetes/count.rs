@@ -39,6 +39,7 @@ fn one(factor: &Factor, root: &Node, along: &Path, at: &Match<'_>) -> Fact<Range
     let floor = min.value().copied().unwrap_or(expected);
     let range = match max.value() {
         Some(&max) => Range::between(floor.min(max), Some(expected), max),
+        None if factor.open => Range { floor: floor.min(expected), expected, ceiling: f64::INFINITY },
         None if max.is_unknown() => return Fact::unknown(max.why().unwrap_or_default(), span),
         None => Range::between(floor.min(expected), Some(expected), expected),
     };

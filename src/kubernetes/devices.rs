@@ -95,6 +95,7 @@ struct File {
     label: Vec<Label>,
     name: Vec<NameForm>,
     class: Vec<Device>,
+    annotation: Vec<Device>,
 }
 
 #[derive(Default)]
@@ -104,7 +105,7 @@ pub(super) struct Devices {
     shares: HashMap<String, Share>,
     labels: HashMap<String, Label>,
     pub names: Vec<NamePattern>,
-    #[expect(dead_code, reason = "claims are read next")]
+    annotations: HashMap<String, Device>,
     classes: HashMap<String, Device>,
 }
 
@@ -122,6 +123,7 @@ impl Devices {
             shares: file.share.into_iter().map(|share| (share.key.clone(), share)).collect(),
             labels: file.label.into_iter().map(|label| (label.key.clone(), label)).collect(),
             names: names.collect::<Result<_, String>>()?,
+            annotations: file.annotation.into_iter().map(|it| (it.key.clone(), it)).collect(),
             classes: file.class.into_iter().map(|class| (class.key.clone(), class)).collect(),
         })
     }
@@ -141,9 +143,20 @@ impl Devices {
         self.labels.get(key)
     }
 
+    /// The device of a class or driver of dynamic resource allocation.
+    pub(super) fn class(&self, name: &str) -> Option<&Device> {
+        self.classes.get(name)
+    }
+
+    /// The device whose share an annotation of a pod asks for.
+    pub(super) fn annotation(&self, key: &str) -> Option<&Device> {
+        self.annotations.get(key)
+    }
+
     /// Words of which one stands in every text that asks for an accelerator.
     pub(super) fn words(&self) -> impl Iterator<Item = &str> {
         let keys = self.exact.keys().chain(self.prefixes.iter().map(|device| &device.key)).chain(self.shares.keys());
+        let keys = keys.chain(self.annotations.keys());
         keys.map(|key| key.trim_end_matches('*'))
     }
 }

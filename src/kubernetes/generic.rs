@@ -5,8 +5,9 @@ use crate::inventory::{Fact, Known, Origin, Range};
 
 use super::amount;
 use super::count::times;
+use super::devices::DEVICES;
 use super::object::Object;
-use super::pod::Pod;
+use super::pod::{Part, Pod};
 use super::tree::{Data, Node};
 use super::workload::{Above, Group};
 
@@ -17,11 +18,11 @@ const MIN: [&str; 3] = ["minReplicas", "minAvailable", "min"];
 const MAX: [&str; 2] = ["maxReplicas", "max"];
 const DEEPEST: usize = 40;
 
-pub(super) fn collect<'t>(object: &Object<'t>, above: &Above, out: &mut Vec<Group<'t>>) {
+pub(super) fn collect(object: &Object<'_>, above: &Above, out: &mut Vec<Group>) {
     walk(object.root, object, above, 0, out);
 }
 
-fn walk<'t>(node: &'t Node, object: &Object<'t>, above: &Above, depth: usize, out: &mut Vec<Group<'t>>) {
+fn walk(node: &Node, object: &Object<'_>, above: &Above, depth: usize, out: &mut Vec<Group>) {
     if depth > DEEPEST {
         return;
     }
@@ -31,10 +32,14 @@ fn walk<'t>(node: &'t Node, object: &Object<'t>, above: &Above, depth: usize, ou
         Data::Map(entries) => {
             let mut above = above.clone();
             above.count = times(above.count, number_in(node));
-            if is_pod(node) {
-                let (facts, role) = (above.facts.clone(), above.role.clone());
+            if is_pod(node) || is_container(node) {
                 let count = by_shape(above.count.clone(), object);
-                out.push(Group { role, pod: Pod::new(node, &[]), frame: None, count, facts });
+                let mut pod = Pod::new(node, None, None);
+                if pod.containers.is_empty() {
+                    pod.containers.push(Part::container(node));
+                }
+                let (facts, role) = (above.facts.clone(), above.role.clone());
+                out.push(Group { role, pod, count, facts, by_shape: true });
                 return;
             }
             for entry in entries.iter() {
@@ -68,6 +73,12 @@ fn is_named(key: &str) -> bool {
 fn is_pod(node: &Node) -> bool {
     let containers = node.get("containers").map(Node::items).unwrap_or_default();
     containers.iter().any(|container| container.get("resources").is_some() || container.get("image").is_some())
+}
+
+/// A mapping that asks for accelerators itself: custom resources often leave the frame of a pod away.
+fn is_container(node: &Node) -> bool {
+    let sides = ["limits", "requests"].into_iter().filter_map(|side| node.get("resources")?.get(side));
+    sides.flat_map(Node::entries).any(|entry| DEVICES.device(&entry.key).is_some())
 }
 
 fn number_in(node: &Node) -> Fact<Range> {

@@ -13,9 +13,10 @@ use super::pod::taints;
 use super::sources;
 use super::table::Machines;
 use super::tree::Node;
+use super::workload::{Above, Found};
 
 /// The resources of one entry of a row.
-pub(super) fn resources(object: &Object<'_>, machines: &Machines, body: Span, idle: bool, out: &mut Vec<Resource>) {
+pub(super) fn resources(object: &Object<'_>, machines: &Machines, body: Span, above: &Above, out: &mut Vec<Found>) {
     let whole = Path::default();
     let each = machines.each.as_ref().unwrap_or(&whole);
     let found = each.all(object.root);
@@ -33,17 +34,14 @@ pub(super) fn resources(object: &Object<'_>, machines: &Machines, body: Span, id
         }
         let head = if machines.each.is_some() { one.head() } else { object.head };
         let mut resource = Resource::new(FrontEnd::Kubernetes, Role::Rented, object.kind, address, head, body);
-        (resource.count, resource.counted_in) = if idle {
-            (Fact::known(Range::exactly(0.0), object.head, Origin::Resolved), CountedIn::Machines)
-        } else {
-            one.count()
-        };
+        (resource.count, resource.counted_in) = one.count(above.count.clone());
         resource.labels = object::labels([object.root]);
         resource.selector = one.selector(&conditions);
         for (key, fact) in facts {
             resource.set(key, fact);
         }
-        out.push(resource);
+        let (name, namespace) = (object.name.clone(), object.namespace.clone());
+        out.push(Found { resource, kind: object.kind.to_owned(), name, namespace, shared: Vec::new() });
     }
 }
 
@@ -104,8 +102,10 @@ impl<'t> One<'_, 't> {
         facts
     }
 
-    fn count(&self) -> (Fact<Range>, CountedIn) {
-        let start = Fact::known(Range::exactly(1.0), self.object.head, Origin::Default);
+    fn count(&self, start: Fact<Range>) -> (Fact<Range>, CountedIn) {
+        if start.value().is_some_and(|range| range.ceiling == 0.0) {
+            return (start, CountedIn::Machines);
+        }
         let count = count::product(&self.machines.count, self.object.root, self.each, self.at, start);
         let Some(limits) = self.machines.limits.as_ref() else { return (count, CountedIn::Machines) };
         let limit = self.nodes(limits).first().and_then(|limits| limit(limits));
@@ -128,6 +128,13 @@ impl<'t> One<'_, 't> {
             if let [(text, span)] = condition.values.as_slice() {
                 let fact = Fact::written(text.clone(), *span);
                 selector.labels.entry(condition.key.to_string()).or_insert(fact);
+            }
+        }
+        for (key, path) in &self.machines.gives {
+            if let Some(node) = self.nodes(path).first()
+                && let Some(text) = node.text()
+            {
+                selector.labels.entry(key.clone()).or_insert_with(|| Fact::written(text.clone(), node.span));
             }
         }
         selector.taints = self.machines.taints.iter().flat_map(|path| self.nodes(path)).flat_map(taints).collect();

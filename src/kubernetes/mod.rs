@@ -4,29 +4,42 @@
 //! price and no rule, and no kind by name outside the table.
 
 mod amount;
+mod claims;
 mod containers;
 mod count;
 mod devices;
+mod files;
 mod filter;
 mod generic;
+mod index;
 mod machines;
 mod nodes;
 mod object;
 mod path;
 mod pod;
 mod quantity;
+mod request;
+mod resource;
 mod scalar;
+mod scale;
 mod sources;
 mod table;
 mod tree;
 mod workload;
 mod yaml;
 
+use std::sync::Arc;
+
 use rayon::prelude::*;
 
-use crate::diagnostic::{Diagnostic, Level};
-use crate::inventory::{Inventory, Resource, Skipped};
+use crate::inventory::{Inventory, Skipped};
 use crate::source::{FileId, Sources, Span};
+
+use index::Index;
+use scale::Scaler;
+use tree::Node;
+use workload::{Found, Reader};
+use yaml::Stream;
 
 /// What the command line gives beside the files.
 #[derive(Debug, Clone, Default)]
@@ -42,57 +55,82 @@ pub struct Reading {
 
 /// Reads manifests; `embedded` are manifests inside Terraform, with the address of the resource that carries them.
 pub fn read(sources: &Sources, paths: &[String], embedded: &[(FileId, String)], _options: &Options) -> Reading {
-    let mut paths: Vec<&String> = paths.iter().collect();
-    paths.sort();
-    paths.dedup();
-    let wanted: Vec<&String> = paths
-        .into_par_iter()
-        .filter(|path| filter::is_manifest(path))
-        .filter(|path| sources.tree().read(path).map_or(true, |text| filter::may_matter(&text)))
-        .collect();
     let mut reading = Reading::default();
-    let mut files = Vec::new();
-    for path in wanted {
-        match sources.open(path) {
-            Ok(file) => files.push((path.clone(), file)),
-            Err(error) => {
-                let message = format!("`{path}` cannot be read: {error}");
-                reading.inventory.diagnostics.push(Diagnostic::new(Level::Warning, message, None));
-            }
-        }
+    let files = files::gather(sources, paths, embedded, &mut reading.inventory.diagnostics);
+    let parsed: Vec<Parsed> = files.into_par_iter().map(|file| Parsed::new(sources, file)).collect();
+    let index = Index::new(parsed.iter().map(|file| (file.id, file.path.clone(), file.roots().collect())));
+    let mut found = read_all(&parsed, &index);
+    scale::apply(&scalers(&parsed), &mut found);
+    claims::share(&mut found);
+    for file in parsed {
+        reading.inventory.diagnostics.extend(file.stream.diagnostics);
+        reading.inventory.skipped.extend(file.skipped);
+        reading.comments.extend(file.stream.comments);
     }
-    files.extend(embedded.iter().map(|(file, _)| (sources.path(*file), *file)));
-    let parts: Vec<Part> = files.par_iter().map(|(path, file)| read_file(sources, path, *file)).collect();
-    for part in parts {
-        reading.inventory.resources.extend(part.resources);
-        reading.inventory.diagnostics.extend(part.diagnostics);
-        reading.inventory.skipped.extend(part.skipped);
-        reading.comments.extend(part.comments);
-    }
+    reading.inventory.resources = found.into_iter().map(|(_, found)| found.resource).collect();
     reading
 }
 
-/// What one file gives.
-#[derive(Default)]
-struct Part {
-    resources: Vec<Resource>,
-    diagnostics: Vec<Diagnostic>,
+/// A file with what its text was found to be.
+struct Parsed {
+    id: FileId,
+    path: Arc<str>,
+    stream: Stream,
     skipped: Option<Skipped>,
-    comments: Vec<Span>,
+    /// Only here because other files may name its objects.
+    joined_only: bool,
 }
 
-fn read_file(sources: &Sources, path: &str, file: FileId) -> Part {
-    let text = sources.text(file);
-    let stream = yaml::read(file, &text);
-    let mut part = Part { comments: stream.comments, ..Part::default() };
-    let broken = stream.diagnostics.iter().any(|diagnostic| diagnostic.unreadable);
-    if broken && text.contains("{{") {
-        part.skipped = Some(Skipped { path: path.to_owned(), reason: "a template that was not rendered".to_owned() });
-    } else {
-        part.diagnostics = stream.diagnostics;
+impl Parsed {
+    fn new(sources: &Sources, file: files::File) -> Self {
+        let text = sources.text(file.id);
+        let mut stream = yaml::read(file.id, &text);
+        let broken = stream.diagnostics.iter().any(|diagnostic| diagnostic.unreadable);
+        let mut skipped = None;
+        if broken && text.contains("{{") {
+            stream.diagnostics.clear();
+            skipped = Some(Skipped { path: file.path.to_string(), reason: "a template that was not rendered".into() });
+        }
+        if file.joined_only {
+            stream.diagnostics.clear();
+            skipped = None;
+        }
+        Parsed { id: file.id, path: file.path, stream, skipped, joined_only: file.joined_only }
     }
-    for document in &stream.documents {
-        workload::resources(&document.root, document.span, &mut part.resources);
+
+    fn roots(&self) -> impl Iterator<Item = &Node> {
+        self.stream.documents.iter().map(|document| &document.root)
     }
-    part
+}
+
+fn read_all(parsed: &[Parsed], index: &Index<'_>) -> Vec<(Arc<str>, Found)> {
+    let reader = Reader { index };
+    let files: Vec<Vec<(Arc<str>, Found)>> = parsed
+        .par_iter()
+        .filter(|file| !file.joined_only)
+        .map(|file| {
+            let mut found = Vec::new();
+            for document in &file.stream.documents {
+                reader.read(&document.root, document.span, &mut found);
+            }
+            found.into_iter().map(|found| (file.path.clone(), found)).collect()
+        })
+        .collect();
+    files.into_iter().flatten().collect()
+}
+
+fn scalers(parsed: &[Parsed]) -> Vec<(Arc<str>, Scaler)> {
+    let mut scalers = Vec::new();
+    for file in parsed {
+        for root in file.roots() {
+            let Some((object, Some(row))) = workload::identify(root) else { continue };
+            let carried = row.carried().flat_map(|path| path.all(root)).filter_map(|at| workload::identify(at.node));
+            for (object, row) in carried.chain([(object, Some(row))]) {
+                let scales = row.and_then(|row| row.scales.as_ref());
+                scalers
+                    .extend(scales.and_then(|scales| Scaler::new(&object, scales)).map(|it| (file.path.clone(), it)));
+            }
+        }
+    }
+    scalers
 }

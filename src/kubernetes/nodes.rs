@@ -199,7 +199,7 @@ pub(super) fn fill(facts: &mut Facts, key: Key, fact: Fact<Value>) {
 }
 
 /// `us-central1-a` → `us-central1`, `us-east-1a` → `us-east-1`, `eastus-1` → `eastus`.
-fn region_of(zone: &str) -> String {
+pub(super) fn region_of(zone: &str) -> String {
     let bytes = zone.as_bytes();
     let region = match bytes {
         [rest @ .., b'-', letter] if letter.is_ascii_lowercase() => rest,

@@ -88,6 +88,14 @@ impl Path {
         self.all(root).first().map(|found| found.node)
     }
 
+    /// The last key, for a search of text.
+    pub(super) fn last_key(&self) -> Option<&str> {
+        self.steps.iter().rev().find_map(|step| match step {
+            Step::Key(key) => Some(&**key),
+            Step::Each | Step::Any => None,
+        })
+    }
+
     /// What this path leads to for one match of another path: steps that both share go the same way.
     pub(super) fn beside<'t>(&self, root: &'t Node, other: &Path, at: &Match<'t>) -> Vec<&'t Node> {
         let mut node = root;

@@ -1,68 +1,82 @@
-//! What one pod asks for: accelerators, CPUs, memory, and the nodes that it wants.
+//! One pod: its containers, what it asks for beside accelerators, and the nodes that it wants.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::inventory::{Fact, Key, Selector, Taint, Value};
 use crate::source::Span;
 
 use super::amount;
-use super::devices::{DEVICES, Device};
+use super::devices::DEVICES;
 use super::nodes::{self, Condition, Facts, fill};
-use super::path::Path;
+use super::request::Request;
+use super::table::Pods;
 use super::tree::Node;
 
 /// A pod specification with the containers that its row finds in it.
 #[derive(Debug, Clone)]
-pub(super) struct Pod<'t> {
-    pub spec: &'t Node,
-    pub containers: Vec<&'t Node>,
-    pub init: Vec<&'t Node>,
+pub(super) struct Pod {
+    pub spec: Node,
+    /// The frame around the specification: labels and annotations.
+    pub frame: Option<Node>,
+    pub containers: Vec<Part>,
+    /// Containers that end before the others start.
+    pub init: Vec<Part>,
+    pub row: Option<&'static Pods>,
 }
 
-/// Accelerators that a pod asks for.
+/// A container, or what stands for one.
 #[derive(Debug, Clone)]
-pub(super) struct Request {
-    pub count: Fact<f64>,
-    pub slice: Option<(Arc<str>, Span)>,
-    pub vendor: String,
-    pub chip: Option<String>,
-    pub provider: Option<String>,
-    pub span: Span,
+pub(super) struct Part {
+    pub node: Node,
+    /// Limits and requests.
+    pub resources: Option<Node>,
 }
 
-impl<'t> Pod<'t> {
-    pub(super) fn new(spec: &'t Node, more: &[Path]) -> Self {
-        let mut containers: Vec<&Node> = spec.get("containers").map(Node::items).unwrap_or_default().iter().collect();
-        for path in more {
-            containers.extend(path.all(spec).into_iter().map(|found| found.node).filter(|node| node.is_map()));
+impl Part {
+    pub(super) fn container(node: &Node) -> Self {
+        Part { node: node.clone(), resources: node.get("resources").cloned() }
+    }
+}
+
+impl Pod {
+    pub(super) fn new(spec: &Node, frame: Option<&Node>, row: Option<&'static Pods>) -> Self {
+        let listed = spec.get("containers").map(Node::items).unwrap_or_default();
+        let mut containers: Vec<Part> = listed.iter().map(Part::container).collect();
+        for found in row.iter().flat_map(|row| &row.containers).flat_map(|path| path.all(spec)) {
+            if found.node.is_map() {
+                containers.push(Part::container(found.node));
+            }
+        }
+        for found in row.iter().flat_map(|row| &row.resources).flat_map(|path| path.all(spec)) {
+            containers.push(Part { node: found.node.clone(), resources: Some(found.node.clone()) });
         }
         // Init containers that go on running count like containers.
-        let starts = spec.get("initContainers").map(Node::items).unwrap_or_default();
-        let (stay, init): (Vec<&Node>, Vec<&Node>) =
-            starts.iter().partition(|node| node.text_at("restartPolicy").is_some_and(|policy| &**policy == "Always"));
-        containers.extend(stay);
-        Pod { spec, containers, init }
+        let mut init = Vec::new();
+        for node in spec.get("initContainers").map(Node::items).unwrap_or_default() {
+            let stays = node.text_at("restartPolicy").is_some_and(|policy| &**policy == "Always");
+            if stays { containers.push(Part::container(node)) } else { init.push(Part::container(node)) }
+        }
+        Pod { spec: spec.clone(), frame: frame.cloned(), containers, init, row }
     }
 
-    /// The accelerators that its containers ask for by resource keys; `None` where there are none.
-    pub(super) fn request(&self) -> Option<Request> {
-        let mut sum = Tally::default();
-        for container in &self.containers {
-            sum.add(container);
-        }
-        let mut most = sum.clone();
-        for container in &self.init {
-            let mut alone = Tally::default();
-            alone.add(container);
-            most.raise(alone);
-        }
-        most.request()
+    /// A resource key as the cluster knows it, where the object has short names for some.
+    pub(super) fn long_key<'k>(&self, key: &'k str) -> &'k str {
+        self.row.and_then(|row| row.keys.get(key)).map_or(key, String::as_str)
+    }
+
+    /// Only what differs from another object: an overlay names no image.
+    pub(super) fn is_overlay(&self) -> bool {
+        !self.containers.is_empty()
+            && self.row.is_none_or(|row| row.containers.is_empty() && row.resources.is_empty())
+            && self.containers.iter().all(|part| part.node.get("image").is_none())
     }
 
     pub(super) fn conditions(&self) -> Vec<Condition> {
         let mut all = self.spec.get("nodeSelector").map(nodes::labels).unwrap_or_default();
         all.extend(self.spec.at("affinity.nodeAffinity").map(nodes::affinity).unwrap_or_default());
+        // Some schedulers read the wanted type from annotations.
+        let annotations = self.frame.as_ref().and_then(|frame| frame.at("metadata.annotations")).map(nodes::labels);
+        all.extend(annotations.unwrap_or_default().into_iter().filter(|it| DEVICES.label(&it.key).is_some()));
         all
     }
 
@@ -79,8 +93,12 @@ impl<'t> Pod<'t> {
             };
             selector.labels.entry(condition.key.to_string()).or_insert(fact);
         }
-        selector.taints = self.spec.get("tolerations").map(taints).unwrap_or_default();
+        selector.taints = self.tolerations();
         selector
+    }
+
+    fn tolerations(&self) -> Vec<Taint> {
+        self.spec.get("tolerations").map(taints).unwrap_or_default()
     }
 
     pub(super) fn facts(&self, request: &Request, conditions: &[Condition]) -> Facts {
@@ -91,21 +109,22 @@ impl<'t> Pod<'t> {
             fill(&mut facts, Key::Slice, Fact::written(Value::Text(slice.clone()), *span));
         }
         fill(&mut facts, Key::Vendor, Fact::written(Value::text(request.vendor.as_str()), request.span));
-        if let Some(chip) = &request.chip {
-            fill(&mut facts, Key::Accelerator, Fact::written(Value::text(chip.as_str()), request.span));
-        }
+        fill(&mut facts, Key::Accelerator, request.chip.clone().map(Value::Text));
         if let Some(provider) = &request.provider {
             fill(&mut facts, Key::Provider, Fact::written(Value::text(provider.as_str()), request.span));
         }
-        fill(&mut facts, Key::Cpus, self.total("cpu", amount::number));
-        fill(&mut facts, Key::Memory, self.total("memory", amount::gib));
+        fill(&mut facts, Key::Cpus, self.total(&["requests", "limits"], "cpu", amount::number));
+        fill(&mut facts, Key::CpuLimit, self.total(&["limits"], "cpu", amount::number));
+        fill(&mut facts, Key::Memory, self.total(&["requests", "limits"], "memory", amount::gib));
+        fill(&mut facts, Key::SharedMemory, self.shared_memory());
+        fill(&mut facts, Key::Priority, text(self.spec.get("priorityClassName")));
         fill(&mut facts, Key::TimeLimit, self.limit());
         facts
     }
 
     /// A pod that tolerates the taint of spot machines may run on them.
     fn tolerated(&self, facts: &mut Facts) {
-        for taint in self.spec.get("tolerations").map(taints).unwrap_or_default() {
+        for taint in self.tolerations() {
             let Some(value) = &taint.value else { continue };
             let label = DEVICES.label(&taint.key);
             if label.and_then(|label| label.values.get(&**value)).is_some_and(|purchase| purchase == "spot") {
@@ -114,14 +133,12 @@ impl<'t> Pod<'t> {
         }
     }
 
-    /// The sum over containers of what is requested, or of the limit where nothing is.
-    fn total(&self, key: &str, read: fn(&Node) -> Fact<f64>) -> Fact<Value> {
+    /// The sum over containers of the first of these sides that says something.
+    fn total(&self, sides: &[&str], key: &str, read: fn(&Node) -> Fact<f64>) -> Fact<Value> {
         let mut sum: Option<(f64, Span)> = None;
-        for container in &self.containers {
-            let Some(resources) = container.get("resources") else { continue };
-            let Some(node) = ["requests", "limits"].iter().find_map(|part| resources.get(part)?.get(key)) else {
-                continue;
-            };
+        for part in &self.containers {
+            let Some(resources) = &part.resources else { continue };
+            let Some(node) = sides.iter().find_map(|side| resources.get(side)?.get(key)) else { continue };
             match read(node) {
                 Fact::Known(known) => {
                     let (total, span) = sum.unwrap_or((0.0, known.span));
@@ -134,130 +151,48 @@ impl<'t> Pod<'t> {
         sum.map_or(Fact::Absent, |(total, span)| Fact::written(Value::Number(total), span))
     }
 
+    /// Whether processes of the pod have more to share than the 64 MiB of a container by default: a volume in memory, or
+    /// the memory of the host.
+    fn shared_memory(&self) -> Fact<Value> {
+        if let Some(host) = self.spec.get("hostIPC").filter(|host| host.flag() == Some(true)) {
+            return Fact::written(Value::Flag(true), host.span);
+        }
+        let volumes = self.spec.get("volumes").map(Node::items).unwrap_or_default();
+        fn medium(volume: &Node) -> Option<&Node> {
+            volume.at("emptyDir.medium").filter(|it| it.text().is_some_and(|t| &**t == "Memory"))
+        }
+        if let Some(memory) = volumes.iter().find_map(medium) {
+            return Fact::written(Value::Flag(true), memory.span);
+        }
+        Fact::known(Value::Flag(false), self.spec.span, crate::inventory::Origin::Default)
+    }
+
     fn limit(&self) -> Fact<Value> {
         self.spec.get("activeDeadlineSeconds").map_or(Fact::Absent, |node| amount::number(node).map(Value::Number))
     }
 }
 
-/// Does this container ask for accelerators?
-pub(super) fn asks(container: &Node) -> bool {
-    let parts = ["limits", "requests"].into_iter().filter_map(|part| container.get("resources")?.get(part));
-    parts.flat_map(Node::entries).any(|entry| DEVICES.device(&entry.key).is_some())
+/// A scalar as a fact; text that is filled in elsewhere is unknown.
+pub(super) fn text(node: Option<&Node>) -> Fact<Value> {
+    let Some((node, text)) = node.and_then(|node| Some((node, node.text()?))) else { return Fact::Absent };
+    match amount::placeholder(text) {
+        Some(why) => Fact::unknown(why, node.span),
+        None => Fact::written(Value::Text(Arc::clone(text)), node.span),
+    }
 }
 
 pub(super) fn taints(list: &Node) -> Vec<Taint> {
-    let taints = list.items().iter().filter_map(|item| {
-        let key = item.text_at("key").cloned().unwrap_or_default();
-        Some(Taint { key, value: item.text_at("value").cloned(), span: item.span }).filter(|_| item.is_map())
+    let taints = list.items().iter().filter(|item| item.is_map()).map(|item| Taint {
+        key: item.text_at("key").cloned().unwrap_or_default(),
+        value: item.text_at("value").cloned(),
+        span: item.span,
     });
-    taints.collect()
-}
-
-/// Amounts by resource key, in the order in which they are written.
-#[derive(Debug, Clone, Default)]
-struct Tally {
-    amounts: BTreeMap<Arc<str>, (Fact<f64>, Span)>,
-}
-
-impl Tally {
-    fn add(&mut self, container: &Node) {
-        let Some(resources) = container.get("resources") else { return };
-        let mut own: BTreeMap<&str, (Fact<f64>, Span)> = BTreeMap::new();
-        for part in ["limits", "requests"] {
-            for entry in resources.get(part).map(Node::entries).unwrap_or_default() {
-                if DEVICES.device(&entry.key).is_some() || DEVICES.share(&entry.key).is_some() {
-                    let span = entry.key_span.to(entry.value.span);
-                    own.entry(&entry.key).or_insert_with(|| (amount::number(&entry.value), span));
-                }
-            }
-        }
-        let part = share(&own);
-        for (key, (count, span)) in own {
-            let Some((device, _)) = DEVICES.device(key) else { continue };
-            let count = scaled(count, device, part.as_ref(), span);
-            match self.amounts.get_mut(key) {
-                Some((sum, _)) => *sum = plus(sum.clone(), count),
-                None => {
-                    self.amounts.insert(key.into(), (count, span));
-                }
-            }
-        }
-    }
-
-    fn raise(&mut self, other: Tally) {
-        for (key, (count, span)) in other.amounts {
-            match self.amounts.get_mut(&key) {
-                Some((known, _)) if known.value() >= count.value() || known.is_unknown() => {}
-                _ => {
-                    self.amounts.insert(key, (count, span));
-                }
-            }
-        }
-    }
-
-    /// The key with the largest amount decides what it is; slices of several sizes are counted together.
-    fn request(self) -> Option<Request> {
-        let wanted =
-            self.amounts.into_iter().filter(|(_, (count, _))| count.value() != Some(&0.0) && !count.is_absent());
-        let mut wanted: Vec<_> = wanted.collect();
-        wanted
-            .sort_by(|(_, (a, _)), (_, (b, _))| b.value().partial_cmp(&a.value()).unwrap_or(std::cmp::Ordering::Equal));
-        let (key, (count, span)) = wanted.first()?.clone();
-        let (device, rest) = DEVICES.device(&key)?;
-        let mut count = count;
-        for (other, (more, _)) in wanted.into_iter().skip(1) {
-            let Some((also, _)) = DEVICES.device(&other) else { continue };
-            if also.vendor == device.vendor && also.slice == device.slice {
-                count = plus(count, more);
-            }
-        }
-        Some(Request {
-            count,
-            slice: device.slice.then(|| (Arc::from(rest), span)),
-            vendor: device.vendor.clone(),
-            chip: device.chip.clone(),
-            provider: device.provider.clone(),
-            span,
-        })
-    }
-}
-
-fn plus(a: Fact<f64>, b: Fact<f64>) -> Fact<f64> {
-    match (a, b) {
-        (Fact::Known(mut a), Fact::Known(b)) => {
-            a.value += b.value;
-            Fact::Known(a)
-        }
-        (Fact::Unknown(unknown), _) | (_, Fact::Unknown(unknown)) => Fact::Unknown(unknown),
-        (Fact::Absent, other) | (other, Fact::Absent) => other,
-    }
-}
-
-/// The part of a device that a container asks for beside it: `Ok` of a fraction, `Err` where it depends on the device.
-fn share(own: &BTreeMap<&str, (Fact<f64>, Span)>) -> Option<Result<f64, Span>> {
-    let shares = own.iter().filter_map(|(key, (amount, span))| Some((DEVICES.share(key)?, amount, *span)));
-    let mut open = None;
-    let mut known: Option<f64> = None;
-    for (share, amount, span) in shares {
-        match (share.whole, amount.value()) {
-            (Some(whole), Some(amount)) => {
-                let part = (amount / whole).min(1.0);
-                known = Some(known.map_or(part, |other: f64| other.max(part)));
-            }
-            _ => open = Some(span),
-        }
-    }
-    known.map(Ok).or(open.map(Err))
-}
-
-fn scaled(count: Fact<f64>, device: &Device, part: Option<&Result<f64, Span>>, span: Span) -> Fact<f64> {
-    match part {
-        Some(Ok(part)) => count.map(|count| count * part),
-        Some(Err(span)) => Fact::unknown("the part of a device depends on its memory", *span),
-        None if device.shared => match count.value() {
-            Some(0.0) => count,
-            _ => Fact::unknown("the device is shared; how much of it one share is stands elsewhere", span),
-        },
-        None => count.map(|count| count / device.per.unwrap_or(1.0)),
-    }
+    let mut all: Vec<Taint> = taints.collect();
+    // Some operators write taints as a mapping: `key: value:Effect`.
+    all.extend(list.entries().iter().map(|entry| Taint {
+        key: entry.key.clone(),
+        value: entry.value.text().map(|text| text.split(':').next().unwrap_or_default().into()),
+        span: entry.key_span,
+    }));
+    all
 }

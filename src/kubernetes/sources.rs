@@ -1,29 +1,22 @@
 //! The facts that rows read from objects.
 
-use std::collections::BTreeMap;
-
 use regex::Regex;
 
 use crate::inventory::{Fact, Key, Origin, Unknown, Value};
 use crate::source::Span;
 
 use super::amount;
-use super::nodes::{Facts, fill};
+use super::nodes::{Facts, fill, region_of};
 use super::path::{Match, Path};
-use super::table::{Constant, Source, Unit, key};
-use super::tree::Node;
+use super::table::{self, Constant, Source, SourceOrigin, Unit, key};
+use super::tree::{Data, Node};
 
 /// The facts of a row or of an entry in it, for one match of `along`.
-pub(super) fn facts(
-    sources: &BTreeMap<String, Source>,
-    root: &Node,
-    along: &Path,
-    at: &Match<'_>,
-    head: Span,
-) -> Facts {
+pub(super) fn facts(rows: &table::Facts, root: &Node, along: &Path, at: &Match<'_>, head: Span) -> Facts {
     let mut facts = Facts::new();
-    for (name, source) in sources {
-        if let Some(key) = key(name) {
+    for (name, sources) in rows {
+        let Some(key) = key(name) else { continue };
+        for source in &sources.0 {
             fill(&mut facts, key, read(source, key, root, along, at, head));
         }
     }
@@ -31,10 +24,10 @@ pub(super) fn facts(
 }
 
 fn read(source: &Source, key: Key, root: &Node, along: &Path, at: &Match<'_>, head: Span) -> Fact<Value> {
-    let found = source.at.iter().map(|path| path.beside(root, along, at)).find(|nodes| !nodes.is_empty());
+    let found = source.at.0.iter().map(|path| path.beside(root, along, at)).find(|nodes| !nodes.is_empty());
     match (&source.is, found) {
         (Some(constant), Some(nodes)) => constant_fact(source, constant, nodes.first().map_or(head, |node| node.span)),
-        (Some(constant), None) if source.at.is_empty() => constant_fact(source, constant, head),
+        (Some(constant), None) if source.at.0.is_empty() => constant_fact(source, constant, head),
         (None, Some(nodes)) => written(source, key, &nodes),
         _ => match &source.default {
             Some(constant) => Fact::known(value(constant), head, Origin::Default),
@@ -44,9 +37,10 @@ fn read(source: &Source, key: Key, root: &Node, along: &Path, at: &Match<'_>, he
 }
 
 fn constant_fact(source: &Source, constant: &Constant, span: Span) -> Fact<Value> {
-    let origin = match &source.inferred {
-        Some(why) => Origin::Inferred(why.as_str().into()),
-        None => Origin::Resolved,
+    let origin = match (&source.inferred, source.origin) {
+        (Some(why), _) => Origin::Inferred(why.as_str().into()),
+        (None, SourceOrigin::Default) => Origin::Default,
+        (None, SourceOrigin::Said) => Origin::Resolved,
     };
     Fact::known(value(constant), span, origin)
 }
@@ -62,7 +56,8 @@ fn value(constant: &Constant) -> Value {
 /// Several different values are candidates.
 fn written(source: &Source, key: Key, nodes: &[&Node]) -> Fact<Value> {
     let mut facts: Vec<Fact<Value>> = Vec::new();
-    for fact in nodes.iter().map(|node| one(source, node)).filter(|fact| !fact.is_absent()) {
+    let all = nodes.iter().flat_map(|node| inside(source, node));
+    for fact in all.map(|node| one(source, &node)).filter(|fact| !fact.is_absent()) {
         if !facts.iter().any(|known| known.value() == fact.value() && known.why() == fact.why()) {
             facts.push(fact);
         }
@@ -70,13 +65,27 @@ fn written(source: &Source, key: Key, nodes: &[&Node]) -> Fact<Value> {
     if facts.len() <= 1 {
         return facts.pop().unwrap_or_default();
     }
-    let span = facts.first().and_then(Fact::span).unwrap_or(nodes[0].span);
+    let Some(span) = facts.first().and_then(Fact::span) else { return Fact::Absent };
     let candidates: Vec<Value> = facts.iter().filter_map(|fact| fact.value().cloned()).collect();
     if key == Key::Purchase && candidates.iter().any(|value| value.as_text() == Some("spot")) {
         return Fact::written(Value::text("spot-or-on-demand"), span);
     }
     let why = format!("it may be any of {} values", facts.len());
     Fact::Unknown(Unknown { span, why: why.into(), candidates })
+}
+
+/// The scalars that a source reads of a node: lists of alternatives, keys or values of mappings.
+fn inside(source: &Source, node: &Node) -> Vec<Node> {
+    match &node.data {
+        Data::List(items) => items.iter().flat_map(|item| inside(source, item)).collect(),
+        Data::Map(entries) if source.keys && !amount::is_hole(node) => {
+            entries.iter().map(|entry| Node::scalar(entry.key_span, entry.key.clone(), false)).collect()
+        }
+        Data::Map(entries) if source.member && !amount::is_hole(node) => {
+            entries.iter().map(|entry| entry.value.clone()).collect()
+        }
+        _ => vec![node.clone()],
+    }
 }
 
 fn one(source: &Source, node: &Node) -> Fact<Value> {
@@ -87,37 +96,50 @@ fn one(source: &Source, node: &Node) -> Fact<Value> {
     if let Some(why) = amount::placeholder(text) {
         return Fact::unknown(why, node.span);
     }
-    let number = if source.duration {
-        seconds(text).map(|seconds| Fact::written(seconds, node.span))
-    } else {
-        match source.quantity {
-            Some(Unit::Gib) => Some(amount::gib(node)),
-            Some(Unit::Plain) => Some(amount::number(node)),
-            None => source.scale.map(|_| amount::number(node)),
-        }
-    };
-    if let Some(number) = number {
-        return number.map(|number| Value::Number(number * source.scale.unwrap_or(1.0)));
-    }
-    if source.duration {
-        // `Never` and the like: there is no such time.
-        return Fact::Absent;
+    if source.duration || source.quantity.is_some() || source.scale.is_some() {
+        return scaled(source, node, text);
     }
     if !source.values.is_empty() {
-        let plain = node.flag().map(|flag| flag.to_string());
-        return match source.values.get(plain.as_deref().unwrap_or(text)) {
-            Some(value) => Fact::written(Value::text(value.as_str()), node.span),
-            None => Fact::unknown(format!("`{}` is no known value", amount::shorten(text)), node.span),
+        return translated(source, node, text);
+    }
+    if let Some(part) = &source.part
+        && !(source.member && node.number().is_some())
+    {
+        let found = Regex::new(part).ok().and_then(|part| Some(part.captures(text)?.get(1)?.as_str().to_owned()));
+        return match (found, &source.default) {
+            (Some(part), _) => Fact::written(Value::text(part), node.span),
+            (None, Some(constant)) => Fact::known(value(constant), node.span, Origin::Default),
+            (None, None) => Fact::Absent,
         };
     }
-    if let Some(part) = &source.part {
-        let found = Regex::new(part).ok().and_then(|part| Some(part.captures(text)?.get(1)?.as_str().to_owned()));
-        return found.map_or(Fact::Absent, |part| Fact::written(Value::text(part), node.span));
+    if source.zone {
+        return Fact::written(Value::text(region_of(text)), node.span);
     }
     match (node.flag(), node.number()) {
         (Some(flag), _) => Fact::written(Value::Flag(flag), node.span),
         (_, Some(number)) => Fact::written(Value::Number(number), node.span),
         _ => Fact::written(Value::Text(text.clone()), node.span),
+    }
+}
+
+fn scaled(source: &Source, node: &Node, text: &str) -> Fact<Value> {
+    let number = match source.quantity {
+        _ if source.duration => match seconds(text) {
+            Some(seconds) => Fact::written(seconds, node.span),
+            // `Never` and the like: there is no such time.
+            None => return Fact::Absent,
+        },
+        Some(Unit::Gib) => amount::gib(node),
+        _ => amount::number(node),
+    };
+    number.map(|number| Value::Number(number * source.scale.unwrap_or(1.0) + source.plus))
+}
+
+fn translated(source: &Source, node: &Node, text: &str) -> Fact<Value> {
+    let plain = node.flag().map(|flag| flag.to_string());
+    match source.values.get(plain.as_deref().unwrap_or(text)).or(source.other.as_ref()) {
+        Some(value) => Fact::written(Value::text(value.as_str()), node.span),
+        None => Fact::unknown(format!("`{}` is no known value", amount::shorten(text)), node.span),
     }
 }
 

@@ -8,6 +8,10 @@ use serde::Deserialize;
 use crate::inventory::Key;
 
 use super::path::Path;
+use super::tree::Node;
+
+/// Fact names and where each is found.
+pub(super) type Facts = BTreeMap<String, Sources>;
 
 /// One kind of one or several API groups.
 #[derive(Debug, Deserialize)]
@@ -19,10 +23,19 @@ pub(super) struct Row {
     /// Nothing runs because this object exists: it is a template for others.
     #[serde(default)]
     pub template: bool,
+    /// Documents that say no kind are of this one if something stands at all these paths.
+    #[serde(default)]
+    pub has: Vec<Path>,
     /// True there: the object waits or stands still.
     pub suspended: Option<Path>,
+    /// Anything there: the object stands still.
+    pub stopped: Option<Path>,
+    /// The template whose pods or machines are its own, when it has none.
+    pub borrows: Option<Borrows>,
+    /// It decides the number of another object.
+    pub scales: Option<Scales>,
     #[serde(default)]
-    pub facts: BTreeMap<String, Source>,
+    pub facts: Facts,
     #[serde(default)]
     pub pods: Vec<Pods>,
     #[serde(default)]
@@ -42,6 +55,19 @@ pub(super) struct Pods {
     /// Containers within the pod specification, beside or instead of `containers`.
     #[serde(default)]
     pub containers: Vec<Path>,
+    /// Mappings of limits and requests that stand in no container.
+    #[serde(default)]
+    pub resources: Vec<Path>,
+    /// A resource key and an amount that stand apart.
+    pub amount: Option<Amount>,
+    /// Names of single devices, one each.
+    #[serde(default)]
+    pub devices: Vec<Path>,
+    /// Short names of resource keys.
+    #[serde(default)]
+    pub keys: BTreeMap<String, String>,
+    /// False there: these pods do not run.
+    pub enabled: Option<Path>,
     /// What these pods are called when an object has several kinds of them.
     pub role: Option<String>,
     /// The same, as the object names them.
@@ -53,7 +79,7 @@ pub(super) struct Pods {
     #[serde(default)]
     pub group: Vec<Factor>,
     #[serde(default)]
-    pub facts: BTreeMap<String, Source>,
+    pub facts: Facts,
 }
 
 /// Other objects inside an object.
@@ -70,8 +96,52 @@ pub(super) struct Holds {
     #[serde(default)]
     pub apart: bool,
     pub name: Option<Path>,
+    pub enabled: Option<Path>,
     #[serde(default)]
     pub count: Vec<Factor>,
+}
+
+impl Row {
+    /// Where objects lie that stand for themselves.
+    pub(super) fn carried(&self) -> impl Iterator<Item = &Path> {
+        self.holds.iter().filter(|holds| holds.apart).filter_map(|holds| holds.at.as_ref())
+    }
+}
+
+/// A resource key and an amount, by paths in the pod specification.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Amount {
+    /// The key of NVIDIA's devices where it is missing.
+    pub key: Option<Path>,
+    pub count: Path,
+}
+
+/// A template elsewhere in the tree.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Borrows {
+    /// `group/Kind` of rows.
+    pub kinds: Vec<String>,
+    pub name: Path,
+    #[serde(default)]
+    pub count: Vec<Factor>,
+}
+
+/// An object elsewhere in the tree whose number this one decides.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Scales {
+    /// A mapping with `kind` and `name`.
+    pub target: Path,
+    /// The kind where the mapping does not say it.
+    pub kind: Option<String>,
+    pub min: Option<Path>,
+    pub max: Option<Path>,
+    /// Where no minimum is written.
+    pub floor: f64,
+    /// Where no maximum is written.
+    pub ceiling: Option<f64>,
 }
 
 /// Machines that an object rents.
@@ -91,10 +161,13 @@ pub(super) struct Machines {
     pub labels: Vec<Path>,
     #[serde(default)]
     pub taints: Vec<Path>,
+    /// Labels that its nodes get with a value from the object.
+    #[serde(default)]
+    pub gives: BTreeMap<String, Path>,
     /// A mapping of resource keys to how much all machines together may have.
     pub limits: Option<Path>,
     #[serde(default)]
-    pub facts: BTreeMap<String, Source>,
+    pub facts: Facts,
 }
 
 /// A number that multiplies.
@@ -108,6 +181,8 @@ pub(super) struct Factor {
     pub default: Option<f64>,
     /// One less where there is something at this path.
     pub less_if: Option<Path>,
+    /// Without a written maximum there is no ceiling.
+    pub open: bool,
     /// The number cannot be known from this object, and why.
     pub unknown: Option<String>,
 }
@@ -127,6 +202,8 @@ struct FullFactor {
     max: Option<Path>,
     default: Option<f64>,
     less_if: Option<Path>,
+    #[serde(default)]
+    open: bool,
     unknown: Option<String>,
 }
 
@@ -135,35 +212,67 @@ impl From<FactorForm> for Factor {
         match form {
             FactorForm::Plain(at) => Factor { at: Some(at), ..Factor::default() },
             FactorForm::Full(full) => {
-                let FullFactor { at, min, max, default, less_if, unknown } = *full;
-                Factor { at, min, max, default, less_if, unknown }
+                let FullFactor { at, min, max, default, less_if, open, unknown } = *full;
+                Factor { at, min, max, default, less_if, open, unknown }
             }
         }
     }
 }
 
-/// Where a fact comes from.
+/// Where a fact comes from: the first of these that says something.
 #[derive(Debug, Clone, Deserialize)]
-#[serde(from = "SourceForm")]
+#[serde(from = "SourcesForm")]
+pub(super) struct Sources(pub Vec<Source>);
+
+/// One way in which an object says a fact.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(super) struct Source {
     /// The first of these paths at which something is written.
-    pub at: Vec<Path>,
+    #[serde(default)]
+    pub at: Paths,
     /// A constant: what the kind itself says, or with `at` what the presence of something there says.
     pub is: Option<Constant>,
     /// The constant is a conclusion rather than a definition; the text says from what.
     pub inferred: Option<String>,
-    /// What written values mean; others are unknown.
+    /// The constant is what happens when nobody says anything.
+    #[serde(default)]
+    pub origin: SourceOrigin,
+    /// What written values mean.
+    #[serde(default)]
     pub values: BTreeMap<String, String>,
-    /// The written number times this.
+    /// What other values mean; without it they are unknown.
+    pub other: Option<String>,
+    /// The written number times this, plus that.
     pub scale: Option<f64>,
+    #[serde(default)]
+    pub plus: f64,
     /// Written as `30s`, `10m`, `1h30m`: read in seconds, then scaled.
+    #[serde(default)]
     pub duration: bool,
     /// Written as a quantity: `64Gi`, in GiB; or `500m`, plain.
     pub quantity: Option<Unit>,
     /// The part of the written text that counts: one group of a regular expression.
     pub part: Option<String>,
+    /// A region, or a zone of one.
+    #[serde(default)]
+    pub zone: bool,
+    /// Of a mapping, its keys.
+    #[serde(default)]
+    pub keys: bool,
+    /// Of a mapping, its values.
+    #[serde(default)]
+    pub member: bool,
     /// What it is where nothing is written.
     pub default: Option<Constant>,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum SourceOrigin {
+    #[default]
+    Said,
+    Default,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
@@ -181,68 +290,41 @@ pub(super) enum Constant {
     Text(String),
 }
 
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum SourceForm {
-    Plain(Path),
-    List(Vec<Path>),
-    Full(Box<FullSource>),
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct FullSource {
-    at: Option<OneOrMore>,
-    is: Option<Constant>,
-    inferred: Option<String>,
-    #[serde(default)]
-    values: BTreeMap<String, String>,
-    scale: Option<f64>,
-    #[serde(default)]
-    duration: bool,
-    quantity: Option<Unit>,
-    part: Option<String>,
-    default: Option<Constant>,
-}
+/// One path or several.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(from = "PathsForm")]
+pub(super) struct Paths(pub Vec<Path>);
 
 #[derive(Deserialize)]
 #[serde(untagged)]
-enum OneOrMore {
+enum PathsForm {
     One(Path),
     More(Vec<Path>),
 }
 
-impl From<SourceForm> for Source {
-    fn from(form: SourceForm) -> Self {
-        let plain = |at| Source {
-            at,
-            is: None,
-            inferred: None,
-            values: BTreeMap::new(),
-            scale: None,
-            duration: false,
-            quantity: None,
-            part: None,
-            default: None,
-        };
+impl From<PathsForm> for Paths {
+    fn from(form: PathsForm) -> Self {
         match form {
-            SourceForm::Plain(at) => plain(vec![at]),
-            SourceForm::List(at) => plain(at),
-            SourceForm::Full(full) => Source {
-                at: match full.at {
-                    None => Vec::new(),
-                    Some(OneOrMore::One(at)) => vec![at],
-                    Some(OneOrMore::More(at)) => at,
-                },
-                is: full.is,
-                inferred: full.inferred,
-                values: full.values,
-                scale: full.scale,
-                duration: full.duration,
-                quantity: full.quantity,
-                part: full.part,
-                default: full.default,
-            },
+            PathsForm::One(path) => Paths(vec![path]),
+            PathsForm::More(paths) => Paths(paths),
+        }
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum SourcesForm {
+    Paths(PathsForm),
+    One(Box<Source>),
+    More(Vec<Source>),
+}
+
+impl From<SourcesForm> for Sources {
+    fn from(form: SourcesForm) -> Self {
+        match form {
+            SourcesForm::Paths(paths) => Sources(vec![Source { at: paths.into(), ..Source::default() }]),
+            SourcesForm::One(source) => Sources(vec![*source]),
+            SourcesForm::More(sources) => Sources(sources),
         }
     }
 }
@@ -281,14 +363,13 @@ impl Kinds {
             let facts = row.pods.iter().map(|pods| &pods.facts).chain(row.machines.iter().map(|m| &m.facts));
             for (name, source) in facts.chain([&row.facts]).flatten() {
                 key(name).ok_or_else(|| format!("{}: there is no fact `{name}`", row.kind))?;
-                if let Some(part) = &source.part {
+                for part in source.0.iter().filter_map(|source| source.part.as_ref()) {
                     regex::Regex::new(part).map_err(|error| format!("{}: {error}", row.kind))?;
                 }
             }
-            for holds in &row.holds {
-                if let Some(kind) = &holds.kind {
-                    self.by_name.get(kind).ok_or_else(|| format!("{}: there is no row for {kind}", row.kind))?;
-                }
+            let held = row.holds.iter().filter_map(|holds| holds.kind.as_ref());
+            for kind in held.chain(row.borrows.iter().flat_map(|borrows| &borrows.kinds)) {
+                self.by_name.get(kind).ok_or_else(|| format!("{}: there is no row for {kind}", row.kind))?;
             }
         }
         Ok(())
@@ -301,6 +382,11 @@ impl Kinds {
     /// `group/Kind`.
     pub(super) fn named(&self, name: &str) -> Option<&Row> {
         self.by_name.get(name).and_then(|&place| self.rows.get(place))
+    }
+
+    /// The row that a document without a kind has the shape of.
+    pub(super) fn shaped(&self, root: &Node) -> Option<&Row> {
+        self.rows.iter().find(|row| !row.has.is_empty() && row.has.iter().all(|path| path.first(root).is_some()))
     }
 
     pub(super) fn rows(&self) -> &[Row] {

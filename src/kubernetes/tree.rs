@@ -46,6 +46,11 @@ impl Node {
         Node { span, data: Data::Map(entries.into()), weight }
     }
 
+    /// A mapping of one key around a node.
+    pub(super) fn framed(key: &str, node: &Node) -> Self {
+        Node::map(node.span, vec![Entry { key: key.into(), key_span: node.span, value: node.clone() }])
+    }
+
     pub(super) fn entries(&self) -> &[Entry] {
         match &self.data {
             Data::Map(entries) => entries,

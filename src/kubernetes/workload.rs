@@ -1,33 +1,32 @@
 //! Rows applied to objects: an object becomes groups of pods and groups of machines, each with its facts.
 
-use crate::inventory::{Fact, FrontEnd, Key, Origin, Range, Resource, Role, Value};
+use crate::inventory::{Fact, Key, Origin, Range, Resource, Value};
 use crate::source::Span;
 
-use crate::inventory::programs;
-
-use super::containers;
 use super::count;
 use super::generic;
+use super::index::{Index, Place};
 use super::machines;
 use super::nodes::{Facts, fill};
-use super::object::{self, Object};
+use super::object::Object;
 use super::path::{Match, Path};
-use super::pod::{self, Pod, Request};
+use super::pod::Pod;
+use super::resource;
 use super::sources;
-use super::table::{Holds, KINDS, Pods, Row};
+use super::table::{Borrows, Holds, KINDS, Pods, Row};
 use super::tree::Node;
 
 /// Objects inside objects: a CronJob holds a Job, a List a Katib experiment that holds a Job.
 const DEEPEST: usize = 6;
 
 /// Pods of one description in one object.
-pub(super) struct Group<'t> {
+pub(super) struct Group {
     pub role: Vec<String>,
-    pub pod: Pod<'t>,
-    /// The frame around the pod specification, for its labels.
-    pub frame: Option<&'t Node>,
+    pub pod: Pod,
     pub count: Fact<Range>,
     pub facts: Facts,
+    /// Found by its shape, not by a row.
+    pub by_shape: bool,
 }
 
 /// What surrounds an object: the product of numbers above it, what it is called there, and what is said above.
@@ -39,65 +38,173 @@ pub(super) struct Above {
     pub depth: usize,
 }
 
-/// The resources of an object and of all objects inside it that stand for themselves.
-pub(super) fn resources(root: &Node, body: Span, out: &mut Vec<Resource>) {
-    read_apart(root, body, 0, false, out);
+impl Above {
+    fn new(count: f64, head: Span) -> Self {
+        let count = Fact::known(Range::exactly(count), head, Origin::Default);
+        Above { count, role: Vec::new(), facts: Facts::new(), depth: 0 }
+    }
 }
 
-fn read_apart(root: &Node, body: Span, depth: usize, idle: bool, out: &mut Vec<Resource>) {
-    let Some(object) = Object::new(root) else { return };
-    let row = KINDS.find(object.group, object.kind);
-    let idle = idle || row.is_some_and(|row| row.template);
-    for holds in row.iter().flat_map(|row| &row.holds).filter(|holds| holds.apart) {
-        let Some(path) = &holds.at else { continue };
-        for found in path.all(root) {
+/// A resource with what other objects know it by.
+pub(super) struct Found {
+    pub resource: Resource,
+    pub kind: String,
+    pub name: Option<std::sync::Arc<str>>,
+    pub namespace: Option<std::sync::Arc<str>>,
+    /// Claims that other pods may use too.
+    pub shared: Vec<String>,
+}
+
+/// Turns objects into resources, with the other objects of the tree at hand.
+pub(super) struct Reader<'i, 't> {
+    pub index: &'i Index<'t>,
+}
+
+impl Reader<'_, '_> {
+    /// The resources of an object and of all objects inside it that stand for themselves.
+    pub(super) fn read(&self, root: &Node, body: Span, out: &mut Vec<Found>) {
+        self.read_carried(root, body, 0, false, out);
+    }
+
+    fn read_carried(&self, root: &Node, body: Span, depth: usize, idle: bool, out: &mut Vec<Found>) {
+        let Some((object, row)) = identify(root) else { return };
+        let idle = idle || row.is_some_and(|row| row.template);
+        for found in row.into_iter().flat_map(Row::carried).flat_map(|path| path.all(root)) {
             if depth < DEEPEST {
-                read_apart(found.node, found.node.span, depth + 1, idle, out);
+                self.read_carried(found.node, found.node.span, depth + 1, idle, out);
+            }
+        }
+        let count = if idle { 0.0 } else { 1.0 };
+        for machines in row.iter().flat_map(|row| &row.machines) {
+            machines::resources(&object, machines, body, &Above::new(count, object.head), out);
+        }
+        let mut groups = Vec::new();
+        self.collect(&object, row, &Above::new(count, object.head), &mut groups);
+        let before = out.len();
+        resource::finish(&object, body, groups, self.index, out);
+        if let (Some(borrows), true) = (row.and_then(|row| row.borrows.as_ref()), out.len() == before) {
+            self.borrow(&object, row, borrows, body, out);
+        }
+    }
+
+    /// All groups of pods of an object.
+    fn collect(&self, object: &Object<'_>, row: Option<&'static Row>, above: &Above, out: &mut Vec<Group>) {
+        let Some(row) = row else {
+            generic::collect(object, above, out);
+            return;
+        };
+        let above = around(object, row, above);
+        for pods in &row.pods {
+            pods_of(object, pods, &above, out);
+        }
+        for holds in row.holds.iter().filter(|holds| !holds.apart) {
+            self.held(object, holds, &above, out);
+        }
+    }
+
+    /// Objects inside this one that are part of it.
+    fn held(&self, object: &Object<'_>, holds: &Holds, above: &Above, out: &mut Vec<Group>) {
+        let Some(path) = holds.at.as_ref().or(holds.spec.as_ref()) else { return };
+        if above.depth >= DEEPEST {
+            return;
+        }
+        for at in path.all(object.root) {
+            let mut inside = above.clone();
+            inside.depth += 1;
+            inside.count = count::product(&holds.count, object.root, path, &at, above.count.clone());
+            if let Some(off) = disabled(holds.enabled.as_ref(), object.root, path, &at) {
+                inside.count = off;
+            }
+            inside.role.extend(called(holds.name.as_ref(), object.root, path, &at));
+            // Rows speak of whole objects.
+            let whole = if holds.at.is_some() { at.node.clone() } else { Node::framed("spec", at.node) };
+            let found = match &holds.kind {
+                Some(kind) => {
+                    let (group, name) = kind.rsplit_once('/').unwrap_or(("", kind));
+                    Some((Object::of(&whole, group, name), KINDS.named(kind)))
+                }
+                None => identify(&whole),
+            };
+            if let Some((mut held, row)) = found {
+                held.head = object.head;
+                self.collect(&held, row, &inside, out);
             }
         }
     }
-    for machines in row.iter().flat_map(|row| &row.machines) {
-        machines::resources(&object, machines, body, idle, out);
+
+    /// The pods or machines of a template that an object names.
+    fn borrow(
+        &self,
+        object: &Object<'_>,
+        row: Option<&'static Row>,
+        borrows: &Borrows,
+        body: Span,
+        out: &mut Vec<Found>,
+    ) {
+        let Some((node, name)) = borrows.name.first(object.root).and_then(|node| Some((node, node.text()?))) else {
+            return;
+        };
+        let place = Place::of(node.span);
+        let lent =
+            borrows.kinds.iter().find_map(|kind| Some((self.index.find(kind, name, place)?, KINDS.named(kind)?)));
+        let Some((lender, lent)) = lent else { return };
+        let root = Match::root(object.root);
+        let mut above = Above::new(1.0, object.head);
+        above.count = count::product(&borrows.count, object.root, &Path::default(), &root, above.count);
+        if let Some(row) = row {
+            above = around(object, row, &above);
+        }
+        let mut lender = lender.clone();
+        lender.name.clone_from(&object.name);
+        lender.namespace.clone_from(&object.namespace);
+        (lender.kind, lender.group, lender.head) = (object.kind, object.group, object.head);
+        for machines in &lent.machines {
+            machines::resources(&lender, machines, body, &above, out);
+        }
+        let mut groups = Vec::new();
+        let plain = Above { depth: 1, ..above };
+        for pods in &lent.pods {
+            pods_of(&lender, pods, &plain, &mut groups);
+        }
+        for holds in lent.holds.iter().filter(|holds| !holds.apart) {
+            self.held(&lender, holds, &plain, &mut groups);
+        }
+        resource::finish(&lender, body, groups, self.index, out);
     }
-    let exactly = Range::exactly(if idle { 0.0 } else { 1.0 });
-    let above = Above {
-        count: Fact::known(exactly, object.head, Origin::Default),
-        role: Vec::new(),
-        facts: Facts::new(),
-        depth: 0,
-    };
-    let mut groups = Vec::new();
-    collect(&object, row, &above, &mut groups);
-    finish(&object, body, groups, out);
 }
 
-/// All groups of pods of an object.
-fn collect<'t>(object: &Object<'t>, row: Option<&'t Row>, above: &Above, out: &mut Vec<Group<'t>>) {
-    let Some(row) = row else {
-        generic::collect(object, above, out);
-        return;
-    };
+/// What an object is: as it says itself, or by the shape of a row.
+pub(super) fn identify(root: &Node) -> Option<(Object<'_>, Option<&'static Row>)> {
+    match Object::new(root) {
+        Some(object) => {
+            let row = KINDS.find(object.group, object.kind);
+            Some((object, row))
+        }
+        None => {
+            let row = KINDS.shaped(root)?;
+            let group = row.groups.first().map_or("", String::as_str);
+            Some((Object::of(root, group, &row.kind), Some(row)))
+        }
+    }
+}
+
+/// What holds for everything in an object.
+fn around(object: &Object<'_>, row: &Row, above: &Above) -> Above {
     let mut above = above.clone();
-    for (key, fact) in own_facts(row, object) {
+    let root = Match::root(object.root);
+    for (key, fact) in sources::facts(&row.facts, object.root, &Path::default(), &root, object.head) {
         fill(&mut above.facts, key, fact);
     }
-    if row.template {
+    if row.template && above.depth == 0 {
         above.count = Fact::known(Range::exactly(0.0), object.head, Origin::Resolved);
     }
     if let Some(suspended) = row.suspended.as_ref().and_then(|path| path.first(object.root)) {
         above.count = suspend(object, suspended, above.count);
     }
-    for pods in &row.pods {
-        pods_of(object, pods, &above, out);
+    if let Some(stopped) = row.stopped.as_ref().and_then(|path| path.first(object.root)) {
+        above.count = Fact::written(Range::exactly(0.0), stopped.span);
     }
-    for holds in row.holds.iter().filter(|holds| !holds.apart) {
-        held(object, holds, &above, out);
-    }
-}
-
-fn own_facts(row: &Row, object: &Object<'_>) -> Facts {
-    let root = Match::root(object.root);
-    sources::facts(&row.facts, object.root, &Path::default(), &root, object.head)
+    above
 }
 
 /// Suspended work does not run, unless a queue is in charge of starting it.
@@ -117,111 +224,45 @@ fn suspend(object: &Object<'_>, suspended: &Node, count: Fact<Range>) -> Fact<Ra
     }
 }
 
-fn pods_of<'t>(object: &Object<'t>, pods: &'t Pods, above: &Above, out: &mut Vec<Group<'t>>) {
+fn pods_of(object: &Object<'_>, pods: &'static Pods, above: &Above, out: &mut Vec<Group>) {
     let Some(path) = pods.template.as_ref().or(pods.spec.as_ref()) else { return };
     for at in path.all(object.root) {
-        let (frame, spec) =
-            if pods.template.is_some() { (Some(at.node), at.node.get("spec")) } else { (None, Some(at.node)) };
-        let Some(spec) = spec else { continue };
+        let frame = pods.template.is_some().then_some(at.node);
+        let Some(spec) = frame.map_or(Some(at.node), |frame| frame.get("spec")) else { continue };
+        let pod = Pod::new(spec, frame, Some(pods));
         let mut role = above.role.clone();
-        role.extend(at.names.iter().map(|name| (*name).to_owned()));
         role.extend(pods.role.clone());
-        role.extend(
-            pods.name
-                .as_ref()
-                .and_then(|name| name.beside(object.root, path, &at).first()?.text().map(|t| t.to_string())),
-        );
+        role.extend(called(pods.name.as_ref(), object.root, path, &at));
         let mut facts = sources::facts(&pods.facts, object.root, path, &at, object.head);
         for (key, fact) in &above.facts {
             fill(&mut facts, *key, fact.clone());
         }
-        if !pods.group.is_empty() {
-            let one = Fact::known(Range::exactly(1.0), object.head, Origin::Default);
-            let size = count::product(&pods.group, object.root, path, &at, one);
+        let one = Fact::known(Range::exactly(1.0), object.head, Origin::Default);
+        let size = count::product(&pods.group, object.root, path, &at, one);
+        if size.origin() != Some(&Origin::Default) {
             fill(&mut facts, Key::GroupSize, size.map(|range| Value::Number(range.expected)));
         }
-        let count = count::product(&pods.count, object.root, path, &at, above.count.clone());
-        out.push(Group { role, pod: Pod::new(spec, &pods.containers), frame, count, facts });
+        let mut count = count::product(&pods.count, object.root, path, &at, above.count.clone());
+        if let Some(off) = disabled(pods.enabled.as_ref(), object.root, path, &at) {
+            count = off;
+        }
+        let open = matches!(&count, Fact::Known(known) if known.origin == Origin::Default && known.value.ceiling > 0.0);
+        if open && pod.is_overlay() {
+            count = Fact::unknown("it only changes another object, whose number stands there", object.head);
+        }
+        out.push(Group { role, pod, count, facts, by_shape: false });
     }
 }
 
-/// Objects inside this one that are part of it.
-fn held<'t>(object: &Object<'t>, holds: &'t Holds, above: &Above, out: &mut Vec<Group<'t>>) {
-    let Some(path) = holds.at.as_ref().or(holds.spec.as_ref()) else { return };
-    if above.depth >= DEEPEST {
-        return;
-    }
-    for at in path.all(object.root) {
-        let mut inside = above.clone();
-        inside.depth += 1;
-        inside.count = count::product(&holds.count, object.root, path, &at, above.count.clone());
-        inside.role.extend(at.names.iter().map(|name| (*name).to_owned()));
-        let name = holds.name.as_ref().and_then(|name| name.beside(object.root, path, &at).first()?.text());
-        inside.role.extend(name.map(|name| name.to_string()));
-        let (held, row) = match &holds.kind {
-            Some(kind) => {
-                let (group, name) = kind.rsplit_once('/').unwrap_or(("", kind));
-                (Some(Object::of(at.node, group, name)), KINDS.named(kind))
-            }
-            None => {
-                let held = Object::new(at.node);
-                let row = held.as_ref().and_then(|held| KINDS.find(held.group, held.kind));
-                (held, row)
-            }
-        };
-        if let Some(mut held) = held {
-            held.head = object.head;
-            collect(&held, row, &inside, out);
-        }
-    }
+/// What members of an object are called: by the keys above them, and by a name inside.
+fn called(name: Option<&Path>, root: &Node, path: &Path, at: &Match<'_>) -> Vec<String> {
+    let mut all: Vec<String> = at.names.iter().map(|name| (*name).to_owned()).collect();
+    let inside = name.and_then(|name| name.beside(root, path, at).first()?.text().cloned());
+    all.extend(inside.map(|name| name.to_string()));
+    all
 }
 
-/// Groups with accelerators become resources.
-fn finish(object: &Object<'_>, body: Span, groups: Vec<Group<'_>>, out: &mut Vec<Resource>) {
-    let asking: Vec<(Group<'_>, Request)> =
-        groups.into_iter().filter_map(|group| group.pod.request().map(|request| (group, request))).collect();
-    let several = asking.len() > 1;
-    let mut addresses: Vec<String> = Vec::new();
-    for (group, request) in asking {
-        let mut address = object.address();
-        if several && !group.role.is_empty() {
-            address = format!("{address}:{}", group.role.join(":"));
-        }
-        let twins = addresses.iter().filter(|known| **known == address).count();
-        addresses.push(address.clone());
-        if twins > 0 {
-            address = format!("{address}#{}", twins + 1);
-        }
-        out.push(resource(object, body, address, group, &request));
-    }
-}
-
-fn resource(object: &Object<'_>, body: Span, address: String, group: Group<'_>, request: &Request) -> Resource {
-    let front_end = FrontEnd::Kubernetes;
-    let mut resource = Resource::new(front_end, Role::Requested, object.kind, address, object.head, body);
-    let conditions = group.pod.conditions();
-    resource.selector = group.pod.selector(&conditions);
-    resource.labels = object::labels([object.root].into_iter().chain(group.frame));
-    resource.count = group.count;
-    let mut facts = group.facts;
-    for (key, fact) in programs(&group.pod).into_iter().chain(group.pod.facts(request, &conditions)) {
-        fill(&mut facts, key, fact);
-    }
-    for (key, fact) in facts {
-        resource.set(key, fact);
-    }
-    resource
-}
-
-/// What runs in the containers; those that ask for accelerators speak first.
-fn programs(pod: &Pod<'_>) -> Facts {
-    let mut containers = pod.containers.clone();
-    containers.sort_by_key(|container| !pod::asks(container));
-    let mut facts = Facts::new();
-    for container in containers {
-        for (key, fact) in programs::recognize(&containers::container(container)) {
-            fill(&mut facts, key, fact);
-        }
-    }
-    facts
+fn disabled(enabled: Option<&Path>, root: &Node, path: &Path, at: &Match<'_>) -> Option<Fact<Range>> {
+    let switch = *enabled?.beside(root, path, at).first()?;
+    (switch.flag() == Some(false)).then(|| Fact::written(Range::exactly(0.0), switch.span))
 }

@@ -80,8 +80,10 @@ impl<'a> Pricing<'a> {
     fn purchased(&self, variant: &Variant<'_>) -> Result<(MoneyRange, Bought), String> {
         let unit = &variant.unit;
         let price = |scenario: Scenario| {
-            unit.price(scenario)
-                .ok_or_else(|| format!("no {} price of {} is known", spoken(scenario), variant.machine.name))
+            unit.price(scenario).ok_or_else(|| {
+                let why = if unit.notes.is_empty() { String::new() } else { format!(" ({})", unit.notes) };
+                format!("no {} price of {} is known{why}", spoken(scenario), variant.machine.name)
+            })
         };
         let exactly = |scenario: Scenario, text: &str| {
             let money = price(scenario)?;

@@ -5,6 +5,7 @@
 
 mod bill;
 mod complete;
+mod delta;
 mod share;
 #[cfg(test)]
 mod tests;
@@ -17,6 +18,7 @@ use crate::inventory::{Range, ResourceId};
 
 pub use bill::bill;
 pub use complete::{LeftOut, UnknownMachine, complete};
+pub use delta::{BeforeAfter, Change, ChangeKind, Delta, Side, delta};
 pub use share::devices;
 
 /// Hours of a month, by convention of the clouds' own calculators.

@@ -1,6 +1,6 @@
 //! What a pod pays: its share of the machine that it runs on, or would run on.
 
-use crate::catalog::{Catalog, Machine, Money};
+use crate::catalog::{Catalog, Machine};
 use crate::inventory::{Fact, Key, Resource, Value};
 
 use super::bill::{Pricing, Variant};
@@ -79,7 +79,10 @@ fn on_any_machine<'a>(pricing: &Pricing<'a>, provider: Option<&str>, devices: f6
     let middle = (variants.len() - 1) / 2;
     variants[..=middle].rotate_right(1);
     if let Some(first) = variants.first_mut() {
-        first.unit.estimated.get_or_insert(why);
+        first.unit.estimated = Some(match first.unit.estimated.take() {
+            Some(also) => format!("{why}; {also}"),
+            None => why,
+        });
     }
     Ok(variants)
 }
@@ -103,8 +106,17 @@ fn accelerators(pricing: &Pricing<'_>) -> Result<(Vec<String>, String), String> 
                 return Ok((vec![name.to_owned()], format!("no accelerator is named: {name} is assumed")));
             }
             let why = other.why().unwrap_or("the text names none").to_owned();
-            let common = COMMON.iter().map(|name| (*name).to_owned()).collect();
-            Ok((common, format!("the accelerator is not known ({why}): any of the common ones is assumed")))
+            let vendor = pricing.resource.text(Key::Vendor).unwrap_or("nvidia");
+            let names: Vec<String> = if vendor == "nvidia" {
+                COMMON.iter().map(|name| (*name).to_owned()).collect()
+            } else {
+                let all = pricing.catalog.accelerators().filter(|it| it.vendor == vendor);
+                all.map(|it| it.name.to_owned()).collect()
+            };
+            if names.is_empty() {
+                return Err(format!("the catalog knows no accelerators of {vendor}"));
+            }
+            Ok((names, format!("the accelerator is not known ({why}): any common one of {vendor} is assumed")))
         }
     }
 }
@@ -118,23 +130,51 @@ fn cheapest<'a>(pricing: &Pricing<'a>, provider: &str, accelerator: &str, device
         (vec![region.clone()], Some(Step { text: format!("no provider is named: {provider}, {region}"), result: None }))
     };
     let region = regions.into_iter().next()?;
-    let machines = pricing.catalog.machines_with(provider, accelerator);
-    let fitting: Vec<_> = machines.into_iter().filter(|machine| machine.count >= devices).collect();
-    let costs = |machine: &Machine<'_>| -> Option<Money> {
-        let quote = pricing.catalog.quote(machine, &region)?;
-        let (share, _) = share(pricing.resource, machine, devices);
-        Some(quote.on_demand?.times(share))
-    };
-    let (_, machine) = fitting
-        .into_iter()
-        .filter(|machine| pricing.catalog.retired(machine).is_none())
-        .filter_map(|machine| Some((costs(&machine)?, machine)))
-        .min_by(|(one, a), (two, b)| one.cmp(two).then_with(|| a.name.cmp(&b.name)))?;
+    let offers = hosts(pricing, provider, accelerator, devices).into_iter().filter_map(|machine| {
+        let quote = pricing.catalog.quote(&machine, &region)?;
+        let (share, _) = share(pricing.resource, &machine, devices);
+        let price = quote.on_demand.or(quote.spot).or(quote.reserved_1y)?;
+        Some((quote.basis.is_estimate(), price.times(share), machine))
+    });
+    // A price that the region lists comes before one that is estimated from another region.
+    let (_, _, machine) = offers.min_by(|(one_estimated, one, a), (two_estimated, two, b)| {
+        one_estimated.cmp(two_estimated).then(one.cmp(two)).then_with(|| a.name.cmp(&b.name))
+    })?;
     let mut unit = unit(pricing.catalog, pricing.settings, &machine, &region).ok()?;
     unit.steps.extend(region_step);
     let (share, why) = share(pricing.resource, &machine, devices);
     let unit = unit.times(share, format!("{why}; the cheapest machine with {accelerator} for this pod"));
     Some(Variant { machine, region, unit, share })
+}
+
+/// The machines of a provider that have enough of an accelerator and can still be rented.
+fn hosts<'a>(pricing: &Pricing<'a>, provider: &str, accelerator: &str, devices: f64) -> Vec<Machine<'a>> {
+    let catalog = pricing.catalog;
+    let mut machines = catalog.machines_with(provider, accelerator);
+    if provider == "gcp" {
+        machines.extend(catalog.tpu(accelerator, devices));
+        machines.extend(smallest_host(pricing, accelerator, devices));
+    }
+    machines.retain(|machine| machine.count >= devices && catalog.retired(machine).is_none());
+    let holds = |key: Key, has: Option<f64>| !matches!((pricing.resource.number(key), has), (Some(asked), Some(has)) if asked > has);
+    let large = |machine: &Machine<'_>| holds(Key::Cpus, machine.cpus) && holds(Key::Memory, machine.memory_gib);
+    // Where no machine holds the pod, its share of the one that comes nearest still says what it would cost.
+    if machines.iter().any(large) {
+        machines.retain(large);
+    }
+    machines
+}
+
+/// The smallest N1 machine that holds the pod, with enough accelerators attached to it.
+fn smallest_host<'a>(pricing: &Pricing<'a>, accelerator: &str, devices: f64) -> Option<Machine<'a>> {
+    // What can be attached to one machine.
+    let count = [1.0, 2.0, 4.0, 8.0].into_iter().find(|count| *count >= devices)?;
+    let asked = |key: Key| pricing.resource.number(key).unwrap_or(0.0);
+    [1, 2, 4, 8, 16, 32, 64, 96].into_iter().find_map(|cpus| {
+        let machine = pricing.catalog.equipped(&format!("n1-standard-{cpus}"), accelerator, count).ok()?;
+        let fits = machine.cpus? >= asked(Key::Cpus) && machine.memory_gib? >= asked(Key::Memory);
+        fits.then_some(machine)
+    })
 }
 
 /// How many whole accelerators the pod takes; slices count as the part of a device that one of them is.

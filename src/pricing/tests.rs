@@ -209,3 +209,35 @@ fn without_a_limit_the_ceiling_is_what_is_expected() {
     let (_, item) = one(pool);
     assert_eq!(item.monthly.unwrap().ceiling.usd(), 3.0 * 730.0);
 }
+
+#[test]
+fn pods_on_tpus_and_attached_accelerators_have_a_price() {
+    let tpu = [(Key::Provider, "gcp"), (Key::Accelerator, "tpu-v5-lite-podslice"), (Key::AcceleratorCount, "4")];
+    assert_eq!(hourly(&one(pod(&tpu)).1).1, 4.8);
+    let t4 =
+        [(Key::Provider, "gcp"), (Key::Accelerator, "nvidia-tesla-t4"), (Key::AcceleratorCount, "1"), (Key::Cpus, "3")];
+    // The smallest N1 that holds it has 4 CPUs: 4 x 0.03 + 15 x 0.004 + 0.35
+    assert_eq!(hourly(&one(pod(&t4)).1).1, 0.53);
+}
+
+#[test]
+fn a_pod_that_names_only_a_vendor_may_mean_any_of_its_accelerators() {
+    let (_, item) = one(pod(&[(Key::Provider, "aws"), (Key::Vendor, "aws"), (Key::AcceleratorCount, "1")]));
+    // 0.80 on inf2.xlarge, 1.50 on trn1.2xlarge
+    assert_eq!(hourly(&item), (0.8, 0.8, 1.5));
+    let (_, item) = one(pod(&[(Key::Provider, "aws"), (Key::Vendor, "huawei"), (Key::AcceleratorCount, "1")]));
+    assert_eq!(item.status, Status::Unpriced("the catalog knows no accelerators of huawei".into()));
+}
+
+#[test]
+fn a_pod_without_a_machine_is_priced_where_its_share_costs_least() {
+    let (_, item) = one(pod(&[
+        (Key::Provider, "aws"),
+        (Key::Region, "us-east-1"),
+        (Key::Accelerator, "A10G"),
+        (Key::AcceleratorCount, "1"),
+        (Key::Memory, "100"),
+    ]));
+    // 100 / 768 GiB of g5.48xlarge for 15.00, where a whole g5.8xlarge costs 2.50.
+    assert_eq!(hourly(&item).1, 15.0 * 100.0 / 768.0);
+}

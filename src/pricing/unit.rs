@@ -15,6 +15,8 @@ pub(super) struct Unit {
     pub(super) steps: Vec<Step>,
     /// Of the row, `2026-07-20`.
     pub(super) as_of: Option<String>,
+    /// What the row says beside its prices.
+    pub(super) notes: String,
 }
 
 impl Unit {
@@ -97,7 +99,8 @@ pub(super) fn committed(
 }
 
 fn from_quote(quote: &Quote<'_>, machine: &Machine<'_>, region: &str) -> Unit {
-    let mut unit = Unit { as_of: Some(quote.as_of.to_owned()).filter(|date| !date.is_empty()), ..Unit::default() };
+    let as_of = Some(quote.as_of.to_owned()).filter(|date| !date.is_empty());
+    let mut unit = Unit { as_of, notes: quote.notes.to_owned(), ..Unit::default() };
     unit.set(Scenario::OnDemand, quote.on_demand);
     unit.set(Scenario::Spot, quote.spot);
     unit.set(Scenario::Reserved1y, quote.reserved_1y);

@@ -6,15 +6,17 @@ use std::str::FromStr;
 pub enum Format {
     Text,
     Json,
+    Markdown,
 }
 
 impl Format {
-    pub const ALL: &'static [Format] = &[Format::Text, Format::Json];
+    pub const ALL: &'static [Format] = &[Format::Text, Format::Json, Format::Markdown];
 
     pub fn name(self) -> &'static str {
         match self {
             Format::Text => "text",
             Format::Json => "json",
+            Format::Markdown => "markdown",
         }
     }
 }

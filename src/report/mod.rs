@@ -3,14 +3,17 @@
 //! Each format owns the shape of what it writes; the types of other rooms are never serialized. Rounding happens here and
 //! nowhere else, and so does the escaping of hostile text. Knows no file, no terminal and no clock.
 
+mod difference;
 mod escape;
 mod format;
 mod json;
+mod markdown;
 mod money;
 mod paths;
 mod price;
 mod text;
 
+pub use difference::{Difference, Head, Verdict, difference};
 pub use format::Format;
 pub use json::inspect;
 pub use paths::Paths;
@@ -28,6 +31,7 @@ pub fn render(format: Format, report: &Report, style: Style) -> String {
     match format {
         Format::Text => text::check(report, style),
         Format::Json => json::check(report),
+        Format::Markdown => markdown::check(report),
     }
 }
 
@@ -36,6 +40,7 @@ pub fn cost(format: Format, report: &Report) -> Option<String> {
     match format {
         Format::Text => Some(text::cost(report)),
         Format::Json => Some(json::cost(report)),
+        Format::Markdown => None,
     }
 }
 

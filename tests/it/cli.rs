@@ -84,7 +84,7 @@ impl Place {
         text
     }
 
-    /// `NAME=value gpulint check 'a b' < file`, or `cat file`
+    /// `NAME=value gpulint check 'a b' < file`, `git commit -m x`, `cat file` or `rm file`
     fn run(&self, line: &str) -> String {
         let mut words = split(line).into_iter().peekable();
         let mut command = Command::new(env!("CARGO_BIN_EXE_gpulint"));
@@ -98,9 +98,15 @@ impl Place {
         }
         match words.next().as_deref() {
             Some("gpulint") => {}
+            Some("git") => return self.git(words.collect()),
+            Some("rm") => {
+                return fs::remove_file(self.directory.join(words.next().unwrap()))
+                    .err()
+                    .map_or(String::new(), |it| it.to_string());
+            }
             Some("cat") => return fs::read_to_string(self.directory.join(words.next().unwrap())).unwrap(),
             Some("cd") => unreachable!("a case runs in one directory"),
-            other => panic!("a case runs gpulint or cat, not {other:?}"),
+            other => panic!("a case runs gpulint, git, cat or rm, not {other:?}"),
         }
         let mut input = None;
         while let Some(word) = words.next() {
@@ -130,6 +136,20 @@ impl Place {
             None => text.push_str("[killed]\n"),
         }
         text
+    }
+}
+
+impl Place {
+    /// Runs git as somebody without settings; only a failure says something.
+    fn git(&self, arguments: Vec<String>) -> String {
+        let mut command = Command::new("git");
+        command.current_dir(&self.directory).args(arguments).stdin(Stdio::null());
+        for (name, value) in [("NAME", "a"), ("EMAIL", "a@example.org")] {
+            command.env(format!("GIT_AUTHOR_{name}"), value).env(format!("GIT_COMMITTER_{name}"), value);
+        }
+        command.env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_CONFIG_NOSYSTEM", "1");
+        let output = command.output().unwrap();
+        if output.status.success() { String::new() } else { String::from_utf8(output.stderr).unwrap() }
     }
 }
 

@@ -1,11 +1,12 @@
 //! Manifests → facts, one Markdown file a topic in `tests/kubernetes`.
 //!
-//! Each `## case` holds fences with input (the word after the language is the path, `a.yaml` where there is none) and a
-//! last fence `text` with what is expected. `GPULINT_BLESS=1` rewrites the expectations.
+//! Fences of input up to a fence `text` are one tree; that fence holds what is expected of it. `␉` and `␍` stand for
+//! characters that cannot be seen. `GPULINT_BLESS=1` rewrites the expectations.
 
 use std::fmt::Write as _;
 use std::path::Path;
 
+use crate::fences;
 use gpulint::inventory::{Fact, Origin, Range, Resource};
 use gpulint::kubernetes::{self, Options, Reading};
 use gpulint::source::{MemoryTree, Sources, Span};
@@ -23,7 +24,7 @@ fn manifests_become_the_facts_that_the_cases_expect() {
         if checked == text {
             continue;
         }
-        if std::env::var_os("GPULINT_BLESS").is_some() {
+        if fences::blessing() {
             std::fs::write(&file, checked).unwrap();
         } else {
             let lines = text.lines().zip(checked.lines()).enumerate();
@@ -36,42 +37,21 @@ fn manifests_become_the_facts_that_the_cases_expect() {
 
 /// The text of a case file with what was found in place of what was expected.
 fn check(text: &str) -> String {
-    let mut out = String::new();
+    let mut found: Vec<(fences::Fence, String)> = Vec::new();
     let mut tree = MemoryTree::new();
-    let mut paths: Vec<String> = Vec::new();
-    let mut fence: Option<(String, String)> = None;
-    for line in text.lines() {
-        match (&mut fence, line.strip_prefix("```")) {
-            (None, Some(info)) => fence = Some((info.trim().to_owned(), String::new())),
-            (Some(_), Some("")) => {
-                let (info, body) = fence.take().unwrap();
-                if info == "text" {
-                    paths.sort();
-                    let sources = Sources::new(std::mem::take(&mut tree));
-                    let reading = kubernetes::read(&sources, &std::mem::take(&mut paths), &[], &Options::default());
-                    out.push_str(&render(&sources, &reading));
-                } else {
-                    let path = info.split_whitespace().nth(1).unwrap_or("a.yaml").to_owned();
-                    let body = body.replace("␉", "\t").replace("␍", "\r");
-                    out.push_str(&body.replace('\t', "␉").replace('\r', "␍"));
-                    tree = tree.with(&path, body);
-                    paths.push(path);
-                }
-            }
-            (Some((info, body)), _) => {
-                body.push_str(line);
-                body.push('\n');
-                if info == "text" {
-                    continue;
-                }
-                continue;
-            }
-            (None, None) => {}
+    for fence in fences::read(text) {
+        if fence.language == "text" {
+            let paths: Vec<String> = tree.paths().map(str::to_owned).collect();
+            let sources = Sources::new(std::mem::take(&mut tree));
+            let reading = kubernetes::read(&sources, &paths, &[], &Options::default());
+            found.push((fence, render(&sources, &reading)));
+        } else {
+            let path = fence.file.as_deref().unwrap_or("a.yaml");
+            tree = tree.with(path, fence.text.replace('␉', "\t").replace('␍', "\r"));
         }
-        out.push_str(line);
-        out.push('\n');
     }
-    out
+    // From the last to the first, so that ranges stay true.
+    found.iter().rev().fold(text.to_owned(), |text, (fence, shown)| fences::replaced(&text, fence, shown))
 }
 
 fn render(sources: &Sources, reading: &Reading) -> String {

@@ -5,6 +5,9 @@
 mod arrows;
 mod cli;
 mod fences;
+mod fit;
+mod fit_cases;
 mod forge;
+mod kubernetes;
 mod pricing_data;
 mod terraform_resources;

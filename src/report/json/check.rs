@@ -17,7 +17,7 @@ struct Document<'a> {
 }
 
 #[derive(Serialize)]
-struct Finding<'a> {
+pub(in crate::report) struct Finding<'a> {
     rule: &'a str,
     group: &'a str,
     layer: &'a str,
@@ -90,7 +90,7 @@ pub(in crate::report) fn check(report: &Report) -> String {
     })
 }
 
-fn finding<'a>(report: &'a Report, decided: &'a Decided) -> Finding<'a> {
+pub(in crate::report) fn finding<'a>(report: &'a Report, decided: &'a Decided) -> Finding<'a> {
     let it = &decided.finding;
     let location = report.paths.locate(report.sources, it.span);
     let resource = report.resource(it.resource);

@@ -5,10 +5,10 @@ mod cost;
 mod inspect;
 mod wire;
 
-pub(super) use check::check;
+pub(super) use check::{Finding, check, finding};
 pub(super) use cost::cost;
 pub use inspect::inspect;
-pub(super) use wire::Number;
+pub(super) use wire::{Bounds, Number};
 
 use serde::Serialize;
 

@@ -36,7 +36,7 @@ impl From<Money> for Number {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub(super) struct Bounds {
+pub(in crate::report) struct Bounds {
     pub(super) floor: Number,
     pub(super) expected: Number,
     pub(super) ceiling: Number,

@@ -29,7 +29,13 @@ impl Renderer {
     }
 
     /// A finding; `others` are those that say the same about other lines of the file.
-    pub(super) fn finding(&self, text: &mut String, report: &Report, decided: &Decided, others: &[&&Decided]) {
+    pub(in crate::report) fn finding(
+        &self,
+        text: &mut String,
+        report: &Report,
+        decided: &Decided,
+        others: &[&&Decided],
+    ) {
         let finding = &decided.finding;
         let message = format!("{}: {}", finding.rule, finding.message);
         let block = Block {

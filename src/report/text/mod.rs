@@ -7,6 +7,7 @@ mod summary;
 mod table;
 
 pub(super) use cost::cost;
+pub(super) use finding::Renderer;
 pub(super) use table::Table;
 
 use std::collections::BTreeMap;

@@ -1,0 +1,185 @@
+//! Facts about one model, and how a row of the table is read. Shared with the build step.
+
+use std::borrow::Cow;
+
+use super::precision::Precision;
+
+/// What is known of a model's architecture. Zero stands for a shape that is not known.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Model {
+    /// As its publisher writes it: `meta-llama/Llama-3.1-8B`.
+    pub id: Cow<'static, str>,
+    pub modality: Modality,
+    /// Billions of parameters, all experts included: memory follows these.
+    pub params_b: f64,
+    /// Billions of parameters that one token uses, in a mixture of experts.
+    pub active_b: Option<f64>,
+    pub layers: f64,
+    pub hidden: f64,
+    pub heads: f64,
+    pub kv_heads: f64,
+    pub vocab: f64,
+    /// How it is published.
+    pub published: Precision,
+    /// Size of the published weights, where a source lists it.
+    pub checkpoint_gib: Option<f64>,
+    /// Tokens that an engine takes when nobody limits them.
+    pub max_context: f64,
+    /// Bytes of cache for a token at two bytes an element, over the layers that keep the whole context.
+    pub kv_bytes_per_token: f64,
+    /// The same for layers that keep a window of tokens.
+    pub window_bytes_per_token: f64,
+    pub window: f64,
+    /// State of recurrent layers for each sequence.
+    pub state_mib: f64,
+    /// Latent attention: each tensor-parallel rank holds the whole cache.
+    pub latent: bool,
+    /// Embedding and head are one matrix.
+    pub tied: bool,
+    /// Billions of parameters in the diffusion network itself.
+    pub denoiser_b: f64,
+    pub as_of: Cow<'static, str>,
+    pub source: Cow<'static, str>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Modality {
+    Text,
+    Vision,
+    Embedding,
+    Diffusion,
+    Speech,
+    Audio,
+    Image,
+}
+
+impl Model {
+    /// Layers, widths and cache are known, not borrowed from a model of similar size.
+    pub fn has_shapes(&self) -> bool {
+        self.layers > 0.0 && self.hidden > 0.0
+    }
+
+    pub fn is_mixture(&self) -> bool {
+        self.active_b.is_some()
+    }
+
+    /// Parameters in embedding and head.
+    pub fn embedding_params(&self) -> f64 {
+        self.vocab * self.hidden * if self.tied { 1.0 } else { 2.0 }
+    }
+}
+
+impl Modality {
+    fn parse(text: &str) -> Option<Self> {
+        Some(match text {
+            "llm" => Modality::Text,
+            "vlm" => Modality::Vision,
+            "embedding" => Modality::Embedding,
+            "diffusion" => Modality::Diffusion,
+            "asr" => Modality::Speech,
+            "audio" => Modality::Audio,
+            "vision" => Modality::Image,
+            _ => return None,
+        })
+    }
+}
+
+/// Columns of the table; those of a user's own file may be missing, save for `model_id` and `params_b`.
+const COLUMNS: &[&str] = &[
+    "model_id",
+    "aliases",
+    "modality",
+    "params_b",
+    "active_b",
+    "layers",
+    "hidden",
+    "heads",
+    "kv_heads",
+    "head_dim",
+    "vocab",
+    "dtype",
+    "ckpt_gib",
+    "max_context",
+    "attention",
+    "kv_bytes_per_token",
+    "swa_bytes_per_token",
+    "swa_window",
+    "state_mib_per_seq",
+    "special",
+    "as_of",
+    "source",
+];
+
+/// Reads the header: where each known column stands.
+pub(super) fn columns(header: &[String]) -> Result<Vec<usize>, String> {
+    let mut places = Vec::new();
+    for name in header {
+        match COLUMNS.iter().position(|column| column == name) {
+            Some(place) => places.push(place),
+            None => return Err(format!("column `{name}` is not one of {}", COLUMNS.join(", "))),
+        }
+    }
+    if !places.contains(&0) || !places.contains(&3) {
+        return Err("the columns `model_id` and `params_b` are needed".to_owned());
+    }
+    Ok(places)
+}
+
+/// Reads a row: the model and its other names.
+pub(super) fn read(places: &[usize], record: &[String]) -> Result<(Model, Vec<String>), String> {
+    if record.len() != places.len() {
+        return Err(format!("{} cells under {} columns", record.len(), places.len()));
+    }
+    let cell = |name: &str| {
+        let column = COLUMNS.iter().position(|column| *column == name);
+        let place = places.iter().position(|place| Some(*place) == column);
+        place.and_then(|place| record.get(place)).map_or("", String::as_str)
+    };
+    let number = |name: &str| match cell(name) {
+        "" => Ok(0.0),
+        text => match text.parse::<f64>() {
+            Ok(n) if n.is_finite() && n >= 0.0 => Ok(n),
+            _ => Err(format!("`{text}` is no number for {name}")),
+        },
+    };
+    let special = cell("special");
+    let has = |word: &str| special.split_whitespace().any(|special| special.split(':').next() == Some(word));
+    let denoiser = special.split_whitespace().find_map(|word| word.strip_prefix("denoiser:"));
+    let modality = match cell("modality") {
+        "" => Modality::Text,
+        text => Modality::parse(text).ok_or_else(|| format!("`{text}` is no modality"))?,
+    };
+    let published = match cell("dtype") {
+        "" => Precision::Bf16,
+        text => Precision::parse(text).ok_or_else(|| format!("`{text}` is no precision"))?,
+    };
+    let optional = |n: f64| (n > 0.0).then_some(n);
+    let model = Model {
+        id: cell("model_id").to_owned().into(),
+        modality,
+        params_b: number("params_b")?,
+        active_b: optional(number("active_b")?),
+        layers: number("layers")?,
+        hidden: number("hidden")?,
+        heads: number("heads")?,
+        kv_heads: number("kv_heads")?,
+        vocab: number("vocab")?,
+        published,
+        checkpoint_gib: optional(number("ckpt_gib")?),
+        max_context: number("max_context")?,
+        kv_bytes_per_token: number("kv_bytes_per_token")?,
+        window_bytes_per_token: number("swa_bytes_per_token")?,
+        window: number("swa_window")?,
+        state_mib: number("state_mib_per_seq")?,
+        latent: has("mla"),
+        tied: has("tied"),
+        denoiser_b: denoiser.and_then(|text| text.parse().ok()).unwrap_or(0.0),
+        as_of: cell("as_of").to_owned().into(),
+        source: cell("source").to_owned().into(),
+    };
+    if model.params_b <= 0.0 {
+        return Err(format!("{}: `params_b` must be positive", model.id));
+    }
+    let aliases = cell("aliases").split(';').map(str::trim).filter(|alias| !alias.is_empty());
+    Ok((model, aliases.map(str::to_owned).collect()))
+}

@@ -1,0 +1,255 @@
+//! Which model a name means: rows of the table, a user's own rows, or what the name says of itself.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+use super::Catalog;
+use super::format::{TableError, records};
+use super::model::{self, Modality, Model};
+use super::names::Name;
+use super::precision::Precision;
+
+include!(concat!(env!("OUT_DIR"), "/models.rs"));
+
+/// The table of models, with a user's own rows before it.
+#[derive(Debug, Clone, Default)]
+pub struct Models {
+    own: Vec<Model>,
+    own_keys: HashMap<String, usize>,
+}
+
+/// A model that a name means.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Identified<'m> {
+    /// Complete: shapes that the table lacks are those of a similar model.
+    pub model: Cow<'m, Model>,
+    /// What the name says about the weights.
+    pub precision: Option<Precision>,
+    pub by: Identification,
+}
+
+/// How a name led to a model, from the surest to the least sure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Identification {
+    /// It is the name of a row or another spelling of it.
+    Listed,
+    /// The name contains that of a listed model of the same size: a model tuned from it.
+    Derived,
+    /// Only the size is known; the shapes are those of a usual model of that size.
+    Size,
+}
+
+/// Usual dense models with grouped attention, one for each size: their shapes stand in where a model's own are not known.
+const TYPICAL: &[&str] = &[
+    "Qwen/Qwen2.5-0.5B",
+    "Qwen/Qwen2.5-1.5B",
+    "meta-llama/Llama-3.2-3B",
+    "meta-llama/Llama-3.1-8B",
+    "Qwen/Qwen2.5-14B",
+    "Qwen/Qwen2.5-32B",
+    "meta-llama/Llama-3.1-70B",
+    "meta-llama/Llama-3.1-405B",
+];
+
+impl Catalog {
+    pub fn models(&self) -> &Models {
+        &self.models
+    }
+
+    /// With models of the user's own. `path` is for messages.
+    pub fn with_models(self, path: &str, text: &str) -> Result<Self, TableError> {
+        Ok(Catalog { models: self.models.with_own(path, text)?, ..self })
+    }
+}
+
+impl Models {
+    /// With rows of the user's own, which come before the table. The columns are those of the table; only `model_id` and
+    /// `params_b` are needed.
+    pub fn with_own(mut self, path: &str, text: &str) -> Result<Self, TableError> {
+        let error = |line: usize, message: String| TableError { path: path.to_owned(), line, message };
+        let mut places = None;
+        for (line, record) in records(text) {
+            let record = record.map_err(|message| error(line, message))?;
+            let Some(places) = &places else {
+                places = Some(model::columns(&record).map_err(|message| error(line, message))?);
+                continue;
+            };
+            let (model, aliases) = model::read(places, &record).map_err(|message| error(line, message))?;
+            for name in aliases.iter().map(String::as_str).chain([&*model.id]) {
+                self.own_keys.insert(Name::parse(name).exact_key(), self.own.len());
+            }
+            self.own.push(model);
+        }
+        Ok(self)
+    }
+
+    /// The model that a name, path or address means; `None` where not even a size can be told.
+    pub fn identify(&self, text: &str) -> Option<Identified<'_>> {
+        let name = Name::parse(text);
+        if name.words.is_empty() {
+            return None;
+        }
+        let precision = name.precision.as_deref().and_then(Precision::parse);
+        if let Some(model) = self.own_keys.get(&name.exact_key()).and_then(|row| self.own.get(*row)) {
+            return Some(Identified { model: complete(Cow::Borrowed(model)), precision, by: Identification::Listed });
+        }
+        for key in [name.exact_key(), name.base_key()] {
+            if let Some(model) = listed(&key, precision) {
+                return Some(Identified {
+                    model: complete(Cow::Borrowed(model)),
+                    precision,
+                    by: Identification::Listed,
+                });
+            }
+        }
+        let inner = name.inner_keys().into_iter().find_map(|key| listed(&key, precision));
+        if let Some(model) = inner {
+            return Some(Identified { model: complete(Cow::Borrowed(model)), precision, by: Identification::Derived });
+        }
+        let mut model = self.of_size(name.params_b?)?;
+        model.active_b = name.active_b;
+        model.id = text.to_owned().into();
+        Some(Identified { model: Cow::Owned(model), precision, by: Identification::Size })
+    }
+
+    /// A usual model of that many billion parameters.
+    pub fn of_size(&self, params_b: f64) -> Option<Model> {
+        if !(0.001..10_000.0).contains(&params_b) {
+            return None;
+        }
+        let bare = Model {
+            id: format!("{params_b}b").into(),
+            modality: Modality::Text,
+            params_b,
+            active_b: None,
+            layers: 0.0,
+            hidden: 0.0,
+            heads: 0.0,
+            kv_heads: 0.0,
+            vocab: 0.0,
+            published: Precision::Bf16,
+            checkpoint_gib: None,
+            max_context: 0.0,
+            kv_bytes_per_token: 0.0,
+            window_bytes_per_token: 0.0,
+            window: 0.0,
+            state_mib: 0.0,
+            latent: false,
+            tied: false,
+            denoiser_b: 0.0,
+            as_of: Cow::Borrowed(""),
+            source: Cow::Borrowed("size in the name"),
+        };
+        Some(complete(Cow::Owned(bare)).into_owned())
+    }
+
+    /// All rows of the table.
+    pub fn all(&self) -> impl Iterator<Item = &Model> {
+        self.own.iter().chain(MODELS)
+    }
+}
+
+/// The row of a key. Where several precisions of one model are listed, the one that the name says, else one of sixteen bits.
+fn listed(key: &str, precision: Option<Precision>) -> Option<&'static Model> {
+    let at = KEYS.binary_search_by(|(known, _)| (*known).cmp(key)).ok()?;
+    let rows = KEYS.get(at)?.1;
+    let models = || rows.iter().filter_map(|row| MODELS.get(usize::from(*row)));
+    let published = |wanted: Precision| models().find(move |model| model.published == wanted);
+    match precision.filter(|precision| !precision.is_full()) {
+        Some(precision) => published(precision).or_else(|| models().find(|model| model.published.is_full())),
+        None => models().find(|model| model.published.is_full()),
+    }
+    .or_else(|| models().next())
+}
+
+/// Fills shapes that are not known with those of the usual model next in size.
+fn complete(model: Cow<'_, Model>) -> Cow<'_, Model> {
+    let diffusion = matches!(model.modality, Modality::Diffusion | Modality::Audio | Modality::Image);
+    if model.has_shapes() || diffusion {
+        return model;
+    }
+    let distance = |other: &Model| (other.params_b / model.params_b).ln().abs();
+    let typical = TYPICAL.iter().filter_map(|id| MODELS.iter().find(|model| model.id == *id));
+    let Some(typical) = typical.min_by(|one, two| distance(one).total_cmp(&distance(two))) else { return model };
+    let mut model = model.into_owned();
+    model.layers = typical.layers;
+    model.hidden = typical.hidden;
+    model.heads = typical.heads;
+    model.kv_heads = typical.kv_heads;
+    model.kv_bytes_per_token = typical.kv_bytes_per_token;
+    model.tied = typical.tied;
+    if model.vocab <= 0.0 {
+        model.vocab = typical.vocab;
+    }
+    Cow::Owned(model)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn identify(name: &str) -> String {
+        match Models::default().identify(name) {
+            Some(found) => {
+                let precision = found.precision.map_or("-", Precision::name);
+                format!("{} {:.1} {precision} {:?}", found.model.id, found.model.params_b, found.by)
+            }
+            None => "nothing".to_owned(),
+        }
+    }
+
+    #[test]
+    fn names_in_all_their_forms() {
+        let cases = [
+            ("meta-llama/Llama-3.1-8B-Instruct", "meta-llama/Llama-3.1-8B 8.0 - Listed"),
+            ("meta-llama/Meta-Llama-3.1-70B-Instruct", "meta-llama/Llama-3.1-70B 70.6 - Listed"),
+            ("/models/llama-3.1-8b-instruct/", "meta-llama/Llama-3.1-8B 8.0 - Listed"),
+            ("hf://Qwen/Qwen2.5-72B-Instruct-AWQ", "Qwen/Qwen2.5-72B-Instruct 72.7 awq Listed"),
+            ("llama3.1:70b-instruct-q8_0", "meta-llama/Llama-3.1-70B 70.6 gguf Listed"),
+            ("s3://bucket/models/Qwen3-8B-Q4_K_M.gguf", "Qwen/Qwen3-8B 8.2 gguf Listed"),
+            ("models--meta-llama--Llama-3.1-8B", "meta-llama/Llama-3.1-8B 8.0 - Listed"),
+            ("meta-llama-3-1-8b-instruct", "meta-llama/Llama-3.1-8B 8.0 - Listed"),
+            ("meta/llama-3.1-70b-instruct", "meta-llama/Llama-3.1-70B 70.6 - Listed"),
+            (
+                "azureml://registries/azureml-meta/models/Meta-Llama-3-70B/versions/1",
+                "meta-llama/Meta-Llama-3-70B 70.6 - Listed",
+            ),
+            ("publishers/google/models/gemma3@gemma-3-27b-it", "google/gemma-3-27b-it 27.4 - Listed"),
+            ("NousResearch/Hermes-3-Llama-3.1-8B", "meta-llama/Llama-3.1-8B 8.0 - Derived"),
+            ("mistralai/Mixtral-8x7B-Instruct-v0.1", "mistralai/Mixtral-8x7B-v0.1 46.7 - Listed"),
+            ("acme/foo-13b-chat-GPTQ", "acme/foo-13b-chat-GPTQ 13.0 gptq4 Size"),
+            ("acme/foo-30b-a3b", "acme/foo-30b-a3b 30.0 - Size"),
+            ("acme/foo-1_8b", "acme/foo-1_8b 1.8 - Size"),
+            ("openai/gpt-oss-120b", "openai/gpt-oss-120b 116.8 - Listed"),
+            ("RedHatAI/Meta-Llama-3.1-8B-Instruct-quantized.w8a8", "meta-llama/Llama-3.1-8B 8.0 int8 Listed"),
+            ("neuralmagic/Meta-Llama-3.1-8B-Instruct-FP8-KV", "meta-llama/Llama-3.1-8B 8.0 fp8 Listed"),
+            ("casperhansen/llama-3-70b-instruct-awq", "meta-llama/Meta-Llama-3-70B 70.6 awq Listed"),
+            ("gpt-4", "nothing"),
+            ("llama", "nothing"),
+            ("acme/model-v2-128k", "nothing"),
+            ("", "nothing"),
+        ];
+        let found: Vec<_> = cases.iter().map(|(name, _)| identify(name)).collect();
+        assert_eq!(found, cases.map(|(_, expected)| expected));
+    }
+
+    #[test]
+    fn every_name_of_the_table_leads_to_its_row_or_its_like() {
+        let models = Models::default();
+        for model in MODELS {
+            let found = models.identify(&model.id).unwrap();
+            assert!((found.model.params_b / model.params_b - 1.0).abs() < 0.15, "{}: {}", model.id, found.model.id);
+            assert_eq!(found.by, Identification::Listed, "{}", model.id);
+        }
+        assert!(KEYS.is_sorted_by(|one, two| one.0 < two.0));
+    }
+
+    #[test]
+    fn own_rows_come_first() {
+        let own = "model_id,params_b,layers,hidden,kv_heads,kv_bytes_per_token\nacme/llama-3.1-8b,9,10,20,2,30\n";
+        let models = Models::default().with_own("own.csv", own).unwrap();
+        assert_eq!(models.identify("llama-3.1-8b").unwrap().model.params_b, 9.0);
+        let wrong = Models::default().with_own("own.csv", "model_id,size\nx,1\n").unwrap_err();
+        assert!(wrong.message.contains("column `size`"), "{wrong}");
+    }
+}

@@ -1,0 +1,328 @@
+//! What a resource says about its workload: from facts to the numbers of an estimate, or why there are none.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use super::hardware::{Device, device};
+use super::workload::{Engine, Method, Optimizer, Recompute, Sharding, Task, Training, Workload};
+use crate::catalog::{Catalog, Identification, Identified, Modality, Model, Precision};
+use crate::inventory::{Fact, Key, Known, Origin, Resource, Value};
+
+/// What a workload asks of its accelerators, whichever these are.
+#[derive(Debug, Clone)]
+pub struct Demand<'m> {
+    pub model: Cow<'m, Model>,
+    pub task: Task,
+    pub engine: Engine,
+    pub precision: Precision,
+    pub cache_bytes: f64,
+    pub context: f64,
+    /// Nobody limits the context: it is the model's whole window.
+    pub whole_window: bool,
+    pub batch: f64,
+    /// As declared; 0 where all devices of a pod share each layer.
+    pub tensor_parallel: f64,
+    pub pipeline_parallel: f64,
+    pub data_parallel: f64,
+    pub expert_parallel: f64,
+    pub utilization: Option<f64>,
+    pub draft_b: f64,
+    pub offloaded: bool,
+    pub training: Training,
+}
+
+/// Why a demand or a place cannot be told, and the fact that would have told it; `None` where the text does not speak of a model at all.
+pub(super) type Missing = Option<(Arc<str>, Key)>;
+
+/// Reads facts and remembers how sure the least sure of them is.
+pub(super) struct Reader<'r> {
+    resource: &'r Resource,
+    pub(super) origin: Origin,
+}
+
+impl<'r> Reader<'r> {
+    pub(super) fn new(resource: &'r Resource) -> Self {
+        Reader { resource, origin: Origin::Written }
+    }
+
+    fn weaken(&mut self, by: Origin) {
+        self.origin = std::mem::replace(&mut self.origin, Origin::Written).weakest(by);
+    }
+
+    fn known(&mut self, key: Key) -> Result<Option<&'r Known<Value>>, Missing> {
+        match self.resource.fact(key) {
+            Fact::Known(known) => {
+                self.weaken(known.origin.clone());
+                Ok(Some(known))
+            }
+            Fact::Unknown(unknown) => Err(Some((format!("{} is not known: {}", key.name(), unknown.why).into(), key))),
+            Fact::Absent => Ok(None),
+        }
+    }
+
+    fn text(&mut self, key: Key) -> Result<Option<&'r str>, Missing> {
+        Ok(self.known(key)?.and_then(|known| known.value.as_text()))
+    }
+
+    fn number(&mut self, key: Key) -> Result<Option<f64>, Missing> {
+        Ok(self.known(key)?.and_then(|known| known.value.as_number()).filter(|n| *n > 0.0))
+    }
+
+    fn missing<T>(why: impl Into<Arc<str>>, at: Key) -> Result<T, Missing> {
+        Err(Some((why.into(), at)))
+    }
+
+    /// What the resource runs, and what that asks for.
+    pub(super) fn demand<'c>(&mut self, catalog: &'c Catalog) -> Result<Demand<'c>, Missing> {
+        let found = self.model(catalog)?;
+        let program = self.resource.text(Key::Program).unwrap_or_default();
+        let task = self.task(&found.model)?;
+        let precision = self.precision(&found, task)?;
+        let engine = engine(program);
+        let model = found.model;
+        let context = self.context(&model, task, program)?;
+        let training = if task == Task::Train { self.training(precision)? } else { Training::default() };
+        let unsaid = if task == Task::Train { 1.0 } else { 0.0 };
+        let tensor_parallel = self.number(Key::TensorParallel)?.unwrap_or(unsaid);
+        Ok(Demand {
+            task,
+            engine,
+            precision,
+            cache_bytes: match self.text(Key::CachePrecision)? {
+                Some("fp8" | "int8") => 1.0,
+                Some("int4") => 0.5,
+                _ => 2.0,
+            },
+            whole_window: self.resource.fact(Key::Context).is_absent(),
+            context,
+            batch: self.batch(task, program)?,
+            tensor_parallel,
+            pipeline_parallel: self.number(Key::PipelineParallel)?.unwrap_or(1.0),
+            data_parallel: self.number(Key::DataParallel)?.unwrap_or(1.0),
+            expert_parallel: self.number(Key::ExpertParallel)?.unwrap_or(1.0),
+            utilization: self.number(Key::MemoryUtilization)?,
+            draft_b: self.draft(catalog)?,
+            offloaded: self.text(Key::Offload)?.is_some_and(|what| what != "optimizer"),
+            training,
+            model,
+        })
+    }
+
+    fn model<'c>(&mut self, catalog: &'c Catalog) -> Result<Identified<'c>, Missing> {
+        let name = self.text(Key::Model)?;
+        let size = self.number(Key::Parameters)?;
+        let Some(name) = name else {
+            let Some(size) = size else {
+                return match self.resource.text(Key::Program) {
+                    Some(program) => {
+                        Self::missing(format!("the text does not say which model {program} runs"), Key::Program)
+                    }
+                    None => Err(None),
+                };
+            };
+            return self.sized(catalog, size);
+        };
+        let found = catalog.models().identify(name);
+        // A size that is declared beside an unknown name completes it.
+        let named = found.filter(|found| found.by != Identification::Size || size.is_none());
+        match (named, size) {
+            (Some(found), _) => {
+                match found.by {
+                    Identification::Listed => {}
+                    Identification::Derived => {
+                        self.weaken(Origin::Inferred(format!("`{name}` is named after {}", found.model.id).into()));
+                    }
+                    Identification::Size => {
+                        self.weaken(Origin::Inferred(
+                            format!("`{name}` is not listed: its size is in its name").into(),
+                        ));
+                    }
+                }
+                Ok(found)
+            }
+            (None, Some(size)) => self.sized(catalog, size),
+            (None, None) => Self::missing(format!("nothing is known of the model `{name}`"), Key::Model),
+        }
+    }
+
+    fn sized<'c>(&mut self, catalog: &'c Catalog, size: f64) -> Result<Identified<'c>, Missing> {
+        self.weaken(Origin::Inferred("only the size of the model is known".into()));
+        match catalog.models().of_size(size) {
+            Some(model) => Ok(Identified { model: Cow::Owned(model), precision: None, by: Identification::Size }),
+            None => Self::missing(format!("{size} billion parameters are no size of a model"), Key::Parameters),
+        }
+    }
+
+    /// Some models have one use only; else the text must say what is done with it.
+    fn task(&mut self, model: &Model) -> Result<Task, Missing> {
+        let said = self.text(Key::Task)?.and_then(Task::from_name);
+        match (said, model.modality) {
+            (Some(Task::Train), _) => Ok(Task::Train),
+            (_, Modality::Diffusion) => Ok(Task::Diffusion),
+            (_, Modality::Speech) => Ok(Task::Speech),
+            (_, Modality::Embedding) => Ok(Task::Embed),
+            (Some(task), _) => Ok(task),
+            (None, _) => Self::missing("the text does not say what is done with the model", Key::Model),
+        }
+    }
+
+    fn precision(&mut self, found: &Identified<'_>, task: Task) -> Result<Precision, Missing> {
+        let declared = self.known(Key::Precision)?;
+        let is_default = declared.is_some_and(|known| known.origin == Origin::Default);
+        let text = declared.and_then(|known| known.value.as_text());
+        let said = text.and_then(Precision::parse);
+        if let (Some(text), None) = (text, said) {
+            return Self::missing(format!("the precision `{text}` is not known"), Key::Precision);
+        }
+        let published = found.model.published;
+        let quantized = |precision: &Precision| !precision.is_full();
+        // A checkpoint that is already quantized stays so, whatever type it computes in.
+        let stored = found.precision.filter(quantized).or(Some(published).filter(quantized));
+        let settled = match (said.filter(quantized), stored) {
+            (Some(_), Some(stored)) if is_default => stored,
+            (Some(Precision::Gptq4), Some(Precision::Int8 | Precision::Gptq8)) => Precision::Gptq8,
+            (Some(said), _) => said,
+            (None, Some(stored)) => stored,
+            (None, None) => said.or(found.precision).unwrap_or(published),
+        };
+        // Engines compute in sixteen bits unless told otherwise, whatever type the checkpoint has.
+        let widest = said != Some(Precision::Fp32) && matches!(task, Task::Serve | Task::Train);
+        Ok(if settled == Precision::Fp32 && widest { Precision::Fp16 } else { settled })
+    }
+
+    fn context(&mut self, model: &Model, task: Task, program: &str) -> Result<f64, Missing> {
+        if let Some(context) = self.number(Key::Context)? {
+            return Ok(context);
+        }
+        match task {
+            Task::Embed | Task::Diffusion | Task::Speech => Ok(512.0),
+            Task::Train => Self::missing("the text does not say how long the training sequences are", Key::Task),
+            Task::Serve if program.is_empty() => {
+                Self::missing("the text does not say how much context it holds", Key::Model)
+            }
+            // Without a limit it takes what the smallest cards get; larger ones would only be given more.
+            Task::Serve if program == "ollama" => Ok(model.max_context.clamp(512.0, 4096.0)),
+            Task::Serve if model.max_context > 0.0 => {
+                self.weaken(Origin::Default);
+                Ok(model.max_context)
+            }
+            Task::Serve => {
+                Self::missing(format!("no context is given, and the window of `{}` is not known", model.id), Key::Model)
+            }
+        }
+    }
+
+    fn batch(&mut self, task: Task, program: &str) -> Result<f64, Missing> {
+        match task {
+            // Sequences of these share one cache; of Ollama each has its own.
+            Task::Serve if program != "ollama" => Ok(1.0),
+            Task::Train => match self.number(Key::BatchSize)? {
+                Some(batch) => Ok(batch),
+                None => Self::missing("the text does not say how many samples a device works on at a time", Key::Task),
+            },
+            _ => Ok(self.number(Key::BatchSize)?.unwrap_or(1.0)),
+        }
+    }
+
+    fn draft(&mut self, catalog: &Catalog) -> Result<f64, Missing> {
+        let Some(name) = self.text(Key::DraftModel)? else { return Ok(0.0) };
+        Ok(catalog.models().identify(name).map_or(0.0, |found| found.model.params_b))
+    }
+
+    fn training(&mut self, precision: Precision) -> Result<Training, Missing> {
+        let program = self.resource.text(Key::Program).unwrap_or_default();
+        let method = match self.text(Key::Method)?.and_then(Method::from_name) {
+            Some(method) => method,
+            None => return Self::missing("the text does not say whether all weights are trained", Key::Task),
+        };
+        let sharding = self.text(Key::Sharding)?.and_then(Sharding::from_name).unwrap_or(Sharding::None);
+        let optimizer = self.text(Key::Optimizer)?.and_then(Optimizer::from_name).unwrap_or(Optimizer::AdamW);
+        let recompute = match self.known(Key::Recompute)?.and_then(|known| known.value.as_flag()) {
+            Some(true) => Recompute::Full,
+            _ => Recompute::No,
+        };
+        Ok(Training {
+            method,
+            optimizer,
+            sharding,
+            recompute,
+            optimizer_offloaded: self.text(Key::Offload)? == Some("optimizer"),
+            pure_half: precision != Precision::Fp32 && sharding == Sharding::None && program != "composer",
+            upcasts_embeddings: program != "litgpt",
+            parallel_loss: matches!(program, "megatron" | "ms-swift-megatron" | "nemo" | "torchtitan" | "composer"),
+            ..Training::default()
+        })
+    }
+
+    /// The accelerators that one copy has: which, and how many in one pod or machine.
+    pub(super) fn devices(&mut self, catalog: &Catalog) -> Result<(Device, f64), Missing> {
+        let Some(name) = self.text(Key::Accelerator)? else {
+            return Self::missing("the accelerator is not known", Key::AcceleratorCount);
+        };
+        let Some(mut device) = device(name) else {
+            return Self::missing(format!("how much memory {name} leaves to a program is not known"), Key::Accelerator);
+        };
+        let count = self.number(Key::AcceleratorCount)?.unwrap_or(1.0);
+        if let Some(profile) = self.text(Key::Slice)? {
+            match catalog.mig(name, profile) {
+                Some(slice) => device.usable_gib = slice.memory_gib * 0.97,
+                None => return Self::missing(format!("{name} has no slices of {profile}"), Key::Slice),
+            }
+        } else if count < 1.0 {
+            // Part of a device that others use as well: its memory is divided by agreement only.
+            device.usable_gib *= count;
+        }
+        Ok((device, count.max(1.0)))
+    }
+}
+
+/// How a program manages memory.
+fn engine(program: &str) -> Engine {
+    match program {
+        "vllm" | "kserve-huggingface" | "nim" | "aphrodite" | "ray-serve" | "" => {
+            Engine::Pooled { has_utilization: true }
+        }
+        "sglang" | "tgi" | "lorax" | "trt-llm" | "triton" | "lmdeploy" | "djl" | "mlc-llm" => {
+            Engine::Pooled { has_utilization: false }
+        }
+        "ollama" | "llama.cpp" | "localai" | "tabby" => Engine::Layered,
+        _ => Engine::Eager,
+    }
+}
+
+impl Demand<'_> {
+    /// Devices of one copy of the model, where so many are given to it.
+    pub fn devices_of_copy(&self, given: f64) -> f64 {
+        match self.task {
+            Task::Train => given,
+            _ if self.tensor_parallel <= 0.0 => given / self.data_parallel.max(1.0),
+            _ => self.tensor_parallel * self.pipeline_parallel,
+        }
+    }
+
+    /// The workload on so many devices.
+    pub fn on(&self, devices: f64, tensor_parallel: f64, pipeline_parallel: f64) -> Workload<'_> {
+        Workload {
+            model: &self.model,
+            task: self.task,
+            engine: self.engine,
+            precision: self.precision,
+            cache_bytes: self.cache_bytes,
+            context: self.context,
+            batch: self.batch,
+            devices,
+            tensor_parallel,
+            pipeline_parallel,
+            expert_parallel: self.expert_parallel,
+            utilization: self.utilization,
+            draft_b: self.draft_b,
+            weights_offloaded: self.offloaded,
+            training: self.training,
+        }
+    }
+
+    /// The engine refuses to start where the whole context does not fit.
+    pub fn needs_whole_context(&self) -> bool {
+        matches!(self.engine, Engine::Pooled { has_utilization: true }) || !self.whole_window
+    }
+}

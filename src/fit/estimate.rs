@@ -1,0 +1,236 @@
+//! How much memory a workload needs on each device. One pure function; no table is looked up and nothing is allocated.
+
+use super::workload::{Engine, Method, Optimizer, Recompute, Sharding, Task, Workload};
+use crate::catalog::{Modality, Model, Precision};
+
+pub(super) const GIB: f64 = 1_073_741_824.0;
+
+/// What a workload needs on each device, in GiB.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Estimate {
+    pub weights: f64,
+    /// KV cache, and the state of recurrent layers.
+    pub cache: f64,
+    pub activations: f64,
+    /// Gradients and optimizer states.
+    pub optimizer: f64,
+    pub overhead: f64,
+    /// Of all devices together.
+    pub total: f64,
+}
+
+impl Estimate {
+    pub fn need(&self) -> f64 {
+        self.weights + self.cache + self.activations + self.optimizer + self.overhead
+    }
+}
+
+/// What a device of so much usable memory leaves to the workload, in GiB.
+pub fn budget(workload: &Workload<'_>, usable_gib: f64) -> f64 {
+    /// What a process keeps beside what the framework allocates.
+    const CONTEXT: f64 = 0.6;
+    match (workload.task, workload.engine) {
+        (Task::Serve, Engine::Pooled { has_utilization }) => {
+            let default = if has_utilization { 0.90 } else { 0.92 };
+            usable_gib * workload.utilization.unwrap_or(default)
+        }
+        _ => usable_gib - CONTEXT,
+    }
+}
+
+pub fn estimate(workload: &Workload<'_>) -> Estimate {
+    let mut estimate = match workload.task {
+        Task::Serve => serving(workload),
+        Task::Embed => embedding(workload),
+        Task::Diffusion => diffusion(workload),
+        Task::Speech => speech(workload),
+        Task::Train => training(workload),
+    };
+    estimate.total = estimate.need() * workload.devices.max(1.0);
+    estimate
+}
+
+/// Weights of a model in a precision, in bytes, over all devices.
+pub fn weight_bytes(model: &Model, precision: Precision) -> f64 {
+    if let Some(checkpoint) = model.checkpoint_gib.filter(|_| model.published == precision) {
+        return checkpoint * GIB;
+    }
+    let params = model.params_b * 1e9;
+    let embedding = model.embedding_params().min(params * 0.9);
+    // Embedding and head stay in sixteen bits in all formats of four and eight.
+    let mixed = |bytes: f64| (params - embedding) * bytes + embedding * 2.0;
+    if model.is_mixture() && precision.is_four_bit() && !matches!(precision, Precision::Gguf(_) | Precision::Exl2(_)) {
+        // Attention and router stay wider.
+        return params * 0.60;
+    }
+    match precision {
+        Precision::Fp32 => params * 4.0,
+        Precision::Bf16 | Precision::Fp16 => params * 2.0,
+        Precision::Fp8 | Precision::Int8 => mixed(1.0),
+        Precision::Gptq8 => mixed(1.03),
+        Precision::Awq | Precision::Gptq4 | Precision::Int4 => mixed(0.53),
+        Precision::Nf4 => mixed(0.54),
+        Precision::Nvfp4 | Precision::Fp4Mix => mixed(0.5625),
+        Precision::Mxfp4 => mixed(0.54),
+        Precision::Gguf(bytes) => params * f64::from(bytes),
+        Precision::Exl2(bits) => params * f64::from(bits) / 8.0 * 1.03,
+    }
+}
+
+/// Cache of one sequence of so many tokens, in bytes, over all devices.
+pub fn cache_bytes(model: &Model, tokens: f64, element_bytes: f64) -> f64 {
+    /// What an engine schedules at a time stays in the cache beside the window.
+    const CHUNK: f64 = 2048.0;
+    let scale = element_bytes / 2.0;
+    let windowed = model.window_bytes_per_token * tokens.min(model.window + CHUNK);
+    (model.kv_bytes_per_token * tokens + windowed) * scale + model.state_mib * 1_048_576.0
+}
+
+/// On how many devices the cache is spread.
+fn cache_shards(workload: &Workload<'_>) -> f64 {
+    let model = workload.model;
+    let heads = if model.latent { 1.0 } else { workload.tensor_parallel.min(model.kv_heads.max(1.0)) };
+    heads * workload.pipeline_parallel
+}
+
+fn serving(workload: &Workload<'_>) -> Estimate {
+    let model = workload.model;
+    let weights = weight_bytes(model, workload.precision) / GIB;
+    let vision = matches!(model.modality, Modality::Vision);
+    match workload.engine {
+        Engine::Pooled { .. } => {
+            let weights = weights / (workload.tensor_parallel * workload.pipeline_parallel);
+            let cache = cache_bytes(model, workload.context, workload.cache_bytes) / cache_shards(workload) / GIB;
+            Estimate {
+                weights,
+                cache,
+                activations: if vision { 1.5 } else { 0.0 },
+                overhead: 1.5 + weights * 0.02 + workload.draft_b * 2e9 / GIB,
+                ..Estimate::default()
+            }
+        }
+        Engine::Layered => {
+            // Computes at most this many tokens at a time.
+            const STEP: f64 = 512.0;
+            let n = workload.devices.max(1.0);
+            let cache = cache_bytes(model, workload.context, workload.cache_bytes) * workload.batch / n / GIB;
+            let step = STEP * (model.vocab * 4.0 + model.hidden * 24.0) / GIB;
+            Estimate { weights: weights / n, cache, activations: step, overhead: 0.5, ..Estimate::default() }
+        }
+        Engine::Eager => {
+            let n = workload.devices.max(1.0);
+            let tokens = workload.context * workload.batch;
+            let cache = cache_bytes(model, workload.context, workload.cache_bytes) * workload.batch / n / GIB;
+            let activations = 24.0 * model.hidden * tokens / GIB / n;
+            Estimate { weights: weights / n, cache, activations, overhead: 0.35, ..Estimate::default() }
+        }
+    }
+}
+
+fn embedding(workload: &Workload<'_>) -> Estimate {
+    let weights = weight_bytes(workload.model, workload.precision) / GIB;
+    Estimate { weights, overhead: 0.8 + weights * 0.06, ..Estimate::default() }
+}
+
+fn diffusion(workload: &Workload<'_>) -> Estimate {
+    let model = workload.model;
+    let denoiser = if model.denoiser_b > 0.0 { model.denoiser_b } else { model.params_b };
+    let name = model.id.to_ascii_lowercase();
+    let video = ["video", "mochi", "wan", "ltx", "svd"].iter().any(|word| name.contains(word));
+    let bytes = weight_bytes(model, workload.precision) / GIB;
+    let weights = if workload.weights_offloaded { bytes * denoiser / model.params_b } else { bytes };
+    let activations = match (video, workload.weights_offloaded) {
+        (false, _) => 1.5 + 0.25 * denoiser,
+        (true, false) => 5.0 + 1.6 * denoiser,
+        (true, true) => 3.0 + 0.2 * denoiser,
+    };
+    Estimate { weights, activations, ..Estimate::default() }
+}
+
+fn speech(workload: &Workload<'_>) -> Estimate {
+    let weights = weight_bytes(workload.model, workload.precision) / GIB;
+    Estimate { weights, activations: 0.18 * workload.batch, overhead: 0.9, ..Estimate::default() }
+}
+
+/// Bytes for each parameter of weights, gradients and optimizer states, before anything is sharded.
+fn state_bytes(workload: &Workload<'_>) -> (f64, f64, f64) {
+    let training = &workload.training;
+    let optimizer = if training.optimizer_offloaded { 0.0 } else { training.optimizer.state_bytes() };
+    if workload.precision == Precision::Fp32 {
+        return (4.0, 4.0, optimizer);
+    }
+    if training.pure_half {
+        // The states of AdamW take the type of the weights.
+        let optimizer = if training.optimizer == Optimizer::AdamW { optimizer / 2.0 } else { optimizer };
+        return (2.0, 2.0, optimizer);
+    }
+    let copy = if training.optimizer_offloaded || training.optimizer == Optimizer::Paged { 0.0 } else { 4.0 };
+    (2.0, 2.0, optimizer + copy)
+}
+
+fn training(workload: &Workload<'_>) -> Estimate {
+    let model = workload.model;
+    let training = &workload.training;
+    let params = model.params_b * 1e9;
+    let model_parallel = workload.tensor_parallel * workload.pipeline_parallel;
+    let ranks = (workload.devices / model_parallel).max(1.0);
+    let (weights, gradients, optimizer) = match training.method {
+        Method::Full => {
+            let (weights, gradients, optimizer) = state_bytes(workload);
+            (weights * params, gradients * params, optimizer * params)
+        }
+        Method::Lora | Method::Qlora => {
+            let adapters = 600.0 * model.layers * model.hidden;
+            let mut weights = weight_bytes(model, workload.precision);
+            if training.method == Method::Qlora && training.upcasts_embeddings {
+                weights += 2.0 * model.embedding_params();
+            }
+            (weights, 0.0, adapters * 16.0)
+        }
+    };
+    let split = |sharded: bool| if sharded { ranks } else { 1.0 };
+    let (mut weights, gradients, optimizer) = match training.sharding {
+        Sharding::Megatron => {
+            let experts = if model.is_mixture() { workload.expert_parallel.max(1.0) } else { 1.0 };
+            let parts = model_parallel * experts;
+            (weights / parts, gradients / parts, optimizer / parts)
+        }
+        sharding => (
+            weights / split(sharding == Sharding::Everything),
+            gradients / split(matches!(sharding, Sharding::Everything | Sharding::Gradients)),
+            optimizer / split(sharding != Sharding::None),
+        ),
+    };
+    if training.sharding == Sharding::Everything && ranks > 1.0 {
+        // Layers are gathered while they are used, one ahead.
+        let gathered = 2.5 * params / model.layers.max(1.0) + model.embedding_params();
+        weights += gathered * 2.0;
+    }
+    let tokens = workload.batch * workload.context / training.sequence_parallel.max(1.0);
+    let activations = match training.recompute {
+        Recompute::No => 38.0 * model.layers * model.hidden * tokens,
+        Recompute::Selective => 38.0 * 0.55 * model.layers * model.hidden * tokens,
+        Recompute::Full => (2.0 * model.layers + 120.0) * model.hidden * tokens,
+    };
+    let split_activations = if training.sharding == Sharding::Megatron { workload.tensor_parallel } else { 1.0 };
+    let logits = 9.0
+        * model.vocab
+        * tokens
+        * if training.chunked_loss {
+            0.3
+        } else if training.parallel_loss {
+            0.5
+        } else {
+            1.0
+        };
+    let activations = (activations + logits) / split_activations;
+    let vision = if model.modality == Modality::Vision { 2.0 } else { 0.0 };
+    let sum = (weights + gradients + optimizer + activations) / GIB;
+    Estimate {
+        weights: weights / GIB,
+        activations: activations / GIB + vision,
+        optimizer: (gradients + optimizer) / GIB,
+        overhead: 1.15 + 0.05 * sum,
+        ..Estimate::default()
+    }
+}

@@ -1,0 +1,204 @@
+use crate::catalog::{Model, Precision};
+
+/// Everything that decides how much memory a program needs.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Workload<'m> {
+    pub model: &'m Model,
+    pub task: Task,
+    pub engine: Engine,
+    /// Of the weights as they are held on the device.
+    pub precision: Precision,
+    /// Bytes of an element of the KV cache.
+    pub cache_bytes: f64,
+    /// Tokens that a sequence may have.
+    pub context: f64,
+    /// Sequences held at a time; for training, samples a device works on at a time.
+    pub batch: f64,
+    /// Devices of one copy of the model.
+    pub devices: f64,
+    pub tensor_parallel: f64,
+    pub pipeline_parallel: f64,
+    /// Devices over which experts are spread beyond the tensor-parallel group; 1 where they are not.
+    pub expert_parallel: f64,
+    /// Share of the device that the program may fill; its own default where `None`.
+    pub utilization: Option<f64>,
+    /// A second model that is held beside the first: billions of parameters of a draft model.
+    pub draft_b: f64,
+    /// Part of the weights lives on the host.
+    pub weights_offloaded: bool,
+    pub training: Training,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Task {
+    Serve,
+    Embed,
+    Diffusion,
+    Speech,
+    Train,
+}
+
+impl Task {
+    pub const ALL: [Task; 5] = [Task::Serve, Task::Embed, Task::Diffusion, Task::Speech, Task::Train];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Task::Serve => "serve",
+            Task::Embed => "embed",
+            Task::Diffusion => "diffusion",
+            Task::Speech => "speech",
+            Task::Train => "train",
+        }
+    }
+
+    pub fn from_name(name: &str) -> Option<Self> {
+        match name {
+            "asr" => Some(Task::Speech),
+            name => Self::ALL.into_iter().find(|task| task.name() == name),
+        }
+    }
+}
+
+/// How an engine manages memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Engine {
+    /// Takes a share of the device at start, fills it with weights and a pool for the cache, and refuses to start where
+    /// one full sequence does not fit: vLLM, SGLang, TGI, TensorRT-LLM.
+    Pooled { has_utilization: bool },
+    /// Allocates as it goes: Transformers, llama.cpp, one-shot scripts.
+    Eager,
+    /// llama.cpp and what is built on it: moves layers to the host where the device is full, computes in small steps.
+    Layered,
+}
+
+/// What only training has.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Training {
+    pub method: Method,
+    pub optimizer: Optimizer,
+    pub sharding: Sharding,
+    pub recompute: Recompute,
+    /// Optimizer states live on the host.
+    pub optimizer_offloaded: bool,
+    /// Ranks that share one long sequence.
+    pub sequence_parallel: f64,
+    /// The loss is computed in pieces and never holds the logits of all tokens.
+    pub chunked_loss: bool,
+    /// Weights are loaded in sixteen bits and trained so, without a copy in 32.
+    pub pure_half: bool,
+    /// The trainer prepares quantized models as Transformers does: what is not quantized goes to 32 bits.
+    pub upcasts_embeddings: bool,
+    /// The trainer keeps logits in sixteen bits and splits them over ranks.
+    pub parallel_loss: bool,
+}
+
+impl Default for Training {
+    fn default() -> Self {
+        Training {
+            method: Method::Full,
+            optimizer: Optimizer::AdamW,
+            sharding: Sharding::None,
+            recompute: Recompute::Full,
+            optimizer_offloaded: false,
+            sequence_parallel: 1.0,
+            chunked_loss: false,
+            pure_half: false,
+            upcasts_embeddings: true,
+            parallel_loss: false,
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Method {
+    Full,
+    Lora,
+    Qlora,
+}
+
+impl Method {
+    pub fn from_name(name: &str) -> Option<Self> {
+        Some(match name {
+            "full" => Method::Full,
+            "lora" | "adapter" => Method::Lora,
+            "qlora" => Method::Qlora,
+            _ => return None,
+        })
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Optimizer {
+    AdamW,
+    AdamW8bit,
+    /// Pages of its states move to the host when the device is full.
+    Paged,
+    Lion,
+    Lion8bit,
+    Adafactor,
+    Sgd,
+}
+
+impl Optimizer {
+    pub fn from_name(name: &str) -> Option<Self> {
+        Some(match name {
+            "adamw" | "adam" => Optimizer::AdamW,
+            "adamw8bit" => Optimizer::AdamW8bit,
+            "paged_adamw_8bit" | "paged_adamw_32bit" => Optimizer::Paged,
+            "lion" => Optimizer::Lion,
+            "lion8bit" => Optimizer::Lion8bit,
+            "adafactor" => Optimizer::Adafactor,
+            "sgd" => Optimizer::Sgd,
+            _ => return None,
+        })
+    }
+
+    /// Bytes of its states for each parameter, with states in 32 bits.
+    pub(super) fn state_bytes(self) -> f64 {
+        match self {
+            Optimizer::AdamW => 8.0,
+            Optimizer::AdamW8bit => 2.0,
+            Optimizer::Paged => 0.0,
+            Optimizer::Lion => 4.0,
+            Optimizer::Lion8bit => 1.0,
+            // Rows and columns instead of matrices.
+            Optimizer::Adafactor => 0.1,
+            Optimizer::Sgd => 0.0,
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sharding {
+    /// One device, or data parallel: each rank holds everything.
+    None,
+    /// Optimizer states are spread over ranks.
+    Optimizer,
+    /// Gradients as well.
+    Gradients,
+    /// Weights as well: ZeRO-3, FSDP.
+    Everything,
+    Megatron,
+}
+
+impl Sharding {
+    pub fn from_name(name: &str) -> Option<Self> {
+        Some(match name {
+            "ddp" | "none" | "" => Sharding::None,
+            "zero1" => Sharding::Optimizer,
+            "zero2" => Sharding::Gradients,
+            "zero3" | "fsdp" => Sharding::Everything,
+            "megatron" => Sharding::Megatron,
+            // Layers one after another on several devices.
+            "device_map" => Sharding::Everything,
+            _ => return None,
+        })
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Recompute {
+    No,
+    Selective,
+    Full,
+}

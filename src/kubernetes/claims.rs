@@ -1,0 +1,150 @@
+//! Dynamic resource allocation: a pod names claims, a claim names device classes, a class names a driver.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use crate::inventory::{Fact, Key, Origin, Value};
+use crate::source::Span;
+
+use super::amount;
+use super::devices::{DEVICES, Device, Said};
+use super::index::{Index, Place};
+use super::pod::Pod;
+use super::request::{Request, plus};
+use super::tree::Node;
+use super::workload::Found;
+
+/// What the claims of a pod ask for; `None` where no accelerator is among them.
+pub(super) fn request(pod: &Pod, index: &Index<'_>) -> Option<Request> {
+    let mut all: Option<Request> = None;
+    for claim in pod.spec.get("resourceClaims").map(Node::items).unwrap_or_default() {
+        let Some(one) = claimed(claim, index) else { continue };
+        all = Some(match all {
+            None => one,
+            Some(mut sum) => {
+                sum.count = plus(sum.count, one.count);
+                sum.shared.extend(one.shared);
+                sum
+            }
+        });
+    }
+    all
+}
+
+/// A claim that several pods name is one claim: each of them gets its part.
+pub(super) fn share(found: &mut [(Arc<str>, Found)]) {
+    let mut users: HashMap<String, f64> = HashMap::new();
+    for (_, found) in found.iter() {
+        let pods = found.resource.count.value().map_or(1.0, |range| range.expected);
+        for claim in &found.shared {
+            *users.entry(claim.clone()).or_default() += pods;
+        }
+    }
+    for (_, found) in found.iter_mut() {
+        let most = found.shared.iter().filter_map(|claim| users.get(claim)).copied().fold(1.0, f64::max);
+        if most <= 1.0 {
+            continue;
+        }
+        let count = found.resource.fact(Key::AcceleratorCount).clone();
+        if let Fact::Known(mut known) = count {
+            known.value = Value::Number(known.value.as_number().unwrap_or(0.0) / most);
+            known.origin = Origin::Resolved;
+            found.resource.set(Key::AcceleratorCount, Fact::Known(known));
+        }
+    }
+}
+
+fn claimed(claim: &Node, index: &Index<'_>) -> Option<Request> {
+    let named = |key: &str| claim.text_at(key).or_else(|| claim.text_at(&format!("source.{key}")));
+    let place = Place::of(claim.span);
+    if let Some(name) = named("resourceClaimTemplateName") {
+        let template = index.find("resource.k8s.io/ResourceClaimTemplate", name, place)?;
+        return devices(template.root.at("spec.spec")?, claim.span, index);
+    }
+    let name = named("resourceClaimName")?;
+    let object = index.find("resource.k8s.io/ResourceClaim", name, place)?;
+    let mut request = devices(object.root.get("spec")?, claim.span, index)?;
+    request.shared.push(format!("{}:{}", index.path(object.head), object.address()));
+    Some(request)
+}
+
+/// The devices that a claim asks for, through all versions of its API.
+fn devices(spec: &Node, span: Span, index: &Index<'_>) -> Option<Request> {
+    let mut all: Option<Request> = None;
+    let requests = spec.at("devices.requests").map(Node::items).unwrap_or_default();
+    let old = spec.get("resourceClassName").map(|_| spec);
+    for request in requests.iter().chain(old) {
+        let choice = request.get("firstAvailable").and_then(|choices| choices.items().first());
+        let exact = request.get("exactly").or(choice).unwrap_or(request);
+        let Some(one) = device(exact, span, index) else { continue };
+        all = Some(match all {
+            None => one,
+            Some(mut sum) => {
+                sum.count = plus(sum.count, one.count);
+                sum
+            }
+        });
+    }
+    all
+}
+
+fn device(exact: &Node, span: Span, index: &Index<'_>) -> Option<Request> {
+    let class = exact.get("deviceClassName").or(exact.get("resourceClassName"))?;
+    let name = class.text()?;
+    let mut selectors: Vec<&Node> = expressions(exact.get("selectors"));
+    let device = match DEVICES.class(name) {
+        Some(device) => device,
+        None => {
+            let object = index.find("resource.k8s.io/DeviceClass", name, Place::of(class.span))?;
+            let own = expressions(object.root.at("spec.selectors"));
+            let driver = own.iter().find_map(|text| driver(text.text()?))?;
+            selectors.extend(own);
+            driver
+        }
+    };
+    let count = match exact.text_at("allocationMode") {
+        Some(mode) if &**mode == "All" => Fact::unknown("all devices of a node are asked for", class.span),
+        _ => exact.get("count").map_or(Fact::written(1.0, class.span), amount::number),
+    };
+    let mut request = Request::new(device, count, span);
+    for selector in selectors {
+        select(&mut request, selector);
+    }
+    if device.slice && request.slice.is_none() {
+        request.count = Fact::unknown("a slice of a device is asked for, and its size is not written", class.span);
+    }
+    Some(request)
+}
+
+fn expressions(selectors: Option<&Node>) -> Vec<&Node> {
+    selectors.map(Node::items).unwrap_or_default().iter().filter_map(|item| item.at("cel.expression")).collect()
+}
+
+/// The device whose driver a class asks for.
+fn driver(expression: &str) -> Option<&'static Device> {
+    quoted(expression).find_map(|text| DEVICES.class(text))
+}
+
+/// What a selector says of the device: its product, its profile.
+fn select(request: &mut Request, selector: &Node) {
+    let Some(expression) = selector.text() else { return };
+    for part in expression.split("&&") {
+        let Some(value) = quoted(part).last() else { continue };
+        if part.contains("productName") && part.contains("==") {
+            request.chip = Fact::written(value.into(), selector.span);
+        } else if part.contains("profile") && part.contains("==") {
+            request.slice = Some((value.into(), selector.span));
+        } else if part.contains("productName") {
+            let chips = DEVICES.names.iter().filter(|name| name.fact == Said::Accelerator);
+            if let Some(chip) = chips.into_iter().find_map(|name| name.find(value)) {
+                let origin = Origin::Inferred("an expression over product names".into());
+                request.chip = Fact::known(chip.into(), selector.span, origin);
+            }
+        }
+    }
+}
+
+/// The string literals of an expression.
+fn quoted(expression: &str) -> impl Iterator<Item = &str> {
+    expression.split(['"', '\'']).skip(1).step_by(2)
+}

@@ -1,0 +1,209 @@
+//! Accelerators that one pod asks for: sums over containers, maxima over init containers, parts of shared devices.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::inventory::Fact;
+use crate::source::Span;
+
+use super::amount;
+use super::claims;
+use super::devices::{DEVICES, Device};
+use super::index::Index;
+use super::pod::{Part, Pod};
+use super::tree::Node;
+
+/// The key that is meant where only a number of GPUs is written.
+const USUAL: &str = "nvidia.com/gpu";
+
+/// Accelerators that a pod asks for.
+#[derive(Debug, Clone)]
+pub(super) struct Request {
+    pub count: Fact<f64>,
+    pub slice: Option<(Arc<str>, Span)>,
+    pub vendor: String,
+    /// The accelerator, where the request itself tells it.
+    pub chip: Fact<Arc<str>>,
+    pub provider: Option<String>,
+    pub span: Span,
+    /// Claims that other pods may use too.
+    pub shared: Vec<String>,
+}
+
+/// What a pod asks for; `None` where that is no accelerator.
+pub(super) fn of(pod: &Pod, index: &Index<'_>) -> Option<Request> {
+    let mut sum = Tally::default();
+    for part in &pod.containers {
+        sum.add(part, pod);
+    }
+    let mut most = sum;
+    for part in &pod.init {
+        let mut alone = Tally::default();
+        alone.add(part, pod);
+        most.raise(alone);
+    }
+    most.apart(pod);
+    most.request().or_else(|| annotated(pod)).or_else(|| claims::request(pod, index))
+}
+
+/// Does this container ask for accelerators?
+pub(super) fn asks(part: &Part) -> bool {
+    let sides = ["limits", "requests"].into_iter().filter_map(|side| part.resources.as_ref()?.get(side));
+    sides.flat_map(Node::entries).any(|entry| DEVICES.device(&entry.key).is_some())
+        || part.node.at("resources.claims").is_some()
+}
+
+/// A share of a device that a scheduler reads from an annotation.
+fn annotated(pod: &Pod) -> Option<Request> {
+    let annotations = pod.frame.as_ref()?.at("metadata.annotations")?;
+    let (entry, device) =
+        annotations.entries().iter().find_map(|entry| Some((entry, DEVICES.annotation(&entry.key)?)))?;
+    let span = entry.key_span.to(entry.value.span);
+    let count = if device.shared {
+        Fact::unknown("the part of a device depends on its memory", span)
+    } else {
+        amount::number(&entry.value)
+    };
+    Some(Request::new(device, count, span))
+}
+
+impl Request {
+    pub(super) fn new(device: &Device, count: Fact<f64>, span: Span) -> Self {
+        Request {
+            count,
+            slice: None,
+            vendor: device.vendor.clone(),
+            chip: device.chip.as_ref().map_or(Fact::Absent, |chip| Fact::written(chip.as_str().into(), span)),
+            provider: device.provider.clone(),
+            span,
+            shared: Vec::new(),
+        }
+    }
+}
+
+/// Amounts by resource key.
+#[derive(Debug, Clone, Default)]
+struct Tally {
+    amounts: BTreeMap<Arc<str>, (Fact<f64>, Span)>,
+}
+
+impl Tally {
+    fn add(&mut self, part: &Part, pod: &Pod) {
+        let Some(resources) = &part.resources else { return };
+        let mut own: BTreeMap<&str, (Fact<f64>, Span)> = BTreeMap::new();
+        for side in ["limits", "requests"] {
+            for entry in resources.get(side).map(Node::entries).unwrap_or_default() {
+                let key = pod.long_key(&entry.key);
+                if DEVICES.device(key).is_some() || DEVICES.share(key).is_some() {
+                    let span = entry.key_span.to(entry.value.span);
+                    own.entry(key).or_insert_with(|| (amount::number(&entry.value), span));
+                }
+            }
+        }
+        let share = share(&own);
+        for (key, (count, span)) in own {
+            if let Some((device, _)) = DEVICES.device(key) {
+                self.put(key, scaled(count, device, share.as_ref(), span), span);
+            }
+        }
+    }
+
+    /// Requests that stand in no container: a key and an amount side by side, single devices.
+    fn apart(&mut self, pod: &Pod) {
+        let Some(row) = pod.row else { return };
+        if let Some(amount) = &row.amount
+            && let Some(node) = amount.count.first(&pod.spec)
+        {
+            let key = amount.key.as_ref().and_then(|path| path.first(&pod.spec)?.text());
+            let key = key.map_or(USUAL, |key| pod.long_key(key));
+            if DEVICES.device(key).is_some() {
+                self.put(key, amount::number(node), node.span);
+            }
+        }
+        for found in row.devices.iter().flat_map(|path| path.all(&pod.spec)) {
+            let Some(name) = found.node.text() else { continue };
+            let known = DEVICES.device(name).is_some();
+            self.put(if known { name } else { USUAL }, Fact::written(1.0, found.node.span), found.node.span);
+        }
+    }
+
+    fn put(&mut self, key: &str, count: Fact<f64>, span: Span) {
+        match self.amounts.get_mut(key) {
+            Some((sum, _)) => *sum = plus(std::mem::take(sum), count),
+            None => {
+                self.amounts.insert(key.into(), (count, span));
+            }
+        }
+    }
+
+    fn raise(&mut self, other: Tally) {
+        for (key, (count, span)) in other.amounts {
+            match self.amounts.get(&key) {
+                Some((known, _)) if known.value() >= count.value() || known.is_unknown() => {}
+                _ => {
+                    self.amounts.insert(key, (count, span));
+                }
+            }
+        }
+    }
+
+    /// The key with the largest amount decides what it is; slices of several sizes are counted together.
+    fn request(self) -> Option<Request> {
+        let asked = |count: &Fact<f64>| count.value() != Some(&0.0) && !count.is_absent();
+        let mut wanted: Vec<_> = self.amounts.into_iter().filter(|(_, (count, _))| asked(count)).collect();
+        let amount = |count: &Fact<f64>| count.value().copied().unwrap_or(0.0);
+        wanted.sort_by(|(_, (a, _)), (_, (b, _))| amount(b).total_cmp(&amount(a)));
+        let mut wanted = wanted.into_iter();
+        let (key, (mut count, span)) = wanted.next()?;
+        let (device, rest) = DEVICES.device(&key)?;
+        for (other, (more, _)) in wanted {
+            let Some((also, _)) = DEVICES.device(&other) else { continue };
+            if also.vendor == device.vendor && also.slice == device.slice {
+                count = plus(count, more);
+            }
+        }
+        let mut request = Request::new(device, count, span);
+        request.slice = device.slice.then(|| (Arc::from(rest), span));
+        Some(request)
+    }
+}
+
+pub(super) fn plus(a: Fact<f64>, b: Fact<f64>) -> Fact<f64> {
+    match (a, b) {
+        (Fact::Known(mut a), Fact::Known(b)) => {
+            a.value += b.value;
+            Fact::Known(a)
+        }
+        (Fact::Unknown(unknown), _) | (_, Fact::Unknown(unknown)) => Fact::Unknown(unknown),
+        (Fact::Absent, other) | (other, Fact::Absent) => other,
+    }
+}
+
+/// The part of a device that a container asks for: `Ok` of a fraction, `Err` where it depends on the device.
+fn share(own: &BTreeMap<&str, (Fact<f64>, Span)>) -> Option<Result<f64, Span>> {
+    let mut open = None;
+    let mut known: Option<f64> = None;
+    for (key, (amount, span)) in own {
+        let Some(share) = DEVICES.share(key) else { continue };
+        match (share.whole, amount.value()) {
+            (Some(whole), Some(amount)) => {
+                let part = (amount / whole).min(1.0);
+                known = Some(known.map_or(part, |other| other.max(part)));
+            }
+            _ => open = Some(*span),
+        }
+    }
+    known.map(Ok).or(open.map(Err))
+}
+
+fn scaled(count: Fact<f64>, device: &Device, part: Option<&Result<f64, Span>>, span: Span) -> Fact<f64> {
+    match part {
+        _ if count.value() == Some(&0.0) => count,
+        Some(Ok(part)) => count.map(|count| count * part),
+        Some(Err(span)) => Fact::unknown("the part of a device depends on its memory", *span),
+        None if device.shared => {
+            Fact::unknown("the device is shared; how much of it one share is stands elsewhere", span)
+        }
+        None => count.map(|count| count / device.per.unwrap_or(1.0)),
+    }
+}

@@ -1,0 +1,161 @@
+//! Groups of pods become resources of the inventory.
+
+use crate::inventory::{
+    Evidence, Fact, FrontEnd, Key, Known, Labels, Origin, Purpose, Resource, Role, Says, Value, production, programs,
+    purpose,
+};
+use crate::source::Span;
+
+use super::containers;
+use super::index::Index;
+use super::nodes::{Facts, fill};
+use super::object::{self, Object};
+use super::pod::Pod;
+use super::request::{self, Request};
+use super::workload::{Found, Group};
+
+/// Groups that ask for accelerators become resources; where there are several, each is called by its role.
+pub(super) fn finish(object: &Object<'_>, body: Span, groups: Vec<Group>, index: &Index<'_>, out: &mut Vec<Found>) {
+    let asking: Vec<(Group, Request)> = groups
+        .into_iter()
+        .filter_map(|group| Some((request::of(&group.pod, index)?, group)))
+        .map(|(r, g)| (g, r))
+        .collect();
+    let several = asking.len() > 1;
+    let mut addresses: Vec<String> = Vec::new();
+    for (group, request) in asking {
+        let mut address = object.address();
+        if several && !group.role.is_empty() {
+            address = format!("{address}:{}", group.role.join(":"));
+        }
+        let twins = addresses.iter().filter(|known| **known == address).count();
+        addresses.push(address.clone());
+        if twins > 0 {
+            address = format!("{address}#{}", twins + 1);
+        }
+        let shared = request.shared.clone();
+        let resource = resource(object, body, address, group, &request, index);
+        out.push(Found {
+            resource,
+            kind: object.kind.to_owned(),
+            name: object.name.clone(),
+            namespace: object.namespace.clone(),
+            shared,
+        });
+    }
+}
+
+fn resource(
+    object: &Object<'_>,
+    body: Span,
+    address: String,
+    group: Group,
+    request: &Request,
+    index: &Index<'_>,
+) -> Resource {
+    let mut resource = Resource::new(FrontEnd::Kubernetes, Role::Requested, object.kind, address, object.head, body);
+    let conditions = group.pod.conditions();
+    resource.selector = group.pod.selector(&conditions);
+    resource.labels = object::labels([object.root].into_iter().chain(group.pod.frame.as_ref()));
+    resource.count = group.count;
+    let mut facts = programs::declared(resource.labels.entries.iter().map(|(key, word)| (key.as_str(), word)));
+    let asked = group.pod.facts(request, &conditions);
+    for (key, fact) in group.facts.into_iter().chain(programs_of(&group.pod, index)).chain(asked) {
+        fill(&mut facts, key, fact);
+    }
+    fill(&mut facts, Key::Queue, queue(&resource.labels));
+    settle_purpose(object, &resource.labels, &group.pod, &mut facts);
+    for (key, fact) in facts {
+        let by_shape = group.by_shape && matches!(key, Key::AcceleratorCount);
+        resource.set(key, if by_shape { inferred(fact, object) } else { fact });
+    }
+    resource
+}
+
+/// What is read without a row is a conclusion from its shape.
+fn inferred(fact: Fact<Value>, object: &Object<'_>) -> Fact<Value> {
+    match fact {
+        Fact::Known(known) if known.origin <= Origin::Default => {
+            let why = format!("{} is no known kind; its pods are found by their shape", object.kind);
+            Fact::Known(Known { origin: Origin::Inferred(why.into()), ..known })
+        }
+        other => other,
+    }
+}
+
+/// What runs in the containers; those that ask for accelerators speak first.
+fn programs_of(pod: &Pod, index: &Index<'_>) -> Facts {
+    let mut parts = pod.containers.clone();
+    parts.sort_by_key(|part| !request::asks(part));
+    let mut facts = Facts::new();
+    for part in parts {
+        for (key, fact) in programs::recognize(&containers::container(&part, index)) {
+            fill(&mut facts, key, fact);
+        }
+    }
+    facts
+}
+
+fn queue(labels: &Labels) -> Fact<Value> {
+    const KEYS: [&str; 5] = [
+        "kueue.x-k8s.io/queue-name",
+        "scheduling.volcano.sh/queue-name",
+        "volcano.sh/queue-name",
+        "runai/queue",
+        "kai.scheduler/queue",
+    ];
+    let found = KEYS.iter().find_map(|key| labels.entries.get(*key));
+    found.map_or(Fact::Absent, |name| name.clone().map(Value::Text))
+}
+
+/// What a kind is for by definition, then what its program does, then what labels and names say, then what a kind is
+/// mostly for.
+fn settle_purpose(object: &Object<'_>, labels: &Labels, pod: &Pod, facts: &mut Facts) {
+    let evidence = evidence(object, labels, pod);
+    fill(facts, Key::Production, production(&evidence));
+    let weak = match facts.get(&Key::Purpose) {
+        Some(Fact::Known(known)) if matches!(known.origin, Origin::Inferred(_)) => facts.remove(&Key::Purpose),
+        _ => None,
+    };
+    let task = facts.get(&Key::Task).cloned().unwrap_or_default();
+    fill(facts, Key::Purpose, of_task(task));
+    fill(facts, Key::Purpose, purpose(&evidence));
+    fill(facts, Key::Purpose, weak.unwrap_or_default());
+}
+
+fn of_task(task: Fact<Value>) -> Fact<Value> {
+    match task {
+        Fact::Known(known) => {
+            let purpose = match known.value.as_text() {
+                Some("train") => Purpose::Training,
+                Some(_) => Purpose::Inference,
+                None => return Fact::Absent,
+            };
+            Fact::Known(Known { value: Value::text(purpose.name()), ..known })
+        }
+        _ => Fact::Absent,
+    }
+}
+
+fn evidence<'a>(object: &'a Object<'_>, labels: &'a Labels, pod: &'a Pod) -> Vec<Evidence<'a>> {
+    let mut evidence = Vec::new();
+    for (key, fact) in &labels.entries {
+        if let Fact::Known(known) = fact {
+            evidence.push(Evidence { says: Says::Label { key, value: &known.value }, span: known.span });
+        }
+    }
+    if let Some(name) = &object.name {
+        evidence.push(Evidence { says: Says::Name(name), span: object.head });
+    }
+    for part in &pod.containers {
+        let image = part.node.get("image").and_then(|image| Some((image.text()?, image.span)));
+        if let Some((image, span)) = image {
+            let name = image.rsplit('/').next().unwrap_or(image);
+            evidence.push(Evidence { says: Says::Around(name), span });
+        }
+    }
+    if let Some(namespace) = &object.namespace {
+        evidence.push(Evidence { says: Says::Around(namespace), span: object.head });
+    }
+    evidence
+}

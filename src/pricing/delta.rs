@@ -1,0 +1,285 @@
+//! What a change does to a bill: which resources came, went or cost something else.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::catalog::MoneyRange;
+use crate::inventory::{Fact, Inventory, Key, Resource, ResourceId, Role};
+use crate::source::Sources;
+
+use super::{Bill, Item};
+
+/// One state of a tree.
+#[derive(Clone, Copy)]
+pub struct Side<'a> {
+    pub sources: &'a Sources,
+    pub inventory: &'a Inventory,
+    pub bill: &'a Bill,
+}
+
+/// The difference between two states. Each resource of either side stands in exactly one change.
+#[derive(Debug, Clone, Default)]
+pub struct Delta {
+    pub changes: Vec<Change>,
+    pub rented: BeforeAfter,
+    pub requested: BeforeAfter,
+    pub unpriced_before: usize,
+    pub unpriced_after: usize,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct BeforeAfter {
+    pub before: MoneyRange,
+    pub after: MoneyRange,
+}
+
+impl BeforeAfter {
+    pub fn difference(&self) -> MoneyRange {
+        MoneyRange {
+            floor: self.after.floor - self.before.floor,
+            expected: self.after.expected - self.before.expected,
+            ceiling: self.after.ceiling - self.before.ceiling,
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Change {
+    pub before: Option<ResourceId>,
+    pub after: Option<ResourceId>,
+    pub kind: ChangeKind,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum ChangeKind {
+    Added,
+    Removed,
+    /// It costs something else, or is another machine, count or purchase.
+    Changed,
+    /// The same under another address or in another file.
+    Moved,
+    Same,
+}
+
+impl ChangeKind {
+    pub fn name(self) -> &'static str {
+        match self {
+            ChangeKind::Added => "added",
+            ChangeKind::Removed => "removed",
+            ChangeKind::Changed => "changed",
+            ChangeKind::Moved => "moved",
+            ChangeKind::Same => "same",
+        }
+    }
+}
+
+/// Finds the pairs of resources that are the same thing, and says what became of each.
+pub fn delta(before: Side, after: Side) -> Delta {
+    let mut pairing = Pairing::new(before, after);
+    pairing.pair(|side, it| Some((side.path(it), it.address.clone(), String::new())), Ambiguous::InOrder);
+    pairing.pair(|_, it| Some((it.address.clone(), it.kind.clone(), String::new())), Ambiguous::Skip);
+    pairing.pair(|_, it| Some((last_name(&it.address), it.kind.clone(), signature(it))), Ambiguous::Skip);
+    pairing.pair(|side, it| Some((side.path(it), it.kind.clone(), signature(it))), Ambiguous::Skip);
+    let mut changes = pairing.changes();
+    changes.sort_by_key(|change| (change.after, change.before));
+    Delta {
+        changes,
+        rented: BeforeAfter { before: before.bill.rented, after: after.bill.rented },
+        requested: BeforeAfter { before: before.bill.requested, after: after.bill.requested },
+        unpriced_before: before.bill.unpriced,
+        unpriced_after: after.bill.unpriced,
+    }
+}
+
+impl Delta {
+    /// The earlier self of a resource of the later side.
+    pub fn earlier(&self, after: ResourceId) -> Option<ResourceId> {
+        self.changes.iter().find(|change| change.after == Some(after))?.before
+    }
+
+    /// Only what came, went, moved or costs something else.
+    pub fn visible(&self) -> impl Iterator<Item = &Change> {
+        self.changes.iter().filter(|change| change.kind != ChangeKind::Same)
+    }
+}
+
+impl<'a> Side<'a> {
+    fn path(&self, it: &Resource) -> String {
+        self.sources.path(it.span.file)
+    }
+
+    pub fn resource(&self, id: ResourceId) -> &'a Resource {
+        &self.inventory.resources[id.0]
+    }
+
+    pub fn item(&self, id: ResourceId) -> Option<&'a Item> {
+        self.bill.items.get(id.0)
+    }
+}
+
+/// What a key of pairing is made of.
+type Identity = (String, String, String);
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Ambiguous {
+    /// Several of one identity are paired in their order.
+    InOrder,
+    /// Several of one identity prove nothing.
+    Skip,
+}
+
+struct Pairing<'a> {
+    before: Side<'a>,
+    after: Side<'a>,
+    open_before: BTreeSet<usize>,
+    open_after: BTreeSet<usize>,
+    pairs: Vec<(usize, usize)>,
+}
+
+impl<'a> Pairing<'a> {
+    fn new(before: Side<'a>, after: Side<'a>) -> Self {
+        Pairing {
+            before,
+            after,
+            open_before: (0..before.inventory.resources.len()).collect(),
+            open_after: (0..after.inventory.resources.len()).collect(),
+            pairs: Vec::new(),
+        }
+    }
+
+    fn pair(&mut self, identity: impl Fn(&Side, &Resource) -> Option<Identity>, ambiguous: Ambiguous) {
+        let group = |side: &Side, open: &BTreeSet<usize>| {
+            let mut groups: BTreeMap<(Role, Identity), Vec<usize>> = BTreeMap::new();
+            for &at in open {
+                let resource = &side.inventory.resources[at];
+                if let Some(identity) = identity(side, resource) {
+                    groups.entry((resource.role, identity)).or_default().push(at);
+                }
+            }
+            groups
+        };
+        let mut befores = group(&self.before, &self.open_before);
+        for (identity, afters) in group(&self.after, &self.open_after) {
+            let Some(befores) = befores.remove(&identity) else { continue };
+            if ambiguous == Ambiguous::Skip && (befores.len() > 1 || afters.len() > 1) {
+                continue;
+            }
+            for (before, after) in befores.into_iter().zip(afters) {
+                self.open_before.remove(&before);
+                self.open_after.remove(&after);
+                self.pairs.push((before, after));
+            }
+        }
+    }
+
+    fn changes(&self) -> Vec<Change> {
+        let id = |at: &usize| Some(ResourceId(*at));
+        let gone = self.open_before.iter().map(|at| (id(at), None, ChangeKind::Removed));
+        let come = self.open_after.iter().map(|at| (None, id(at), ChangeKind::Added));
+        let pairs = self.pairs.iter().map(|(before, after)| (id(before), id(after), self.became(*before, *after)));
+        gone.chain(come).chain(pairs).map(|(before, after, kind)| Change { before, after, kind }).collect()
+    }
+
+    fn became(&self, before: usize, after: usize) -> ChangeKind {
+        let (old, new) = (&self.before.inventory.resources[before], &self.after.inventory.resources[after]);
+        let monthly = |side: &Side, at: usize| side.bill.items.get(at).and_then(|item| item.monthly);
+        if monthly(&self.before, before) != monthly(&self.after, after) || signature(old) != signature(new) {
+            ChangeKind::Changed
+        } else if old.address != new.address || self.before.path(old) != self.after.path(new) {
+            ChangeKind::Moved
+        } else {
+            ChangeKind::Same
+        }
+    }
+}
+
+/// The name at the end of an address: a resource keeps it when it moves into a module or a namespace.
+fn last_name(address: &str) -> String {
+    let separators = |c: char| c == '.' || c == '/';
+    address.rsplit_once(separators).map_or(address, |(_, name)| name).to_owned()
+}
+
+/// What makes a resource cost what it costs, without its name.
+fn signature(it: &Resource) -> String {
+    const KEYS: [Key; 6] =
+        [Key::Provider, Key::Region, Key::Machine, Key::Accelerator, Key::AcceleratorCount, Key::Purchase];
+    let mut text = String::new();
+    for key in KEYS {
+        match it.fact(key) {
+            Fact::Known(known) => text.push_str(&known.value.to_string()),
+            Fact::Unknown(unknown) => text.push_str(&unknown.why),
+            Fact::Absent => {}
+        }
+        text.push('\n');
+    }
+    match &it.count {
+        Fact::Known(known) => text.push_str(&format!("{:?}", known.value)),
+        Fact::Unknown(unknown) => text.push_str(&unknown.why),
+        Fact::Absent => {}
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::catalog::Money;
+    use crate::inventory::{FrontEnd, Range, Value};
+    use crate::source::{MemoryTree, Span};
+
+    struct State {
+        sources: Sources,
+        inventory: Inventory,
+        bill: Bill,
+    }
+
+    /// Resources as (path, address, machine, count, dollars).
+    fn state(all: &[(&str, &str, &str, f64, f64)]) -> State {
+        let tree = all.iter().fold(MemoryTree::new(), |tree, it| tree.with(it.0, "text"));
+        let sources = Sources::new(tree);
+        let mut inventory = Inventory::default();
+        let mut bill = Bill::default();
+        for (path, address, machine, count, dollars) in all {
+            let span = Span::new(sources.open(path).unwrap(), 0, 4);
+            let mut it = Resource::new(FrontEnd::Terraform, Role::Rented, "aws_instance", *address, span, span);
+            it.set(Key::Machine, Fact::written(Value::text(*machine), span));
+            it.count = Fact::written(Range::exactly(*count), span);
+            inventory.resources.push(it);
+            let monthly = MoneyRange::exactly(Money::from_usd(*dollars));
+            bill.rented += monthly;
+            bill.items.push(Item { monthly: Some(monthly), ..Item::default() });
+        }
+        State { sources, inventory, bill }
+    }
+
+    fn side(state: &State) -> Side<'_> {
+        Side { sources: &state.sources, inventory: &state.inventory, bill: &state.bill }
+    }
+
+    fn kinds(before: &State, after: &State) -> Vec<&'static str> {
+        delta(side(before), side(after)).visible().map(|change| change.kind.name()).collect()
+    }
+
+    #[test]
+    fn nothing_changes_when_nothing_changed() {
+        let a = state(&[("m.tf", "aws_instance.a", "g5.xlarge", 1.0, 734.0)]);
+        assert_eq!(kinds(&a, &a), Vec::<&str>::new());
+    }
+
+    #[test]
+    fn a_move_and_a_rename_are_not_new() {
+        let before = state(&[("m.tf", "aws_instance.a", "g5.xlarge", 1.0, 734.0)]);
+        let module = state(&[("gpu/m.tf", "module.gpu.aws_instance.a", "g5.xlarge", 1.0, 734.0)]);
+        let renamed = state(&[("m.tf", "aws_instance.b", "g5.xlarge", 1.0, 734.0)]);
+        let file = state(&[("n.tf", "aws_instance.a", "g5.xlarge", 2.0, 1468.0)]);
+        assert_eq!(kinds(&before, &module), ["moved"]);
+        assert_eq!(kinds(&before, &renamed), ["moved"]);
+        assert_eq!(kinds(&before, &file), ["changed"]);
+    }
+
+    #[test]
+    fn what_two_could_be_is_neither() {
+        let before = state(&[("m.tf", "x.a", "g5.xlarge", 1.0, 7.0), ("m.tf", "x.b", "g5.xlarge", 1.0, 7.0)]);
+        let after = state(&[("m.tf", "x.c", "g5.xlarge", 1.0, 7.0), ("m.tf", "x.d", "g5.xlarge", 1.0, 7.0)]);
+        assert_eq!(kinds(&before, &after), ["removed", "removed", "added", "added"]);
+    }
+}

@@ -1,0 +1,59 @@
+use std::fmt::Write;
+
+use super::{Difference, headline, signed};
+use crate::catalog::MoneyRange;
+use crate::pricing::ChangeKind;
+use crate::report::money::usd_range;
+use crate::report::text::{Renderer, Table};
+use crate::report::{Style, escape};
+
+pub(super) fn difference(it: &Difference, style: Style) -> String {
+    let mut text = String::new();
+    for note in &it.notes {
+        let _ = writeln!(text, "note: {}", escape::one_line(note));
+    }
+    let renderer = Renderer::new(style);
+    for decided in &it.new {
+        renderer.finding(&mut text, &it.after, decided, &[]);
+    }
+    costs(&mut text, it);
+    let (first, second) = headline(it.delta);
+    let _ = writeln!(text, "against {}: {first}", escape::one_line(&it.base));
+    if let Some(second) = second {
+        let _ = writeln!(text, "{second}");
+    }
+    let _ =
+        writeln!(text, "findings: {} new, {} fixed, {} as before", it.new.len(), it.fixed.len(), it.unchanged.len());
+    for decided in &it.fixed {
+        let resource = it.before.resource(decided.finding.resource).map_or("", |it| it.address.as_str());
+        let _ = writeln!(text, "  fixed: {} {}", decided.finding.rule, escape::one_line(resource));
+    }
+    text
+}
+
+fn costs(text: &mut String, it: &Difference) {
+    let changes = it.largest_first();
+    if changes.is_empty() {
+        return;
+    }
+    let mut table = Table::new(&["change", "", "before", "after", "difference"], 2..5);
+    for change in changes {
+        let (before, after) = it.monthly(change);
+        let shown = |range: Option<MoneyRange>, there: bool| match range {
+            Some(range) => usd_range(range),
+            None if there => "unpriced".to_owned(),
+            None => String::new(),
+        };
+        let expected = |range: Option<MoneyRange>| range.unwrap_or_default().expected;
+        let known = change.kind == ChangeKind::Moved
+            || (before.is_some() || change.before.is_none()) && (after.is_some() || change.after.is_none());
+        table.row(vec![
+            change.kind.name().to_owned(),
+            escape::shortened(&escape::one_line(it.address(change)), 60),
+            shown(before, change.before.is_some()),
+            shown(after, change.after.is_some()),
+            if known { signed(expected(after) - expected(before)) } else { "?".to_owned() },
+        ]);
+    }
+    let _ = writeln!(text, "{}", table.print());
+}

@@ -1,0 +1,168 @@
+//! Words of a repository inside Markdown: no mention, no link, no HTML, no broken fence, no table cell too many.
+
+use std::fmt::Write;
+
+use super::money::{usd, usd_range};
+use super::{Head, Report, escape};
+use crate::catalog::MoneyRange;
+use crate::decide::Decided;
+use crate::pricing::Status;
+
+/// Characters that a comment or a summary may have, with room for what a host adds.
+const LONGEST: usize = 59_500;
+
+/// The findings of one tree.
+pub(super) fn check(report: &Report) -> String {
+    let counting: Vec<&Decided> = report.findings.iter().filter(|decided| decided.counts()).collect();
+    let mut most = counting.len();
+    loop {
+        let text = compose(report, &counting, most);
+        if most == 0 || text.chars().count() <= LONGEST {
+            return text;
+        }
+        most /= 2;
+    }
+}
+
+fn compose(report: &Report, findings: &[&Decided], most: usize) -> String {
+    let bill = report.bill;
+    let at_least = if bill.unpriced > 0 { "at least " } else { "" };
+    let mut text = format!("### GPU cost {at_least}{}/month\n\n", usd_range(bill.rented));
+    if bill.requested != MoneyRange::ZERO {
+        let requested = usd_range(bill.requested);
+        let _ = writeln!(text, "Requested by pods (another view of the same machines): {requested}/month\n");
+    }
+    let _ = writeln!(text, "#### {}\n", count_of(findings.len()));
+    for decided in findings.iter().take(most) {
+        finding(&mut text, report, None, decided);
+    }
+    if findings.len() > most {
+        let _ = writeln!(text, "\nand {} more; the full report lists them", findings.len() - most);
+    }
+    text.push('\n');
+    unknown(&mut text, report);
+    text
+}
+
+pub(super) fn count_of(findings: usize) -> String {
+    if findings == 1 { "1 finding".to_owned() } else { format!("{findings} findings") }
+}
+
+/// One finding: rule, place, resource, money, what to do.
+pub(super) fn finding(text: &mut String, report: &Report, head: Option<&Head>, decided: &Decided) {
+    let finding = &decided.finding;
+    let place = report.paths.locate(report.sources, finding.span);
+    let shown = code(&format!("{}:{}", escape::shortened(&place.path, 200), place.line));
+    let place = match head {
+        Some(head) => format!("[{shown}]({}/{}#L{})", head.url, linkable(&place.path), place.line),
+        None => shown,
+    };
+    let saves = finding.saves.map(|range| format!(" – saves about {}/month", usd(range.expected))).unwrap_or_default();
+    let resource =
+        report.resource(finding.resource).map(|it| format!(" {}", code(&escape::shortened(&it.address, 200))));
+    let _ = writeln!(
+        text,
+        "- **{}** {}{}{saves}  \n  {}",
+        finding.rule,
+        place,
+        resource.unwrap_or_default(),
+        plain(&escape::shortened(&finding.message, 1_000))
+    );
+    if let Some(help) = &finding.help {
+        let _ = writeln!(text, "  _{}_", plain(&escape::shortened(help, 1_000)));
+    }
+}
+
+/// A path for a link: what could end the link or begin something else is written as bytes.
+fn linkable(path: &str) -> String {
+    let mut text = String::new();
+    for byte in path.bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'.' | b'-' | b'_' => text.push(char::from(byte)),
+            other => {
+                let _ = write!(text, "%{other:02X}");
+            }
+        }
+    }
+    text
+}
+
+/// What could not be priced or known, with the reason for each.
+pub(super) fn unknown(text: &mut String, report: &Report) {
+    const MOST: usize = 50;
+    let mut lines: Vec<String> = Vec::new();
+    for (resource, item) in report.inventory.resources.iter().zip(&report.bill.items) {
+        if let Status::Unpriced(why) = &item.status {
+            lines.push(format!("- {} has no price: {}", code(&escape::shortened(&resource.address, 200)), plain(why)));
+        }
+    }
+    for it in report.undetermined {
+        lines.push(format!("- {} could not be decided: {}", it.rule, plain(&escape::shortened(&it.cause, 300))));
+    }
+    lines.sort();
+    lines.dedup();
+    let dated = if report.catalog.as_of.is_empty() {
+        "Prices are list prices from the catalog in the binary.".to_owned()
+    } else {
+        format!("Prices are list prices as of {}.", report.catalog.as_of)
+    };
+    let _ = writeln!(text, "<details><summary>What is not known, and what was assumed</summary>\n\n{dated}\n");
+    for line in lines.iter().take(MOST) {
+        let _ = writeln!(text, "{line}");
+    }
+    if lines.len() > MOST {
+        let _ = writeln!(text, "- and {} more", lines.len() - MOST);
+    }
+    text.push_str("\n</details>\n\n");
+}
+
+/// Text that Markdown shows as it is.
+pub(super) fn plain(text: &str) -> String {
+    let mut shown = String::new();
+    let mut previous = ' ';
+    for c in escape::one_line(text).chars() {
+        match c {
+            '&' => shown.push_str("&amp;"),
+            '<' => shown.push_str("&lt;"),
+            '>' => shown.push_str("&gt;"),
+            // Hosts look for mentions and issue numbers in the rendered text, where an entity is a letter again.
+            '@' | '#' => shown.extend([c, '\u{200b}']),
+            // `https://…` and `www.…` would become links.
+            ':' => shown.push_str("&#58;"),
+            '.' if previous == 'w' || previous == 'W' => shown.push_str("&#46;"),
+            '\\' | '`' | '*' | '_' | '[' | ']' | '(' | ')' | '|' | '~' | '!' | '$' => {
+                shown.push('\\');
+                shown.push(c);
+            }
+            c => shown.push(c),
+        }
+        previous = c;
+    }
+    shown
+}
+
+/// Text as code: in a fence longer than any run of backticks inside, without a character that splits a table.
+pub(super) fn code(text: &str) -> String {
+    let text = escape::one_line(text).replace('|', "¦");
+    let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
+    let fence = "`".repeat(longest + 1);
+    let space = if text.starts_with('`') || text.ends_with('`') || text.is_empty() { " " } else { "" };
+    format!("{fence}{space}{text}{space}{fence}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_from_a_repository_becomes_markup() {
+        let shown =
+            plain("@everyone </details> [x](javascript:alert(1)) www.evil.example https://evil ```\u{1b}[31m #1");
+        for markup in ["@e", "<", "](", "www.", "://", "``", "\u{1b}", "#1"] {
+            assert!(!shown.contains(markup), "{markup} in {shown}");
+        }
+        assert_eq!(code("a`b"), "``a`b``");
+        assert_eq!(code("`x`"), "`` `x` ``");
+        assert_eq!(code("a|b\nc"), "`a¦b c`");
+    }
+}

@@ -1,0 +1,154 @@
+//! Whether a model fits its accelerators: worked examples, and what is said about a resource.
+
+use gpulint::catalog::{Catalog, Model, Models, Precision};
+use gpulint::fit::{Assessment, Engine, Task, Training, Verdict, Workload, assess_all, budget, device, estimate};
+use gpulint::inventory::{Fact, FrontEnd, Inventory, Key, Origin, Resource, Role, Value};
+use gpulint::pricing::{self, Settings};
+use gpulint::source::{MemoryTree, Sources, Span};
+
+fn serving<'m>(model: &'m Model, precision: Precision, context: f64, devices: f64) -> Workload<'m> {
+    Workload {
+        model,
+        task: Task::Serve,
+        engine: Engine::Pooled { has_utilization: true },
+        precision,
+        cache_bytes: 2.0,
+        context,
+        batch: 1.0,
+        devices,
+        tensor_parallel: devices,
+        pipeline_parallel: 1.0,
+        expert_parallel: 1.0,
+        utilization: None,
+        draft_b: 0.0,
+        weights_offloaded: false,
+        training: Training::default(),
+    }
+}
+
+/// Worked examples: model, precision, context, devices, and weights, cache, need and budget in GiB on each.
+#[test]
+fn worked_examples_of_serving() {
+    let examples = [
+        ("meta-llama/Llama-3.1-8B", Precision::Bf16, 32768.0, 1.0, "L4", [14.96, 4.00, 20.76, 19.80]),
+        ("meta-llama/Llama-3.1-70B", Precision::Fp8, 32768.0, 8.0, "H100-80", [8.46, 1.25, 11.38, 71.19]),
+        ("meta-llama/Llama-3.1-70B", Precision::Bf16, 32768.0, 4.0, "A100-80", [32.85, 2.50, 37.51, 71.28]),
+        ("Qwen/Qwen2.5-72B-Instruct-AWQ", Precision::Awq, 8192.0, 1.0, "A100-80", [39.30, 2.50, 44.08, 71.28]),
+        ("deepseek-ai/DeepSeek-R1", Precision::Fp8, 32768.0, 8.0, "H200", [78.33, 2.14, 83.54, 125.82]),
+        ("openai/gpt-oss-120b", Precision::Mxfp4, 131_072.0, 1.0, "H100-80", [60.77, 4.57, 68.06, 71.19]),
+    ];
+    let models = Models::default();
+    for (name, precision, context, devices, card, expected) in examples {
+        let found = models.identify(name).unwrap();
+        let workload = serving(&found.model, precision, context, devices);
+        let estimate = estimate(&workload);
+        let budget = budget(&workload, device(card).unwrap().usable_gib);
+        let numbers = [estimate.weights, estimate.cache, estimate.need(), budget];
+        for (number, expected) in numbers.iter().zip(expected) {
+            assert!((number / expected - 1.0).abs() < 0.05, "{name}: {numbers:.2?}");
+        }
+    }
+}
+
+struct Pod {
+    resource: Resource,
+    at: Span,
+}
+
+impl Pod {
+    fn new() -> Pod {
+        let sources = Sources::new(MemoryTree::new().with("pod.yaml", "kind: Pod\n"));
+        let at = Span::new(sources.open("pod.yaml").unwrap(), 0, 4);
+        let resource = Resource::new(FrontEnd::Kubernetes, Role::Requested, "Pod", "Pod/llm", at, at);
+        Pod { resource, at }.with(Key::Task, "serve").with(Key::Program, "vllm").number(Key::TensorParallel, 1.0)
+    }
+
+    fn set(mut self, key: Key, value: Value) -> Pod {
+        self.resource.set(key, Fact::known(value, self.at, Origin::Written));
+        self
+    }
+
+    fn with(self, key: Key, text: &str) -> Pod {
+        self.set(key, Value::text(text))
+    }
+
+    fn number(self, key: Key, n: f64) -> Pod {
+        self.set(key, Value::Number(n))
+    }
+
+    fn assess(self) -> Fact<Assessment> {
+        let (catalog, settings) = (Catalog::embedded(), Settings::default());
+        let mut inventory = Inventory { resources: vec![self.resource], ..Inventory::default() };
+        pricing::complete(&mut inventory, &catalog, &settings);
+        let bill = pricing::bill(&inventory, &catalog, &settings);
+        assess_all(&inventory, &bill, &catalog, &settings).remove(0)
+    }
+}
+
+fn h100() -> Pod {
+    Pod::new().with(Key::Accelerator, "H100-80GB").number(Key::AcceleratorCount, 1.0)
+}
+
+#[test]
+fn a_small_model_on_a_large_card_names_the_small_card() {
+    for provider in ["aws", "gcp", "azure"] {
+        let pod = h100().with(Key::Provider, provider).with(Key::Model, "meta-llama/Llama-3.1-8B-Instruct");
+        let fact = pod.number(Key::Context, 8192.0).assess();
+        let assessment = fact.value().unwrap();
+        assert_eq!(assessment.verdict, Verdict::Fits);
+        let smallest = assessment.smallest.as_ref().unwrap();
+        assert!(["L4", "A10G", "A10", "A100-80GB"].contains(&&*smallest.accelerator), "{smallest:?}");
+        assert!(provider == "azure" || smallest.accelerator != "A100-80GB", "{smallest:?}");
+    }
+}
+
+#[test]
+fn without_a_limit_the_whole_window_counts() {
+    let pod = h100().with(Key::Provider, "aws").with(Key::Model, "meta-llama/Llama-3.1-8B-Instruct");
+    let fact = pod.assess();
+    let assessment = fact.value().unwrap();
+    assert_eq!(assessment.context, 131_072.0);
+    assert!(assessment.need_gib > 30.0, "{assessment:?}");
+    let smallest = assessment.smallest.as_ref().unwrap();
+    assert!(!["L4", "A10G"].contains(&&*smallest.accelerator) || smallest.devices > 1.0, "{smallest:?}");
+    assert_eq!(fact.origin(), Some(&Origin::Default));
+}
+
+#[test]
+fn what_decides_and_is_not_known_is_named() {
+    let cause = |pod: Pod| pod.assess().why().unwrap_or("none").to_owned();
+    assert_eq!(cause(h100().with(Key::Model, "gpt-4")), "nothing is known of the model `gpt-4`");
+    assert!(cause(h100()).contains("does not say which model vllm runs"));
+    let mut pod = h100().with(Key::Model, "meta-llama/Llama-3.1-8B");
+    pod.resource.set(Key::Context, Fact::unknown("variable `LEN` is not known", pod.at));
+    assert_eq!(cause(pod), "context is not known: variable `LEN` is not known");
+    let bare = Pod::new().with(Key::Model, "meta-llama/Llama-3.1-8B").number(Key::AcceleratorCount, 1.0);
+    assert_eq!(cause(bare), "the accelerator is not known");
+}
+
+#[test]
+fn a_server_that_cannot_hold_its_model_refuses_to_start() {
+    let pod = Pod::new()
+        .with(Key::Accelerator, "L4")
+        .number(Key::AcceleratorCount, 1.0)
+        .with(Key::Model, "Qwen/Qwen2.5-32B-Instruct");
+    let fact = pod.assess();
+    let assessment = fact.value().unwrap();
+    assert!(assessment.refuses && assessment.verdict == Verdict::DoesNotFit, "{assessment:?}");
+    let ollama =
+        Pod::new().with(Key::Program, "ollama").with(Key::Accelerator, "L4").number(Key::AcceleratorCount, 1.0);
+    let fact = ollama.with(Key::Model, "llama3.1:70b").assess();
+    assert!(!fact.value().unwrap().refuses);
+}
+
+#[test]
+fn declared_sizes_stand_in_for_unknown_models() {
+    let pod = h100()
+        .with(Key::Provider, "aws")
+        .number(Key::Parameters, 7.0)
+        .number(Key::Context, 4096.0)
+        .with(Key::Precision, "bf16");
+    let fact = pod.assess();
+    assert_eq!(fact.value().unwrap().params_b, 7.0);
+    assert!(matches!(fact.origin(), Some(Origin::Inferred(_))));
+}

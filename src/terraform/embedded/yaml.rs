@@ -31,6 +31,14 @@ impl Tree {
         Tree::Map(root)
     }
 
+    fn first_span(&self) -> Option<Span> {
+        match self {
+            Tree::Scalar(_, span) => Some(*span),
+            Tree::Map(entries) => entries.first().map(|(_, span, _)| *span),
+            Tree::List(items) => items.first()?.first_span(),
+        }
+    }
+
     fn is_empty(&self) -> bool {
         match self {
             Tree::Scalar(..) => false,
@@ -148,6 +156,9 @@ impl Writer {
                 self.text.push('\n');
                 for item in items {
                     self.text.extend(std::iter::repeat_n(' ', indent + 2));
+                    if let Some(span) = item.first_span() {
+                        self.mark(span);
+                    }
                     self.text.push('-');
                     self.value(item, indent + 2);
                 }

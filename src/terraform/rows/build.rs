@@ -15,7 +15,8 @@ use super::fact::Wanted;
 use super::labels::{labels, selector};
 use super::language::{ProviderRow, Role, Row, Table};
 use super::links::{Index, Linked};
-use super::path::{Node, Path};
+use super::node::Node;
+use super::path::Path;
 use super::place::region;
 use super::scope::{Scope, Truth};
 

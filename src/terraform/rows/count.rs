@@ -6,7 +6,7 @@ use crate::source::Span;
 use super::super::value::Data;
 use super::fact::Wanted;
 use super::language::{Count, Zones};
-use super::path::Node;
+use super::node::Node;
 use super::scope::{Scope, Truth};
 
 /// Zones that a regional pool of Google Kubernetes Engine spans where none are listed, by its documentation (2026-11).

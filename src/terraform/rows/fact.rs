@@ -7,7 +7,8 @@ use crate::source::Span;
 
 use super::super::value::{self, Data};
 use super::language::{Alternative, Constant, Spec};
-use super::path::{Held, Node, Start, scalar};
+use super::node::{Held, Node, scalar};
+use super::path::Start;
 use super::scope::{Scope, Truth};
 
 /// What a value is read as: a fact of the inventory, or a plain type.

@@ -9,7 +9,7 @@ use crate::source::Span;
 use super::super::value::Data;
 use super::fact::{Wanted, plain};
 use super::language::{LabelsAt, ProviderRow, Row};
-use super::path::{Held, Node};
+use super::node::{Held, Node};
 use super::scope::Scope;
 
 type Entries = BTreeMap<String, Fact<Arc<str>>>;

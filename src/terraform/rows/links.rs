@@ -7,7 +7,8 @@ use crate::source::Span;
 use super::super::block::Block;
 use super::super::value::{Cause, Value};
 use super::language::LinkWord;
-use super::path::{Node, Path};
+use super::node::Node;
+use super::path::Path;
 use super::scope::Scope;
 
 /// All blocks by address and by type.

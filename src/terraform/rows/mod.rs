@@ -12,6 +12,7 @@ mod language;
 mod links;
 mod load;
 mod module;
+mod node;
 mod path;
 mod place;
 mod scope;

@@ -5,7 +5,7 @@ use crate::inventory::{Fact, Key, Known, Origin, Resource, Role, Unknown, Value}
 use super::super::block::Block;
 use super::super::value::{self, Data};
 use super::build::{Builder, Built};
-use super::path::Held;
+use super::node::Held;
 
 /// Adds what a call rents: by the rows of its source, else whatever among its arguments looks like a machine type.
 pub(super) fn add<'a>(builder: &mut Builder<'a>, block: &'a Block) {

@@ -9,7 +9,8 @@ use super::super::block::{Block, Provider};
 use super::super::value::{Cause, Data};
 use super::language::Conditions;
 use super::links::Linked;
-use super::path::{Held, Node, Path, Start, scalar};
+use super::node::{Held, Node, scalar};
+use super::path::{Path, Start};
 
 /// One block, the part of it that a row describes, and what it is linked to.
 #[derive(Clone)]

@@ -14,7 +14,7 @@ use super::count::{count, times};
 use super::fact::Wanted;
 use super::labels::{labels, selector};
 use super::language::{ProviderRow, Role, Row, Table};
-use super::links::{Index, Linked};
+use super::links::{Index, Linked, follow_all};
 use super::node::Node;
 use super::path::Path;
 use super::place::region;
@@ -25,6 +25,8 @@ pub(super) struct Built {
     pub(super) resource: Resource,
     /// The address of the block; the resource may be a part of it.
     pub(super) block: String,
+    /// Addresses of reservations that pay for it.
+    pub(super) covered_by: Vec<String>,
 }
 
 pub(super) struct Builder<'a> {
@@ -56,11 +58,7 @@ impl<'a> Builder<'a> {
     }
 
     fn part(&mut self, mut scope: Scope<'a>, kind: &str, row: &'static Row, suffix: Option<&str>) {
-        for (name, word) in &row.links {
-            if let Some(linked) = self.index.follow(&scope, word) {
-                scope.links.insert(name, linked);
-            }
-        }
+        follow_all(self.index, &mut scope, &row.links);
         let doubt = match scope.holds(&row.when) {
             Truth::No => return,
             Truth::Yes(_) => None,
@@ -92,7 +90,8 @@ impl<'a> Builder<'a> {
         resource.selector = selector(&scope, row);
         resource.links = drawn(&scope, row);
         tell_purpose(&mut resource, &scope, row);
-        self.resources.push(Built { resource, block: block.address.clone() });
+        let covered_by = reservations(&scope, row);
+        self.resources.push(Built { resource, block: block.address.clone(), covered_by });
     }
 }
 
@@ -116,6 +115,15 @@ fn drawn(scope: &Scope<'_>, row: &Row) -> Vec<Link> {
         links.extend(blocks.iter().map(|(block, span)| Link { kind, to: block.address.clone(), span: *span }));
     }
     links
+}
+
+fn reservations(scope: &Scope<'_>, row: &Row) -> Vec<String> {
+    let covering = row.links.iter().filter(|(_, word)| word.covers);
+    let blocks = covering.filter_map(|(name, _)| match scope.links.get(name.as_str()) {
+        Some(Linked::Blocks(blocks)) => Some(blocks),
+        _ => None,
+    });
+    blocks.flatten().map(|(block, _)| block.address.clone()).collect()
 }
 
 /// Concludes from names and labels what the type itself does not tell.

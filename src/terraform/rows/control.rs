@@ -9,7 +9,7 @@ use super::build::Built;
 use super::count::range;
 use super::fact::Wanted;
 use super::language::Row;
-use super::links::{Index, Linked};
+use super::links::{Index, Linked, follow_all};
 use super::scope::{Scope, Truth};
 
 /// The name of the link that leads from a control to what it decides about.
@@ -17,18 +17,11 @@ const TARGET: &str = "target";
 
 /// Gives every resource what the controls that refer to it say.
 pub(super) fn apply<'a>(controls: &[(&'a Block, &'static Row)], index: &Index<'a>, resources: &mut [Built]) {
-    let mut by_block: HashMap<String, Vec<usize>> = HashMap::new();
-    for (at, built) in resources.iter().enumerate() {
-        by_block.entry(built.block.clone()).or_default().push(at);
-    }
+    let by_block = positions(resources);
     for (block, row) in controls {
         let Some(word) = row.links.get(TARGET) else { continue };
         let mut scope = Scope::of(block);
-        for (name, link) in &row.links {
-            if let Some(linked) = index.follow(&scope, link) {
-                scope.links.insert(name, linked);
-            }
-        }
+        follow_all(index, &mut scope, &row.links);
         let Some(Linked::Blocks(targets)) = scope.links.get(TARGET).cloned() else { continue };
         if word.back || matches!(scope.holds(&row.when), Truth::No) {
             continue;
@@ -40,6 +33,38 @@ pub(super) fn apply<'a>(controls: &[(&'a Block, &'static Row)], index: &Index<'a
                 let kind = row.link.map_or(LinkKind::Settings, |link| link.kind());
                 built.resource.links.push(Link { kind, to: block.address.clone(), span });
             }
+        }
+    }
+}
+
+fn positions(resources: &[Built]) -> HashMap<String, Vec<usize>> {
+    let mut by_block: HashMap<String, Vec<usize>> = HashMap::new();
+    for (at, built) in resources.iter().enumerate() {
+        by_block.entry(built.block.clone()).or_default().push(at);
+    }
+    by_block
+}
+
+/// A reservation is paid whether or not it is used. Counted beside the machines that use it, it has only the rest.
+pub(super) fn settle_reservations(resources: &mut [Built]) {
+    let by_block = positions(resources);
+    for at in 0..resources.len() {
+        let Some(user) = resources.get(at) else { continue };
+        let (reservations, used) = (user.covered_by.clone(), user.resource.count.clone());
+        for reservation in reservations.iter().filter_map(|address| by_block.get(address)).flatten() {
+            let Some(Built { resource, .. }) = resources.get_mut(*reservation) else { continue };
+            let Fact::Known(Known { value: reserved, span, defined, origin }) = resource.count.clone() else {
+                continue;
+            };
+            let value = match used.value() {
+                Some(used) => Range {
+                    floor: (reserved.floor - used.ceiling).max(0.0),
+                    expected: (reserved.expected - used.expected).max(0.0),
+                    ceiling: (reserved.ceiling - used.floor).max(0.0),
+                },
+                None => Range { floor: 0.0, ..reserved },
+            };
+            resource.count = Fact::Known(Known { value, span, defined, origin });
         }
     }
 }

@@ -90,6 +90,9 @@ pub(super) struct LinkWord {
     #[serde(default)]
     pub(super) back: bool,
     pub(super) kind: Option<LinkName>,
+    /// The other end is a reservation, which pays for these machines: it has as many less left.
+    #[serde(default)]
+    pub(super) covers: bool,
 }
 
 #[derive(Debug, Clone, Copy, Deserialize)]

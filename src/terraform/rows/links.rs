@@ -1,6 +1,6 @@
 //! Which block a block refers to: a group to its template, a schedule to the group that it stops.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use crate::source::Span;
 
@@ -8,7 +8,7 @@ use super::super::block::Block;
 use super::super::value::{Cause, Value};
 use super::language::LinkWord;
 use super::node::Node;
-use super::path::Path;
+use super::path::{Path, Start};
 use super::scope::Scope;
 
 /// All blocks by address and by type.
@@ -133,7 +133,7 @@ impl<'a> Index<'a> {
         if link.by.0.is_empty() {
             return found;
         }
-        for place in places {
+        for place in places.iter().flat_map(|place| place.clone().keyed_elements()).map(|(_, place)| place) {
             let Some(text) = place.text() else { continue };
             let ends = link.to.0.iter().filter_map(|kind| self.by_type.get(kind.as_str())).flatten();
             for end in ends {
@@ -145,6 +145,17 @@ impl<'a> Index<'a> {
         }
         let here: Vec<_> = found.iter().copied().filter(|(it, _)| module_of(it) == module_of(scope.block)).collect();
         if here.is_empty() { found } else { here }
+    }
+}
+
+/// The links of a row that the text of a block has. Those that start at the end of another link come last.
+pub(super) fn follow_all<'a>(index: &Index<'a>, scope: &mut Scope<'a>, links: &'static BTreeMap<String, LinkWord>) {
+    let (late, early): (Vec<_>, Vec<_>) =
+        links.iter().partition(|(_, word)| word.at.0.iter().any(|path| matches!(path.start, Start::Link(_))));
+    for (name, word) in early.into_iter().chain(late) {
+        if let Some(linked) = index.follow(scope, word) {
+            scope.links.insert(name, linked);
+        }
     }
 }
 

@@ -46,5 +46,6 @@ pub(super) fn resources(blocks: &[Block], front_end: FrontEnd) -> Vec<Resource> 
     }
     let mut resources = builder.resources;
     control::apply(&controls, &index, &mut resources);
+    control::settle_reservations(&mut resources);
     resources.into_iter().map(|built| built.resource).collect()
 }

@@ -76,7 +76,7 @@ fn unknown_module(builder: &mut Builder<'_>, block: &Block, kind: &str) {
         resource.set(Key::Machine, machine(&held));
         let why = format!("the module `{}` is not at hand", block.source.as_deref().unwrap_or_default());
         resource.count = Fact::Unknown(Unknown { span: held.said, why: why.into(), candidates: Vec::new() });
-        builder.resources.push(Built { resource, block: block.address.clone() });
+        builder.resources.push(Built { resource, block: block.address.clone(), covered_by: Vec::new() });
     }
 }
 

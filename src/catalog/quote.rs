@@ -173,7 +173,10 @@ impl Catalog {
         if let Some(quote) = exact(table, provider, machine, region) {
             return Some(quote);
         }
-        self.estimate_from(table, &[provider, machine], provider, region, read_quote)
+        let keys = [provider, machine];
+        let estimate = self.estimate_from(table, &keys, provider, region, read_quote);
+        // A row without prices still says why.
+        estimate.or_else(|| table.find(&keys).map(|row| Quote { basis: Basis::Unknown, ..read_quote(row) }))
     }
 
     /// From the row of the base region, or else from the first region whose index is known.

@@ -21,6 +21,7 @@ mod network;
 mod output;
 mod place;
 mod price;
+mod prices;
 mod progress;
 mod session;
 mod settings;

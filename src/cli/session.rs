@@ -1,6 +1,7 @@
 use std::collections::BTreeSet;
 use std::io::Read;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use super::args::Input;
 use super::disk::{DiskTree, LARGEST_FILE_BYTES};
@@ -11,8 +12,9 @@ use crate::config::Config;
 use crate::decide::Decided;
 use crate::inventory::Skipped;
 use crate::report::{Paths, Report};
+use crate::rules::{self, Rules};
 use crate::source::{Sources, Tree};
-use crate::{Analysis, Settings, pricing, terraform};
+use crate::{Analysis, Settings, terraform};
 
 /// The input of one run: a tree, the files in it that were named or found, and the settings.
 pub(super) struct Session {
@@ -72,8 +74,9 @@ impl Session {
         Ok(Session {
             settings: Settings {
                 terraform: terraform_options(input, &place)?,
-                pricing: pricing_settings(&config),
+                pricing: super::prices::settings(&config),
                 catalog: settings::catalog(&sources, &config, &place)?,
+                rules: Arc::new(Rules::load(&[], rules::Settings::default()).0),
                 ..Settings::default()
             },
             only: named_files.then_some(found.only),
@@ -240,17 +243,6 @@ fn terraform_options(input: &Input, place: &Place) -> Result<terraform::Options,
         named_roots: directories.filter_map(|path| place.in_tree(path)).collect(),
         modules_directory: None,
     })
-}
-
-fn pricing_settings(config: &Config) -> pricing::Settings {
-    let text = |path| config.text(path).map(|(text, _)| text.to_owned());
-    let discounts = config.below("prices.discount");
-    pricing::Settings {
-        default_provider: text("defaults.provider"),
-        default_region: text("defaults.region"),
-        default_accelerator: text("defaults.accelerator"),
-        discounts: discounts.filter_map(|(provider, it)| Some((provider.to_owned(), it.value.number()?))).collect(),
-    }
 }
 
 /// Standard input, as a file whose name says what it seems to be.

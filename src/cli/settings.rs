@@ -70,7 +70,8 @@ pub(super) fn catalog(sources: &Sources, config: &Config, place: &Place) -> Resu
     let file = sources.open(path).map_err(|error| {
         Failure::new(format!("`{shown}` cannot be read: {error}")).with_help("`prices.file` in gpulint.toml names it")
     })?;
-    catalog.with_prices(&shown, &sources.text(file)).map_err(|error| {
+    let rate = config.number("prices.usd_per_unit").unwrap_or(1.0);
+    catalog.with_prices_at(&shown, &sources.text(file), rate).map_err(|error| {
         Failure::new(format!("{}:{}: {}", error.path, error.line, error.message))
             .with_help("the columns are those of the files in gpulint's `pricing` directory")
     })

@@ -9,6 +9,7 @@ mod format;
 mod json;
 mod markdown;
 mod money;
+mod outputs;
 mod paths;
 mod price;
 mod text;
@@ -31,6 +32,7 @@ pub fn render(format: Format, report: &Report, style: Style) -> String {
     match format {
         Format::Text => text::check(report, style),
         Format::Json => json::check(report),
+        Format::Outputs => outputs::check(report),
         Format::Markdown => markdown::check(report),
     }
 }
@@ -40,6 +42,7 @@ pub fn cost(format: Format, report: &Report) -> Option<String> {
     match format {
         Format::Text => Some(text::cost(report)),
         Format::Json => Some(json::cost(report)),
+        Format::Outputs => None,
         Format::Markdown => None,
     }
 }

@@ -19,7 +19,8 @@ pub struct Block {
     pub body: Span,
     pub attributes: BTreeMap<String, Attribute>,
     pub blocks: Vec<Block>,
-    /// Nested blocks of this name may exist: their `dynamic` runs over something unknown.
+    /// Nested blocks of this name may exist: their `dynamic` runs over something unknown. An empty name stands for any:
+    /// a part of the block does not parse.
     pub open_blocks: Vec<(String, Arc<Cause>)>,
     /// How many of it there are: 1 for an expanded instance; a range or unknown where `count` or `for_each` is not known.
     pub instances: Fact<Range>,
@@ -27,7 +28,8 @@ pub struct Block {
     pub provider: Option<Arc<Provider>>,
     /// For module calls: the source as written. Calls whose code is on disk are expanded and appear as resources too.
     pub source: Option<String>,
-    /// Other blocks that the arguments refer to, by address: `aws_launch_template.gpu`, with the place of the reference.
+    /// Resources and data sources that the arguments name, by address without index: `module.a.aws_launch_template.gpu`,
+    /// with the place of the reference. What comes through variables and locals shows in `Cause::computed_by`.
     pub references: Vec<(String, Span)>,
 }
 

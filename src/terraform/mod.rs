@@ -4,14 +4,26 @@
 //! `resources.toml`. Nothing is mocked: what cannot be known is a value that says why. Knows no price and no rule.
 
 mod block;
+mod convert;
+mod embedded;
+mod evaluate;
+mod functions;
+mod library;
+mod module;
+mod modules;
+mod number;
+mod root;
+mod roots;
 mod rows;
+mod syntax;
+mod types;
 mod value;
 
-use crate::inventory::Inventory;
+use crate::inventory::{FrontEnd, Inventory};
 use crate::source::{FileId, Sources, Span};
 
 pub use block::{Attribute, Block, Provider};
-pub use value::{Cause, Data, Number, Value};
+pub use value::{Cause, Computed, Data, Entries, Found, Number, Value};
 
 /// What the command line gives beside the files.
 #[derive(Debug, Clone, Default)]
@@ -50,7 +62,34 @@ pub struct Embedded {
     pub file: FileId,
 }
 
-/// Reads the roots among the directories of `paths`.
-pub fn read(_sources: &Sources, _paths: &[String], _options: &Options) -> Reading {
-    Reading::default()
+/// Evaluation follows references and modules; it does so on a thread of its own that has room for that.
+const STACK_BYTES: usize = 256 << 20;
+
+/// Reads the roots among the directories of `paths`, which are directories or files.
+pub fn read(sources: &Sources, paths: &[String], options: &Options) -> Reading {
+    std::thread::scope(|scope| {
+        let thread = std::thread::Builder::new().stack_size(STACK_BYTES);
+        match thread.spawn_scoped(scope, || read_roots(sources, paths, options)) {
+            Ok(thread) => thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
+            Err(_) => read_roots(sources, paths, options),
+        }
+    })
+}
+
+fn read_roots(sources: &Sources, paths: &[String], options: &Options) -> Reading {
+    let library = library::Library::new(sources);
+    let directories = roots::directories(sources, paths);
+    let chosen = roots::detect(&library, &directories, &options.named_roots);
+    let mut reading = Reading::default();
+    for directory in &chosen {
+        let root = root::evaluate(sources, &library, directory, options);
+        reading.inventory.diagnostics.extend(root.diagnostics);
+        reading.inventory.resources.extend(rows::resources(&root.blocks, FrontEnd::Terraform));
+        reading.embedded.extend(embedded::manifests(sources, &root.blocks));
+        reading.blocks.extend(root.blocks);
+    }
+    for directory in &directories {
+        reading.inventory.diagnostics.extend(library.module(directory).diagnostics.iter().cloned());
+    }
+    reading
 }

@@ -1,0 +1,450 @@
+use std::cell::OnceCell;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use crate::diagnostic::Diagnostic;
+use crate::inventory::{Fact, Range, Unknown};
+use crate::source::Span;
+use crate::terraform::block::{Attribute, Block};
+use crate::terraform::module::ModuleCode;
+use crate::terraform::syntax::{BlockNode, Body, Expression, Kind};
+use crate::terraform::value::{Cause, Computed, Entries, Value};
+
+use super::expand::{Expansion, ExpansionKind, Repeated};
+use super::expression::members;
+use super::instance::{CallSite, Called};
+use super::{Evaluator, Instance, Repetition, Scope, Variable};
+
+/// Modules inside modules; more are a cycle in disguise.
+const MODULE_DEPTH: u32 = 50;
+
+/// A resource with all its instances.
+pub(in crate::terraform) struct Evaluated {
+    expansion: Expansion,
+    pub(super) blocks: Vec<Block>,
+    value: OnceCell<Value>,
+}
+
+/// Arguments of a resource that are about the block and not about the thing.
+const META_ARGUMENTS: [&str; 4] = ["count", "for_each", "provider", "depends_on"];
+
+impl Evaluator<'_> {
+    /// Everything in a module and in the modules that it calls.
+    pub(in crate::terraform) fn all_blocks(&self, module: &Rc<Instance>, into: &mut Vec<Block>) {
+        for index in 0..module.code.resources.len() {
+            if let Some(evaluated) = self.resource(module, index) {
+                into.extend(evaluated.blocks.iter().cloned());
+            }
+        }
+        for index in 0..module.code.calls.len() {
+            let Some(called) = self.called(module, index) else { continue };
+            if let Some(node) = module.code.calls.at(index) {
+                for repeated in &called.expansion.instances {
+                    into.push(self.call_block(module, node, repeated));
+                }
+            }
+            for instance in &called.instances {
+                self.all_blocks(instance, into);
+            }
+        }
+        if module.call.is_none() {
+            let outputs: Vec<&BlockNode> = module.code.outputs.iter().collect();
+            into.extend(outputs.into_iter().map(|node| self.output_block(module, node)));
+        }
+    }
+
+    fn output_block(&self, module: &Rc<Instance>, node: &BlockNode) -> Block {
+        let mut block = self.block(node, Scope::of(module, &Repetition::Single), module);
+        block.address = format!("output.{}", node.label(0));
+        if let Some(value) = block.attributes.get_mut("value") {
+            value.value = self.output(module, node.label(0), node.header);
+        }
+        block
+    }
+
+    fn call_block(&self, module: &Rc<Instance>, node: &BlockNode, repeated: &Repeated) -> Block {
+        let mut block = self.block(node, Scope::of(module, &repeated.repetition), module);
+        block.address = format!("{}module.{}{}", module.address, node.label(0), repeated.suffix);
+        block.instances = multiplied(&module.multiplicity, &repeated.number);
+        block.source = self.text_of(node, "source");
+        block
+    }
+
+    pub(super) fn text_of(&self, node: &BlockNode, name: &str) -> Option<String> {
+        let value = self.evaluate(&node.body.attribute(name)?.expression, Scope::CONSTANT);
+        value.as_text().map(|text| text.into_owned())
+    }
+
+    /// A resource or data source; `None` where it depends on itself.
+    fn resource(&self, module: &Rc<Instance>, index: usize) -> Option<Rc<Evaluated>> {
+        let node = module.code.resources.at(index)?;
+        let key = resource_name(node);
+        let result = module.resources.get(&key, || Rc::new(self.work_out_resource(module, node, &key)));
+        result.ok()
+    }
+
+    fn work_out_resource(&self, module: &Rc<Instance>, node: &BlockNode, key: &str) -> Evaluated {
+        let expansion = self.expand(&node.body, node.header, Scope::of(module, &Repetition::Single));
+        let provider = self.provider_of(module, node);
+        let blocks = expansion.instances.iter().map(|repeated| {
+            let mut block = self.block(node, Scope::of(module, &repeated.repetition), module);
+            block.address = format!("{}{key}{}", module.address, repeated.suffix);
+            block.instances = multiplied(&module.multiplicity, &repeated.number);
+            block.provider.clone_from(&provider);
+            block
+        });
+        let blocks = blocks.collect();
+        Evaluated { expansion, blocks, value: OnceCell::new() }
+    }
+
+    /// `aws_instance.a`, as references see it: its arguments are known, the rest is computed.
+    pub(super) fn resource_value(&self, module: &Rc<Instance>, key: &str, span: Span) -> Value {
+        let Some(index) = module.code.resources.index(key) else {
+            return self.undeclared(module, &format!("`{key}`"), span);
+        };
+        let Some(evaluated) = self.resource(module, index) else {
+            return self.cycle(&format!("`{}{key}`", module.address), span);
+        };
+        evaluated.value.get_or_init(|| value_of(&evaluated, span)).clone()
+    }
+
+    /// A block with its arguments evaluated.
+    pub(super) fn block(&self, node: &BlockNode, scope: Scope<'_>, module: &Rc<Instance>) -> Block {
+        let mut block = Block {
+            keyword: node.keyword.text.to_string(),
+            labels: node.labels.iter().map(|label| label.text.to_string()).collect(),
+            address: String::new(),
+            span: node.header,
+            body: node.span(),
+            attributes: BTreeMap::new(),
+            blocks: Vec::new(),
+            open_blocks: Vec::new(),
+            instances: Fact::written(Range::exactly(1.0), node.header),
+            provider: None,
+            source: None,
+            references: Vec::new(),
+        };
+        self.fill(&mut block, &node.body, scope, module, true);
+        block.references = self.references(node, module);
+        block
+    }
+
+    fn fill(&self, block: &mut Block, body: &Body, scope: Scope<'_>, module: &Rc<Instance>, top: bool) {
+        for attribute in &body.attributes {
+            let name = &*attribute.name.text;
+            if top && META_ARGUMENTS.contains(&name) {
+                continue;
+            }
+            let value = if matches!(name, "ignore_changes" | "replace_triggered_by" | "providers") {
+                spelled(&attribute.expression)
+            } else {
+                self.evaluate(&attribute.expression, scope)
+            };
+            let literal = attribute.expression.is_literal();
+            let expression = attribute.expression.span;
+            let attribute = Attribute { value, span: attribute.span(), expression, literal };
+            block.attributes.insert(name.to_owned(), attribute);
+        }
+        for nested in &body.blocks {
+            if &*nested.keyword.text == "dynamic" {
+                self.expand_dynamic(block, nested, scope, module);
+            } else {
+                block.blocks.push(self.nested_block(nested, nested.keyword.text.as_ref(), &nested.body, scope, module));
+            }
+        }
+        if body.incomplete {
+            let cause = Arc::new(Cause::new("a part of this block does not parse", body.span));
+            block.open_blocks.push((String::new(), cause));
+        }
+    }
+
+    fn nested_block(
+        &self,
+        node: &BlockNode,
+        keyword: &str,
+        body: &Body,
+        scope: Scope<'_>,
+        module: &Rc<Instance>,
+    ) -> Block {
+        let labels = if &*node.keyword.text == "dynamic" { &[] } else { node.labels.as_slice() };
+        let mut block = Block {
+            keyword: keyword.to_owned(),
+            labels: labels.iter().map(|label| label.text.to_string()).collect(),
+            address: String::new(),
+            span: node.header,
+            body: node.span(),
+            attributes: BTreeMap::new(),
+            blocks: Vec::new(),
+            open_blocks: Vec::new(),
+            instances: Fact::written(Range::exactly(1.0), node.header),
+            provider: None,
+            source: None,
+            references: Vec::new(),
+        };
+        self.fill(&mut block, body, scope, module, false);
+        block
+    }
+
+    /// `dynamic "name" { for_each iterator content }` → blocks `name`.
+    fn expand_dynamic(&self, block: &mut Block, node: &BlockNode, scope: Scope<'_>, module: &Rc<Instance>) {
+        let name = node.label(0);
+        let (Some(for_each), Some(content)) = (node.body.attribute("for_each"), node.body.blocks("content").next())
+        else {
+            let cause = Arc::new(Cause::new("this `dynamic` has no `for_each` or no `content`", node.header));
+            block.open_blocks.push((name.to_owned(), cause));
+            return;
+        };
+        let iterator = match node.body.attribute("iterator").map(|attribute| &attribute.expression.kind) {
+            Some(Kind::Name(iterator) | Kind::Text(iterator)) => iterator,
+            _ => name,
+        };
+        let collection = self.evaluate(&for_each.expression, scope);
+        let members = match members(&collection, for_each.expression.span) {
+            Ok(members) => members,
+            Err(unknown) => {
+                if let Some(cause) = unknown.cause() {
+                    block.open_blocks.push((name.to_owned(), cause.clone()));
+                }
+                return;
+            }
+        };
+        for (key, value) in members {
+            if self.spend(1, node.header).is_err() {
+                break;
+            }
+            let entries = [(Arc::from("key"), key), (Arc::from("value"), value)].into_iter().collect::<Entries>();
+            let value = Value::object(entries, node.header);
+            let variable = Variable { name: iterator, value, outer: scope.variables };
+            block.blocks.push(self.nested_block(node, name, &content.body, scope.with(&variable), module));
+        }
+        if let Some(cause) = collection.entries().and_then(|entries| entries.rest.clone()) {
+            block.open_blocks.push((name.to_owned(), cause));
+        }
+    }
+
+    /// A module call with its instances.
+    pub(super) fn called(&self, module: &Rc<Instance>, index: usize) -> Option<Rc<Called>> {
+        let node = module.code.calls.at(index)?;
+        module.calls.get(node.label(0), || Rc::new(self.work_out_call(module, index, node))).ok()
+    }
+
+    fn work_out_call(&self, module: &Rc<Instance>, index: usize, node: &BlockNode) -> Called {
+        let expansion = self.expand(&node.body, node.header, Scope::of(module, &Repetition::Single));
+        let code = self.code_of(module, node);
+        let mut called = Called { expansion, instances: Vec::new(), missing: None, span: node.header };
+        match code {
+            Ok(code) => {
+                called.instances = called
+                    .expansion
+                    .instances
+                    .iter()
+                    .map(|repeated| {
+                        let address = format!("{}module.{}{}.", module.address, node.label(0), repeated.suffix);
+                        let repetition = repeated.repetition.clone();
+                        let call = CallSite { parent: module.clone(), index, repetition };
+                        let number = multiplied(&module.multiplicity, &repeated.number);
+                        let depth = module.depth + 1;
+                        Rc::new(Instance::new(code.clone(), address.into(), Some(call), number, depth))
+                    })
+                    .collect();
+            }
+            Err(why) => {
+                let address = format!("{}module.{}", module.address, node.label(0)).into();
+                let cause = Cause {
+                    computed_by: Some(Computed { address, attribute: "".into() }),
+                    ..Cause::new(format!("`module.{}` {why}", node.label(0)), node.header)
+                };
+                called.missing = Some(Value::because(&Arc::new(cause), node.header));
+            }
+        }
+        called
+    }
+
+    /// The code of a call; `Err` says why there is none.
+    fn code_of(&self, module: &Rc<Instance>, node: &BlockNode) -> Result<Arc<ModuleCode>, String> {
+        let Some(source) = self.text_of(node, "source") else {
+            return Err("has no source that can be read".into());
+        };
+        let path = module_path(&module.address, node.label(0));
+        let directory = self.modules.directory(&module.code.directory, &path, &source);
+        let Some(directory) = directory else {
+            let why = format!("is not on disk (its source is {source})");
+            let help = "run `terraform init` first, or name its directory with --modules-dir";
+            let message = format!("`module.{}` {why}", node.label(0));
+            self.tell(Diagnostic::note(message, node.header).with_help(help));
+            return Err(why);
+        };
+        let mut ancestor = Some(module);
+        while let Some(here) = ancestor {
+            if here.code.directory == directory || module.depth >= MODULE_DEPTH {
+                let message = format!("`module.{}` calls itself", node.label(0));
+                self.tell(Diagnostic::unreadable(message, node.header));
+                return Err("calls itself".into());
+            }
+            ancestor = here.call.as_ref().map(|call| &call.parent);
+        }
+        let code = self.library.module(&directory);
+        if code.anywhere.is_none() {
+            let why = format!("has no Terraform files in {directory}");
+            self.tell(Diagnostic::unreadable(format!("`module.{}` {why}", node.label(0)), node.header));
+            return Err(why);
+        }
+        Ok(code)
+    }
+
+    /// One output of one instance; `None` where the key does not lead to one.
+    pub(super) fn output_of(&self, called: &Called, key: Option<&Value>, name: &str, span: Span) -> Option<Value> {
+        if let Some(missing) = &called.missing {
+            return Some(super::traverse::attribute(missing, name, span));
+        }
+        let index = match (key, called.expansion.kind) {
+            (None, ExpansionKind::Single) => 0,
+            (Some(key), ExpansionKind::Count | ExpansionKind::Each) => {
+                let key = key.as_text()?;
+                called.expansion.instances.iter().position(|i| i.key().and_then(Value::as_text) == Some(key.clone()))?
+            }
+            _ => return None,
+        };
+        called.instances.get(index).map(|instance| self.output(instance, name, span))
+    }
+
+    /// All outputs of all instances.
+    pub(super) fn outputs(&self, called: &Called) -> Value {
+        if let Some(missing) = &called.missing {
+            return missing.clone();
+        }
+        let one = |instance: &Rc<Instance>| {
+            let names: Vec<Arc<str>> = instance.code.outputs.iter().map(|output| output.label(0).into()).collect();
+            let known = names.into_iter().map(|name| (name.clone(), self.output(instance, &name, called.span)));
+            Value::object(known.collect(), called.span)
+        };
+        let values: Vec<Value> = called.instances.iter().map(one).collect();
+        collected(&called.expansion, values, called.span)
+    }
+}
+
+/// Why something is not known that a provider computes.
+fn computed(block: &Block) -> Cause {
+    let why = if block.keyword == "data" { "is read by Terraform" } else { "is known after apply" };
+    let computed_by = Some(Computed { address: block.address.as_str().into(), attribute: "".into() });
+    Cause { computed_by, ..Cause::new(format!("`{}` {why}", block.address), block.span) }
+}
+
+fn value_of(evaluated: &Evaluated, span: Span) -> Value {
+    let values = evaluated.blocks.iter().map(|block| block_value(block, Some(Arc::new(computed(block))))).collect();
+    collected(&evaluated.expansion, values, span)
+}
+
+/// A value for each instance → what a reference to the block is.
+fn collected(expansion: &Expansion, values: Vec<Value>, span: Span) -> Value {
+    let not_known = expansion.instances.iter().find_map(|repeated| match &repeated.repetition {
+        Repetition::UnknownCount(cause) | Repetition::UnknownEach(cause) => Some(cause),
+        _ => None,
+    });
+    match expansion.kind {
+        ExpansionKind::Single => values.into_iter().next().unwrap_or_else(|| Value::null(span)),
+        ExpansionKind::Count => match not_known {
+            Some(cause) => Value::because(cause, span),
+            None => Value::tuple(values, span),
+        },
+        ExpansionKind::Each => {
+            let keys = expansion.instances.iter().map(|repeated| repeated.key().and_then(Value::as_text));
+            let known = keys.zip(values).filter_map(|(key, value)| Some((Arc::from(key?.as_ref()), value))).collect();
+            Value::object(Entries { known, rest: not_known.cloned() }, span)
+        }
+    }
+}
+
+/// A block as an object; nested blocks are lists of objects.
+pub(in crate::terraform) fn block_value(block: &Block, rest: Option<Arc<Cause>>) -> Value {
+    let mut nested: BTreeMap<&str, Vec<Value>> = BTreeMap::new();
+    for inner in &block.blocks {
+        let rest = rest.as_ref().map(|cause| {
+            let computed_by = cause.computed_by.as_ref().map(|computed| Computed {
+                address: computed.address.clone(),
+                attribute: inner.keyword.as_str().into(),
+            });
+            Arc::new(Cause { computed_by, ..Cause::clone(cause) })
+        });
+        nested.entry(&inner.keyword).or_default().push(block_value(inner, rest));
+    }
+    let attributes = block.attributes.iter().filter(|(_, attribute)| rest.is_none() || !attribute.value.is_null());
+    let mut known: BTreeMap<Arc<str>, Value> =
+        nested.into_iter().map(|(keyword, values)| (Arc::from(keyword), Value::tuple(values, block.span))).collect();
+    known.extend(attributes.map(|(name, attribute)| (Arc::from(name.as_str()), attribute.value.clone())));
+    for (name, cause) in &block.open_blocks {
+        known.insert(name.as_str().into(), Value::because(cause, block.span));
+    }
+    Value::object(Entries { known, rest }, block.span)
+}
+
+/// Names in a list that are not evaluated: `ignore_changes = [desired_size]`.
+fn spelled(expression: &Expression) -> Value {
+    let span = expression.span;
+    match &expression.kind {
+        Kind::Name(name) | Kind::Text(name) => Value::text(name.clone(), span),
+        Kind::Traversal(base, steps) => {
+            let mut text = spelled(base).as_text().unwrap_or_default().into_owned();
+            for step in steps {
+                if let crate::terraform::syntax::StepKind::Attribute(name) = &step.kind {
+                    text.push('.');
+                    text.push_str(name);
+                }
+            }
+            Value::text(text, span)
+        }
+        Kind::List(items) => Value::tuple(items.iter().map(spelled).collect(), span),
+        Kind::Object(items) => {
+            let entries = items.iter().map(|item| {
+                let key: Arc<str> = spelled(&item.key).as_text().unwrap_or_default().as_ref().into();
+                (key, spelled(&item.value))
+            });
+            Value::object(entries.collect(), span)
+        }
+        _ => Value::unknown("this is not evaluated", span),
+    }
+}
+
+pub(super) fn resource_name(node: &BlockNode) -> String {
+    match &*node.keyword.text {
+        "resource" => format!("{}.{}", node.label(0), node.label(1)),
+        other => format!("{other}.{}.{}", node.label(0), node.label(1)),
+    }
+}
+
+/// The key of a call in `modules.json`: the names of the calls without their indexes.
+fn module_path(address: &str, name: &str) -> String {
+    let mut path = String::new();
+    let mut rest = address;
+    while let Some(after) = rest.strip_prefix("module.") {
+        let end = after.find(['.', '[']).unwrap_or(after.len());
+        path.push_str(&after[..end]);
+        path.push('.');
+        rest = match after[end..].strip_prefix('[') {
+            Some(index) => index.split_once("].").map_or("", |(_, rest)| rest),
+            None => after.get(end + 1..).unwrap_or(""),
+        };
+    }
+    path + name
+}
+
+fn multiplied(outer: &Fact<Range>, inner: &Fact<Range>) -> Fact<Range> {
+    match (outer, inner) {
+        (Fact::Known(a), Fact::Known(b)) if a.value == Range::exactly(1.0) => Fact::Known(b.clone()),
+        (Fact::Known(a), Fact::Known(b)) => Fact::known(a.value.times(b.value), b.span, b.origin.clone()),
+        (Fact::Known(a), Fact::Unknown(b)) => {
+            let candidates = b.candidates.iter().map(|range| a.value.times(*range)).collect();
+            Fact::Unknown(Unknown { candidates, ..b.clone() })
+        }
+        (Fact::Unknown(a), Fact::Known(b)) => {
+            let candidates = a.candidates.iter().map(|range| range.times(b.value)).collect();
+            Fact::Unknown(Unknown { candidates, ..a.clone() })
+        }
+        (Fact::Unknown(a), Fact::Unknown(b)) => {
+            let pairs = a.candidates.iter().flat_map(|a| b.candidates.iter().map(|b| a.times(*b)));
+            Fact::Unknown(Unknown { candidates: pairs.collect(), ..b.clone() })
+        }
+        (Fact::Absent, other) | (other, Fact::Absent) => other.clone(),
+    }
+}

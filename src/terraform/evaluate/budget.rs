@@ -1,0 +1,73 @@
+use std::cell::{Cell, OnceCell};
+use std::sync::Arc;
+
+use crate::source::Span;
+use crate::terraform::value::Cause;
+
+/// What evaluating one root may cost: the largest public roots take less than a hundredth of it.
+const STEPS: u64 = 20_000_000;
+const TEXT_BYTES: u64 = 256 << 20;
+/// Expressions inside expressions, references included.
+const DEPTH: u32 = 1_500;
+
+/// Counts what evaluation costs, so that a hostile text ends in a message instead of a full memory.
+pub(in crate::terraform) struct Budget {
+    steps: Cell<u64>,
+    bytes: Cell<u64>,
+    depth: Cell<u32>,
+    exhausted: OnceCell<Arc<Cause>>,
+    anywhere: Span,
+}
+
+impl Budget {
+    pub(in crate::terraform) fn new(anywhere: Span) -> Self {
+        Budget {
+            steps: Cell::new(STEPS),
+            bytes: Cell::new(TEXT_BYTES),
+            depth: Cell::new(0),
+            exhausted: OnceCell::new(),
+            anywhere,
+        }
+    }
+
+    /// Why evaluation was given up, if it was.
+    pub(in crate::terraform) fn exhausted(&self) -> Option<&Arc<Cause>> {
+        self.exhausted.get()
+    }
+
+    pub(in crate::terraform) fn spend(&self, steps: u64) -> Result<(), Arc<Cause>> {
+        match self.steps.get().checked_sub(steps) {
+            Some(left) => {
+                self.steps.set(left);
+                Ok(())
+            }
+            None => Err(self.give_up(format!("evaluation takes more than {STEPS} steps"))),
+        }
+    }
+
+    /// Text of so many bytes was made.
+    pub(in crate::terraform) fn spend_bytes(&self, bytes: usize) -> Result<(), Arc<Cause>> {
+        match self.bytes.get().checked_sub(bytes as u64) {
+            Some(left) => {
+                self.bytes.set(left);
+                Ok(())
+            }
+            None => Err(self.give_up(format!("evaluation makes more than {} MiB of text", TEXT_BYTES >> 20))),
+        }
+    }
+
+    pub(in crate::terraform) fn deeper<T>(&self, work: impl FnOnce() -> T) -> Result<T, Arc<Cause>> {
+        if self.depth.get() >= DEPTH {
+            return Err(self.give_up(format!("references and expressions are nested more than {DEPTH} levels deep")));
+        }
+        self.depth.set(self.depth.get() + 1);
+        let result = work();
+        self.depth.set(self.depth.get() - 1);
+        Ok(result)
+    }
+
+    fn give_up(&self, why: String) -> Arc<Cause> {
+        self.steps.set(0);
+        self.exhausted.get_or_init(|| Arc::new(Cause::new(why, self.anywhere))).clone()
+    }
+}

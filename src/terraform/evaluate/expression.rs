@@ -1,0 +1,333 @@
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::source::Span;
+use crate::terraform::convert::set_of;
+use crate::terraform::syntax::{Conditional, Expression, For, Item, Kind, Name, Part};
+use crate::terraform::types::Type;
+use crate::terraform::value::{Cause, Data, Entries, Number, Value};
+
+use super::operators::{binary, boolean, forget_candidates, unary};
+use super::{Evaluator, Scope, Variable};
+
+impl Evaluator<'_> {
+    /// What an expression is. The span of the result is where the value was written.
+    pub(in crate::terraform) fn evaluate(&self, expression: &Expression, scope: Scope<'_>) -> Value {
+        let span = expression.span;
+        match &expression.kind {
+            Kind::Text(text) => return Value::text(text.clone(), span),
+            Kind::Number(number) => return Value::number(number.clone(), span),
+            Kind::Bool(flag) => return Value::bool(*flag, span),
+            Kind::Null => return Value::null(span),
+            _ => {}
+        }
+        if let Err(unknown) = self.spend(1, span) {
+            return unknown;
+        }
+        match self.budget.deeper(|| self.evaluate_composed(expression, scope)) {
+            Ok(value) => value,
+            Err(cause) => Value::because(&cause, span),
+        }
+    }
+
+    fn evaluate_composed(&self, expression: &Expression, scope: Scope<'_>) -> Value {
+        let span = expression.span;
+        match &expression.kind {
+            Kind::Template(parts) => self.template(parts, span, scope),
+            Kind::Name(_) => self.traverse(expression, &[], scope),
+            Kind::Traversal(base, steps) => self.traverse(base, steps, scope),
+            Kind::Call(call) => self.call(call, span, scope),
+            Kind::List(items) => Value::tuple(items.iter().map(|item| self.evaluate(item, scope)).collect(), span),
+            Kind::Object(items) => self.object(items, span, scope),
+            Kind::For(comprehension) => self.comprehension(comprehension, span, scope),
+            Kind::Unary(operator, operand) => unary(*operator, &self.evaluate(operand, scope), span),
+            Kind::Binary(first, rest) => {
+                let mut result = self.evaluate(first, scope);
+                for (operator, operand) in rest {
+                    result = binary(*operator, &result, &self.evaluate(operand, scope), span);
+                }
+                result
+            }
+            Kind::Conditional(conditional) => self.conditional(conditional, span, scope),
+            Kind::Parentheses(inner) => self.evaluate(inner, scope),
+            Kind::Invalid => Value::unknown("this does not parse", span),
+            Kind::Text(_) | Kind::Number(_) | Kind::Bool(_) | Kind::Null => Value::null(span),
+        }
+    }
+
+    /// Both arms get the type that they have in common; an error in the arm that is not taken does not count.
+    fn conditional(&self, conditional: &Conditional, span: Span, scope: Scope<'_>) -> Value {
+        let condition = self.evaluate(&conditional.condition, scope);
+        let yes = self.evaluate(&conditional.yes, scope);
+        let no = self.evaluate(&conditional.no, scope);
+        let chosen = boolean(&condition, span);
+        let (yes, no) = match Type::common([Type::of(&yes), Type::of(&no)]) {
+            Some(common) => (common.convert(&yes), common.convert(&no)),
+            None if yes.any_refused() || no.any_refused() => (yes, no),
+            None => return Value::refused("the two values of this conditional have no common type", span),
+        };
+        let result = match chosen {
+            Ok(true) => yes,
+            Ok(false) => no,
+            Err(unknown) => either(&unknown, yes, no, span),
+        };
+        result.marked(condition.sensitive)
+    }
+
+    fn object(&self, items: &[Item], span: Span, scope: Scope<'_>) -> Value {
+        let mut entries = Entries::default();
+        for item in items {
+            let key = match &item.key.kind {
+                Kind::Name(name) => Value::text(name.clone(), item.key.span),
+                _ => self.evaluate(&item.key, scope),
+            };
+            let value = self.evaluate(&item.value, scope);
+            match self.key(&key) {
+                Ok(key) => drop(entries.known.insert(key, value)),
+                Err(cause) => entries.rest = Some(cause),
+            }
+        }
+        Value::object(entries, span)
+    }
+
+    /// A key of an object.
+    fn key(&self, key: &Value) -> Result<Arc<str>, Arc<Cause>> {
+        match (&key.data, key.as_text()) {
+            (Data::Text(text), _) => Ok(text.clone()),
+            (_, Some(text)) => Ok(text.into()),
+            (Data::Unknown(cause), None) => Err(forget_candidates(cause)),
+            _ => Err(Arc::new(Cause { refused: true, ..Cause::new("this is no key of an object", key.span) })),
+        }
+    }
+
+    fn comprehension(&self, comprehension: &For, span: Span, scope: Scope<'_>) -> Value {
+        let collection = self.evaluate(&comprehension.collection, scope);
+        let members = match members(&collection, span) {
+            Ok(members) => members,
+            Err(unknown) => return unknown,
+        };
+        let rest = collection.entries().and_then(|entries| entries.rest.clone());
+        let marked = collection.sensitive;
+        let mut gathered = Gathered { rest, ..Gathered::default() };
+        for (key, value) in members {
+            if let Err(unknown) = self.spend(1, span) {
+                return unknown;
+            }
+            let names = [comprehension.key_name.as_ref(), Some(&comprehension.value_name)];
+            self.in_loop(names, key, value, scope, |scope| self.gather(comprehension, scope, &mut gathered));
+        }
+        gathered.finish(comprehension, span).marked(marked)
+    }
+
+    /// Runs `work` where the names of a loop are bound.
+    fn in_loop(
+        &self,
+        names: [Option<&Name>; 2],
+        key: Value,
+        value: Value,
+        scope: Scope<'_>,
+        work: impl FnOnce(Scope<'_>),
+    ) {
+        let [key_name, value_name] = names.map(|name| name.map_or("", |name| &*name.text));
+        let key = Variable { name: key_name, value: key, outer: scope.variables };
+        let value = Variable { name: value_name, value, outer: Some(&key) };
+        work(scope.with(&value));
+    }
+
+    fn gather(&self, comprehension: &For, scope: Scope<'_>, gathered: &mut Gathered) {
+        if let Some(condition) = &comprehension.condition {
+            match boolean(&self.evaluate(condition, scope), condition.span) {
+                Ok(true) => {}
+                Ok(false) => return,
+                Err(unknown) => {
+                    gathered.rest = unknown.cause().cloned();
+                    return;
+                }
+            }
+        }
+        let value = self.evaluate(&comprehension.value, scope);
+        let Some(key) = &comprehension.key else {
+            gathered.list.push(value);
+            return;
+        };
+        match self.key(&self.evaluate(key, scope)) {
+            Err(cause) => gathered.rest = Some(cause),
+            Ok(key) if comprehension.group => gathered.groups.entry(key).or_default().push(value),
+            Ok(name) => {
+                if gathered.entries.insert(name.clone(), value).is_some() {
+                    gathered.twice = Some((name, key.span));
+                }
+            }
+        }
+    }
+
+    fn template(&self, parts: &[Part], span: Span, scope: Scope<'_>) -> Value {
+        if let [Part::Interpolation(only)] = parts {
+            return self.evaluate(only, scope);
+        }
+        let mut rendered = Rendered::default();
+        self.render(parts, scope, &mut rendered);
+        let value = match rendered.unknown {
+            Some(cause) => Value::because(&forget_candidates(&cause), span),
+            None => Value::text(rendered.text, span),
+        };
+        value.marked(rendered.sensitive)
+    }
+
+    /// Appends what the parts make; stops at the first that is not known.
+    fn render(&self, parts: &[Part], scope: Scope<'_>, into: &mut Rendered) {
+        for part in parts {
+            if into.unknown.is_some() {
+                return;
+            }
+            match part {
+                Part::Literal(text) => self.append(text, into),
+                Part::Interpolation(expression) => {
+                    let value = self.evaluate(expression, scope);
+                    into.sensitive |= value.sensitive;
+                    match (&value.data, value.as_text()) {
+                        (Data::Unknown(cause), _) => into.unknown = Some(cause.clone()),
+                        (_, Some(text)) => self.append(&text, into),
+                        _ => into.unknown = refusal("this value cannot stand in a template", expression.span),
+                    }
+                }
+                Part::If { condition, yes, no } => {
+                    let value = self.evaluate(condition, scope);
+                    into.sensitive |= value.sensitive;
+                    match boolean(&value, condition.span) {
+                        Ok(true) => self.render(yes, scope, into),
+                        Ok(false) => self.render(no, scope, into),
+                        Err(unknown) => into.unknown = unknown.cause().cloned(),
+                    }
+                }
+                Part::For { key_name, value_name, collection, body } => {
+                    let value = self.evaluate(collection, scope);
+                    into.sensitive |= value.sensitive;
+                    match members(&value, collection.span) {
+                        Ok(members) => {
+                            for (key, value) in members {
+                                if let Err(unknown) = self.spend(1, collection.span) {
+                                    into.unknown = unknown.cause().cloned();
+                                    return;
+                                }
+                                let names = [key_name.as_ref(), Some(value_name)];
+                                self.in_loop(names, key, value, scope, |scope| self.render(body, scope, into));
+                            }
+                            if let Some(rest) = value.entries().and_then(|entries| entries.rest.clone()) {
+                                into.unknown = Some(rest);
+                            }
+                        }
+                        Err(unknown) => into.unknown = unknown.cause().cloned(),
+                    }
+                }
+            }
+        }
+    }
+
+    fn append(&self, text: &str, into: &mut Rendered) {
+        match self.budget.spend_bytes(text.len()) {
+            Ok(()) => into.text.push_str(text),
+            Err(cause) => into.unknown = Some(cause),
+        }
+    }
+}
+
+fn refusal(why: &str, span: Span) -> Option<Arc<Cause>> {
+    Some(Arc::new(Cause { refused: true, ..Cause::new(why, span) }))
+}
+
+#[derive(Default)]
+struct Rendered {
+    text: String,
+    sensitive: bool,
+    unknown: Option<Arc<Cause>>,
+}
+
+/// What a `for` has made so far.
+#[derive(Default)]
+struct Gathered {
+    list: Vec<Value>,
+    entries: BTreeMap<Arc<str>, Value>,
+    groups: BTreeMap<Arc<str>, Vec<Value>>,
+    /// There may be more, and why.
+    rest: Option<Arc<Cause>>,
+    twice: Option<(Arc<str>, Span)>,
+}
+
+impl Gathered {
+    fn finish(self, comprehension: &For, span: Span) -> Value {
+        if let Some((key, at)) = self.twice {
+            return Value::refused(format!("two elements have the key `{key}`"), at);
+        }
+        match (&comprehension.key, self.rest) {
+            (None, None) => Value::tuple(self.list, span),
+            (None, Some(rest)) => Value::because(&rest, span),
+            (Some(_), rest) => {
+                let groups = self.groups.into_iter().map(|(key, values)| (key, Value::tuple(values, span)));
+                let known = self.entries.into_iter().chain(groups).collect();
+                Value::object(Entries { known, rest }, span)
+            }
+        }
+    }
+}
+
+/// Keys and values, as `for`, `for_each` and `dynamic` see them.
+pub(super) fn members(collection: &Value, span: Span) -> Result<Vec<(Value, Value)>, Value> {
+    let marked = collection.sensitive;
+    Ok(match &collection.data {
+        Data::List(items) | Data::Tuple(items) => items
+            .iter()
+            .enumerate()
+            .map(|(index, item)| {
+                (Value::number(Number::counted(index), item.span).marked(marked), item.clone().marked(marked))
+            })
+            .collect(),
+        Data::Set(items) => items.iter().map(|item| (item.clone(), item.clone().marked(marked))).collect(),
+        Data::Map(entries) | Data::Object(entries) => entries
+            .iter()
+            .map(|(key, item)| (Value::text(key.clone(), item.span).marked(marked), item.clone().marked(marked)))
+            .collect(),
+        Data::Unknown(cause) => return Err(Value::because(&forget_candidates(cause), span)),
+        Data::Null => return Err(Value::refused("there is nothing to go through: this is null", span)),
+        _ => return Err(Value::refused("there is nothing to go through: this is no collection", span)),
+    })
+}
+
+/// One of two values, not known which: what they agree on is known.
+fn either(condition: &Value, yes: Value, no: Value, span: Span) -> Value {
+    let Some(cause) = condition.cause() else { return yes };
+    let same = crate::terraform::convert::equal(&yes, &no);
+    if same == Some(true) {
+        return yes;
+    }
+    if let (Data::Object(a), Data::Object(b)) = (&yes.data, &no.data)
+        && a.known.keys().eq(b.known.keys())
+    {
+        let rest = a.rest.clone().or_else(|| b.rest.clone());
+        let known = a
+            .iter()
+            .zip(b.known.values())
+            .map(|((key, a), b)| (key.clone(), either(condition, a.clone(), b.clone(), span)))
+            .collect();
+        return Value::object(Entries { known, rest }, span);
+    }
+    let mut candidates = Vec::new();
+    for arm in [yes, no] {
+        match &arm.data {
+            // An arm that is itself one of several brings these; one that is wholly unknown leaves nothing to say.
+            Data::Unknown(inner) if inner.candidates.is_empty() => {
+                candidates.clear();
+                break;
+            }
+            Data::Unknown(inner) => candidates.extend(inner.candidates.iter().cloned()),
+            _ => candidates.push(arm),
+        }
+    }
+    let cause = Cause { candidates, ..Cause::clone(&forget_candidates(cause)) };
+    Value::new(Data::Unknown(Arc::new(cause)), span)
+}
+
+/// A set of these.
+pub(in crate::terraform) fn set(items: Vec<Value>, span: Span) -> Value {
+    Value::new(Data::Set(Arc::new(set_of(items))), span)
+}

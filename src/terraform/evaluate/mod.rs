@@ -1,0 +1,120 @@
+//! Expressions → values, blocks → evaluated blocks.
+//!
+//! One `Evaluator` reads one root: a tree of module instances, each of which evaluates what is asked of it once and
+//! remembers it. An expression that Terraform would refuse, or whose result depends on what cannot be known, becomes
+//! an unknown value that says why; nothing here fails.
+
+mod blocks;
+mod budget;
+mod expand;
+mod expression;
+mod instance;
+mod operators;
+mod providers;
+mod references;
+mod traverse;
+mod variables;
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, HashMap};
+use std::rc::Rc;
+use std::sync::Arc;
+
+use crate::diagnostic::Diagnostic;
+use crate::source::{Sources, Span};
+
+use super::Options;
+use super::value::{Cause, Value};
+
+pub(super) use budget::Budget;
+pub(super) use expression::set;
+pub(super) use instance::Instance;
+pub(super) use traverse::element;
+pub(super) use variables::Assignment;
+
+/// Evaluates one root.
+pub(super) struct Evaluator<'r> {
+    pub(super) sources: &'r Sources,
+    pub(super) library: &'r super::library::Library<'r>,
+    pub(super) options: &'r Options,
+    /// The directory of the root: `file("x")` and `path.root` are relative to it.
+    pub(super) root: String,
+    /// What assigns values to the variables of the root, the strongest last.
+    pub(super) assignments: HashMap<String, Vec<Assignment>>,
+    pub(super) modules: super::modules::Modules,
+    pub(super) budget: Budget,
+    pub(super) diagnostics: RefCell<Vec<Diagnostic>>,
+}
+
+/// What names mean where an expression stands.
+#[derive(Clone, Copy)]
+pub(super) struct Scope<'s> {
+    /// The module that it belongs to; none for constants.
+    pub(super) module: Option<&'s Rc<Instance>>,
+    pub(super) repetition: &'s Repetition,
+    pub(super) variables: Option<&'s Variable<'s>>,
+    /// The variables of a template file.
+    pub(super) names: Option<&'s BTreeMap<Arc<str>, Value>>,
+}
+
+/// A variable of a `for`, or the iterator of a `dynamic` block.
+pub(super) struct Variable<'s> {
+    pub(super) name: &'s str,
+    pub(super) value: Value,
+    pub(super) outer: Option<&'s Variable<'s>>,
+}
+
+/// Which of several instances a block is.
+#[derive(Debug, Clone)]
+pub(super) enum Repetition {
+    Single,
+    Count(Value),
+    Each {
+        key: Value,
+        value: Value,
+    },
+    /// There are some, but not known how many or which.
+    UnknownCount(Arc<Cause>),
+    UnknownEach(Arc<Cause>),
+}
+
+impl<'s> Scope<'s> {
+    pub(super) const CONSTANT: Scope<'static> =
+        Scope { module: None, repetition: &Repetition::Single, variables: None, names: None };
+
+    pub(super) fn of(module: &'s Rc<Instance>, repetition: &'s Repetition) -> Self {
+        Scope { module: Some(module), repetition, variables: None, names: None }
+    }
+
+    fn with<'n>(&self, variable: &'n Variable<'n>) -> Scope<'n>
+    where
+        's: 'n,
+    {
+        Scope { variables: Some(variable), ..*self }
+    }
+
+    fn variable(&self, name: &str) -> Option<&'s Value> {
+        let mut next = self.variables;
+        while let Some(variable) = next {
+            if variable.name == name {
+                return Some(&variable.value);
+            }
+            next = variable.outer;
+        }
+        self.names?.get(name)
+    }
+}
+
+impl Evaluator<'_> {
+    pub(super) fn tell(&self, diagnostic: Diagnostic) {
+        let mut told = self.diagnostics.borrow_mut();
+        if !told.contains(&diagnostic) {
+            told.push(diagnostic);
+        }
+    }
+
+    /// Takes so many steps; `Err` where there are none left.
+    fn spend(&self, steps: u64, span: Span) -> Result<(), Value> {
+        self.budget.spend(steps).map_err(|cause| Value::because(&cause, span))
+    }
+}

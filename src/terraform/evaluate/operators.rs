@@ -1,0 +1,105 @@
+use std::sync::Arc;
+
+use crate::source::Span;
+use crate::terraform::convert::equal;
+use crate::terraform::syntax::{BinaryOperator, UnaryOperator};
+use crate::terraform::types::Type;
+use crate::terraform::value::{Cause, Data, Number, Value};
+
+/// Applies an operator; an operand that is not known makes the result unknown unless the other decides.
+pub(super) fn binary(operator: BinaryOperator, a: &Value, b: &Value, span: Span) -> Value {
+    let marked = a.sensitive || b.sensitive;
+    let result = match operator {
+        BinaryOperator::Or | BinaryOperator::And => logic(operator == BinaryOperator::Or, a, b, span),
+        BinaryOperator::Equal | BinaryOperator::NotEqual => match equal(a, b) {
+            Some(same) => Value::bool(same == (operator == BinaryOperator::Equal), span),
+            None => depends_on(a, b, span),
+        },
+        _ => numeric(operator, a, b, span),
+    };
+    result.marked(marked)
+}
+
+pub(super) fn unary(operator: UnaryOperator, operand: &Value, span: Span) -> Value {
+    let result = match operator {
+        UnaryOperator::Not => match boolean(operand, span) {
+            Ok(flag) => Value::bool(!flag, span),
+            Err(unknown) => unknown,
+        },
+        UnaryOperator::Minus => match number(operand, span) {
+            Ok(number) => Value::number(number.negated(), span),
+            Err(unknown) => unknown,
+        },
+    };
+    result.marked(operand.sensitive)
+}
+
+fn logic(decides: bool, a: &Value, b: &Value, span: Span) -> Value {
+    match (boolean(a, span), boolean(b, span)) {
+        (Ok(flag), Ok(_)) if flag == decides => Value::bool(decides, span),
+        (Ok(_), Ok(flag)) => Value::bool(flag, span),
+        (Ok(flag), Err(unknown)) | (Err(unknown), Ok(flag)) => match unknown.cause() {
+            Some(cause) if flag == decides && !cause.refused => Value::bool(decides, span),
+            _ => unknown,
+        },
+        (Err(unknown), Err(_)) => unknown,
+    }
+}
+
+fn numeric(operator: BinaryOperator, a: &Value, b: &Value, span: Span) -> Value {
+    let (a, b) = match (number(a, span), number(b, span)) {
+        (Ok(a), Ok(b)) => (a, b),
+        (Err(unknown), _) | (_, Err(unknown)) => return unknown,
+    };
+    let result = match operator {
+        BinaryOperator::Less => return Value::bool(a < b, span),
+        BinaryOperator::LessOrEqual => return Value::bool(a <= b, span),
+        BinaryOperator::Greater => return Value::bool(a > b, span),
+        BinaryOperator::GreaterOrEqual => return Value::bool(a >= b, span),
+        BinaryOperator::Add => a.plus(&b),
+        BinaryOperator::Subtract => a.minus(&b),
+        BinaryOperator::Multiply => a.times(&b),
+        BinaryOperator::Divide if b.is_zero() => return Value::refused("this divides by zero", span),
+        BinaryOperator::Divide => a.divided_by(&b),
+        BinaryOperator::Modulo if b.is_zero() => return Value::refused("this divides by zero", span),
+        _ => a.remainder(&b),
+    };
+    result.map_or_else(|| Value::unknown("this number is too large", span), |number| Value::number(number, span))
+}
+
+fn number(value: &Value, span: Span) -> Result<Number, Value> {
+    let converted = primitive(&Type::Number, value, span)?;
+    converted.as_number().ok_or_else(|| Value::refused("this is no number", span))
+}
+
+pub(super) fn boolean(value: &Value, span: Span) -> Result<bool, Value> {
+    let converted = primitive(&Type::Bool, value, span)?;
+    converted.as_bool().ok_or_else(|| Value::refused("this is no boolean", span))
+}
+
+fn primitive(of: &Type, value: &Value, span: Span) -> Result<Value, Value> {
+    match &value.data {
+        Data::Null => Err(Value::refused("an operand is null", span)),
+        Data::Unknown(cause) => Err(Value::because(&forget_candidates(cause), span)),
+        _ => match of.convert(value) {
+            Value { data: Data::Unknown(cause), .. } => Err(Value::because(&cause, span)),
+            converted => Ok(converted),
+        },
+    }
+}
+
+fn depends_on(a: &Value, b: &Value, span: Span) -> Value {
+    let cause = a.any_cause().or_else(|| b.any_cause()).map(forget_candidates);
+    match cause {
+        Some(cause) => Value::because(&cause, span),
+        None => Value::unknown("this comparison is not known", span),
+    }
+}
+
+/// The same cause for another value: what could be the candidates of one is not those of the other.
+pub(super) fn forget_candidates(cause: &Arc<Cause>) -> Arc<Cause> {
+    if cause.candidates.is_empty() {
+        return cause.clone();
+    }
+    Arc::new(Cause { candidates: Vec::new(), ..Cause::clone(cause) })
+}

@@ -1,0 +1,65 @@
+use std::rc::Rc;
+use std::sync::Arc;
+
+use crate::terraform::block::Provider;
+use crate::terraform::module::provider_alias;
+use crate::terraform::syntax::{BlockNode, Expression, Kind, StepKind};
+
+use super::{Evaluator, Instance, Repetition, Scope};
+
+impl Evaluator<'_> {
+    /// The configuration that a resource uses: named by `provider`, or the default one of its type.
+    pub(super) fn provider_of(&self, module: &Rc<Instance>, node: &BlockNode) -> Option<Arc<Provider>> {
+        let name = match node.body.attribute("provider") {
+            Some(attribute) => provider_name(&attribute.expression)?,
+            None => node.label(0).split('_').next()?.to_owned(),
+        };
+        self.provider(module, &name)
+    }
+
+    /// `aws` or `aws.west`, as the module names it.
+    fn provider(&self, module: &Rc<Instance>, name: &str) -> Option<Arc<Provider>> {
+        module.providers.get(name, || self.work_out_provider(module, name)).ok().flatten()
+    }
+
+    fn work_out_provider(&self, module: &Rc<Instance>, name: &str) -> Option<Arc<Provider>> {
+        let (kind, alias) = name.split_once('.').map_or((name, None), |(kind, alias)| (kind, Some(alias)));
+        let own = module.code.providers.iter().find(|node| node.label(0) == kind && provider_alias(node) == alias);
+        if let Some(node) = own {
+            let block = self.block(node, Scope::of(module, &Repetition::Single), module);
+            return Some(Arc::new(Provider {
+                name: kind.to_owned(),
+                alias: alias.map(str::to_owned),
+                span: block.span,
+                attributes: block.attributes,
+                blocks: block.blocks,
+            }));
+        }
+        let call = module.call.as_ref()?;
+        let given = call.node().and_then(|node| node.body.attribute("providers")).and_then(|providers| {
+            let Kind::Object(items) = &providers.expression.kind else { return None };
+            let item = items.iter().find(|item| provider_name(&item.key).as_deref() == Some(name))?;
+            provider_name(&item.value)
+        });
+        match given {
+            Some(given) => self.provider(&call.parent, &given),
+            None if alias.is_none() => self.provider(&call.parent, name),
+            None => None,
+        }
+    }
+}
+
+/// `aws.west`, quoted or not.
+fn provider_name(expression: &Expression) -> Option<String> {
+    match &expression.kind {
+        Kind::Name(name) | Kind::Text(name) => Some(name.to_string()),
+        Kind::Traversal(base, steps) => {
+            let base = provider_name(base)?;
+            match &steps.first()?.kind {
+                StepKind::Attribute(alias) => Some(format!("{base}.{alias}")),
+                _ => Some(base),
+            }
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,254 @@
+use std::rc::Rc;
+use std::sync::Arc;
+
+use crate::source::Span;
+use crate::terraform::convert::set_of;
+use crate::terraform::syntax::{Expression, Kind, Step, StepKind};
+use crate::terraform::value::{Cause, Computed, Data, Value};
+
+use super::operators::forget_candidates;
+use super::{Evaluator, Instance, Repetition, Scope};
+
+/// A collection indexed with something unknown has so many candidates at most.
+const CANDIDATES: usize = 32;
+
+impl Evaluator<'_> {
+    /// A reference, or dots and brackets after any expression.
+    pub(super) fn traverse(&self, base: &Expression, steps: &[Step], scope: Scope<'_>) -> Value {
+        let (value, rest) = match &base.kind {
+            Kind::Name(name) => match scope.variable(name) {
+                Some(value) => (value.clone(), steps),
+                None => {
+                    let (value, used) = self.reference(name, base.span, steps, scope);
+                    (value, steps.get(used..).unwrap_or_default())
+                }
+            },
+            _ => (self.evaluate(base, scope), steps),
+        };
+        self.apply(value, rest, scope)
+    }
+
+    fn apply(&self, mut value: Value, steps: &[Step], scope: Scope<'_>) -> Value {
+        for step in steps {
+            value = match &step.kind {
+                StepKind::Attribute(name) => attribute(&value, name, step.span),
+                StepKind::Index(index) => {
+                    let index = self.evaluate(index, scope);
+                    element(&value, &index, step.span)
+                }
+                StepKind::Splat(each) => self.splat(&value, each, step.span, scope),
+            };
+        }
+        value
+    }
+
+    fn splat(&self, value: &Value, each: &[Step], span: Span, scope: Scope<'_>) -> Value {
+        let result = match &value.data {
+            Data::Null => Value::tuple(Vec::new(), value.span),
+            Data::Unknown(cause) => Value::because(&forget_candidates(cause), span),
+            Data::List(items) | Data::Set(items) | Data::Tuple(items) => {
+                if let Err(unknown) = self.spend(items.len() as u64, span) {
+                    return unknown;
+                }
+                let results = items.iter().map(|item| self.apply(item.clone(), each, scope)).collect();
+                match &value.data {
+                    Data::Tuple(_) => Value::tuple(results, value.span),
+                    _ => Value::list(results, value.span),
+                }
+            }
+            _ => Value::tuple(vec![self.apply(value.clone(), each, scope)], value.span),
+        };
+        result.marked(value.sensitive)
+    }
+
+    /// What a name and the first steps after it refer to, and how many steps that were.
+    fn reference(&self, name: &str, span: Span, steps: &[Step], scope: Scope<'_>) -> (Value, usize) {
+        let Some(module) = scope.module else {
+            return (Value::refused(format!("`{name}` cannot be used here"), span), steps.len());
+        };
+        let labels: Vec<&str> = steps.iter().take(2).map_while(step_name).collect();
+        let whole = steps.first().map_or(span, |step| span.to(step.span));
+        match (name, labels.as_slice()) {
+            ("var", [first, ..]) => (self.variable(module, first, whole), 1),
+            ("local", [first, ..]) => (self.local(module, first, whole), 1),
+            ("each", [first, ..]) => (each(first, scope.repetition, whole), 1),
+            ("count", ["index", ..]) => (count_index(scope.repetition, whole), 1),
+            ("path", [first, ..]) => (self.path(first, module, whole), 1),
+            ("terraform" | "tofu", ["workspace", ..]) => {
+                (Value::text(self.options.workspace.as_deref().unwrap_or("default"), whole), 1)
+            }
+            ("terraform" | "tofu", ["applying", ..]) => (Value::unknown("this is known when it is applied", whole), 1),
+            ("module", [first, ..]) => self.module_reference(module, first, steps, whole, scope),
+            ("data" | "ephemeral", [kind, label]) => {
+                (self.resource_value(module, &format!("{name}.{kind}.{label}"), whole), 2)
+            }
+            ("self", _) => (Value::unknown("`self` is known when it is applied", span), steps.len()),
+            (kind, [label, ..]) if !is_reserved(kind) => {
+                (self.resource_value(module, &format!("{kind}.{label}"), whole), 1)
+            }
+            _ => (Value::refused(format!("`{name}` is not declared"), span), steps.len()),
+        }
+    }
+
+    fn path(&self, which: &str, module: &Instance, span: Span) -> Value {
+        match which {
+            "root" => Value::text(".", span),
+            "module" => Value::text(relative(&self.root, &module.code.directory), span),
+            "cwd" => Value::unknown("`path.cwd` depends on where Terraform runs", span),
+            _ => Value::refused(format!("`path.{which}` does not exist"), span),
+        }
+    }
+
+    /// `module.name`, its instance and its output as far as they are written.
+    fn module_reference(
+        &self,
+        module: &Rc<Instance>,
+        name: &str,
+        steps: &[Step],
+        span: Span,
+        scope: Scope<'_>,
+    ) -> (Value, usize) {
+        let Some(index) = module.code.calls.index(name) else {
+            return (self.undeclared(module, &format!("module `{name}`"), span), steps.len());
+        };
+        let Some(called) = self.called(module, index) else {
+            return (self.cycle(&format!("module `{name}`"), span), steps.len());
+        };
+        match (&steps.get(1).map(|step| &step.kind), steps.get(2).and_then(step_name)) {
+            (Some(StepKind::Attribute(output)), _) => {
+                if let Some(value) = self.output_of(&called, None, output, span) {
+                    return (value, 2);
+                }
+            }
+            (Some(StepKind::Index(index)), Some(output)) => {
+                let key = self.evaluate(index, scope);
+                if let Some(value) = self.output_of(&called, Some(&key), output, span) {
+                    return (value, 3);
+                }
+            }
+            _ => {}
+        }
+        (self.outputs(&called), 1)
+    }
+}
+
+fn step_name(step: &Step) -> Option<&str> {
+    match &step.kind {
+        StepKind::Attribute(name) => Some(name),
+        _ => None,
+    }
+}
+
+/// Names that begin a reference to something else than a resource.
+pub(super) fn is_reserved(name: &str) -> bool {
+    matches!(
+        name,
+        "var" | "local" | "each" | "count" | "path" | "terraform" | "tofu" | "module" | "data" | "self" | "ephemeral"
+    )
+}
+
+fn each(which: &str, repetition: &Repetition, span: Span) -> Value {
+    match (repetition, which) {
+        (Repetition::Each { key, .. }, "key") => key.clone(),
+        (Repetition::Each { value, .. }, "value") => value.clone(),
+        (Repetition::UnknownEach(cause), "key" | "value") => Value::because(cause, span),
+        _ => Value::refused("`each` is known in a block with `for_each` only", span),
+    }
+}
+
+fn count_index(repetition: &Repetition, span: Span) -> Value {
+    match repetition {
+        Repetition::Count(index) => index.clone(),
+        Repetition::UnknownCount(cause) => Value::because(cause, span),
+        _ => Value::refused("`count.index` is known in a block with `count` only", span),
+    }
+}
+
+/// A path from one directory of the tree to another.
+fn relative(from: &str, to: &str) -> String {
+    let parts = |path: &str| path.split('/').filter(|part| !part.is_empty()).map(str::to_owned).collect::<Vec<_>>();
+    let (from, to) = (parts(from), parts(to));
+    let common = from.iter().zip(&to).take_while(|(a, b)| a == b).count();
+    let ups = vec!["..".to_owned(); from.len() - common];
+    let path = [&ups, to.get(common..).unwrap_or_default()].concat().join("/");
+    if path.is_empty() { ".".into() } else { path }
+}
+
+/// `value.name`
+pub(super) fn attribute(value: &Value, name: &str, span: Span) -> Value {
+    let result = match &value.data {
+        Data::Map(entries) | Data::Object(entries) => match (entries.get(name), &entries.rest) {
+            (Some(member), _) => member.clone(),
+            (None, Some(cause)) => member_of_rest(cause, name, span),
+            (None, None) => Value::refused(format!("there is no attribute `{name}`"), span),
+        },
+        Data::Unknown(cause) => member_of_rest(&member_candidates(cause, name), name, span),
+        Data::Null => Value::refused(format!("the attribute `{name}` is asked of null"), span),
+        _ => Value::refused(format!("there is no attribute `{name}`"), span),
+    };
+    result.marked(value.sensitive)
+}
+
+/// Candidates of a member are the members of candidates.
+fn member_candidates(cause: &Arc<Cause>, name: &str) -> Arc<Cause> {
+    if cause.candidates.is_empty() {
+        return cause.clone();
+    }
+    let members = cause.candidates.iter().map(|value| value.entries().and_then(|entries| entries.get(name)).cloned());
+    let candidates = members.collect::<Option<Vec<Value>>>().unwrap_or_default();
+    Arc::new(Cause { candidates, ..Cause::clone(cause) })
+}
+
+fn member_of_rest(cause: &Arc<Cause>, name: &str, span: Span) -> Value {
+    match &cause.computed_by {
+        Some(computed) if computed.attribute.is_empty() => {
+            let address = computed.address.clone();
+            let why =
+                format!("`{address}.{name}` {}", cause.why.split_once("` ").map_or("is not known", |(_, why)| why));
+            let computed_by = Some(Computed { address, attribute: name.into() });
+            let cause = Cause { why, computed_by, ..Cause::clone(cause) };
+            Value::new(Data::Unknown(Arc::new(cause)), span)
+        }
+        _ => Value::because(cause, span),
+    }
+}
+
+/// `value[key]`
+pub(in crate::terraform) fn element(value: &Value, key: &Value, span: Span) -> Value {
+    let result = match (&value.data, &key.data) {
+        (Data::Unknown(cause), _) => Value::because(&forget_candidates(cause), span),
+        (Data::Null, _) => Value::refused("an element is asked of null", span),
+        (_, Data::Null) => Value::refused("an index is null", span),
+        (Data::Map(_) | Data::Object(_), Data::Text(name)) => attribute(value, name, span),
+        (_, Data::Unknown(cause)) => one_of(value, cause, span),
+        (Data::Map(_) | Data::Object(_), _) => match key.as_text() {
+            Some(name) => attribute(value, &name, span),
+            None => Value::refused("this is no key of a map", span),
+        },
+        (Data::List(items) | Data::Tuple(items), _) => match key.as_number().and_then(|number| number.as_usize()) {
+            Some(index) => match items.get(index) {
+                Some(item) => item.clone(),
+                None => Value::refused(format!("there is no element {index}: there are {}", items.len()), span),
+            },
+            None => Value::refused("this is no index of a list", span),
+        },
+        (Data::Set(_), _) => Value::refused("elements of a set have no index", span),
+        _ => Value::refused("this value has no elements", span),
+    };
+    result.marked(value.sensitive || key.sensitive)
+}
+
+/// An element, not known which.
+fn one_of(value: &Value, cause: &Arc<Cause>, span: Span) -> Value {
+    let members: Vec<Value> = match value.entries() {
+        Some(entries) if entries.rest.is_some() => Vec::new(),
+        Some(entries) => entries.known.values().cloned().collect(),
+        None => value.items().to_vec(),
+    };
+    let mut candidates = Vec::new();
+    if members.len() <= CANDIDATES && members.iter().all(Value::is_wholly_known) {
+        candidates = set_of(members);
+    }
+    let cause = Cause { candidates, ..Cause::clone(cause) };
+    Value::new(Data::Unknown(Arc::new(cause)), span)
+}

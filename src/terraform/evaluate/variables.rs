@@ -1,0 +1,137 @@
+use std::rc::Rc;
+use std::sync::Arc;
+
+use crate::diagnostic::Diagnostic;
+use crate::source::Span;
+use crate::terraform::syntax::{BlockNode, Kind};
+use crate::terraform::types::Type;
+use crate::terraform::value::Value;
+
+use super::{Evaluator, Instance, Repetition, Scope};
+
+impl Evaluator<'_> {
+    /// `var.name`
+    pub(super) fn variable(&self, module: &Rc<Instance>, name: &str, at: Span) -> Value {
+        let Some(declared) = module.code.variables.get(name) else {
+            return self.undeclared(module, &format!("variable `{name}`"), at);
+        };
+        let result = module.variables.get(name, || self.work_out_variable(module, name, declared));
+        result.unwrap_or_else(|_| self.cycle(&format!("variable `{name}`"), declared.header))
+    }
+
+    /// `local.name`
+    pub(super) fn local(&self, module: &Rc<Instance>, name: &str, at: Span) -> Value {
+        let Some(local) = module.code.locals.get(name) else {
+            return self.undeclared(module, &format!("local `{name}`"), at);
+        };
+        let scope = Scope::of(module, &Repetition::Single);
+        let result = module.locals.get(name, || self.evaluate(&local.expression, scope));
+        result.unwrap_or_else(|_| self.cycle(&format!("local `{name}`"), local.name.span))
+    }
+
+    /// `module.call.name`, seen from inside the called module.
+    pub(super) fn output(&self, module: &Rc<Instance>, name: &str, at: Span) -> Value {
+        let Some(output) = module.code.outputs.get(name) else {
+            return self.undeclared(module, &format!("output `{name}`"), at);
+        };
+        let Some(value) = output.body.attribute("value") else {
+            return Value::refused(format!("the output `{name}` has no value"), output.header);
+        };
+        let scope = Scope::of(module, &Repetition::Single);
+        let result = module.outputs.get(name, || {
+            let sensitive = self.flag(output, "sensitive").unwrap_or(false);
+            self.evaluate(&value.expression, scope).marked(sensitive)
+        });
+        result.unwrap_or_else(|_| self.cycle(&format!("output `{name}`"), output.header))
+    }
+
+    pub(super) fn undeclared(&self, module: &Instance, what: &str, at: Span) -> Value {
+        if module.code.incomplete {
+            return Value::unknown(format!("{what} may stand in a file that does not parse"), at);
+        }
+        Value::refused(format!("{what} is not declared"), at)
+    }
+
+    pub(super) fn cycle(&self, what: &str, span: Span) -> Value {
+        let why = format!("{what} depends on itself");
+        self.tell(Diagnostic::unreadable(why.clone(), span));
+        Value::refused(why, span)
+    }
+
+    fn flag(&self, block: &BlockNode, name: &str) -> Option<bool> {
+        self.evaluate(&block.body.attribute(name)?.expression, Scope::CONSTANT).as_bool()
+    }
+
+    fn work_out_variable(&self, module: &Rc<Instance>, name: &str, declared: &BlockNode) -> Value {
+        let of = self.declared_type(declared);
+        let default = || declared.body.attribute("default").map(|d| self.evaluate(&d.expression, Scope::CONSTANT));
+        let given = match &module.call {
+            None => self.assigned(name, &of),
+            Some(call) => call
+                .node()
+                .and_then(|node| node.body.attribute(name))
+                .map(|argument| self.evaluate(&argument.expression, call.scope())),
+        };
+        let nullable = self.flag(declared, "nullable").unwrap_or(true);
+        let value = match given {
+            Some(given) if !given.is_null() || nullable => Some(given),
+            _ => default(),
+        };
+        let sensitive = self.flag(declared, "sensitive").unwrap_or(false);
+        match value {
+            Some(value) => of.convert(&value).marked(sensitive),
+            None => Value::unknown(format!("variable `{name}` has no value"), declared.header).marked(sensitive),
+        }
+    }
+
+    fn declared_type(&self, declared: &BlockNode) -> Type {
+        let Some(attribute) = declared.body.attribute("type") else { return Type::Any };
+        let text = match &attribute.expression.kind {
+            // Quoted: as 0.11 and JSON spell it.
+            Kind::Text(text) => crate::terraform::syntax::parse_expression(attribute.expression.span.file, text).ok(),
+            _ => None,
+        };
+        let expression = text.as_ref().unwrap_or(&attribute.expression);
+        let parsed = Type::parse(expression, &mut |default| self.evaluate(default, Scope::CONSTANT));
+        parsed.unwrap_or_else(|why| {
+            self.tell(Diagnostic::unreadable(why, attribute.expression.span));
+            Type::Any
+        })
+    }
+
+    /// What files, the environment and the command line assign to a variable of the root.
+    fn assigned(&self, name: &str, of: &Type) -> Option<Value> {
+        let mut value = None;
+        for source in self.assignments.get(name)? {
+            value = Some(source.value(self, of));
+        }
+        value
+    }
+}
+
+/// What assigns a value to a variable of the root.
+#[derive(Debug, Clone)]
+pub(in crate::terraform) enum Assignment {
+    /// A line of a `.tfvars` file.
+    Written(Arc<crate::terraform::syntax::Attribute>),
+    /// Text of the command line or the environment: taken as it is where the variable is a string.
+    Text(Span),
+}
+
+impl Assignment {
+    fn value(&self, evaluator: &Evaluator<'_>, of: &Type) -> Value {
+        match self {
+            Assignment::Written(attribute) => evaluator.evaluate(&attribute.expression, Scope::CONSTANT),
+            Assignment::Text(span) => {
+                let text = evaluator.sources.text(span.file);
+                if matches!(of, Type::Text | Type::Number | Type::Bool | Type::Any) {
+                    return Value::text(&*text, *span);
+                }
+                match crate::terraform::syntax::parse_expression(span.file, &text) {
+                    Ok(expression) => evaluator.evaluate(&expression, Scope::CONSTANT),
+                    Err(error) => Value::refused(error.message, error.span),
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,481 @@
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::terraform::convert::{equal, set_of};
+use crate::terraform::evaluate::{element, set};
+use crate::terraform::types::Type;
+use crate::terraform::value::{Cause, Data, Entries, Number, Value};
+
+use super::{Arguments, Failure, Function, Outcome, items, known, text, unified};
+
+pub(super) const TABLE: &[(&str, Function)] = &[
+    ("alltrue", all_true),
+    ("anytrue", any_true),
+    ("chunklist", chunk_list),
+    ("coalesce", coalesce),
+    ("coalescelist", coalesce_list),
+    ("compact", compact),
+    ("concat", concat),
+    ("contains", contains),
+    ("distinct", distinct),
+    ("element", element_of),
+    ("ephemeralasnull", |a| a.get(0).cloned()),
+    ("flatten", flatten),
+    ("index", index),
+    ("issensitive", |a| a.answer_bool(a.get(0)?.sensitive)),
+    ("keys", keys),
+    ("length", length),
+    ("lookup", lookup),
+    ("matchkeys", match_keys),
+    ("merge", merge),
+    ("nonsensitive", |a| Ok(a.get(0)?.clone().unmarked())),
+    ("one", one),
+    ("range", range),
+    ("reverse", reverse),
+    ("sensitive", |a| Ok(a.get(0)?.clone().marked(true))),
+    ("setintersection", set_intersection),
+    ("setproduct", set_product),
+    ("setsubtract", set_subtract),
+    ("setunion", set_union),
+    ("slice", slice),
+    ("sort", sort),
+    ("tobool", |a| to(a, Type::Bool)),
+    ("tolist", |a| to(a, Type::List(Box::new(Type::Any)))),
+    ("tomap", |a| to(a, Type::Map(Box::new(Type::Any)))),
+    ("tonumber", |a| to(a, Type::Number)),
+    ("toset", |a| to(a, Type::Set(Box::new(Type::Any)))),
+    ("tostring", |a| to(a, Type::Text)),
+    ("transpose", transpose),
+    ("values", values),
+    ("zipmap", zip_map),
+];
+
+fn to(a: &Arguments<'_>, of: Type) -> Outcome {
+    a.exactly(1)?;
+    let value = a.get(0)?;
+    if value.items().len() > 1 && !value.is_unknown() && !matches!(of, Type::Bool | Type::Number | Type::Text) {
+        Type::common(value.items().iter().map(Type::of)).ok_or("the elements have no common type")?;
+    }
+    Ok(of.convert(value))
+}
+
+fn all_true(a: &Arguments<'_>) -> Outcome {
+    let mut unknown = None;
+    for item in a.items(0)? {
+        match (&item.data, item.as_bool()) {
+            (Data::Unknown(cause), _) => unknown = Some(cause.clone()),
+            (_, Some(true)) => {}
+            _ => return a.answer_bool(false),
+        }
+    }
+    unknown.map_or_else(|| a.answer_bool(true), |cause| Err(cause.into()))
+}
+
+fn any_true(a: &Arguments<'_>) -> Outcome {
+    let mut unknown = None;
+    for item in a.items(0)? {
+        match (&item.data, item.as_bool()) {
+            (Data::Unknown(cause), _) => unknown = Some(cause.clone()),
+            (_, Some(true)) => return a.answer_bool(true),
+            _ => {}
+        }
+    }
+    unknown.map_or_else(|| a.answer_bool(false), |cause| Err(cause.into()))
+}
+
+fn chunk_list(a: &Arguments<'_>) -> Outcome {
+    let items = a.items(0)?;
+    let size = usize::try_from(a.whole_number(1)?).map_err(|_| "the size is negative")?;
+    let size = if size == 0 { items.len().max(1) } else { size };
+    a.answer_list(items.chunks(size).map(|chunk| Value::list(chunk.to_vec(), a.span)).collect())
+}
+
+fn coalesce(a: &Arguments<'_>) -> Outcome {
+    let common = Type::common(a.values.iter().map(Type::of)).ok_or("the arguments have no common type")?;
+    for value in &a.values {
+        let value = common.convert(value);
+        match &value.data {
+            Data::Null => {}
+            Data::Text(text) if text.is_empty() => {}
+            Data::Unknown(cause) => return Err(cause.clone().into()),
+            _ => return Ok(value),
+        }
+    }
+    Err("all arguments are null or empty".into())
+}
+
+fn coalesce_list(a: &Arguments<'_>) -> Outcome {
+    for value in &a.values {
+        if !value.is_null() && !items(known(value)?)?.is_empty() {
+            return Ok(value.clone());
+        }
+    }
+    Err("all arguments are empty".into())
+}
+
+fn compact(a: &Arguments<'_>) -> Outcome {
+    let mut result = Vec::new();
+    for item in a.items(0)? {
+        if item.is_null() {
+            continue;
+        }
+        let converted = Type::Text.convert(item);
+        if text(&converted)?.is_empty() {
+            continue;
+        }
+        result.push(converted);
+    }
+    a.answer_list(result)
+}
+
+fn concat(a: &Arguments<'_>) -> Outcome {
+    let mut result = Vec::new();
+    let mut tuples = a.values.is_empty();
+    for value in &a.values {
+        let value = known(value)?;
+        match &value.data {
+            Data::Tuple(_) => tuples = true,
+            Data::List(_) => {}
+            _ => return Err("an argument is no list".into()),
+        }
+        result.extend(items(value)?.iter().cloned());
+    }
+    if tuples { a.answer_tuple(result) } else { a.answer_list(unified(result)) }
+}
+
+fn contains(a: &Arguments<'_>) -> Outcome {
+    a.exactly(2)?;
+    let wanted = a.get(1)?;
+    let mut undecided = wanted.any_cause().cloned();
+    for item in a.items(0)? {
+        match equal(item, wanted) {
+            Some(true) => return a.answer_bool(true),
+            Some(false) => {}
+            None => undecided = undecided.or_else(|| item.any_cause().cloned()),
+        }
+    }
+    match undecided {
+        Some(cause) if !a.items(0)?.is_empty() => Err(cause.into()),
+        _ => a.answer_bool(false),
+    }
+}
+
+fn distinct(a: &Arguments<'_>) -> Outcome {
+    let items = unified(a.items(0)?.to_vec());
+    let plain = items.iter().all(|item| matches!(item.data, Data::Text(_)));
+    if plain {
+        let mut seen = std::collections::HashSet::new();
+        let kept = items.iter().filter(|item| seen.insert(item.as_text().unwrap_or_default().into_owned()));
+        return a.answer_list(kept.cloned().collect());
+    }
+    let mut result: Vec<Value> = Vec::new();
+    for item in items {
+        a.evaluator.budget.spend(result.len() as u64)?;
+        if !result.iter().any(|seen| equal(seen, &item) == Some(true)) {
+            result.push(item);
+        }
+    }
+    a.answer_list(result)
+}
+
+fn element_of(a: &Arguments<'_>) -> Outcome {
+    a.exactly(2)?;
+    let list = a.items(0)?;
+    let index = a.get(1)?;
+    if let Data::Unknown(_) = index.data {
+        return Ok(element(a.get(0)?, index, a.span));
+    }
+    let size = i64::try_from(list.len()).unwrap_or(i64::MAX);
+    if size == 0 {
+        return Err("the list is empty".into());
+    }
+    let index = a.whole_number(1)?.rem_euclid(size);
+    usize::try_from(index).ok().and_then(|index| list.get(index)).cloned().ok_or_else(|| "no such element".into())
+}
+
+fn flatten(a: &Arguments<'_>) -> Outcome {
+    let mut result = Vec::new();
+    flatten_into(a.items(0)?, &mut result)?;
+    a.answer_tuple(result)
+}
+
+fn flatten_into(items: &[Value], into: &mut Vec<Value>) -> Result<(), Failure> {
+    for item in items {
+        match &item.data {
+            Data::List(inner) | Data::Set(inner) | Data::Tuple(inner) => flatten_into(inner, into)?,
+            _ => into.push(item.clone()),
+        }
+    }
+    Ok(())
+}
+
+fn index(a: &Arguments<'_>) -> Outcome {
+    a.exactly(2)?;
+    let wanted = a.known(1)?;
+    for (index, item) in a.items(0)?.iter().enumerate() {
+        match equal(item, wanted) {
+            Some(true) => return a.answer_number(Some(Number::counted(index))),
+            Some(false) => {}
+            None => return Err(item.any_cause().cloned().map_or("an element is not known".into(), Failure::from)),
+        }
+    }
+    Err("no element is equal".into())
+}
+
+fn keys(a: &Arguments<'_>) -> Outcome {
+    a.exactly(1)?;
+    let entries = closed(a.entries(0)?)?;
+    let keys = entries.iter().map(|(key, value)| Value::text(key.clone(), value.span)).collect();
+    match a.get(0)?.data {
+        Data::Map(_) => a.answer_list(keys),
+        _ => a.answer_tuple(keys),
+    }
+}
+
+/// A map of which all members are known to be there.
+fn closed(entries: &Entries) -> Result<&Entries, Failure> {
+    match &entries.rest {
+        Some(cause) => Err(Failure::Unknown(cause.clone())),
+        None => Ok(entries),
+    }
+}
+
+fn length(a: &Arguments<'_>) -> Outcome {
+    a.exactly(1)?;
+    let value = a.known(0)?;
+    let length = match &value.data {
+        Data::Text(text) => super::text::graphemes(text).count(),
+        Data::List(items) | Data::Tuple(items) => items.len(),
+        Data::Set(items) => match items.iter().find_map(Value::any_cause) {
+            Some(cause) if items.len() > 1 => return Err(cause.clone().into()),
+            _ => items.len(),
+        },
+        Data::Map(entries) | Data::Object(entries) => closed(entries)?.len(),
+        _ => return Err("the argument has no length".into()),
+    };
+    a.answer_number(Some(Number::counted(length)))
+}
+
+fn lookup(a: &Arguments<'_>) -> Outcome {
+    a.between(2, 3)?;
+    let map = a.known(0)?;
+    let entries = a.entries(0)?;
+    let key = a.get(1)?;
+    if let (Data::Unknown(_), true) = (&key.data, entries.rest.is_none()) {
+        return Ok(element(map, key, a.span));
+    }
+    let key = a.text(1)?;
+    match (entries.get(&key), &entries.rest, a.values.get(2)) {
+        (Some(value), _, _) => Ok(value.clone()),
+        (None, Some(cause), _) => Err(cause.clone().into()),
+        (None, None, Some(default)) => match (&map.data, Type::of(map)) {
+            (Data::Map(_), Type::Map(of)) => Ok(of.convert(default)),
+            _ => Ok(default.clone()),
+        },
+        (None, None, None) => Err(format!("there is no key `{key}`").into()),
+    }
+}
+
+fn match_keys(a: &Arguments<'_>) -> Outcome {
+    a.exactly(3)?;
+    let (values, keys, wanted) = (a.items(0)?, a.items(1)?, a.items(2)?);
+    if values.len() != keys.len() {
+        return Err("there are not as many keys as values".into());
+    }
+    a.evaluator.budget.spend((keys.len() as u64).saturating_mul(wanted.len() as u64))?;
+    let kept = values.iter().zip(keys).filter(|(_, key)| wanted.iter().any(|w| equal(key, w) == Some(true)));
+    a.answer_list(kept.map(|(value, _)| value.clone()).collect())
+}
+
+/// What may be overwritten by something unknown is itself unknown; what comes after it is known.
+fn merge(a: &Arguments<'_>) -> Outcome {
+    let mut result = Entries::default();
+    let mut maps = !a.values.is_empty();
+    for value in a.values.iter().filter(|value| !value.is_null()) {
+        let unknown = match &value.data {
+            Data::Unknown(cause) => Some(cause.clone()),
+            _ => value.entries().and_then(|entries| entries.rest.clone()),
+        };
+        if let Some(cause) = unknown {
+            let own = value.entries();
+            for (key, earlier) in &mut result.known {
+                if own.is_none_or(|own| own.get(key).is_none()) {
+                    let cause = Cause { candidates: Vec::new(), ..Cause::clone(&cause) };
+                    *earlier = Value::because(&Arc::new(cause), earlier.span);
+                }
+            }
+            result.rest = Some(cause);
+        }
+        match &value.data {
+            Data::Unknown(_) => {}
+            Data::Map(entries) | Data::Object(entries) => {
+                maps &= matches!(value.data, Data::Map(_));
+                result.known.extend(entries.iter().map(|(key, member)| (key.clone(), member.clone())));
+            }
+            _ => return Err("an argument is no map".into()),
+        }
+    }
+    Ok(if maps { Value::map(result, a.span) } else { Value::object(result, a.span) })
+}
+
+fn one(a: &Arguments<'_>) -> Outcome {
+    a.exactly(1)?;
+    match a.items(0)? {
+        [] => Ok(Value::null(a.span)),
+        [only] => Ok(only.clone()),
+        _ => Err("there is more than one element".into()),
+    }
+}
+
+fn range(a: &Arguments<'_>) -> Outcome {
+    const LIMIT: usize = 1024;
+    a.between(1, 3)?;
+    let zero = Number::integer(0);
+    let (start, end) = if a.len() == 1 { (zero.clone(), a.number(0)?) } else { (a.number(0)?, a.number(1)?) };
+    let step = match a.len() {
+        3 => a.number(2)?,
+        _ if end < start => Number::integer(-1),
+        _ => Number::integer(1),
+    };
+    if step.is_zero() {
+        return Err("the step is zero".into());
+    }
+    if start != end && (end < start) != step.is_negative() {
+        return Err("the step leads away from the end".into());
+    }
+    let mut result = Vec::new();
+    let mut next = start;
+    while if step.is_negative() { next > end } else { next < end } {
+        if result.len() >= LIMIT {
+            return Err(format!("makes more than {LIMIT} elements").into());
+        }
+        result.push(Value::number(next.clone(), a.span));
+        next = next.plus(&step).ok_or("a number is too large")?;
+    }
+    a.answer_list(result)
+}
+
+fn reverse(a: &Arguments<'_>) -> Outcome {
+    let reversed: Vec<Value> = a.items(0)?.iter().rev().cloned().collect();
+    match a.get(0)?.data {
+        Data::Tuple(_) => a.answer_tuple(reversed),
+        _ => a.answer_list(reversed),
+    }
+}
+
+/// The arguments as sets of one type.
+fn sets(a: &Arguments<'_>) -> Result<Vec<Vec<Value>>, Failure> {
+    let mut all = Vec::new();
+    for value in &a.values {
+        all.push(items(known(value)?)?.to_vec());
+    }
+    let common = Type::common(all.iter().flatten().map(Type::of));
+    let common = common.ok_or("the elements have no common type")?;
+    for item in all.iter().flatten() {
+        if let Some(cause) = item.any_cause() {
+            return Err(cause.clone().into());
+        }
+    }
+    Ok(all.into_iter().map(|items| set_of(items.iter().map(|item| common.convert(item)).collect())).collect())
+}
+
+fn set_intersection(a: &Arguments<'_>) -> Outcome {
+    let mut sets = sets(a)?.into_iter();
+    let mut result = sets.next().ok_or("argument 1 is missing")?;
+    for other in sets {
+        a.evaluator.budget.spend((result.len() as u64).saturating_mul(other.len() as u64))?;
+        result.retain(|item| other.iter().any(|o| equal(item, o) == Some(true)));
+    }
+    Ok(set(result, a.span))
+}
+
+fn set_union(a: &Arguments<'_>) -> Outcome {
+    Ok(set(sets(a)?.into_iter().flatten().collect(), a.span))
+}
+
+fn set_subtract(a: &Arguments<'_>) -> Outcome {
+    a.exactly(2)?;
+    let mut sets = sets(a)?.into_iter();
+    let (mut from, these) = (sets.next().unwrap_or_default(), sets.next().unwrap_or_default());
+    a.evaluator.budget.spend((from.len() as u64).saturating_mul(these.len() as u64))?;
+    from.retain(|item| !these.iter().any(|t| equal(item, t) == Some(true)));
+    Ok(set(from, a.span))
+}
+
+fn set_product(a: &Arguments<'_>) -> Outcome {
+    if a.len() < 2 {
+        return Err("takes two or more sets".into());
+    }
+    let mut all_sets = true;
+    let mut rows: Vec<Vec<Value>> = vec![Vec::new()];
+    for value in &a.values {
+        let value = known(value)?;
+        all_sets &= matches!(value.data, Data::Set(_));
+        let members = unified(items(value)?.to_vec());
+        let size = (rows.len() as u64).saturating_mul(members.len() as u64);
+        a.evaluator.budget.spend(size.saturating_mul(a.len() as u64))?;
+        rows = rows
+            .iter()
+            .flat_map(|row| members.iter().map(|member| [row.as_slice(), std::slice::from_ref(member)].concat()))
+            .collect();
+    }
+    let rows = rows.into_iter().map(|row| Value::tuple(row, a.span)).collect();
+    if all_sets { Ok(set(rows, a.span)) } else { a.answer_list(rows) }
+}
+
+fn slice(a: &Arguments<'_>) -> Outcome {
+    a.exactly(3)?;
+    let items = a.items(0)?;
+    let index = |at: usize| -> Result<usize, Failure> {
+        usize::try_from(a.whole_number(at)?).map_err(|_| "an index is negative".into())
+    };
+    let (start, end) = (index(1)?, index(2)?);
+    let part = items.get(start..end).ok_or("the indexes do not lie in the list, or not in order")?.to_vec();
+    match a.get(0)?.data {
+        Data::Tuple(_) => a.answer_tuple(part),
+        Data::List(_) => a.answer_list(part),
+        _ => Err("a set cannot be sliced".into()),
+    }
+}
+
+fn sort(a: &Arguments<'_>) -> Outcome {
+    let mut texts = Vec::new();
+    for item in a.items(0)? {
+        texts.push((text(item)?, item.span));
+    }
+    texts.sort_by(|a, b| a.0.cmp(&b.0));
+    a.answer_list(texts.into_iter().map(|(text, span)| Value::text(text, span)).collect())
+}
+
+fn transpose(a: &Arguments<'_>) -> Outcome {
+    let mut result: BTreeMap<Arc<str>, Vec<Value>> = BTreeMap::new();
+    for (key, value) in closed(a.entries(0)?)?.iter() {
+        for item in items(known(value)?)? {
+            result.entry(text(item)?).or_default().push(Value::text(key.clone(), a.span));
+        }
+    }
+    let known = result.into_iter().map(|(key, values)| (key, Value::list(values, a.span))).collect();
+    Ok(Value::map(Entries { known, rest: None }, a.span))
+}
+
+fn values(a: &Arguments<'_>) -> Outcome {
+    let values = closed(a.entries(0)?)?.known.values().cloned().collect();
+    match a.get(0)?.data {
+        Data::Map(_) => a.answer_list(values),
+        _ => a.answer_tuple(values),
+    }
+}
+
+fn zip_map(a: &Arguments<'_>) -> Outcome {
+    a.exactly(2)?;
+    let keys = a.texts(0)?;
+    let values = a.items(1)?;
+    if keys.len() != values.len() {
+        return Err("there are not as many values as keys".into());
+    }
+    let entries: Entries = keys.into_iter().zip(values.iter().cloned()).collect();
+    match a.get(1)?.data {
+        Data::Tuple(_) => Ok(Value::object(entries, a.span)),
+        _ => Ok(Value::map(entries, a.span)),
+    }
+}

@@ -1,0 +1,250 @@
+//! The functions of Terraform.
+//!
+//! Each takes evaluated arguments and gives a value, or says why there is none: the arguments are wrong, or something
+//! in them is not known. Functions that depend on the moment or on chance are unknown; files are read inside the tree
+//! only.
+
+mod collections;
+mod encoding;
+mod files;
+mod numbers;
+mod patterns;
+mod text;
+
+use std::sync::Arc;
+
+use crate::source::Span;
+
+use super::evaluate::{Evaluator, Scope};
+use super::number::Number;
+use super::syntax::{Call, Expression};
+use super::types::Type;
+use super::value::{Cause, Data, Entries, Value};
+
+/// Why a function gives no value.
+pub(super) enum Failure {
+    /// Terraform would refuse the call.
+    Refused(String),
+    /// It depends on something that is not known.
+    Unknown(Arc<Cause>),
+}
+
+impl From<String> for Failure {
+    fn from(why: String) -> Self {
+        Failure::Refused(why)
+    }
+}
+
+impl From<&str> for Failure {
+    fn from(why: &str) -> Self {
+        Failure::Refused(why.to_owned())
+    }
+}
+
+impl From<Arc<Cause>> for Failure {
+    fn from(cause: Arc<Cause>) -> Self {
+        Failure::Unknown(cause)
+    }
+}
+
+pub(super) type Outcome = Result<Value, Failure>;
+type Function = fn(&Arguments<'_>) -> Outcome;
+
+/// The arguments of a call.
+pub(super) struct Arguments<'a> {
+    pub(super) values: Vec<Value>,
+    pub(super) span: Span,
+    pub(super) evaluator: &'a Evaluator<'a>,
+}
+
+const TABLES: [&[(&str, Function)]; 6] =
+    [collections::TABLE, encoding::TABLE, files::TABLE, numbers::TABLE, patterns::TABLE, text::TABLE];
+
+/// What these give depends on when and where Terraform runs.
+const IMPURE: [&str; 7] = ["timestamp", "plantimestamp", "uuid", "bcrypt", "rsadecrypt", "base64gzip", "pathexpand"];
+
+fn find(name: &str) -> Option<Function> {
+    TABLES.iter().flat_map(|table| table.iter()).find(|(known, _)| *known == name).map(|(_, function)| *function)
+}
+
+impl Evaluator<'_> {
+    pub(super) fn call(&self, call: &Call, span: Span, scope: Scope<'_>) -> Value {
+        let name = call.name.text.strip_prefix("core::").unwrap_or(&call.name.text);
+        match name {
+            "try" => return self.try_each(&call.arguments, span, scope),
+            "can" => return self.can(&call.arguments, span, scope),
+            _ => {}
+        }
+        let Some(function) = find(name) else {
+            let known = IMPURE.contains(&name) || name.contains("::");
+            return match known {
+                true => Value::unknown(format!("`{name}` gives what only Terraform knows"), span),
+                false => Value::refused(format!("there is no function `{name}`"), span),
+            };
+        };
+        let mut values: Vec<Value> = call.arguments.iter().map(|argument| self.evaluate(argument, scope)).collect();
+        if call.expand
+            && let Some(last) = values.pop()
+        {
+            match &last.data {
+                Data::List(items) | Data::Tuple(items) | Data::Set(items) => values.extend(items.iter().cloned()),
+                Data::Unknown(cause) => return Value::because(cause, span),
+                _ => return Value::refused("`...` needs a list", span),
+            }
+        }
+        self.run(name, function, Arguments { values, span, evaluator: self })
+    }
+
+    fn run(&self, name: &str, function: Function, arguments: Arguments<'_>) -> Value {
+        let span = arguments.span;
+        let weight: u64 = arguments.values.iter().map(|value| u64::from(value.weight())).sum();
+        if let Err(cause) = self.budget.spend(weight) {
+            return Value::because(&cause, span);
+        }
+        let sensitive = arguments.values.iter().any(Value::any_sensitive);
+        match function(&arguments) {
+            Ok(value) => {
+                let marked = sensitive && !matches!(name, "nonsensitive" | "issensitive" | "length");
+                value.marked(marked)
+            }
+            Err(Failure::Refused(why)) => match arguments.values.iter().find_map(Value::any_cause) {
+                // An argument that could not be evaluated explains more than what the function makes of it.
+                Some(cause) if cause.refused => Value::because(cause, span),
+                _ => Value::refused(format!("`{name}`: {why}"), span),
+            },
+            Err(Failure::Unknown(cause)) => Value::because(&cause, span),
+        }
+    }
+
+    /// The first argument that Terraform would not refuse.
+    fn try_each(&self, arguments: &[Expression], span: Span, scope: Scope<'_>) -> Value {
+        for argument in arguments {
+            let value = self.evaluate(argument, scope);
+            if !value.any_refused() {
+                return value;
+            }
+        }
+        Value::refused("`try`: no argument can be evaluated", span)
+    }
+
+    fn can(&self, arguments: &[Expression], span: Span, scope: Scope<'_>) -> Value {
+        let [argument] = arguments else { return Value::refused("`can` takes one argument", span) };
+        let value = self.evaluate(argument, scope);
+        match value.cause() {
+            Some(cause) if !cause.refused => Value::because(cause, span),
+            _ => Value::bool(!value.any_refused(), span),
+        }
+    }
+}
+
+impl Arguments<'_> {
+    fn len(&self) -> usize {
+        self.values.len()
+    }
+
+    fn get(&self, index: usize) -> Result<&Value, Failure> {
+        self.values.get(index).ok_or_else(|| Failure::Refused(format!("argument {} is missing", index + 1)))
+    }
+
+    fn exactly(&self, number: usize) -> Result<(), Failure> {
+        self.between(number, number)
+    }
+
+    fn between(&self, least: usize, most: usize) -> Result<(), Failure> {
+        if (least..=most).contains(&self.len()) {
+            return Ok(());
+        }
+        Err(Failure::Refused(format!("takes {least} to {most} arguments, not {}", self.len())))
+    }
+
+    /// An argument that is known, at least as a whole, and not null.
+    fn known(&self, index: usize) -> Result<&Value, Failure> {
+        known(self.get(index)?)
+    }
+
+    fn text(&self, index: usize) -> Result<Arc<str>, Failure> {
+        text(self.get(index)?)
+    }
+
+    fn number(&self, index: usize) -> Result<Number, Failure> {
+        let value = self.known(index)?;
+        value.as_number().ok_or_else(|| Failure::Refused(format!("argument {} is no number", index + 1)))
+    }
+
+    fn whole_number(&self, index: usize) -> Result<i64, Failure> {
+        let number = self.number(index)?;
+        number.as_i64().ok_or_else(|| Failure::Refused(format!("argument {} is no integer", index + 1)))
+    }
+
+    /// The members of a list, set or tuple.
+    fn items(&self, index: usize) -> Result<&[Value], Failure> {
+        items(self.known(index)?)
+    }
+
+    fn entries(&self, index: usize) -> Result<&Entries, Failure> {
+        let value = self.known(index)?;
+        value.entries().ok_or_else(|| Failure::Refused(format!("argument {} is no map", index + 1)))
+    }
+
+    /// The members of a list of strings.
+    fn texts(&self, index: usize) -> Result<Vec<Arc<str>>, Failure> {
+        self.items(index)?.iter().map(text).collect()
+    }
+
+    /// A string as a result; what it costs is counted.
+    fn answer(&self, text: impl Into<String>) -> Outcome {
+        let text: String = text.into();
+        self.evaluator.budget.spend_bytes(text.len())?;
+        Ok(Value::text(text, self.span))
+    }
+
+    fn answer_number(&self, number: Option<Number>) -> Outcome {
+        match number {
+            Some(number) => Ok(Value::number(number, self.span)),
+            None => Err("the result is no number, or too large".into()),
+        }
+    }
+
+    fn answer_bool(&self, flag: bool) -> Outcome {
+        Ok(Value::bool(flag, self.span))
+    }
+
+    fn answer_list(&self, items: Vec<Value>) -> Outcome {
+        Ok(Value::list(items, self.span))
+    }
+
+    fn answer_tuple(&self, items: Vec<Value>) -> Outcome {
+        Ok(Value::tuple(items, self.span))
+    }
+}
+
+fn known(value: &Value) -> Result<&Value, Failure> {
+    match &value.data {
+        Data::Unknown(cause) => Err(Failure::Unknown(cause.clone())),
+        Data::Null => Err("an argument is null".into()),
+        _ => Ok(value),
+    }
+}
+
+fn text(value: &Value) -> Result<Arc<str>, Failure> {
+    let value = known(value)?;
+    match &value.data {
+        Data::Text(text) => Ok(text.clone()),
+        _ => value.as_text().map(Into::into).ok_or_else(|| Failure::Refused("an argument is no string".into())),
+    }
+}
+
+fn items(value: &Value) -> Result<&[Value], Failure> {
+    match &value.data {
+        Data::List(items) | Data::Set(items) | Data::Tuple(items) => Ok(items),
+        _ => Err("an argument is no list".into()),
+    }
+}
+
+/// Members of lists in one type, as far as they have one.
+fn unified(values: Vec<Value>) -> Vec<Value> {
+    match Type::common(values.iter().map(Type::of)) {
+        Some(Type::Any) | None => values,
+        Some(common) => values.iter().map(|value| common.convert(value)).collect(),
+    }
+}

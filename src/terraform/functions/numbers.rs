@@ -1,0 +1,93 @@
+use crate::terraform::value::{Number, Value};
+
+use super::{Arguments, Failure, Function, Outcome, items, known};
+
+pub(super) const TABLE: &[(&str, Function)] = &[
+    ("abs", |a| a.number(0).and_then(|n| a.answer_number(Some(if n.is_negative() { n.negated() } else { n })))),
+    ("ceil", |a| a.answer_number(Some(a.number(0)?.ceil()))),
+    ("floor", |a| a.answer_number(Some(a.number(0)?.floor()))),
+    ("log", log),
+    ("max", |a| extreme(a, |candidate, best| candidate > best)),
+    ("min", |a| extreme(a, |candidate, best| candidate < best)),
+    ("parseint", parse_integer),
+    ("pow", |a| a.answer_number(Number::from_f64(a.number(0)?.as_f64().powf(a.number(1)?.as_f64())))),
+    ("signum", sign),
+    ("sum", sum),
+];
+
+fn log(a: &Arguments<'_>) -> Outcome {
+    a.exactly(2)?;
+    a.answer_number(Number::from_f64(a.number(0)?.as_f64().ln() / a.number(1)?.as_f64().ln()))
+}
+
+fn number(value: &Value) -> Result<Number, Failure> {
+    known(value)?.as_number().ok_or_else(|| "an argument is no number".into())
+}
+
+fn extreme(a: &Arguments<'_>, better: fn(&Number, &Number) -> bool) -> Outcome {
+    let mut best: Option<Number> = None;
+    for value in &a.values {
+        let candidate = number(value)?;
+        if best.as_ref().is_none_or(|best| better(&candidate, best)) {
+            best = Some(candidate);
+        }
+    }
+    a.answer_number(best)
+}
+
+fn sign(a: &Arguments<'_>) -> Outcome {
+    let number = a.number(0)?;
+    let sign = if number.is_zero() {
+        0
+    } else if number.is_negative() {
+        -1
+    } else {
+        1
+    };
+    a.answer_number(Some(Number::integer(sign)))
+}
+
+fn sum(a: &Arguments<'_>) -> Outcome {
+    let items = items(a.known(0)?)?;
+    let mut total: Option<Number> = None;
+    for item in items {
+        let next = number(item)?;
+        total = match total {
+            None => Some(next),
+            Some(total) => total.plus(&next),
+        };
+    }
+    a.answer_number(total)
+}
+
+fn parse_integer(a: &Arguments<'_>) -> Outcome {
+    a.exactly(2)?;
+    let (text, base) = (a.text(0)?, a.whole_number(1)?);
+    if !(2..=62).contains(&base) {
+        return Err("the base is not between 2 and 62".into());
+    }
+    let (negative, digits) = match text.strip_prefix('-') {
+        Some(digits) => (true, digits),
+        None => (false, text.strip_prefix('+').unwrap_or(&text)),
+    };
+    if digits.is_empty() || digits.len() > 1000 {
+        return Err("this is no number in that base".into());
+    }
+    let base_number = Number::integer(base);
+    let mut result = Number::integer(0);
+    for c in digits.chars() {
+        let digit = match c {
+            '0'..='9' => c as i64 - '0' as i64,
+            'a'..='z' => c as i64 - 'a' as i64 + 10,
+            'A'..='Z' if base <= 36 => c as i64 - 'A' as i64 + 10,
+            'A'..='Z' => c as i64 - 'A' as i64 + 36,
+            _ => base,
+        };
+        if digit >= base {
+            return Err("this is no number in that base".into());
+        }
+        let next = result.times(&base_number).and_then(|shifted| shifted.plus(&Number::integer(digit)));
+        result = next.ok_or("the number is too large")?;
+    }
+    a.answer_number(Some(if negative { result.negated() } else { result }))
+}

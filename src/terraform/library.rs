@@ -1,0 +1,36 @@
+//! The modules of a tree, each read once.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use crate::source::{FileId, Sources};
+
+use super::module::ModuleCode;
+use super::syntax::{Expression, SyntaxError, parse_template};
+
+pub(super) struct Library<'s> {
+    sources: &'s Sources,
+    modules: Mutex<HashMap<String, Arc<OnceLock<Arc<ModuleCode>>>>>,
+    templates: Mutex<HashMap<FileId, Arc<Result<Expression, SyntaxError>>>>,
+}
+
+impl<'s> Library<'s> {
+    pub(super) fn new(sources: &'s Sources) -> Self {
+        Library { sources, modules: Mutex::default(), templates: Mutex::default() }
+    }
+
+    /// The code in a directory of the tree.
+    pub(super) fn module(&self, directory: &str) -> Arc<ModuleCode> {
+        let slot = {
+            let mut modules = self.modules.lock().unwrap_or_else(PoisonError::into_inner);
+            modules.entry(directory.to_owned()).or_default().clone()
+        };
+        slot.get_or_init(|| Arc::new(ModuleCode::read(self.sources, directory))).clone()
+    }
+
+    /// A file as a template.
+    pub(super) fn template(&self, file: FileId) -> Arc<Result<Expression, SyntaxError>> {
+        let mut templates = self.templates.lock().unwrap_or_else(PoisonError::into_inner);
+        templates.entry(file).or_insert_with(|| Arc::new(parse_template(file, &self.sources.text(file)))).clone()
+    }
+}

@@ -1,0 +1,110 @@
+//! One root: what assigns its variables, and its evaluation.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use crate::diagnostic::{Diagnostic, Level};
+use crate::source::{Sources, Span};
+
+use super::Options;
+use super::block::Block;
+use super::evaluate::{Assignment, Budget, Evaluator, Instance};
+use super::library::Library;
+use super::modules::Modules;
+use super::roots::automatic_files;
+use super::syntax::json::{literal, parse_json};
+use super::syntax::{Attribute, parse_body};
+
+/// A root as it was read.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Root {
+    pub(super) blocks: Vec<Block>,
+    pub(super) diagnostics: Vec<Diagnostic>,
+    pub(super) variable_files: Vec<String>,
+}
+
+pub(super) fn evaluate(sources: &Sources, library: &Library<'_>, directory: &str, options: &Options) -> Root {
+    let code = library.module(directory);
+    let mut root = Root::default();
+    let Some(anywhere) = code.anywhere else { return root };
+    let mut assignments = Assignments { sources, by_name: HashMap::new(), diagnostics: Vec::new() };
+    for (name, value) in &options.environment {
+        assignments.text("environment", name, value);
+    }
+    root.variable_files = automatic_files(sources, directory);
+    root.variable_files.extend(options.variable_files.iter().cloned());
+    for path in &root.variable_files {
+        assignments.file(path);
+    }
+    for (name, value) in &options.variables {
+        assignments.text("--var", name, value);
+    }
+    root.diagnostics = assignments.diagnostics;
+    let evaluator = Evaluator {
+        sources,
+        library,
+        options,
+        root: directory.to_owned(),
+        assignments: assignments.by_name,
+        modules: Modules::read(sources, directory, options.modules_directory.as_deref()),
+        budget: Budget::new(anywhere),
+        diagnostics: RefCell::default(),
+    };
+    evaluator.all_blocks(&Instance::root(code, anywhere), &mut root.blocks);
+    if let Some(cause) = evaluator.budget.exhausted() {
+        root.diagnostics.push(Diagnostic::warning(cause.why.clone(), cause.span));
+    }
+    root.diagnostics.extend(evaluator.diagnostics.into_inner());
+    root
+}
+
+/// What assigns values to the variables of a root, the strongest last.
+struct Assignments<'s> {
+    sources: &'s Sources,
+    by_name: HashMap<String, Vec<Assignment>>,
+    diagnostics: Vec<Diagnostic>,
+}
+
+impl Assignments<'_> {
+    fn text(&mut self, origin: &str, name: &str, value: &str) {
+        let file = self.sources.derive(&format!("{origin} {name}"), value.to_owned(), Vec::new());
+        let span = Span::new(file, 0, value.len());
+        self.by_name.entry(name.to_owned()).or_default().push(Assignment::Text(span));
+    }
+
+    fn file(&mut self, path: &str) {
+        let file = match self.sources.open(path) {
+            Ok(file) => file,
+            Err(error) => {
+                let message = format!("{path} cannot be read: {error}");
+                self.diagnostics.push(Diagnostic::new(Level::Error, message, None));
+                return;
+            }
+        };
+        let text = self.sources.text(file);
+        let (attributes, error) = if path.ends_with(".json") {
+            match parse_json(file, &text) {
+                Ok(json) => {
+                    let attribute = |(name, value): &(super::syntax::Name, super::syntax::json::Json)| Attribute {
+                        name: name.clone(),
+                        expression: literal(value),
+                    };
+                    (json.entries().iter().map(attribute).collect(), None)
+                }
+                Err(error) => (Vec::new(), Some(error)),
+            }
+        } else {
+            let parsed = parse_body(file, &text);
+            (parsed.body.attributes, parsed.errors.into_iter().next())
+        };
+        if let Some(error) = error {
+            let message = format!("not all variables of this file can be read: {}", error.message);
+            self.diagnostics.push(Diagnostic::unreadable(message, error.span));
+        }
+        for attribute in attributes {
+            let name = attribute.name.text.to_string();
+            self.by_name.entry(name).or_default().push(Assignment::Written(Arc::new(attribute)));
+        }
+    }
+}

@@ -1,0 +1,239 @@
+//! HCL as Terraform accepts it: text → tree with byte spans.
+//!
+//! The parser never gives up on a file: it notes the first thing that it does not understand and goes on with the next
+//! item of the body. It knows nothing of what blocks and expressions mean.
+
+mod body;
+mod cursor;
+mod expression;
+pub(super) mod json;
+mod template;
+
+use std::sync::Arc;
+
+use crate::source::{FileId, Span};
+
+use super::number::Number;
+
+/// Brackets, blocks and operators may be nested so deep; the deepest of 5,709 public files has 21 levels.
+pub(super) const NESTING_LIMIT: u32 = 200;
+
+/// A file, parsed.
+#[derive(Debug, Clone)]
+pub(super) struct Parsed {
+    pub(super) body: Body,
+    /// What Terraform would refuse; the first of a file is the one to tell.
+    pub(super) errors: Vec<SyntaxError>,
+    /// What Terraform accepts but nobody means: a key written twice.
+    pub(super) notes: Vec<SyntaxError>,
+    pub(super) comments: Vec<Span>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct SyntaxError {
+    pub(super) message: String,
+    pub(super) span: Span,
+}
+
+#[derive(Debug, Clone)]
+pub(super) struct Name {
+    pub(super) text: Arc<str>,
+    pub(super) span: Span,
+}
+
+#[derive(Debug, Clone)]
+pub(super) struct Body {
+    pub(super) attributes: Vec<Attribute>,
+    pub(super) blocks: Vec<BlockNode>,
+    pub(super) span: Span,
+    /// Something in this body did not parse: what it does not say is not known.
+    pub(super) incomplete: bool,
+}
+
+#[derive(Debug, Clone)]
+pub(super) struct Attribute {
+    pub(super) name: Name,
+    pub(super) expression: Expression,
+}
+
+impl Attribute {
+    pub(super) fn span(&self) -> Span {
+        self.name.span.to(self.expression.span)
+    }
+}
+
+#[derive(Debug, Clone)]
+pub(super) struct BlockNode {
+    pub(super) keyword: Name,
+    pub(super) labels: Vec<Name>,
+    pub(super) body: Body,
+    /// Keyword and labels.
+    pub(super) header: Span,
+}
+
+impl BlockNode {
+    pub(super) fn span(&self) -> Span {
+        self.header.to(self.body.span)
+    }
+
+    pub(super) fn label(&self, index: usize) -> &str {
+        self.labels.get(index).map_or("", |label| &label.text)
+    }
+}
+
+impl Body {
+    pub(super) fn empty(span: Span) -> Self {
+        Body { attributes: Vec::new(), blocks: Vec::new(), span, incomplete: false }
+    }
+
+    pub(super) fn attribute(&self, name: &str) -> Option<&Attribute> {
+        self.attributes.iter().find(|attribute| &*attribute.name.text == name)
+    }
+
+    pub(super) fn blocks<'a>(&'a self, keyword: &'a str) -> impl Iterator<Item = &'a BlockNode> {
+        self.blocks.iter().filter(move |block| &*block.keyword.text == keyword)
+    }
+}
+
+#[derive(Debug, Clone)]
+pub(super) struct Expression {
+    pub(super) kind: Kind,
+    pub(super) span: Span,
+}
+
+#[derive(Debug, Clone)]
+pub(super) enum Kind {
+    Null,
+    Bool(bool),
+    Number(Number),
+    Text(Arc<str>),
+    Template(Box<[Part]>),
+    /// The first name of a reference: `var`, `local`, `aws_instance`, or a variable of a `for`.
+    Name(Arc<str>),
+    /// What comes before the dots and brackets, and these.
+    Traversal(Box<Expression>, Box<[Step]>),
+    Call(Box<Call>),
+    List(Box<[Expression]>),
+    Object(Box<[Item]>),
+    For(Box<For>),
+    Unary(UnaryOperator, Box<Expression>),
+    /// Operators of one precedence, from left to right.
+    Binary(Box<Expression>, Box<[(BinaryOperator, Expression)]>),
+    Conditional(Box<Conditional>),
+    Parentheses(Box<Expression>),
+    /// It did not parse, and the body knows why.
+    Invalid,
+}
+
+#[derive(Debug, Clone)]
+pub(super) struct Step {
+    pub(super) kind: StepKind,
+    pub(super) span: Span,
+}
+
+#[derive(Debug, Clone)]
+pub(super) enum StepKind {
+    Attribute(Arc<str>),
+    Index(Box<Expression>),
+    /// `.*` or `[*]` with what applies to each element.
+    Splat(Box<[Step]>),
+}
+
+#[derive(Debug, Clone)]
+pub(super) struct Call {
+    /// `lookup`, or `provider::aws::arn_parse`.
+    pub(super) name: Name,
+    pub(super) arguments: Vec<Expression>,
+    /// The last argument ends with `...`.
+    pub(super) expand: bool,
+}
+
+#[derive(Debug, Clone)]
+pub(super) struct Item {
+    pub(super) key: Expression,
+    pub(super) value: Expression,
+}
+
+#[derive(Debug, Clone)]
+pub(super) struct For {
+    pub(super) key_name: Option<Name>,
+    pub(super) value_name: Name,
+    pub(super) collection: Expression,
+    /// With a key it makes an object.
+    pub(super) key: Option<Expression>,
+    pub(super) value: Expression,
+    pub(super) condition: Option<Expression>,
+    /// `...` after the value: values of one key make a list.
+    pub(super) group: bool,
+}
+
+#[derive(Debug, Clone)]
+pub(super) struct Conditional {
+    pub(super) condition: Expression,
+    pub(super) yes: Expression,
+    pub(super) no: Expression,
+}
+
+#[derive(Debug, Clone)]
+pub(super) enum Part {
+    Literal(Arc<str>),
+    Interpolation(Expression),
+    If { condition: Expression, yes: Vec<Part>, no: Vec<Part> },
+    For { key_name: Option<Name>, value_name: Name, collection: Expression, body: Vec<Part> },
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum UnaryOperator {
+    Not,
+    Minus,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum BinaryOperator {
+    Or,
+    And,
+    Equal,
+    NotEqual,
+    Less,
+    LessOrEqual,
+    Greater,
+    GreaterOrEqual,
+    Add,
+    Subtract,
+    Multiply,
+    Divide,
+    Modulo,
+}
+
+impl Expression {
+    /// Written out in full: no reference, no function.
+    pub(super) fn is_literal(&self) -> bool {
+        match &self.kind {
+            Kind::Null | Kind::Bool(_) | Kind::Number(_) | Kind::Text(_) => true,
+            Kind::Template(parts) => parts.iter().all(|part| matches!(part, Part::Literal(_))),
+            Kind::List(items) => items.iter().all(Expression::is_literal),
+            Kind::Object(items) => items.iter().all(|item| item.key.is_literal_key() && item.value.is_literal()),
+            Kind::Unary(_, operand) | Kind::Parentheses(operand) => operand.is_literal(),
+            _ => false,
+        }
+    }
+
+    fn is_literal_key(&self) -> bool {
+        matches!(self.kind, Kind::Name(_)) || self.is_literal()
+    }
+}
+
+/// Parses a file of blocks and attributes.
+pub(super) fn parse_body(file: FileId, text: &str) -> Parsed {
+    cursor::Parser::new(text, cursor::Place::file(file, 0)).parse_file()
+}
+
+/// Parses one expression that fills the whole text, such as the value of `--var`.
+pub(super) fn parse_expression(file: FileId, text: &str) -> Result<Expression, SyntaxError> {
+    cursor::Parser::new(text, cursor::Place::file(file, 0)).parse_whole_expression()
+}
+
+/// Parses text as the inside of a template: a file for `templatefile`.
+pub(super) fn parse_template(file: FileId, text: &str) -> Result<Expression, SyntaxError> {
+    cursor::Parser::new(text, cursor::Place::file(file, 0)).parse_whole_template()
+}

@@ -1,0 +1,4 @@
+//! Terraform text → evaluated blocks.
+
+mod corpus;
+mod evaluation;

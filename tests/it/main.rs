@@ -12,4 +12,5 @@ mod forge;
 mod kubernetes;
 mod pages;
 mod pricing_data;
+mod refresh;
 mod terraform;

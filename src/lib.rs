@@ -144,7 +144,8 @@ struct Reading {
 
 /// Both front ends, as one inventory.
 fn read(sources: &Sources, paths: &[String], settings: &Settings) -> Reading {
-    let terraform::Reading { mut inventory, embedded, blocks } = terraform::read(sources, paths, &settings.terraform);
+    let terraform::Reading { mut inventory, embedded, blocks, .. } =
+        terraform::read(sources, paths, &settings.terraform);
     let embedded: Vec<(FileId, String)> = embedded.into_iter().map(|it| (it.file, it.address)).collect();
     let kubernetes::Reading { inventory: kubernetes, comments } =
         kubernetes::read(sources, paths, &embedded, &settings.kubernetes);

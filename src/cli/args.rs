@@ -33,6 +33,18 @@ pub(super) enum Verb {
     Inspect(Box<Inspect>),
     /// Look a machine or an accelerator up in the catalog
     Price(Box<Price>),
+    /// How one price came to be, or what a rule is about
+    Explain(Box<Explain>),
+    /// Whether a model fits an accelerator, and the cheapest that does
+    Fit(Box<Fit>),
+    /// The rules
+    #[command(subcommand)]
+    Rules(RulesVerb),
+    /// The words that a page of rules may use
+    Facts {
+        #[command(flatten)]
+        output: Box<Output>,
+    },
     /// The settings in force, what may be set, or a file to start from
     #[command(subcommand)]
     Config(Config),
@@ -55,6 +67,75 @@ pub(super) struct Price {
     pub(super) region: Option<String>,
     #[command(flatten)]
     pub(super) output: Output,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct Explain {
+    /// The address of a resource as reports write it, or the name of a rule
+    #[arg(value_name = "ADDRESS|RULE")]
+    pub(super) what: String,
+    #[command(flatten)]
+    pub(super) input: Input,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct Fit {
+    /// The model, as in meta-llama/Llama-3.1-8B-Instruct
+    #[arg(required_unless_present = "cases")]
+    pub(super) model: Option<String>,
+    /// The accelerator to hold it, as in L4 or A100-80GB
+    #[arg(long, value_name = "NAME")]
+    pub(super) accelerator: Option<String>,
+    /// The machine to hold it, as in g5.2xlarge
+    #[arg(long, value_name = "NAME", conflicts_with = "accelerator")]
+    pub(super) machine: Option<String>,
+    /// Accelerators [default: all of the machine, or 1]
+    #[arg(long, value_name = "N")]
+    pub(super) count: Option<f64>,
+    /// The cloud to look for something cheaper in
+    #[arg(long)]
+    pub(super) provider: Option<String>,
+    #[arg(long)]
+    pub(super) region: Option<String>,
+    /// serve, embed, diffusion, speech or train
+    #[arg(long, default_value = "serve")]
+    pub(super) task: String,
+    /// Precision of the weights: bf16, fp8, int8, awq, nf4, ... [default: the model's own]
+    #[arg(long)]
+    pub(super) precision: Option<String>,
+    /// Tokens of context
+    #[arg(long)]
+    pub(super) context: Option<i64>,
+    /// Sequences or samples at a time
+    #[arg(long)]
+    pub(super) batch_size: Option<i64>,
+    /// Training: full, lora or qlora
+    #[arg(long)]
+    pub(super) method: Option<String>,
+    /// Training: adamw, adamw8bit, lion, adafactor, ...
+    #[arg(long)]
+    pub(super) optimizer: Option<String>,
+    /// Training: ddp, fsdp, zero1, zero2, zero3 or megatron
+    #[arg(long)]
+    pub(super) sharding: Option<String>,
+    /// A table of workloads; the answer is one JSON object a line
+    #[arg(long, value_name = "FILE.csv", exclusive = true)]
+    pub(super) cases: Option<PathBuf>,
+    #[command(flatten)]
+    pub(super) output: Output,
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum RulesVerb {
+    /// Every rule, and whether it runs here
+    List {
+        #[command(flatten)]
+        input: Box<Input>,
+        #[command(flatten)]
+        selection: Box<Selection>,
+        #[command(flatten)]
+        output: Box<Output>,
+    },
 }
 
 #[derive(Debug, Subcommand)]
@@ -211,7 +292,10 @@ impl Arguments {
     pub(super) fn of_process() -> Result<Arguments, clap::Error> {
         let matches = Arguments::command().try_get_matches()?;
         let mut arguments = Arguments::from_arg_matches(&matches)?;
-        let matches = matches.subcommand().map_or(&matches, |(_, inner)| inner);
+        let mut matches = &matches;
+        while let Some((_, inner)) = matches.subcommand() {
+            matches = inner;
+        }
         let places = |name: &str| match matches.try_contains_id(name) {
             Ok(true) => matches.indices_of(name).map(Iterator::collect).unwrap_or_default(),
             _ => Vec::new(),
@@ -231,7 +315,9 @@ impl Arguments {
             Some(Verb::Diff(diff)) => &mut diff.output,
             Some(Verb::Inspect(inspect)) => &mut inspect.output,
             Some(Verb::Price(price)) => &mut price.output,
-            Some(Verb::Config(_) | Verb::Completions { .. } | Verb::Comment(_)) => return None,
+            Some(Verb::Fit(fit)) => &mut fit.output,
+            Some(Verb::Facts { output } | Verb::Rules(RulesVerb::List { output, .. })) => output,
+            Some(Verb::Explain(_) | Verb::Config(_) | Verb::Completions { .. } | Verb::Comment(_)) => return None,
         })
     }
 }

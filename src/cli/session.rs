@@ -49,8 +49,21 @@ impl Session {
 
     /// With the rules that were asked for.
     pub(super) fn judging(input: &Input, selection: &Selection) -> Result<Session, Failure> {
+        Self::with_rules(input, selection, Found::add)
+    }
+
+    /// Only the settings and the rules that hold for what was named.
+    pub(super) fn rules_only(input: &Input, selection: &Selection) -> Result<Session, Failure> {
+        Self::with_rules(input, selection, |_, _, _| {})
+    }
+
+    fn with_rules(
+        input: &Input,
+        selection: &Selection,
+        add: impl Fn(&mut Found, &Path, &Place),
+    ) -> Result<Session, Failure> {
         let input = Input { beside: selection.rules.clone(), ..input.clone() };
-        let (mut session, place) = Self::with(&input, Found::add)?;
+        let (mut session, place) = Self::with(&input, add)?;
         let (rules, wrong) = settings::rules(&session.sources, &session.config, selection, &place)?;
         session.settings.rules = Arc::new(rules);
         session.wrong_rules = wrong;

@@ -14,3 +14,4 @@ mod pages;
 mod pricing_data;
 mod refresh;
 mod terraform;
+mod terraform_resources;

@@ -20,7 +20,7 @@ use read::Found;
 use table::{Program, TABLE};
 use words::{Command, Token};
 
-pub use declared::declared;
+pub use declared::{declare, declared};
 pub use shell::HOLE;
 
 /// What a text says about the program that it runs. Spans point at the argument, variable or setting that says it.

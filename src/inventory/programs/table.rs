@@ -65,6 +65,7 @@ pub(super) struct Table {
     /// Names that mean the same in every program.
     pub(super) generic: Program,
     pub(super) values: BTreeMap<Key, BTreeMap<String, String>>,
+    labels: HashMap<String, Key>,
     /// Patterns of commands by their first word; those that begin with a wildcard stand under the empty word.
     commands: HashMap<String, Vec<(Vec<String>, usize)>>,
     images: Vec<(String, usize)>,
@@ -77,6 +78,7 @@ pub(super) struct Table {
 struct TableFile {
     not_images: String,
     values: BTreeMap<String, BTreeMap<String, String>>,
+    labels: BTreeMap<String, String>,
     generic: ProgramRow,
     program: Vec<ProgramRow>,
 }
@@ -111,6 +113,7 @@ impl Table {
         let mut table = Table {
             generic: Program::build(&file.generic, &rows),
             values: values(&file.values),
+            labels: labels(&file.labels),
             not_images: file.not_images.split_whitespace().map(str::to_owned).collect(),
             ..Table::default()
         };
@@ -138,6 +141,11 @@ impl Table {
             return None;
         }
         self.images.iter().find(|(pattern, _)| image_matches(pattern, path, tag)).map(|(_, index)| *index)
+    }
+
+    /// What a label of a well-known name declares.
+    pub(super) fn label(&self, name: &str) -> Option<Key> {
+        self.labels.get(name).copied()
     }
 
     /// The program that alone has such a flag.
@@ -257,6 +265,11 @@ fn values(from: &BTreeMap<String, BTreeMap<String, String>>) -> BTreeMap<Key, BT
         }
     }
     all
+}
+
+fn labels(from: &BTreeMap<String, String>) -> HashMap<String, Key> {
+    let keys = from.iter().filter_map(|(key, names)| Some((key_named(key)?, names)));
+    keys.flat_map(|(key, names)| names.split_whitespace().map(move |name| (name.to_owned(), key))).collect()
 }
 
 fn target(name: &str) -> Option<Target> {
@@ -384,6 +397,9 @@ mod tests {
             let positional = row.positional.as_deref().filter(|key| *key != "none");
             assert!(positional.is_none_or(|key| target(key).is_some()), "{}", row.name);
             assert!(row.like.as_deref().is_none_or(|name| names.contains(&name)), "{}", row.name);
+        }
+        for key in file.labels.keys() {
+            assert!(key_named(key).is_some(), "{key}");
         }
         for (key, map) in &file.values {
             assert!(key_named(key).is_some() && !map.is_empty(), "{key}");

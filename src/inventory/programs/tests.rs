@@ -1,3 +1,4 @@
+use super::super::resource::{FrontEnd, Resource, Role};
 use super::*;
 use crate::source::{MemoryTree, Sources, Span};
 
@@ -492,16 +493,30 @@ fn settings_trees_are_read() {
 #[test]
 fn declarations_by_hand() {
     let sources = Sources::new(MemoryTree::new().with("a", "xx"));
-    let file = sources.open("a").unwrap();
-    let word = |text: &str| Fact::written(Arc::from(text), Span::new(file, 0, 1));
+    let at = Span::new(sources.open("a").unwrap(), 0, 1);
+    let mut resource = Resource::new(FrontEnd::Kubernetes, Role::Requested, "Pod", "Pod/a", at, at);
     let labels = [
-        ("gpulint.dev/model", word("a/b")),
-        ("gpulint.dev/params", word("7b")),
-        ("gpulint.dev/context", word("8192")),
-        ("team", word("x")),
+        ("gpulint.dev/params", "7b"),
+        ("gpulint.dev/context", "8192"),
+        ("acme.example/llm", "a/b-7b"),
+        ("hf.co/model", "google--gemma-2b"),
+        ("model_size", "70b"),
+        ("gpulint.dev/task", "serve"),
+        ("team", "x"),
     ];
-    let facts = declared(labels.iter().map(|(name, word)| (*name, word)));
-    assert_eq!(show(&facts), "model=a/b context=8192 parameters_b=7");
+    for (label, text) in labels {
+        resource.labels.entries.insert(label.to_owned(), Fact::written(Arc::from(text), at));
+    }
+    resource.set(Key::Context, Fact::written(Value::Integer(4096), at));
+    declare(&mut resource, &BTreeMap::from([("acme.example/llm".to_owned(), "model".to_owned())]));
+    assert_eq!(resource.text(Key::Model), Some("a/b-7b"));
+    assert_eq!(resource.number(Key::Context), Some(8192.0));
+    assert_eq!(resource.number(Key::Parameters), Some(7.0));
+    assert_eq!(resource.text(Key::Purpose), Some("inference"));
+    resource.set(Key::Model, Fact::Absent);
+    declare(&mut resource, &BTreeMap::new());
+    assert_eq!(resource.text(Key::Model), Some("google--gemma-2b"));
+    assert!(matches!(resource.fact(Key::Model).origin(), Some(Origin::Inferred(_))));
 }
 
 #[test]

@@ -4,6 +4,7 @@
 
 mod action;
 mod arrows;
+mod broken_pages;
 mod cli;
 mod fences;
 mod fit;

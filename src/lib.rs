@@ -117,7 +117,8 @@ fn places(resource: &Resource) -> impl Iterator<Item = Span> {
 
 /// Both front ends, as one inventory.
 fn read(sources: &Sources, paths: &[String], settings: &Settings) -> (Inventory, Vec<terraform::Block>) {
-    let terraform::Reading { mut inventory, embedded, blocks, .. } = terraform::read(sources, paths, &settings.terraform);
+    let terraform::Reading { mut inventory, embedded, blocks, .. } =
+        terraform::read(sources, paths, &settings.terraform);
     let embedded: Vec<(FileId, String)> = embedded.into_iter().map(|it| (it.file, it.address)).collect();
     let kubernetes = kubernetes::read(sources, paths, &embedded, &settings.kubernetes).inventory;
     inventory.resources.extend(kubernetes.resources);

@@ -287,7 +287,7 @@ impl Evaluator<'_> {
         let code = self.library.module(&directory);
         if code.anywhere.is_none() {
             let why = format!("has no Terraform files in {directory}");
-            self.tell(Diagnostic::unreadable(format!("`module.{}` {why}", node.label(0)), node.header));
+            self.tell(Diagnostic::note(format!("`module.{}` {why}", node.label(0)), node.header));
             return Err(why);
         }
         Ok(code)

@@ -90,6 +90,7 @@ impl Evaluator<'_> {
         block.address = format!("{}module.{}{}", module.address, node.label(0), repeated.suffix);
         block.instances = multiplied(&module.multiplicity, &repeated.number);
         block.source = self.text_of(node, "source");
+        block.provider = block.source.as_deref().and_then(|source| self.provider_of_call(module, node, source));
         block
     }
 

@@ -39,6 +39,9 @@ pub(super) enum Verb {
     Comment(Box<super::comment::Comment>),
     /// Completions for a shell
     Completions { shell: clap_complete::Shell },
+    /// Manual pages, written to a directory
+    #[command(hide = true)]
+    Manual { directory: PathBuf },
 }
 
 #[derive(Debug, Args)]
@@ -203,7 +206,7 @@ impl Arguments {
             Some(Verb::Diff(diff)) => &mut diff.output,
             Some(Verb::Inspect(inspect)) => &mut inspect.output,
             Some(Verb::Price(price)) => &mut price.output,
-            Some(Verb::Config(_) | Verb::Completions { .. } | Verb::Comment(_)) => return None,
+            Some(Verb::Config(_) | Verb::Completions { .. } | Verb::Manual { .. } | Verb::Comment(_)) => return None,
         })
     }
 }

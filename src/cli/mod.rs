@@ -17,6 +17,7 @@ mod failure;
 mod gate;
 mod git;
 mod inspect;
+mod manual;
 mod network;
 mod output;
 mod place;
@@ -74,5 +75,6 @@ fn run(arguments: Arguments) -> Result<Outcome, Failure> {
         Some(Verb::Price(price)) => price::run(&price),
         Some(Verb::Config(verb)) => config::run(&verb),
         Some(Verb::Completions { shell }) => completions::run(shell),
+        Some(Verb::Manual { directory }) => manual::run(&directory),
     }
 }

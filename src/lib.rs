@@ -19,13 +19,14 @@ pub mod source;
 pub mod terraform;
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use catalog::{Catalog, MoneyRange};
 use fit::Assessment;
 use inventory::{Fact, Inventory, Resource, ResourceId, Role};
 use pricing::{Bill, LeftOut};
-use rules::{Finding, Undetermined};
-use source::{FileId, Sources, Span};
+use rules::{Broken, Finding, Rules, Undetermined, World};
+use source::{Date, FileId, Sources, Span};
 
 /// What the rooms are told beside the text.
 #[derive(Debug, Clone, Default)]
@@ -34,6 +35,9 @@ pub struct Settings {
     pub kubernetes: kubernetes::Options,
     pub pricing: pricing::Settings,
     pub catalog: Catalog,
+    pub rules: Arc<Rules>,
+    /// The day that dates are compared with.
+    pub today: Option<Date>,
 }
 
 /// What a tree of text says: its resources, their price, and what is wasteful about them.
@@ -49,6 +53,8 @@ pub struct Analysis {
     pub left_out: LeftOut,
     pub findings: Vec<Finding>,
     pub undetermined: Vec<Undetermined>,
+    /// Rules that could not be evaluated.
+    pub broken_rules: Vec<Broken>,
 }
 
 /// Reads the files at `paths` and concludes everything that follows from them. A pure function of text and settings.
@@ -57,7 +63,18 @@ pub fn analyze(sources: &Sources, paths: &[String], settings: &Settings) -> Anal
     let left_out = pricing::complete(&mut inventory, &settings.catalog, &settings.pricing);
     let bill = pricing::bill(&inventory, &settings.catalog, &settings.pricing);
     let fits = fit::assess_all(&inventory, &bill, &settings.catalog, &settings.pricing);
-    Analysis { inventory, blocks, bill, fits, left_out, ..Analysis::default() }
+    let world = World { inventory: &inventory, bill: &bill, fit: &fits, today: settings.today };
+    let judgement = settings.rules.judge(&world);
+    Analysis {
+        findings: judgement.findings,
+        undetermined: judgement.undetermined,
+        broken_rules: judgement.failures,
+        inventory,
+        blocks,
+        bill,
+        fits,
+        left_out,
+    }
 }
 
 impl Analysis {

@@ -1,6 +1,7 @@
 use std::collections::BTreeSet;
 use std::io::Read;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use super::args::Input;
 use super::disk::{DiskTree, LARGEST_FILE_BYTES};
@@ -11,6 +12,7 @@ use crate::config::Config;
 use crate::decide::Decided;
 use crate::inventory::Skipped;
 use crate::report::{Paths, Report};
+use crate::rules::{self, Rules};
 use crate::source::{Sources, Tree};
 use crate::{Analysis, Settings, terraform};
 
@@ -74,6 +76,7 @@ impl Session {
                 terraform: terraform_options(input, &place)?,
                 pricing: super::prices::settings(&config),
                 catalog: settings::catalog(&sources, &config, &place)?,
+                rules: Arc::new(Rules::load(&[], rules::Settings::default()).0),
                 ..Settings::default()
             },
             only: named_files.then_some(found.only),

@@ -10,5 +10,6 @@ mod fit;
 mod fit_cases;
 mod forge;
 mod kubernetes;
+mod pages;
 mod pricing_data;
 mod terraform;

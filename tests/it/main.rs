@@ -11,5 +11,6 @@ mod fit_cases;
 mod forge;
 mod kubernetes;
 mod pages;
+mod precommit;
 mod pricing_data;
 mod terraform;

@@ -13,6 +13,7 @@ pub mod http;
 pub mod inventory;
 pub mod kubernetes;
 pub mod pricing;
+pub mod refresh;
 pub mod report;
 pub mod rules;
 pub mod source;

@@ -15,11 +15,14 @@ pub fn bill(inventory: &Inventory, catalog: &Catalog, settings: &Settings) -> Bi
     for resource in &inventory.resources {
         let item = Pricing { catalog, settings, resource }.item();
         match (&item.monthly, resource.role) {
+            _ if resource.version_of.is_some() => {}
             (Some(monthly), Role::Rented) => bill.rented += *monthly,
             (Some(monthly), Role::Requested) => bill.requested += *monthly,
             (None, _) => bill.unpriced += 1,
         }
-        if let Some(attached) = &item.attached {
+        if let Some(attached) = &item.attached
+            && resource.version_of.is_none()
+        {
             bill.attached += attached.monthly;
         }
         if let Some(date) = &item.as_of

@@ -13,4 +13,5 @@ mod kubernetes;
 mod pages;
 mod precommit;
 mod pricing_data;
+mod refresh;
 mod terraform;

@@ -148,6 +148,9 @@ pub(super) struct Input {
     /// Read no gpulint.toml
     #[arg(long, conflicts_with = "config")]
     pub(super) no_config: bool,
+    /// Take settings, rules and prices from this commit instead of the files at hand
+    #[arg(long, value_name = "REF", conflicts_with = "no_config")]
+    pub(super) policy_ref: Option<String>,
     /// Exit with 0 where nothing was there to check
     #[arg(long)]
     pub(super) allow_empty: bool,

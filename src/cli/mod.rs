@@ -21,6 +21,7 @@ mod manual;
 mod network;
 mod output;
 mod place;
+mod policy;
 mod price;
 mod prices;
 mod progress;

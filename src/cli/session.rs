@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::args::Input;
 use super::disk::{DiskTree, LARGEST_FILE_BYTES};
 use super::place::{self, Place};
+use super::policy::PolicyTree;
 use super::progress::Progress;
 use super::{Failure, Outcome, discover, output, settings};
 use crate::config::Config;
@@ -60,7 +61,9 @@ impl Session {
         for path in &place.named {
             add(&mut found, path, &place);
         }
-        let mut tree = DiskTree::new(place.root.clone(), place.allowed.clone());
+        let tree = DiskTree::new(place.root.clone(), place.allowed.clone());
+        let mut tree = PolicyTree::of(input, &place, tree)?;
+        let settings_file = settings::find(input, &place, &tree)?;
         if let Some((name, text)) = piped {
             found.files.push(name.clone());
             found.only.insert(name.clone());
@@ -69,7 +72,7 @@ impl Session {
         found.files.sort();
         found.files.dedup();
         let sources = Sources::new(tree);
-        let config = settings::load(&sources, settings::find(input, &place)?.as_deref(), &place)?;
+        let config = settings::load(&sources, settings_file.as_deref(), &place)?;
         let named_files = place.named.iter().any(|path| path.is_file());
         Ok(Session {
             settings: Settings {

@@ -11,6 +11,7 @@ mod fit_cases;
 mod forge;
 mod kubernetes;
 mod pages;
+mod policy;
 mod precommit;
 mod pricing_data;
 mod refresh;

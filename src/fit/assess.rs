@@ -3,7 +3,7 @@ use std::collections::BTreeMap;
 use super::choose::{Market, Place};
 use super::demand::{Demand, Reader};
 use super::estimate::{budget, estimate};
-use super::workload::{Engine, Task};
+use super::workload::{Engine, Task, Workload};
 use super::{Assessment, Choice, Verdict, verdict};
 use crate::catalog::Catalog;
 use crate::inventory::{Fact, Inventory, Key, Resource, Role};
@@ -34,7 +34,9 @@ pub fn assess(resource: &Resource, item: &Item, catalog: &Catalog, market: &Mark
         let budget_gib = budget(&workload, device.usable_gib);
         let need_gib = estimate.need();
         let missing = || Some(("the numbers of this workload make no sense".into(), Key::Model));
-        let mut verdict = verdict(&workload, need_gib, budget_gib).ok_or_else(missing)?;
+        let all_devices = (given * group / demand.data_parallel.max(1.0)).max(devices);
+        let mut verdict =
+            verdict(&Workload { devices: all_devices, ..workload }, device.usable_gib).ok_or_else(missing)?;
         if verdict == Verdict::DoesNotFit
             && !demand.needs_whole_context()
             && fits_with_less(&demand, devices, tensor, device.usable_gib)

@@ -4,6 +4,7 @@
 
 mod action;
 mod arrows;
+mod ci_docs;
 mod cli;
 mod fences;
 mod fit;

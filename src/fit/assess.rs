@@ -128,3 +128,12 @@ fn smallest(
     }?;
     (choice.per_hour < now).then_some(choice)
 }
+
+/// Every configuration on which the model of a resource fits with a margin, in each of these places, the cheapest first.
+/// Nothing where the text does not say enough to tell.
+pub fn options(resource: &Resource, catalog: &Catalog, market: &Market<'_>, places: &[Place<'_>]) -> Vec<Choice> {
+    let Ok(demand) = Reader::new(resource).demand(catalog) else { return Vec::new() };
+    let mut choices: Vec<Choice> = places.iter().flat_map(|place| market.configurations(&demand, place)).collect();
+    choices.sort_by(|one, two| one.per_hour.cmp(&two.per_hour).then_with(|| one.machine.cmp(&two.machine)));
+    choices
+}

@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 
 use crate::catalog::Money;
 
-pub use assess::{assess, assess_all};
+pub use assess::{assess, assess_all, options};
 pub use choose::{Market, Place};
 pub use demand::Demand;
 pub use estimate::{Estimate, budget, cache_bytes, estimate, weight_bytes};

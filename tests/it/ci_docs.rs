@@ -28,7 +28,8 @@ fn documents() -> Vec<(String, Value)> {
     let mut found = Vec::new();
     for (name, text) in pages() {
         for fence in fences::read(&text).iter().filter(|fence| fence.language == "yaml") {
-            let value = serde_saphyr::from_str(&fence.text).unwrap_or_else(|error| panic!("{name}: {error}\n{}", fence.text));
+            let value =
+                serde_saphyr::from_str(&fence.text).unwrap_or_else(|error| panic!("{name}: {error}\n{}", fence.text));
             found.push((name.clone(), value));
         }
     }
@@ -91,7 +92,10 @@ fn hooks_exist_and_take_the_same_files() {
         for hook in repositories.iter().flat_map(|repository| repository["hooks"].as_array().unwrap()) {
             assert!(known(hook["id"].as_str().unwrap()), "{name}: {}", hook["id"]);
             for key in ["files", "entry"] {
-                assert!(hook.get(key).is_none_or(|value| *value == hooks[0][key]), "{name}: `{key}` of the hook differs");
+                assert!(
+                    hook.get(key).is_none_or(|value| *value == hooks[0][key]),
+                    "{name}: `{key}` of the hook differs"
+                );
             }
         }
     }

@@ -17,3 +17,4 @@ mod precommit;
 mod pricing_data;
 mod refresh;
 mod terraform;
+mod terraform_resources;

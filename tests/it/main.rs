@@ -15,6 +15,7 @@ mod pages;
 mod policy;
 mod precommit;
 mod pricing_data;
+mod readme;
 mod refresh;
 mod terraform;
 mod terraform_resources;

@@ -6,6 +6,7 @@
 //! `machines_with` and `offers` walk through everything.
 
 mod accelerator;
+mod age;
 mod disk;
 mod format;
 mod machine;
@@ -17,13 +18,16 @@ mod own;
 mod precision;
 mod quote;
 mod table;
+mod verify;
 
 use own::OwnPrices;
 use table::Block;
 
 pub use table::covers;
+pub use verify::PER_ACCELERATOR_USD;
 
 pub use accelerator::{Accelerator, Slice};
+pub use age::{Ages, Class, is_stale};
 pub use disk::Disk;
 pub use format::{File, TableError, records};
 pub use machine::{Host, Machine, Recognized};

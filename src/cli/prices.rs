@@ -19,6 +19,7 @@ pub(super) fn settings(config: &Config) -> Settings {
         contracts: config.tables("contracts").filter_map(|(_, table)| contract(&table)).collect(),
         owned: config.tables("hardware").filter_map(|(_, table)| owned(&table)).collect(),
         usage: config.tables("usage").map(|(_, table)| usage(&table)).collect(),
+        today: None,
     }
 }
 

@@ -79,6 +79,14 @@ impl Catalog {
         Catalog { block, refreshed: None, own: OwnPrices::default(), models: Models::default() }
     }
 
+    /// Where prices are looked up: `embedded`, `embedded, cached`, `embedded, cached, own`.
+    pub fn layers(&self) -> String {
+        let mut layers = vec!["embedded"];
+        layers.extend(self.refreshed.is_some().then_some("cached"));
+        layers.extend((!self.own.is_empty()).then_some("own"));
+        layers.join(", ")
+    }
+
     /// With prices of the user's own, which come before all others. `path` is for messages.
     pub fn with_prices(self, path: &str, text: &str) -> Result<Self, TableError> {
         self.with_prices_at(path, text, 1.0)

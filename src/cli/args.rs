@@ -32,6 +32,9 @@ pub(super) enum Verb {
     Inspect(Box<Inspect>),
     /// Look a machine or an accelerator up in the catalog
     Price(Box<Price>),
+    /// Version and age of prices; refresh them
+    #[command(subcommand)]
+    Catalog(super::catalog::Verb),
     /// The settings in force, what may be set, or a file to start from
     #[command(subcommand)]
     Config(Config),
@@ -52,6 +55,9 @@ pub(super) struct Price {
     /// In this region [default: each that lists the machine]
     #[arg(long)]
     pub(super) region: Option<String>,
+    /// `embedded`, `cached` (with what `gpulint catalog update` brought), or a CSV file of your own [default: cached]
+    #[arg(long, value_name = "embedded|cached|FILE")]
+    pub(super) prices: Option<PathBuf>,
     #[command(flatten)]
     pub(super) output: Output,
 }
@@ -145,6 +151,9 @@ pub(super) struct Input {
     /// Read no gpulint.toml
     #[arg(long, conflicts_with = "config")]
     pub(super) no_config: bool,
+    /// `embedded`, `cached` (with what `gpulint catalog update` brought), or a CSV file of your own [default: cached]
+    #[arg(long, value_name = "embedded|cached|FILE")]
+    pub(super) prices: Option<PathBuf>,
     /// Exit with 0 where nothing was there to check
     #[arg(long)]
     pub(super) allow_empty: bool,
@@ -203,7 +212,7 @@ impl Arguments {
             Some(Verb::Diff(diff)) => &mut diff.output,
             Some(Verb::Inspect(inspect)) => &mut inspect.output,
             Some(Verb::Price(price)) => &mut price.output,
-            Some(Verb::Config(_) | Verb::Completions { .. } | Verb::Comment(_)) => return None,
+            Some(Verb::Config(_) | Verb::Catalog(_) | Verb::Completions { .. } | Verb::Comment(_)) => return None,
         })
     }
 }

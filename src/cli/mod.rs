@@ -4,8 +4,11 @@
 //! `output`. Nothing below this room prints.
 
 mod args;
+mod cache;
+mod catalog;
 mod check;
 mod ci;
+mod clock;
 mod comment;
 mod completions;
 mod config;
@@ -72,6 +75,7 @@ fn run(arguments: Arguments) -> Result<Outcome, Failure> {
         Some(Verb::Inspect(inspect)) => inspect::run(&inspect),
         Some(Verb::Comment(comment)) => comment::run(&comment),
         Some(Verb::Price(price)) => price::run(&price),
+        Some(Verb::Catalog(verb)) => catalog::run(&verb),
         Some(Verb::Config(verb)) => config::run(&verb),
         Some(Verb::Completions { shell }) => completions::run(shell),
     }

@@ -75,7 +75,7 @@ impl Session {
             settings: Settings {
                 terraform: terraform_options(input, &place)?,
                 pricing: super::prices::settings(&config),
-                catalog: settings::catalog(&sources, &config, &place)?,
+                catalog: settings::catalog(input, &sources, &config, &place)?,
                 rules: Arc::new(Rules::load(&[], rules::Settings::default()).0),
                 ..Settings::default()
             },
@@ -150,7 +150,10 @@ impl Session {
             findings,
             undetermined: &analysis.undetermined,
             unknown_machines: &analysis.left_out.unknown_machines,
-            catalog: crate::report::Catalog::default(),
+            catalog: crate::report::Catalog {
+                version: format!("{} {}", env!("CARGO_PKG_VERSION"), self.settings.catalog.layers()),
+                as_of: self.settings.catalog.as_of().to_owned(),
+            },
         }
     }
 

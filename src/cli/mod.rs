@@ -16,7 +16,10 @@ mod cost;
 mod diff;
 mod discover;
 mod disk;
+mod explain;
+mod facts;
 mod failure;
+mod fit;
 mod gate;
 mod git;
 mod inspect;
@@ -26,8 +29,10 @@ mod place;
 mod price;
 mod prices;
 mod progress;
+mod rules;
 mod session;
 mod settings;
+mod verdicts;
 
 use std::process::ExitCode;
 
@@ -76,6 +81,10 @@ fn run(arguments: Arguments) -> Result<Outcome, Failure> {
         Some(Verb::Comment(comment)) => comment::run(&comment),
         Some(Verb::Price(price)) => price::run(&price),
         Some(Verb::Catalog(verb)) => catalog::run(&verb),
+        Some(Verb::Explain(explain)) => explain::run(&explain),
+        Some(Verb::Fit(fit)) => fit::run(&fit),
+        Some(Verb::Rules(verb)) => rules::run(&verb),
+        Some(Verb::Facts { output }) => facts::run(&output),
         Some(Verb::Config(verb)) => config::run(&verb),
         Some(Verb::Completions { shell }) => completions::run(shell),
     }

@@ -8,6 +8,7 @@ use super::{Failure, cache, ci};
 use crate::catalog::{Catalog, Money};
 use crate::config::{Config, Entry};
 use crate::pricing::{Contract, Owned, Purchased, Settings, Terms, Usage};
+use crate::source::Date;
 
 /// The catalog that `--prices` names, and whether it names a file of the user's own.
 pub(super) fn catalog(named: Option<&Path>) -> Result<(Catalog, bool), Failure> {
@@ -36,7 +37,7 @@ pub(super) fn lay_over(catalog: Catalog, shown: &str, text: &str, usd_per_unit: 
 
 type Table<'a> = BTreeMap<&'a str, &'a Entry>;
 
-pub(super) fn settings(config: &Config) -> Settings {
+pub(super) fn settings(config: &Config, today: Date) -> Settings {
     let text = |path| config.text(path).map(|(text, _)| text.to_owned());
     let discounts = config.below("prices.discount");
     Settings {
@@ -47,7 +48,7 @@ pub(super) fn settings(config: &Config) -> Settings {
         contracts: config.tables("contracts").filter_map(|(_, table)| contract(&table)).collect(),
         owned: config.tables("hardware").filter_map(|(_, table)| owned(&table)).collect(),
         usage: config.tables("usage").map(|(_, table)| usage(&table)).collect(),
-        today: None,
+        today: Some(today),
     }
 }
 

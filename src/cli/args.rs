@@ -55,6 +55,9 @@ pub(super) enum Verb {
     Comment(Box<super::comment::Comment>),
     /// Completions for a shell
     Completions { shell: clap_complete::Shell },
+    /// Manual pages, written to a directory
+    #[command(hide = true)]
+    Manual { directory: PathBuf },
 }
 
 #[derive(Debug, Args)]
@@ -263,6 +266,9 @@ pub(super) struct Input {
     /// `embedded`, `cached` (with what `gpulint catalog update` brought), or a CSV file of your own [default: cached]
     #[arg(long, value_name = "embedded|cached|FILE")]
     pub(super) prices: Option<PathBuf>,
+    /// Take settings, rules and prices from this commit instead of the files at hand
+    #[arg(long, value_name = "REF", conflicts_with = "no_config")]
+    pub(super) policy_ref: Option<String>,
     /// Exit with 0 where nothing was there to check
     #[arg(long)]
     pub(super) allow_empty: bool,
@@ -327,7 +333,12 @@ impl Arguments {
             Some(Verb::Fit(fit)) => &mut fit.output,
             Some(Verb::Facts { output } | Verb::Rules(RulesVerb::List { output, .. })) => output,
             Some(
-                Verb::Explain(_) | Verb::Catalog(_) | Verb::Config(_) | Verb::Completions { .. } | Verb::Comment(_),
+                Verb::Explain(_)
+                | Verb::Catalog(_)
+                | Verb::Config(_)
+                | Verb::Completions { .. }
+                | Verb::Manual { .. }
+                | Verb::Comment(_),
             ) => return None,
         })
     }

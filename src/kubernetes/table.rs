@@ -34,6 +34,9 @@ pub(super) struct Row {
     pub borrows: Option<Borrows>,
     /// It decides the number of another object.
     pub scales: Option<Scales>,
+    /// Values of a chart, which say what the chart asks for.
+    #[serde(default)]
+    pub values: Vec<Path>,
     #[serde(default)]
     pub facts: Facts,
     #[serde(default)]

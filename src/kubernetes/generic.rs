@@ -3,13 +3,15 @@
 
 use std::sync::Arc;
 
-use crate::inventory::{Fact, Known, Origin, Range};
+use crate::inventory::{Fact, Key, Known, Origin, Range, Value};
+use crate::source::Span;
 
 use super::chart::VALUES_ALONE;
 
 use super::amount;
 use super::count::times;
 use super::devices::DEVICES;
+use super::nodes::fill;
 use super::object::Object;
 use super::pod::{Part, Pod};
 use super::tree::{Data, Node};
@@ -57,7 +59,10 @@ fn walk(node: &Node, why: &Arc<str>, above: &Above, depth: usize, out: &mut Vec<
                 if pod.containers.is_empty() {
                     pod.containers.push(Part::container(node));
                 }
-                let (facts, role) = (above.facts.clone(), above.role.clone());
+                let (mut facts, role) = (above.facts.clone(), above.role.clone());
+                if let Some(machine) = machine(node) {
+                    fill(&mut facts, Key::Machine, Fact::known(machine.0, machine.1, Origin::Inferred(why.clone())));
+                }
                 out.push(Group { role, pod, count, facts, by_shape: Some(why.clone()), is_overlay: false });
                 return;
             }
@@ -97,6 +102,14 @@ fn is_pod(node: &Node) -> bool {
 fn is_container(node: &Node) -> bool {
     let sides = ["limits", "requests"].into_iter().filter_map(|side| node.get("resources")?.get(side));
     sides.flat_map(Node::entries).any(|entry| DEVICES.device(&entry.key).is_some())
+}
+
+/// Charts name machines by keys of their own.
+fn machine(node: &Node) -> Option<(Value, Span)> {
+    const KEYS: [&str; 5] = ["instanceType", "instance_type", "nodeType", "node_type", "machineType"];
+    let found = [Some(node), node.get("resources")].into_iter().flatten();
+    let named = found.flat_map(|node| KEYS.iter().filter_map(|key| node.get(key))).find(|it| it.text().is_some())?;
+    Some((Value::Text(named.text()?.clone()), named.span))
 }
 
 fn number_in(node: &Node) -> Fact<Range> {

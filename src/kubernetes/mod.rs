@@ -121,11 +121,11 @@ fn read_file(parsed: &Parsed, reader: &Reader<'_, '_>) -> Vec<Found> {
     if parsed.file.joined_only {
         return found;
     }
-    let is_values = chart::is_values(&parsed.file.path);
     for document in &parsed.stream.documents {
         let before = found.len();
         reader.read(&document.root, document.span, &mut found);
-        if is_values && found.len() == before && workload::identify(&document.root).is_none() {
+        // What names no kind is mostly the values of a chart, whatever the file is called.
+        if found.len() == before && workload::identify(&document.root).is_none() {
             reader.read_values(&document.root, document.span, &mut found);
         }
     }

@@ -237,7 +237,6 @@ impl<'s> Builder<'s> {
                 Meaning::Node(node) if whole => return node.clone(),
                 Meaning::Text(text) if whole => return Node::scalar(span, text.clone(), plain),
                 Meaning::Flag(flag) if whole => return Node::scalar(span, flag.to_string(), plain),
-                Meaning::Nothing if whole => return Node::scalar(span, "", true),
                 meaning => {
                     out.push_str(before);
                     match meaning {

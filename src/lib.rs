@@ -13,6 +13,7 @@ pub mod http;
 pub mod inventory;
 pub mod kubernetes;
 pub mod pricing;
+pub mod refresh;
 pub mod report;
 pub mod rules;
 pub mod source;
@@ -47,6 +48,8 @@ pub struct Analysis {
     /// Every evaluated Terraform block, whether or not it has to do with accelerators.
     pub blocks: Vec<terraform::Block>,
     pub bill: Bill,
+    /// Comments that may speak to gpulint.
+    pub comments: Vec<Span>,
     /// Whether each resource's model fits it, in the order of the inventory.
     pub fits: Vec<Fact<Assessment>>,
     /// What was taken for a machine without accelerators because its type cannot be known.
@@ -59,7 +62,7 @@ pub struct Analysis {
 
 /// Reads the files at `paths` and concludes everything that follows from them. A pure function of text and settings.
 pub fn analyze(sources: &Sources, paths: &[String], settings: &Settings) -> Analysis {
-    let (mut inventory, blocks) = read(sources, paths, settings);
+    let Reading { mut inventory, blocks, comments } = read(sources, paths, settings);
     let left_out = pricing::complete(&mut inventory, &settings.catalog, &settings.pricing);
     let bill = pricing::bill(&inventory, &settings.catalog, &settings.pricing);
     let fits = fit::assess_all(&inventory, &bill, &settings.catalog, &settings.pricing);
@@ -71,6 +74,7 @@ pub fn analyze(sources: &Sources, paths: &[String], settings: &Settings) -> Anal
         broken_rules: judgement.failures,
         inventory,
         blocks,
+        comments,
         bill,
         fits,
         left_out,
@@ -132,15 +136,23 @@ fn places(resource: &Resource) -> impl Iterator<Item = Span> {
     facts.chain(labels).chain(count).flatten().chain(links).chain([resource.span])
 }
 
+struct Reading {
+    inventory: Inventory,
+    blocks: Vec<terraform::Block>,
+    comments: Vec<Span>,
+}
+
 /// Both front ends, as one inventory.
-fn read(sources: &Sources, paths: &[String], settings: &Settings) -> (Inventory, Vec<terraform::Block>) {
-    let terraform::Reading { mut inventory, embedded, blocks } = terraform::read(sources, paths, &settings.terraform);
+fn read(sources: &Sources, paths: &[String], settings: &Settings) -> Reading {
+    let terraform::Reading { mut inventory, embedded, blocks, .. } =
+        terraform::read(sources, paths, &settings.terraform);
     let embedded: Vec<(FileId, String)> = embedded.into_iter().map(|it| (it.file, it.address)).collect();
-    let kubernetes = kubernetes::read(sources, paths, &embedded, &settings.kubernetes).inventory;
+    let kubernetes::Reading { inventory: kubernetes, comments } =
+        kubernetes::read(sources, paths, &embedded, &settings.kubernetes);
     inventory.resources.extend(kubernetes.resources);
     inventory.diagnostics.extend(kubernetes.diagnostics);
     inventory.skipped.extend(kubernetes.skipped);
     inventory.skipped.sort();
     inventory.skipped.dedup();
-    (inventory, blocks)
+    Reading { inventory, blocks, comments }
 }

@@ -122,6 +122,20 @@ impl Catalog {
         }
     }
 
+    /// Every region of a provider that the catalog knows, sorted.
+    pub fn regions(&self, provider: &str) -> Vec<&str> {
+        let table = self.block.table("regions");
+        let indexed = table.range(&[provider]).map(|index| {
+            let mut row = table.row(index);
+            row.text();
+            row.text()
+        });
+        let prices = self.block.table("prices");
+        let listed = prices.range(&[provider]).map(|index| region_of(prices.row(index)));
+        let regions: std::collections::BTreeSet<&str> = indexed.chain(listed).filter(|name| *name != "*").collect();
+        regions.into_iter().collect()
+    }
+
     /// The region in which a provider's list is most complete; `*` where it has one price everywhere.
     pub fn base_region(&self, provider: &str) -> &str {
         let regions = self.block.table("regions");

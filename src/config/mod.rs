@@ -315,6 +315,13 @@ impl Value {
         }
     }
 
+    pub fn texts(&self) -> Vec<String> {
+        match self {
+            Value::Texts(texts) => texts.iter().map(|(text, _)| text.clone()).collect(),
+            _ => Vec::new(),
+        }
+    }
+
     pub fn number(&self) -> Option<f64> {
         match self {
             Value::Integer(n) => Some(*n as f64),

@@ -102,7 +102,7 @@ settings! {
     "usage[].hours_per_run" Kind::Number, None, "hours of a run; the time limit of the text where not set";
     "suppress[].rules" Kind::Texts, None, "the rules that are silenced";
     "suppress[].address" Kind::Text, None, "the resource that they are silenced for; `*` stands for anything";
-    "suppress[].path" Kind::Text, None, "the file that they are silenced in; `*` stands for anything";
+    "suppress[].path" Kind::Path, None, "the file that they are silenced in; `*` stands for anything";
     "suppress[].until" Kind::Date, None, "the last day on which this holds";
     "suppress[].reason" Kind::Text, None, "why; it is shown in every report";
 }

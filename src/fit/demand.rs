@@ -248,7 +248,11 @@ impl<'r> Reader<'r> {
             recompute,
             optimizer_offloaded: self.text(Key::Offload)? == Some("optimizer"),
             pure_half: precision != Precision::Fp32 && sharding == Sharding::None && program != "composer",
-            upcasts_embeddings: program != "litgpt",
+            upcasts_embeddings: !matches!(program, "litgpt" | "axolotl"),
+            adapter_params: if program == "litgpt" { 100.0 } else { 600.0 },
+            flat_gradients: program == "litgpt" && method == Method::Lora && sharding == Sharding::Everything,
+            labelled_loss: program == "ms-swift",
+            fused_norms: matches!(program, "megatron" | "ms-swift-megatron" | "nemo" | "torchtitan" | "composer"),
             parallel_loss: matches!(program, "megatron" | "ms-swift-megatron" | "nemo" | "torchtitan" | "composer"),
             ..Training::default()
         })
@@ -317,6 +321,7 @@ impl Demand<'_> {
             utilization: self.utilization,
             draft_b: self.draft_b,
             weights_offloaded: self.offloaded,
+            eager_attention: false,
             training: self.training,
         }
     }

@@ -5,6 +5,8 @@
 
 mod difference;
 mod escape;
+mod explain;
+mod fit;
 mod format;
 mod json;
 mod markdown;
@@ -13,12 +15,16 @@ mod outputs;
 mod paths;
 mod price;
 mod text;
+mod vocabulary;
 
 pub use difference::{Difference, Head, Verdict, difference};
+pub use explain::explain;
+pub use fit::fit;
 pub use format::Format;
 pub use json::inspect;
 pub use paths::Paths;
 pub use price::price;
+pub use vocabulary::{rules, vocabulary};
 
 use crate::decide::Decided;
 use crate::diagnostic::Diagnostic;

@@ -5,6 +5,7 @@
 
 mod block;
 mod convert;
+mod embedded;
 mod evaluate;
 mod functions;
 mod library;
@@ -13,11 +14,12 @@ mod modules;
 mod number;
 mod root;
 mod roots;
+mod rows;
 mod syntax;
 mod types;
 mod value;
 
-use crate::inventory::Inventory;
+use crate::inventory::{FrontEnd, Inventory, Skipped};
 use crate::source::{FileId, Sources, Span};
 
 pub use block::{Attribute, Block, Provider};
@@ -47,6 +49,17 @@ pub struct Reading {
     pub embedded: Vec<Embedded>,
     /// Every evaluated block, for `inspect --all` and rules about any type.
     pub blocks: Vec<Block>,
+    /// The directories that were read as roots, sorted.
+    pub roots: Vec<Root>,
+}
+
+/// A directory that was read as a root, and what its variables were taken from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Root {
+    pub directory: String,
+    /// In the order in which they count, the strongest last.
+    pub variable_files: Vec<String>,
+    pub workspace: String,
 }
 
 /// Kubernetes text that a Terraform resource carries.
@@ -77,12 +90,23 @@ pub fn read(sources: &Sources, paths: &[String], options: &Options) -> Reading {
 fn read_roots(sources: &Sources, paths: &[String], options: &Options) -> Reading {
     let library = library::Library::new(sources);
     let directories = roots::directories(sources, paths);
-    let chosen = roots::detect(&library, &directories, &options.named_roots);
+    let chosen = roots::detect(sources, &library, &directories, &options.named_roots);
     let mut reading = Reading::default();
-    for directory in &chosen {
+    for directory in &chosen.roots {
         let root = root::evaluate(sources, &library, directory, options);
         reading.inventory.diagnostics.extend(root.diagnostics);
+        reading.inventory.resources.extend(rows::resources(&root.blocks, FrontEnd::Terraform));
+        reading.embedded.extend(embedded::manifests(sources, &root.blocks));
         reading.blocks.extend(root.blocks);
+        reading.roots.push(Root {
+            directory: directory.clone(),
+            variable_files: root.variable_files,
+            workspace: options.workspace.clone().unwrap_or_else(|| "default".into()),
+        });
+    }
+    for directory in chosen.uncalled {
+        let reason = "a module that nothing here calls: what it is given is not known".to_owned();
+        reading.inventory.skipped.push(Skipped { path: directory, reason });
     }
     for directory in &directories {
         reading.inventory.diagnostics.extend(library.module(directory).diagnostics.iter().cloned());

@@ -1,6 +1,6 @@
 //! Which directories are roots, and which files assign their variables.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use crate::source::{Sources, join, normalize, parent};
 
@@ -12,14 +12,25 @@ use super::syntax::Kind;
 /// The directories of Terraform files that `paths` name or lie in, sorted.
 pub(super) fn directories(sources: &Sources, paths: &[String]) -> BTreeSet<String> {
     let mut result = BTreeSet::new();
+    let mut seen = BTreeSet::new();
     for path in paths {
         let Some(path) = normalize(path) else { continue };
-        let directory = if is_terraform_file(&path) { parent(&path).to_owned() } else { path };
-        if has_configuration(sources, &directory) {
+        let directory = match parent_of_file(&path) {
+            Some(directory) => directory.to_owned(),
+            None => path,
+        };
+        if seen.insert(directory.clone()) && has_configuration(sources, &directory) {
             result.insert(directory);
         }
     }
     result
+}
+
+/// The directory of a Terraform file; none for what seems to be a directory itself. Other files are not looked at.
+fn parent_of_file(path: &str) -> Option<&str> {
+    const OTHER: [&str; 5] = [".yaml", ".yml", ".json", ".tpl", ".tmpl"];
+    let other = || OTHER.iter().any(|suffix| path.ends_with(suffix));
+    (is_terraform_file(path) || other()).then(|| parent(path))
 }
 
 fn is_terraform_file(path: &str) -> bool {
@@ -35,17 +46,52 @@ pub(super) fn is_variable_file(name: &str) -> bool {
     name.ends_with(".tfvars") || name.ends_with(".tfvars.json")
 }
 
+/// The directories to evaluate.
+#[derive(Debug, Default)]
+pub(super) struct Chosen {
+    pub(super) roots: Vec<String>,
+    /// Modules that nothing calls: what they need is not known.
+    pub(super) uncalled: Vec<String>,
+}
+
 /// The roots among these directories: those that nobody calls as a module, and those that are named.
-pub(super) fn detect(library: &Library<'_>, directories: &BTreeSet<String>, named: &[String]) -> Vec<String> {
+pub(super) fn detect(
+    sources: &Sources,
+    library: &Library<'_>,
+    directories: &BTreeSet<String>,
+    named: &[String],
+) -> Chosen {
     let named: BTreeSet<String> = named.iter().filter_map(|path| normalize(path)).collect();
-    let mut callers: BTreeMap<String, bool> = BTreeMap::new();
-    for directory in directories {
-        for called in local_calls(&library.module(directory)) {
-            callers.insert(called, true);
+    let codes: Vec<_> = directories.iter().map(|directory| library.module(directory)).collect();
+    let called: BTreeSet<String> = codes.iter().flat_map(|code| local_calls(code)).collect();
+    let mut chosen = Chosen::default();
+    for code in &codes {
+        let directory = &code.directory;
+        if named.contains(directory) {
+            chosen.roots.push(directory.clone());
+        } else if !called.contains(directory) {
+            let module = is_made_to_be_called(sources, code);
+            if module { &mut chosen.uncalled } else { &mut chosen.roots }.push(directory.clone());
         }
     }
-    let is_root = |directory: &&String| named.contains(*directory) || !callers.contains_key(*directory);
-    directories.iter().filter(is_root).cloned().collect()
+    if chosen.roots.is_empty() {
+        chosen.roots = std::mem::take(&mut chosen.uncalled);
+    }
+    chosen
+}
+
+/// It waits for values that no file assigns, and configures neither a provider nor where its state lies.
+fn is_made_to_be_called(sources: &Sources, code: &ModuleCode) -> bool {
+    let waits = code.variables.iter().any(|variable| variable.body.attribute("default").is_none());
+    let backend = code.others.iter().any(|block| {
+        &*block.keyword.text == "terraform"
+            && block.body.blocks.iter().any(|inner| matches!(&*inner.keyword.text, "backend" | "cloud"))
+    });
+    waits && !backend && code.providers.is_empty() && !has_variable_files(sources, &code.directory)
+}
+
+fn has_variable_files(sources: &Sources, directory: &str) -> bool {
+    sources.tree().list(directory).iter().any(|entry| is_variable_file(&entry.name))
 }
 
 /// The directories that a module calls by path.

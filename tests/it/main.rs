@@ -12,4 +12,6 @@ mod forge;
 mod kubernetes;
 mod pages;
 mod pricing_data;
+mod refresh;
 mod terraform;
+mod terraform_resources;

@@ -79,6 +79,9 @@ fn real_repositories_are_read() {
             reading.inventory.diagnostics.len(),
             started.elapsed().as_millis()
         );
+        for skipped in &reading.inventory.skipped {
+            println!("  skipped {}: {}", skipped.path, skipped.reason);
+        }
         for diagnostic in unreadable {
             let at = diagnostic.span.map(|span| sources.locate(span));
             let place = at.map_or(String::new(), |at| format!("{}:{}:{}", at.path, at.line, at.column));

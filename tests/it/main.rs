@@ -12,6 +12,7 @@ mod forge;
 mod kubernetes;
 mod pages;
 mod pricing_data;
+mod readme;
 mod refresh;
 mod terraform;
 mod terraform_resources;

@@ -26,6 +26,8 @@ pub(super) struct Row {
     /// Documents that say no kind are of this one if something stands at all these paths.
     #[serde(default)]
     pub has: Vec<Path>,
+    /// The name of such a document.
+    pub name: Option<Path>,
     /// True there: the object waits or stands still.
     pub suspended: Option<Path>,
     /// Anything there: the object stands still.

@@ -206,7 +206,9 @@ pub(super) fn identify(root: &Node) -> Option<(Object<'_>, Option<&'static Row>)
         None => {
             let row = KINDS.shaped(root)?;
             let group = row.groups.first().map_or("", String::as_str);
-            Some((Object::of(root, group, &row.kind), Some(row)))
+            let mut object = Object::of(root, group, &row.kind);
+            object.name = row.name.as_ref().and_then(|path| path.first(root)?.text().cloned());
+            Some((object, Some(row)))
         }
     }
 }

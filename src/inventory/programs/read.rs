@@ -203,6 +203,8 @@ impl Found {
     }
 
     pub(super) fn environment(&mut self, programs: &[&Program], command: &Command, generic: bool) {
+        // A command line that names the model is how this program is told things.
+        let told = self.has(Key::Model);
         let mut sets: Vec<(&Program, Rank)> = programs.iter().map(|program| (*program, VARIABLES)).collect();
         if generic {
             sets.push((&TABLE.generic, GENERIC));
@@ -222,7 +224,7 @@ impl Found {
                 }
             }
         }
-        if let Some(why) = &command.open_env
+        if let Some(why) = command.open_env.as_ref().filter(|_| !told)
             && let Some(span) = command.image.as_ref().map(|image| image.span)
         {
             self.open.get_or_insert((why.clone(), span));
@@ -272,8 +274,11 @@ impl Found {
         }
         self.expert_group();
         self.quantized_adapters();
+        // A server that names no model is told elsewhere what to run, and on how many devices.
+        let serves = !program.launcher && program.task.as_deref() != Some("train");
+        let is_told_elsewhere = serves && !self.has(Key::Model) && self.open.is_none();
         for (key, value) in programs.iter().flat_map(|program| &program.defaults) {
-            if self.has(*key) {
+            if self.has(*key) || is_told_elsewhere {
                 continue;
             }
             match (&self.open, meaning(Some(program), *key, value)) {

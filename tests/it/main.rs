@@ -13,5 +13,6 @@ mod kubernetes;
 mod pages;
 mod pricing_data;
 mod refresh;
+mod schema;
 mod terraform;
 mod terraform_resources;

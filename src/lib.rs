@@ -19,7 +19,7 @@ pub mod rules;
 pub mod source;
 pub mod terraform;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use catalog::{Catalog, MoneyRange};
@@ -38,6 +38,8 @@ pub struct Settings {
     pub pricing: pricing::Settings,
     pub catalog: Catalog,
     pub rules: Arc<Rules>,
+    /// Labels by which the user's workloads declare a fact: `acme.example/llm` → `model`.
+    pub declaring_labels: BTreeMap<String, String>,
     /// The day that dates are compared with.
     pub today: Option<Date>,
 }
@@ -64,6 +66,9 @@ pub struct Analysis {
 /// Reads the files at `paths` and concludes everything that follows from them. A pure function of text and settings.
 pub fn analyze(sources: &Sources, paths: &[String], settings: &Settings) -> Analysis {
     let Reading { mut inventory, blocks, comments } = read(sources, paths, settings);
+    for resource in &mut inventory.resources {
+        inventory::programs::declare(resource, &settings.declaring_labels);
+    }
     let left_out = pricing::complete(&mut inventory, &settings.catalog, &settings.pricing);
     let bill = pricing::bill(&inventory, &settings.catalog, &settings.pricing);
     let fits = fit::assess_all(&inventory, &bill, &settings.catalog, &settings.pricing);

@@ -4,7 +4,6 @@
 //! and a team's own are the same kind of file. Knows no Terraform type and no Kubernetes kind.
 
 mod cel;
-mod display;
 mod evaluate;
 mod example;
 mod facts;

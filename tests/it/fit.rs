@@ -185,3 +185,18 @@ fn worked_examples_of_training() {
         assert_eq!(verdict(&workload, device(card).unwrap().usable_gib), Some(said), "{name}");
     }
 }
+
+#[test]
+fn names_of_a_library_and_of_resources_lead_to_models() {
+    let l4 = || Pod::new().with(Key::Accelerator, "L4").number(Key::AcceleratorCount, 1.0);
+    let model = |pod: Pod| pod.assess().value().map(|it| (it.model.clone(), it.precision)).unwrap();
+    let ollama = |name| l4().with(Key::Program, "ollama").with(Key::Model, name);
+    assert_eq!(model(ollama("llama3.1")), ("meta-llama/Llama-3.1-8B".into(), "bf16"));
+    assert_eq!(model(ollama("deepseek-r1:70b")).0, "deepseek-ai/DeepSeek-R1-Distill-Llama-70B");
+    assert_eq!(model(ollama("llama3.1:70b-instruct-q8_0")), ("meta-llama/Llama-3.1-70B".into(), "gguf"));
+    let mut named = l4();
+    named.resource.address = "NIMService/nim/meta-llama-3-1-8b-instruct".into();
+    let fact = named.number(Key::Context, 4096.0).assess();
+    assert_eq!(fact.value().unwrap().model, "meta-llama/Llama-3.1-8B");
+    assert!(matches!(fact.origin(), Some(Origin::Inferred(_))));
+}

@@ -77,7 +77,7 @@ pub(super) enum What {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Lookup {
     Must,
-    /// `?.`: an optional.
+    /// `.?`: an optional.
     May,
 }
 

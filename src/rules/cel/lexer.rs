@@ -28,7 +28,7 @@ pub(super) enum Kind {
 
 /// The longest first, so that `<=` is not read as `<`.
 const SIGNS: [&str; 25] = [
-    "==", "!=", "<=", ">=", "&&", "||", "?.", "[?", "{", "}", "(", ")", "[", "]", ".", ",", ":", "?", "<", ">", "+",
+    "==", "!=", "<=", ">=", "&&", "||", ".?", "[?", "{", "}", "(", ")", "[", "]", ".", ",", ":", "?", "<", ">", "+",
     "-", "*", "/", "%",
 ];
 
@@ -86,9 +86,6 @@ fn backticked(text: &str, start: usize) -> Result<(Kind, usize), Problem> {
 fn sign(text: &str, at: usize, first: char) -> Result<(Kind, usize), Problem> {
     let rest = &text[at..];
     if let Some(sign) = SIGNS.iter().find(|sign| rest.starts_with(**sign)) {
-        // `a ?.5 : b` is a conditional, `a?.b` is not
-        let is_number = *sign == "?." && rest[2..].starts_with(|c: char| c.is_ascii_digit());
-        let sign = if is_number { "?" } else { sign };
         return Ok((Kind::Sign(sign), at + sign.len()));
     }
     if rest.starts_with('!') {

@@ -204,15 +204,15 @@ impl Parser {
 
     fn is_followed_by_member(&self) -> bool {
         let after = self.tokens.get(self.next + 1).map(|token| &token.kind);
-        matches!(after, Some(Token::Sign("." | "[" | "?." | "[?")))
+        matches!(after, Some(Token::Sign("." | "[" | ".?" | "[?")))
     }
 
     fn member(&mut self) -> Result<Expr, Problem> {
         let mut of = self.primary()?;
         loop {
             let start = of.at.start;
-            let optional = matches!(self.peek(), Token::Sign("?." | "[?"));
-            if self.takes(".") || self.takes("?.") {
+            let optional = matches!(self.peek(), Token::Sign(".?" | "[?"));
+            if self.takes(".") || self.takes(".?") {
                 let (field, is_quoted) = self.field()?;
                 let kind = match !optional && !is_quoted && self.takes("(") {
                     true => Kind::Call { of: Some(Box::new(of)), name: field, arguments: self.arguments()? },

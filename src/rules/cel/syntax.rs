@@ -27,7 +27,7 @@ pub(super) enum Kind {
     Field {
         of: Box<Expr>,
         field: Name,
-        /// `a?.b`
+        /// `a.?b`
         optional: bool,
     },
     Index {

@@ -2,9 +2,9 @@
 
 use crate::inventory::{Key, Resource};
 
-use super::cel::Value;
-use super::facts::{Stand, value_of};
-use super::format;
+use super::{Stand, value_of};
+use crate::rules::cel::Value;
+use crate::rules::format;
 
 /// `2 × 8 A100-80GB`, `0 to 4 × 1 L4`, `8 GPUs`.
 pub(super) fn gpus(resource: &Resource) -> String {
@@ -54,16 +54,45 @@ pub(super) fn parallelism(resource: &Resource) -> Value {
     product.map_or(Value::Absent, Value::Integer)
 }
 
-/// Where the parallelism stands: at the first of its factors that is written.
-pub(super) fn parallelism_stand(resource: &Resource) -> Stand {
-    let facts = PARALLEL.map(|key| resource.fact(key));
+/// Where a computed fact stands: at the first that it is computed from.
+pub(super) fn stand(name: &'static str, resource: &Resource) -> Stand {
+    match name {
+        "parallelism" => first_stand(name, resource, &PARALLEL),
+        "gpus_used" => first_stand(name, resource, &USED),
+        _ => Stand { name, span: None, defined: None, origin: None },
+    }
+}
+
+const USED: [Key; 5] = [Key::Processes, Key::TensorParallel, Key::PipelineParallel, Key::DataParallel, Key::GroupSize];
+
+/// Accelerators of one machine or pod that are used: as many as a launcher starts processes, or this pod's part of the
+/// declared parallelism.
+pub(super) fn gpus_used(resource: &Resource) -> Value {
+    match value_of(resource.fact(Key::Processes)) {
+        Value::Integer(n) if n > 0 => return Value::Double(n as f64),
+        unknown @ Value::Unknown(_) => return unknown,
+        _ => {}
+    }
+    let pods = match value_of(resource.fact(Key::GroupSize)) {
+        Value::Integer(n) if n > 0 => n as f64,
+        unknown @ Value::Unknown(_) => return unknown,
+        _ => 1.0,
+    };
+    match parallelism(resource) {
+        Value::Integer(n) => Value::Double(n as f64 / pods),
+        other => other,
+    }
+}
+
+/// The place of the first fact that the text states, and the origin of the weakest.
+fn first_stand(name: &'static str, resource: &Resource, keys: &[Key]) -> Stand {
+    let facts: Vec<_> = keys.iter().map(|key| resource.fact(*key)).collect();
     let said = facts.iter().find(|fact| !fact.is_absent());
-    let origin = facts.iter().filter_map(|fact| fact.origin().cloned()).max();
     Stand {
-        name: "parallelism",
+        name,
         span: said.and_then(|fact| fact.span()),
         defined: said.and_then(|fact| fact.defined()),
-        origin,
+        origin: facts.iter().filter_map(|fact| fact.origin().cloned()).max(),
     }
 }
 

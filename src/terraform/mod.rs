@@ -97,7 +97,7 @@ fn read_roots(sources: &Sources, paths: &[String], options: &Options) -> Reading
     for directory in &chosen.roots {
         let root = root::evaluate(sources, &library, directory, options);
         reading.inventory.diagnostics.extend(root.diagnostics);
-        reading.inventory.resources.extend(rows::resources(&root.blocks, FrontEnd::Terraform));
+        reading.inventory.resources.extend(rows::resources(&root.blocks, &root.switched_off, FrontEnd::Terraform));
         reading.embedded.extend(embedded::manifests(sources, &root.blocks));
         reading.blocks.extend(root.blocks);
         reading.roots.push(Root {

@@ -2,3 +2,5 @@
 
 mod corpus;
 mod evaluation;
+mod expressions;
+mod oracle;

@@ -7,6 +7,8 @@
 mod format;
 #[path = "build/models.rs"]
 mod models;
+#[path = "build/pages.rs"]
+mod pages;
 
 use std::error::Error;
 use std::fs;
@@ -25,6 +27,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         println!("cargo::rerun-if-changed={watched}");
     }
     models::write(&root.join("pricing/models.csv"), &out.join("models.rs"))?;
+    pages::write(&root.join("rules"), &out.join("pages.rs"))?;
     let tables = tables_of(&root.join("pricing"))?;
     write_block(&out.join("catalog.bin"), &tables)?;
     let mut frozen: Vec<_> = tables.into_iter().filter(|table| SHARED.contains(&table.stem.as_str())).collect();

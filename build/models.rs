@@ -59,14 +59,14 @@ fn write_model(code: &mut String, model: &Model) -> std::fmt::Result {
     let Model { id, modality, params_b, active_b, layers, hidden, heads, kv_heads, vocab, published, .. } = model;
     let Model { checkpoint_gib, max_context, kv_bytes_per_token, window_bytes_per_token, window, state_mib, .. } =
         model;
-    let Model { latent, tied, denoiser_b, as_of, source, .. } = model;
+    let Model { head_dim, latent, tied, plain, denoiser_b, as_of, source, .. } = model;
     writeln!(
         code,
         "    Model {{ id: Cow::Borrowed({id:?}), modality: Modality::{modality:?}, params_b: {params_b:?}, active_b: {active_b:?}, \
-         layers: {layers:?}, hidden: {hidden:?}, heads: {heads:?}, kv_heads: {kv_heads:?}, vocab: {vocab:?}, \
+         layers: {layers:?}, hidden: {hidden:?}, heads: {heads:?}, kv_heads: {kv_heads:?}, head_dim: {head_dim:?}, vocab: {vocab:?}, \
          published: Precision::{published:?}, checkpoint_gib: {checkpoint_gib:?}, max_context: {max_context:?}, \
          kv_bytes_per_token: {kv_bytes_per_token:?}, window_bytes_per_token: {window_bytes_per_token:?}, window: {window:?}, \
-         state_mib: {state_mib:?}, latent: {latent:?}, tied: {tied:?}, denoiser_b: {denoiser_b:?}, \
+         state_mib: {state_mib:?}, latent: {latent:?}, tied: {tied:?}, plain: {plain:?}, denoiser_b: {denoiser_b:?}, \
          as_of: Cow::Borrowed({as_of:?}), source: Cow::Borrowed({source:?}) }},"
     )
 }

@@ -13,19 +13,21 @@ pub mod http;
 pub mod inventory;
 pub mod kubernetes;
 pub mod pricing;
+pub mod refresh;
 pub mod report;
 pub mod rules;
 pub mod source;
 pub mod terraform;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use catalog::{Catalog, MoneyRange};
 use fit::Assessment;
 use inventory::{Fact, Inventory, Resource, ResourceId, Role};
 use pricing::{Bill, LeftOut};
-use rules::{Finding, Undetermined};
-use source::{FileId, Sources, Span};
+use rules::{Broken, Finding, Rules, Undetermined, World};
+use source::{Date, FileId, Sources, Span};
 
 /// What the rooms are told beside the text.
 #[derive(Debug, Clone, Default)]
@@ -34,6 +36,11 @@ pub struct Settings {
     pub kubernetes: kubernetes::Options,
     pub pricing: pricing::Settings,
     pub catalog: Catalog,
+    pub rules: Arc<Rules>,
+    /// Labels by which the user's workloads declare a fact: `acme.example/llm` → `model`.
+    pub declaring_labels: BTreeMap<String, String>,
+    /// The day that dates are compared with.
+    pub today: Option<Date>,
 }
 
 /// What a tree of text says: its resources, their price, and what is wasteful about them.
@@ -43,21 +50,40 @@ pub struct Analysis {
     /// Every evaluated Terraform block, whether or not it has to do with accelerators.
     pub blocks: Vec<terraform::Block>,
     pub bill: Bill,
+    /// Comments that may speak to gpulint.
+    pub comments: Vec<Span>,
     /// Whether each resource's model fits it, in the order of the inventory.
     pub fits: Vec<Fact<Assessment>>,
     /// What was taken for a machine without accelerators because its type cannot be known.
     pub left_out: LeftOut,
     pub findings: Vec<Finding>,
     pub undetermined: Vec<Undetermined>,
+    /// Rules that could not be evaluated.
+    pub broken_rules: Vec<Broken>,
 }
 
 /// Reads the files at `paths` and concludes everything that follows from them. A pure function of text and settings.
 pub fn analyze(sources: &Sources, paths: &[String], settings: &Settings) -> Analysis {
-    let (mut inventory, blocks) = read(sources, paths, settings);
+    let Reading { mut inventory, blocks, comments } = read(sources, paths, settings);
+    for resource in &mut inventory.resources {
+        inventory::programs::declare(resource, &settings.declaring_labels);
+    }
     let left_out = pricing::complete(&mut inventory, &settings.catalog, &settings.pricing);
     let bill = pricing::bill(&inventory, &settings.catalog, &settings.pricing);
     let fits = fit::assess_all(&inventory, &bill, &settings.catalog, &settings.pricing);
-    Analysis { inventory, blocks, bill, fits, left_out, ..Analysis::default() }
+    let world = World { inventory: &inventory, bill: &bill, fit: &fits, today: settings.today };
+    let judgement = settings.rules.judge(&world);
+    Analysis {
+        findings: judgement.findings,
+        undetermined: judgement.undetermined,
+        broken_rules: judgement.failures,
+        inventory,
+        blocks,
+        comments,
+        bill,
+        fits,
+        left_out,
+    }
 }
 
 impl Analysis {
@@ -115,16 +141,24 @@ fn places(resource: &Resource) -> impl Iterator<Item = Span> {
     facts.chain(labels).chain(count).flatten().chain(links).chain([resource.span])
 }
 
+struct Reading {
+    inventory: Inventory,
+    blocks: Vec<terraform::Block>,
+    comments: Vec<Span>,
+}
+
 /// Both front ends, as one inventory.
-fn read(sources: &Sources, paths: &[String], settings: &Settings) -> (Inventory, Vec<terraform::Block>) {
-    let terraform::Reading { mut inventory, embedded, blocks, .. } =
+fn read(sources: &Sources, paths: &[String], settings: &Settings) -> Reading {
+    let terraform::Reading { mut inventory, embedded, blocks, mut comments, .. } =
         terraform::read(sources, paths, &settings.terraform);
     let embedded: Vec<(FileId, String)> = embedded.into_iter().map(|it| (it.file, it.address)).collect();
-    let kubernetes = kubernetes::read(sources, paths, &embedded, &settings.kubernetes).inventory;
+    let kubernetes::Reading { inventory: kubernetes, comments: of_manifests } =
+        kubernetes::read(sources, paths, &embedded, &settings.kubernetes);
+    comments.extend(of_manifests);
     inventory.resources.extend(kubernetes.resources);
     inventory.diagnostics.extend(kubernetes.diagnostics);
     inventory.skipped.extend(kubernetes.skipped);
     inventory.skipped.sort();
     inventory.skipped.dedup();
-    (inventory, blocks)
+    Reading { inventory, blocks, comments }
 }

@@ -200,6 +200,21 @@ pub(super) const SCHEMAS: &[Schema] = &[
         ],
     },
     Schema {
+        name: "disks",
+        keys: 4,
+        columns: &[
+            ("provider", Text),
+            ("disk_type", Text),
+            ("region", Text),
+            ("up_to_gib", Number),
+            ("usd_per_gib_month", Number),
+            ("usd_per_month", Number),
+            ("as_of", Text),
+            ("source", Text),
+            ("confidence", Text),
+        ],
+    },
+    Schema {
         name: "families",
         keys: 0,
         columns: &[

@@ -268,6 +268,20 @@ impl Catalog {
         })
     }
 
+    /// So many accelerators that no machine is named for.
+    pub fn single(&self, provider: &str, accelerator: &str, count: f64) -> Option<Machine<'_>> {
+        let known = self.accelerator(accelerator)?;
+        Some(Machine {
+            provider: provider.to_owned().into(),
+            name: known.name.into(),
+            accelerator: known.name.into(),
+            count,
+            cpus: None,
+            memory_gib: None,
+            kind: Kind::Listed,
+        })
+    }
+
     fn family(&self, provider: &str, name: &str) -> Option<(&str, Option<&str>)> {
         let name = match provider {
             "aws" => name.strip_prefix("ml.").unwrap_or(name),

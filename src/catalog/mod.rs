@@ -6,6 +6,7 @@
 //! `machines_with` and `offers` walk through everything.
 
 mod accelerator;
+mod disk;
 mod format;
 mod machine;
 mod model;
@@ -20,7 +21,10 @@ mod table;
 use own::OwnPrices;
 use table::Block;
 
+pub use table::covers;
+
 pub use accelerator::{Accelerator, Slice};
+pub use disk::Disk;
 pub use format::{File, TableError, records};
 pub use machine::{Host, Machine, Recognized};
 pub use model::{Modality, Model};
@@ -73,7 +77,12 @@ impl Catalog {
 
     /// With prices of the user's own, which come before all others. `path` is for messages.
     pub fn with_prices(self, path: &str, text: &str) -> Result<Self, TableError> {
-        Ok(Catalog { own: OwnPrices::read(path, text)?, ..self })
+        self.with_prices_at(path, text, 1.0)
+    }
+
+    /// The same in another currency, of which one unit is so many dollars.
+    pub fn with_prices_at(self, path: &str, text: &str, usd_per_unit: f64) -> Result<Self, TableError> {
+        Ok(Catalog { own: OwnPrices::read(path, text, usd_per_unit)?, ..self })
     }
 
     /// With newer rows for some providers.

@@ -18,6 +18,7 @@ pub struct Model {
     pub hidden: f64,
     pub heads: f64,
     pub kv_heads: f64,
+    pub head_dim: f64,
     pub vocab: f64,
     /// How it is published.
     pub published: Precision,
@@ -36,6 +37,8 @@ pub struct Model {
     pub latent: bool,
     /// Embedding and head are one matrix.
     pub tied: bool,
+    /// Layers have two matrices beside attention instead of three: no gate.
+    pub plain: bool,
     /// Billions of parameters in the diffusion network itself.
     pub denoiser_b: f64,
     pub as_of: Cow<'static, str>,
@@ -81,6 +84,39 @@ impl Modality {
             "vision" => Modality::Image,
             _ => return None,
         })
+    }
+}
+
+impl Model {
+    /// Width of all heads, and of those that are cached.
+    pub fn attention_widths(&self) -> (f64, f64) {
+        let all = self.heads * self.head_dim;
+        // Some layers keep no cache of their own; queries are at least as wide as what is cached.
+        let cached = if self.latent { all } else { self.kv_heads * self.head_dim };
+        if all > 0.0 { (all, cached.min(all)) } else { (self.hidden, self.hidden) }
+    }
+
+    /// Parameters of the attention of one layer.
+    pub fn attention_params(&self) -> f64 {
+        let (all, cached) = self.attention_widths();
+        2.0 * self.hidden * (all + cached)
+    }
+
+    /// Parameters that every rank of an expert-parallel group holds.
+    pub fn shared_params(&self) -> f64 {
+        let shared = self.embedding_params() + self.layers * self.attention_params();
+        shared.min(self.params_b * 1e9)
+    }
+
+    /// Width of the layers' middle, over the experts that one token uses; concluded from the number of parameters.
+    pub fn middle_width(&self) -> f64 {
+        if !self.has_shapes() {
+            return 0.0;
+        }
+        let active = self.active_b.unwrap_or(self.params_b) * 1e9;
+        let of_layer = (active - self.embedding_params()) / self.layers - self.attention_params();
+        let matrices = if self.plain { 2.0 } else { 3.0 };
+        (of_layer / (matrices * self.hidden)).clamp(self.hidden, 10.0 * self.hidden)
     }
 }
 
@@ -163,6 +199,7 @@ pub(super) fn read(places: &[usize], record: &[String]) -> Result<(Model, Vec<St
         hidden: number("hidden")?,
         heads: number("heads")?,
         kv_heads: number("kv_heads")?,
+        head_dim: number("head_dim")?,
         vocab: number("vocab")?,
         published,
         checkpoint_gib: optional(number("ckpt_gib")?),
@@ -173,6 +210,7 @@ pub(super) fn read(places: &[usize], record: &[String]) -> Result<(Model, Vec<St
         state_mib: number("state_mib_per_seq")?,
         latent: has("mla"),
         tied: has("tied"),
+        plain: has("plain"),
         denoiser_b: denoiser.and_then(|text| text.parse().ok()).unwrap_or(0.0),
         as_of: cell("as_of").to_owned().into(),
         source: cell("source").to_owned().into(),

@@ -126,6 +126,7 @@ impl Models {
             hidden: 0.0,
             heads: 0.0,
             kv_heads: 0.0,
+            head_dim: 0.0,
             vocab: 0.0,
             published: Precision::Bf16,
             checkpoint_gib: None,
@@ -136,6 +137,7 @@ impl Models {
             state_mib: 0.0,
             latent: false,
             tied: false,
+            plain: false,
             denoiser_b: 0.0,
             as_of: Cow::Borrowed(""),
             source: Cow::Borrowed("size in the name"),
@@ -176,6 +178,7 @@ fn complete(model: Cow<'_, Model>) -> Cow<'_, Model> {
     model.hidden = typical.hidden;
     model.heads = typical.heads;
     model.kv_heads = typical.kv_heads;
+    model.head_dim = typical.head_dim;
     model.kv_bytes_per_token = typical.kv_bytes_per_token;
     model.tied = typical.tied;
     if model.vocab <= 0.0 {

@@ -33,7 +33,7 @@ pub(super) struct OwnPrice {
 
 impl OwnPrices {
     /// Reads comma-separated text with the header of the price tables; columns may be missing and in any order.
-    pub(super) fn read(path: &str, text: &str) -> Result<Self, TableError> {
+    pub(super) fn read(path: &str, text: &str, usd_per_unit: f64) -> Result<Self, TableError> {
         let error = |line: usize, message: String| TableError { path: path.to_owned(), line, message };
         let mut records = records(text);
         let header = match records.next() {
@@ -56,6 +56,10 @@ impl OwnPrices {
             }
             if prices.iter().flatten().any(|price| *price < Money::ZERO) {
                 return Err(error(line, "a price is below zero".into()));
+            }
+            // Without a rate the prices stay exact.
+            if usd_per_unit != 1.0 {
+                row.convert(usd_per_unit);
             }
             rows.push(row);
         }
@@ -82,6 +86,13 @@ impl OwnPrices {
 }
 
 impl OwnPrice {
+    fn convert(&mut self, usd_per_unit: f64) {
+        let prices = [&mut self.on_demand, &mut self.spot, &mut self.reserved_1y, &mut self.reserved_3y];
+        for price in prices.into_iter().flatten() {
+            *price = price.times(usd_per_unit);
+        }
+    }
+
     fn set(&mut self, column: &str, cell: String) -> Result<(), String> {
         let number = || match cell.as_str() {
             "" => Ok(None),

@@ -122,6 +122,20 @@ impl Catalog {
         }
     }
 
+    /// Every region of a provider that the catalog knows, sorted.
+    pub fn regions(&self, provider: &str) -> Vec<&str> {
+        let table = self.block.table("regions");
+        let indexed = table.range(&[provider]).map(|index| {
+            let mut row = table.row(index);
+            row.text();
+            row.text()
+        });
+        let prices = self.block.table("prices");
+        let listed = prices.range(&[provider]).map(|index| region_of(prices.row(index)));
+        let regions: std::collections::BTreeSet<&str> = indexed.chain(listed).filter(|name| *name != "*").collect();
+        regions.into_iter().collect()
+    }
+
     /// The region in which a provider's list is most complete; `*` where it has one price everywhere.
     pub fn base_region(&self, provider: &str) -> &str {
         let regions = self.block.table("regions");
@@ -173,7 +187,10 @@ impl Catalog {
         if let Some(quote) = exact(table, provider, machine, region) {
             return Some(quote);
         }
-        self.estimate_from(table, &[provider, machine], provider, region, read_quote)
+        let keys = [provider, machine];
+        let estimate = self.estimate_from(table, &keys, provider, region, read_quote);
+        // A row without prices still says why.
+        estimate.or_else(|| table.find(&keys).map(|row| Quote { basis: Basis::Unknown, ..read_quote(row) }))
     }
 
     /// From the row of the base region, or else from the first region whose index is known.

@@ -174,7 +174,7 @@ fn read_u32(bytes: &[u8], at: usize) -> u32 {
 }
 
 /// Whether a pattern covers a name, whatever the case: `*` stands for any text, `#` for one or more digits.
-pub(super) fn covers(pattern: &str, name: &str) -> bool {
+pub fn covers(pattern: &str, name: &str) -> bool {
     covers_bytes(pattern.as_bytes(), name.as_bytes())
 }
 

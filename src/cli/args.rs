@@ -4,7 +4,8 @@ use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 
 use crate::diagnostic::Level;
 use crate::report::Format;
-use crate::rules::Confidence;
+use crate::rules::{Confidence, Profile};
+use crate::source::Date;
 
 /// Finds wasted GPU money in Terraform and Kubernetes before it is deployed.
 #[derive(Debug, Parser)]
@@ -32,6 +33,18 @@ pub(super) enum Verb {
     Inspect(Box<Inspect>),
     /// Look a machine or an accelerator up in the catalog
     Price(Box<Price>),
+    /// How one price came to be, or what a rule is about
+    Explain(Box<Explain>),
+    /// Whether a model fits an accelerator, and the cheapest that does
+    Fit(Box<Fit>),
+    /// The rules
+    #[command(subcommand)]
+    Rules(RulesVerb),
+    /// The words that a page of rules may use
+    Facts {
+        #[command(flatten)]
+        output: Box<Output>,
+    },
     /// The settings in force, what may be set, or a file to start from
     #[command(subcommand)]
     Config(Config),
@@ -56,6 +69,75 @@ pub(super) struct Price {
     pub(super) output: Output,
 }
 
+#[derive(Debug, Args)]
+pub(super) struct Explain {
+    /// The address of a resource as reports write it, or the name of a rule
+    #[arg(value_name = "ADDRESS|RULE")]
+    pub(super) what: String,
+    #[command(flatten)]
+    pub(super) input: Input,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct Fit {
+    /// The model, as in meta-llama/Llama-3.1-8B-Instruct
+    #[arg(required_unless_present = "cases")]
+    pub(super) model: Option<String>,
+    /// The accelerator to hold it, as in L4 or A100-80GB
+    #[arg(long, value_name = "NAME")]
+    pub(super) accelerator: Option<String>,
+    /// The machine to hold it, as in g5.2xlarge
+    #[arg(long, value_name = "NAME", conflicts_with = "accelerator")]
+    pub(super) machine: Option<String>,
+    /// Accelerators [default: all of the machine, or 1]
+    #[arg(long, value_name = "N")]
+    pub(super) count: Option<f64>,
+    /// The cloud to look for something cheaper in
+    #[arg(long)]
+    pub(super) provider: Option<String>,
+    #[arg(long)]
+    pub(super) region: Option<String>,
+    /// serve, embed, diffusion, speech or train
+    #[arg(long, default_value = "serve")]
+    pub(super) task: String,
+    /// Precision of the weights: bf16, fp8, int8, awq, nf4, ... [default: the model's own]
+    #[arg(long)]
+    pub(super) precision: Option<String>,
+    /// Tokens of context
+    #[arg(long)]
+    pub(super) context: Option<i64>,
+    /// Sequences or samples at a time
+    #[arg(long)]
+    pub(super) batch_size: Option<i64>,
+    /// Training: full, lora or qlora
+    #[arg(long)]
+    pub(super) method: Option<String>,
+    /// Training: adamw, adamw8bit, lion, adafactor, ...
+    #[arg(long)]
+    pub(super) optimizer: Option<String>,
+    /// Training: ddp, fsdp, zero1, zero2, zero3 or megatron
+    #[arg(long)]
+    pub(super) sharding: Option<String>,
+    /// A table of workloads; the answer is one JSON object a line
+    #[arg(long, value_name = "FILE.csv", exclusive = true)]
+    pub(super) cases: Option<PathBuf>,
+    #[command(flatten)]
+    pub(super) output: Output,
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum RulesVerb {
+    /// Every rule, and whether it runs here
+    List {
+        #[command(flatten)]
+        input: Box<Input>,
+        #[command(flatten)]
+        selection: Box<Selection>,
+        #[command(flatten)]
+        output: Box<Output>,
+    },
+}
+
 #[derive(Debug, Subcommand)]
 pub(super) enum Config {
     /// Each value in force and where it comes from
@@ -71,9 +153,28 @@ pub(super) struct Check {
     #[command(flatten)]
     pub(super) input: Input,
     #[command(flatten)]
+    pub(super) selection: Selection,
+    #[command(flatten)]
     pub(super) threshold: Threshold,
     #[command(flatten)]
     pub(super) output: Output,
+}
+
+/// Which rules run.
+#[derive(Debug, Clone, Default, Args)]
+pub(super) struct Selection {
+    /// Rules and groups to run beside those of the profile; only these where no profile is named
+    #[arg(long, value_name = "RULE|GROUP", value_delimiter = ',')]
+    pub(super) select: Vec<String>,
+    /// Rules and groups to leave out
+    #[arg(long, value_name = "RULE|GROUP", value_delimiter = ',')]
+    pub(super) ignore: Vec<String>,
+    /// The rules to start from: essential, standard or all
+    #[arg(long, value_parser = profile)]
+    pub(super) profile: Option<Profile>,
+    /// A directory with pages of your own rules
+    #[arg(long, value_name = "DIR")]
+    pub(super) rules: Vec<PathBuf>,
 }
 
 /// What makes a run fail.
@@ -97,6 +198,8 @@ pub(super) struct Diff {
     pub(super) base: String,
     #[command(flatten)]
     pub(super) input: Input,
+    #[command(flatten)]
+    pub(super) selection: Selection,
     #[command(flatten)]
     pub(super) threshold: Threshold,
     #[command(flatten)]
@@ -139,9 +242,15 @@ pub(super) struct Input {
     /// The Terraform workspace
     #[arg(long, value_name = "NAME")]
     pub(super) workspace: Option<String>,
+    /// The day to judge dates by, for repeatable runs [default: today]
+    #[arg(long, value_name = "YYYY-MM-DD")]
+    pub(super) today: Option<Date>,
     /// The file of settings [default: the nearest gpulint.toml up to the repository's root]
     #[arg(long, value_name = "FILE")]
     pub(super) config: Option<PathBuf>,
+    /// Paths that are named for another reason than to be checked.
+    #[arg(skip)]
+    pub(super) beside: Vec<PathBuf>,
     /// Read no gpulint.toml
     #[arg(long, conflicts_with = "config")]
     pub(super) no_config: bool,
@@ -183,7 +292,10 @@ impl Arguments {
     pub(super) fn of_process() -> Result<Arguments, clap::Error> {
         let matches = Arguments::command().try_get_matches()?;
         let mut arguments = Arguments::from_arg_matches(&matches)?;
-        let matches = matches.subcommand().map_or(&matches, |(_, inner)| inner);
+        let mut matches = &matches;
+        while let Some((_, inner)) = matches.subcommand() {
+            matches = inner;
+        }
         let places = |name: &str| match matches.try_contains_id(name) {
             Ok(true) => matches.indices_of(name).map(Iterator::collect).unwrap_or_default(),
             _ => Vec::new(),
@@ -203,7 +315,9 @@ impl Arguments {
             Some(Verb::Diff(diff)) => &mut diff.output,
             Some(Verb::Inspect(inspect)) => &mut inspect.output,
             Some(Verb::Price(price)) => &mut price.output,
-            Some(Verb::Config(_) | Verb::Completions { .. } | Verb::Comment(_)) => return None,
+            Some(Verb::Fit(fit)) => &mut fit.output,
+            Some(Verb::Facts { output } | Verb::Rules(RulesVerb::List { output, .. })) => output,
+            Some(Verb::Explain(_) | Verb::Config(_) | Verb::Completions { .. } | Verb::Comment(_)) => return None,
         })
     }
 }
@@ -217,6 +331,10 @@ fn assignment(text: &str) -> Result<(String, String), String> {
 
 fn level(name: &str) -> Result<Level, String> {
     Level::from_name(name).ok_or_else(|| "the levels are note, warning and error".to_owned())
+}
+
+fn profile(name: &str) -> Result<Profile, String> {
+    Profile::from_name(name).ok_or_else(|| "the profiles are essential, standard and all".to_owned())
 }
 
 fn confidence(name: &str) -> Result<Confidence, String> {

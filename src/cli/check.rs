@@ -1,18 +1,19 @@
 use super::args::Check;
 use super::gate::Gate;
 use super::session::Session;
+use super::verdicts::verdicts;
 use super::{Failure, Outcome, output};
-use crate::decide::decide;
 use crate::report::{self, Format};
 
 pub(super) fn run(arguments: &Check) -> Result<Outcome, Failure> {
-    let session = Session::open(&arguments.input)?;
+    let session = Session::judging(&arguments.input, &arguments.selection)?;
     let mut analysis = session.analyze();
-    let mut findings = decide(std::mem::take(&mut analysis.findings));
+    let mut findings = verdicts(&session, &mut analysis);
     let gate = Gate::of(&arguments.threshold, &session.config);
     let failed = findings.iter().any(|decided| gate.stops(decided));
     findings.retain(|decided| gate.shows(decided));
     let report = session.report(&analysis, &findings);
     output::write(&arguments.output, Format::Text, |format, style| Some(report::render(format, &report, style)))?;
+    session.demand_whole_rules(&analysis)?;
     Ok(if failed { Outcome::Failed } else { session.outcome(&analysis) })
 }

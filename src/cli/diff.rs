@@ -6,6 +6,7 @@ use super::args::{Diff, Input};
 use super::gate::Gate;
 use super::git::Base;
 use super::session::Session;
+use super::verdicts::verdicts;
 use super::{Failure, Outcome, discover, output, place};
 use crate::Analysis;
 use crate::decide::{self, Decided};
@@ -14,7 +15,7 @@ use crate::pricing::{ChangeKind, Delta, Side, delta};
 use crate::report::{self, Difference, Format, Verdict};
 
 pub(super) fn run(arguments: &Diff) -> Result<Outcome, Failure> {
-    let mut head = Session::open(&arguments.input)?;
+    let mut head = Session::judging(&arguments.input, &arguments.selection)?;
     let mut notes = Vec::new();
     let base = earlier(arguments, &mut head, &mut notes)?;
     let gate = Gate::of(&arguments.threshold, &head.config);
@@ -37,6 +38,7 @@ pub(super) fn run(arguments: &Diff) -> Result<Outcome, Failure> {
         verdict: Verdict { blocked, setting: gate.setting.clone() },
     };
     output::write(&arguments.output, Format::Text, |format, style| report::difference(format, &difference, style))?;
+    head.session.demand_whole_rules(&head.analysis)?;
     if blocked {
         return Ok(Outcome::Failed);
     }
@@ -58,7 +60,7 @@ impl<'a> State<'a> {
             return Err(Failure::new(format!("this partial clone does not hold `{missing}` of the base"))
                 .with_help("fetch the base as a whole: git fetch --refetch --no-filter origin"));
         }
-        let mut findings = decide::decide(std::mem::take(&mut analysis.findings));
+        let mut findings = verdicts(session, &mut analysis);
         findings.retain(|decided| gate.shows(decided));
         Ok(State { session, analysis, findings })
     }
@@ -105,7 +107,7 @@ fn earlier(arguments: &Diff, head: &mut Session, notes: &mut Vec<String>) -> Res
     let path = Path::new(&arguments.base);
     if path.is_dir() || path.is_file() {
         let input = Input { paths: vec![PathBuf::from(path)], ..arguments.input.clone() };
-        return Session::open(&input);
+        return Session::judging(&input, &arguments.selection);
     }
     let repository = head.root.clone();
     if place::repository(&repository) != Some(&repository) {

@@ -6,6 +6,7 @@
 mod args;
 mod check;
 mod ci;
+mod clock;
 mod comment;
 mod completions;
 mod config;
@@ -13,7 +14,10 @@ mod cost;
 mod diff;
 mod discover;
 mod disk;
+mod explain;
+mod facts;
 mod failure;
+mod fit;
 mod gate;
 mod git;
 mod inspect;
@@ -21,9 +25,12 @@ mod network;
 mod output;
 mod place;
 mod price;
+mod prices;
 mod progress;
+mod rules;
 mod session;
 mod settings;
+mod verdicts;
 
 use std::process::ExitCode;
 
@@ -71,6 +78,10 @@ fn run(arguments: Arguments) -> Result<Outcome, Failure> {
         Some(Verb::Inspect(inspect)) => inspect::run(&inspect),
         Some(Verb::Comment(comment)) => comment::run(&comment),
         Some(Verb::Price(price)) => price::run(&price),
+        Some(Verb::Explain(explain)) => explain::run(&explain),
+        Some(Verb::Fit(fit)) => fit::run(&fit),
+        Some(Verb::Rules(verb)) => rules::run(&verb),
+        Some(Verb::Facts { output }) => facts::run(&output),
         Some(Verb::Config(verb)) => config::run(&verb),
         Some(Verb::Completions { shell }) => completions::run(shell),
     }

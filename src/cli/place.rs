@@ -31,7 +31,7 @@ impl Place {
         for path in beside {
             let real = canonical(path)?;
             if !allowed.iter().any(|directory| real.starts_with(directory)) {
-                allowed.push(real.parent().unwrap_or(&real).to_owned());
+                allowed.push(if real.is_dir() { real } else { real.parent().unwrap_or(&real).to_owned() });
             }
         }
         allowed.sort();

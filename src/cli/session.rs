@@ -1,18 +1,20 @@
 use std::collections::BTreeSet;
 use std::io::Read;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use super::args::Input;
+use super::args::{Input, Selection};
 use super::disk::{DiskTree, LARGEST_FILE_BYTES};
 use super::place::{self, Place};
 use super::progress::Progress;
-use super::{Failure, Outcome, discover, output, settings};
+use super::{Failure, Outcome, clock, discover, output, settings};
 use crate::config::Config;
 use crate::decide::Decided;
+use crate::diagnostic::Diagnostic;
 use crate::inventory::Skipped;
 use crate::report::{Paths, Report};
-use crate::source::{Sources, Tree};
-use crate::{Analysis, Settings, pricing, terraform};
+use crate::source::{Date, Sources, Tree};
+use crate::{Analysis, Settings, terraform};
 
 /// The input of one run: a tree, the files in it that were named or found, and the settings.
 pub(super) struct Session {
@@ -24,10 +26,14 @@ pub(super) struct Session {
     pub(super) config: Config,
     pub(super) settings: Settings,
     pub(super) paths: Paths,
+    /// The day that dates are compared with.
+    pub(super) today: Date,
     /// The directories and files that were named, as paths of the tree.
     pub(super) named: Vec<String>,
     pub(super) root: PathBuf,
     skipped: Vec<Skipped>,
+    /// What is wrong with pages of rules and with settings about them.
+    wrong_rules: Vec<Diagnostic>,
     allow_empty: bool,
     /// Asks the tree for a file that it should hold and does not.
     missing: Option<Missing>,
@@ -36,23 +42,48 @@ pub(super) struct Session {
 type Missing = Box<dyn Fn() -> Option<String>>;
 
 impl Session {
+    /// For verbs that judge nothing.
     pub(super) fn open(input: &Input) -> Result<Session, Failure> {
-        Self::with(input, Found::add)
+        Self::with(input, Found::add).map(|(session, _)| session)
+    }
+
+    /// With the rules that were asked for.
+    pub(super) fn judging(input: &Input, selection: &Selection) -> Result<Session, Failure> {
+        Self::with_rules(input, selection, Found::add)
+    }
+
+    /// Only the settings and the rules that hold for what was named.
+    pub(super) fn rules_only(input: &Input, selection: &Selection) -> Result<Session, Failure> {
+        Self::with_rules(input, selection, |_, _, _| {})
+    }
+
+    fn with_rules(
+        input: &Input,
+        selection: &Selection,
+        add: impl Fn(&mut Found, &Path, &Place),
+    ) -> Result<Session, Failure> {
+        let input = Input { beside: selection.rules.clone(), ..input.clone() };
+        let (mut session, place) = Self::with(&input, add)?;
+        let (rules, wrong) = settings::rules(&session.sources, &session.config, selection, &place)?;
+        session.settings.rules = Arc::new(rules);
+        session.wrong_rules = wrong;
+        Ok(session)
     }
 
     /// Only the settings that hold for what was named; nothing else is read.
     pub(super) fn settings_only(input: &Input) -> Result<Session, Failure> {
-        Self::with(input, |_, _, _| {})
+        Self::with(input, |_, _, _| {}).map(|(session, _)| session)
     }
 
-    fn with(input: &Input, add: impl Fn(&mut Found, &Path, &Place)) -> Result<Session, Failure> {
+    fn with(input: &Input, add: impl Fn(&mut Found, &Path, &Place)) -> Result<(Session, Place), Failure> {
         let (given, mut paths): (Vec<_>, Vec<_>) =
             input.paths.iter().cloned().partition(|path| path.as_os_str() == "-");
         let piped = (!given.is_empty()).then(piped).transpose()?;
         if paths.is_empty() && piped.is_none() {
             paths.push(PathBuf::from("."));
         }
-        let beside: Vec<&Path> = input.config.iter().chain(&input.variable_files).map(PathBuf::as_path).collect();
+        let beside: Vec<&Path> =
+            input.config.iter().chain(&input.variable_files).chain(&input.beside).map(PathBuf::as_path).collect();
         let place = Place::of(&paths, &beside)?;
         let mut found = Found::default();
         for path in &place.named {
@@ -68,12 +99,14 @@ impl Session {
         found.files.dedup();
         let sources = Sources::new(tree);
         let config = settings::load(&sources, settings::find(input, &place)?.as_deref(), &place)?;
+        let today = input.today.map_or_else(clock::today, Ok)?;
         let named_files = place.named.iter().any(|path| path.is_file());
-        Ok(Session {
+        let session = Session {
             settings: Settings {
                 terraform: terraform_options(input, &place)?,
-                pricing: pricing_settings(&config),
+                pricing: super::prices::settings(&config),
                 catalog: settings::catalog(&sources, &config, &place)?,
+                today: Some(today),
                 ..Settings::default()
             },
             only: named_files.then_some(found.only),
@@ -83,10 +116,13 @@ impl Session {
             named: place.named.iter().filter_map(|path| place.in_tree(path)).collect(),
             root: place.root.clone(),
             allow_empty: input.allow_empty,
+            today,
+            wrong_rules: Vec::new(),
             missing: None,
             sources,
             config,
-        })
+        };
+        Ok((session, place))
     }
 
     /// The same settings on another state of the same tree.
@@ -98,9 +134,11 @@ impl Session {
             config: self.config.clone(),
             settings: self.settings.clone(),
             paths: self.paths.clone(),
+            today: self.today,
             named: self.named.clone(),
             root: self.root.clone(),
             skipped: Vec::new(),
+            wrong_rules: Vec::new(),
             allow_empty: self.allow_empty,
             missing: None,
         }
@@ -149,6 +187,16 @@ impl Session {
             unknown_machines: &analysis.left_out.unknown_machines,
             catalog: crate::report::Catalog::default(),
         }
+    }
+
+    /// Rules that did not load, or failed: what the others said was told, but nothing may seem clean.
+    pub(super) fn demand_whole_rules(&self, analysis: &Analysis) -> Result<(), Failure> {
+        let failed = analysis.broken_rules.iter().cloned().map(Diagnostic::from);
+        let wrong: Vec<Diagnostic> = self.wrong_rules.iter().cloned().chain(failed).collect();
+        if wrong.is_empty() {
+            return Ok(());
+        }
+        Err(settings::refused(&self.sources, &self.paths, &wrong, "some rules could not be used"))
     }
 
     pub(super) fn outcome(&self, analysis: &Analysis) -> Outcome {
@@ -240,17 +288,6 @@ fn terraform_options(input: &Input, place: &Place) -> Result<terraform::Options,
         named_roots: directories.filter_map(|path| place.in_tree(path)).collect(),
         modules_directory: None,
     })
-}
-
-fn pricing_settings(config: &Config) -> pricing::Settings {
-    let text = |path| config.text(path).map(|(text, _)| text.to_owned());
-    let discounts = config.below("prices.discount");
-    pricing::Settings {
-        default_provider: text("defaults.provider"),
-        default_region: text("defaults.region"),
-        default_accelerator: text("defaults.accelerator"),
-        discounts: discounts.filter_map(|(provider, it)| Some((provider.to_owned(), it.value.number()?))).collect(),
-    }
 }
 
 /// Standard input, as a file whose name says what it seems to be.

@@ -1,12 +1,14 @@
 use std::path::{Path, PathBuf};
 
-use super::args::Input;
+use super::args::{Input, Selection};
 use super::place::{self, Place};
 use super::{Failure, output};
 use crate::catalog::Catalog;
 use crate::config::{self, Config};
-use crate::report::{self, Style};
-use crate::source::Sources;
+use crate::diagnostic::{Diagnostic, Level};
+use crate::report::{self, Paths, Style};
+use crate::rules::{self, Override, PageText, Parameter, Profile, Rules};
+use crate::source::{Sources, Span};
 
 /// The file of settings for what was named: given by hand, or the nearest one up to the repository's root.
 pub(super) fn find(input: &Input, place: &Place) -> Result<Option<String>, Failure> {
@@ -53,13 +55,8 @@ pub(super) fn load(sources: &Sources, path: Option<&str>, place: &Place) -> Resu
     if wrong.is_empty() {
         return Ok(config);
     }
-    let paths = place.paths();
-    let style = Style { color: output::errors_in_color() };
-    let count = if wrong.len() == 1 { "a mistake".to_owned() } else { format!("{} mistakes", wrong.len()) };
-    let told = report::diagnostics(sources, &paths, &wrong, style);
-    Err(Failure::new(format!("`{}` has {count}", paths.show(path)))
-        .with_details(told)
-        .with_help("`gpulint config schema` lists every setting"))
+    let what = format!("`{}` cannot be used", place.paths().show(path));
+    Err(refused(sources, &place.paths(), &wrong, &what).with_help("`gpulint config schema` lists every setting"))
 }
 
 /// The embedded catalog, with the user's own prices laid over it.
@@ -70,8 +67,87 @@ pub(super) fn catalog(sources: &Sources, config: &Config, place: &Place) -> Resu
     let file = sources.open(path).map_err(|error| {
         Failure::new(format!("`{shown}` cannot be read: {error}")).with_help("`prices.file` in gpulint.toml names it")
     })?;
-    catalog.with_prices(&shown, &sources.text(file)).map_err(|error| {
+    let rate = config.number("prices.usd_per_unit").unwrap_or(1.0);
+    catalog.with_prices_at(&shown, &sources.text(file), rate).map_err(|error| {
         Failure::new(format!("{}:{}: {}", error.path, error.line, error.message))
             .with_help("the columns are those of the files in gpulint's `pricing` directory")
     })
+}
+
+/// The built-in pages and the team's own, with what the configuration and the command line say about them. Pages that
+/// do not load are told, and the others are used.
+pub(super) fn rules(
+    sources: &Sources,
+    config: &Config,
+    asked: &Selection,
+    place: &Place,
+) -> Result<(Rules, Vec<Diagnostic>), Failure> {
+    let settings = rules::Settings {
+        profile: asked.profile.or_else(|| Profile::from_name(config.text("profile")?.0)).unwrap_or_default(),
+        select: chosen(&asked.select, config.texts("select")),
+        ignore: chosen(&asked.ignore, config.texts("ignore")),
+        rules: config.rules().iter().map(|rule| (rule.name.to_owned(), overridden(rule))).collect(),
+        required_labels: config.texts("labels.required").iter().map(|(label, _)| label.clone()).collect(),
+        tiers: config.below("tiers").map(|(purpose, entry)| (purpose.to_owned(), entry.value.texts())).collect(),
+    };
+    let mut pages = Vec::new();
+    for (directory, span) in config.texts("rules-dir") {
+        pages.extend(pages_of(sources, directory, Some(*span), place)?);
+    }
+    for directory in &asked.rules {
+        pages.extend(pages_of(sources, &place.named_file(directory)?, None, place)?);
+    }
+    Ok(Rules::load(&pages, settings))
+}
+
+/// What the command line says replaces what the configuration says.
+fn chosen(asked: &[String], configured: &[(String, Span)]) -> Vec<(String, Option<Span>)> {
+    if asked.is_empty() {
+        configured.iter().map(|(name, span)| (name.clone(), Some(*span))).collect()
+    } else {
+        asked.iter().map(|name| (name.clone(), None)).collect()
+    }
+}
+
+fn overridden(rule: &config::Rule) -> Override {
+    let parameter = |(name, entry): &(&str, &config::Entry)| {
+        let value = match &entry.value {
+            config::Value::Text(text) => Parameter::Text(text.clone()),
+            config::Value::Texts(_) => Parameter::Texts(entry.value.texts()),
+            config::Value::Integer(n) => Parameter::Integer(*n),
+            config::Value::Number(n) => Parameter::Number(*n),
+            config::Value::Flag(flag) => Parameter::Flag(*flag),
+            config::Value::Date(date) => Parameter::Text(date.to_string()),
+        };
+        ((*name).to_owned(), value, Some(entry.span))
+    };
+    Override { span: Some(rule.span), level: rule.level, parameters: rule.parameters.iter().map(parameter).collect() }
+}
+
+/// The pages of a directory.
+fn pages_of(sources: &Sources, directory: &str, from: Option<Span>, place: &Place) -> Result<Vec<PageText>, Failure> {
+    let entries = sources.tree().list(directory);
+    let names = entries.into_iter().filter(|entry| !entry.is_directory && entry.name.ends_with(".md"));
+    let mut pages = Vec::new();
+    for entry in names {
+        let path = if directory.is_empty() { entry.name } else { format!("{directory}/{}", entry.name) };
+        let file = sources
+            .open(&path)
+            .map_err(|error| Failure::new(format!("`{}` cannot be read: {error}", place.paths().show(&path))))?;
+        pages.push(PageText { text: sources.text(file), path, file });
+    }
+    if pages.is_empty() {
+        let message = format!("there are no pages of rules in `{}`", place.paths().show(directory));
+        let wrong =
+            Diagnostic::new(Level::Error, message, from).with_help("a page is a Markdown file named as its rule");
+        return Err(refused(sources, &place.paths(), &[wrong], "the rules cannot be used"));
+    }
+    Ok(pages)
+}
+
+/// A run that ends, or ended, because something that was given to it is wrong.
+pub(super) fn refused(sources: &Sources, paths: &Paths, wrong: &[Diagnostic], what: &str) -> Failure {
+    let style = Style { color: output::errors_in_color() };
+    let count = if wrong.len() == 1 { "a mistake".to_owned() } else { format!("{} mistakes", wrong.len()) };
+    Failure::new(format!("{what}: {count}")).with_details(report::diagnostics(sources, paths, wrong, style))
 }

@@ -22,6 +22,9 @@ pub const FILE_NAME: &str = "gpulint.toml";
 /// Files that extend each other in a row.
 const LONGEST_CHAIN: usize = 16;
 
+/// Lists of tables, which add up where one file extends another.
+const LISTS: [&str; 5] = ["suppress", "budgets", "contracts", "hardware", "usage"];
+
 /// What one or several files set.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Config {
@@ -114,8 +117,7 @@ pub fn load(sources: &Sources, path: &str, version: &str) -> (Config, Vec<Diagno
 impl Config {
     /// Adds what an extended file sets: it counts where nothing is set yet, and its lists of tables are appended.
     fn add_below(&mut self, layer: BTreeMap<Vec<String>, Entry>) {
-        let taken: Vec<(&str, usize)> =
-            ["suppress", "budgets"].into_iter().map(|name| (name, self.tables(name).count())).collect();
+        let taken: Vec<(&str, usize)> = LISTS.into_iter().map(|name| (name, self.tables(name).count())).collect();
         for (mut keys, entry) in layer {
             if let [name, index, ..] = keys.as_mut_slice()
                 && let Some((_, shift)) = taken.iter().find(|(it, _)| it == name)
@@ -141,6 +143,7 @@ impl Config {
                 refuse(format!("the discount of {provider} is a share from 0 to 1, as in 0.12 for 12 %"), entry.span);
             }
         }
+        self.judge_prices(&mut refuse);
         for suppress in self.suppressions() {
             if suppress.rules.is_empty() {
                 refuse("a suppression names its rules: rules = [\"oversized-gpu\"]".to_owned(), suppress.span);
@@ -154,6 +157,34 @@ impl Config {
                 && !table.get("monthly_usd").and_then(|it| it.value.number()).is_some_and(|usd| usd >= 0.0)
             {
                 refuse("a budget says `monthly_usd`, in dollars".to_owned(), entry.key);
+            }
+        }
+    }
+
+    fn judge_prices(&self, refuse: &mut impl FnMut(String, Span)) {
+        if let Some(entry) = self.get("prices.usd_per_unit")
+            && entry.value.number().is_none_or(|rate| rate <= 0.0)
+        {
+            refuse("`usd_per_unit` is a number above zero, as in 1.08".to_owned(), entry.span);
+        }
+        for (list, one_of, what) in [
+            ("contracts", ["discount", "usd_per_gpu_hour"], "a contract says `discount` or `usd_per_gpu_hour`"),
+            ("hardware", ["usd_per_gpu_hour", "purchase_usd"], "hardware says `usd_per_gpu_hour` or `purchase_usd`"),
+            ("usage", ["hours_per_month", "runs_per_month"], "usage says `hours_per_month` or `runs_per_month`"),
+        ] {
+            for (_, table) in self.tables(list) {
+                let Some(first) = table.values().next() else { continue };
+                if !one_of.iter().any(|key| table.contains_key(key)) {
+                    refuse(what.to_owned(), first.key);
+                }
+                let numbers = table.iter().filter_map(|(key, entry)| Some((*key, *entry, entry.value.number()?)));
+                for (key, entry, number) in numbers {
+                    let is_share = matches!(key, "discount" | "utilization");
+                    if number < 0.0 || (is_share && number > 1.0) {
+                        let range = if is_share { "from 0 to 1" } else { "of zero or more" };
+                        refuse(format!("`{key}` is a number {range}"), entry.span);
+                    }
+                }
             }
         }
     }
@@ -234,7 +265,7 @@ impl Config {
     }
 
     /// The tables of a list such as `suppress`.
-    fn tables<'a>(&'a self, name: &str) -> impl Iterator<Item = (&'a str, BTreeMap<&'a str, &'a Entry>)> {
+    pub fn tables<'a>(&'a self, name: &str) -> impl Iterator<Item = (&'a str, BTreeMap<&'a str, &'a Entry>)> {
         let mut tables: BTreeMap<&str, BTreeMap<&str, &Entry>> = BTreeMap::new();
         for (keys, entry) in &self.entries {
             if let [section, index, key] = keys.as_slice()
@@ -281,6 +312,13 @@ impl Value {
         match self {
             Value::Text(text) => Some(text),
             _ => None,
+        }
+    }
+
+    pub fn texts(&self) -> Vec<String> {
+        match self {
+            Value::Texts(texts) => texts.iter().map(|(text, _)| text.clone()).collect(),
+            _ => Vec::new(),
         }
     }
 

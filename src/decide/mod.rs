@@ -1,8 +1,21 @@
-//! Which findings count: suppressions and baseline, decided in one place for every verb.
+//! Which findings count: suppressions and the baseline, decided in one place for every verb.
+//!
+//! A suppression is a comment, an annotation of a manifest or an entry of the configuration. All of them become one
+//! type, and one function says whether it covers a finding. What is wrong with a suppression is a finding itself.
 
 mod compare;
+mod cover;
+mod gather;
+mod judge;
+#[cfg(test)]
+mod tests;
 
-use crate::rules::Finding;
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::diagnostic::Level;
+use crate::inventory::Inventory;
+use crate::rules::{Confidence, Finding, Risk};
+use crate::source::{Date, Sources, Span};
 
 pub use compare::{Compared, compare};
 
@@ -11,8 +24,8 @@ pub use compare::{Compared, compare};
 pub struct Decided {
     pub finding: Finding,
     pub suppressed: Option<Suppressed>,
-    /// The date since which the baseline knows it.
-    pub baselined: Option<String>,
+    /// The day since which the baseline knows it.
+    pub baselined: Option<Date>,
 }
 
 impl Decided {
@@ -26,12 +39,89 @@ impl Decided {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Suppressed {
     pub reason: Option<String>,
-    /// `2027-03-31`
-    pub until: Option<String>,
-    pub path: String,
-    pub line: usize,
+    /// The last day on which it holds.
+    pub until: Option<Date>,
+    /// Where it is said.
+    pub span: Span,
 }
 
-pub fn decide(findings: Vec<Finding>) -> Vec<Decided> {
-    findings.into_iter().map(|finding| Decided { finding, suppressed: None, baselined: None }).collect()
+/// What may be suppressed, and by what.
+pub struct Grounds<'a> {
+    pub sources: &'a Sources,
+    pub inventory: &'a Inventory,
+    /// All comments, or at least those that speak to gpulint.
+    pub comments: &'a [Span],
+    /// Module calls: their headers, and the address that everything inside begins with.
+    pub calls: &'a [(Span, String)],
+    /// Entries of the configuration.
+    pub configured: Vec<Configured>,
+    /// Every rule that there is; the names that a suppression may use.
+    pub rules: &'a BTreeSet<String>,
+    /// The rules that ran: only of these can it be said that a suppression was not needed.
+    pub ran: &'a BTreeSet<String>,
+    /// Rules that may not be silenced in the repository, with the place that says so.
+    pub fixed: &'a BTreeMap<String, Span>,
+    pub require_reason: bool,
+    pub today: Date,
+}
+
+/// A suppression of the configuration. In both patterns `*` stands for anything.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Configured {
+    pub rules: Vec<(String, Span)>,
+    pub address: Option<String>,
+    pub path: Option<String>,
+    pub until: Option<Date>,
+    pub reason: Option<String>,
+    pub span: Span,
+}
+
+/// A suppression with what became of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Listed {
+    pub rules: Vec<String>,
+    pub until: Option<Date>,
+    pub reason: Option<String>,
+    pub span: Span,
+    /// How many findings it silences.
+    pub silences: usize,
+}
+
+/// What was decided.
+#[derive(Debug, Default)]
+pub struct Decision {
+    /// Every finding, suppressed or not, and what is wrong with suppressions.
+    pub findings: Vec<Decided>,
+    pub suppressions: Vec<Listed>,
+}
+
+/// Names of the rules that speak about suppressions.
+pub const BROKEN: &str = "broken-suppression";
+pub const STALE: &str = "stale-suppression";
+
+/// Decides about every finding.
+pub fn decide(findings: Vec<Finding>, grounds: &Grounds) -> Decision {
+    let (suppressions, mut complaints) = gather::gather(grounds);
+    let (mut decided, listed) = judge::judge(findings, suppressions, grounds, &mut complaints);
+    decided.extend(complaints.into_iter().map(|finding| Decided { finding, suppressed: None, baselined: None }));
+    Decision { findings: decided, suppressions: listed }
+}
+
+/// What is wrong with a suppression.
+fn complaint(rule: &str, level: Level, message: String, help: Option<String>, span: Span) -> Finding {
+    Finding {
+        rule: rule.to_owned(),
+        group: "governance".to_owned(),
+        layer: "efficiency".to_owned(),
+        level,
+        confidence: Confidence::High,
+        risk: Risk::Low,
+        resource: None,
+        span,
+        message,
+        help,
+        saves: None,
+        related: Vec::new(),
+        evidence: Vec::new(),
+    }
 }

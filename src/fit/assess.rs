@@ -3,7 +3,7 @@ use std::collections::BTreeMap;
 use super::choose::{Market, Place};
 use super::demand::{Demand, Reader};
 use super::estimate::{budget, estimate};
-use super::workload::{Engine, Task};
+use super::workload::{Engine, Task, Workload};
 use super::{Assessment, Choice, Verdict, verdict};
 use crate::catalog::Catalog;
 use crate::inventory::{Fact, Inventory, Key, Resource, Role};
@@ -34,7 +34,9 @@ pub fn assess(resource: &Resource, item: &Item, catalog: &Catalog, market: &Mark
         let budget_gib = budget(&workload, device.usable_gib);
         let need_gib = estimate.need();
         let missing = || Some(("the numbers of this workload make no sense".into(), Key::Model));
-        let mut verdict = verdict(&workload, need_gib, budget_gib).ok_or_else(missing)?;
+        let all_devices = (given * group / demand.data_parallel.max(1.0)).max(devices);
+        let mut verdict =
+            verdict(&Workload { devices: all_devices, ..workload }, device.usable_gib).ok_or_else(missing)?;
         if verdict == Verdict::DoesNotFit
             && !demand.needs_whole_context()
             && fits_with_less(&demand, devices, tensor, device.usable_gib)
@@ -125,4 +127,13 @@ fn smallest(
         }
     }?;
     (choice.per_hour < now).then_some(choice)
+}
+
+/// Every configuration on which the model of a resource fits with a margin, in each of these places, the cheapest first.
+/// Nothing where the text does not say enough to tell.
+pub fn options(resource: &Resource, catalog: &Catalog, market: &Market<'_>, places: &[Place<'_>]) -> Vec<Choice> {
+    let Ok(demand) = Reader::new(resource).demand(catalog) else { return Vec::new() };
+    let mut choices: Vec<Choice> = places.iter().flat_map(|place| market.configurations(&demand, place)).collect();
+    choices.sort_by(|one, two| one.per_hour.cmp(&two.per_hour).then_with(|| one.machine.cmp(&two.machine)));
+    choices
 }

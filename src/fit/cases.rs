@@ -65,8 +65,9 @@ fn answer(row: &Row<'_>, models: &Models) -> serde_json::Value {
     let workload = workload(row, model, precision);
     let estimate = estimate(&workload);
     let need = estimate.need();
-    let budget = device(row.text("gpu")).map(|device| budget(&workload, device.usable_gib));
-    let verdict = budget.map_or("unknown", |budget| verdict(&workload, need, budget).map_or("unknown", Verdict::name));
+    let device = device(row.text("gpu"));
+    let budget = device.map(|device| budget(&workload, device.usable_gib));
+    let verdict = device.and_then(|device| verdict(&workload, device.usable_gib)).map_or("unknown", Verdict::name);
     json!({
         "id": id,
         "verdict": verdict,
@@ -88,7 +89,7 @@ fn workload<'m>(row: &Row<'_>, model: &'m Model, precision: Precision) -> Worklo
     let pipeline_parallel = row.number("pp").or(row.noted("pp")).unwrap_or(1.0);
     let training = training(row, precision);
     let tensor_parallel = row.number("tp").or(row.noted("tp")).unwrap_or(match task {
-        Task::Train => 1.0,
+        Task::Train if training.sharding != Sharding::Megatron => 1.0,
         _ => (devices / pipeline_parallel).max(1.0),
     });
     let window = if model.max_context > 0.0 { model.max_context } else { 8192.0 };
@@ -114,7 +115,7 @@ fn workload<'m>(row: &Row<'_>, model: &'m Model, precision: Precision) -> Worklo
             _ => 1.0,
         },
         // Tables leave the context out where nobody said it; nowhere else is a window cut so short.
-        context: row.number("context").unwrap_or(window.min(8192.0)),
+        context: context(row, window),
         batch: row.number("batch").unwrap_or(1.0),
         devices,
         tensor_parallel,
@@ -123,29 +124,47 @@ fn workload<'m>(row: &Row<'_>, model: &'m Model, precision: Precision) -> Worklo
         utilization: row.number("gpu_mem_util"),
         draft_b: 0.0,
         weights_offloaded: matches!(row.text("offload"), "weights" | "model cpu offload"),
+        eager_attention: row.notes("no flash attention"),
         training,
     }
+}
+
+/// Samples that are short and not packed leave most of a training sequence empty.
+fn context(row: &Row<'_>, window: f64) -> f64 {
+    const SHORT_SAMPLE: f64 = 512.0;
+    let context = row.number("context").unwrap_or(window.min(8192.0));
+    if row.notes("short samples") { context.min(SHORT_SAMPLE) } else { context }
 }
 
 fn training(row: &Row<'_>, precision: Precision) -> Training {
     let engine = row.text("engine");
     let sharding = Sharding::from_name(row.text("sharding")).unwrap_or(Sharding::None);
+    let method = Method::from_name(row.text("method")).unwrap_or(Method::Full);
     let mixed =
         matches!(engine, "deepspeed" | "deepspeed-chat" | "composer" | "megatron" | "nemo" | "torchtitan" | "azureml");
     Training {
-        method: Method::from_name(row.text("method")).unwrap_or(Method::Full),
+        method,
         optimizer: Optimizer::from_name(row.text("optimizer")).unwrap_or(Optimizer::AdamW),
         sharding,
         recompute: match row.text("grad_ckpt") {
-            "yes" => Recompute::Full,
+            "no" => Recompute::No,
             "selective" => Recompute::Selective,
-            _ => Recompute::No,
+            // Who trains a large model without saying so recomputes.
+            _ => Recompute::Full,
         },
         optimizer_offloaded: row.text("offload") == "optimizer",
         sequence_parallel: row.noted("sequence_parallel").unwrap_or(1.0),
-        chunked_loss: row.notes("fused loss") || row.notes("chunked"),
+        // The examples that a trainer ships use its plugin for the loss.
+        chunked_loss: row.notes("fused loss")
+            || row.notes("chunked")
+            || (engine == "axolotl" && row.notes("shipped example")),
+        fused_norms: matches!(engine, "megatron" | "nemo" | "torchtitan" | "composer") || row.notes("fused loss"),
+        // Its defaults are rank 8 on queries and values, and sharding that flattens adapters with what they adapt.
+        adapter_params: if engine == "litgpt" { 100.0 } else { 600.0 },
+        flat_gradients: engine == "litgpt" && method == Method::Lora && sharding == Sharding::Everything,
+        labelled_loss: engine == "swift",
         pure_half: precision != Precision::Fp32 && sharding == Sharding::None && !mixed,
-        upcasts_embeddings: engine != "litgpt",
+        upcasts_embeddings: !matches!(engine, "litgpt" | "axolotl"),
         parallel_loss: matches!(engine, "megatron" | "nemo" | "torchtitan" | "composer"),
     }
 }

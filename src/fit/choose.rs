@@ -22,7 +22,12 @@ pub struct Market<'c> {
 struct Candidate<'c> {
     machine: Machine<'c>,
     device: Device,
+    /// Its accelerators have links of their own, beside the bus.
+    linked: bool,
 }
+
+/// Devices that may share each layer over nothing but the bus: beyond these, waiting costs more than is saved.
+const BUS: u32 = 4;
 
 /// Where a configuration is looked for, and what must come with the accelerators.
 #[derive(Debug, Clone, Default)]
@@ -52,8 +57,14 @@ impl<'c> Market<'c> {
             .catalog
             .machines()
             .filter(|machine| machine.provider == provider && self.catalog.retired(machine).is_none());
-        let candidates =
-            of_provider.filter_map(|machine| Some(Candidate { device: device(&machine.accelerator)?, machine }));
+        let candidates = of_provider.filter_map(|machine| {
+            let link = self.catalog.accelerator(&machine.accelerator)?.interconnect_gb_per_second;
+            Some(Candidate {
+                device: device(&machine.accelerator)?,
+                linked: link.is_some_and(|link| link > 0.0),
+                machine,
+            })
+        });
         let found = Arc::new(candidates.collect::<Vec<_>>());
         known.insert(provider.to_owned(), found.clone());
         found
@@ -73,7 +84,7 @@ impl<'c> Market<'c> {
         for candidate in machines.iter().filter(|candidate| supports(&candidate.device, demand.precision)) {
             for tensor_parallel in [1u32, 2, 4, 8] {
                 let devices = f64::from(tensor_parallel) * demand.data_parallel;
-                if candidate.machine.count < devices {
+                if candidate.machine.count < devices || (tensor_parallel > BUS && !candidate.linked) {
                     break;
                 }
                 let key = (candidate.device.name, tensor_parallel);

@@ -111,38 +111,62 @@ impl<'r> Reader<'r> {
     fn model<'c>(&mut self, catalog: &'c Catalog) -> Result<Identified<'c>, Missing> {
         let name = self.text(Key::Model)?;
         let size = self.number(Key::Parameters)?;
-        let Some(name) = name else {
-            let Some(size) = size else {
-                return match self.resource.text(Key::Program) {
-                    Some(program) => {
-                        Self::missing(format!("the text does not say which model {program} runs"), Key::Program)
-                    }
-                    None => Err(None),
-                };
-            };
-            return self.sized(catalog, size);
-        };
-        let found = catalog.models().identify(name);
+        let found = name.and_then(|name| self.identified(catalog, name));
         // A size that is declared beside an unknown name completes it.
-        let named = found.filter(|found| found.by != Identification::Size || size.is_none());
-        match (named, size) {
-            (Some(found), _) => {
-                match found.by {
-                    Identification::Listed => {}
-                    Identification::Derived => {
-                        self.weaken(Origin::Inferred(format!("`{name}` is named after {}", found.model.id).into()));
-                    }
-                    Identification::Size => {
-                        self.weaken(Origin::Inferred(
-                            format!("`{name}` is not listed: its size is in its name").into(),
-                        ));
-                    }
+        if let Some(found) = found.filter(|found| found.by != Identification::Size || size.is_none()) {
+            let name = name.unwrap_or_default();
+            match found.by {
+                Identification::Listed => {}
+                Identification::Derived => {
+                    self.weaken(Origin::Inferred(format!("`{name}` is named after {}", found.model.id).into()));
                 }
-                Ok(found)
+                Identification::Size => {
+                    self.weaken(Origin::Inferred(format!("`{name}` is not listed: its size is in its name").into()));
+                }
             }
-            (None, Some(size)) => self.sized(catalog, size),
-            (None, None) => Self::missing(format!("nothing is known of the model `{name}`"), Key::Model),
+            return Ok(found);
         }
+        if let Some(size) = size {
+            return self.sized(catalog, size);
+        }
+        // A path tells no more than no name at all.
+        if name.is_none_or(|name| name.starts_with('/'))
+            && let Some(found) = self.named_after(catalog)
+        {
+            return Ok(found);
+        }
+        match (name, self.resource.text(Key::Program)) {
+            (Some(name), _) => Self::missing(format!("nothing is known of the model `{name}`"), Key::Model),
+            (None, Some(program)) => {
+                Self::missing(format!("the text does not say which model {program} runs"), Key::Program)
+            }
+            (None, None) => Err(None),
+        }
+    }
+
+    /// Names of Ollama's own library leave the size out where there is a usual one.
+    fn identified<'c>(&self, catalog: &'c Catalog, name: &str) -> Option<Identified<'c>> {
+        let listed = |found: &Identified<'_>| found.by == Identification::Listed;
+        if self.resource.text(Key::Program) == Some("ollama")
+            && let Some(found) = catalog.models().identify(&format!("ollama:{name}")).filter(listed)
+        {
+            return Some(found);
+        }
+        catalog.models().identify(name)
+    }
+
+    /// A server without a word about its model may be named after it. Only a name that the table lists, with a size in it,
+    /// is taken for one.
+    fn named_after<'c>(&mut self, catalog: &'c Catalog) -> Option<Identified<'c>> {
+        self.resource.text(Key::Program)?;
+        let name = self.resource.address.rsplit('/').next().unwrap_or_default();
+        let name = name.split(':').next().unwrap_or_default();
+        let found = catalog.models().identify(name).filter(|found| found.by == Identification::Listed)?;
+        if !name.contains(|c: char| c.is_ascii_digit()) {
+            return None;
+        }
+        self.weaken(Origin::Inferred(format!("its name is that of {}", found.model.id).into()));
+        Some(found)
     }
 
     fn sized<'c>(&mut self, catalog: &'c Catalog, size: f64) -> Result<Identified<'c>, Missing> {
@@ -155,7 +179,13 @@ impl<'r> Reader<'r> {
 
     /// Some models have one use only; else the text must say what is done with it.
     fn task(&mut self, model: &Model) -> Result<Task, Missing> {
-        let said = self.text(Key::Task)?.and_then(Task::from_name);
+        let said = match (self.text(Key::Task)?.and_then(Task::from_name), self.resource.text(Key::Purpose)) {
+            (None, Some(purpose @ ("inference" | "training"))) => {
+                self.weaken(Origin::Inferred(format!("it is for {purpose}").into()));
+                Some(if purpose == "training" { Task::Train } else { Task::Serve })
+            }
+            (said, _) => said,
+        };
         match (said, model.modality) {
             (Some(Task::Train), _) => Ok(Task::Train),
             (_, Modality::Diffusion) => Ok(Task::Diffusion),
@@ -248,7 +278,11 @@ impl<'r> Reader<'r> {
             recompute,
             optimizer_offloaded: self.text(Key::Offload)? == Some("optimizer"),
             pure_half: precision != Precision::Fp32 && sharding == Sharding::None && program != "composer",
-            upcasts_embeddings: program != "litgpt",
+            upcasts_embeddings: !matches!(program, "litgpt" | "axolotl"),
+            adapter_params: if program == "litgpt" { 100.0 } else { 600.0 },
+            flat_gradients: program == "litgpt" && method == Method::Lora && sharding == Sharding::Everything,
+            labelled_loss: program == "ms-swift",
+            fused_norms: matches!(program, "megatron" | "ms-swift-megatron" | "nemo" | "torchtitan" | "composer"),
             parallel_loss: matches!(program, "megatron" | "ms-swift-megatron" | "nemo" | "torchtitan" | "composer"),
             ..Training::default()
         })
@@ -317,6 +351,7 @@ impl Demand<'_> {
             utilization: self.utilization,
             draft_b: self.draft_b,
             weights_offloaded: self.offloaded,
+            eager_attention: false,
             training: self.training,
         }
     }

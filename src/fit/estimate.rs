@@ -1,6 +1,7 @@
 //! How much memory a workload needs on each device. One pure function; no table is looked up and nothing is allocated.
 
-use super::workload::{Engine, Method, Optimizer, Recompute, Sharding, Task, Workload};
+use super::training::training;
+use super::workload::{Engine, Task, Workload};
 use crate::catalog::{Modality, Model, Precision};
 
 pub(super) const GIB: f64 = 1_073_741_824.0;
@@ -121,10 +122,22 @@ fn serving(workload: &Workload<'_>) -> Estimate {
             let n = workload.devices.max(1.0);
             let tokens = workload.context * workload.batch;
             let cache = cache_bytes(model, workload.context, workload.cache_bytes) * workload.batch / n / GIB;
-            let activations = 24.0 * model.hidden * tokens / GIB / n;
-            Estimate { weights: weights / n, cache, activations, overhead: 0.35, ..Estimate::default() }
+            // The answer's part of the context passes one token at a time.
+            let prompt = 0.75 * tokens;
+            let scores = if workload.eager_attention { 6.0 * model.heads * workload.context * tokens } else { 0.0 };
+            let activations = (prefill_bytes(model) * prompt + scores) / GIB / n;
+            // Workspaces of the libraries, and a few per cent that the allocator loses between blocks.
+            let overhead = 0.05 + 0.03 * (cache + activations);
+            Estimate { weights: weights / n, cache, activations, overhead, ..Estimate::default() }
         }
     }
+}
+
+/// Bytes for each token of a prompt: the widest moment is in the middle of a layer, where gate, up and their product stand
+/// beside the residual and the normalized input, all in two bytes.
+fn prefill_bytes(model: &Model) -> f64 {
+    let wide = if model.plain { 4.0 } else { 6.0 };
+    wide * model.middle_width() + 4.0 * model.hidden
 }
 
 fn embedding(workload: &Workload<'_>) -> Estimate {
@@ -150,87 +163,4 @@ fn diffusion(workload: &Workload<'_>) -> Estimate {
 fn speech(workload: &Workload<'_>) -> Estimate {
     let weights = weight_bytes(workload.model, workload.precision) / GIB;
     Estimate { weights, activations: 0.18 * workload.batch, overhead: 0.9, ..Estimate::default() }
-}
-
-/// Bytes for each parameter of weights, gradients and optimizer states, before anything is sharded.
-fn state_bytes(workload: &Workload<'_>) -> (f64, f64, f64) {
-    let training = &workload.training;
-    let optimizer = if training.optimizer_offloaded { 0.0 } else { training.optimizer.state_bytes() };
-    if workload.precision == Precision::Fp32 {
-        return (4.0, 4.0, optimizer);
-    }
-    if training.pure_half {
-        // The states of AdamW take the type of the weights.
-        let optimizer = if training.optimizer == Optimizer::AdamW { optimizer / 2.0 } else { optimizer };
-        return (2.0, 2.0, optimizer);
-    }
-    let copy = if training.optimizer_offloaded || training.optimizer == Optimizer::Paged { 0.0 } else { 4.0 };
-    (2.0, 2.0, optimizer + copy)
-}
-
-fn training(workload: &Workload<'_>) -> Estimate {
-    let model = workload.model;
-    let training = &workload.training;
-    let params = model.params_b * 1e9;
-    let model_parallel = workload.tensor_parallel * workload.pipeline_parallel;
-    let ranks = (workload.devices / model_parallel).max(1.0);
-    let (weights, gradients, optimizer) = match training.method {
-        Method::Full => {
-            let (weights, gradients, optimizer) = state_bytes(workload);
-            (weights * params, gradients * params, optimizer * params)
-        }
-        Method::Lora | Method::Qlora => {
-            let adapters = 600.0 * model.layers * model.hidden;
-            let mut weights = weight_bytes(model, workload.precision);
-            if training.method == Method::Qlora && training.upcasts_embeddings {
-                weights += 2.0 * model.embedding_params();
-            }
-            (weights, 0.0, adapters * 16.0)
-        }
-    };
-    let split = |sharded: bool| if sharded { ranks } else { 1.0 };
-    let (mut weights, gradients, optimizer) = match training.sharding {
-        Sharding::Megatron => {
-            let experts = if model.is_mixture() { workload.expert_parallel.max(1.0) } else { 1.0 };
-            let parts = model_parallel * experts;
-            (weights / parts, gradients / parts, optimizer / parts)
-        }
-        sharding => (
-            weights / split(sharding == Sharding::Everything),
-            gradients / split(matches!(sharding, Sharding::Everything | Sharding::Gradients)),
-            optimizer / split(sharding != Sharding::None),
-        ),
-    };
-    if training.sharding == Sharding::Everything && ranks > 1.0 {
-        // Layers are gathered while they are used, one ahead.
-        let gathered = 2.5 * params / model.layers.max(1.0) + model.embedding_params();
-        weights += gathered * 2.0;
-    }
-    let tokens = workload.batch * workload.context / training.sequence_parallel.max(1.0);
-    let activations = match training.recompute {
-        Recompute::No => 38.0 * model.layers * model.hidden * tokens,
-        Recompute::Selective => 38.0 * 0.55 * model.layers * model.hidden * tokens,
-        Recompute::Full => (2.0 * model.layers + 120.0) * model.hidden * tokens,
-    };
-    let split_activations = if training.sharding == Sharding::Megatron { workload.tensor_parallel } else { 1.0 };
-    let logits = 9.0
-        * model.vocab
-        * tokens
-        * if training.chunked_loss {
-            0.3
-        } else if training.parallel_loss {
-            0.5
-        } else {
-            1.0
-        };
-    let activations = (activations + logits) / split_activations;
-    let vision = if model.modality == Modality::Vision { 2.0 } else { 0.0 };
-    let sum = (weights + gradients + optimizer + activations) / GIB;
-    Estimate {
-        weights: weights / GIB,
-        activations: activations / GIB + vision,
-        optimizer: (gradients + optimizer) / GIB,
-        overhead: 1.15 + 0.05 * sum,
-        ..Estimate::default()
-    }
 }

@@ -9,13 +9,14 @@ mod choose;
 mod demand;
 mod estimate;
 mod hardware;
+mod training;
 mod workload;
 
 use std::collections::BTreeMap;
 
 use crate::catalog::Money;
 
-pub use assess::{assess, assess_all};
+pub use assess::{assess, assess_all, options};
 pub use choose::{Market, Place};
 pub use demand::Demand;
 pub use estimate::{Estimate, budget, cache_bytes, estimate, weight_bytes};
@@ -66,11 +67,25 @@ impl Verdict {
 }
 
 /// Fits with room to spare, surely not, or too near the edge to say. `None` where numbers are missing.
-pub fn verdict(workload: &Workload<'_>, need_gib: f64, budget_gib: f64) -> Option<Verdict> {
+pub fn verdict(workload: &Workload<'_>, usable_gib: f64) -> Option<Verdict> {
+    let said = compare(workload, usable_gib)?;
+    let used = workload.tensor_parallel * workload.pipeline_parallel;
+    if said == Verdict::DoesNotFit && workload.task == Task::Serve && workload.devices > used {
+        // More devices than the declared parallelism uses: something that is not declared may use them too.
+        let all = Workload { tensor_parallel: workload.devices / workload.pipeline_parallel, ..*workload };
+        if compare(&all, usable_gib)? != Verdict::DoesNotFit {
+            return Some(Verdict::Borderline);
+        }
+    }
+    Some(said)
+}
+
+fn compare(workload: &Workload<'_>, usable_gib: f64) -> Option<Verdict> {
     // Trainers that choose their own micro-batch fill the card: many jobs that run stand at its edge.
     let upper = if workload.task == Task::Train { 1.25 } else { 1.15 };
-    let ratio = need_gib / budget_gib;
-    if !ratio.is_finite() || budget_gib <= 0.0 {
+    let budget = budget(workload, usable_gib);
+    let ratio = estimate(workload).need() / budget;
+    if !ratio.is_finite() || budget <= 0.0 {
         return None;
     }
     Some(match ratio {

@@ -26,6 +26,8 @@ pub struct Workload<'m> {
     pub draft_b: f64,
     /// Part of the weights lives on the host.
     pub weights_offloaded: bool,
+    /// Attention writes its scores out instead of fusing them away.
+    pub eager_attention: bool,
     pub training: Training,
 }
 
@@ -88,6 +90,14 @@ pub struct Training {
     pub pure_half: bool,
     /// The trainer prepares quantized models as Transformers does: what is not quantized goes to 32 bits.
     pub upcasts_embeddings: bool,
+    /// Trained parameters of adapters for each layer and unit of width: 600 for rank 16 on every linear layer.
+    pub adapter_params: f64,
+    /// Shards hold gradients of frozen weights too, because they are flattened together with trained ones.
+    pub flat_gradients: bool,
+    /// The loss is computed for tokens with labels only.
+    pub labelled_loss: bool,
+    /// Norms are fused into kernels that keep their input in sixteen bits.
+    pub fused_norms: bool,
     /// The trainer keeps logits in sixteen bits and splits them over ranks.
     pub parallel_loss: bool,
 }
@@ -104,6 +114,10 @@ impl Default for Training {
             chunked_loss: false,
             pure_half: false,
             upcasts_embeddings: true,
+            adapter_params: 600.0,
+            flat_gradients: false,
+            labelled_loss: false,
+            fused_norms: false,
             parallel_loss: false,
         }
     }

@@ -52,12 +52,33 @@ pub struct Request<'a> {
     pub accept: &'a str,
     pub headers: Vec<(&'static str, &'static str)>,
     pub json: Option<Value>,
+    /// Sending it twice does the same as sending it once: a query that is sent as a POST.
+    pub repeatable: bool,
 }
+
+/// Reads an answer while it arrives. Called again from the start of the answer where an attempt broke off.
+pub type Sink<'s> = &'s mut dyn FnMut(&mut dyn Read) -> std::io::Result<()>;
 
 impl<'a> Request<'a> {
     pub fn new(method: Method, path: impl Into<Vec<&'a str>>) -> Self {
         let path = path.into();
-        Request { method, path, query: Vec::new(), accept: "application/json", headers: Vec::new(), json: None }
+        let repeatable = method.is_repeatable();
+        Request {
+            method,
+            path,
+            query: Vec::new(),
+            accept: "application/json",
+            headers: Vec::new(),
+            json: None,
+            repeatable,
+        }
+    }
+
+    /// A request that only asks, whatever its method.
+    #[must_use]
+    pub fn repeatable(mut self) -> Self {
+        self.repeatable = true;
+        self
     }
 
     #[must_use]
@@ -178,18 +199,42 @@ impl<'a> Client<'a> {
     /// Sends the request until it is answered. What is not repeatable is sent again only when it cannot have taken effect.
     pub fn send(&self, request: &Request) -> Result<Reply, Error> {
         let url = self.origin.address(&request.path, &request.query)?;
+        self.send_to(request, url, None)
+    }
+
+    /// Asks for a place that the origin itself named, such as the next page.
+    pub fn follow_link(&self, link: &str) -> Result<Reply, Error> {
+        self.send_to(&Request::new(Method::Get, []), self.linked(link)?, None)
+    }
+
+    /// The same, with the answer read while it arrives. It may be as long as the settings allow, and is not kept.
+    pub fn stream_link(&self, link: &str, sink: Sink<'_>) -> Result<Reply, Error> {
+        self.send_to(&Request::new(Method::Get, []), self.linked(link)?, Some(sink))
+    }
+
+    fn linked(&self, link: &str) -> Result<Url, Error> {
+        let unusable = || Error::new(Kind::Malformed, format!("{} names an address that is none", self.origin.host()));
+        let url = self.origin.join(link).ok_or_else(unusable)?;
+        if self.origin.owns(&url) {
+            return Ok(url);
+        }
+        let to = self.redactor.clean(url.host_str().unwrap_or("another place"));
+        Err(Error::new(Kind::Redirected, format!("{} leads to {to}, which was not asked", self.origin.host())))
+    }
+
+    fn send_to(&self, request: &Request, url: Url, mut sink: Option<Sink<'_>>) -> Result<Reply, Error> {
         let mut waited = Duration::ZERO;
         let mut attempt = 0;
         loop {
-            let (outcome, delay) = match self.follow(request, url.clone()) {
+            let (outcome, delay) = match self.follow(request, url.clone(), &mut sink) {
                 Ok(reply) if reply.is_success() => return Ok(reply),
                 Ok(reply) => {
-                    let delay = self.delay_after(&reply, request.method, attempt);
+                    let delay = self.delay_after(&reply, request.repeatable, attempt);
                     (self.refusal(request, &reply, delay), delay)
                 }
                 Err(error) => {
-                    let again = error.kind == Kind::Unreachable
-                        || error.kind == Kind::Interrupted && request.method.is_repeatable();
+                    let again =
+                        error.kind == Kind::Unreachable || error.kind == Kind::Interrupted && request.repeatable;
                     (error, again.then(|| pace::backoff(attempt, self.clock)))
                 }
             };
@@ -203,13 +248,13 @@ impl<'a> Client<'a> {
         }
     }
 
-    fn delay_after(&self, reply: &Reply, method: Method, attempt: u32) -> Option<Duration> {
+    fn delay_after(&self, reply: &Reply, repeatable: bool, attempt: u32) -> Option<Duration> {
         // A request that was turned away for its rate was not carried out, so that even a POST may return.
         if let Some(delay) = pace::limited(reply, attempt, self.clock) {
             return Some(delay);
         }
         let passing = matches!(reply.status, 408 | 500 | 502 | 503 | 504);
-        (passing && method.is_repeatable())
+        (passing && repeatable)
             .then(|| pace::named_delay(reply, self.clock).unwrap_or_else(|| pace::backoff(attempt, self.clock)))
     }
 
@@ -228,9 +273,9 @@ impl<'a> Client<'a> {
     }
 
     /// One attempt, with redirects inside the origin followed and with the method kept.
-    fn follow(&self, request: &Request, mut url: Url) -> Result<Reply, Error> {
+    fn follow(&self, request: &Request, mut url: Url, sink: &mut Option<Sink<'_>>) -> Result<Reply, Error> {
         for _ in 0..=MOST_REDIRECTS {
-            let reply = self.exchange(request, &url)?;
+            let reply = self.exchange(request, &url, sink)?;
             let moved = matches!(reply.status, 301 | 307 | 308) || reply.status == 302 && request.method == Method::Get;
             let Some(location) = reply.header(LOCATION.as_str()).filter(|_| moved) else {
                 if (300..400).contains(&reply.status) {
@@ -252,7 +297,7 @@ impl<'a> Client<'a> {
         Err(Error::new(Kind::Redirected, format!("{} redirects without an end", self.origin.host())))
     }
 
-    fn exchange(&self, request: &Request, url: &Url) -> Result<Reply, Error> {
+    fn exchange(&self, request: &Request, url: &Url, sink: &mut Option<Sink<'_>>) -> Result<Reply, Error> {
         let method = match request.method {
             Method::Get => reqwest::Method::GET,
             Method::Post => reqwest::Method::POST,
@@ -291,14 +336,22 @@ impl<'a> Client<'a> {
             .collect();
         let mut body = Vec::new();
         let limit = self.settings.max_reply_bytes;
-        response.take(limit + 1).read_to_end(&mut body).map_err(|cause| {
-            let cause = self.redactor.clean(&cause.to_string());
-            Error::new(Kind::Interrupted, format!("{} broke off its answer: {cause}", self.origin.host()))
-        })?;
-        if body.len() as u64 > limit {
+        let mut response = response.take(limit + 1);
+        let read = match sink {
+            Some(sink) if (200..300).contains(&status) => sink(&mut response),
+            _ => response.read_to_end(&mut body).map(drop),
+        };
+        // Nothing is left of what may be read: whatever was made of it, there was more.
+        if response.limit() == 0 {
             let message = format!("the answer of {} has more than {} MiB", self.origin.host(), limit >> 20);
             return Err(Error::new(Kind::TooLarge, message));
         }
+        read.map_err(|cause| {
+            let kind =
+                if cause.kind() == std::io::ErrorKind::InvalidData { Kind::Malformed } else { Kind::Interrupted };
+            let cause = self.redactor.clean(&cause.to_string());
+            Error::new(kind, format!("{} broke off its answer: {cause}", self.origin.host()))
+        })?;
         Ok(Reply { status, headers, body })
     }
 

@@ -10,7 +10,7 @@ mod pace;
 mod secret;
 mod target;
 
-pub use client::{Client, Method, Reply, Request};
+pub use client::{Client, Method, Reply, Request, Sink};
 pub use error::{Error, Kind};
 pub use pace::Clock;
 pub use secret::{Credential, Secret};

@@ -55,6 +55,11 @@ impl Origin {
         Ok(url)
     }
 
+    /// Where a link leads that stands in an answer of this place.
+    pub(super) fn join(&self, link: &str) -> Option<Url> {
+        self.base.join(link).ok()
+    }
+
     pub(super) fn owns(&self, url: &Url) -> bool {
         url.scheme() == self.base.scheme()
             && url.host_str() == self.base.host_str()

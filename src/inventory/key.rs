@@ -160,6 +160,11 @@ keys! {
     /// Memory in GiB: of the machine (rented) or asked for by the pod (requested).
     Memory "memory_gib" Number;
 
+    /// Size of the boot disk of each machine in GiB.
+    DiskGib "disk_gib" Number;
+    /// Kind of the boot disk, as the cloud writes it: gp3, pd-ssd, Premium_LRS.
+    DiskType "disk_type" Text;
+
     // How it is bought
     /// on-demand, spot, reserved, capacity-block, flex-start, mixed, spot-or-on-demand or on-prem.
     Purchase "purchase" Text;

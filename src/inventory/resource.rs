@@ -44,6 +44,9 @@ pub struct Resource {
     /// Machines or pods; in another unit where the text counts otherwise.
     pub count: Fact<Range>,
     pub counted_in: CountedIn,
+    /// The tree holds several versions of one object (a base and its overlays, alternatives side by side): the one that
+    /// stands there is the one that sums count.
+    pub version_of: Option<Span>,
     pub labels: Labels,
     pub links: Vec<Link>,
     /// Pools: the labels and taints that its nodes get. Pods: the labels that they ask for of a node.
@@ -260,6 +263,7 @@ impl Resource {
             body,
             count: Fact::known(Range::exactly(1.0), span, super::Origin::Written),
             counted_in: CountedIn::Machines,
+            version_of: None,
             labels: Labels::default(),
             links: Vec::new(),
             selector: Selector::default(),

@@ -66,9 +66,11 @@ fn image(node: &Node) -> Word {
     }
 }
 
-/// A scalar as a word; text that is filled in elsewhere stays as it is written where a part of it is known.
+/// A scalar as a word; text of which a part is filled in elsewhere stays as it is written: who reads it knows shells and
+/// templates.
 pub(super) fn word(node: &Node) -> Word {
     match node.text() {
+        Some(text) if text.contains("${") || text.contains("{{") => Fact::written(text.clone(), node.span),
         Some(text) => match placeholder(text) {
             Some(why) => Fact::unknown(why, node.span),
             None => Fact::written(text.clone(), node.span),

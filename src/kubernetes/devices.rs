@@ -43,6 +43,8 @@ pub(super) struct Label {
     pub values: BTreeMap<String, String>,
     /// What any value means.
     pub any: Option<String>,
+    /// What separates several values in one text.
+    pub split: Option<String>,
     pub scale: Option<f64>,
 }
 
@@ -52,8 +54,12 @@ pub(super) enum Said {
     Accelerator,
     AcceleratorMemoryGib,
     Machine,
-    /// A part of the names of machines: `p5`, `g`.
+    AcceleratorCount,
+    Vendor,
+    /// A part of the names of machines: `p5`.
     Family,
+    /// A letter in the names of machines, of which some have accelerators: `g`.
+    Category,
     Region,
     Zone,
     Purchase,
@@ -101,8 +107,9 @@ struct File {
 #[derive(Default)]
 pub(super) struct Devices {
     exact: HashMap<String, Device>,
-    prefixes: Vec<Device>,
+    patterns: Vec<Device>,
     shares: HashMap<String, Share>,
+    share_patterns: Vec<Share>,
     labels: HashMap<String, Label>,
     pub names: Vec<NamePattern>,
     annotations: HashMap<String, Device>,
@@ -112,15 +119,17 @@ pub(super) struct Devices {
 impl Devices {
     fn parse(text: &str) -> Result<Self, String> {
         let file: File = toml::from_str(text).map_err(|error| error.to_string())?;
-        let (prefixes, exact) = file.device.into_iter().partition::<Vec<_>, _>(|device| device.key.ends_with('*'));
+        let (patterns, exact) = file.device.into_iter().partition::<Vec<_>, _>(|device| device.key.contains('*'));
+        let (share_patterns, shares) = file.share.into_iter().partition::<Vec<_>, _>(|share| share.key.contains('*'));
         let names = file.name.into_iter().map(|form| {
             let pattern = Regex::new(&form.pattern).map_err(|error| error.to_string())?;
             Ok(NamePattern { fact: form.fact, provider: form.provider, prefix: form.prefix, pattern })
         });
         Ok(Devices {
             exact: exact.into_iter().map(|device| (device.key.clone(), device)).collect(),
-            prefixes,
-            shares: file.share.into_iter().map(|share| (share.key.clone(), share)).collect(),
+            patterns,
+            share_patterns,
+            shares: shares.into_iter().map(|share| (share.key.clone(), share)).collect(),
             labels: file.label.into_iter().map(|label| (label.key.clone(), label)).collect(),
             names: names.collect::<Result<_, String>>()?,
             annotations: file.annotation.into_iter().map(|it| (it.key.clone(), it)).collect(),
@@ -130,13 +139,17 @@ impl Devices {
 
     /// The device of a resource key, and what stands for the `*` in its row.
     pub(super) fn device<'k>(&self, key: &'k str) -> Option<(&Device, &'k str)> {
-        self.exact.get(key).map(|device| (device, "")).or_else(|| {
-            self.prefixes.iter().find_map(|device| Some((device, key.strip_prefix(device.key.trim_end_matches('*'))?)))
-        })
+        if let Some(device) = self.exact.get(key) {
+            return Some((device, ""));
+        }
+        let found = self.patterns.iter().find_map(|device| Some((device, starred(&device.key, key)?)))?;
+        // `huawei.com/Ascend910B-memory` is no device of its own.
+        self.share(key).is_none().then_some(found)
     }
 
     pub(super) fn share(&self, key: &str) -> Option<&Share> {
-        self.shares.get(key)
+        let pattern = || self.share_patterns.iter().find(|share| starred(&share.key, key).is_some());
+        self.shares.get(key).or_else(pattern)
     }
 
     pub(super) fn label(&self, key: &str) -> Option<&Label> {
@@ -155,10 +168,16 @@ impl Devices {
 
     /// Words of which one stands in every text that asks for an accelerator.
     pub(super) fn words(&self) -> impl Iterator<Item = &str> {
-        let keys = self.exact.keys().chain(self.prefixes.iter().map(|device| &device.key)).chain(self.shares.keys());
+        let keys = self.exact.keys().chain(self.patterns.iter().map(|device| &device.key)).chain(self.shares.keys());
         let keys = keys.chain(self.annotations.keys());
-        keys.map(|key| key.trim_end_matches('*'))
+        keys.map(|key| key.split('*').next().unwrap_or_default())
     }
+}
+
+/// What stands for the `*` of a pattern.
+fn starred<'k>(pattern: &str, key: &'k str) -> Option<&'k str> {
+    let (before, after) = pattern.split_once('*')?;
+    key.strip_prefix(before)?.strip_suffix(after)
 }
 
 /// The table is part of the program; a test proves that it parses.
@@ -174,6 +193,9 @@ mod tests {
         let devices = Devices::parse(include_str!("devices.toml")).unwrap();
         assert_eq!(devices.device("nvidia.com/mig-1g.5gb").map(|(d, rest)| (d.slice, rest)), Some((true, "1g.5gb")));
         assert!(devices.device("nvidia.com/rdma-vf").is_none());
+        assert!(devices.device("huawei.com/Ascend910B").is_some());
+        assert!(devices.device("huawei.com/Ascend910B-memory").is_none());
+        assert!(devices.device("iluvatar.ai/BI-V100-vgpu").is_some_and(|(device, _)| device.shared));
     }
 
     #[test]

@@ -39,7 +39,7 @@ fn walk(node: &Node, object: &Object<'_>, above: &Above, depth: usize, out: &mut
                     pod.containers.push(Part::container(node));
                 }
                 let (facts, role) = (above.facts.clone(), above.role.clone());
-                out.push(Group { role, pod, count, facts, by_shape: true });
+                out.push(Group { role, pod, count, facts, by_shape: true, is_overlay: false });
                 return;
             }
             for entry in entries.iter() {

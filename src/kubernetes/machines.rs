@@ -40,8 +40,15 @@ pub(super) fn resources(object: &Object<'_>, machines: &Machines, body: Span, ab
         for (key, fact) in facts {
             resource.set(key, fact);
         }
-        let (name, namespace) = (object.name.clone(), object.namespace.clone());
-        out.push(Found { resource, kind: object.kind.to_owned(), name, namespace, shared: Vec::new() });
+        out.push(Found {
+            resource,
+            kind: object.kind.to_owned(),
+            name: object.name.clone(),
+            namespace: object.namespace.clone(),
+            generated: object.generated,
+            is_overlay: false,
+            shared: Vec::new(),
+        });
     }
 }
 
@@ -49,10 +56,16 @@ pub(super) fn resources(object: &Object<'_>, machines: &Machines, body: Span, ab
 fn rents_accelerators(facts: &Facts) -> bool {
     let names = |key: Key| match facts.get(&key) {
         Some(Fact::Known(_)) => true,
-        Some(Fact::Unknown(unknown)) => !unknown.candidates.is_empty() || amount::placeholder(&unknown.why).is_some(),
+        Some(Fact::Unknown(unknown)) => !unknown.candidates.is_empty(),
         _ => false,
     };
-    names(Key::Machine) || names(Key::Accelerator) || facts.contains_key(&Key::AcceleratorCount)
+    let any_of = [Key::AcceleratorCount, Key::Vendor].iter().any(|key| facts.contains_key(key));
+    names(Key::Machine) || names(Key::Accelerator) || any_of || is_category(facts)
+}
+
+/// Any machine of a category whose machines all have accelerators.
+fn is_category(facts: &Facts) -> bool {
+    matches!(facts.get(&Key::Machine), Some(Fact::Unknown(unknown)) if unknown.candidates.is_empty())
 }
 
 /// One group of machines of an object.

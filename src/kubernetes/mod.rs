@@ -25,6 +25,7 @@ mod scale;
 mod sources;
 mod table;
 mod tree;
+mod versions;
 mod workload;
 mod yaml;
 
@@ -62,6 +63,7 @@ pub fn read(sources: &Sources, paths: &[String], embedded: &[(FileId, String)], 
     let mut found = read_all(&parsed, &index);
     scale::apply(&scalers(&parsed), &mut found);
     claims::share(&mut found);
+    versions::mark(&mut found);
     for file in parsed {
         reading.inventory.diagnostics.extend(file.stream.diagnostics);
         reading.inventory.skipped.extend(file.skipped);

@@ -38,8 +38,13 @@ pub(super) fn labels(map: &Node) -> Vec<Condition> {
 pub(super) fn expressions(list: &Node, preferred: bool) -> Vec<Condition> {
     let conditions = list.items().iter().filter_map(|item| {
         let key = item.text_at("key")?.clone();
-        if item.text_at("operator").is_some_and(|operator| &**operator != "In") {
-            return None;
+        match item.text_at("operator").map(|operator| &**operator) {
+            None | Some("In") => {}
+            // Something of it is wanted, whatever its value.
+            Some("Exists" | "Gt" | "Gte") => {
+                return Some(Condition { key, values: Vec::new(), span: item.span, preferred });
+            }
+            Some(_) => return None,
         }
         let values: Vec<_> =
             item.get("values")?.items().iter().filter_map(|v| Some((v.text()?.clone(), v.span))).collect();
@@ -95,24 +100,41 @@ fn said(facts: &mut Facts, condition: &Condition, label: &Label) {
     let key = match fact {
         Said::Accelerator => Key::Accelerator,
         Said::AcceleratorMemoryGib => Key::AcceleratorMemory,
-        Said::Machine | Said::Family => Key::Machine,
+        Said::AcceleratorCount => Key::AcceleratorCount,
+        Said::Vendor => Key::Vendor,
+        Said::Machine | Said::Family | Said::Category => Key::Machine,
         Said::Region | Said::Zone => Key::Region,
         Said::Purchase => Key::Purchase,
         Said::Pool => return,
     };
+    if condition.values.is_empty() {
+        let any = matches!(fact, Said::AcceleratorCount | Said::Vendor);
+        let why = format!("any value of {} will do", condition.key);
+        fill(facts, key, if any { Fact::unknown(why, condition.span) } else { Fact::Absent });
+        return;
+    }
     let mut values: Vec<(Fact<Value>, Span)> = Vec::new();
-    for (text, span) in &condition.values {
-        let fact = one(label, fact, text, *span);
+    for (text, span) in split(condition, label) {
+        let fact = one(label, fact, &text, span);
         if !values.iter().any(|(known, _)| known.value() == fact.value() && known.why() == fact.why()) {
-            values.push((fact, *span));
+            values.push((fact, span));
         }
     }
     let fact = match key {
         Key::Purchase => purchase(condition, values),
         _ if fact == Said::Family => families(condition),
-        _ => several(condition, key, values),
+        _ if fact == Said::Category => category(condition, label),
+        _ => several(condition, values),
     };
     fill(facts, key, fact);
+}
+
+fn split(condition: &Condition, label: &Label) -> Vec<(Arc<str>, Span)> {
+    let Some(separator) = &label.split else { return condition.values.clone() };
+    let parts = condition.values.iter().flat_map(|(text, span)| {
+        text.split(separator.as_str()).map(|part| (Arc::from(part.trim()), *span)).collect::<Vec<_>>()
+    });
+    parts.collect()
 }
 
 fn one(label: &Label, fact: Said, text: &Arc<str>, span: Span) -> Fact<Value> {
@@ -121,7 +143,7 @@ fn one(label: &Label, fact: Said, text: &Arc<str>, span: Span) -> Fact<Value> {
     }
     let value = match fact {
         Said::Zone => Value::text(region_of(text)),
-        Said::AcceleratorMemoryGib => match text.parse::<f64>() {
+        Said::AcceleratorMemoryGib | Said::AcceleratorCount => match text.parse::<f64>() {
             Ok(number) => Value::Number(number * label.scale.unwrap_or(1.0)),
             Err(_) => return Fact::unknown(format!("`{text}` is no number"), span),
         },
@@ -136,7 +158,7 @@ fn one(label: &Label, fact: Said, text: &Arc<str>, span: Span) -> Fact<Value> {
 }
 
 /// One value is known, several are candidates.
-fn several(condition: &Condition, key: Key, mut values: Vec<(Fact<Value>, Span)>) -> Fact<Value> {
+fn several(condition: &Condition, mut values: Vec<(Fact<Value>, Span)>) -> Fact<Value> {
     if values.len() <= 1 {
         let Some((fact, _)) = values.pop() else { return Fact::Absent };
         return match fact {
@@ -149,7 +171,6 @@ fn several(condition: &Condition, key: Key, mut values: Vec<(Fact<Value>, Span)>
     }
     let candidates: Vec<Value> = values.iter().filter_map(|(fact, _)| fact.value().cloned()).collect();
     let why = format!("it may be any of {} values of {}", values.len(), condition.key);
-    let _ = key;
     Fact::Unknown(Unknown { span: condition.span, why: why.into(), candidates })
 }
 
@@ -160,7 +181,7 @@ fn purchase(condition: &Condition, values: Vec<(Fact<Value>, Span)>) -> Fact<Val
     if either {
         return Fact::known(Value::text("spot-or-on-demand"), condition.span, Origin::Written);
     }
-    several(condition, Key::Purchase, values)
+    several(condition, values)
 }
 
 fn families(condition: &Condition) -> Fact<Value> {
@@ -168,6 +189,15 @@ fn families(condition: &Condition) -> Fact<Value> {
     let why = format!("any machine with {} {}", condition.key, names.join(" or "));
     let candidates = names.iter().filter(|name| name.len() > 1).map(|name| Value::text(format!("{name}.*"))).collect();
     Fact::Unknown(Unknown { span: condition.span, why: why.into(), candidates })
+}
+
+/// Categories are of interest if all of them have accelerators; which machine it will be stays open.
+fn category(condition: &Condition, label: &Label) -> Fact<Value> {
+    if !condition.values.iter().all(|(text, _)| label.values.contains_key(&**text)) {
+        return Fact::Absent;
+    }
+    let names: Vec<&str> = condition.values.iter().map(|(text, _)| &**text).collect();
+    Fact::unknown(format!("any machine of the category {}", names.join(" or ")), condition.span)
 }
 
 fn names(facts: &mut Facts, condition: &Condition) {

@@ -18,6 +18,8 @@ pub(super) struct Object<'t> {
     pub group: &'t str,
     pub kind: &'t str,
     pub name: Option<Arc<str>>,
+    /// The cluster completes the name.
+    pub generated: bool,
     pub namespace: Option<Arc<str>>,
     /// The first key.
     pub head: Span,
@@ -39,6 +41,7 @@ impl<'t> Object<'t> {
             group,
             kind,
             name: name.cloned(),
+            generated: root.text_at("metadata.name").is_none(),
             namespace: root.text_at("metadata.namespace").cloned(),
             head: root.entries().first().map_or(root.span, |entry| entry.key_span),
         }

@@ -34,12 +34,15 @@ pub(super) fn finish(object: &Object<'_>, body: Span, groups: Vec<Group>, index:
             address = format!("{address}#{}", twins + 1);
         }
         let shared = request.shared.clone();
+        let is_overlay = group.is_overlay;
         let resource = resource(object, body, address, group, &request, index);
         out.push(Found {
             resource,
             kind: object.kind.to_owned(),
             name: object.name.clone(),
             namespace: object.namespace.clone(),
+            generated: object.generated,
+            is_overlay,
             shared,
         });
     }

@@ -27,6 +27,8 @@ pub(super) struct Group {
     pub facts: Facts,
     /// Found by its shape, not by a row.
     pub by_shape: bool,
+    /// It only changes another object.
+    pub is_overlay: bool,
 }
 
 /// What surrounds an object: the product of numbers above it, what it is called there, and what is said above.
@@ -51,6 +53,10 @@ pub(super) struct Found {
     pub kind: String,
     pub name: Option<std::sync::Arc<str>>,
     pub namespace: Option<std::sync::Arc<str>>,
+    /// The cluster makes the name up.
+    pub generated: bool,
+    /// It only changes another object.
+    pub is_overlay: bool,
     /// Claims that other pods may use too.
     pub shared: Vec<String>,
 }
@@ -247,10 +253,11 @@ fn pods_of(object: &Object<'_>, pods: &'static Pods, above: &Above, out: &mut Ve
             count = off;
         }
         let open = matches!(&count, Fact::Known(known) if known.origin == Origin::Default && known.value.ceiling > 0.0);
-        if open && pod.is_overlay() {
+        let is_overlay = pod.is_overlay();
+        if open && is_overlay {
             count = Fact::unknown("it only changes another object, whose number stands there", object.head);
         }
-        out.push(Group { role, pod, count, facts, by_shape: false });
+        out.push(Group { role, pod, count, facts, by_shape: false, is_overlay });
     }
 }
 

@@ -102,7 +102,13 @@ impl Completion<'_> {
         match verdict {
             Verdict::Carries => true,
             Verdict::Plain => asked,
-            Verdict::Unknown(_) if asked || speaks_of_accelerators(resource) => true,
+            Verdict::Unknown(why) if asked => {
+                // whether it can carry them is not known either
+                let span = machine.span().unwrap_or(resource.span);
+                resource.set(Key::Impossible, Fact::unknown(why, span));
+                true
+            }
+            Verdict::Unknown(_) if speaks_of_accelerators(resource) => true,
             Verdict::Unknown(why) => {
                 left_out.unknown_machines.push(UnknownMachine {
                     address: resource.address.clone(),

@@ -3,9 +3,13 @@
 //! First completes each resource with what follows from its machine (accelerator, memory, CPUs) and drops what carries
 //! no accelerator; then prices what is left. Each price remembers the steps that led to it. Unpriced is a result.
 
+mod attached;
 mod bill;
 mod complete;
+mod contract;
 mod delta;
+mod hours;
+mod purchase;
 mod share;
 #[cfg(test)]
 mod tests;
@@ -16,9 +20,12 @@ use std::collections::BTreeMap;
 use crate::catalog::{Money, MoneyRange};
 use crate::inventory::{Range, ResourceId};
 
+pub use attached::Attached;
 pub use bill::bill;
 pub use complete::{LeftOut, UnknownMachine, complete};
+pub use contract::{Contract, Owned, Purchased, Terms};
 pub use delta::{BeforeAfter, Change, ChangeKind, Delta, Side, delta};
+pub use hours::Usage;
 pub use share::devices;
 
 /// Hours of a month, by convention of the clouds' own calculators.
@@ -34,7 +41,16 @@ pub struct Settings {
     pub default_accelerator: Option<String>,
     /// Share by which a provider's list prices are lowered, 0 to 1.
     pub discounts: BTreeMap<String, f64>,
+    /// What was agreed for some machines; later ones come first.
+    pub contracts: Vec<Contract>,
+    /// Hardware of one's own, for resources of the provider `on-prem`.
+    pub owned: Vec<Owned>,
+    /// How long some resources run; later ones come first.
+    pub usage: Vec<Usage>,
 }
+
+/// The provider of hardware that is owned.
+pub const OWN_PROVIDER: &str = "on-prem";
 
 /// What everything costs. `items` has one entry for each resource of the inventory, in the same order.
 #[derive(Debug, Clone, Default)]
@@ -42,6 +58,8 @@ pub struct Bill {
     pub items: Vec<Item>,
     pub rented: MoneyRange,
     pub requested: MoneyRange,
+    /// Disks and the like of what is rented, which are not part of it.
+    pub attached: MoneyRange,
     /// Resources whose month is not known: no price, or no number of them.
     pub unpriced: usize,
     /// Date of the oldest price that was used, `2026-07-20`.
@@ -68,7 +86,10 @@ pub struct Item {
     pub count: Option<Range>,
     /// How the price came to be, in order, for `gpulint explain`.
     pub steps: Vec<Step>,
+    /// Date of the price, where a row has one.
     pub as_of: Option<String>,
+    /// What comes with it and is billed apart.
+    pub attached: Option<Attached>,
 }
 
 #[derive(Debug, Clone, Default, PartialEq)]

@@ -1,12 +1,13 @@
 //! What a pod pays: its share of the machine that it runs on, or would run on.
 
-use crate::catalog::{Catalog, Machine};
+use crate::catalog::{Catalog, Machine, Money};
 use crate::inventory::{Fact, Key, Resource, Value};
 
-use super::bill::{Pricing, Variant};
+use super::bill::Pricing;
 use super::complete::plain;
+use super::purchase::Variant;
 use super::unit::unit;
-use super::{Scenario, Step};
+use super::{OWN_PROVIDER, Scenario, Step};
 
 /// Clouds among which the price of an accelerator lies, where the text names no provider.
 const CLOUDS: [&str; 3] = ["aws", "azure", "gcp"];
@@ -15,7 +16,7 @@ const CLOUDS: [&str; 3] = ["aws", "azure", "gcp"];
 const COMMON: [&str; 6] = ["T4", "L4", "A10G", "A10", "A100-80GB", "H100-80GB"];
 
 /// Every machine that the pod may run on, with the pod's share of it; the one that is expected comes first.
-pub(super) fn pod_units<'a>(pricing: &Pricing<'a>) -> Result<Vec<Variant<'a>>, String> {
+pub(super) fn pod_variants<'a>(pricing: &Pricing<'a>) -> Result<Vec<Variant<'a>>, String> {
     let devices = devices(pricing.resource, pricing.catalog)?;
     let provider = pricing.resource.text(Key::Provider);
     let names_machine = match pricing.resource.fact(Key::Machine) {
@@ -26,34 +27,10 @@ pub(super) fn pod_units<'a>(pricing: &Pricing<'a>) -> Result<Vec<Variant<'a>>, S
     if let (Some(provider), true) = (provider, names_machine)
         && let Ok(machines) = pricing.machines(provider)
     {
-        return on_machines(pricing, provider, machines, devices);
+        let share = |machine: &Machine<'a>| Some(share(pricing.resource, machine, devices));
+        return Ok(pricing.variants(provider, machines, share));
     }
     on_any_machine(pricing, provider, devices)
-}
-
-fn on_machines<'a>(
-    pricing: &Pricing<'a>,
-    provider: &str,
-    machines: Vec<Machine<'a>>,
-    devices: f64,
-) -> Result<Vec<Variant<'a>>, String> {
-    let (regions, region_step) = pricing.regions(provider);
-    let mut variants = Vec::new();
-    let mut last = String::from("no machine is known that it runs on");
-    for machine in machines {
-        for region in &regions {
-            match unit(pricing.catalog, pricing.settings, &machine, region) {
-                Ok(mut unit) => {
-                    unit.steps.extend(region_step.clone());
-                    let (share, why) = share(pricing.resource, &machine, devices);
-                    let unit = unit.times(share, why);
-                    variants.push(Variant { machine: machine.clone(), region: region.clone(), unit, share });
-                }
-                Err(why) => last = why,
-            }
-        }
-    }
-    if variants.is_empty() { Err(last) } else { Ok(variants) }
 }
 
 /// Without a machine, the cheapest one with the accelerator sets the price; in each cloud, where none is named; of each
@@ -123,26 +100,27 @@ fn accelerators(pricing: &Pricing<'_>) -> Result<(Vec<String>, String), String> 
 
 /// The machine of a provider on which the pod costs least.
 fn cheapest<'a>(pricing: &Pricing<'a>, provider: &str, accelerator: &str, devices: f64) -> Option<Variant<'a>> {
-    let (regions, region_step) = if pricing.resource.text(Key::Provider) == Some(provider) {
-        pricing.regions(provider)
+    let (region, region_step) = if pricing.resource.text(Key::Provider) == Some(provider) {
+        pricing.region(provider)
     } else {
         let region = pricing.catalog.base_region(provider).to_owned();
-        (vec![region.clone()], Some(Step { text: format!("no provider is named: {provider}, {region}"), result: None }))
+        let text = format!("the text names no provider: {provider}, {region}");
+        (region, Some(Step { text, result: None }))
     };
-    let region = regions.into_iter().next()?;
     let offers = hosts(pricing, provider, accelerator, devices).into_iter().filter_map(|machine| {
+        let (share, why) = share(pricing.resource, &machine, devices);
+        if provider == OWN_PROVIDER {
+            return Some((false, Money::ZERO, machine, share, why));
+        }
         let quote = pricing.catalog.quote(&machine, &region)?;
-        let (share, _) = share(pricing.resource, &machine, devices);
         let price = quote.on_demand.or(quote.spot).or(quote.reserved_1y)?;
-        Some((quote.basis.is_estimate(), price.times(share), machine))
+        Some((quote.basis.is_estimate(), price.times(share), machine, share, why))
     });
     // A price that the region lists comes before one that is estimated from another region.
-    let (_, _, machine) = offers.min_by(|(one_estimated, one, a), (two_estimated, two, b)| {
-        one_estimated.cmp(two_estimated).then(one.cmp(two)).then_with(|| a.name.cmp(&b.name))
-    })?;
-    let mut unit = unit(pricing.catalog, pricing.settings, &machine, &region).ok()?;
+    let (_, _, machine, share, why) = offers
+        .min_by(|one, other| (one.0, one.1).cmp(&(other.0, other.1)).then_with(|| one.2.name.cmp(&other.2.name)))?;
+    let mut unit = unit(pricing.catalog, pricing.settings, &machine, &region);
     unit.steps.extend(region_step);
-    let (share, why) = share(pricing.resource, &machine, devices);
     let unit = unit.times(share, format!("{why}; the cheapest machine with {accelerator} for this pod"));
     Some(Variant { machine, region, unit, share })
 }
@@ -151,6 +129,9 @@ fn cheapest<'a>(pricing: &Pricing<'a>, provider: &str, accelerator: &str, device
 fn hosts<'a>(pricing: &Pricing<'a>, provider: &str, accelerator: &str, devices: f64) -> Vec<Machine<'a>> {
     let catalog = pricing.catalog;
     let mut machines = catalog.machines_with(provider, accelerator);
+    if provider == OWN_PROVIDER {
+        machines.extend(catalog.single(provider, accelerator, devices));
+    }
     if provider == "gcp" {
         machines.extend(catalog.tpu(accelerator, devices));
         machines.extend(smallest_host(pricing, accelerator, devices));

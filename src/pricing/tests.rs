@@ -1,8 +1,10 @@
-use crate::catalog::Catalog;
+use crate::catalog::{Catalog, Money};
 use crate::inventory::{Fact, FrontEnd, Inventory, Key, Origin, Range, Resource, Role, Unknown, Value};
 use crate::source::{MemoryTree, Sources, Span};
 
-use super::{Bill, Item, LeftOut, Scenario, Settings, Status, bill, complete};
+use super::{
+    Bill, Contract, Item, LeftOut, Owned, Purchased, Scenario, Settings, Status, Terms, Usage, bill, complete,
+};
 
 fn span() -> Span {
     let sources = Sources::new(MemoryTree::new().with("a.tf", "text"));
@@ -240,4 +242,111 @@ fn a_pod_without_a_machine_is_priced_where_its_share_costs_least() {
     ]));
     // 100 / 768 GiB of g5.48xlarge for 15.00, where a whole g5.8xlarge costs 2.50.
     assert_eq!(hourly(&item).1, 15.0 * 100.0 / 768.0);
+}
+
+fn with(settings: Settings, resource: Resource) -> Item {
+    let catalog = Catalog::examples();
+    let mut inventory = Inventory { resources: vec![resource], ..Inventory::default() };
+    complete(&mut inventory, &catalog, &settings);
+    bill(&inventory, &catalog, &settings).items.remove(0)
+}
+
+fn g5() -> Resource {
+    rented(&[(Key::Machine, "g5.xlarge"), (Key::Region, "us-east-1")])
+}
+
+#[test]
+fn usage_and_time_limits_say_how_many_hours_it_runs() {
+    let usage = |hours, runs, each| Usage {
+        address: Some("kind.*".into()),
+        label: None,
+        hours_per_month: hours,
+        runs_per_month: runs,
+        hours_per_run: each,
+    };
+    let with_usage = |usage, resource| with(Settings { usage: vec![usage], ..Settings::default() }, resource);
+    assert_eq!(with_usage(usage(Some(220.0), None, None), g5()).monthly.unwrap().floor.usd(), 220.0);
+    assert_eq!(with_usage(usage(None, Some(20.0), Some(1.5)), g5()).monthly.unwrap().ceiling.usd(), 30.0);
+    let mut job = g5();
+    job.set(Key::EndsByItself, Fact::written(Value::Flag(true), span()));
+    job.set(Key::TimeLimit, Fact::written(Value::Integer(7200), span()));
+    let monthly = with(Settings::default(), job.clone()).monthly.unwrap();
+    assert_eq!((monthly.floor.usd(), monthly.expected.usd(), monthly.ceiling.usd()), (0.0, 2.0, 2.0));
+    assert_eq!(with_usage(usage(None, Some(10.0), None), job).monthly.unwrap().expected.usd(), 20.0);
+    let mut idle = g5();
+    idle.set(Key::IdleMinutes, Fact::written(Value::Integer(60), span()));
+    let monthly = with(Settings::default(), idle).monthly.unwrap();
+    assert_eq!((monthly.floor.usd(), monthly.ceiling.usd()), (0.0, 730.0));
+}
+
+#[test]
+fn contracts_lower_the_price_on_demand() {
+    let contract = |terms| Contract {
+        provider: "aws".into(),
+        machine: String::new(),
+        accelerator: "A10*".into(),
+        region: "us-*".into(),
+        terms,
+    };
+    let item = |terms| with(Settings { contracts: vec![contract(terms)], ..Settings::default() }, g5());
+    assert_eq!(hourly(&item(Terms::Discount(0.25))).1, 0.75);
+    let by_rate = item(Terms::Rate(Money::from_usd(0.6)));
+    assert_eq!(hourly(&by_rate).1, 0.6);
+    assert_eq!(by_rate.monthly_if[&Scenario::Spot].expected.usd(), 0.4 * 730.0);
+    let elsewhere = rented(&[(Key::Machine, "g5.xlarge"), (Key::Region, "eu-west-1")]);
+    let settings = Settings { contracts: vec![contract(Terms::Discount(0.25))], ..Settings::default() };
+    assert_eq!(hourly(&with(settings, elsewhere)).1, 1.1);
+}
+
+#[test]
+fn owned_hardware_costs_its_purchase_and_its_power() {
+    let purchased = Purchased {
+        usd: 350_400.0,
+        accelerators: 8.0,
+        years: 5.0,
+        watts: 10_000.0,
+        usd_per_kwh: 0.2,
+        utilization: 0.8,
+    };
+    let owned = Owned::purchased("H100*", purchased).unwrap();
+    // (350,400 / (5 x 8,760 x 0.8) + 10 x 0.2) / 8
+    assert_eq!(owned.per_accelerator_hour.usd(), 1.5);
+    assert!(Owned::purchased("*", Purchased { years: 0.0, ..purchased }).is_none());
+    let settings = Settings { owned: vec![owned], default_provider: Some("on-prem".into()), ..Settings::default() };
+    let pod = pod(&[(Key::Accelerator, "H100"), (Key::AcceleratorCount, "4"), (Key::Purchase, "on-prem")]);
+    let item = with(settings.clone(), pod);
+    assert_eq!(hourly(&item).1, 6.0, "{item:#?}");
+    let other = resource(Role::Requested, &[(Key::Accelerator, "A100-80GB"), (Key::AcceleratorCount, "1")]);
+    assert!(matches!(with(settings, other).status, Status::Unpriced(_)));
+}
+
+#[test]
+fn disks_are_a_line_of_their_own() {
+    let mut machine = g5();
+    machine.set(Key::DiskGib, Fact::written(Value::Integer(500), span()));
+    machine.count = Fact::written(Range::exactly(2.0), span());
+    let (_, bill, _) = priced(vec![machine]);
+    assert_eq!(bill.attached.expected.usd(), 100.0);
+    assert_eq!(bill.rented.expected.usd(), 2.0 * 730.0);
+    let mut azure = rented(&[(Key::Machine, "Standard_NC24ads_A100_v4"), (Key::Region, "eastus")]);
+    azure.set(Key::DiskGib, Fact::written(Value::Integer(200), span()));
+    assert_eq!(priced(vec![azure]).1.attached.expected.usd(), 100.0);
+}
+
+#[test]
+fn capacity_blocks_have_a_price_of_their_own() {
+    let block = |machine: &str| {
+        one(rented(&[(Key::Machine, machine), (Key::Region, "us-east-1"), (Key::Purchase, "capacity-block")])).1
+    };
+    assert_eq!(hourly(&block("p5.48xlarge")), (60.0, 60.0, 60.0));
+    // Not listed: between spot and on demand.
+    assert_eq!(hourly(&block("p4d.24xlarge")), (9.6, 24.0, 24.0));
+}
+
+#[test]
+fn prices_of_another_currency_are_converted_at_the_stated_rate() {
+    let text = "machine,on_demand_usd_per_hour\ng5.xlarge,2\n";
+    let catalog = Catalog::examples().with_prices_at("own.csv", text, 1.25).unwrap();
+    let machine = catalog.machine("aws", "g5.xlarge").unwrap();
+    assert_eq!(catalog.quote(&machine, "us-east-1").unwrap().on_demand, Some(Money::from_usd(2.5)));
 }

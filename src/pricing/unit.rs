@@ -1,10 +1,9 @@
 //! What one machine costs an hour: the row, the estimates where there is none, and the discount.
 
-use crate::catalog::{Basis, Catalog, Machine, Money, Quote};
-use crate::inventory::Purchase;
+use crate::catalog::{Basis, Catalog, Machine, Money, Quote, covers};
 
 use super::complete::plain;
-use super::{Scenario, Settings, Status, Step};
+use super::{OWN_PROVIDER, Scenario, Settings, Status, Step};
 
 /// Prices of one machine in one region, with the steps that led to them.
 #[derive(Debug, Clone, Default)]
@@ -17,6 +16,8 @@ pub(super) struct Unit {
     pub(super) as_of: Option<String>,
     /// What the row says beside its prices.
     pub(super) notes: String,
+    /// A price of the user's own, which nothing lowers.
+    pub(super) is_own: bool,
 }
 
 impl Unit {
@@ -53,49 +54,42 @@ impl Unit {
     }
 }
 
-/// The prices of a machine, or why there are none.
-pub(super) fn unit(
-    catalog: &Catalog,
-    settings: &Settings,
-    machine: &Machine<'_>,
-    region: &str,
-) -> Result<Unit, String> {
+/// The prices of a machine in a region; none where nothing says what it costs.
+pub(super) fn unit(catalog: &Catalog, settings: &Settings, machine: &Machine<'_>, region: &str) -> Unit {
     let mut unit = match catalog.quote(machine, region) {
         Some(quote) => from_quote(&quote, machine, region),
         None => Unit::default(),
     };
+    if owned(&mut unit, settings, machine) {
+        return unit;
+    }
     if unit.price(Scenario::OnDemand).is_none() {
         from_accelerator(&mut unit, catalog, machine, region);
-    }
-    if unit.prices.iter().all(Option::is_none) {
-        return Err(format!("no price of {} of {} is known", machine.name, machine.provider));
     }
     if let Some(date) = catalog.retired(machine) {
         let when = if date.is_empty() { String::new() } else { format!(" since {date}") };
         unit.estimate(format!("{} is retired{when}: its last price", machine.name));
     }
     estimate_spot(&mut unit, catalog, machine, region);
-    discount(&mut unit, settings, machine);
-    Ok(unit)
+    if !unit.is_own {
+        discount(&mut unit, settings, machine);
+        contract(&mut unit, settings, machine, region);
+    }
+    unit
 }
 
-/// Turns a purchase that the catalog prices apart from the four ways into a price of its own.
-pub(super) fn committed(
-    catalog: &Catalog,
-    machine: &Machine<'_>,
-    region: &str,
-    purchase: Purchase,
-) -> Option<(Money, Step, bool)> {
-    let product = match purchase {
-        Purchase::CapacityBlock => "ec2-capacity-block",
-        Purchase::FlexStart => "dws-calendar",
-        _ => return None,
-    };
-    let found = catalog.commitment(&machine.provider, &machine.name, region, product)?;
-    let text = format!("{} in {} as {}: {}, {}", machine.name, found.region, found.product, found.source, found.as_of);
-    // Flexible start is priced like a reservation by calendar, but not listed apart.
-    let is_estimate = purchase == Purchase::FlexStart || found.region != region;
-    Some((found.per_hour, Step { text, result: Some(found.per_hour) }, is_estimate))
+/// Hardware of the user's own costs the same however it is bought.
+fn owned(unit: &mut Unit, settings: &Settings, machine: &Machine<'_>) -> bool {
+    if machine.provider != OWN_PROVIDER || unit.is_own {
+        return unit.is_own;
+    }
+    let rates = settings.owned.iter().rev();
+    let Some(rate) = rates.into_iter().find(|it| covers(&it.accelerator, &machine.accelerator)) else { return false };
+    let price = rate.per_accelerator_hour.times(machine.count);
+    unit.set(Scenario::OnDemand, Some(price));
+    unit.step(format!("{} {}: {}", plain(machine.count), machine.accelerator, rate.how), Some(price));
+    unit.is_own = true;
+    true
 }
 
 fn from_quote(quote: &Quote<'_>, machine: &Machine<'_>, region: &str) -> Unit {
@@ -114,7 +108,10 @@ fn from_quote(quote: &Quote<'_>, machine: &Machine<'_>, region: &str) -> Unit {
         unit.step(format!("{} {} at {}", plain(part.quantity), part.what, dollars(part.unit_price)), None);
     }
     match &quote.basis {
-        Basis::Own { line } => unit.step(format!("{name} in {region}: own price, line {line}"), whole),
+        Basis::Own { line } => {
+            unit.is_own = true;
+            unit.step(format!("{name} in {region}: own price, line {line}"), whole);
+        }
         Basis::Refreshed { region: of } => {
             unit.step(format!("{name} {} {what}: refreshed row, {row}", from(of)), whole);
         }
@@ -197,14 +194,22 @@ fn estimate_spot(unit: &mut Unit, catalog: &Catalog, machine: &Machine<'_>, regi
 }
 
 fn discount(unit: &mut Unit, settings: &Settings, machine: &Machine<'_>) {
-    let is_own = unit.as_of.is_none() && unit.steps.iter().any(|step| step.text.contains("own price"));
-    let Some(share) = settings.discounts.get(&*machine.provider).filter(|_| !is_own) else { return };
+    let Some(share) = settings.discounts.get(&*machine.provider) else { return };
     let keep = ((1.0 - share.clamp(0.0, 1.0)) * 1e6).round() as i64;
     for price in unit.prices.iter_mut().flatten() {
         *price = price.scaled(keep);
     }
     let result = unit.price(Scenario::OnDemand).or(unit.price(Scenario::Spot));
     unit.step(format!("{}% discount of {}", plain(share * 100.0), machine.provider), result);
+}
+
+/// A contract makes on demand cheaper; a later one comes before an earlier one.
+fn contract(unit: &mut Unit, settings: &Settings, machine: &Machine<'_>, region: &str) {
+    let Some(contract) = settings.contracts.iter().rev().find(|it| it.covers(machine, region)) else { return };
+    if let Some((price, how)) = contract.price(machine, unit.price(Scenario::OnDemand)) {
+        unit.step(format!("{} on demand: {how}", machine.name), Some(price));
+        unit.set(Scenario::OnDemand, Some(price));
+    }
 }
 
 /// Dollars as people write them: two decimals, more where the price has more.

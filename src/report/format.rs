@@ -7,15 +7,17 @@ pub enum Format {
     Text,
     Json,
     Markdown,
+    Outputs,
 }
 
 impl Format {
-    pub const ALL: &'static [Format] = &[Format::Text, Format::Json, Format::Markdown];
+    pub const ALL: &'static [Format] = &[Format::Text, Format::Json, Format::Markdown, Format::Outputs];
 
     pub fn name(self) -> &'static str {
         match self {
             Format::Text => "text",
             Format::Json => "json",
+            Format::Outputs => "outputs",
             Format::Markdown => "markdown",
         }
     }

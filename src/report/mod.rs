@@ -5,19 +5,26 @@
 
 mod difference;
 mod escape;
+mod explain;
+mod fit;
 mod format;
 mod json;
 mod markdown;
 mod money;
+mod outputs;
 mod paths;
 mod price;
 mod text;
+mod vocabulary;
 
 pub use difference::{Difference, Head, Verdict, difference};
+pub use explain::explain;
+pub use fit::fit;
 pub use format::Format;
 pub use json::inspect;
 pub use paths::Paths;
 pub use price::price;
+pub use vocabulary::{rules, vocabulary};
 
 use crate::decide::Decided;
 use crate::diagnostic::Diagnostic;
@@ -31,6 +38,7 @@ pub fn render(format: Format, report: &Report, style: Style) -> String {
     match format {
         Format::Text => text::check(report, style),
         Format::Json => json::check(report),
+        Format::Outputs => outputs::check(report),
         Format::Markdown => markdown::check(report),
     }
 }
@@ -40,6 +48,7 @@ pub fn cost(format: Format, report: &Report) -> Option<String> {
     match format {
         Format::Text => Some(text::cost(report)),
         Format::Json => Some(json::cost(report)),
+        Format::Outputs => None,
         Format::Markdown => None,
     }
 }

@@ -3,10 +3,29 @@
 //! A rule is a Markdown page: front matter with conditions over facts, prose, and examples that prove it. Built-in pages
 //! and a team's own are the same kind of file. Knows no Terraform type and no Kubernetes kind.
 
+mod cel;
+mod evaluate;
+mod example;
+mod facts;
+mod format;
+mod judge;
+mod nearest;
+mod page;
+mod set;
+mod settings;
+mod template;
+mod yaml;
+
 use crate::catalog::MoneyRange;
 use crate::diagnostic::Level;
 use crate::inventory::ResourceId;
 use crate::source::Span;
+
+pub use example::{Example, Expected, File, Marker, Surprise, compare, examples};
+pub use facts::{Entry, World, functions, vocabulary};
+pub use page::{Declared, LooksAt, Mistake, Page};
+pub use set::{BUILT_IN, Rules};
+pub use settings::{Override, PageText, Parameter, Profile, Settings};
 
 /// A rule spoke about a resource, or about the repository.
 #[derive(Debug, Clone)]
@@ -25,6 +44,19 @@ pub struct Finding {
     /// Dollars a month.
     pub saves: Option<MoneyRange>,
     pub related: Vec<(Span, String)>,
+    /// The facts that the rule decided on.
+    pub evidence: Vec<Evidence>,
+}
+
+/// A fact that a rule decided on.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Evidence {
+    pub fact: String,
+    /// Where the resource says it, and where the value itself stands.
+    pub span: Option<Span>,
+    pub defined: Option<Span>,
+    /// As text, for fingerprints.
+    pub value: String,
 }
 
 /// A rule could not know whether it applies.
@@ -36,40 +68,49 @@ pub struct Undetermined {
     pub cause: String,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Confidence {
-    Low,
-    Medium,
-    High,
+/// What the rules say.
+#[derive(Debug, Default)]
+pub struct Judgement {
+    pub findings: Vec<Finding>,
+    pub undetermined: Vec<Undetermined>,
+    /// Rules that could not be evaluated: their page is wrong.
+    pub failures: Vec<Broken>,
 }
 
-impl Confidence {
-    pub const ALL: [Confidence; 3] = [Confidence::Low, Confidence::Medium, Confidence::High];
+/// The page of a rule failed while it was evaluated.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Broken {
+    pub rule: String,
+    pub message: String,
+}
 
-    pub fn name(self) -> &'static str {
-        match self {
-            Confidence::Low => "low",
-            Confidence::Medium => "medium",
-            Confidence::High => "high",
+macro_rules! scale {
+    ($(#[$doc:meta])* $type:ident { $($variant:ident $name:literal),+ $(,)? }) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+        pub enum $type { $($variant),+ }
+
+        impl $type {
+            pub const ALL: [$type; 3] = [$($type::$variant),+];
+
+            pub fn name(self) -> &'static str {
+                match self { $($type::$variant => $name),+ }
+            }
         }
-    }
+    };
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Risk {
-    Low,
-    Medium,
-    High,
+scale! {
+    /// How sure the facts are that a rule decided on.
+    Confidence { Low "low", Medium "medium", High "high" }
 }
 
-impl Risk {
-    pub const ALL: [Risk; 3] = [Risk::Low, Risk::Medium, Risk::High];
+scale! {
+    /// What acting on a finding may break.
+    Risk { Low "low", Medium "medium", High "high" }
+}
 
-    pub fn name(self) -> &'static str {
-        match self {
-            Risk::Low => "low",
-            Risk::Medium => "medium",
-            Risk::High => "high",
-        }
-    }
+scale! {
+    /// Where the money is lost: in how it is bought, whether it is used, how well it is used.
+    Layer { Procurement "procurement", Utilization "utilization", Efficiency "efficiency" }
 }

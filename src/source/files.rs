@@ -129,9 +129,9 @@ impl Sources {
     /// The span in a file that an author can change.
     pub fn origin(&self, span: Span) -> Span {
         let file = self.file(span.file);
-        let Some(segment) = file.derived.iter().rev().find(|s| s.start <= span.start).or(file.derived.first()) else {
-            return span;
-        };
+        // Segments are in the order of the text.
+        let after = file.derived.partition_point(|segment| segment.start <= span.start);
+        let Some(segment) = file.derived.get(after.saturating_sub(1)) else { return span };
         let origin = if segment.linear {
             let start = (segment.origin.start + span.start.saturating_sub(segment.start)).min(segment.origin.end);
             let end = (start + (span.end - span.start)).min(segment.origin.end);

@@ -4,10 +4,12 @@
 //! other text (YAML inside a Terraform string, a rendered template) is a derived file whose spans lead back to where an
 //! author can change them. This room knows nothing of what any text means.
 
+mod comment;
 mod date;
 mod files;
 mod tree;
 
+pub use comment::{Directive, EXAMPLE as DIRECTIVE_EXAMPLE, Mistake, directive};
 pub use date::Date;
 pub use files::{FileId, Location, Segment, Sources, Span};
 pub use tree::{Entry, MemoryTree, ReadError, Tree, join, normalize, parent};

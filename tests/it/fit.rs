@@ -1,7 +1,10 @@
 //! Whether a model fits its accelerators: worked examples, and what is said about a resource.
 
 use gpulint::catalog::{Catalog, Model, Models, Precision};
-use gpulint::fit::{Assessment, Engine, Task, Training, Verdict, Workload, assess_all, budget, device, estimate};
+use gpulint::fit::{
+    Assessment, Engine, Method, Sharding, Task, Training, Verdict, Workload, assess_all, budget, device, estimate,
+    verdict,
+};
 use gpulint::inventory::{Fact, FrontEnd, Inventory, Key, Origin, Resource, Role, Value};
 use gpulint::pricing::{self, Settings};
 use gpulint::source::{MemoryTree, Sources, Span};
@@ -22,6 +25,7 @@ fn serving<'m>(model: &'m Model, precision: Precision, context: f64, devices: f6
         utilization: None,
         draft_b: 0.0,
         weights_offloaded: false,
+        eager_attention: false,
         training: Training::default(),
     }
 }
@@ -150,5 +154,49 @@ fn declared_sizes_stand_in_for_unknown_models() {
         .with(Key::Precision, "bf16");
     let fact = pod.assess();
     assert_eq!(fact.value().unwrap().params_b, 7.0);
+    assert!(matches!(fact.origin(), Some(Origin::Inferred(_))));
+}
+
+/// Worked examples of training: need in GiB on each device, and what is said.
+#[test]
+fn worked_examples_of_training() {
+    let zero = |sharding| Training { sharding, ..Training::default() };
+    let qlora = Training { method: Method::Qlora, ..Training::default() };
+    let examples = [
+        ("meta-llama/Llama-3.1-8B", Precision::Bf16, zero(Sharding::Everything), 4.0, "A100-80", 39.7, Verdict::Fits),
+        ("meta-llama/Llama-3.1-70B", Precision::Nf4, qlora, 1.0, "A100-80", 58.6, Verdict::Fits),
+        (
+            "meta-llama/Llama-3.1-70B",
+            Precision::Bf16,
+            zero(Sharding::Everything),
+            16.0,
+            "H100-80",
+            85.5,
+            Verdict::Borderline,
+        ),
+    ];
+    let models = Models::default();
+    for (name, precision, training, devices, card, expected, said) in examples {
+        let found = models.identify(name).unwrap();
+        let serving = serving(&found.model, precision, 2048.0, devices);
+        let workload = Workload { task: Task::Train, engine: Engine::Eager, tensor_parallel: 1.0, training, ..serving };
+        let need = estimate(&workload).need();
+        assert!((need / expected - 1.0).abs() < 0.15, "{name}: {need:.1} instead of {expected}");
+        assert_eq!(verdict(&workload, device(card).unwrap().usable_gib), Some(said), "{name}");
+    }
+}
+
+#[test]
+fn names_of_a_library_and_of_resources_lead_to_models() {
+    let l4 = || Pod::new().with(Key::Accelerator, "L4").number(Key::AcceleratorCount, 1.0);
+    let model = |pod: Pod| pod.assess().value().map(|it| (it.model.clone(), it.precision)).unwrap();
+    let ollama = |name| l4().with(Key::Program, "ollama").with(Key::Model, name);
+    assert_eq!(model(ollama("llama3.1")), ("meta-llama/Llama-3.1-8B".into(), "bf16"));
+    assert_eq!(model(ollama("deepseek-r1:70b")).0, "deepseek-ai/DeepSeek-R1-Distill-Llama-70B");
+    assert_eq!(model(ollama("llama3.1:70b-instruct-q8_0")), ("meta-llama/Llama-3.1-70B".into(), "gguf"));
+    let mut named = l4();
+    named.resource.address = "NIMService/nim/meta-llama-3-1-8b-instruct".into();
+    let fact = named.number(Key::Context, 4096.0).assess();
+    assert_eq!(fact.value().unwrap().model, "meta-llama/Llama-3.1-8B");
     assert!(matches!(fact.origin(), Some(Origin::Inferred(_))));
 }

@@ -3,6 +3,7 @@
 mod description;
 mod github;
 mod gzip;
+mod hosts;
 pub(crate) mod server;
-mod stand_in;
+pub(crate) mod stand_in;
 mod verb;

@@ -79,6 +79,9 @@ fn render_resource(sources: &Sources, resource: &Resource, out: &mut String) {
     for (key, fact) in resource.facts() {
         writeln!(out, "  {} = {}", key.name(), shown(sources, fact, ToString::to_string)).unwrap();
     }
+    if let Some(span) = resource.version_of {
+        writeln!(out, "  version of {}", at(sources, span)).unwrap();
+    }
     for link in &resource.links {
         writeln!(out, "  {} → {} {}", link.kind.name(), link.to, at(sources, link.span)).unwrap();
     }

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot read its own files is a failed test")]
 
+mod action;
 mod arrows;
 mod cli;
 mod fences;
@@ -9,5 +10,9 @@ mod fit;
 mod fit_cases;
 mod forge;
 mod kubernetes;
+mod pages;
 mod pricing_data;
+mod readme;
+mod refresh;
 mod terraform;
+mod terraform_resources;

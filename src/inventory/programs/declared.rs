@@ -1,27 +1,93 @@
-use super::super::fact::Fact;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::super::fact::{Fact, Origin};
 use super::super::key::{Key, Value};
+use super::super::resource::{Purpose, Resource};
+use super::table::TABLE;
 use super::values::{self, Meaning};
 use super::{Facts, Word};
 
-/// What is declared by hand in labels, tags or annotations: `gpulint.dev/model`, `…/params`, `…/precision`, `…/task`,
-/// `…/context`. Stronger than anything recognized.
+/// What is declared by hand under gpulint's own name: `gpulint.dev/model`, `…/params`, `…/precision`, and the like.
 pub fn declared<'a>(labels: impl IntoIterator<Item = (&'a str, &'a Word)>) -> Facts {
-    let mut facts = Facts::new();
-    for (name, word) in labels {
-        let Some(key) = name.strip_prefix("gpulint.dev/").and_then(key_of) else { continue };
-        facts.insert(key, declared_value(key, word));
-    }
-    facts
+    let ours =
+        labels.into_iter().filter_map(|(label, word)| Some((key_of(label.strip_prefix("gpulint.dev/")?)?, word)));
+    ours.map(|(key, word)| (key, declared_value(key, word))).collect()
 }
 
-fn key_of(name: &str) -> Option<Key> {
-    match name {
-        "params" => Some(Key::Parameters),
-        name => {
-            let name = name.replace('-', "_");
-            Key::ALL.iter().copied().find(|key| key.name() == name)
+/// Applies what is declared by hand in labels, tags or annotations.
+///
+/// `gpulint.dev/model`, `…/params`, `…/precision`, `…/task`, `…/context` and the like are stronger than anything
+/// recognized, and so are a user's `own` labels, each with the fact that it declares. Labels that platforms use for the
+/// model fill in what nothing else says.
+pub fn declare(resource: &mut Resource, own: &BTreeMap<String, String>) {
+    let mut said: Vec<(Key, Fact<Value>)> = Vec::new();
+    let mut hinted: Vec<(Key, Fact<Value>)> = Vec::new();
+    for (label, word) in &resource.labels.entries {
+        let named = label.strip_prefix("gpulint.dev/").or_else(|| own.get(label).map(String::as_str));
+        if let Some(key) = named.and_then(key_of) {
+            said.push((key, declared_value(key, word)));
+        } else if let Some(key) = TABLE.label(label) {
+            let fact = declared_value(key, word);
+            let why: Arc<str> = format!("label `{label}`").into();
+            hinted.push((key, inferred(fact, &why)));
         }
     }
+    for (key, fact) in said {
+        resource.set(key, fact);
+    }
+    for (key, fact) in hinted {
+        if resource.fact(key).is_absent() && !fact.is_unknown() {
+            resource.set(key, fact);
+        }
+    }
+    follow_task(resource);
+}
+
+/// What a resource is for follows from what its program does.
+fn follow_task(resource: &mut Resource) {
+    let purpose = match resource.text(Key::Task) {
+        Some("train") => Purpose::Training,
+        Some(_) => Purpose::Inference,
+        None => return,
+    };
+    if resource.fact(Key::Purpose).is_absent() {
+        let fact = resource.fact(Key::Task).clone().map(|_| Value::text(purpose.name()));
+        resource.set(Key::Purpose, fact);
+    }
+}
+
+fn inferred(fact: Fact<Value>, why: &Arc<str>) -> Fact<Value> {
+    match fact {
+        Fact::Known(mut known) => {
+            known.origin = known.origin.weakest(Origin::Inferred(why.clone()));
+            Fact::Known(known)
+        }
+        other => other,
+    }
+}
+
+/// The fact that a declaration names; what only gpulint itself concludes cannot be declared.
+fn key_of(name: &str) -> Option<Key> {
+    const DECLARED: &[Key] = &[
+        Key::Model,
+        Key::Parameters,
+        Key::Precision,
+        Key::CachePrecision,
+        Key::Task,
+        Key::Context,
+        Key::BatchSize,
+        Key::TensorParallel,
+        Key::PipelineParallel,
+        Key::DataParallel,
+        Key::Method,
+        Key::Sharding,
+        Key::Optimizer,
+        Key::Purpose,
+    ];
+    let name = name.replace('-', "_");
+    let name = if name == "params" { "parameters_b" } else { &name };
+    DECLARED.iter().copied().find(|key| key.name() == name)
 }
 
 /// The value of a fact as a person writes it into a label.

@@ -20,7 +20,7 @@ use read::Found;
 use table::{Program, TABLE};
 use words::{Command, Token};
 
-pub use declared::declared;
+pub use declared::{declare, declared};
 pub use shell::HOLE;
 
 /// What a text says about the program that it runs. Spans point at the argument, variable or setting that says it.
@@ -98,7 +98,10 @@ fn recognize_command(command: &Command, accelerated: bool) -> Facts {
     }
     let by_image = image.and_then(|image| TABLE.by_image(&image.text));
     let mut programs: Vec<&Program> = Vec::new();
-    let indices = matches.iter().map(|found| found.program).chain(by_image);
+    // A custom image says nothing, but its arguments may be those of one program only.
+    let bare = accelerated && matches.is_empty() && by_image.is_none() && command.bare_arguments;
+    let signature = bare.then(|| command.words.iter().find_map(|word| TABLE.by_signature(&word.text))).flatten();
+    let indices = matches.iter().map(|found| found.program).chain(by_image).chain(signature);
     for index in indices {
         if let Some(program) = TABLE.programs.get(index).filter(|new| !programs.iter().any(|old| old.name == new.name))
         {
@@ -120,7 +123,11 @@ fn recognize_command(command: &Command, accelerated: bool) -> Facts {
         found.model_of_image(image);
     }
     let evidence: Option<&Token> = matches.first().and_then(|first| command.words.get(first.at)).or(image);
-    match evidence {
+    match evidence.or(command.words.first().filter(|_| signature.is_some())) {
+        Some(token) if signature.is_some() => {
+            let origin = Origin::Inferred("its arguments are those of this program".into());
+            found.finish(&programs, token.span, origin)
+        }
         Some(token) => found.finish(&programs, token.span, token.origin.clone()),
         None => found.into_facts(),
     }

@@ -203,6 +203,8 @@ impl Found {
     }
 
     pub(super) fn environment(&mut self, programs: &[&Program], command: &Command, generic: bool) {
+        // A command line that names the model is how this program is told things.
+        let told = self.has(Key::Model);
         let mut sets: Vec<(&Program, Rank)> = programs.iter().map(|program| (*program, VARIABLES)).collect();
         if generic {
             sets.push((&TABLE.generic, GENERIC));
@@ -222,7 +224,7 @@ impl Found {
                 }
             }
         }
-        if let Some(why) = &command.open_env
+        if let Some(why) = command.open_env.as_ref().filter(|_| !told)
             && let Some(span) = command.image.as_ref().map(|image| image.span)
         {
             self.open.get_or_insert((why.clone(), span));

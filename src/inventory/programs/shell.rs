@@ -22,6 +22,8 @@ pub(super) struct Piece {
     pub(super) end: usize,
     /// The variable whose value is part of the text.
     pub(super) variable: Option<Arc<str>>,
+    /// Stands for all arguments of the script: `"$@"`.
+    pub(super) arguments: bool,
 }
 
 /// Commands of a script in order, each as its words. Variables come from `outer` and from assignments on the way.
@@ -44,7 +46,7 @@ pub(super) fn commands(script: &str, outer: &dyn Fn(&str) -> Option<String>) -> 
     result
 }
 
-/// `$(NAME)` as the kubelet expands it: known variables only, `$$` escapes.
+/// `$(NAME)` as the kubelet expands it; `$$` escapes. A name that has no value is a hole. Also says which variable it was.
 pub(super) fn expand_references(text: &str, variable: &dyn Fn(&str) -> Option<String>) -> (String, Option<Arc<str>>) {
     let mut result = String::with_capacity(text.len());
     let mut used = None;
@@ -58,13 +60,16 @@ pub(super) fn expand_references(text: &str, variable: &dyn Fn(&str) -> Option<St
             continue;
         }
         let name = rest.strip_prefix("$(").and_then(|inner| inner.split_once(')')).map(|(name, _)| name);
-        match name.filter(|name| is_name(name)).and_then(|name| variable(name).map(|value| (name, value))) {
-            Some((name, value)) if result.len() + value.len() < LONGEST_WORD => {
-                result.push_str(&value);
+        match name.filter(|name| is_name(name)) {
+            Some(name) => {
+                match variable(name).filter(|value| result.len() + value.len() < LONGEST_WORD) {
+                    Some(value) => result.push_str(&value),
+                    None => result.push(HOLE),
+                }
                 used = Some(name.into());
                 rest = &rest[name.len() + 3..];
             }
-            _ => {
+            None => {
                 result.push('$');
                 rest = &rest[1..];
             }
@@ -72,6 +77,22 @@ pub(super) fn expand_references(text: &str, variable: &dyn Fn(&str) -> Option<St
     }
     result.push_str(rest);
     (result, used)
+}
+
+/// Text in which templates and variables that somebody else fills in are holes: `{{ .Values.model }}`, `${MODEL}`.
+pub(super) fn cut_templates(text: &str, variables: bool) -> String {
+    let mut result = String::with_capacity(text.len());
+    let mut rest = text;
+    loop {
+        let open = [("{{", "}}"), ("${", "}")].into_iter().filter(|(open, _)| variables || *open != "${");
+        let next = open.filter_map(|(open, close)| Some((rest.find(open)?, close))).min();
+        let Some((at, close)) = next else { break };
+        result.push_str(&rest[..at]);
+        result.push(HOLE);
+        rest = rest[at..].find(close).map_or("", |end| &rest[at + end + close.len()..]);
+    }
+    result.push_str(rest);
+    result
 }
 
 pub(super) fn is_name(text: &str) -> bool {
@@ -92,6 +113,8 @@ enum Part {
     Hole {
         quoted: bool,
     },
+    /// `$@`, `$*`
+    Arguments,
 }
 
 #[derive(Debug)]
@@ -289,7 +312,11 @@ impl Lexer<'_> {
                 self.at += 1 + length;
                 flush(parts, text);
                 parts.push(Part::Variable { name, default: None, quoted });
-            } else if after.starts_with(|c: char| c.is_ascii_digit() || "@*#?$!".contains(c)) {
+            } else if after.starts_with(['@', '*']) {
+                self.at += 2;
+                flush(parts, text);
+                parts.push(Part::Arguments);
+            } else if after.starts_with(|c: char| c.is_ascii_digit() || "#?$!".contains(c)) {
                 self.at += 2;
                 flush(parts, text);
                 parts.push(Part::Hole { quoted });
@@ -360,7 +387,8 @@ impl Expansion<'_> {
     }
 
     fn word(&self, raw: Raw) -> Vec<Piece> {
-        let blank = || Piece { text: String::new(), start: raw.start, end: raw.end, variable: None };
+        let arguments = matches!(raw.parts.as_slice(), [Part::Arguments]);
+        let blank = || Piece { text: String::new(), start: raw.start, end: raw.end, variable: None, arguments };
         let mut pieces = vec![blank()];
         // `$EMPTY` is no word at all, `""` is one.
         let vanishes = raw.parts.iter().any(|part| matches!(part, Part::Variable { quoted: false, .. }));
@@ -368,6 +396,7 @@ impl Expansion<'_> {
             let (text, quoted, name) = match part {
                 Part::Text(text) => (text, true, None),
                 Part::Hole { quoted } => (HOLE.to_string(), quoted, None),
+                Part::Arguments => (HOLE.to_string(), true, None),
                 Part::Variable { name, default, quoted } => {
                     let value = self.local.get(&name).cloned();
                     let value = value.or_else(|| (self.outer)(&name)).filter(|v| !v.is_empty() || default.is_none());
@@ -444,7 +473,8 @@ mod tests {
     #[test]
     fn the_kubelet_expands_what_it_knows() {
         let variable = |name: &str| (name == "A").then(|| "1".to_owned());
-        assert_eq!(expand_references("x$(A)y$(B)$$(A)$", &variable).0, "x1y$(B)$(A)$");
+        assert_eq!(expand_references("x$(A)y$(B)$$(A)$", &variable).0, format!("x1y{HOLE}$(A)$"));
+        assert_eq!(cut_templates("a{{ x }}b${c}d{{", true), format!("a{HOLE}b{HOLE}d{HOLE}"));
     }
 
     #[test]

@@ -65,9 +65,11 @@ pub(super) struct Table {
     /// Names that mean the same in every program.
     pub(super) generic: Program,
     pub(super) values: BTreeMap<Key, BTreeMap<String, String>>,
+    labels: HashMap<String, Key>,
     /// Patterns of commands by their first word; those that begin with a wildcard stand under the empty word.
     commands: HashMap<String, Vec<(Vec<String>, usize)>>,
     images: Vec<(String, usize)>,
+    signatures: HashMap<String, usize>,
     not_images: Vec<String>,
 }
 
@@ -76,6 +78,7 @@ pub(super) struct Table {
 struct TableFile {
     not_images: String,
     values: BTreeMap<String, BTreeMap<String, String>>,
+    labels: BTreeMap<String, String>,
     generic: ProgramRow,
     program: Vec<ProgramRow>,
 }
@@ -91,6 +94,7 @@ struct ProgramRow {
     positional: Option<String>,
     model_from_image: bool,
     launcher: bool,
+    signature: String,
     flags: BTreeMap<String, String>,
     switches: BTreeMap<String, String>,
     bare: String,
@@ -109,12 +113,14 @@ impl Table {
         let mut table = Table {
             generic: Program::build(&file.generic, &rows),
             values: values(&file.values),
+            labels: labels(&file.labels),
             not_images: file.not_images.split_whitespace().map(str::to_owned).collect(),
             ..Table::default()
         };
         for (index, row) in file.program.iter().enumerate() {
             table.programs.push(Program::build(row, &rows));
             table.images.extend(row.images.split_whitespace().map(|pattern| (pattern.to_owned(), index)));
+            table.signatures.extend(row.signature.split_whitespace().map(|flag| (normalize_flag(flag), index)));
             for command in &row.commands {
                 let words: Vec<String> = command.split_whitespace().map(str::to_owned).collect();
                 let first = words.first().filter(|word| !word.contains('*')).cloned().unwrap_or_default();
@@ -135,6 +141,17 @@ impl Table {
             return None;
         }
         self.images.iter().find(|(pattern, _)| image_matches(pattern, path, tag)).map(|(_, index)| *index)
+    }
+
+    /// What a label of a well-known name declares.
+    pub(super) fn label(&self, name: &str) -> Option<Key> {
+        self.labels.get(name).copied()
+    }
+
+    /// The program that alone has such a flag.
+    pub(super) fn by_signature(&self, flag: &str) -> Option<usize> {
+        let name = flag.split('=').next().unwrap_or_default();
+        flag.starts_with("--").then(|| self.signatures.get(&normalize_flag(name)).copied()).flatten()
     }
 
     pub(super) fn is_other_hardware(&self, image: &str) -> bool {
@@ -182,6 +199,7 @@ impl Program {
     }
 
     fn add(&mut self, row: &ProgramRow) {
+        // A program that takes after another may have no such word: `none` is no fact.
         self.positional = row.positional.as_deref().map_or(self.positional, target);
         self.task = row.task.clone().or(self.task.take());
         add_names(&mut self.flags, &row.flags, normalize_flag);
@@ -247,6 +265,11 @@ fn values(from: &BTreeMap<String, BTreeMap<String, String>>) -> BTreeMap<Key, BT
         }
     }
     all
+}
+
+fn labels(from: &BTreeMap<String, String>) -> HashMap<String, Key> {
+    let keys = from.iter().filter_map(|(key, names)| Some((key_named(key)?, names)));
+    keys.flat_map(|(key, names)| names.split_whitespace().map(move |name| (name.to_owned(), key))).collect()
 }
 
 fn target(name: &str) -> Option<Target> {
@@ -371,8 +394,12 @@ mod tests {
             for sets in row.switches.values().chain(row.setting_switches.values()) {
                 assert_eq!(assignments(sets).len(), sets.split_whitespace().count(), "{}: {sets}", row.name);
             }
-            assert!(row.positional.as_deref().is_none_or(|key| target(key).is_some()), "{}", row.name);
+            let positional = row.positional.as_deref().filter(|key| *key != "none");
+            assert!(positional.is_none_or(|key| target(key).is_some()), "{}", row.name);
             assert!(row.like.as_deref().is_none_or(|name| names.contains(&name)), "{}", row.name);
+        }
+        for key in file.labels.keys() {
+            assert!(key_named(key).is_some(), "{key}");
         }
         for (key, map) in &file.values {
             assert!(key_named(key).is_some() && !map.is_empty(), "{key}");

@@ -1,3 +1,4 @@
+use super::super::resource::{FrontEnd, Resource, Role};
 use super::*;
 use crate::source::{MemoryTree, Sources, Span};
 
@@ -106,7 +107,15 @@ fn a_flag_and_its_value_may_stand_in_one_item() {
 
 #[test]
 fn what_is_not_known_stays_unknown() {
-    check("vllm/vllm-openai", &[], &["--model", "$(MODEL)"], &[], "program=vllm");
+    check(
+        "vllm/vllm-openai",
+        &[],
+        &["--model", "$(MODEL)"],
+        &[],
+        "program=vllm, model=? variable `MODEL` is not known",
+    );
+    check("vllm/vllm-openai", &[], &["--model={{ .Values.model }}"], &[], "model=? a template fills it in");
+    check("vllm/vllm-openai", &[], &["--model=a/${NAME}"], &[], "model=? it is filled in elsewhere");
     let script = "vllm serve $MODEL --tensor-parallel-size ${TP:-2} $EXTRA";
     check(
         "",
@@ -116,6 +125,26 @@ fn what_is_not_known_stays_unknown() {
         "model=? variable `MODEL` is not known, tensor_parallel=2, context=? variable `MODEL` is not known, \
          memory_utilization=? variable `MODEL` is not known",
     );
+}
+
+#[test]
+fn arguments_of_a_script_are_its_own() {
+    let args = ["--", "--model_name_or_path=google/gemma-2b", "--bf16"];
+    check(
+        "",
+        &["/bin/bash", "-c", "mkdir x\nexec trl sft \"$@\""],
+        &args,
+        &[],
+        "program=trl, model=google/gemma-2b, precision=bf16",
+    );
+}
+
+#[test]
+fn bare_arguments_tell_the_program_of_an_unknown_image() {
+    let own = container("registry.example/serving:3", &[], &["--model=a/b-7b", "--max-model-len=4096"], &[]);
+    let facts = recognize(&own);
+    assert!(show(&facts).starts_with("program=vllm model=a/b-7b"), "{}", show(&facts));
+    assert!(matches!(facts[&Key::Program].origin(), Some(Origin::Inferred(_))));
 }
 
 #[test]
@@ -464,16 +493,30 @@ fn settings_trees_are_read() {
 #[test]
 fn declarations_by_hand() {
     let sources = Sources::new(MemoryTree::new().with("a", "xx"));
-    let file = sources.open("a").unwrap();
-    let word = |text: &str| Fact::written(Arc::from(text), Span::new(file, 0, 1));
+    let at = Span::new(sources.open("a").unwrap(), 0, 1);
+    let mut resource = Resource::new(FrontEnd::Kubernetes, Role::Requested, "Pod", "Pod/a", at, at);
     let labels = [
-        ("gpulint.dev/model", word("a/b")),
-        ("gpulint.dev/params", word("7b")),
-        ("gpulint.dev/context", word("8192")),
-        ("team", word("x")),
+        ("gpulint.dev/params", "7b"),
+        ("gpulint.dev/context", "8192"),
+        ("acme.example/llm", "a/b-7b"),
+        ("hf.co/model", "google--gemma-2b"),
+        ("model_size", "70b"),
+        ("gpulint.dev/task", "serve"),
+        ("team", "x"),
     ];
-    let facts = declared(labels.iter().map(|(name, word)| (*name, word)));
-    assert_eq!(show(&facts), "model=a/b context=8192 parameters_b=7");
+    for (label, text) in labels {
+        resource.labels.entries.insert(label.to_owned(), Fact::written(Arc::from(text), at));
+    }
+    resource.set(Key::Context, Fact::written(Value::Integer(4096), at));
+    declare(&mut resource, &BTreeMap::from([("acme.example/llm".to_owned(), "model".to_owned())]));
+    assert_eq!(resource.text(Key::Model), Some("a/b-7b"));
+    assert_eq!(resource.number(Key::Context), Some(8192.0));
+    assert_eq!(resource.number(Key::Parameters), Some(7.0));
+    assert_eq!(resource.text(Key::Purpose), Some("inference"));
+    resource.set(Key::Model, Fact::Absent);
+    declare(&mut resource, &BTreeMap::new());
+    assert_eq!(resource.text(Key::Model), Some("google--gemma-2b"));
+    assert!(matches!(resource.fact(Key::Model).origin(), Some(Origin::Inferred(_))));
 }
 
 #[test]

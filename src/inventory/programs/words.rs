@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::super::fact::{Fact, Origin};
-use super::shell::{self, HOLE};
+use super::shell::{self, HOLE, Piece};
 use super::{Container, Word};
 use crate::source::Span;
 
@@ -78,7 +78,7 @@ pub(super) fn of_container(container: &Container) -> Vec<Command> {
 pub(super) fn of_script(script: &Word) -> Vec<Command> {
     let mut commands = Vec::new();
     if let Some(script) = token(script) {
-        run_script(&script, &Command::default(), 0, &mut commands);
+        run_script(&script, &[], &Command::default(), 1, &mut commands);
     }
     commands
 }
@@ -87,19 +87,22 @@ pub(super) fn of_script(script: &Word) -> Vec<Command> {
 pub(super) fn of_arguments(text: &Token, env: &BTreeMap<String, Token>) -> Vec<Token> {
     let mut commands = Vec::new();
     let shape = Command { env: env.clone(), ..Command::default() };
-    run_script(text, &shape, DEEPEST, &mut commands);
+    run_script(text, &[], &shape, DEEPEST, &mut commands);
     commands.into_iter().flat_map(|command| command.words).collect()
 }
 
 pub(super) fn token(word: &Word) -> Option<Token> {
     match word {
-        Fact::Known(known) => Some(Token {
-            text: known.value.to_string(),
-            span: known.span,
-            defined: known.defined,
-            origin: known.origin.clone(),
-            why: None,
-        }),
+        Fact::Known(known) => {
+            let template = known.value.contains("{{");
+            Some(Token {
+                text: if template { shell::cut_templates(&known.value, false) } else { known.value.to_string() },
+                span: known.span,
+                defined: known.defined,
+                origin: known.origin.clone(),
+                why: template.then(|| "a template fills it in".into()),
+            })
+        }
         Fact::Unknown(unknown) => Some(Token {
             text: HOLE.to_string(),
             span: unknown.span,
@@ -117,7 +120,8 @@ fn reference(word: Token, env: &BTreeMap<String, Token>) -> Token {
         return word;
     }
     let (text, used) = shell::expand_references(&word.text, &|name| env.get(name).map(|value| value.text.clone()));
-    match used.and_then(|name| env.get(&*name)) {
+    let Some(name) = used else { return Token { text, ..word } };
+    match env.get(&*name) {
         Some(value) => Token {
             text,
             defined: value.defined.or(Some(value.span)),
@@ -125,8 +129,20 @@ fn reference(word: Token, env: &BTreeMap<String, Token>) -> Token {
             why: word.why.or(value.why.clone()),
             span: word.span,
         },
-        None => Token { text, ..word },
+        None => Token { text, why: Some(not_in_text(&name)), ..word },
     }
+}
+
+fn not_in_text(name: &str) -> Arc<str> {
+    format!("variable `{name}` is not known").into()
+}
+
+/// Outside of a shell nothing but a person or a tool that runs before fills in `${NAME}`.
+fn leftover(word: Token) -> Token {
+    if !word.text.contains("${") {
+        return word;
+    }
+    Token { text: shell::cut_templates(&word.text, true), why: Some("it is filled in elsewhere".into()), ..word }
 }
 
 /// Finds the command behind shells, prefixes and container runtimes.
@@ -145,7 +161,9 @@ fn expand(mut words: Vec<Token>, shape: &Command, depth: usize, into: &mut Vec<C
             && let Some(script) = words.get(at + 2)
         {
             let inner = Command { bare_arguments: false, ..shape };
-            return run_script(script, &inner, depth + 1, into);
+            // The first word behind a script is its own name.
+            let arguments = words.get(at + 4..).unwrap_or_default();
+            return run_script(script, arguments, &inner, depth + 1, into);
         }
         if matches!(&*name, "docker" | "podman" | "nerdctl")
             && let Some(at) = words.iter().take(6).position(|word| matches!(&*word.text, "run" | "create"))
@@ -153,36 +171,47 @@ fn expand(mut words: Vec<Token>, shape: &Command, depth: usize, into: &mut Vec<C
             return docker_run(&words[at + 1..], depth, into);
         }
     }
+    if depth == 0 {
+        words = words.into_iter().map(leftover).collect();
+    }
     into.push(Command { words, ..shape });
 }
 
 /// The words of a script's commands, each expanded in turn.
-fn run_script(script: &Token, shape: &Command, depth: usize, into: &mut Vec<Command>) {
+fn run_script(script: &Token, arguments: &[Token], shape: &Command, depth: usize, into: &mut Vec<Command>) {
     let offset = text_offset(script);
     let lookup = |name: &str| shape.env.get(name).map(|value| value.text.clone());
     for pieces in shell::commands(&script.text, &lookup) {
-        let words = pieces.into_iter().map(|piece| {
-            let value = piece.variable.as_deref().and_then(|name| shape.env.get(name));
-            let mut word = script.with_text(&piece.text);
-            if let Some(offset) = offset {
-                let start = script.span.start as usize + offset;
-                word.span = Span::new(script.span.file, start + piece.start, start + piece.end);
+        let mut words = Vec::with_capacity(pieces.len());
+        for piece in pieces {
+            if piece.arguments {
+                words.extend(arguments.iter().cloned());
+            } else {
+                words.push(script_word(script, offset, &piece, &shape.env));
             }
-            if let Some(name) = &piece.variable {
-                word.origin = word.origin.weakest(Origin::Resolved);
-                if word.text.contains(HOLE) {
-                    word.why = Some(format!("variable `{name}` is not known").into());
-                }
-            }
-            if let Some(value) = value {
-                word.defined = value.defined.or(Some(value.span));
-                word.origin = word.origin.clone().weakest(value.origin.clone());
-                word.why = value.why.clone().or(word.why);
-            }
-            word
-        });
-        expand(words.collect(), shape, depth, into);
+        }
+        expand(words, shape, depth, into);
     }
+}
+
+/// A word of a script, at its place in it.
+fn script_word(script: &Token, offset: Option<usize>, piece: &Piece, env: &BTreeMap<String, Token>) -> Token {
+    let mut word = script.with_text(&piece.text);
+    if let Some(offset) = offset {
+        let start = script.span.start as usize + offset;
+        word.span = Span::new(script.span.file, start + piece.start, start + piece.end);
+    }
+    let Some(name) = &piece.variable else { return word };
+    word.origin = word.origin.weakest(Origin::Resolved);
+    if word.text.contains(HOLE) {
+        word.why = Some(not_in_text(name));
+    }
+    if let Some(value) = env.get(&**name) {
+        word.defined = value.defined.or(Some(value.span));
+        word.origin = word.origin.clone().weakest(value.origin.clone());
+        word.why = value.why.clone().or(word.why);
+    }
+    word
 }
 
 /// Where the text begins inside its span, if the one is a copy of the other: plain and quoted scalars without escapes.

@@ -44,12 +44,13 @@ pub fn difference(format: Format, difference: &Difference, style: Style) -> Opti
         Format::Text => Some(text::difference(difference, style)),
         Format::Json => Some(json::difference(difference)),
         Format::Markdown => Some(markdown::difference(difference)),
+        Format::Outputs => Some(super::outputs::difference(difference)),
     }
 }
 
 impl Difference<'_> {
     /// Neither cost nor findings changed.
-    fn is_nothing(&self) -> bool {
+    pub(super) fn is_nothing(&self) -> bool {
         self.new.is_empty() && self.fixed.is_empty() && self.delta.visible().next().is_none()
     }
 

@@ -1,7 +1,7 @@
 use serde::Serialize;
 
 use super::wire::{self, Bounds, Skipped, Totals, UnknownMachine};
-use crate::decide::Decided;
+use crate::decide::{self, Decided};
 use crate::report::Report;
 use crate::rules::Undetermined;
 
@@ -34,7 +34,7 @@ pub(in crate::report) struct Finding<'a> {
     saves_usd_per_month: Option<Bounds>,
     related: Vec<Related<'a>>,
     suppressed: Option<Suppressed<'a>>,
-    baseline: Option<Baseline<'a>>,
+    baseline: Option<Baseline>,
 }
 
 #[derive(Serialize)]
@@ -47,14 +47,14 @@ struct Related<'a> {
 #[derive(Serialize)]
 struct Suppressed<'a> {
     reason: Option<&'a str>,
-    until: Option<&'a str>,
+    until: Option<String>,
     path: String,
     line: usize,
 }
 
 #[derive(Serialize)]
-struct Baseline<'a> {
-    since: &'a str,
+struct Baseline {
+    since: String,
 }
 
 #[derive(Serialize)]
@@ -110,14 +110,15 @@ pub(in crate::report) fn finding<'a>(report: &'a Report, decided: &'a Decided) -
         help: it.help.as_deref(),
         saves_usd_per_month: it.saves.map(Into::into),
         related: it.related.iter().map(|(span, message)| related(report, *span, message)).collect(),
-        suppressed: decided.suppressed.as_ref().map(|it| Suppressed {
-            reason: it.reason.as_deref(),
-            until: it.until.as_deref(),
-            path: report.paths.show(&it.path),
-            line: it.line,
-        }),
-        baseline: decided.baselined.as_deref().map(|since| Baseline { since }),
+        suppressed: decided.suppressed.as_ref().map(|it| suppressed(report, it)),
+        baseline: decided.baselined.map(|since| Baseline { since: since.to_string() }),
     }
+}
+
+fn suppressed<'a>(report: &Report, it: &'a decide::Suppressed) -> Suppressed<'a> {
+    let location = report.paths.locate(report.sources, it.span);
+    let until = it.until.map(|date| date.to_string());
+    Suppressed { reason: it.reason.as_deref(), until, path: location.path, line: location.line }
 }
 
 fn related<'a>(report: &Report, span: crate::source::Span, message: &'a str) -> Related<'a> {

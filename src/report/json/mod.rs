@@ -12,7 +12,7 @@ pub(super) use wire::{Bounds, Number};
 
 use serde::Serialize;
 
-pub(super) const VERSION: u32 = 1;
+pub(in crate::report) const VERSION: u32 = 1;
 
 pub(super) fn print(value: &impl Serialize) -> String {
     // Writing plain data to memory cannot fail; should it ever, an empty report must not pass for a clean one.

@@ -81,6 +81,9 @@ impl Renderer {
             }
             None => {
                 let _ = writeln!(text, "{}: {message}", it.level.name());
+                if let Some(help) = &it.help {
+                    let _ = writeln!(text, "  help: {}", shown_help(help));
+                }
             }
         }
         for (span, note) in &it.notes {

@@ -221,7 +221,7 @@ fn excerpt(whole: &Value) -> Value {
         "openapi": whole["openapi"],
         "info": { "title": "The operations of GitHub's REST interface that gpulint uses",
                   "version": whole["info"]["version"], "license": whole["info"]["license"],
-                  "source": "https://www.npmjs.com/package/@octokit/openapi" },
+                  "source": "npm package @octokit/openapi" },
         "paths": paths,
         "components": components,
     })

@@ -10,21 +10,21 @@ use serde_json::{Value, json};
 use super::description;
 use super::server::{Answer, Received, Server};
 
-pub(super) const TOKEN: &str = "ghs_1234567890abcdefSECRET";
-pub(super) const HEAD: &str = "2222222222222222222222222222222222222222";
+pub(crate) const TOKEN: &str = "ghs_1234567890abcdefSECRET";
+pub(crate) const HEAD: &str = "2222222222222222222222222222222222222222";
 
 /// Time that passes only when somebody sleeps.
-pub(super) struct Hourglass {
-    pub(super) now: Mutex<u64>,
-    pub(super) slept: Mutex<Vec<Duration>>,
+pub(crate) struct Hourglass {
+    pub(crate) now: Mutex<u64>,
+    pub(crate) slept: Mutex<Vec<Duration>>,
 }
 
 impl Hourglass {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Hourglass { now: Mutex::new(1_800_000_000), slept: Mutex::default() }
     }
 
-    pub(super) fn slept(&self) -> Vec<u64> {
+    pub(crate) fn slept(&self) -> Vec<u64> {
         self.slept.lock().unwrap().iter().map(Duration::as_secs).collect()
     }
 }
@@ -45,19 +45,19 @@ impl Clock for Hourglass {
 }
 
 #[derive(Clone)]
-pub(super) struct Remark {
-    pub(super) id: u64,
-    pub(super) body: String,
-    pub(super) login: &'static str,
-    pub(super) kind: &'static str,
+pub(crate) struct Remark {
+    pub(crate) id: u64,
+    pub(crate) body: String,
+    pub(crate) login: &'static str,
+    pub(crate) kind: &'static str,
 }
 
 impl Remark {
-    pub(super) fn by_bot(id: u64, body: impl Into<String>) -> Self {
+    pub(crate) fn by_bot(id: u64, body: impl Into<String>) -> Self {
         Remark { id, body: body.into(), login: "github-actions[bot]", kind: "Bot" }
     }
 
-    pub(super) fn by_person(id: u64, body: impl Into<String>) -> Self {
+    pub(crate) fn by_person(id: u64, body: impl Into<String>) -> Self {
         Remark { id, body: body.into(), login: "octocat", kind: "User" }
     }
 
@@ -75,30 +75,30 @@ impl Remark {
 }
 
 /// What is to happen instead of an answer, or beside it.
-pub(super) type Trick = Box<dyn FnMut(&Received, &mut World) -> Option<Answer> + Send>;
+pub(crate) type Trick = Box<dyn FnMut(&Received, &mut World) -> Option<Answer> + Send>;
 
-pub(super) struct World {
-    pub(super) remarks: Vec<Remark>,
-    pub(super) next_id: u64,
-    pub(super) pull_head: &'static str,
+pub(crate) struct World {
+    pub(crate) remarks: Vec<Remark>,
+    pub(crate) next_id: u64,
+    pub(crate) pull_head: &'static str,
     /// Login of the token's owner; a workflow's token has none.
-    pub(super) viewer: Option<&'static str>,
-    pub(super) patch: &'static str,
-    pub(super) notes: Vec<Value>,
-    pub(super) hidden: Vec<String>,
-    pub(super) tricks: Vec<Trick>,
-    pub(super) violations: Vec<String>,
+    pub(crate) viewer: Option<&'static str>,
+    pub(crate) patch: &'static str,
+    pub(crate) notes: Vec<Value>,
+    pub(crate) hidden: Vec<String>,
+    pub(crate) tricks: Vec<Trick>,
+    pub(crate) violations: Vec<String>,
 }
 
-pub(super) struct Github {
-    pub(super) server: Server,
-    pub(super) world: Arc<Mutex<World>>,
-    pub(super) clock: Hourglass,
-    pub(super) settings: Settings,
+pub(crate) struct Github {
+    pub(crate) server: Server,
+    pub(crate) world: Arc<Mutex<World>>,
+    pub(crate) clock: Hourglass,
+    pub(crate) settings: Settings,
 }
 
 impl Github {
-    pub(super) fn with(remarks: Vec<Remark>) -> Self {
+    pub(crate) fn with(remarks: Vec<Remark>) -> Self {
         let next_id = remarks.iter().map(|it| it.id).max().unwrap_or(0) + 1;
         let world = World {
             remarks,
@@ -118,18 +118,18 @@ impl Github {
     }
 
     /// Something that happens to the requests that come next; it is asked before the answer.
-    pub(super) fn trick(self, trick: impl FnMut(&Received, &mut World) -> Option<Answer> + Send + 'static) -> Self {
+    pub(crate) fn trick(self, trick: impl FnMut(&Received, &mut World) -> Option<Answer> + Send + 'static) -> Self {
         self.world.lock().unwrap().tricks.push(Box::new(trick));
         self
     }
 
     /// Answers the first requests of a method.
-    pub(super) fn first(self, method: &'static str, answers: Vec<Answer>) -> Self {
+    pub(crate) fn first(self, method: &'static str, answers: Vec<Answer>) -> Self {
         let mut answers = answers.into_iter();
         self.trick(move |received, _| if received.method == method { answers.next() } else { None })
     }
 
-    pub(super) fn target(&self) -> Target {
+    pub(crate) fn target(&self) -> Target {
         Target {
             host: Host::Github,
             api: self.server.url(),
@@ -140,7 +140,7 @@ impl Github {
         }
     }
 
-    pub(super) fn upsert(&self, comment: &Comment) -> Result<Outcome, Error> {
+    pub(crate) fn upsert(&self, comment: &Comment) -> Result<Outcome, Error> {
         let wire = Wire { settings: self.settings.clone(), clock: &self.clock };
         let result = upsert(&self.target(), comment, &wire);
         if let Err(error) = &result {
@@ -150,17 +150,17 @@ impl Github {
         result
     }
 
-    pub(super) fn bodies(&self) -> Vec<String> {
+    pub(crate) fn bodies(&self) -> Vec<String> {
         self.world.lock().unwrap().remarks.iter().map(|it| it.body.clone()).collect()
     }
 
-    pub(super) fn assert_as_described(&self) {
+    pub(crate) fn assert_as_described(&self) {
         let violations = &self.world.lock().unwrap().violations;
         assert!(violations.is_empty(), "GitHub's description is violated:\n{}", violations.join("\n"));
     }
 }
 
-pub(super) fn assert_no_secret(text: &str) {
+pub(crate) fn assert_no_secret(text: &str) {
     assert!(!text.contains(TOKEN) && !text.contains("SECRET"), "a secret in: {text}");
 }
 
@@ -251,7 +251,7 @@ fn pull(head: &str) -> Answer {
 }
 
 /// The branch of somebody's fork; other branches have no pull request.
-pub(super) const FORK_BRANCH: &str = "someone:more-gpus";
+pub(crate) const FORK_BRANCH: &str = "someone:more-gpus";
 
 fn pulls_from(branch: &str, head: &str) -> Answer {
     let mut pulls = description::example("get", "/repos/{owner}/{repo}/pulls", "200");

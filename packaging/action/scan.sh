@@ -1,0 +1,81 @@
+#!/usr/bin/env bash
+# Compares the change with its base, or checks everything where there is no base. Does not fail: `decide.sh` does.
+set -euo pipefail
+
+reports=$RUNNER_TEMP/gpulint/reports
+rm -rf "$reports"
+mkdir -p "$reports"
+
+say() { printf 'gpulint: %s\n' "$*" >&2; }
+output() { printf '%s=%s\n' "$1" "$2" >>"$GITHUB_OUTPUT"; }
+give_up() {
+  say "$*"
+  output exit-code 2
+  exit 0
+}
+
+# A shallow clone has the commit of the build and not the one to compare with.
+have() {
+  git cat-file -e "$1^{commit}" 2>/dev/null && return
+  git fetch --quiet --no-tags --depth=1 origin "$1" 2>/dev/null && git cat-file -e "$1^{commit}" 2>/dev/null
+}
+
+# The commit that a name means; a branch need not exist locally.
+commit_of() {
+  git rev-parse --quiet --verify --end-of-options "$1^{commit}" 2>/dev/null && return
+  git rev-parse --quiet --verify --end-of-options "origin/$1^{commit}" 2>/dev/null && return
+  [[ $1 == -* ]] && return 1
+  git fetch --quiet --no-tags --depth=1 origin "$1" 2>/dev/null && git rev-parse --quiet --verify 'FETCH_HEAD^{commit}'
+}
+
+# What was checked out is usually the merge of the change: its first parent is the base as it is now. The base that the event
+# names may be older, and comparing with it would blame the change for what others did meanwhile.
+base_of_change() {
+  if [ -n "$GPULINT_BASE" ]; then
+    commit_of "$GPULINT_BASE"
+  elif [[ ${GITHUB_REF:-} == refs/pull/*/merge && "$(git rev-parse HEAD)" == "${GITHUB_SHA:-}" ]]; then
+    git cat-file -p HEAD | sed -n 's/^parent //p' | sed -n 1p
+  elif [ -n "$GPULINT_EVENT_BASE" ]; then
+    git merge-base "$GPULINT_EVENT_BASE" HEAD 2>/dev/null || printf '%s\n' "$GPULINT_EVENT_BASE"
+  fi
+}
+
+base=$(base_of_change) || give_up "the base \`$GPULINT_BASE\` is not in this clone and cannot be fetched"
+if [ -n "$base" ] && ! have "$base"; then
+  give_up "the base $base is not in this clone and cannot be fetched; check out with fetch-depth: 0"
+fi
+
+arguments=(
+  --format json --output "$reports/report.json"
+  --format markdown --output "$reports/report.md"
+  --format sarif --output "$reports/report.sarif"
+  --format outputs --output "$reports/outputs"
+  --format github
+)
+case $GPULINT_POLICY_REF in
+  head) ;;
+  base) [ -z "$base" ] || arguments+=(--policy-ref "$base") ;;
+  *)
+    policy=$(commit_of "$GPULINT_POLICY_REF") || give_up "policy-ref \`$GPULINT_POLICY_REF\` is no commit of this repository"
+    arguments+=(--policy-ref "$policy")
+    ;;
+esac
+[ -z "$GPULINT_FAIL_ON" ] || arguments+=("--fail-on=$GPULINT_FAIL_ON")
+[ "$GPULINT_ALLOW_EMPTY" != true ] || arguments+=(--allow-empty)
+while IFS= read -r path; do
+  [ -z "${path//[[:space:]]/}" ] || paths+=("$path")
+done <<<"$GPULINT_PATHS"
+
+verb=(check)
+[ -z "$base" ] || verb=(diff --base "$base")
+code=0
+gpulint "${verb[@]}" "${arguments[@]}" -- "${paths[@]:-.}" || code=$?
+
+output exit-code "$code"
+output compared "$([ -n "$base" ] && echo true || echo false)"
+[ ! -s "$reports/outputs" ] || cat "$reports/outputs" >>"$GITHUB_OUTPUT"
+for kind in json:json markdown:md sarif:sarif; do
+  file=$reports/report.${kind#*:}
+  if [ -s "$file" ]; then output "report-${kind%:*}" "$file"; fi
+done
+if [ -s "$reports/report.md" ]; then cat "$reports/report.md" >>"$GITHUB_STEP_SUMMARY"; fi

@@ -1,0 +1,55 @@
+use super::Catalog;
+use super::money::Money;
+use super::table::Cells;
+
+/// What a disk of some size costs a month.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Disk<'c> {
+    pub kind: &'c str,
+    /// Of the row; another than the one asked for makes it an estimate.
+    pub region: &'c str,
+    pub per_month: Money,
+    pub as_of: &'c str,
+    pub source: &'c str,
+}
+
+struct Row<'c> {
+    kind: &'c str,
+    region: &'c str,
+    up_to_gib: Option<f64>,
+    usd_per_gib_month: Option<Money>,
+    usd_per_month: Option<Money>,
+    as_of: &'c str,
+    source: &'c str,
+}
+
+impl Catalog {
+    /// A disk by its type, or of the type that the provider uses where none is named.
+    pub fn disk(&self, provider: &str, kind: Option<&str>, region: &str, gib: f64) -> Option<Disk<'_>> {
+        let usual = match provider {
+            "aws" => "gp3",
+            "gcp" => "pd-balanced",
+            "azure" => "Premium_LRS",
+            _ => return None,
+        };
+        let table = self.block.table("disks");
+        let rows = |kind: &str| table.range(&[provider, kind]).map(|index| read(table.row(index))).collect::<Vec<_>>();
+        let rows = rows(kind.unwrap_or(usual));
+        let of = |region: &str| rows.iter().filter(|row| row.region.eq_ignore_ascii_case(region)).collect::<Vec<_>>();
+        let mut here = of(region);
+        if here.is_empty() {
+            here = of(self.base_region(provider));
+        }
+        // Disks that are sold by size cost what the next larger size costs.
+        let row = here.into_iter().find(|row| row.up_to_gib.is_none_or(|most| gib <= most))?;
+        let per_month = row.usd_per_month.or_else(|| row.usd_per_gib_month.map(|price| price.times(gib)))?;
+        Some(Disk { kind: row.kind, region: row.region, per_month, as_of: row.as_of, source: row.source })
+    }
+}
+
+fn read(mut row: Cells<'_>) -> Row<'_> {
+    let (_provider, kind, region, up_to_gib) = (row.text(), row.text(), row.text(), row.number());
+    let (usd_per_gib_month, usd_per_month) = (row.money(), row.money());
+    let (as_of, source) = (row.text(), row.text());
+    Row { kind, region, up_to_gib, usd_per_gib_month, usd_per_month, as_of, source }
+}

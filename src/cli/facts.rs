@@ -1,0 +1,11 @@
+use super::args::Output;
+use super::{Failure, Outcome, output};
+use crate::report::{self, Format};
+use crate::rules;
+
+/// Prints every word that a page of rules may use.
+pub(super) fn run(output: &Output) -> Result<Outcome, Failure> {
+    let (facts, functions) = (rules::vocabulary(), rules::functions());
+    output::write(output, Format::Text, |format, _style| report::vocabulary(format, &facts, &functions))?;
+    Ok(Outcome::Passed)
+}

@@ -1,0 +1,156 @@
+use std::collections::BTreeSet;
+
+use super::cover::{self, Target};
+use super::{BROKEN, Grounds, complaint};
+use crate::diagnostic::{Level, nearest};
+use crate::inventory::{Fact, FrontEnd, Resource, ResourceId};
+use crate::rules::Finding;
+use crate::source::{self, DIRECTIVE_EXAMPLE, Date, Span};
+
+/// An annotation that silences the rule that follows.
+const ANNOTATION: &str = "gpulint.dev/ignore.";
+
+/// One suppression, wherever it was written.
+pub(super) struct Suppression {
+    pub(super) rules: Vec<(String, Span)>,
+    pub(super) target: Target,
+    pub(super) until: Option<Date>,
+    pub(super) reason: Option<String>,
+    pub(super) span: Span,
+}
+
+/// Every suppression that is well formed, and what is wrong with the others.
+pub(super) fn gather(grounds: &Grounds) -> (Vec<Suppression>, Vec<Finding>) {
+    let mut complaints = Vec::new();
+    let mut all = comments(grounds, &mut complaints);
+    all.extend(annotations(grounds, &mut complaints));
+    all.extend(grounds.configured.iter().map(|it| Suppression {
+        rules: it.rules.clone(),
+        target: Target::Pattern { address: it.address.clone(), path: it.path.clone() },
+        until: it.until,
+        reason: it.reason.clone(),
+        span: it.span,
+    }));
+    all.retain_mut(|suppression| keep(suppression, grounds, &mut complaints));
+    (all, complaints)
+}
+
+fn comments(grounds: &Grounds, complaints: &mut Vec<Finding>) -> Vec<Suppression> {
+    // Text that several resources are made of is read several times, its comments with it.
+    let places: BTreeSet<Span> = grounds.comments.iter().map(|span| grounds.sources.origin(*span)).collect();
+    let mut found = Vec::new();
+    for span in places {
+        let text = grounds.sources.snippet(span);
+        let directive = match source::directive(&text, span) {
+            None => continue,
+            Some(Ok(directive)) => directive,
+            Some(Err(mistake)) => {
+                let help = Some(format!("write it as `{DIRECTIVE_EXAMPLE}`"));
+                complaints.push(complaint(BROKEN, Level::Warning, mistake.message, help, mistake.span));
+                continue;
+            }
+        };
+        let target = match directive.whole_file {
+            false => Target::of_comment(grounds, span),
+            true if cover::is_at_top(grounds.sources, span) => Target::File(span.file),
+            true => {
+                let message = "`ignore-file` counts at the top of a file only".to_owned();
+                let help = Some("move it above the first line of the file, or use `ignore`".to_owned());
+                complaints.push(complaint(BROKEN, Level::Warning, message, help, span));
+                continue;
+            }
+        };
+        let (rules, until, reason) = (directive.rules, directive.until, directive.reason);
+        found.push(Suppression { rules, target, until, reason, span });
+    }
+    found
+}
+
+fn annotations(grounds: &Grounds, complaints: &mut Vec<Finding>) -> Vec<Suppression> {
+    let mut found = Vec::new();
+    for (index, resource) in grounds.inventory.resources.iter().enumerate() {
+        if matches!(resource.front_end, FrontEnd::Terraform | FrontEnd::Plan) {
+            continue;
+        }
+        for (key, value) in &resource.labels.entries {
+            let Some(rule) = key.strip_prefix(ANNOTATION) else { continue };
+            let span = value.span().unwrap_or(resource.span);
+            match annotation(value) {
+                Ok((until, reason)) => found.push(Suppression {
+                    rules: vec![(rule.to_owned(), span)],
+                    target: Target::Resource(ResourceId(index)),
+                    until,
+                    reason,
+                    span,
+                }),
+                Err(why) => {
+                    let help = Some(format!("write it as `{key}: \"until=2027-01-31; why\"`"));
+                    complaints.push(complaint(BROKEN, Level::Warning, why, help, span));
+                }
+            }
+        }
+    }
+    found
+}
+
+/// `until=2027-01-31; reason`
+fn annotation(value: &Fact<std::sync::Arc<str>>) -> Result<(Option<Date>, Option<String>), String> {
+    let Some(text) = value.value() else { return Err("the annotation's value is not known".to_owned()) };
+    let mut until = None;
+    let mut reason = text.trim();
+    if let Some(rest) = reason.strip_prefix("until=") {
+        let (date, after) = rest.split_once(';').unwrap_or((rest, ""));
+        until = Some(date.trim().parse()?);
+        reason = after.trim();
+    }
+    Ok((until, Some(reason.to_owned()).filter(|reason| !reason.is_empty())))
+}
+
+/// Leaves out the rules that a suppression may not silence, and says why; false where nothing is left of it.
+fn keep(suppression: &mut Suppression, grounds: &Grounds, complaints: &mut Vec<Finding>) -> bool {
+    if grounds.require_reason && suppression.reason.is_none() {
+        let message = "a suppression must say why".to_owned();
+        let help = Some("write the reason after `--`; `require-reason` is set".to_owned());
+        complaints.push(complaint(BROKEN, Level::Warning, message, help, suppression.span));
+        return false;
+    }
+    let is_configured = matches!(suppression.target, Target::Pattern { .. });
+    suppression.rules.retain(|(rule, span)| {
+        let wrong = if !grounds.rules.contains(rule) {
+            let help = match nearest(rule, grounds.rules.iter().map(String::as_str)) {
+                Some(name) => format!("did you mean `{name}`?"),
+                None => "`gpulint rules list` names every rule".to_owned(),
+            };
+            Some((format!("there is no rule `{rule}`"), help))
+        } else if grounds.fixed.contains_key(rule) && !is_configured {
+            Some((format!("`{rule}` may not be ignored here"), "gpulint.toml says `ignorable = false`".to_owned()))
+        } else {
+            None
+        };
+        match wrong {
+            None => true,
+            Some((message, help)) => {
+                complaints.push(complaint(BROKEN, Level::Warning, message, Some(help), *span));
+                false
+            }
+        }
+    });
+    !suppression.rules.is_empty()
+}
+
+impl Target {
+    /// What a comment stands at: the line it ends, or what begins on the line below.
+    fn of_comment(grounds: &Grounds, comment: Span) -> Target {
+        let covered = cover::lines(grounds.sources, comment);
+        let starts = |span: Span| {
+            let span = grounds.sources.origin(span);
+            span.file == covered.first_line.file && covered.first_line.range().contains(&(span.start as usize))
+        };
+        let begins_here = |resource: &&Resource| starts(resource.span);
+        let bodies = grounds.inventory.resources.iter().filter(begins_here);
+        let bodies = bodies.map(|resource| grounds.sources.origin(resource.body));
+        let whole = bodies.filter(|body| body.file == covered.all.file).fold(covered.all, Span::to);
+        let calls = grounds.calls.iter().filter(|(header, _)| starts(*header)).map(|(_, address)| address.clone());
+        Target::Here { whole, calls: calls.collect() }
+    }
+}

@@ -1,0 +1,164 @@
+//! How a machine is bought, and what that makes of its list prices.
+
+use crate::catalog::{Catalog, Machine, Money, MoneyRange};
+use crate::inventory::{Fact, Key, Purchase, Range, Resource};
+
+use super::complete::plain;
+use super::unit::{Unit, dollars};
+use super::{Scenario, Step};
+
+/// The price of an hour as it is bought.
+#[derive(Debug, Clone)]
+pub(super) struct Bought {
+    pub(super) per_hour: MoneyRange,
+    pub(super) steps: Vec<Step>,
+    /// Why this makes it an estimate, if it does.
+    pub(super) estimated: Option<String>,
+}
+
+impl Bought {
+    fn said(per_hour: MoneyRange, text: impl Into<String>) -> Self {
+        let step = Step { text: text.into(), result: Some(per_hour.expected) };
+        Bought { per_hour, steps: vec![step], estimated: None }
+    }
+}
+
+/// What one machine may be, with its prices.
+#[derive(Debug, Clone)]
+pub(super) struct Variant<'c> {
+    pub(super) machine: Machine<'c>,
+    pub(super) region: String,
+    pub(super) unit: Unit,
+    /// The part of the machine that is paid for; 1 for a whole one.
+    pub(super) share: f64,
+}
+
+impl Variant<'_> {
+    fn price(&self, scenario: Scenario) -> Result<Money, String> {
+        self.unit.price(scenario).ok_or_else(|| {
+            let why = if self.unit.notes.is_empty() { String::new() } else { format!(" ({})", self.unit.notes) };
+            format!("no {} price of {} is known{why}", spoken(scenario), self.machine.name)
+        })
+    }
+
+    fn exactly(&self, scenario: Scenario, text: &str) -> Result<Bought, String> {
+        Ok(Bought::said(MoneyRange::exactly(self.price(scenario)?), text))
+    }
+}
+
+/// Prices a variant as the resource buys it. `count` is how many there are, which mixed purchase depends on.
+pub(super) fn buy(
+    catalog: &Catalog,
+    resource: &Resource,
+    variant: &Variant<'_>,
+    count: Option<Range>,
+) -> Result<Bought, String> {
+    let Some(purchase) = resource.purchase() else {
+        return match resource.fact(Key::Purchase) {
+            Fact::Absent => variant.exactly(Scenario::OnDemand, "on demand: no purchase is named"),
+            fact => {
+                let text =
+                    format!("how it is bought is not known: {}", fact.why().unwrap_or("no purchase of that name"));
+                spot_to_on_demand(variant, true, text)
+            }
+        };
+    };
+    match purchase {
+        Purchase::OnDemand => variant.exactly(Scenario::OnDemand, "on demand"),
+        Purchase::Spot => variant.exactly(Scenario::Spot, "spot"),
+        Purchase::Reserved => variant
+            .exactly(Scenario::Reserved1y, "reserved for a year")
+            .or_else(|_| variant.exactly(Scenario::Reserved3y, "reserved for three years"))
+            .or_else(|why| without_reserved_price(variant, why)),
+        Purchase::SpotOrOnDemand => spot_to_on_demand(variant, false, "spot, or on demand without it".into()),
+        Purchase::Mixed => mixed(resource, variant, count),
+        Purchase::CapacityBlock | Purchase::FlexStart => block(catalog, variant, purchase),
+        Purchase::OnPrem if variant.unit.is_own => variant.exactly(Scenario::OnDemand, "owned hardware, own price"),
+        Purchase::OnPrem => Err("owned hardware: only your own prices can say what it costs".into()),
+    }
+}
+
+/// From spot to on demand; `dear` expects the dearer of the two.
+fn spot_to_on_demand(variant: &Variant<'_>, dear: bool, text: String) -> Result<Bought, String> {
+    let on_demand = match variant.price(Scenario::OnDemand) {
+        Ok(price) => price,
+        Err(_) => variant.price(Scenario::Spot)?,
+    };
+    let floor = variant.price(Scenario::Spot).unwrap_or(on_demand).min(on_demand);
+    let expected = if dear { on_demand } else { floor };
+    Ok(Bought::said(MoneyRange { floor, expected, ceiling: on_demand }, text))
+}
+
+/// A reservation whose rate is not listed costs no more than on demand.
+fn without_reserved_price(variant: &Variant<'_>, why: String) -> Result<Bought, String> {
+    let on_demand = variant.price(Scenario::OnDemand).map_err(|_| why.clone())?;
+    let per_hour = MoneyRange { floor: Money::ZERO, expected: on_demand, ceiling: on_demand };
+    let text = format!("{why}: at most the on-demand price");
+    Ok(Bought { estimated: Some(text.clone()), ..Bought::said(per_hour, text) })
+}
+
+/// So many on demand, and above that a share of spot.
+fn mixed(resource: &Resource, variant: &Variant<'_>, count: Option<Range>) -> Result<Bought, String> {
+    let Some(share) = resource.number(Key::SpotShare) else {
+        return spot_to_on_demand(variant, true, "the share of spot is not known".into());
+    };
+    let (on_demand, spot) = (variant.price(Scenario::OnDemand)?, variant.price(Scenario::Spot)?);
+    let base = resource.number(Key::OnDemandBase).unwrap_or(0.0).max(0.0);
+    let share = share.clamp(0.0, 1.0);
+    let above = spot.times(share) + on_demand.times(1.0 - share);
+    let average = |count: f64| {
+        if !count.is_finite() || count <= 0.0 {
+            return above;
+        }
+        let always = base.min(count);
+        (on_demand.times(always) + above.times(count - always)).times(1.0 / count)
+    };
+    let count = count.unwrap_or(Range::exactly(1.0));
+    let per_hour =
+        MoneyRange { floor: average(count.floor), expected: average(count.expected), ceiling: average(count.ceiling) };
+    let text = format!(
+        "{} on demand at {}, and of those above {}% spot at {}: on average",
+        plain(base),
+        dollars(on_demand),
+        plain(share * 100.0),
+        dollars(spot)
+    );
+    Ok(Bought::said(per_hour, text))
+}
+
+/// Purchases that the catalog prices apart from the usual ways.
+fn block(catalog: &Catalog, variant: &Variant<'_>, purchase: Purchase) -> Result<Bought, String> {
+    let machine = &variant.machine;
+    let product = if purchase == Purchase::CapacityBlock { "ec2-capacity-block" } else { "dws-calendar" };
+    if let Some(found) = catalog.commitment(&machine.provider, &machine.name, &variant.region, product) {
+        let text = format!(
+            "{} in {} as {} at {}: {}, {}",
+            machine.name,
+            found.region,
+            found.product,
+            dollars(found.per_hour),
+            found.source,
+            found.as_of
+        );
+        let mut bought = Bought::said(MoneyRange::exactly(found.per_hour.times(variant.share)), text);
+        if purchase == Purchase::FlexStart {
+            bought.estimated = Some("flex-start at the price of a reservation by calendar".into());
+        } else if found.region != variant.region {
+            bought.estimated = Some(format!("capacity-block at the price of {}", found.region));
+        }
+        return Ok(bought);
+    }
+    let why = format!("{} has no listed price: between spot and on demand", purchase.name());
+    let bought = spot_to_on_demand(variant, true, why.clone())
+        .map_err(|_| format!("no {} price of {} is known", purchase.name(), machine.name))?;
+    Ok(Bought { estimated: Some(why), ..bought })
+}
+
+pub(super) fn spoken(scenario: Scenario) -> &'static str {
+    match scenario {
+        Scenario::OnDemand => "on-demand",
+        Scenario::Spot => "spot",
+        Scenario::Reserved1y => "one-year",
+        Scenario::Reserved3y => "three-year",
+    }
+}

@@ -1,0 +1,278 @@
+//! The bulk price list of AWS: for each region one file of hundreds of megabytes, read line by line.
+
+use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader, Error as IoError, ErrorKind, Read};
+
+use serde_json::Value;
+
+use crate::catalog::{Catalog, Money, records};
+use crate::http::{Client, Credential, Error, Method, Request};
+
+use super::guard::Rejected;
+use super::row::Row;
+use super::spot;
+use super::{Access, Fetched, Place, malformed};
+
+/// A line of the list has about a thousand characters.
+const LONGEST_LINE: u64 = 1 << 20;
+
+pub(super) fn fetch(catalog: &Catalog, access: &Access<'_>) -> Result<Fetched, Error> {
+    let client = access.client(Place::AwsPrices, Credential::Anonymous)?;
+    let offers = ask(&client, &["offers", "v1.0", "aws", "index.json"])?;
+    let link = |name: &str| {
+        let link = offers.pointer(&format!("/offers/AmazonEC2/{name}")).and_then(Value::as_str);
+        link.ok_or_else(|| malformed(format!("the index of AWS names no `{name}`")))
+    };
+    let regions = client.follow_link(link("currentRegionIndexUrl")?)?.json()?;
+    let mut list = List { catalog, access, rows: BTreeMap::new(), rejected: Vec::new() };
+    let mut notes = Vec::new();
+    for region in access.regions_of("aws", catalog) {
+        let pointer = format!("/regions/{region}/currentVersionUrl");
+        let Some(link) = regions.pointer(&pointer).and_then(Value::as_str) else {
+            notes.push(format!("AWS lists no prices for {region}"));
+            continue;
+        };
+        (access.progress)(&format!("AWS {region}"));
+        list.read(&client, &region, link)?;
+    }
+    if let Err(error) = link("currentSavingsPlanIndexUrl").and_then(|link| list.savings(&client, link)) {
+        notes.push(format!("without savings plans: {}", error.message));
+    }
+    notes.extend(spot::add(&mut list.rows, access));
+    let rows = list.rows.into_values().filter(Row::has_price).collect();
+    Ok(Fetched { rows, rejected: list.rejected, notes })
+}
+
+fn ask(client: &Client<'_>, path: &[&str]) -> Result<Value, Error> {
+    client.send(&Request::new(Method::Get, path.to_vec()))?.json()
+}
+
+/// Rows by machine and region.
+pub(super) type Rows = BTreeMap<(String, String), Row>;
+
+struct List<'a> {
+    catalog: &'a Catalog,
+    access: &'a Access<'a>,
+    rows: Rows,
+    rejected: Vec<Rejected>,
+}
+
+impl List<'_> {
+    /// The list of one region. The index names it as JSON; beside it stands the same as lines.
+    fn read(&mut self, client: &Client<'_>, region: &str, link: &str) -> Result<(), Error> {
+        let link = link.strip_suffix(".json").map_or(link.to_owned(), |stem| format!("{stem}.csv"));
+        let mut found = Region::default();
+        let reply = client.stream_link(&link, &mut |answer| {
+            found = Region::default();
+            found.read(self.catalog, region, answer)
+        });
+        reply?;
+        if !found.complete {
+            return Err(malformed(format!("the price list of AWS for {region} has no header")));
+        }
+        self.rejected.append(&mut found.rejected);
+        for mut row in found.rows.into_values() {
+            row.as_of = if found.date.is_empty() { self.access.today.clone() } else { found.date.clone() };
+            self.rows.insert((row.machine.clone(), row.region.clone()), row);
+        }
+        Ok(())
+    }
+
+    /// What a plan for one family without an upfront payment costs, where that is less than a reservation.
+    fn savings(&mut self, client: &Client<'_>, link: &str) -> Result<(), Error> {
+        let index = client.follow_link(link)?.json()?;
+        let regions = index.get("regions").and_then(Value::as_array);
+        for entry in regions.ok_or_else(|| malformed("the index of savings plans names no regions"))? {
+            let text = |key: &str| entry.get(key).and_then(Value::as_str).unwrap_or_default();
+            let region = text("regionCode");
+            if !self.rows.keys().any(|(_, known)| known == region) {
+                continue;
+            }
+            (self.access.progress)(&format!("AWS savings plans of {region}"));
+            let mut plans = None;
+            client.stream_link(text("versionUrl"), &mut |answer| {
+                let read: Plans = serde_json::from_reader(BufReader::new(answer)).map_err(IoError::from)?;
+                plans = Some(read);
+                Ok(())
+            })?;
+            if let Some(plans) = plans {
+                plans.apply(region, &mut self.rows);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// One region's list while it is read.
+#[derive(Default)]
+struct Region {
+    header: Vec<String>,
+    rows: BTreeMap<String, Row>,
+    rejected: Vec<Rejected>,
+    date: String,
+    complete: bool,
+}
+
+impl Region {
+    fn read(&mut self, catalog: &Catalog, region: &str, answer: &mut dyn Read) -> std::io::Result<()> {
+        let mut reader = BufReader::with_capacity(1 << 16, answer);
+        let mut line = String::new();
+        loop {
+            line.clear();
+            if reader.by_ref().take(LONGEST_LINE).read_line(&mut line)? == 0 {
+                return Ok(());
+            }
+            if !line.ends_with('\n') && line.len() as u64 >= LONGEST_LINE {
+                return Err(IoError::new(ErrorKind::InvalidData, "a line of the list has no end"));
+            }
+            // Most lines are about machines without accelerators: they are left before they are taken apart.
+            if self.complete && !line.contains("Instance Hour") && !line.contains("Reserved") {
+                continue;
+            }
+            let Some((_, Ok(cells))) = records(&line).next() else { continue };
+            self.record(catalog, region, cells);
+        }
+    }
+
+    fn record(&mut self, catalog: &Catalog, region: &str, cells: Vec<String>) {
+        if !self.complete {
+            match cells.first().map(String::as_str) {
+                Some("SKU") => (self.header, self.complete) = (cells, true),
+                Some("Publication Date") => {
+                    self.date = cells.get(1).and_then(|date| date.get(..10)).unwrap_or_default().to_owned();
+                }
+                _ => {}
+            }
+            return;
+        }
+        let cell = |column: &str| {
+            let at = self.header.iter().position(|name| name == column);
+            at.and_then(|at| cells.get(at)).map(String::as_str).unwrap_or_default()
+        };
+        let is = |column: &str, expected: &str| cell(column) == expected;
+        let is_plain = is("Operating System", "Linux")
+            && is("Tenancy", "Shared")
+            && is("CapacityStatus", "Used")
+            && is("Pre Installed S/W", "NA")
+            && is("License Model", "No License required")
+            && (is("MarketOption", "OnDemand") || cell("MarketOption").is_empty())
+            && is("Location Type", "AWS Region")
+            && is("Region Code", region);
+        if !is_plain || cell("Unit") == "Quantity" {
+            return;
+        }
+        let name = cell("Instance Type");
+        let Some(machine) = catalog.machine("aws", name).filter(|machine| machine.name == name) else { return };
+        if !is("Currency", "USD") || !is("Unit", "Hrs") {
+            let why = format!("priced in {} for {}", cell("Currency"), cell("Unit"));
+            self.rejected.push(Rejected { machine: name.to_owned(), region: region.to_owned(), why });
+            return;
+        }
+        let Some(price) = cell("PricePerUnit").parse().ok().filter(|price| *price > 0.0).map(Money::from_usd) else {
+            return;
+        };
+        let no_upfront = is("PurchaseOption", "No Upfront") && is("OfferingClass", "standard");
+        let term = cell("LeaseContractLength");
+        let term_type = cell("TermType");
+        let row = self.rows.entry(name.to_owned()).or_insert_with(|| Row::of(&machine, region, "", "AWS Price List"));
+        match (term_type, term) {
+            ("OnDemand", _) => row.on_demand = Some(price),
+            ("Reserved", "1yr") if no_upfront => row.reserved_1y = Some(price),
+            ("Reserved", "3yr") if no_upfront => row.reserved_3y = Some(price),
+            _ => return,
+        }
+        if term_type == "Reserved" {
+            row.reserved_basis = "list-no-upfront".to_owned();
+        }
+    }
+}
+
+/// The parts of a region's savings plans that are needed.
+#[derive(serde::Deserialize)]
+struct Plans {
+    products: Vec<Product>,
+    terms: Terms,
+}
+
+#[derive(serde::Deserialize)]
+struct Product {
+    sku: String,
+    attributes: Attributes,
+}
+
+#[derive(serde::Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Attributes {
+    #[serde(default)]
+    purchase_option: String,
+    #[serde(default)]
+    purchase_term: String,
+    #[serde(default)]
+    instance_type: String,
+}
+
+#[derive(serde::Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Terms {
+    savings_plan: Vec<Plan>,
+}
+
+#[derive(serde::Deserialize)]
+struct Plan {
+    sku: String,
+    rates: Vec<Rate>,
+}
+
+#[derive(serde::Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Rate {
+    discounted_usage_type: String,
+    #[serde(default)]
+    discounted_operation: String,
+    discounted_rate: DiscountedRate,
+    #[serde(default)]
+    unit: String,
+}
+
+#[derive(serde::Deserialize)]
+struct DiscountedRate {
+    price: String,
+    currency: String,
+}
+
+impl Plans {
+    fn apply(&self, region: &str, rows: &mut Rows) {
+        for plan in &self.terms.savings_plan {
+            let product = self.products.iter().find(|product| product.sku == plan.sku);
+            let Some(attributes) = product.map(|product| &product.attributes) else { continue };
+            // A plan that names a family is one for instances; others hold for all compute and cost more.
+            if attributes.purchase_option != "No Upfront" || attributes.instance_type.is_empty() {
+                continue;
+            }
+            for rate in plan.rates.iter().filter(|rate| rate.is_linux_hour()) {
+                let Some((_, name)) = rate.discounted_usage_type.rsplit_once(':') else { continue };
+                let Some(row) = rows.get_mut(&(name.to_owned(), region.to_owned())) else { continue };
+                let Some(price) = rate.discounted_rate.price.parse().ok().map(Money::from_usd) else { continue };
+                let to = match attributes.purchase_term.as_str() {
+                    "1yr" => &mut row.reserved_1y,
+                    "3yr" => &mut row.reserved_3y,
+                    _ => continue,
+                };
+                if price > Money::ZERO && to.is_none_or(|known| price < known) {
+                    *to = Some(price);
+                    row.reserved_basis = "list-no-upfront".to_owned();
+                }
+            }
+        }
+    }
+}
+
+impl Rate {
+    fn is_linux_hour(&self) -> bool {
+        let linux = matches!(self.discounted_operation.as_str(), "RunInstances" | "");
+        linux
+            && self.unit == "Hrs"
+            && self.discounted_rate.currency == "USD"
+            && self.discounted_usage_type.contains("BoxUsage")
+    }
+}

@@ -1,0 +1,116 @@
+//! Azure's retail prices: pages of meters, in which on demand, spot and reservations of a machine stand side by side.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
+
+use crate::catalog::{Catalog, Money};
+use crate::http::{Error, Kind, Method, Request};
+
+use super::guard::Rejected;
+use super::row::Row;
+use super::{Access, Fetched, Place, malformed};
+
+/// A page has a thousand meters; all machines with accelerators of all regions are about thirty.
+const MOST_PAGES: usize = 500;
+/// Hours of a term: a reservation is listed as the price of the whole term.
+const TERM_HOURS: [(&str, f64); 2] = [("1 Year", 8760.0), ("3 Years", 26_280.0)];
+
+pub(super) fn fetch(catalog: &Catalog, access: &Access<'_>) -> Result<Fetched, Error> {
+    let client = access.client(Place::Azure, crate::http::Credential::Anonymous)?;
+    let mut meters = Meters { catalog, access, rows: BTreeMap::new(), rejected: Vec::new() };
+    for region in access.regions_of("azure", catalog) {
+        (access.progress)(&format!("Azure {region}"));
+        let filter = format!(
+            "serviceName eq 'Virtual Machines' and armRegionName eq '{}' and contains(armSkuName, 'Standard_N')",
+            region.replace('\'', "''")
+        );
+        let request = Request::new(Method::Get, ["api", "retail", "prices"])
+            .query("api-version", "2023-01-01-preview")
+            .query("currencyCode", "USD")
+            .query("$filter", filter);
+        let mut page = client.send(&request)?.json()?;
+        let mut seen = BTreeSet::new();
+        loop {
+            let items = page.get("Items").and_then(Value::as_array);
+            for meter in items.ok_or_else(|| malformed("Azure's page has no items"))? {
+                meters.read(meter);
+            }
+            let Some(next) = page.get("NextPageLink").and_then(Value::as_str).filter(|link| !link.is_empty()) else {
+                break;
+            };
+            if !seen.insert(next.to_owned()) || seen.len() > MOST_PAGES {
+                return Err(Error::new(Kind::Malformed, "Azure's pages do not end: one leads back to another"));
+            }
+            page = client.follow_link(next)?.json()?;
+        }
+    }
+    let rows = meters.rows.into_values().map(|(row, _)| row).filter(Row::has_price).collect();
+    Ok(Fetched { rows, rejected: meters.rejected, notes: Vec::new() })
+}
+
+struct Meters<'a> {
+    catalog: &'a Catalog,
+    access: &'a Access<'a>,
+    /// With the date from which the on-demand price holds.
+    rows: BTreeMap<(String, String), (Row, String)>,
+    rejected: Vec<Rejected>,
+}
+
+impl Meters<'_> {
+    fn read(&mut self, meter: &Value) {
+        let text = |key: &str| meter.get(key).and_then(Value::as_str).unwrap_or_default();
+        let (name, region) = (text("armSkuName"), text("armRegionName"));
+        let Some(machine) = self.catalog.machine("azure", name).filter(|_| !region.is_empty()) else { return };
+        if is_decoy(meter) {
+            return;
+        }
+        let Some(price) = meter.get("retailPrice").and_then(Value::as_f64).filter(|price| *price > 0.0) else { return };
+        if text("currencyCode") != "USD" || text("unitOfMeasure") != "1 Hour" {
+            let why = format!("priced in {} for {}", text("currencyCode"), text("unitOfMeasure"));
+            self.rejected.push(Rejected { machine: name.to_owned(), region: region.to_owned(), why });
+            return;
+        }
+        let today = &self.access.today;
+        let since = text("effectiveStartDate").get(..10).unwrap_or_default();
+        let new = || (Row::of(&machine, region, today, "Azure Retail Prices API"), String::new());
+        let (row, row_since) = self.rows.entry((name.to_ascii_lowercase(), region.to_owned())).or_insert_with(new);
+        let price = Money::from_usd(price);
+        match text("type") {
+            "Consumption" if text("meterName").ends_with("Spot") => {
+                row.spot = Some(price);
+                (row.spot_as_of, row.spot_basis) = (today.clone(), "list".to_owned());
+            }
+            // Of two prices the one that holds since the later day, unless that day is still to come.
+            "Consumption" if row.on_demand.is_none() || (since > row_since.as_str() && since <= today.as_str()) => {
+                row.on_demand = Some(price);
+                *row_since = since.to_owned();
+            }
+            "Reservation" => {
+                let hours = TERM_HOURS.iter().find(|(term, _)| *term == text("reservationTerm"));
+                let hourly = |hours: f64| Some(price.times(1.0 / hours));
+                match hours {
+                    Some(("1 Year", hours)) => row.reserved_1y = hourly(*hours),
+                    Some((_, hours)) => row.reserved_3y = hourly(*hours),
+                    None => return,
+                }
+                row.reserved_basis = "whole-term".to_owned();
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Meters of the same machine that are something else: Windows, low priority, cloud services, a secondary meter.
+fn is_decoy(meter: &Value) -> bool {
+    let text = |key: &str| meter.get(key).and_then(Value::as_str).unwrap_or_default();
+    let product = text("productName");
+    product.contains("Windows")
+        || product.contains("Cloud Services")
+        || product.contains("CloudServices")
+        || text("meterName").contains("Low Priority")
+        || text("skuName").contains("Low Priority")
+        || text("type") == "DevTestConsumption"
+        || meter.get("isPrimaryMeterRegion").and_then(Value::as_bool) == Some(false)
+        || meter.get("tierMinimumUnits").and_then(Value::as_f64).is_some_and(|units| units > 0.0)
+}

@@ -1,0 +1,92 @@
+//! Spot prices of AWS: the advisor's savings over on demand, and the feed of prices where it has them.
+
+use serde_json::Value;
+
+use crate::catalog::Money;
+use crate::http::{Credential, Error, Method, Request};
+
+use super::aws::Rows;
+use super::{Access, Place, malformed};
+
+/// The feed still has the names of the first regions.
+const OLD_REGIONS: [(&str, &str); 6] = [
+    ("us-east", "us-east-1"),
+    ("us-west", "us-west-1"),
+    ("eu-ireland", "eu-west-1"),
+    ("apac-sin", "ap-southeast-1"),
+    ("apac-syd", "ap-southeast-2"),
+    ("apac-tokyo", "ap-northeast-1"),
+];
+
+/// Adds spot prices to rows that have one on demand. A source that fails is told and left out.
+pub(super) fn add(rows: &mut Rows, access: &Access<'_>) -> Vec<String> {
+    let mut notes = Vec::new();
+    (access.progress)("AWS spot");
+    if let Err(error) = advisor(rows, access) {
+        notes.push(format!("without the spot advisor: {}", error.message));
+    }
+    if let Err(error) = feed(rows, access) {
+        notes.push(format!("without the feed of spot prices: {}", error.message));
+    }
+    notes
+}
+
+fn advisor(rows: &mut Rows, access: &Access<'_>) -> Result<(), Error> {
+    let client = access.client(Place::AwsAdvisor, Credential::Anonymous)?;
+    let data = client.send(&Request::new(Method::Get, ["spot-advisor-data.json"]))?.json()?;
+    let regions = data.get("spot_advisor").and_then(Value::as_object);
+    let regions = regions.ok_or_else(|| malformed("the spot advisor names no regions"))?;
+    let label = |index: u64| -> Option<&str> {
+        let ranges = data.get("ranges")?.as_array()?;
+        ranges.iter().find(|range| range.get("index").and_then(Value::as_u64) == Some(index))?.get("label")?.as_str()
+    };
+    for ((machine, region), row) in rows.iter_mut() {
+        let entry = regions.get(region).and_then(|systems| systems.get("Linux")).and_then(|it| it.get(machine));
+        let (Some(entry), Some(on_demand)) = (entry, row.on_demand) else { continue };
+        let Some(saved) = entry.get("s").and_then(Value::as_i64).filter(|saved| (1..100).contains(saved)) else {
+            continue;
+        };
+        row.spot = Some(on_demand.scaled((100 - saved) * 10_000));
+        (row.spot_as_of, row.spot_basis) = (access.today.clone(), "advisor-saving".to_owned());
+        row.spot_interruption = entry.get("r").and_then(Value::as_u64).and_then(label).unwrap_or_default().to_owned();
+    }
+    Ok(())
+}
+
+fn feed(rows: &mut Rows, access: &Access<'_>) -> Result<(), Error> {
+    let client = access.client(Place::AwsSpot, Credential::Anonymous)?;
+    let text = client.send(&Request::new(Method::Get, ["spot.js"]))?.text();
+    let data: Value = serde_json::from_str(without_callback(&text)).map_err(|_| malformed("the feed is not JSON"))?;
+    let regions = data.pointer("/config/regions").and_then(Value::as_array);
+    for region in regions.ok_or_else(|| malformed("the feed names no regions"))? {
+        let name = region.get("region").and_then(Value::as_str).unwrap_or_default();
+        let name = OLD_REGIONS.iter().find(|(old, _)| *old == name).map_or(name, |(_, new)| new);
+        for (machine, price) in sizes(region) {
+            let Some(row) = rows.get_mut(&(machine.to_owned(), name.to_owned())) else { continue };
+            row.spot = Some(price);
+            (row.spot_as_of, row.spot_basis) = (access.today.clone(), "list".to_owned());
+        }
+    }
+    Ok(())
+}
+
+fn sizes(region: &Value) -> impl Iterator<Item = (&str, Money)> {
+    let types = region.get("instanceTypes").and_then(Value::as_array).into_iter().flatten();
+    let sizes = types.filter_map(|it| it.get("sizes")?.as_array()).flatten();
+    sizes.filter_map(|size| {
+        let columns = size.get("valueColumns")?.as_array()?;
+        let linux = columns.iter().find(|column| column.get("name").and_then(Value::as_str) == Some("linux"))?;
+        // `N/A*` stands where there is no price.
+        let price: f64 = linux.pointer("/prices/USD")?.as_str()?.parse().ok()?;
+        Some((size.get("size")?.as_str()?, Money::from_usd(price))).filter(|_| price > 0.0)
+    })
+}
+
+/// `callback({...});` is JSON inside a call.
+fn without_callback(text: &str) -> &str {
+    let text = text.trim().trim_end_matches(';');
+    match (text.find('('), text.strip_suffix(')')) {
+        (Some(open), Some(inner)) if !text.starts_with(['{', '[']) => inner.get(open + 1..).unwrap_or_default(),
+        _ => text,
+    }
+}

@@ -1,0 +1,71 @@
+//! How one price came to be, for `gpulint explain`.
+
+use std::fmt::Write;
+
+use super::escape::one_line;
+use super::money::{usd, usd_per_hour, usd_range};
+use super::text::Table;
+use super::{Report, escape};
+use crate::inventory::{Fact, Known, Resource, ResourceId};
+use crate::pricing::{Scenario, Status};
+
+/// A resource with its facts, the steps of its price, and what it would cost bought differently.
+pub fn explain(report: &Report, id: ResourceId) -> String {
+    let Some(resource) = report.inventory.resources.get(id.0) else { return String::new() };
+    let at = report.paths.locate(report.sources, resource.span);
+    let mut text = format!("{}\n{}:{}\n\n", one_line(&resource.address), one_line(&at.path), at.line);
+    text.push_str(&facts(report, resource));
+    let Some(item) = report.bill.items.get(id.0) else { return text };
+    let _ = writeln!(text);
+    for step in &item.steps {
+        let result = step.result.map(|money| format!("  {}", usd_per_hour(money))).unwrap_or_default();
+        let _ = writeln!(text, "  {}{result}", one_line(&step.text));
+    }
+    let _ = match &item.status {
+        Status::Priced => writeln!(text, "priced"),
+        Status::Estimated(why) => writeln!(text, "estimated: {}", one_line(why)),
+        Status::Unpriced(why) => writeln!(text, "unpriced: {}", one_line(why)),
+        Status::Unasked => writeln!(text, "no price was asked for"),
+    };
+    if let Some(range) = item.monthly {
+        let (floor, ceiling) = (usd(range.floor), usd(range.ceiling));
+        let _ = writeln!(text, "{}/month, from {floor} to {ceiling}", usd(range.expected));
+    }
+    let others = Scenario::ALL.iter().filter_map(|scenario| Some((scenario, item.monthly_if.get(scenario)?)));
+    for (scenario, range) in others {
+        let _ = writeln!(text, "  bought {}: {}/month", scenario.name().replace('_', " "), usd_range(*range));
+    }
+    text
+}
+
+/// Every fact with how it is known.
+fn facts(report: &Report, resource: &Resource) -> String {
+    let mut table = Table::new(&["fact", "value", "known", "where"], 0..0);
+    let place = |span| {
+        let at = report.paths.locate(report.sources, span);
+        format!("{}:{}", one_line(&at.path), at.line)
+    };
+    let mut row = |name: &str, value: String, how: String, span| {
+        table.row(vec![name.to_owned(), escape::shortened(&one_line(&value), 60), how, place(span)]);
+    };
+    match &resource.count {
+        Fact::Known(Known { value, span, origin, .. }) => {
+            let count = if value.floor == value.ceiling {
+                value.expected.to_string()
+            } else {
+                format!("{} to {}, expected {}", value.floor, value.ceiling, value.expected)
+            };
+            row("count", count, origin.name().to_owned(), *span);
+        }
+        Fact::Unknown(unknown) => row("count", "?".to_owned(), one_line(&unknown.why), unknown.span),
+        Fact::Absent => {}
+    }
+    for (key, fact) in resource.facts() {
+        match fact {
+            Fact::Known(known) => row(key.name(), known.value.to_string(), known.origin.name().to_owned(), known.span),
+            Fact::Unknown(unknown) => row(key.name(), "?".to_owned(), one_line(&unknown.why), unknown.span),
+            Fact::Absent => {}
+        }
+    }
+    table.print()
+}

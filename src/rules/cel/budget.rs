@@ -1,0 +1,39 @@
+/// Bounds what an expression may cost, whatever it says and whatever it is given.
+#[derive(Debug, Clone)]
+pub(in crate::rules) struct Budget {
+    steps: u64,
+    bytes: u64,
+}
+
+/// The budget is used up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::rules) struct Exhausted;
+
+/// Nodes visited, elements and bytes compared: a few milliseconds.
+const STEPS: u64 = 1_000_000;
+
+/// What the values that an evaluation makes may take together.
+const BYTES: u64 = 8 << 20;
+
+impl Budget {
+    /// For a condition about one resource.
+    pub(in crate::rules) fn standard() -> Self {
+        Budget { steps: STEPS, bytes: BYTES }
+    }
+
+    /// For a condition about everything, which may look at each resource a thousand times.
+    pub(in crate::rules) fn for_many(resources: usize) -> Self {
+        let resources = resources as u64;
+        Budget { steps: STEPS + 1000 * resources, bytes: BYTES + 1024 * resources }
+    }
+
+    pub(in crate::rules) fn spend(&mut self, steps: usize) -> Result<(), Exhausted> {
+        self.steps = self.steps.checked_sub(steps as u64).ok_or(Exhausted)?;
+        Ok(())
+    }
+
+    pub(in crate::rules) fn build(&mut self, bytes: usize) -> Result<(), Exhausted> {
+        self.bytes = self.bytes.checked_sub(bytes as u64).ok_or(Exhausted)?;
+        self.spend(bytes / 32)
+    }
+}

@@ -1,0 +1,213 @@
+//! The forms that look like calls and are not: `has`, `known`, `cel.bind`, and walks over lists and maps.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::Problem;
+use super::check::{Lowering, Node, What, with_article};
+use super::parser::as_plain_name;
+use super::syntax::{Expr, Kind, Name};
+use super::types::Type;
+
+/// A walk over the members of a list or a map.
+#[derive(Debug)]
+pub(super) struct Walk {
+    pub(super) goal: Goal,
+    pub(super) over: Node,
+    /// The key or index has a variable of its own, before that of the member.
+    pub(super) is_keyed: bool,
+    /// Which members count; all of them where there is none.
+    pub(super) test: Option<Node>,
+    /// What is made of a member.
+    pub(super) gives: Option<Node>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Goal {
+    All,
+    Exists,
+    ExistsOne,
+    /// The members themselves.
+    Filter,
+    List,
+    /// A map with the same keys.
+    Map,
+    /// One map of the maps that are made.
+    Entries,
+}
+
+type Lowered = Result<(What, Type), Problem>;
+
+/// `None` where the call is no macro.
+pub(super) fn lower(
+    lowering: &mut Lowering<'_>,
+    at: &Range<usize>,
+    of: Option<&Expr>,
+    name: &Name,
+    arguments: &[Expr],
+) -> Option<Lowered> {
+    match (of, &*name.text, arguments) {
+        (None, "has", [argument]) => Some(has(lowering, argument)),
+        (None, "known", [argument]) => {
+            Some(lowering.lower(argument).map(|(node, _)| (What::Known(Box::new(node)), Type::Flag)))
+        }
+        (None, "has" | "known", _) => {
+            Some(Err(Problem::new(at.clone(), format!("`{}` takes one argument", name.text))))
+        }
+        (Some(Expr { kind: Kind::Name { name: space, .. }, .. }), "bind", [variable, value, body])
+            if &**space == "cel" =>
+        {
+            Some(bind(lowering, variable, value, body))
+        }
+        (Some(of), _, _) => walk(lowering, at, of, name, arguments),
+        _ => None,
+    }
+}
+
+fn has(lowering: &mut Lowering<'_>, argument: &Expr) -> Lowered {
+    let is_fact = match &argument.kind {
+        Kind::Field { .. } => true,
+        Kind::Name { name, .. } => lowering.scope.implied.is_some_and(|(_, schema)| schema.field(name).is_some()),
+        _ => false,
+    };
+    let (node, _) = lowering.lower(argument)?;
+    match is_fact {
+        true => Ok((What::Has(Box::new(node)), Type::Flag)),
+        false => Err(Problem::new(argument.at.clone(), "`has` wants a fact or a field")
+            .with_help("write `has(a.b)`, or `'key' in map` for a key")),
+    }
+}
+
+fn bind(lowering: &mut Lowering<'_>, variable: &Expr, value: &Expr, body: &Expr) -> Lowered {
+    let name = variable_name(variable)?;
+    let (value, holds) = lowering.lower(value)?;
+    lowering.locals.push((name, holds));
+    let body = lowering.lower(body);
+    lowering.locals.pop();
+    let (body, holds) = body?;
+    Ok((What::Bind(Box::new((value, body))), holds))
+}
+
+fn variable_name(expression: &Expr) -> Result<Arc<str>, Problem> {
+    as_plain_name(expression).ok_or_else(|| Problem::new(expression.at.clone(), "a plain name is wanted here"))
+}
+
+fn walk(lowering: &mut Lowering<'_>, at: &Range<usize>, of: &Expr, name: &Name, arguments: &[Expr]) -> Option<Lowered> {
+    use Goal::{All, Entries, Exists, ExistsOne, Filter, List, Map};
+    let (goal, variables, has_test) = match (&*name.text, arguments.len()) {
+        ("all", 2) => (All, 1, true),
+        ("all", 3) => (All, 2, true),
+        ("exists", 2) => (Exists, 1, true),
+        ("exists", 3) => (Exists, 2, true),
+        ("exists_one" | "existsOne", 2) => (ExistsOne, 1, true),
+        ("exists_one" | "existsOne", 3) => (ExistsOne, 2, true),
+        ("filter", 2) => (Filter, 1, true),
+        ("map", 2) => (List, 1, false),
+        ("map", 3) => (List, 1, true),
+        ("transformList", 3) => (List, 2, false),
+        ("transformList", 4) => (List, 2, true),
+        ("transformMap", 3) => (Map, 2, false),
+        ("transformMap", 4) => (Map, 2, true),
+        ("transformMapEntry", 3) => (Entries, 2, false),
+        ("transformMapEntry", 4) => (Entries, 2, true),
+        ("all" | "exists" | "exists_one" | "existsOne" | "filter" | "map", _) => {
+            let problem =
+                Problem::new(at.clone(), format!("`{}` does not take {} arguments", name.text, arguments.len()));
+            return Some(Err(problem.with_help(format!("write `list.{}(x, …)`", name.text))));
+        }
+        _ => return None,
+    };
+    let (names, rest) = arguments.split_at(variables);
+    Some(lower_walk(lowering, of, goal, names, rest, has_test))
+}
+
+fn lower_walk(
+    lowering: &mut Lowering<'_>,
+    of: &Expr,
+    goal: Goal,
+    names: &[Expr],
+    rest: &[Expr],
+    has_test: bool,
+) -> Lowered {
+    let (over, holds) = lowering.lower(of)?;
+    let (key, member) = match holds {
+        Type::List(member) => (Type::Integer, *member),
+        Type::Map(key, value) => (*key, *value),
+        Type::Any => (Type::Any, Type::Any),
+        other => {
+            return Err(Problem::new(
+                of.at.clone(),
+                format!("only lists and maps have members, and this is {}", with_article(&other)),
+            ));
+        }
+    };
+    let is_map = matches!(over.what, What::Map(_)) || !matches!(key, Type::Integer | Type::Any);
+    let names: Vec<Arc<str>> = names.iter().map(variable_name).collect::<Result<_, _>>()?;
+    let before = lowering.locals.len();
+    match names.as_slice() {
+        [one] => {
+            // the one variable of a map is its key
+            let holds = if is_map {
+                key.clone()
+            } else if key == Type::Any {
+                Type::Any
+            } else {
+                member.clone()
+            };
+            lowering.locals.push((one.clone(), holds));
+        }
+        [first, second] => {
+            if first == second {
+                lowering.locals.truncate(before);
+                return Err(Problem::new(of.at.clone(), format!("both variables are called `{first}`")));
+            }
+            lowering.locals.push((first.clone(), key.clone()));
+            lowering.locals.push((second.clone(), member.clone()));
+        }
+        _ => {}
+    }
+    let result = members(lowering, goal, rest, has_test, &key, &member);
+    lowering.locals.truncate(before);
+    let (test, gives, holds) = result?;
+    let walk = Walk { goal, over, is_keyed: names.len() == 2, test, gives };
+    Ok((What::Walk(Box::new(walk)), holds))
+}
+
+type Members = (Option<Node>, Option<Node>, Type);
+
+fn members(
+    lowering: &mut Lowering<'_>,
+    goal: Goal,
+    rest: &[Expr],
+    has_test: bool,
+    key: &Type,
+    member: &Type,
+) -> Result<Members, Problem> {
+    let test = match rest.first() {
+        Some(test) if has_test => Some(lowering.expect(test, &Type::Flag, "the condition")?),
+        _ => None,
+    };
+    let gives = match rest.get(usize::from(has_test)) {
+        Some(gives) => Some(lowering.lower(gives)?),
+        None => None,
+    };
+    let made = gives.as_ref().map_or(Type::Any, |(_, holds)| holds.clone());
+    let holds = match goal {
+        Goal::All | Goal::Exists | Goal::ExistsOne => Type::Flag,
+        Goal::Filter if *key == Type::Integer => Type::list(member.clone()),
+        Goal::Filter => Type::list(key.clone()),
+        Goal::List => Type::list(made),
+        Goal::Map => Type::map(key.clone(), made),
+        Goal::Entries => match made {
+            Type::Map(..) | Type::Any => made,
+            other => {
+                let at = rest.last().map_or(0..0, |last| last.at.clone());
+                return Err(Problem::new(
+                    at,
+                    format!("a map of one entry is wanted, and this is {}", with_article(&other)),
+                ));
+            }
+        },
+    };
+    Ok((test, gives.map(|(node, _)| node), holds))
+}

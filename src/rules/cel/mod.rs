@@ -1,0 +1,99 @@
+//! The expression language of rule pages: CEL, as Kubernetes admission policies speak it.
+//!
+//! Text is parsed, checked against a vocabulary and lowered once; the program is evaluated many times. An evaluation reads
+//! facts through a `Host` and is bounded by a budget. It knows no resource, no price and no page.
+//!
+//! Two values are ours. `Unknown` is a fact that the text has but that cannot be known: it follows CEL's own logic
+//! (`false && unknown` is false) and carries its cause. `Absent` is what the text does not say: it behaves as null that
+//! never fails: equal to nothing but null, every test of it is false, and what is computed from it is absent again.
+
+mod budget;
+mod check;
+mod eval;
+mod functions;
+mod lexer;
+mod literal;
+mod macros;
+mod map;
+mod operators;
+mod parser;
+mod syntax;
+#[cfg(test)]
+mod tests;
+mod time;
+mod types;
+mod value;
+
+use std::ops::Range;
+
+pub(super) use budget::Budget;
+pub(super) use check::{Meaning, Scope, Variable, never, same};
+pub(super) use eval::{Evaluation, Host, Read};
+pub(super) use map::{Key, Map};
+pub(super) use types::{Field, Schema, Type};
+pub(super) use value::{About, Handle, Unknown, Value};
+
+/// Expressions are conditions, not programs.
+pub(super) const MAX_BYTES: usize = 4096;
+
+/// Far above what people write, far below what a stack of 2 MB holds.
+pub(super) const MAX_DEPTH: usize = 100;
+
+/// What is wrong with the text of an expression, and where: bytes from its start.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Problem {
+    pub(super) at: Range<usize>,
+    pub(super) message: String,
+    pub(super) help: Option<String>,
+}
+
+impl Problem {
+    pub(super) fn new(at: Range<usize>, message: impl Into<String>) -> Self {
+        Problem { at, message: message.into(), help: None }
+    }
+
+    #[must_use]
+    pub(super) fn with_help(mut self, help: impl Into<String>) -> Self {
+        self.help = Some(help.into());
+        self
+    }
+}
+
+/// An expression that was checked and can be evaluated.
+#[derive(Debug)]
+pub(super) struct Program {
+    node: check::Node,
+    pub(super) result: Type,
+}
+
+impl Program {
+    pub(super) fn compile(text: &str, scope: &Scope<'_>) -> Result<Program, Problem> {
+        let expression = parser::parse(text)?;
+        let (node, result) = check::lower(&expression, scope, text)?;
+        Ok(Program { node, result })
+    }
+
+    /// Yields the number that a record stands for.
+    #[must_use]
+    pub(super) fn into_number(self) -> Program {
+        let (node, result) = check::as_number(self.node, self.result);
+        Program { node, result }
+    }
+
+    pub(super) fn evaluate(&self, host: &dyn Host, budget: &mut Budget) -> Evaluation {
+        eval::evaluate(&self.node, host, budget)
+    }
+}
+
+/// A day such as `2026-11-21` as a point in time.
+pub(super) fn midnight(day: &str) -> Option<Value> {
+    time::Timestamp::parse(day).map(Value::Timestamp)
+}
+
+/// What pages may call: how it is written and what it means.
+pub(super) fn callable() -> Vec<(String, &'static str)> {
+    let functions =
+        functions::FUNCTIONS.iter().map(|function| (function.signature().replace('`', ""), function.meaning));
+    let macros = functions::MACROS.iter().filter_map(|(_, text)| text.split_once(": "));
+    functions.chain(macros.map(|(form, meaning)| (form.to_owned(), meaning))).collect()
+}

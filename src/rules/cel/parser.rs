@@ -1,0 +1,390 @@
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::lexer::{self, Kind as Token};
+use super::syntax::{Expr, Item, Kind, Name, Operator};
+use super::{MAX_BYTES, MAX_DEPTH, Problem};
+
+/// Words that the language keeps for itself, beside `true`, `false`, `null` and `in`.
+const RESERVED: [&str; 17] = [
+    "as",
+    "break",
+    "const",
+    "continue",
+    "else",
+    "for",
+    "function",
+    "if",
+    "import",
+    "let",
+    "loop",
+    "package",
+    "namespace",
+    "return",
+    "var",
+    "void",
+    "while",
+];
+
+pub(super) fn parse(text: &str) -> Result<Expr, Problem> {
+    if text.len() > MAX_BYTES {
+        let message = format!("the expression has {} bytes, more than the limit of {MAX_BYTES}", text.len());
+        return Err(Problem::new(0..text.len(), message));
+    }
+    let mut parser = Parser { tokens: lexer::tokens(text)?, next: 0, open: 0 };
+    let expression = parser.expression()?;
+    match parser.peek() {
+        Token::End => Ok(expression),
+        _ => Err(parser.unexpected("an operator or the end")),
+    }
+}
+
+struct Parser {
+    tokens: Vec<lexer::Token>,
+    next: usize,
+    /// Levels of `expression` and `unary` that are under way.
+    open: usize,
+}
+
+impl Parser {
+    fn peek(&self) -> &Token {
+        &self.tokens[self.next].kind
+    }
+
+    fn here(&self) -> Range<usize> {
+        self.tokens[self.next].at.clone()
+    }
+
+    fn advance(&mut self) -> lexer::Token {
+        let token = self.tokens[self.next].clone();
+        // the last token is the end, which is never passed
+        self.next = (self.next + 1).min(self.tokens.len() - 1);
+        token
+    }
+
+    fn takes(&mut self, sign: &str) -> bool {
+        let found = matches!(self.peek(), Token::Sign(found) if *found == sign);
+        if found {
+            self.advance();
+        }
+        found
+    }
+
+    fn expect(&mut self, sign: &str) -> Result<(), Problem> {
+        match self.takes(sign) {
+            true => Ok(()),
+            false => Err(self.unexpected(&format!("`{sign}`"))),
+        }
+    }
+
+    fn unexpected(&self, wanted: &str) -> Problem {
+        let found = match self.peek() {
+            Token::End => return Problem::new(self.here(), format!("the expression ends where {wanted} is expected")),
+            Token::Sign(sign) => (*sign).to_owned(),
+            Token::Name(name) | Token::Quoted(name) => name.to_string(),
+            Token::Text(_) | Token::Bytes(_) => "text".to_owned(),
+            Token::Integer(n) | Token::Unsigned(n) => n.to_string(),
+            Token::Double(n) => n.to_string(),
+        };
+        Problem::new(self.here(), format!("found `{found}` where {wanted} is expected"))
+    }
+
+    fn deeper<T>(&mut self, parse: impl FnOnce(&mut Self) -> Result<T, Problem>) -> Result<T, Problem> {
+        self.open += 1;
+        if self.open > MAX_DEPTH {
+            return Err(too_deep(self.here()));
+        }
+        let result = parse(self);
+        self.open -= 1;
+        result
+    }
+
+    fn expression(&mut self) -> Result<Expr, Problem> {
+        self.deeper(|parser| {
+            let test = parser.either()?;
+            if !parser.takes("?") {
+                return Ok(test);
+            }
+            let yes = parser.either()?;
+            parser.expect(":")?;
+            let no = parser.expression()?;
+            let at = test.at.start..no.at.end;
+            build(Kind::Conditional(Box::new(test), Box::new(yes), Box::new(no)), at)
+        })
+    }
+
+    fn either(&mut self) -> Result<Expr, Problem> {
+        self.chain("||", Self::both, Kind::Or)
+    }
+
+    fn both(&mut self) -> Result<Expr, Problem> {
+        self.chain("&&", |parser| parser.binary(0), Kind::And)
+    }
+
+    fn chain(
+        &mut self,
+        sign: &str,
+        part: impl Fn(&mut Self) -> Result<Expr, Problem>,
+        kind: impl Fn(Vec<Expr>) -> Kind,
+    ) -> Result<Expr, Problem> {
+        let first = part(self)?;
+        if !matches!(self.peek(), Token::Sign(found) if *found == sign) {
+            return Ok(first);
+        }
+        let mut parts = vec![first];
+        while self.takes(sign) {
+            parts.push(part(self)?);
+        }
+        let at = parts[0].at.start..parts[parts.len() - 1].at.end;
+        build(kind(parts), at)
+    }
+
+    /// Operators by binding strength: relations, sums, products.
+    fn binary(&mut self, strength: usize) -> Result<Expr, Problem> {
+        let mut left = match strength {
+            3 => return self.unary(),
+            _ => self.binary(strength + 1)?,
+        };
+        while let Some(operator) = self.operator(strength) {
+            self.advance();
+            let right = self.binary(strength + 1)?;
+            let at = left.at.start..right.at.end;
+            left = build(Kind::Binary(operator, Box::new(left), Box::new(right)), at)?;
+        }
+        Ok(left)
+    }
+
+    fn operator(&self, strength: usize) -> Option<Operator> {
+        let sign = match self.peek() {
+            Token::Sign(sign) => sign,
+            Token::Name(name) if &**name == "in" => "in",
+            _ => return None,
+        };
+        Some(match (strength, sign) {
+            (0, "==") => Operator::Equal,
+            (0, "!=") => Operator::NotEqual,
+            (0, "<") => Operator::Less,
+            (0, "<=") => Operator::LessOrEqual,
+            (0, ">") => Operator::Greater,
+            (0, ">=") => Operator::GreaterOrEqual,
+            (0, "in") => Operator::In,
+            (1, "+") => Operator::Add,
+            (1, "-") => Operator::Subtract,
+            (2, "*") => Operator::Multiply,
+            (2, "/") => Operator::Divide,
+            (2, "%") => Operator::Remainder,
+            _ => return None,
+        })
+    }
+
+    fn unary(&mut self) -> Result<Expr, Problem> {
+        let start = self.here().start;
+        if self.takes("!") {
+            let of = self.deeper(Self::unary)?;
+            let at = start..of.at.end;
+            return build(Kind::Not(Box::new(of)), at);
+        }
+        if self.takes("-") {
+            // the lowest integer only exists with its sign
+            if let Token::Integer(digits) = *self.peek()
+                && !self.is_followed_by_member()
+            {
+                let end = self.advance().at.end;
+                let Some(value) = 0i64.checked_sub_unsigned(digits) else {
+                    return Err(Problem::new(start..end, "the number does not fit 64 bits"));
+                };
+                return build(Kind::Integer(value), start..end);
+            }
+            let of = self.deeper(Self::unary)?;
+            let at = start..of.at.end;
+            return build(Kind::Negative(Box::new(of)), at);
+        }
+        self.member()
+    }
+
+    fn is_followed_by_member(&self) -> bool {
+        let after = self.tokens.get(self.next + 1).map(|token| &token.kind);
+        matches!(after, Some(Token::Sign("." | "[" | ".?" | "[?")))
+    }
+
+    fn member(&mut self) -> Result<Expr, Problem> {
+        let mut of = self.primary()?;
+        loop {
+            let start = of.at.start;
+            let optional = matches!(self.peek(), Token::Sign(".?" | "[?"));
+            if self.takes(".") || self.takes(".?") {
+                let (field, is_quoted) = self.field()?;
+                let kind = match !optional && !is_quoted && self.takes("(") {
+                    true => Kind::Call { of: Some(Box::new(of)), name: field, arguments: self.arguments()? },
+                    false => Kind::Field { of: Box::new(of), field, optional },
+                };
+                of = build(kind, start..self.last_end())?;
+            } else if self.takes("[") || self.takes("[?") {
+                let key = Box::new(self.expression()?);
+                self.expect("]")?;
+                of = build(Kind::Index { of: Box::new(of), key, optional }, start..self.last_end())?;
+            } else if matches!(self.peek(), Token::Sign("{")) && is_type_name(&of) {
+                return Err(no_messages(of.at));
+            } else {
+                return Ok(of);
+            }
+        }
+    }
+
+    fn last_end(&self) -> usize {
+        self.next.checked_sub(1).map_or(0, |last| self.tokens[last].at.end)
+    }
+
+    fn field(&mut self) -> Result<(Name, bool), Problem> {
+        let at = self.here();
+        match self.peek().clone() {
+            Token::Name(text) if !matches!(&*text, "true" | "false" | "null" | "in") => {
+                self.advance();
+                Ok((Name { text, at }, false))
+            }
+            Token::Quoted(text) => {
+                self.advance();
+                Ok((Name { text, at }, true))
+            }
+            _ => Err(self.unexpected("the name of a field")),
+        }
+    }
+
+    fn primary(&mut self) -> Result<Expr, Problem> {
+        let at = self.here();
+        let kind = match self.peek().clone() {
+            Token::Sign("(") => {
+                self.advance();
+                let mut inner = self.expression()?;
+                self.expect(")")?;
+                inner.at = at.start..self.last_end();
+                return Ok(inner);
+            }
+            Token::Sign("[") | Token::Sign("[?") => return self.list(),
+            Token::Sign("{") => return self.map(),
+            Token::Sign(".") => {
+                self.advance();
+                let (name, _) = self.field()?;
+                return self.name(name, true);
+            }
+            Token::Name(text) => match &*text {
+                "true" => Kind::Flag(true),
+                "false" => Kind::Flag(false),
+                "null" => Kind::Null,
+                "in" => return Err(self.unexpected("a value")),
+                word if RESERVED.contains(&word) => {
+                    return Err(Problem::new(at, format!("`{word}` is a reserved word")));
+                }
+                _ => {
+                    self.advance();
+                    return self.name(Name { text, at }, false);
+                }
+            },
+            Token::Integer(digits) => match i64::try_from(digits) {
+                Ok(value) => Kind::Integer(value),
+                Err(_) => return Err(Problem::new(at, "the number does not fit 64 bits")),
+            },
+            Token::Unsigned(value) => Kind::Unsigned(value),
+            Token::Double(value) => Kind::Double(value),
+            Token::Text(text) => Kind::Text(text),
+            Token::Bytes(bytes) => Kind::Bytes(bytes),
+            Token::Quoted(_) | Token::Sign(_) | Token::End => return Err(self.unexpected("a value")),
+        };
+        self.advance();
+        build(kind, at)
+    }
+
+    fn name(&mut self, name: Name, rooted: bool) -> Result<Expr, Problem> {
+        let start = name.at.start - usize::from(rooted);
+        if self.takes("(") {
+            let arguments = self.arguments()?;
+            return build(Kind::Call { of: None, name, arguments }, start..self.last_end());
+        }
+        if matches!(self.peek(), Token::Sign("{")) {
+            return Err(no_messages(name.at));
+        }
+        build(Kind::Name { name: name.text, rooted }, start..self.last_end())
+    }
+
+    fn arguments(&mut self) -> Result<Vec<Expr>, Problem> {
+        let mut arguments = Vec::new();
+        if self.takes(")") {
+            return Ok(arguments);
+        }
+        loop {
+            arguments.push(self.expression()?);
+            if self.takes(")") {
+                return Ok(arguments);
+            }
+            if !self.takes(",") {
+                return Err(self.unexpected("`,` or `)`"));
+            }
+        }
+    }
+
+    fn list(&mut self) -> Result<Expr, Problem> {
+        let start = self.here().start;
+        let mut optional = self.takes("[?") || !self.takes("[");
+        let mut items = Vec::new();
+        while optional || !self.takes("]") {
+            optional = optional || self.takes("?");
+            items.push(Item { value: self.expression()?, optional });
+            optional = false;
+            if !self.takes(",") {
+                self.expect("]").map_err(|_| self.unexpected("`,` or `]`"))?;
+                break;
+            }
+        }
+        build(Kind::List(items), start..self.last_end())
+    }
+
+    fn map(&mut self) -> Result<Expr, Problem> {
+        let start = self.here().start;
+        self.expect("{")?;
+        let mut entries = Vec::new();
+        while !self.takes("}") {
+            let optional = self.takes("?");
+            let key = Item { value: self.expression()?, optional };
+            self.expect(":")?;
+            entries.push((key, self.expression()?));
+            if !self.takes(",") {
+                self.expect("}").map_err(|_| self.unexpected("`,` or `}`"))?;
+                break;
+            }
+        }
+        build(Kind::Map(entries), start..self.last_end())
+    }
+}
+
+/// `a.B` before a brace can only be the name of a message.
+fn is_type_name(of: &Expr) -> bool {
+    match &of.kind {
+        Kind::Name { .. } => true,
+        Kind::Field { of, optional: false, .. } => is_type_name(of),
+        _ => false,
+    }
+}
+
+fn build(kind: Kind, at: Range<usize>) -> Result<Expr, Problem> {
+    let depth = 1 + kind.parts().iter().map(|part| part.depth).max().unwrap_or(0);
+    match depth > MAX_DEPTH {
+        true => Err(too_deep(at)),
+        false => Ok(Expr { kind, at, depth }),
+    }
+}
+
+fn no_messages(at: Range<usize>) -> Problem {
+    Problem::new(at, "messages cannot be made here").with_help("write a map: `{\"key\": value}`")
+}
+
+fn too_deep(at: Range<usize>) -> Problem {
+    Problem::new(at, format!("the expression is nested deeper than {MAX_DEPTH} levels"))
+}
+
+/// A name that is used where one is wanted: a variable of a macro.
+pub(super) fn as_plain_name(expression: &Expr) -> Option<Arc<str>> {
+    match &expression.kind {
+        Kind::Name { name, rooted: false } => Some(name.clone()),
+        _ => None,
+    }
+}

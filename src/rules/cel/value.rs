@@ -1,0 +1,112 @@
+use std::sync::Arc;
+
+use crate::source::Span;
+
+use super::map::Map;
+use super::time::{Duration, Timestamp};
+use super::types::Schema;
+
+#[derive(Debug, Clone)]
+pub(in crate::rules) enum Value {
+    Null,
+    /// What the text does not say.
+    Absent,
+    Flag(bool),
+    Integer(i64),
+    Unsigned(u64),
+    Double(f64),
+    Text(Arc<str>),
+    Bytes(Arc<[u8]>),
+    List(Arc<[Value]>),
+    Map(Arc<Map>),
+    Duration(Duration),
+    Timestamp(Timestamp),
+    /// The name of a type.
+    Kind(&'static str),
+    Optional(Option<Arc<Value>>),
+    Record(Handle),
+    Unknown(Arc<Unknown>),
+}
+
+/// Something that the host knows; its fields are asked for when they are needed.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(in crate::rules) struct Handle {
+    pub(in crate::rules) schema: &'static Schema,
+    /// Which one: chosen and understood by the host.
+    pub(in crate::rules) id: u32,
+}
+
+/// A value that the text has but that cannot be known.
+#[derive(Debug, Clone)]
+pub(in crate::rules) struct Unknown {
+    pub(in crate::rules) why: Arc<str>,
+    pub(in crate::rules) span: Option<Span>,
+    pub(in crate::rules) about: About,
+    /// All that it can be, where that is known.
+    pub(in crate::rules) candidates: Vec<Value>,
+}
+
+/// A price that is missing silences no rule, a fact that is missing does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::rules) enum About {
+    Price,
+    Fact,
+}
+
+impl Value {
+    pub(in crate::rules) fn text(text: impl Into<Arc<str>>) -> Value {
+        Value::Text(text.into())
+    }
+
+    pub(in crate::rules) fn list(items: impl IntoIterator<Item = Value>) -> Value {
+        Value::List(items.into_iter().collect())
+    }
+
+    pub(in crate::rules) fn as_number(&self) -> Option<f64> {
+        match self {
+            Value::Integer(n) => Some(*n as f64),
+            Value::Unsigned(n) => Some(*n as f64),
+            Value::Double(n) => Some(*n),
+            _ => None,
+        }
+    }
+
+    /// The name of its type as the language writes it.
+    pub(super) fn kind(&self) -> &'static str {
+        match self {
+            Value::Null | Value::Absent => "null_type",
+            Value::Flag(_) => "bool",
+            Value::Integer(_) => "int",
+            Value::Unsigned(_) => "uint",
+            Value::Double(_) => "double",
+            Value::Text(_) => "string",
+            Value::Bytes(_) => "bytes",
+            Value::List(_) => "list",
+            Value::Map(_) => "map",
+            Value::Duration(_) => "google.protobuf.Duration",
+            Value::Timestamp(_) => "google.protobuf.Timestamp",
+            Value::Kind(_) => "type",
+            Value::Optional(_) => "optional_type",
+            Value::Record(handle) => handle.schema.name,
+            Value::Unknown(_) => "unknown",
+        }
+    }
+}
+
+impl Unknown {
+    /// The one of two to tell about: a fact silences a rule, a price does not.
+    pub(in crate::rules) fn or_weightier(first: Option<Arc<Unknown>>, second: Arc<Unknown>) -> Arc<Unknown> {
+        match first {
+            Some(first) if first.about == About::Fact || second.about == About::Price => first,
+            _ => second,
+        }
+    }
+
+    /// The same cause for a value that was computed from it.
+    pub(super) fn derived(self: &Arc<Unknown>) -> Arc<Unknown> {
+        match self.candidates.is_empty() {
+            true => self.clone(),
+            false => Arc::new(Unknown { candidates: Vec::new(), ..Unknown::clone(self) }),
+        }
+    }
+}

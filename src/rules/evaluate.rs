@@ -1,0 +1,90 @@
+//! One page and one resource: does the rule speak?
+
+use std::sync::Arc;
+
+use super::cel::{self, About, Budget, Host, Read, Unknown, Value};
+use super::facts::{self, Asking};
+use super::page::{LooksAt, Match, Page};
+
+/// What a condition comes to.
+#[derive(Debug)]
+pub(super) enum Verdict {
+    No,
+    /// With the facts that decided.
+    Yes(Vec<Read>),
+    Unknown(Arc<Unknown>),
+    Failed(String),
+}
+
+/// Evaluates `match` and `when`.
+pub(super) fn evaluate(page: &Page, asking: &Asking<'_>) -> Verdict {
+    let mut reads = Vec::new();
+    let mut unknown = None;
+    for wanted in &page.matches {
+        match accepts(wanted, asking) {
+            Answer::Yes => reads.push(read(asking, wanted.fact)),
+            Answer::No => return Verdict::No,
+            Answer::Unknown(why) => unknown = Some(Unknown::or_weightier(unknown, why)),
+        }
+    }
+    if let Some(when) = &page.when {
+        let mut budget = match page.looks_at {
+            LooksAt::Resource => Budget::standard(),
+            LooksAt::Repository => Budget::for_many(asking.world.inventory.resources.len()),
+        };
+        let evaluation = when.program.evaluate(asking, &mut budget);
+        match evaluation.result {
+            Ok(Value::Flag(true)) => reads.extend(evaluation.reads),
+            Ok(Value::Flag(false) | Value::Absent | Value::Null) => return Verdict::No,
+            // a price that is missing silences no rule
+            Ok(Value::Unknown(why)) if why.about == About::Price => reads.extend(evaluation.reads),
+            Ok(Value::Unknown(why)) => unknown = Some(Unknown::or_weightier(unknown, why)),
+            Ok(_) => return Verdict::Failed("the condition is neither true nor false".to_owned()),
+            Err(failure) => return Verdict::Failed(place(page, when.start + failure.at.start, &failure.message)),
+        }
+    }
+    match unknown {
+        Some(unknown) => Verdict::Unknown(unknown),
+        None => Verdict::Yes(reads),
+    }
+}
+
+/// A message with the line of the page that it is about.
+pub(super) fn place(page: &Page, at: usize, message: &str) -> String {
+    let line = page.text.get(..at).unwrap_or_default().matches('\n').count() + 1;
+    format!("line {line}: {message}")
+}
+
+fn read(asking: &Asking<'_>, field: usize) -> Read {
+    Read { record: cel::Handle { schema: facts::resource_schema(), id: asking.resource as u32 }, field }
+}
+
+enum Answer {
+    Yes,
+    No,
+    Unknown(Arc<Unknown>),
+}
+
+fn accepts(wanted: &Match, asking: &Asking<'_>) -> Answer {
+    let Read { record, field } = read(asking, wanted.fact);
+    let is_accepted = |value: &Value| wanted.accepts.iter().any(|accepted| cel::same(accepted, value));
+    match asking.field(record, field) {
+        Value::Absent => Answer::No,
+        Value::Unknown(unknown) => {
+            let mut answers = unknown.candidates.iter().map(is_accepted);
+            match answers.next() {
+                Some(first) if answers.all(|answer| answer == first) => {
+                    if first {
+                        Answer::Yes
+                    } else {
+                        Answer::No
+                    }
+                }
+                _ => Answer::Unknown(unknown),
+            }
+        }
+        Value::List(items) if items.iter().any(is_accepted) => Answer::Yes,
+        value if is_accepted(&value) => Answer::Yes,
+        _ => Answer::No,
+    }
+}

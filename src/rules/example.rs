@@ -1,0 +1,167 @@
+//! The examples of a page: text that a rule must report, must not report, or must not be able to judge.
+
+use std::collections::BTreeSet;
+
+/// One example: the files of a small repository, and what the rule must say about it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Example {
+    /// Its heading, or the line where it starts.
+    pub title: String,
+    /// Counted from 1 in the page.
+    pub line: usize,
+    pub files: Vec<File>,
+    /// Own prices, as a price file.
+    pub prices: Option<String>,
+    /// A `gpulint.toml`.
+    pub config: Option<String>,
+    pub today: Option<String>,
+    pub expected: Vec<Expected>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct File {
+    pub path: String,
+    pub text: String,
+    /// The line of the page before its first.
+    pub line: usize,
+}
+
+/// What a line is marked with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Marker {
+    Reported,
+    Undetermined,
+}
+
+impl Marker {
+    pub const ALL: [Marker; 2] = [Marker::Reported, Marker::Undetermined];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Marker::Reported => "reported",
+            Marker::Undetermined => "undetermined",
+        }
+    }
+}
+
+/// A line and what must be said there.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Expected {
+    pub path: String,
+    pub line: usize,
+    pub marker: Marker,
+}
+
+/// What was said and should not have been, or the other way round.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Surprise {
+    pub at: Expected,
+    /// It was wanted and did not come.
+    pub is_missing: bool,
+}
+
+/// The examples of a page. Fences between two headings belong together; a second file without a name starts another.
+pub fn examples(page: &str) -> Vec<Example> {
+    let mut all: Vec<Example> = Vec::new();
+    let mut current = Example::default();
+    let mut title = String::new();
+    let mut lines = page.lines().enumerate();
+    while let Some((number, line)) = lines.next() {
+        if line.starts_with('#') {
+            finish(&mut current, &mut all);
+            title = line.trim_start_matches('#').trim().to_owned();
+            continue;
+        }
+        let Some(info) = line.strip_prefix("```").filter(|info| !info.is_empty()) else { continue };
+        let mut text = String::new();
+        for (_, inner) in lines.by_ref().take_while(|(_, inner)| inner.trim_end() != "```") {
+            text.push_str(inner);
+            text.push('\n');
+        }
+        let mut words = info.split_whitespace();
+        let kind = words.next().unwrap_or_default();
+        let named = words.next();
+        let default = match kind {
+            "hcl" => "main.tf",
+            "yaml" => "manifest.yaml",
+            "json" => "plan.json",
+            "prices" | "config" | "today" => "",
+            _ => continue,
+        };
+        let path = named.unwrap_or(default).to_owned();
+        if !default.is_empty() && current.files.iter().any(|file| file.path == path) {
+            finish(&mut current, &mut all);
+        }
+        if current.files.is_empty() && current.prices.is_none() && current.config.is_none() && current.today.is_none() {
+            current.title.clone_from(&title);
+            current.line = number + 1;
+        }
+        match kind {
+            "prices" => current.prices = Some(text),
+            "config" => current.config = Some(text),
+            "today" => current.today = Some(text.trim().to_owned()),
+            _ => {
+                current.expected.extend(markers(&path, &text));
+                current.files.push(File { path, text, line: number + 1 });
+            }
+        }
+    }
+    finish(&mut current, &mut all);
+    all
+}
+
+fn finish(current: &mut Example, all: &mut Vec<Example>) {
+    if !current.files.is_empty() {
+        all.push(std::mem::take(current));
+    }
+}
+
+/// `# <- reported` at the end of a line.
+fn markers(path: &str, text: &str) -> Vec<Expected> {
+    let mut expected = Vec::new();
+    for (number, line) in text.lines().enumerate() {
+        let Some((_, mark)) = line.rsplit_once("<- ") else { continue };
+        for marker in Marker::ALL {
+            if mark.trim_end().trim_end_matches("*/").trim_end() == marker.name() {
+                expected.push(Expected { path: path.to_owned(), line: number + 1, marker });
+            }
+        }
+    }
+    expected
+}
+
+/// Compares what was said with what an example expects, line by line.
+pub fn compare(example: &Example, said: &[Expected]) -> Vec<Surprise> {
+    let wanted: BTreeSet<&Expected> = example.expected.iter().collect();
+    let said: BTreeSet<&Expected> = said.iter().collect();
+    let surprise = |at: &&Expected, is_missing| Surprise { at: (*at).clone(), is_missing };
+    let missing = wanted.difference(&said).map(|at| surprise(at, true));
+    let unexpected = said.difference(&wanted).map(|at| surprise(at, false));
+    let mut all: Vec<Surprise> = missing.chain(unexpected).collect();
+    all.sort();
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fences_of_a_heading_are_one_example() {
+        let page = "# x\n\n## Examples\n\n```hcl\na # <- reported\n```\n\n```yaml\nb: 1\n```\n\n```hcl\nc\n```\n### Two\n```today\n2026-01-01\n```\n```hcl a/main.tf\nd\ne # <- undetermined\n```\n```text\nnot one\n```\n";
+        let all = examples(page);
+        let shape: Vec<(usize, Vec<&str>, usize)> = all
+            .iter()
+            .map(|it| (it.line, it.files.iter().map(|file| file.path.as_str()).collect(), it.expected.len()))
+            .collect();
+        assert_eq!(
+            shape,
+            [(5, vec!["main.tf", "manifest.yaml"], 1), (13, vec!["main.tf"], 0), (17, vec!["a/main.tf"], 1)]
+        );
+        assert_eq!(all[2].today.as_deref(), Some("2026-01-01"));
+        assert_eq!((all[2].title.as_str(), all[2].expected[0].line), ("Two", 2));
+        let said = [Expected { path: "main.tf".into(), line: 2, marker: Marker::Reported }];
+        let surprises = compare(&all[0], &said);
+        assert_eq!(surprises.iter().map(|it| (it.at.line, it.is_missing)).collect::<Vec<_>>(), [(1, true), (2, false)]);
+    }
+}

@@ -1,0 +1,120 @@
+//! What messages say about a resource, and facts that are computed from others of the same resource.
+
+use crate::inventory::{Key, Resource};
+
+use super::{Stand, value_of};
+use crate::rules::cel::Value;
+use crate::rules::format;
+
+/// `2 × 8 A100-80GB`, `0 to 4 × 1 L4`, `8 GPUs`.
+pub(super) fn gpus(resource: &Resource) -> String {
+    let name = resource.text(Key::Accelerator);
+    let slice = resource.text(Key::Slice);
+    let each = match (resource.number(Key::AcceleratorCount), name, slice) {
+        (Some(count), Some(name), None) => format!("{} {name}", format::number(count)),
+        (Some(count), _, Some(slice)) => format!("{} × {slice} of {}", format::number(count), name.unwrap_or("a GPU")),
+        (Some(1.0), None, None) => "1 GPU".to_owned(),
+        (Some(count), None, None) => format!("{} GPUs", format::number(count)),
+        (None, Some(name), _) => name.to_owned(),
+        (None, None, _) => match resource.text(Key::Machine) {
+            Some(machine) => machine.to_owned(),
+            None => "GPUs".to_owned(),
+        },
+    };
+    match how_many(resource) {
+        Some(count) => format!("{count} × {each}"),
+        None => each,
+    }
+}
+
+/// How many machines or pods; nothing where it is one, or unknown.
+fn how_many(resource: &Resource) -> Option<String> {
+    let range = resource.count.value()?;
+    if range.floor == range.ceiling {
+        return (range.floor != 1.0).then(|| format::number(range.floor));
+    }
+    if range.ceiling.is_finite() {
+        return Some(format!("{} to {}", format::number(range.floor), format::number(range.ceiling)));
+    }
+    (range.expected != 1.0).then(|| format!("{} or more", format::number(range.expected)))
+}
+
+const PARALLEL: [Key; 3] = [Key::TensorParallel, Key::PipelineParallel, Key::DataParallel];
+
+/// Accelerators that the declared parallelism uses; what is not declared counts once.
+pub(super) fn parallelism(resource: &Resource) -> Value {
+    let mut product: Option<i64> = None;
+    for key in PARALLEL {
+        match value_of(resource.fact(key)) {
+            Value::Integer(n) => product = Some(product.unwrap_or(1).saturating_mul(n)),
+            Value::Absent => {}
+            other => return other,
+        }
+    }
+    product.map_or(Value::Absent, Value::Integer)
+}
+
+/// Where a computed fact stands: at the first that it is computed from.
+pub(super) fn stand(name: &'static str, resource: &Resource) -> Stand {
+    match name {
+        "parallelism" => first_stand(name, resource, &PARALLEL),
+        "gpus_used" => first_stand(name, resource, &USED),
+        _ => Stand { name, span: None, defined: None, origin: None },
+    }
+}
+
+const USED: [Key; 5] = [Key::Processes, Key::TensorParallel, Key::PipelineParallel, Key::DataParallel, Key::GroupSize];
+
+/// Accelerators of one machine or pod that are used: as many as a launcher starts processes, or this pod's part of the
+/// declared parallelism.
+pub(super) fn gpus_used(resource: &Resource) -> Value {
+    match value_of(resource.fact(Key::Processes)) {
+        Value::Integer(n) if n > 0 => return Value::Double(n as f64),
+        unknown @ Value::Unknown(_) => return unknown,
+        _ => {}
+    }
+    let pods = match value_of(resource.fact(Key::GroupSize)) {
+        Value::Integer(n) if n > 0 => n as f64,
+        unknown @ Value::Unknown(_) => return unknown,
+        _ => 1.0,
+    };
+    match parallelism(resource) {
+        Value::Integer(n) => Value::Double(n as f64 / pods),
+        other => other,
+    }
+}
+
+/// The place of the first fact that the text states, and the origin of the weakest.
+fn first_stand(name: &'static str, resource: &Resource, keys: &[Key]) -> Stand {
+    let facts: Vec<_> = keys.iter().map(|key| resource.fact(*key)).collect();
+    let said = facts.iter().find(|fact| !fact.is_absent());
+    Stand {
+        name,
+        span: said.and_then(|fact| fact.span()),
+        defined: said.and_then(|fact| fact.defined()),
+        origin: facts.iter().filter_map(|fact| fact.origin().cloned()).max(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::inventory::{self, Fact, FrontEnd, Origin, Range, Role};
+    use crate::source::{MemoryTree, Sources, Span};
+
+    #[test]
+    fn messages_name_what_is_known() {
+        let sources = Sources::new(MemoryTree::new().with("a", ""));
+        let span = Span::new(sources.open("a").unwrap(), 0, 0);
+        let mut resource = Resource::new(FrontEnd::Terraform, Role::Rented, "x", "x.y", span, span);
+        assert_eq!(gpus(&resource), "GPUs");
+        resource.set(Key::AcceleratorCount, Fact::written(inventory::Value::Number(8.0), span));
+        assert_eq!(gpus(&resource), "8 GPUs");
+        resource.set(Key::Accelerator, Fact::written(inventory::Value::text("A100-80GB"), span));
+        assert_eq!(gpus(&resource), "8 A100-80GB");
+        resource.count = Fact::known(Range::between(0.0, Some(2.0), 4.0), span, Origin::Written);
+        assert_eq!(gpus(&resource), "0 to 4 × 8 A100-80GB");
+        resource.count = Fact::unknown("no default", span);
+        assert_eq!(gpus(&resource), "8 A100-80GB");
+    }
+}

@@ -1,0 +1,293 @@
+//! The vocabulary of pages: one table of what may be named, which answers too, and which `gpulint facts` prints.
+
+mod derived;
+mod fit;
+mod money;
+mod resource;
+mod settings;
+mod table;
+
+use std::cell::Cell;
+use std::sync::Arc;
+
+use crate::catalog::MoneyRange;
+use crate::fit::Assessment;
+use crate::inventory::{self, Fact, Inventory, Origin, Resource, ResourceId};
+use crate::pricing::{Bill, Item};
+use crate::source::{Date, Span};
+
+use super::Settings;
+use super::cel::{self, About, Handle, Host, Schema, Type, Unknown, Value};
+use super::{format, template};
+use money::{MONEY, Sum, TOTAL};
+use resource::{COUNT, RESOURCE};
+use settings::SETTINGS;
+use table::{Answer, Records};
+
+/// Everything that rules judge.
+#[derive(Debug, Clone, Copy)]
+pub struct World<'a> {
+    pub inventory: &'a Inventory,
+    pub bill: &'a Bill,
+    /// One for each resource, in the same order; absent where no model is declared.
+    pub fit: &'a [Fact<Assessment>],
+    pub today: Option<Date>,
+}
+
+/// Who is asked about, and how money is to be read.
+pub(super) struct Asking<'a> {
+    pub(super) world: &'a World<'a>,
+    pub(super) settings: &'a Settings,
+    pub(super) resource: usize,
+    pub(super) end: Cell<End>,
+    pub(super) saves: Option<MoneyRange>,
+}
+
+/// Which end of a range a number is: `saves` is computed for each.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum End {
+    Floor,
+    Expected,
+    Ceiling,
+}
+
+/// The numbers of the variables that a page may name.
+pub(super) mod variable {
+    pub(in crate::rules) const RESOURCE: usize = 0;
+    pub(in crate::rules) const SETTINGS: usize = 1;
+    pub(in crate::rules) const SAVES: usize = 2;
+    pub(in crate::rules) const TODAY: usize = 3;
+    pub(in crate::rules) const RESOURCES: usize = 4;
+    pub(in crate::rules) const TOTAL: usize = 5;
+}
+
+/// The numbers of the kinds of records.
+mod kinds {
+    pub(super) const RESOURCE: usize = 0;
+    pub(super) const COUNT: usize = 1;
+    pub(super) const MONEY: usize = 2;
+    pub(super) const SCENARIOS: usize = 3;
+    pub(super) const BILL: usize = 4;
+    pub(super) const CHOICE: usize = 5;
+    pub(super) const FIT: usize = 6;
+    pub(super) const LINK: usize = 7;
+    pub(super) const SETTINGS: usize = 8;
+    pub(super) const LABELS: usize = 9;
+    pub(super) const TOTAL: usize = 10;
+}
+
+/// The records of a kind.
+fn records(kind: usize) -> Option<&'static Records> {
+    static ALL: std::sync::LazyLock<Vec<&'static Records>> = std::sync::LazyLock::new(|| {
+        let mut all: Vec<&'static Records> = Vec::new();
+        all.extend(resource::all());
+        all.extend(money::all());
+        all.extend(fit::all());
+        all.extend(settings::all());
+        all.sort_by_key(|records| records.schema.number_of_kind);
+        all
+    });
+    ALL.get(kind).copied()
+}
+
+pub(super) fn resource_schema() -> &'static Schema {
+    &RESOURCE.schema
+}
+
+/// A name that pages may use, beside the facts of a resource.
+pub(super) struct Named {
+    pub(super) name: &'static str,
+    pub(super) holds: Type,
+    pub(super) number: usize,
+    pub(super) meaning: &'static str,
+    pub(super) seen_by: SeenBy,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum SeenBy {
+    /// Rules about one resource.
+    Resource,
+    /// Rules about everything.
+    Repository,
+    Both,
+    /// Messages.
+    Messages,
+}
+
+pub(super) fn named() -> [Named; 6] {
+    use SeenBy::{Both, Messages, Repository};
+    let row = |name, holds, number, seen_by, meaning| Named { name, holds, number, meaning, seen_by };
+    let about_one = "The resource; its facts may be named without it.";
+    [
+        row("resource", RESOURCE.holds(), variable::RESOURCE, SeenBy::Resource, about_one),
+        row(
+            "resources",
+            Type::list(RESOURCE.holds()),
+            variable::RESOURCES,
+            Repository,
+            "All resources, `for: repository`.",
+        ),
+        row("total", TOTAL.holds(), variable::TOTAL, Repository, "The whole bill, `for: repository`."),
+        row("settings", SETTINGS.holds(), variable::SETTINGS, Both, "What is configured."),
+        row("today", Type::Timestamp, variable::TODAY, Both, "The day that was given, at midnight."),
+        row("saves", MONEY.holds(), variable::SAVES, Messages, "What the page computed under `saves`."),
+    ]
+}
+
+impl Host for Asking<'_> {
+    fn variable(&self, number: usize) -> Value {
+        let id = self.resource as u32;
+        match number {
+            variable::RESOURCE => RESOURCE.value(id),
+            variable::SETTINGS => SETTINGS.value(0),
+            variable::SAVES => money::money(self, id, Sum::Saves),
+            variable::TODAY => self.today(),
+            variable::RESOURCES => {
+                Value::list((0..self.world.inventory.resources.len()).map(|id| RESOURCE.value(id as u32)))
+            }
+            variable::TOTAL => TOTAL.value(0),
+            _ => Value::Absent,
+        }
+    }
+
+    fn field(&self, record: Handle, field: usize) -> Value {
+        match records(record.schema.number_of_kind).and_then(|records| records.answers.get(field)) {
+            Some(Answer::Stated(key)) => self.of(record.id, |resource| value_of(resource.fact(*key))),
+            Some(Answer::Computed(compute)) => compute(self, record.id),
+            None => Value::Absent,
+        }
+    }
+}
+
+impl Asking<'_> {
+    fn of(&self, id: u32, read: impl Fn(&Resource) -> Value) -> Value {
+        self.world.inventory.resources.get(id as usize).map_or(Value::Absent, read)
+    }
+
+    fn item(&self, id: u32) -> Option<&Item> {
+        self.world.bill.items.get(id as usize)
+    }
+
+    fn today(&self) -> Value {
+        match self.world.today.and_then(|date| cel::midnight(&date.to_string())) {
+            Some(time) => time,
+            None => unknown_price("no date was given"),
+        }
+    }
+}
+
+fn value_of(fact: &Fact<inventory::Value>) -> Value {
+    match fact {
+        Fact::Known(known) => plain(&known.value),
+        Fact::Unknown(unknown) => {
+            unknown_fact(&unknown.why, unknown.span, unknown.candidates.iter().map(plain).collect())
+        }
+        Fact::Absent => Value::Absent,
+    }
+}
+
+fn plain(value: &inventory::Value) -> Value {
+    match value {
+        inventory::Value::Text(text) => Value::Text(text.clone()),
+        inventory::Value::Integer(n) => Value::Integer(*n),
+        inventory::Value::Number(n) => Value::Double(*n),
+        inventory::Value::Flag(flag) => Value::Flag(*flag),
+        inventory::Value::List(items) => Value::list(items.iter().map(|item| Value::Text(item.clone()))),
+    }
+}
+
+fn unknown_fact(why: &Arc<str>, span: Span, candidates: Vec<Value>) -> Value {
+    Value::Unknown(Arc::new(Unknown { why: why.clone(), span: Some(span), about: About::Fact, candidates }))
+}
+
+fn unknown_price(why: &str) -> Value {
+    Value::Unknown(Arc::new(Unknown { why: why.into(), span: None, about: About::Price, candidates: Vec::new() }))
+}
+
+/// Where a fact that a rule read stands, and how it is known.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Stand {
+    pub(super) name: &'static str,
+    pub(super) span: Option<Span>,
+    pub(super) defined: Option<Span>,
+    pub(super) origin: Option<Origin>,
+}
+
+impl Stand {
+    fn of<T>(name: &'static str, fact: &Fact<T>) -> Stand {
+        Stand { name, span: fact.span(), defined: fact.defined(), origin: fact.origin().cloned() }
+    }
+}
+
+/// The place and origin of a field of a resource.
+pub(super) fn stand(world: &World<'_>, id: u32, field: usize) -> Option<Stand> {
+    let resource = world.inventory.resources.get(id as usize)?;
+    let name = RESOURCE.schema.fields.get(field)?.name;
+    Some(match (RESOURCE.answers.get(field)?, name) {
+        (Answer::Stated(key), _) => Stand::of(name, resource.fact(*key)),
+        (_, "count") => Stand::of(name, &resource.count),
+        (_, "fit") => Stand::of(name, world.fit.get(id as usize).unwrap_or(&Fact::Absent)),
+        (_, "labels") => Stand { name, span: resource.labels.span, defined: resource.labels.span, origin: None },
+        (_, computed) => derived::stand(computed, resource),
+    })
+}
+
+/// The value of a field of a resource as text.
+pub(super) fn shown(asking: &Asking<'_>, id: u32, field: usize) -> String {
+    match asking.field(RESOURCE.handle(id), field) {
+        Value::Record(record) if record.schema.number_of_kind == COUNT.schema.number_of_kind => {
+            let count = asking.world.inventory.resources.get(id as usize).and_then(|it| it.count.value().copied());
+            count.map_or_else(String::new, |it| format!("{}..{}", format::number(it.floor), format::number(it.ceiling)))
+        }
+        // what is computed is no fact that a text could change by itself
+        Value::Record(_) => String::new(),
+        value => template::plain(&value),
+    }
+}
+
+/// The resource that a condition about everything read.
+pub(super) fn resource_of(record: Handle) -> Option<ResourceId> {
+    (record.schema.number_of_kind == kinds::RESOURCE).then_some(ResourceId(record.id as usize))
+}
+
+/// A line of `gpulint facts`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Entry {
+    pub name: String,
+    pub holds: String,
+    pub meaning: String,
+    pub values: Vec<&'static str>,
+}
+
+/// Every name that a page may use, as `gpulint facts` prints it.
+pub fn vocabulary() -> Vec<Entry> {
+    let mut entries = Vec::new();
+    for Named { name, holds, meaning, .. } in named() {
+        let (name, meaning) = (name.to_owned(), meaning.to_owned());
+        entries.push(Entry { name: name.clone(), holds: holds.to_string(), meaning, values: Vec::new() });
+        describe(&name, &holds, &mut entries);
+    }
+    entries
+}
+
+fn describe(path: &str, holds: &Type, entries: &mut Vec<Entry>) {
+    let Type::Record(schema) = holds else { return };
+    for field in &schema.fields {
+        let name = format!("{path}.{}", field.name);
+        let (holds, meaning) = (field.holds.to_string(), field.meaning.to_owned());
+        entries.push(Entry { name: name.clone(), holds, meaning, values: field.values.to_vec() });
+        // sums and counts are described once, where they are told about first
+        if !matches!(field.holds, Type::Record(schema) if schema.number.is_some()) {
+            describe(&name, &field.holds, entries);
+        }
+    }
+}
+
+/// Every function and macro that a page may use: how it is written, and what it means.
+pub fn functions() -> Vec<Entry> {
+    let entry = |(name, meaning): (String, &str)| {
+        let (holds, meaning) = (String::new(), meaning.to_owned());
+        Entry { name, holds, meaning, values: Vec::new() }
+    };
+    cel::callable().into_iter().map(entry).collect()
+}

@@ -1,0 +1,164 @@
+//! What things cost, now and otherwise.
+
+use std::sync::LazyLock;
+
+use super::table::{Records, rows};
+use super::{Asking, End, kinds, unknown_price};
+use crate::catalog::{Money, MoneyRange};
+use crate::pricing::{HOURS_PER_MONTH, Item, Scenario, Status};
+use crate::rules::cel::{Type, Value};
+
+pub(super) static MONEY: LazyLock<Records> = LazyLock::new(|| {
+    Records::new(
+        "money",
+        kinds::MONEY,
+        Some("expected"),
+        rows! {
+            floor: Type::Double, "Dollars, at least." => |asking, id| amount(asking, id, |it| it.floor);
+            expected: Type::Double, "Dollars, as the text sets it; in `saves`, each end in turn." => |asking, id| match asking.end.get() {
+                End::Floor => amount(asking, id, |it| it.floor),
+                End::Expected => amount(asking, id, |it| it.expected),
+                End::Ceiling => amount(asking, id, |it| it.ceiling),
+            };
+            ceiling: Type::Double, "Dollars, at most." => |asking, id| amount(asking, id, |it| it.ceiling);
+        },
+    )
+});
+
+static SCENARIOS: LazyLock<Records> = LazyLock::new(|| {
+    Records::new(
+        "scenarios",
+        kinds::SCENARIOS,
+        None,
+        rows! {
+            on_demand: MONEY.holds(), "On demand." => |asking, id| money(asking, id, Sum::OnDemand);
+            spot: MONEY.holds(), "On spot." => |asking, id| money(asking, id, Sum::Spot);
+            reserved_1y: MONEY.holds(), "Reserved for a year." => |asking, id| money(asking, id, Sum::Reserved1y);
+            reserved_3y: MONEY.holds(), "Reserved for three years." => |asking, id| money(asking, id, Sum::Reserved3y);
+        },
+    )
+});
+
+pub(super) static BILL: LazyLock<Records> = LazyLock::new(|| {
+    Records::new(
+        "bill",
+        kinds::BILL,
+        None,
+        rows! {
+            monthly: MONEY.holds(), "All of them for a month." => |asking, id| money(asking, id, Sum::Monthly);
+            hourly: MONEY.holds(), "One of them for an hour, as it is bought." => |asking, id| money(asking, id, Sum::Hourly);
+            monthly_if: SCENARIOS.holds(), "A month, bought in another way." => |_, id| SCENARIOS.value(id);
+            status: Type::Text, "priced, estimated, unpriced or unasked." => |asking, id| Value::text(status(asking.item(id)));
+            hours_per_month: Type::Double, "Hours of a month that are billed." => |asking, id| match asking.item(id) {
+                Some(item) => Value::Double(item.hours_per_month),
+                None => Value::Absent,
+            };
+        },
+    )
+});
+
+pub(super) static TOTAL: LazyLock<Records> = LazyLock::new(|| {
+    Records::new(
+        "total",
+        kinds::TOTAL,
+        None,
+        rows! {
+            rented: MONEY.holds(), "All machines for a month." => |asking, id| money(asking, id, Sum::Rented);
+            requested: MONEY.holds(), "All that pods ask for, for a month; a part of the machines." => |asking, id| money(asking, id, Sum::Requested);
+            unpriced: Type::Integer, "Resources without a price." => |asking, _| Value::Integer(asking.world.bill.unpriced as i64);
+        },
+    )
+});
+
+pub(super) fn all() -> [&'static Records; 4] {
+    [&MONEY, &SCENARIOS, &BILL, &TOTAL]
+}
+
+/// A sum of money that pages can name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Sum {
+    Monthly,
+    Hourly,
+    OnDemand,
+    Spot,
+    Reserved1y,
+    Reserved3y,
+    Smallest,
+    Saves,
+    Rented,
+    Requested,
+}
+
+const SUMS: [Sum; 10] = [
+    Sum::Monthly,
+    Sum::Hourly,
+    Sum::OnDemand,
+    Sum::Spot,
+    Sum::Reserved1y,
+    Sum::Reserved3y,
+    Sum::Smallest,
+    Sum::Saves,
+    Sum::Rented,
+    Sum::Requested,
+];
+
+/// A sum as a record: its number is that of the resource and of the sum.
+pub(super) fn money(asking: &Asking<'_>, id: u32, sum: Sum) -> Value {
+    if range(asking, id, sum).is_some() {
+        let place = SUMS.iter().position(|it| *it == sum).unwrap_or(0);
+        return MONEY.value(id * SUMS.len() as u32 + place as u32);
+    }
+    let status = asking.item(id).map(|item| &item.status);
+    unknown_price(match (sum, status) {
+        (Sum::Monthly | Sum::Hourly, Some(Status::Unpriced(why))) => why,
+        (Sum::Spot, _) => "no price on spot is known",
+        (Sum::Reserved1y | Sum::Reserved3y, _) => "no reserved price is known",
+        _ => "no price is known",
+    })
+}
+
+fn amount(asking: &Asking<'_>, id: u32, end: fn(&MoneyRange) -> Money) -> Value {
+    let sums = SUMS.len() as u32;
+    let sum = SUMS.get((id % sums) as usize).copied().unwrap_or(Sum::Monthly);
+    match range(asking, id / sums, sum) {
+        Some(range) => Value::Double(end(&range).usd()),
+        None => unknown_price("no price is known"),
+    }
+}
+
+fn range(asking: &Asking<'_>, id: u32, sum: Sum) -> Option<MoneyRange> {
+    let item = asking.item(id);
+    let if_bought = |scenario| item.and_then(|it| it.monthly_if.get(&scenario).copied());
+    match sum {
+        Sum::Monthly => item?.monthly,
+        Sum::Hourly => item?.per_hour,
+        Sum::OnDemand => if_bought(Scenario::OnDemand),
+        Sum::Spot => if_bought(Scenario::Spot),
+        Sum::Reserved1y => if_bought(Scenario::Reserved1y),
+        Sum::Reserved3y => if_bought(Scenario::Reserved3y),
+        Sum::Smallest => smallest(asking, id),
+        Sum::Saves => asking.saves,
+        Sum::Rented => Some(asking.world.bill.rented),
+        Sum::Requested => Some(asking.world.bill.requested),
+    }
+}
+
+/// The smaller machine for as many hours, as often.
+fn smallest(asking: &Asking<'_>, id: u32) -> Option<MoneyRange> {
+    let resource = asking.world.inventory.resources.get(id as usize)?;
+    let item = asking.item(id)?;
+    let choice = asking.world.fit.get(id as usize)?.value()?.smallest.as_ref()?;
+    let count = item.count.or(resource.count.value().copied())?;
+    let hours = if item.hours_per_month > 0.0 { item.hours_per_month } else { HOURS_PER_MONTH };
+    let monthly = |count: f64| choice.per_hour.times(hours * if count.is_finite() { count } else { 0.0 });
+    Some(MoneyRange { floor: monthly(count.floor), expected: monthly(count.expected), ceiling: monthly(count.ceiling) })
+}
+
+fn status(item: Option<&Item>) -> &'static str {
+    match item.map(|item| &item.status) {
+        Some(Status::Priced) => "priced",
+        Some(Status::Estimated(_)) => "estimated",
+        Some(Status::Unpriced(_)) => "unpriced",
+        Some(Status::Unasked) | None => "unasked",
+    }
+}

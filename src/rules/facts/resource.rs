@@ -1,0 +1,127 @@
+//! A resource: what its text states, and what follows from that.
+
+use std::sync::{Arc, LazyLock};
+
+use super::fit::{FIT, fit};
+use super::money::BILL;
+use super::table::{Answer, Records, Row, rows};
+use super::{Asking, End, derived, kinds, unknown_fact};
+use crate::inventory::{self, Fact, Key, Range};
+use crate::rules::cel::{About, Map, Type, Unknown, Value};
+
+pub(super) static COUNT: LazyLock<Records> = LazyLock::new(|| {
+    Records::new(
+        "count",
+        kinds::COUNT,
+        Some("expected"),
+        rows! {
+            floor: Type::Double, "Always." => |asking, id| of_count(asking, id, |it| it.floor);
+            expected: Type::Double, "As the text sets it." => |asking, id| match asking.end.get() {
+                End::Floor => of_count(asking, id, |it| it.floor),
+                End::Expected => of_count(asking, id, |it| it.expected),
+                End::Ceiling => of_count(asking, id, |it| it.ceiling),
+            };
+            ceiling: Type::Double, "At most; infinite where nothing limits it." => |asking, id| of_count(asking, id, |it| it.ceiling);
+        },
+    )
+});
+
+static LINK: LazyLock<Records> = LazyLock::new(|| {
+    Records::new(
+        "link",
+        kinds::LINK,
+        None,
+        rows! {
+            kind: Type::Text, "pool, autoscaler, stop or settings." => |asking, id| of_link(asking, id, |it| Value::text(it.kind.name()));
+            to: Type::Text, "The address at the other end." => |asking, id| of_link(asking, id, |it| Value::text(&*it.to));
+        },
+    )
+});
+
+pub(super) static RESOURCE: LazyLock<Records> = LazyLock::new(|| {
+    let stated = |key: &Key| Row {
+        name: key.name(),
+        holds: type_of(key.value_type()),
+        meaning: key.meaning(),
+        answer: Answer::Stated(*key),
+    };
+    let mut all: Vec<Row> = Key::ALL.iter().map(stated).collect();
+    all.extend(rows! {
+        address: Type::Text, "Its name as its own tool writes it." => |asking, id| asking.of(id, |it| Value::text(&*it.address));
+        kind: Type::Text, "The Terraform type or the Kubernetes kind." => |asking, id| asking.of(id, |it| Value::text(&*it.kind));
+        role: Type::Text, "rented: a machine that is paid for; requested: a share of one." => |asking, id| asking.of(id, |it| Value::text(it.role.name()));
+        front_end: Type::Text, "terraform, plan, kubernetes or chart." => |asking, id| asking.of(id, |it| Value::text(it.front_end.name()));
+        count: COUNT.holds(), "How many machines or pods there are." => count;
+        labels: Type::map(Type::Text, Type::Text), "Labels, tags and annotations by which cost is attributed." => labels;
+        taggable: Type::Flag, "It takes labels that reach the bill." => |asking, id| asking.of(id, |it| Value::Flag(it.labels.taggable));
+        links: Type::list(LINK.holds()), "What it is linked with." => links;
+        bill: BILL.holds(), "What it costs." => |_, id| BILL.value(id);
+        fit: FIT.holds(), "Whether its model fits." => fit;
+        gpus: Type::Text, "How many of which accelerator, for messages: 2 × 8 A100-80GB." => |asking, id| asking.of(id, |it| Value::text(derived::gpus(it)));
+        gpus_used: Type::Double, "Accelerators of one machine or pod that the declared parallelism uses." => |asking, id| asking.of(id, derived::gpus_used);
+        parallelism: Type::Integer, "Accelerators that the declared parallelism uses: tensor × pipeline × data." => |asking, id| asking.of(id, derived::parallelism);
+    });
+    let mut records = Records::new("resource", kinds::RESOURCE, None, all);
+    records.schema.has_facts = true;
+    records
+});
+
+pub(super) fn all() -> [&'static Records; 3] {
+    [&COUNT, &LINK, &RESOURCE]
+}
+
+fn type_of(key: inventory::Type) -> Type {
+    match key {
+        inventory::Type::Text => Type::Text,
+        inventory::Type::Integer => Type::Integer,
+        inventory::Type::Number => Type::Double,
+        inventory::Type::Flag => Type::Flag,
+        inventory::Type::List => Type::list(Type::Text),
+    }
+}
+
+fn count(asking: &Asking<'_>, id: u32) -> Value {
+    asking.of(id, |resource| match &resource.count {
+        Fact::Known(_) => COUNT.value(id),
+        Fact::Unknown(unknown) => unknown_fact(&unknown.why, unknown.span, Vec::new()),
+        Fact::Absent => Value::Absent,
+    })
+}
+
+fn of_count(asking: &Asking<'_>, id: u32, end: fn(&Range) -> f64) -> Value {
+    asking.of(id, |resource| resource.count.value().map_or(Value::Absent, |range| Value::Double(end(range))))
+}
+
+fn labels(asking: &Asking<'_>, id: u32) -> Value {
+    asking.of(id, |resource| {
+        let open = resource.labels.open.as_ref().map(|unknown| {
+            let (why, span) = (unknown.why.clone(), Some(unknown.span));
+            Arc::new(Unknown { why, span, about: About::Fact, candidates: Vec::new() })
+        });
+        let mut map = Map::lenient(open);
+        for (key, fact) in &resource.labels.entries {
+            match fact {
+                Fact::Known(known) => map.set(key, Value::Text(known.value.clone())),
+                Fact::Unknown(unknown) => map.set(key, unknown_fact(&unknown.why, unknown.span, Vec::new())),
+                Fact::Absent => {}
+            }
+        }
+        Value::Map(Arc::new(map))
+    })
+}
+
+/// Links of one resource that pages can see.
+const MAX_LINKS: u32 = 256;
+
+fn links(asking: &Asking<'_>, id: u32) -> Value {
+    asking.of(id, |it| {
+        let count = (it.links.len() as u32).min(MAX_LINKS);
+        Value::list((0..count).map(|place| LINK.value(id * MAX_LINKS + place)))
+    })
+}
+
+/// A link is numbered by its resource and its place among the links of it.
+fn of_link(asking: &Asking<'_>, id: u32, read: impl Fn(&inventory::Link) -> Value) -> Value {
+    let (resource, place) = (id / MAX_LINKS, id % MAX_LINKS);
+    asking.of(resource, |it| it.links.get(place as usize).map_or(Value::Absent, &read))
+}

@@ -1,0 +1,81 @@
+//! How the vocabulary is written down: a record is a list of rows, and a row says a name, a type, a meaning and how it is
+//! answered.
+
+use std::sync::LazyLock;
+
+use super::Asking;
+use crate::inventory::{Key, Purchase, Purpose};
+use crate::rules::cel::{Field, Handle, Schema, Type, Value};
+
+/// A kind of record: its schema, and how each field is answered.
+pub(super) struct Records {
+    pub(super) schema: Schema,
+    pub(super) answers: Vec<Answer>,
+}
+
+#[derive(Clone, Copy)]
+pub(super) enum Answer {
+    /// A fact of the resource with this number.
+    Stated(Key),
+    Computed(fn(&Asking<'_>, u32) -> Value),
+}
+
+pub(super) struct Row {
+    pub(super) name: &'static str,
+    pub(super) holds: Type,
+    pub(super) meaning: &'static str,
+    pub(super) answer: Answer,
+}
+
+impl Records {
+    /// `number` names the field that stands for the record where a number is wanted.
+    pub(super) fn new(name: &'static str, kind: usize, number: Option<&str>, rows: Vec<Row>) -> Records {
+        let number = number.and_then(|number| rows.iter().position(|row| row.name == number));
+        let answers = rows.iter().map(|row| row.answer).collect();
+        let field =
+            |row: Row| Field { name: row.name, holds: row.holds, values: values(row.name), meaning: row.meaning };
+        let fields = rows.into_iter().map(field).collect();
+        Records { schema: Schema { name, number_of_kind: kind, fields, number, has_facts: false }, answers }
+    }
+
+    pub(super) fn handle(&'static self, id: u32) -> Handle {
+        Handle { schema: &self.schema, id }
+    }
+
+    pub(super) fn value(&'static self, id: u32) -> Value {
+        Value::Record(self.handle(id))
+    }
+
+    pub(super) fn holds(&'static self) -> Type {
+        Type::Record(&self.schema)
+    }
+}
+
+/// Rows, one a line: `name: type, "meaning" => answer`.
+macro_rules! rows {
+    ($($name:ident : $holds:expr, $meaning:literal => $answer:expr;)*) => {
+        vec![$($crate::rules::facts::table::Row {
+            name: stringify!($name),
+            holds: $holds,
+            meaning: $meaning,
+            answer: $crate::rules::facts::table::Answer::Computed($answer),
+        }),*]
+    };
+}
+
+pub(super) use rows;
+
+/// All values of the facts that have a closed list of them.
+fn values(fact: &str) -> &'static [&'static str] {
+    static PURPOSES: LazyLock<Vec<&str>> = LazyLock::new(|| Purpose::ALL.iter().map(|it| it.name()).collect());
+    static PURCHASES: LazyLock<Vec<&str>> = LazyLock::new(|| Purchase::ALL.iter().map(|it| it.name()).collect());
+    match fact {
+        "purpose" => &PURPOSES,
+        "purchase" => &PURCHASES,
+        "role" => &["rented", "requested"],
+        "front_end" => &["terraform", "plan", "kubernetes", "chart"],
+        "verdict" => &["fits", "borderline", "does-not-fit"],
+        "status" => &["priced", "estimated", "unpriced", "unasked"],
+        _ => &[],
+    }
+}

@@ -1,0 +1,77 @@
+//! Numbers as messages write them.
+
+/// Dollars: whole above ten, with cents below, never as zero what is not.
+pub(super) fn usd(amount: f64) -> String {
+    if !amount.is_finite() {
+        return "an unknown amount".to_owned();
+    }
+    let sign = if amount < 0.0 { "-" } else { "" };
+    let amount = amount.abs();
+    if amount >= 10.0 {
+        return format!("{sign}${}", with_commas(amount.round() as u64));
+    }
+    if amount > 0.0 && amount < 0.005 {
+        return format!("{sign}under $0.01");
+    }
+    format!("{sign}${amount:.2}")
+}
+
+fn with_commas(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// A number with at most two digits behind the point, and none that are zero.
+pub(super) fn number(n: f64) -> String {
+    if !n.is_finite() {
+        return "no limit".to_owned();
+    }
+    let text = format!("{n:.2}");
+    match text.contains('.') {
+        true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
+        false => text,
+    }
+}
+
+/// Seconds in the largest unit that leaves no odd fraction.
+pub(super) fn time(seconds: f64) -> String {
+    let units = [(86_400.0, "day", "days"), (3600.0, "hour", "hours"), (60.0, "minute", "minutes")];
+    for (length, one, many) in units {
+        let amount = seconds / length;
+        if amount >= 1.0 && (amount * 10.0).fract().abs() < 1e-6 {
+            return format!("{} {}", number(amount), if amount == 1.0 { one } else { many });
+        }
+    }
+    format!("{} seconds", number(seconds))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn money_is_rounded_for_people() {
+        for (amount, text) in [
+            (0.0, "$0.00"),
+            (0.001, "under $0.01"),
+            (1.006, "$1.01"),
+            (12.5, "$13"),
+            (1_234_567.4, "$1,234,567"),
+            (-40.0, "-$40"),
+        ] {
+            assert_eq!(usd(amount), text);
+        }
+        assert_eq!(
+            (time(86_400.0).as_str(), time(5400.0).as_str(), time(90.0).as_str()),
+            ("1 day", "1.5 hours", "1.5 minutes")
+        );
+        assert_eq!((number(8.0).as_str(), number(0.5).as_str(), number(1.239).as_str()), ("8", "0.5", "1.24"));
+    }
+}

@@ -1,0 +1,262 @@
+//! The front matter of a page, field by field; what is wrong is noted and the next one read.
+
+use std::ops::Range;
+
+use super::expression::place_in;
+use super::{Expression, Mistake, meant, shifted};
+use crate::rules::cel::{Program, Scope, Type};
+use crate::rules::facts;
+use crate::rules::nearest::nearest;
+use crate::rules::template::Template;
+use crate::rules::yaml::{Name, Node, Value};
+
+/// Every field that a page may have.
+const FIELDS: [&str; 19] = [
+    "name", "group", "layer", "level", "risk", "since", "profile", "for", "params", "match", "when", "at", "related",
+    "message", "saves", "help", "fix", "untested", "extends",
+];
+
+pub(super) struct Fields<'a> {
+    entries: Vec<(Name, Node)>,
+    taken: Vec<String>,
+    text: &'a str,
+    front: Range<usize>,
+    pub(super) mistakes: Vec<Mistake>,
+}
+
+impl<'a> Fields<'a> {
+    pub(super) fn new(node: Node, text: &'a str, front: Range<usize>) -> Self {
+        let mut fields = Fields { entries: Vec::new(), taken: Vec::new(), text, front, mistakes: Vec::new() };
+        match node.value {
+            Value::Map(entries) => fields.entries = entries,
+            _ => fields.wrong(&node.at, "the front matter is no mapping", Some("write `name: value` lines".to_owned())),
+        }
+        fields
+    }
+
+    pub(super) fn wrong(&mut self, at: &Range<usize>, message: impl Into<String>, help: Option<String>) {
+        let at = shifted(at.clone(), self.front.start);
+        self.mistakes.push(Mistake { at, message: message.into(), help });
+    }
+
+    pub(super) fn missing(&mut self, field: &str) {
+        let start = self.front.start;
+        self.mistakes.push(
+            Mistake::new(start..start, format!("the page has no `{field}`")).with_help(format!("write `{field}: …`")),
+        );
+    }
+
+    pub(super) fn has(&self, field: &str) -> bool {
+        self.entries.iter().any(|(name, _)| name.text == field)
+    }
+
+    pub(super) fn take(&mut self, field: &str) -> Option<Node> {
+        self.taken.push(field.to_owned());
+        self.entries.iter().find(|(name, _)| name.text == field).map(|(_, node)| node.clone())
+    }
+
+    /// Fields that no page has.
+    pub(super) fn refuse_others(&mut self) {
+        let others: Vec<Name> = self
+            .entries
+            .iter()
+            .map(|(name, _)| name)
+            .filter(|name| !self.taken.contains(&name.text))
+            .cloned()
+            .collect();
+        for name in others {
+            let help = meant(&name, FIELDS);
+            self.wrong(&name.at, format!("there is no field `{}`", name.text), help);
+        }
+    }
+
+    pub(super) fn text(&mut self, field: &str) -> Option<String> {
+        let node = self.take(field)?;
+        match node.value {
+            Value::Text(text) => Some(text),
+            Value::Integer(n) => Some(n.to_string()),
+            Value::Number(n) => Some(n.to_string()),
+            _ => {
+                self.wrong(&node.at, format!("`{field}` is a text"), None);
+                None
+            }
+        }
+    }
+
+    pub(super) fn flag(&mut self, field: &str) -> Option<bool> {
+        let node = self.take(field)?;
+        match node.value {
+            Value::Flag(flag) => Some(flag),
+            _ => {
+                self.wrong(&node.at, format!("`{field}` is true or false"), None);
+                None
+            }
+        }
+    }
+
+    /// A name in small letters with dashes.
+    pub(super) fn kebab(&mut self, field: &str) -> Option<String> {
+        if !self.has(field) {
+            self.missing(field);
+        }
+        let at = self.place(field);
+        let text = self.text(field)?;
+        let words = text
+            .split('-')
+            .all(|word| !word.is_empty() && word.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit()));
+        if words && text.len() <= 64 {
+            return Some(text);
+        }
+        let help = "write small letters, digits and dashes: on-demand-batch".to_owned();
+        self.wrong(&at, format!("`{}` is no {field} of a rule", text.escape_debug()), Some(help));
+        None
+    }
+
+    fn place(&self, field: &str) -> Range<usize> {
+        self.entries.iter().find(|(name, _)| name.text == field).map_or(0..0, |(_, node)| node.at.clone())
+    }
+
+    /// One of a few words; a field without a default must be there.
+    pub(super) fn choice<T: Copy>(
+        &mut self,
+        field: &str,
+        choices: &[(&'static str, T)],
+        default: Option<T>,
+    ) -> Option<T> {
+        if !self.has(field) {
+            self.taken.push(field.to_owned());
+            if default.is_none() {
+                self.missing(field);
+            }
+            return default;
+        }
+        let at = self.place(field);
+        let text = self.text(field)?;
+        if let Some((_, choice)) = choices.iter().find(|(name, _)| *name == text) {
+            return Some(*choice);
+        }
+        let names: Vec<&str> = choices.iter().map(|(name, _)| *name).collect();
+        let help = match nearest(&text, names.iter().copied()) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => format!("it is {}", names.join(", ")),
+        };
+        self.wrong(&at, format!("`{field}` cannot be `{}`", text.escape_debug()), Some(help));
+        None
+    }
+
+    pub(super) fn map(&mut self, field: &str) -> Vec<(Name, Node)> {
+        match self.take(field) {
+            Some(Node { value: Value::Map(entries), .. }) => entries,
+            Some(Node { value: Value::Null, .. }) | None => Vec::new(),
+            Some(node) => {
+                self.wrong(&node.at, format!("`{field}` is a mapping"), None);
+                Vec::new()
+            }
+        }
+    }
+
+    /// A value, or `{ default: value, meaning: text }`.
+    pub(super) fn described(&mut self, node: Node) -> (String, Node) {
+        let Value::Map(entries) = node.value else { return (String::new(), node) };
+        let mut meaning = String::new();
+        let mut default = Node { value: Value::Null, at: node.at };
+        for (name, node) in entries {
+            match (name.text.as_str(), node.value) {
+                ("default", value) => default = Node { value, at: node.at },
+                ("meaning", Value::Text(text)) => meaning = text,
+                _ => {
+                    let help = meant(&name, ["default", "meaning"]);
+                    self.wrong(&name.at, format!("a parameter has no `{}`", name.text), help);
+                }
+            }
+        }
+        (meaning, default)
+    }
+
+    /// The texts of a field that is one or a list, each with its place.
+    fn texts(&mut self, field: &str) -> Vec<(String, Range<usize>)> {
+        let Some(node) = self.take(field) else { return Vec::new() };
+        let nodes = match node.value {
+            Value::List(items) => items,
+            _ => vec![node],
+        };
+        let mut texts = Vec::new();
+        for node in nodes {
+            match node.value {
+                Value::Text(text) => texts.push((text, node.at)),
+                _ => self.wrong(&node.at, format!("`{field}` is a text"), None),
+            }
+        }
+        texts
+    }
+
+    pub(super) fn expression(&mut self, field: &str, scope: &Scope<'_>, wanted: Option<&Type>) -> Option<Expression> {
+        let node = self.take(field)?;
+        let text = match node.value {
+            Value::Text(text) => text,
+            Value::Flag(flag) => flag.to_string(),
+            Value::Integer(n) => n.to_string(),
+            Value::Number(n) => n.to_string(),
+            _ => {
+                self.wrong(&node.at, format!("`{field}` is an expression"), None);
+                return None;
+            }
+        };
+        let at = shifted(node.at, self.front.start);
+        match Program::compile(&text, scope) {
+            Ok(program) => {
+                let program = if wanted == Some(&Type::Double) { program.into_number() } else { program };
+                let fits = wanted.is_none_or(|wanted| match wanted {
+                    Type::Double => matches!(program.result, Type::Double | Type::Integer | Type::Any),
+                    wanted => program.result == *wanted || program.result == Type::Any,
+                });
+                if fits {
+                    return Some(Expression { program, start: place_in(self.text, &at, &text, 0) });
+                }
+                let wanted = if wanted == Some(&Type::Double) { "a number" } else { "true or false" };
+                let message = format!("`{field}` is {wanted}, and this is {}", program.result);
+                self.mistakes.push(Mistake::new(at, message));
+            }
+            Err(problem) => {
+                let start = place_in(self.text, &at, &text, problem.at.start);
+                let end = place_in(self.text, &at, &text, problem.at.end).max(start);
+                self.mistakes.push(Mistake { at: start..end, message: problem.message, help: problem.help });
+            }
+        }
+        None
+    }
+
+    pub(super) fn templates(&mut self, field: &str, scope: &Scope<'_>) -> Vec<Template> {
+        let mut templates = Vec::new();
+        for (text, at) in self.texts(field) {
+            let at = shifted(at, self.front.start);
+            match Template::parse(&text, scope) {
+                Ok(template) => templates.push(template),
+                Err(problem) => {
+                    let start = place_in(self.text, &at, &text, problem.at.start);
+                    let end = place_in(self.text, &at, &text, problem.at.end).max(start);
+                    self.mistakes.push(Mistake { at: start..end, message: problem.message, help: problem.help });
+                }
+            }
+        }
+        templates
+    }
+
+    /// Facts of the resource, by their places in its schema.
+    pub(super) fn facts(&mut self, field: &str) -> Vec<usize> {
+        let schema = facts::resource_schema();
+        let mut found = Vec::new();
+        for (text, at) in self.texts(field) {
+            let short = text.strip_prefix("resource.").unwrap_or(&text);
+            match schema.field(short) {
+                Some(place) => found.push(place),
+                None => {
+                    let name = Name { text: short.to_owned(), at: at.clone() };
+                    let help = meant(&name, schema.fields.iter().map(|field| field.name));
+                    self.wrong(&at, format!("there is no fact called `{short}`"), help);
+                }
+            }
+        }
+        found
+    }
+}

@@ -1,0 +1,71 @@
+//! `match`: plain values of facts, compared before any expression is evaluated.
+
+use super::fields::Fields;
+use super::{LooksAt, constant, meant};
+use crate::rules::cel::{self, Type, Value};
+use crate::rules::facts;
+use crate::rules::yaml;
+
+/// A fact and the values that it may have.
+#[derive(Debug)]
+pub(in crate::rules) struct Match {
+    /// Its place among the facts of a resource.
+    pub(in crate::rules) fact: usize,
+    pub(in crate::rules) accepts: Vec<Value>,
+}
+
+pub(super) fn read(fields: &mut Fields, looks_at: LooksAt) -> Vec<Match> {
+    let schema = facts::resource_schema();
+    let mut matches = Vec::new();
+    let entries = fields.map("match");
+    if looks_at == LooksAt::Repository
+        && let Some((name, _)) = entries.first()
+    {
+        let help = "select among `resources` in `when`".to_owned();
+        fields.wrong(&name.at, "a rule about the repository has nothing to match", Some(help));
+        return matches;
+    }
+    for (name, node) in entries {
+        let short = name.text.strip_prefix("resource.").unwrap_or(&name.text);
+        let Some(fact) = schema.field(short) else {
+            let help = meant(&name, schema.fields.iter().map(|field| field.name));
+            fields.wrong(&name.at, format!("there is no fact called `{}`", name.text), help);
+            continue;
+        };
+        let field = &schema.fields[fact];
+        let items = match node.value {
+            yaml::Value::List(items) => items,
+            _ => vec![node],
+        };
+        let mut accepts = Vec::with_capacity(items.len());
+        for item in items {
+            match accepted(&item, field) {
+                Ok(value) => accepts.push(value),
+                Err((message, help)) => fields.wrong(&item.at, message, help),
+            }
+        }
+        matches.push(Match { fact, accepts });
+    }
+    matches
+}
+
+type Refused = (String, Option<String>);
+
+fn accepted(item: &yaml::Node, field: &cel::Field) -> Result<Value, Refused> {
+    let refused = || (format!("`{}` is {}, which cannot be matched with this", field.name, field.holds), None);
+    let value = constant(item).ok_or_else(refused)?;
+    let one = match &field.holds {
+        Type::List(of) => of,
+        other => other,
+    };
+    match (&value, one) {
+        (Value::Text(text), Type::Text) if !field.values.is_empty() && !field.values.contains(&&**text) => {
+            let problem = cel::never(field.name, text, field.values, 0..0);
+            Err((problem.message, problem.help))
+        }
+        (Value::Text(_), Type::Text)
+        | (Value::Flag(_), Type::Flag)
+        | (Value::Integer(_) | Value::Double(_), Type::Integer | Type::Double) => Ok(value),
+        _ => Err(refused()),
+    }
+}

@@ -1,0 +1,294 @@
+//! A page: the text of a rule, read and checked.
+
+mod expression;
+mod fields;
+mod matching;
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use crate::diagnostic::Level;
+
+use super::cel::{self, Meaning, Program, Scope, Type, Value, Variable};
+use super::facts::{self, SeenBy, variable};
+use super::nearest::nearest;
+use super::settings::{Parameter, Profile};
+use super::template::Template;
+use super::yaml::{self, Name, Node};
+use super::{Layer, Risk};
+use fields::Fields;
+pub(super) use matching::Match;
+
+/// A rule as its page defines it.
+#[derive(Debug)]
+pub struct Page {
+    pub name: String,
+    pub group: String,
+    pub layer: Layer,
+    pub level: Level,
+    pub risk: Risk,
+    pub since: String,
+    pub profile: Profile,
+    pub looks_at: LooksAt,
+    pub parameters: Vec<Declared>,
+    /// The page has no examples on purpose.
+    pub untested: bool,
+    /// The whole page.
+    pub text: Arc<str>,
+    /// Where the prose starts.
+    pub prose: usize,
+    pub(super) matches: Vec<Match>,
+    pub(super) when: Option<Expression>,
+    /// Facts to point at: the first that stands in the text.
+    pub(super) at: Vec<usize>,
+    pub(super) related: Vec<usize>,
+    pub(super) messages: Vec<Template>,
+    pub(super) help: Vec<Template>,
+    pub(super) saves: Option<Expression>,
+}
+
+/// What a condition is evaluated for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LooksAt {
+    /// Each resource.
+    Resource,
+    /// All of them, once.
+    Repository,
+}
+
+/// A parameter of a page.
+#[derive(Debug, Clone)]
+pub struct Declared {
+    pub name: String,
+    pub meaning: String,
+    pub(super) value: Value,
+}
+
+#[derive(Debug)]
+pub(super) struct Expression {
+    pub(super) program: Program,
+    /// Where it starts in the page, to tell where it failed.
+    pub(super) start: usize,
+}
+
+/// What is wrong with a page, and where: bytes from its start.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Mistake {
+    pub at: Range<usize>,
+    pub message: String,
+    pub help: Option<String>,
+}
+
+impl Mistake {
+    pub(super) fn new(at: Range<usize>, message: impl Into<String>) -> Self {
+        Mistake { at, message: message.into(), help: None }
+    }
+
+    #[must_use]
+    pub(super) fn with_help(mut self, help: impl Into<String>) -> Self {
+        self.help = Some(help.into());
+        self
+    }
+}
+
+/// The largest page that is read.
+const MAX_BYTES: usize = 256 << 10;
+
+/// The line that opens and closes front matter.
+const FENCE: &str = "---";
+
+impl Page {
+    /// Reads a page; `parameters` replace its defaults.
+    pub fn read(text: &Arc<str>, parameters: &[(&str, &Parameter)]) -> Result<Page, Vec<Mistake>> {
+        let front = front_matter(text).map_err(|mistake| vec![mistake])?;
+        let node = yaml::parse(&text[front.clone()])
+            .map_err(|broken| vec![Mistake::new(shifted(broken.at, front.start), broken.message)])?;
+        let mut fields = Fields::new(node, text, front.clone());
+        let page = build(&mut fields, text, front.end, parameters);
+        match page {
+            Some(page) if fields.mistakes.is_empty() => Ok(page),
+            _ => Err(fields.mistakes),
+        }
+    }
+
+    /// The prose and the examples.
+    pub fn body(&self) -> &str {
+        self.text.get(self.prose..).unwrap_or_default()
+    }
+
+    /// The first sentence of the prose.
+    pub fn summary(&self) -> &str {
+        let mut lines = self.body().lines().map(str::trim);
+        lines.find(|line| !line.is_empty() && !line.starts_with('#')).unwrap_or_default()
+    }
+}
+
+/// The bytes between the two lines of dashes.
+fn front_matter(text: &str) -> Result<Range<usize>, Mistake> {
+    let help = "a page starts with `---`, its front matter, and `---` again";
+    if text.len() > MAX_BYTES {
+        return Err(Mistake::new(
+            0..0,
+            format!("the page has {} bytes, more than the limit of {MAX_BYTES}", text.len()),
+        ));
+    }
+    let mark = text.len() - text.trim_start_matches('\u{feff}').len();
+    let mut at = mark;
+    let mut start = None;
+    for line in text[mark..].split_inclusive('\n') {
+        if line.trim_end() == FENCE {
+            match start {
+                None => start = Some(at + line.len()),
+                Some(start) => return Ok(start..at),
+            }
+        } else if start.is_none() && !line.trim().is_empty() {
+            return Err(Mistake::new(at..at + line.trim_end().len(), "the page has no front matter").with_help(help));
+        }
+        at += line.len();
+    }
+    let what = if start.is_some() { "the front matter does not end" } else { "the page has no front matter" };
+    Err(Mistake::new(0..0, what).with_help(help))
+}
+
+fn shifted(at: Range<usize>, by: usize) -> Range<usize> {
+    at.start + by..at.end + by
+}
+
+/// Builds what can be built, and notes everything that is wrong.
+fn build(fields: &mut Fields, text: &Arc<str>, prose: usize, given: &[(&str, &Parameter)]) -> Option<Page> {
+    let name = fields.kebab("name");
+    let group = fields.kebab("group");
+    let layer = fields.choice("layer", &Layer::ALL.map(|it| (it.name(), it)), None);
+    let level = fields.choice("level", &Level::ALL.map(|it| (it.name(), it)), None);
+    let risk = fields.choice("risk", &Risk::ALL.map(|it| (it.name(), it)), None);
+    let profile = fields.choice("profile", &Profile::ALL.map(|it| (it.name(), it)), Some(Profile::Standard));
+    let looks_at = fields.choice(
+        "for",
+        &[("resource", LooksAt::Resource), ("repository", LooksAt::Repository)],
+        Some(LooksAt::Resource),
+    );
+    let since = fields.text("since").unwrap_or_default();
+    let untested = fields.flag("untested").unwrap_or(false);
+    let parameters = parameters(fields, given);
+    let looks_at = looks_at?;
+    let scope = scope(looks_at, &parameters, false);
+    let told = self::scope(looks_at, &parameters, true);
+    let matches = matching::read(fields, looks_at);
+    let when = fields.expression("when", &scope, Some(&Type::Flag));
+    let saves = fields.expression("saves", &scope, Some(&Type::Double));
+    let at = fields.facts("at");
+    let related = fields.facts("related");
+    let messages = fields.templates("message", &told);
+    let help = fields.templates("help", &told);
+    if messages.is_empty() && !fields.has("message") {
+        fields.missing("message");
+    }
+    if when.is_none() && matches.is_empty() && !fields.has("when") && !fields.has("match") {
+        fields.missing("when");
+    }
+    fields.take("fix");
+    fields.refuse_others();
+    Some(Page {
+        name: name?,
+        group: group?,
+        layer: layer?,
+        level: level?,
+        risk: risk?,
+        since,
+        profile: profile?,
+        looks_at,
+        parameters,
+        untested,
+        text: text.clone(),
+        prose: prose + FENCE.len(),
+        matches,
+        when,
+        at,
+        related,
+        messages,
+        help,
+        saves,
+    })
+}
+
+/// What the expressions of a page may name.
+fn scope(looks_at: LooksAt, parameters: &[Declared], in_messages: bool) -> Scope<'static> {
+    let mut values = cel::Map::default();
+    for parameter in parameters {
+        values.set(&parameter.name, parameter.value.clone());
+    }
+    let seen = |by: SeenBy| match by {
+        SeenBy::Both => true,
+        SeenBy::Messages => in_messages,
+        SeenBy::Resource => looks_at == LooksAt::Resource,
+        SeenBy::Repository => looks_at == LooksAt::Repository,
+    };
+    let mut variables: Vec<Variable<'static>> = facts::named()
+        .into_iter()
+        .filter(|named| seen(named.seen_by))
+        .map(|named| Variable { name: named.name, holds: named.holds, stands_for: Meaning::Host(named.number) })
+        .collect();
+    let params = Value::Map(Arc::new(values));
+    variables.push(Variable { name: "params", holds: Type::Any, stands_for: Meaning::Constant(params) });
+    let implied = (looks_at == LooksAt::Resource).then(|| (variable::RESOURCE, facts::resource_schema()));
+    Scope { variables, implied, unchecked: false }
+}
+
+/// The parameters of the page, with what is given for them.
+fn parameters(fields: &mut Fields, given: &[(&str, &Parameter)]) -> Vec<Declared> {
+    let mut declared = Vec::new();
+    for (name, node) in fields.map("params") {
+        let (meaning, node) = fields.described(node);
+        let Some(default) = constant(&node) else {
+            fields.wrong(&node.at, "a parameter is a bool, a number, a text or a list of texts", None);
+            continue;
+        };
+        let value = match given.iter().rev().find(|(given, _)| *given == name.text) {
+            Some((_, given)) => conform(given, &default).unwrap_or(default),
+            None => default,
+        };
+        declared.push(Declared { name: name.text, meaning, value });
+    }
+    declared
+}
+
+fn constant(node: &Node) -> Option<Value> {
+    Some(match &node.value {
+        yaml::Value::Flag(flag) => Value::Flag(*flag),
+        yaml::Value::Integer(n) => Value::Integer(*n),
+        yaml::Value::Number(n) => Value::Double(*n),
+        yaml::Value::Text(text) => Value::text(text.as_str()),
+        yaml::Value::List(items) => Value::list(items.iter().map(constant).collect::<Option<Vec<Value>>>()?),
+        yaml::Value::Null | yaml::Value::Map(_) => return None,
+    })
+}
+
+/// What is given, as the type of the default; `None` where it does not have that type.
+pub(super) fn conform(given: &Parameter, default: &Value) -> Option<Value> {
+    Some(match (given, default) {
+        (Parameter::Flag(flag), Value::Flag(_)) => Value::Flag(*flag),
+        (Parameter::Integer(n), Value::Integer(_)) => Value::Integer(*n),
+        (Parameter::Integer(n), Value::Double(_)) => Value::Double(*n as f64),
+        (Parameter::Number(n), Value::Double(_)) => Value::Double(*n),
+        (Parameter::Number(n), Value::Integer(_)) if n.fract() == 0.0 && n.abs() < 9e15 => Value::Integer(*n as i64),
+        (Parameter::Text(text), Value::Text(_)) => Value::text(text.as_str()),
+        (Parameter::Texts(texts), Value::List(_)) => Value::list(texts.iter().map(|text| Value::text(text.as_str()))),
+        _ => return None,
+    })
+}
+
+/// The type of a parameter as a message names it.
+pub(super) fn kind_of(value: &Value) -> String {
+    match value {
+        Value::Integer(_) => "a whole number".to_owned(),
+        Value::Double(_) => "a number".to_owned(),
+        Value::Flag(_) => "true or false".to_owned(),
+        Value::Text(_) => "a text".to_owned(),
+        _ => "a list of texts".to_owned(),
+    }
+}
+
+/// The nearest of the names, as help.
+fn meant<'a>(name: &Name, known: impl IntoIterator<Item = &'a str>) -> Option<String> {
+    nearest(&name.text, known).map(|near| format!("did you mean `{near}`?"))
+}

@@ -1,0 +1,185 @@
+//! The rules of a run: the pages that were built in, a team's own, and which of them are on.
+
+use std::sync::Arc;
+
+use crate::diagnostic::{Diagnostic, Level};
+use crate::source::Span;
+
+use super::facts::World;
+use super::judge::judge;
+use super::nearest::nearest;
+use super::page::{self, Mistake, Page};
+use super::settings::{Override, PageText, Parameter, Settings};
+use super::{Broken, Judgement};
+
+include!(concat!(env!("OUT_DIR"), "/pages.rs"));
+
+/// The rules of a run.
+#[derive(Debug, Default)]
+pub struct Rules {
+    pages: Vec<Page>,
+    on: Vec<bool>,
+    settings: Settings,
+}
+
+impl Rules {
+    /// Loads the built-in pages and some of a team's own. A page that does not load is told about and left out.
+    pub fn load(own: &[PageText], settings: Settings) -> (Rules, Vec<Diagnostic>) {
+        let mut rules = Rules::default();
+        let mut wrong = Vec::new();
+        for (path, text) in BUILT_IN {
+            rules.add(path, &Arc::from(*text), None, &settings, &mut wrong);
+        }
+        for own in own {
+            rules.add(&own.path, &own.text, Some(own), &settings, &mut wrong);
+        }
+        rules.pages.sort_by(|a, b| a.name.cmp(&b.name));
+        rules.on = rules.pages.iter().map(|page| is_on(page, &settings)).collect();
+        rules.check_names(&settings, &mut wrong);
+        rules.settings = settings;
+        (rules, wrong)
+    }
+
+    fn add(
+        &mut self,
+        path: &str,
+        text: &Arc<str>,
+        own: Option<&PageText>,
+        settings: &Settings,
+        wrong: &mut Vec<Diagnostic>,
+    ) {
+        // what is set for a rule is found by its file, before the page is read
+        let stem = path.rsplit('/').next().unwrap_or(path).trim_end_matches(".md");
+        let set = settings.rules.get(stem);
+        let given: Vec<(&str, &Parameter)> =
+            set.iter().flat_map(|set| &set.parameters).map(|(name, value, _)| (name.as_str(), value)).collect();
+        let mut page = match Page::read(text, &given) {
+            Ok(page) => page,
+            Err(mistakes) => {
+                wrong.extend(mistakes.into_iter().map(|mistake| diagnostic(mistake, path, text, own)));
+                return;
+            }
+        };
+        if page.name != stem {
+            let mistake = Mistake::new(0..0, format!("the rule is called `{}`, its file `{stem}.md`", page.name));
+            wrong.push(diagnostic(mistake.with_help("give both the same name"), path, text, own));
+            return;
+        }
+        if self.pages.iter().any(|known| known.name == page.name) {
+            let mistake = Mistake::new(0..0, format!("there is a rule `{}` already", page.name));
+            wrong.push(diagnostic(mistake.with_help("choose another name"), path, text, own));
+            return;
+        }
+        if let Some(set) = set {
+            check_override(&page, set, wrong);
+            page.level = set.level.unwrap_or(page.level);
+        }
+        self.pages.push(page);
+    }
+
+    /// Every rule, by name.
+    pub fn pages(&self) -> &[Page] {
+        &self.pages
+    }
+
+    pub fn page(&self, name: &str) -> Option<&Page> {
+        self.pages.iter().find(|page| page.name == name)
+    }
+
+    pub fn is_on(&self, name: &str) -> bool {
+        self.pages.iter().zip(&self.on).any(|(page, on)| page.name == name && *on)
+    }
+
+    /// What the rules that are on say.
+    pub fn judge(&self, world: &World<'_>) -> Judgement {
+        let pages: Vec<&Page> = self.pages.iter().zip(&self.on).filter(|(_, on)| **on).map(|(page, _)| page).collect();
+        judge(&pages, world, &self.settings)
+    }
+
+    /// A name for a message: the nearest rule or group.
+    pub fn nearest(&self, name: &str) -> Option<&str> {
+        let groups = self.pages.iter().map(|page| page.group.as_str());
+        nearest(name, self.pages.iter().map(|page| page.name.as_str()).chain(groups))
+    }
+
+    fn knows(&self, name: &str) -> bool {
+        name == ALL || self.pages.iter().any(|page| page.name == name || page.group == name)
+    }
+
+    /// Names in settings that no rule and no group has.
+    fn check_names(&self, settings: &Settings, wrong: &mut Vec<Diagnostic>) {
+        let selected = settings.select.iter().chain(&settings.ignore).map(|(name, span)| (name, *span));
+        let set = settings.rules.iter().map(|(name, set)| (name, set.span));
+        for (name, span) in
+            selected.filter(|(name, _)| !self.knows(name)).chain(set.filter(|(name, _)| self.page(name).is_none()))
+        {
+            let diagnostic = Diagnostic::new(Level::Error, format!("there is no rule `{}`", name.escape_debug()), span);
+            wrong.push(match self.nearest(name) {
+                Some(near) => diagnostic.with_help(format!("did you mean `{near}`?")),
+                None => diagnostic.with_help("`gpulint rules list` shows them all"),
+            });
+        }
+    }
+}
+
+/// Selects every rule.
+const ALL: &str = "all";
+
+fn is_on(page: &Page, settings: &Settings) -> bool {
+    let named = |names: &[(String, Option<Span>)], exact: bool| {
+        names.iter().any(|(name, _)| *name == page.name || !exact && (*name == page.group || name == ALL))
+    };
+    if named(&settings.ignore, true) {
+        return false;
+    }
+    if named(&settings.select, true) {
+        return true;
+    }
+    if named(&settings.ignore, false) {
+        return false;
+    }
+    match settings.select.is_empty() {
+        true => page.profile <= settings.profile,
+        false => named(&settings.select, false),
+    }
+}
+
+fn check_override(page: &Page, set: &Override, wrong: &mut Vec<Diagnostic>) {
+    for (name, given, span) in &set.parameters {
+        let Some(declared) = page.parameters.iter().find(|declared| declared.name == *name) else {
+            let message = format!("{} has no parameter `{}`", page.name, name.escape_debug());
+            let diagnostic = Diagnostic::new(Level::Error, message, *span);
+            wrong.push(match nearest(name, page.parameters.iter().map(|it| it.name.as_str())) {
+                Some(near) => diagnostic.with_help(format!("did you mean `{near}`?")),
+                None if page.parameters.is_empty() => diagnostic.with_help("it has none"),
+                None => {
+                    let names: Vec<&str> = page.parameters.iter().map(|it| it.name.as_str()).collect();
+                    diagnostic.with_help(format!("it has {}", names.join(", ")))
+                }
+            });
+            continue;
+        };
+        if page::conform(given, &declared.value).is_none() {
+            let message = format!("`{name}` of {} is {}", page.name, page::kind_of(&declared.value));
+            wrong.push(Diagnostic::new(Level::Error, message, *span));
+        }
+    }
+}
+
+/// A mistake in a page as a message. Built-in pages are in no tree, so their place is a part of the message.
+fn diagnostic(mistake: Mistake, path: &str, text: &str, own: Option<&PageText>) -> Diagnostic {
+    let (message, span) = match own {
+        Some(own) => (mistake.message, Some(Span::new(own.file, mistake.at.start, mistake.at.end))),
+        None => {
+            let line = text.get(..mistake.at.start).unwrap_or_default().matches('\n').count() + 1;
+            (format!("{path}:{line}: {}", mistake.message), None)
+        }
+    };
+    Diagnostic { help: mistake.help, ..Diagnostic::new(Level::Error, message, span) }
+}
+
+impl From<Broken> for Diagnostic {
+    fn from(broken: Broken) -> Self {
+        Diagnostic::new(Level::Error, format!("the rule {} fails: {}", broken.rule, broken.message), None)
+    }
+}

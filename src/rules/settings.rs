@@ -1,0 +1,74 @@
+//! What a configuration says about rules. The rules are told; they never read a configuration.
+
+use std::collections::BTreeMap;
+
+use crate::diagnostic::Level;
+use crate::source::{FileId, Span};
+
+#[derive(Debug, Clone, Default)]
+pub struct Settings {
+    pub profile: Profile,
+    /// Rules, groups or `all`: these are on, whatever the profile says.
+    pub select: Vec<(String, Option<Span>)>,
+    /// Rules or groups: these are off.
+    pub ignore: Vec<(String, Option<Span>)>,
+    /// By the name of the rule.
+    pub rules: BTreeMap<String, Override>,
+    /// Label keys that everything must carry.
+    pub required_labels: Vec<String>,
+    /// The accelerators that each purpose may use.
+    pub tiers: BTreeMap<String, Vec<String>>,
+}
+
+/// How many rules are on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub enum Profile {
+    /// What nobody argues with.
+    Essential,
+    #[default]
+    Standard,
+    All,
+}
+
+impl Profile {
+    pub const ALL: [Profile; 3] = [Profile::Essential, Profile::Standard, Profile::All];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Profile::Essential => "essential",
+            Profile::Standard => "standard",
+            Profile::All => "all",
+        }
+    }
+
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|profile| profile.name() == name)
+    }
+}
+
+/// What is set for one rule.
+#[derive(Debug, Clone, Default)]
+pub struct Override {
+    /// Where the rule is named.
+    pub span: Option<Span>,
+    pub level: Option<Level>,
+    pub parameters: Vec<(String, Parameter, Option<Span>)>,
+}
+
+/// The value of a parameter as a configuration can write it.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Parameter {
+    Flag(bool),
+    Integer(i64),
+    Number(f64),
+    Text(String),
+    Texts(Vec<String>),
+}
+
+/// The text of a page that somebody wrote.
+#[derive(Debug, Clone)]
+pub struct PageText {
+    pub path: String,
+    pub text: std::sync::Arc<str>,
+    pub file: FileId,
+}

@@ -1,0 +1,217 @@
+//! Messages with facts in them: `{gpus} cost {bill.monthly.expected | usd}/month`.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::cel::{About, Budget, Host, Problem, Program, Scope, Type, Unknown, Value};
+use super::format;
+use super::nearest::nearest;
+
+#[derive(Debug)]
+pub(super) struct Template {
+    parts: Vec<Part>,
+}
+
+#[derive(Debug)]
+enum Part {
+    Text(String),
+    Value(Program, Format),
+}
+
+/// How a value is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Format {
+    /// As its type suggests.
+    Plain,
+    Usd,
+    Gib,
+    Percent,
+    /// Seconds as people say them.
+    Time,
+}
+
+const FORMATS: [(&str, Format); 4] =
+    [("usd", Format::Usd), ("gib", Format::Gib), ("percent", Format::Percent), ("time", Format::Time)];
+
+/// A message with its facts, or which of them is missing.
+pub(super) struct Rendered {
+    pub(super) text: String,
+    pub(super) missing: Option<Arc<Unknown>>,
+    pub(super) failure: Option<String>,
+}
+
+impl Template {
+    pub(super) fn parse(text: &str, scope: &Scope<'_>) -> Result<Template, Problem> {
+        let mut parts = Vec::new();
+        let mut plain = String::new();
+        let mut at = 0;
+        while let Some(c) = text[at..].chars().next() {
+            let rest = &text[at..];
+            if rest.starts_with("{{") || rest.starts_with("}}") {
+                plain.push(c);
+                at += 2;
+            } else if c == '}' {
+                return Err(Problem::new(at..at + 1, "`}` closes nothing").with_help("write `}}` for a brace"));
+            } else if c == '{' {
+                let end = closing(text, at)?;
+                if !plain.is_empty() {
+                    parts.push(Part::Text(std::mem::take(&mut plain)));
+                }
+                parts.push(placeholder(text, at + 1..end, scope)?);
+                at = end + 1;
+            } else {
+                plain.push(c);
+                at += c.len_utf8();
+            }
+        }
+        if !plain.is_empty() {
+            parts.push(Part::Text(plain));
+        }
+        Ok(Template { parts })
+    }
+
+    pub(super) fn render(&self, host: &dyn Host) -> Rendered {
+        let mut rendered = Rendered { text: String::new(), missing: None, failure: None };
+        let mut after_unknown_money = false;
+        for part in &self.parts {
+            let (program, format) = match part {
+                Part::Text(text) if after_unknown_money => {
+                    // nobody says "an unknown price/month"
+                    let unit =
+                        ["/month", "/hour", " a month", " an hour"].iter().find_map(|unit| text.strip_prefix(unit));
+                    rendered.text.push_str(unit.unwrap_or(text));
+                    after_unknown_money = false;
+                    continue;
+                }
+                Part::Text(text) => {
+                    rendered.text.push_str(text);
+                    continue;
+                }
+                Part::Value(program, format) => (program, *format),
+            };
+            match program.evaluate(host, &mut Budget::standard()).result {
+                Ok(Value::Unknown(unknown)) => {
+                    after_unknown_money = format == Format::Usd || unknown.about == About::Price;
+                    rendered.text.push_str(if after_unknown_money { "an unknown price" } else { "unknown" });
+                    rendered.missing = Some(unknown);
+                }
+                Ok(Value::Absent) => {
+                    rendered.text.push_str("none");
+                    rendered.missing.get_or_insert_with(|| {
+                        let why = "the text does not say it".into();
+                        Arc::new(Unknown { why, span: None, about: About::Fact, candidates: Vec::new() })
+                    });
+                }
+                Ok(value) => rendered.text.push_str(&written(&value, format)),
+                Err(failure) => rendered.failure = Some(failure.message),
+            }
+        }
+        rendered
+    }
+}
+
+/// Where a placeholder ends: at the brace that is neither in quotes nor closes one inside.
+fn closing(text: &str, open: usize) -> Result<usize, Problem> {
+    let mut depth = 0usize;
+    let mut quote = None;
+    for (at, c) in text[open..].char_indices() {
+        match (quote, c) {
+            (Some(q), c) if c == q => quote = None,
+            (Some(_), _) => {}
+            (None, '"' | '\'') => quote = Some(c),
+            (None, '{') => depth += 1,
+            (None, '}') if depth == 1 => return Ok(open + at),
+            (None, '}') => depth -= 1,
+            _ => {}
+        }
+    }
+    Err(Problem::new(open..open + 1, "`{` is not closed").with_help("write `{{` for a brace"))
+}
+
+fn placeholder(text: &str, inner: Range<usize>, scope: &Scope<'_>) -> Result<Part, Problem> {
+    let body = &text[inner.clone()];
+    let (expression, format) = match split_format(body) {
+        Some(bar) => {
+            let name = body[bar + 1..].trim();
+            let at = inner.start + bar + 1..inner.end;
+            match FORMATS.iter().find(|(known, _)| *known == name) {
+                Some((_, format)) => (&body[..bar], *format),
+                None => {
+                    let problem = Problem::new(at, format!("there is no format `{name}`"));
+                    return Err(match nearest(name, FORMATS.iter().map(|(known, _)| *known)) {
+                        Some(near) => problem.with_help(format!("did you mean `{near}`?")),
+                        None => problem.with_help("it is usd, gib, percent or time"),
+                    });
+                }
+            }
+        }
+        None => (body, Format::Plain),
+    };
+    let moved = |mut problem: Problem| {
+        problem.at = inner.start + problem.at.start..inner.start + problem.at.end;
+        problem
+    };
+    let program = Program::compile(expression, scope).map_err(moved)?;
+    let at = inner.start..inner.start + expression.len();
+    let is_number = matches!(program.result, Type::Integer | Type::Unsigned | Type::Double | Type::Any)
+        || matches!(program.result, Type::Record(schema) if schema.number.is_some());
+    match (&program.result, format) {
+        (_, Format::Plain) | (Type::Any, _) => {}
+        _ if is_number => {}
+        (other, _) => return Err(Problem::new(at, format!("a number is wanted here, and this is {other}"))),
+    }
+    if matches!(program.result, Type::Map(..) | Type::Optional(_))
+        || matches!(program.result, Type::Record(schema) if schema.number.is_none())
+    {
+        return Err(Problem::new(at, format!("a {} cannot be shown", program.result)));
+    }
+    Ok(Part::Value(program.into_number(), format))
+}
+
+/// The last `|` that is no `||` and not in quotes.
+fn split_format(body: &str) -> Option<usize> {
+    let bytes = body.as_bytes();
+    let mut quote = None;
+    let mut found = None;
+    for (at, byte) in bytes.iter().enumerate() {
+        match (quote, byte) {
+            (Some(q), byte) if byte == q => quote = None,
+            (Some(_), _) => {}
+            (None, b'"' | b'\'') => quote = Some(byte),
+            (None, b'|') => {
+                let doubled = bytes.get(at + 1) == Some(&b'|') || at > 0 && bytes.get(at - 1) == Some(&b'|');
+                found = if doubled { found } else { Some(at) };
+            }
+            _ => {}
+        }
+    }
+    found
+}
+
+fn written(value: &Value, format: Format) -> String {
+    match (value.as_number(), format) {
+        (Some(n), Format::Usd) => format::usd(n),
+        (Some(n), Format::Gib) => format!("{} GiB", format::number((n * 10.0).round() / 10.0)),
+        (Some(n), Format::Percent) => format!("{} %", format::number((n * 100.0).round())),
+        (Some(n), Format::Time) => format::time(n),
+        (Some(n), Format::Plain) => format::number(n),
+        (None, _) => plain(value),
+    }
+}
+
+/// A value as text, as evidence and related places show it.
+pub(super) fn plain(value: &Value) -> String {
+    match value {
+        Value::Text(text) => text.to_string(),
+        Value::Flag(flag) => flag.to_string(),
+        Value::List(items) => {
+            let items: Vec<String> = items.iter().map(|item| written(item, Format::Plain)).collect();
+            items.join(", ")
+        }
+        Value::Timestamp(time) => time.to_string(),
+        Value::Duration(time) => format::time(time.seconds as f64),
+        Value::Null | Value::Absent => "none".to_owned(),
+        Value::Unknown(_) => "unknown".to_owned(),
+        _ => String::new(),
+    }
+}

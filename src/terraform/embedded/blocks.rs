@@ -1,0 +1,104 @@
+//! Blocks of the Kubernetes provider → manifests.
+
+use crate::source::{Sources, Span};
+
+use super::super::block::Block;
+use super::super::value::Data;
+use super::Table;
+use super::yaml::{Tree, tree_of};
+
+/// Arguments of Terraform itself, and of the provider, which no manifest has.
+const NOT_OF_THE_MANIFEST: &[&str] = &["lifecycle", "timeouts", "provisioner", "connection"];
+
+/// Blocks deeper than this are cut.
+const DEEPEST: usize = 40;
+
+/// The manifest of a typed resource; nothing for a type that the table does not know.
+pub(super) fn manifest(sources: &Sources, block: &Block, table: &Table) -> Option<Tree> {
+    let kind = block.labels.first()?;
+    let (version, name) = table.kinds.get(unversioned(kind))?.split_once(' ')?;
+    let mut entries = vec![
+        ("apiVersion".to_owned(), block.span, Tree::text(version, block.span)),
+        ("kind".to_owned(), block.span, Tree::text(name, block.span)),
+    ];
+    if let Tree::Map(below) = body(sources, block, table, 0) {
+        entries.extend(below);
+    }
+    Some(Tree::Map(entries))
+}
+
+/// `kubernetes_deployment` of `kubernetes_deployment_v1`.
+fn unversioned(kind: &str) -> &str {
+    match kind.rsplit_once("_v") {
+        Some((name, version)) if version.starts_with(|c: char| c.is_ascii_digit()) => name,
+        _ => kind,
+    }
+}
+
+fn body(sources: &Sources, block: &Block, table: &Table, depth: usize) -> Tree {
+    let mut entries: Vec<(String, Span, Tree)> = Vec::new();
+    for (name, attribute) in &block.attributes {
+        if !matches!(attribute.value.data, Data::Null) {
+            entries.push((spelt(name, table), attribute.span, tree_of(sources, &attribute.value, 0)));
+        }
+    }
+    for below in block.blocks.iter().filter(|it| !NOT_OF_THE_MANIFEST.contains(&it.keyword.as_str())) {
+        if depth >= DEEPEST {
+            break;
+        }
+        let tree = body(sources, below, table, depth + 1);
+        add(&mut entries, below, tree, table);
+    }
+    Tree::Map(entries)
+}
+
+/// A block is an element of a list where the table says so or where there are several; otherwise it is an object.
+fn add(entries: &mut Vec<(String, Span, Tree)>, block: &Block, tree: Tree, table: &Table) {
+    let list = table.lists.get(&block.keyword);
+    let name = list.cloned().unwrap_or_else(|| spelt(&block.keyword, table));
+    match entries.iter_mut().find(|(key, ..)| *key == name) {
+        Some((_, _, Tree::List(items))) => items.push(tree),
+        Some((_, _, before)) => {
+            let first = std::mem::replace(before, Tree::List(Vec::new()));
+            *before = Tree::List(vec![first, tree]);
+        }
+        None if list.is_some() => entries.push((name, block.span, Tree::List(vec![tree]))),
+        None => entries.push((name, block.span, tree)),
+    }
+}
+
+/// `active_deadline_seconds` as `activeDeadlineSeconds`.
+fn spelt(name: &str, table: &Table) -> String {
+    if let Some(other) = table.names.get(name) {
+        return other.clone();
+    }
+    let mut words = name.split('_');
+    let mut spelt = words.next().unwrap_or_default().to_owned();
+    for word in words {
+        let mut letters = word.chars();
+        spelt.extend(letters.next().map(|c| c.to_ascii_uppercase()));
+        spelt.push_str(letters.as_str());
+    }
+    spelt
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_spelt_as_kubernetes_spells_them() {
+        let table = super::super::table();
+        for (name, expected) in [
+            ("active_deadline_seconds", "activeDeadlineSeconds"),
+            ("host_ipc", "hostIPC"),
+            ("replicas", "replicas"),
+            ("_odd", "Odd"),
+        ] {
+            assert_eq!(spelt(name, table), expected);
+        }
+        assert_eq!(unversioned("kubernetes_deployment_v1"), "kubernetes_deployment");
+        assert_eq!(unversioned("kubernetes_horizontal_pod_autoscaler_v2beta2"), "kubernetes_horizontal_pod_autoscaler");
+        assert_eq!(unversioned("kubernetes_persistent_volume"), "kubernetes_persistent_volume");
+    }
+}

@@ -1,0 +1,84 @@
+//! Text that stands in Terraform, line by line back to where it stands.
+
+use crate::source::{Segment, Sources};
+
+use super::super::value::{Data, Value};
+
+/// So many lines are skipped in search of one: directives of a template leave none behind.
+const FURTHEST: usize = 200;
+
+/// The text of a value, and for each line where it stands. A line that was computed leads to the line of the template that
+/// it must have come from. Nothing where the text is not known.
+pub(super) fn align(sources: &Sources, value: &Value) -> Option<(String, Vec<Segment>)> {
+    let Data::Text(text) = &value.data else { return None };
+    if value.sensitive || text.trim().is_empty() {
+        return None;
+    }
+    let written = sources.text(value.span.file);
+    let written = written.get(value.span.range()).unwrap_or_default();
+    let base = value.span.start as usize;
+    let lines: Vec<(usize, &str)> = starts(written);
+    let mut next = 0;
+    let mut segments = Vec::new();
+    for (start, line) in starts(text) {
+        let content = line.trim_end();
+        if content.trim().is_empty() {
+            continue;
+        }
+        let ahead = lines.iter().enumerate().skip(next).take(FURTHEST);
+        let found = ahead.filter_map(|(at, (from, written))| Some((at, from + written.find(content)?))).next();
+        let span = |from: usize, length: usize| crate::source::Span::new(value.span.file, from, from + length);
+        let (origin, linear) = match found {
+            Some((at, from)) => {
+                next = at + 1;
+                (span(base + from, content.len()), true)
+            }
+            None => match lines.get(next) {
+                // A heredoc begins below its marker.
+                Some((from, written)) if lines.len() > 1 => {
+                    let (from, written) = match lines.get(next + 1) {
+                        Some(line) if next == 0 && written.trim_start().starts_with("<<") => *line,
+                        _ => (*from, *written),
+                    };
+                    next += 1;
+                    (span(base + from, written.trim_end().len()), false)
+                }
+                _ => (value.span, false),
+            },
+        };
+        segments.push(Segment { start: start as u32, origin, linear });
+    }
+    Some((text.to_string(), segments))
+}
+
+/// Lines with the offset at which each starts.
+fn starts(text: &str) -> Vec<(usize, &str)> {
+    let mut at = 0;
+    let mut lines = Vec::new();
+    for line in text.split_inclusive('\n') {
+        lines.push((at, line));
+        at += line.len();
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::source::{MemoryTree, Span};
+
+    #[test]
+    fn lines_of_a_heredoc_lead_to_their_own_text() {
+        let source = "y = <<-EOT\n  kind: Pod\n  spec:\n    gpu: ${var.n}\n    x: 1\nEOT\n";
+        let sources = Sources::new(MemoryTree::new().with("a.tf", source));
+        let file = sources.open("a.tf").unwrap();
+        let text = "kind: Pod\nspec:\n  gpu: 4\n  x: 1\n";
+        let value = Value::new(Data::Text(text.into()), Span::new(file, 4, source.len() - 1));
+        let (derived, segments) = align(&sources, &value).unwrap();
+        let derived = sources.derive("a.tf", derived, segments);
+        for (needle, line) in [("kind", 2), ("Pod", 2), ("gpu", 4), ("4", 4), ("x: 1", 5)] {
+            let at = text.find(needle).unwrap();
+            assert_eq!(sources.line(Span::new(derived, at, at + 1)), line, "{needle}");
+        }
+    }
+}

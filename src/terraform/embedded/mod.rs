@@ -1,0 +1,136 @@
+//! Kubernetes inside Terraform → text for the Kubernetes front end.
+//!
+//! Manifests stand in Terraform as text, as objects, or as blocks in a spelling of their own. Each becomes a derived file
+//! whose spans lead back to where an author can change it. This reader knows the shapes that `kubernetes.toml` names, and
+//! nothing of what a manifest means.
+
+mod blocks;
+mod lines;
+mod yaml;
+
+use std::collections::BTreeMap;
+use std::sync::OnceLock;
+
+use serde::Deserialize;
+
+use crate::source::{Sources, Span};
+
+use super::Embedded;
+use super::block::{Attribute, Block};
+use super::value::{Data, Value};
+use yaml::{Tree, Writer};
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Table {
+    texts: BTreeMap<String, String>,
+    objects: BTreeMap<String, String>,
+    charts: BTreeMap<String, Chart>,
+    kinds: BTreeMap<String, String>,
+    lists: BTreeMap<String, String>,
+    names: BTreeMap<String, String>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Chart {
+    values: String,
+    set: String,
+}
+
+/// The embedded table, read once. A unit test holds that it can be read.
+fn table() -> &'static Table {
+    static TABLE: OnceLock<Table> = OnceLock::new();
+    TABLE.get_or_init(|| {
+        toml::from_str(include_str!("../kubernetes.toml"))
+            .unwrap_or_else(|why| unreachable!("the embedded table of Kubernetes types: {why}"))
+    })
+}
+
+/// The manifests that blocks carry, in the order of the blocks.
+pub(super) fn manifests(sources: &Sources, blocks: &[Block]) -> Vec<Embedded> {
+    let mut found = Vec::new();
+    for block in blocks.iter().filter(|it| it.keyword == "resource" && !is_none(it)) {
+        let Some(kind) = block.labels.first() else { continue };
+        let mut carry = |text: String, segments| {
+            let file = sources.derive(&sources.path(block.span.file), text, segments);
+            found.push(Embedded { address: block.address.clone(), kind: kind.clone(), span: block.span, file });
+        };
+        if let Some(name) = table().texts.get(kind) {
+            for value in block.attributes.get(name).into_iter().flat_map(texts) {
+                if let Some((text, segments)) = lines::align(sources, &value) {
+                    carry(text, segments);
+                }
+            }
+        } else if let Some(name) = table().objects.get(kind) {
+            let object = block.attributes.get(name).filter(|it| is_object(&it.value));
+            if let Some(attribute) = object {
+                let tree = yaml::tree_of(sources, &attribute.value, 0);
+                let (text, segments) = Writer::document(block.span, &tree);
+                carry(text, segments);
+            }
+        } else if let Some(chart) = table().charts.get(kind) {
+            for value in block.attributes.get(&chart.values).into_iter().flat_map(texts) {
+                if let Some((text, segments)) = lines::align(sources, &value) {
+                    carry(text, segments);
+                }
+            }
+            let set: Vec<(String, Span, Tree)> = settings(sources, block, &chart.set);
+            if !set.is_empty() {
+                let (text, segments) = Writer::document(block.span, &Tree::nested(set));
+                carry(text, segments);
+            }
+        } else if let Some(tree) = blocks::manifest(sources, block, table()) {
+            let (text, segments) = Writer::document(block.span, &tree);
+            carry(text, segments);
+        }
+    }
+    found
+}
+
+fn is_none(block: &Block) -> bool {
+    block.instances.value().is_some_and(|range| range.ceiling == 0.0)
+}
+
+fn is_object(value: &Value) -> bool {
+    matches!(value.data, Data::Map(_) | Data::Object(_))
+}
+
+/// A text, or each text of a list.
+fn texts(attribute: &Attribute) -> Vec<Value> {
+    match &attribute.value.data {
+        Data::List(items) | Data::Set(items) | Data::Tuple(items) => items.to_vec(),
+        _ => vec![attribute.value.clone()],
+    }
+}
+
+/// `set { name = "a.b" value = … }`, also as a list of objects.
+fn settings(sources: &Sources, block: &Block, name: &str) -> Vec<(String, Span, Tree)> {
+    let mut settings = Vec::new();
+    for set in block.blocks.iter().filter(|it| it.keyword == name) {
+        if let (Some(name), Some(value)) = (set.attributes.get("name"), set.attributes.get("value"))
+            && let Data::Text(path) = &name.value.data
+        {
+            settings.push((path.to_string(), set.span, yaml::tree_of(sources, &value.value, 0)));
+        }
+    }
+    for set in block.attributes.get(name).into_iter().flat_map(texts) {
+        let (Data::Map(entries) | Data::Object(entries)) = &set.data else { continue };
+        if let (Some(name), Some(value)) = (entries.get("name"), entries.get("value"))
+            && let Data::Text(path) = &name.data
+        {
+            settings.push((path.to_string(), value.span, yaml::tree_of(sources, value, 0)));
+        }
+    }
+    settings
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_embedded_table_is_read() {
+        assert_eq!(table().kinds["kubernetes_pod"], "v1 Pod");
+    }
+}

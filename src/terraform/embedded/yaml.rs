@@ -1,0 +1,168 @@
+//! Values → YAML that remembers where each of them stands.
+
+use crate::source::{Segment, Sources, Span};
+
+use super::super::value::{Data, Value};
+
+/// A manifest between Terraform and YAML.
+#[derive(Debug, Clone)]
+pub(super) enum Tree {
+    /// A scalar in the spelling of YAML.
+    Scalar(String, Span),
+    Map(Vec<(String, Span, Tree)>),
+    List(Vec<Tree>),
+}
+
+/// Deeper values are cut: no manifest is so deep.
+const DEEPEST: usize = 64;
+
+impl Tree {
+    pub(super) fn text(text: &str, span: Span) -> Tree {
+        Tree::Scalar(quoted(text), span)
+    }
+
+    /// Dotted names as nested maps: `a.b` is b in a.
+    pub(super) fn nested(settings: Vec<(String, Span, Tree)>) -> Tree {
+        let mut root = Vec::new();
+        for (path, span, tree) in settings {
+            let parts: Vec<&str> = path.split('.').take(DEEPEST).collect();
+            insert(&mut root, &parts, span, tree);
+        }
+        Tree::Map(root)
+    }
+
+    fn first_span(&self) -> Option<Span> {
+        match self {
+            Tree::Scalar(_, span) => Some(*span),
+            Tree::Map(entries) => entries.first().map(|(_, span, _)| *span),
+            Tree::List(items) => items.first()?.first_span(),
+        }
+    }
+
+    fn is_empty(&self) -> bool {
+        match self {
+            Tree::Scalar(..) => false,
+            Tree::Map(entries) => entries.is_empty(),
+            Tree::List(items) => items.is_empty(),
+        }
+    }
+}
+
+fn insert(entries: &mut Vec<(String, Span, Tree)>, path: &[&str], span: Span, tree: Tree) {
+    match path {
+        [] => {}
+        [name] => {
+            entries.retain(|(key, ..)| key != name);
+            entries.push(((*name).to_owned(), span, tree));
+        }
+        [name, rest @ ..] => {
+            let at = match entries.iter().position(|(key, _, below)| key == name && matches!(below, Tree::Map(_))) {
+                Some(at) => at,
+                None => {
+                    entries.push(((*name).to_owned(), span, Tree::Map(Vec::new())));
+                    entries.len() - 1
+                }
+            };
+            if let Some((_, _, Tree::Map(below))) = entries.get_mut(at) {
+                insert(below, rest, span, tree);
+            }
+        }
+    }
+}
+
+/// A value as a tree. What is not known stands there as a placeholder, which Kubernetes' front end leaves unknown.
+pub(super) fn tree_of(sources: &Sources, value: &Value, depth: usize) -> Tree {
+    let placeholder = |span: Span| {
+        let text: String = sources.snippet(span).chars().filter(|c| !"${}\"\\\n".contains(*c)).take(60).collect();
+        Tree::Scalar(quoted(&format!("${{{}}}", text.trim())), value.span)
+    };
+    match &value.data {
+        _ if value.sensitive => Tree::Scalar(quoted("${sensitive}"), value.span),
+        _ if depth > DEEPEST => Tree::Scalar("null".to_owned(), value.span),
+        Data::Null => Tree::Scalar("null".to_owned(), value.span),
+        Data::Bool(flag) => Tree::Scalar(flag.to_string(), value.span),
+        Data::Number(number) => Tree::Scalar(number.to_string(), value.span),
+        Data::Text(text) => Tree::text(text, value.span),
+        Data::Unknown(cause) => placeholder(cause.span),
+        Data::List(items) | Data::Set(items) | Data::Tuple(items) => {
+            Tree::List(items.iter().map(|item| tree_of(sources, item, depth + 1)).collect())
+        }
+        Data::Map(entries) | Data::Object(entries) => {
+            let present = entries.iter().filter(|(_, item)| !matches!(item.data, Data::Null));
+            Tree::Map(
+                present.map(|(key, item)| (key.to_string(), item.span, tree_of(sources, item, depth + 1))).collect(),
+            )
+        }
+    }
+}
+
+/// A text in double quotes: the escapes of JSON are escapes of YAML.
+fn quoted(text: &str) -> String {
+    serde_json::Value::String(text.to_owned()).to_string()
+}
+
+/// Writes YAML and notes where each part of it came from.
+pub(super) struct Writer {
+    text: String,
+    segments: Vec<Segment>,
+}
+
+impl Writer {
+    /// One document; its beginning stands for `head`.
+    pub(super) fn document(head: Span, tree: &Tree) -> (String, Vec<Segment>) {
+        let mut writer = Writer { text: String::new(), segments: Vec::new() };
+        match tree {
+            Tree::Map(entries) => {
+                for (at, (key, span, below)) in entries.iter().enumerate() {
+                    writer.entry(key, if at == 0 { head } else { *span }, below, 0);
+                }
+            }
+            other => writer.value(other, 0),
+        }
+        (writer.text, writer.segments)
+    }
+
+    fn mark(&mut self, origin: Span) {
+        let start = u32::try_from(self.text.len()).unwrap_or(u32::MAX);
+        self.segments.push(Segment { start, origin, linear: false });
+    }
+
+    fn entry(&mut self, key: &str, span: Span, below: &Tree, indent: usize) {
+        self.text.extend(std::iter::repeat_n(' ', indent));
+        self.mark(span);
+        self.text.push_str(&quoted(key));
+        self.text.push(':');
+        self.value(below, indent);
+    }
+
+    /// What stands after a key or a dash.
+    fn value(&mut self, tree: &Tree, indent: usize) {
+        match tree {
+            Tree::Scalar(text, span) => {
+                self.text.push(' ');
+                self.mark(*span);
+                self.text.push_str(text);
+                self.text.push('\n');
+            }
+            Tree::Map(_) if tree.is_empty() => self.text.push_str(" {}\n"),
+            Tree::List(_) if tree.is_empty() => self.text.push_str(" []\n"),
+            Tree::Map(entries) => {
+                self.text.push('\n');
+                for (key, span, below) in entries {
+                    self.entry(key, *span, below, indent + 2);
+                }
+            }
+            Tree::List(items) => {
+                self.text.push('\n');
+                for item in items {
+                    self.text.extend(std::iter::repeat_n(' ', indent + 2));
+                    if let Some(span) = item.first_span() {
+                        self.mark(span);
+                    }
+                    self.text.push('-');
+                    self.value(item, indent + 2);
+                }
+            }
+        }
+    }
+}

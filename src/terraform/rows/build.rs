@@ -1,0 +1,204 @@
+//! One resource from a block, or from each part of it.
+
+use std::sync::Arc;
+
+use crate::inventory::{
+    Evidence, Fact, FrontEnd, Key, Link, LinkKind, Origin, Range, Resource, Role as InventoryRole, Says, Value,
+    production, purpose,
+};
+use crate::source::Span;
+
+use super::super::block::Block;
+use super::super::value::Data;
+use super::count::{count, times};
+use super::fact::Wanted;
+use super::labels::{labels, selector};
+use super::language::{ProviderRow, Role, Row, Table};
+use super::links::{Index, Linked, follow_all};
+use super::node::Node;
+use super::path::Path;
+use super::place::region;
+use super::scope::{Scope, Truth};
+
+/// A resource, and the block that it came from.
+pub(super) struct Built {
+    pub(super) resource: Resource,
+    /// The address of the block; the resource may be a part of it.
+    pub(super) block: String,
+    /// Addresses of reservations that pay for it.
+    pub(super) covered_by: Vec<String>,
+}
+
+pub(super) struct Builder<'a> {
+    pub(super) table: &'static Table,
+    pub(super) index: &'a Index<'a>,
+    pub(super) front_end: FrontEnd,
+    pub(super) resources: Vec<Built>,
+}
+
+impl<'a> Builder<'a> {
+    pub(super) fn new(table: &'static Table, index: &'a Index<'a>, front_end: FrontEnd) -> Self {
+        Builder { table, index, front_end, resources: Vec::new() }
+    }
+
+    /// Adds what a row makes of a block. The first part of the first row has the address of the block itself.
+    pub(super) fn add(&mut self, block: &'a Block, kind: &str, row: &'static Row, is_first: bool) {
+        let Some(each) = &row.each else {
+            let scope = Scope::of(block);
+            self.part(scope, kind, row, None);
+            return;
+        };
+        for (at, part) in parts(block, each).into_iter().enumerate() {
+            let is_block_itself = is_first && at == 0 && block.keyword == "resource";
+            let suffix = (!is_block_itself).then_some(part.suffix);
+            let mut scope = Scope { part: part.node, key: part.key, ..Scope::of(block) };
+            scope.defaults = row.defaults.0.iter().flat_map(|path| scope.find(path)).collect();
+            self.part(scope, kind, row, suffix.as_deref());
+        }
+    }
+
+    fn part(&mut self, mut scope: Scope<'a>, kind: &str, row: &'static Row, suffix: Option<&str>) {
+        follow_all(self.index, &mut scope, &row.links);
+        let doubt = match scope.holds(&row.when) {
+            Truth::No => return,
+            Truth::Yes(_) => None,
+            Truth::Unknown { why, span } => Some((why, span)),
+        };
+        let block = scope.block;
+        let (span, body) = match (&scope.part, suffix) {
+            (_, None) => (block.span, block.body),
+            (Node::Block(part), _) => (part.span, part.body),
+            (part, _) if block.body.contains(part.span()) => (part.span(), part.span()),
+            _ => (block.span, block.body),
+        };
+        let address = format!("{}{}", block.address, suffix.unwrap_or_default());
+        let role = if row.role == Role::Requested { InventoryRole::Requested } else { InventoryRole::Rented };
+        let mut resource = Resource::new(self.front_end, role, kind, address, span, body);
+        let provider = self.table.providers.get(&row.provider);
+        set_facts(&mut resource, &scope, row, provider);
+        if [Key::Machine, Key::Accelerator, Key::AcceleratorCount].iter().all(|key| resource.fact(*key).is_absent()) {
+            return;
+        }
+        (resource.count, resource.counted_in) = count(&scope, &row.count.0);
+        if row.role == Role::Template {
+            resource.count = Fact::known(Range::exactly(0.0), span, Origin::Default);
+        }
+        if let Some((why, span)) = doubt {
+            resource.count = times(resource.count, Fact::unknown(why, span));
+        }
+        resource.labels = labels(&scope, row, provider);
+        resource.selector = selector(&scope, row);
+        resource.links = drawn(&scope, row);
+        tell_purpose(&mut resource, &scope, row);
+        let covered_by = reservations(&scope, row);
+        self.resources.push(Built { resource, block: block.address.clone(), covered_by });
+    }
+}
+
+fn set_facts(resource: &mut Resource, scope: &Scope<'_>, row: &Row, provider: Option<&ProviderRow>) {
+    let name = Fact::written(Value::text(row.provider.as_str()), scope.block.span);
+    let rents = |it: &ProviderRow| if it.rents { name } else { Fact::Absent };
+    let provider_fact = scope.fact(&row.rented_from, Wanted::TEXT).or(|| provider.map_or(Fact::Absent, rents));
+    resource.set(Key::Provider, provider_fact);
+    resource.set(Key::Region, region(scope, row, provider));
+    for (key, spec) in &row.keyed {
+        resource.set(*key, scope.fact(spec, Wanted::of(*key)));
+    }
+}
+
+/// The links that a reader may follow: to a template, a policy, an autoscaler.
+fn drawn(scope: &Scope<'_>, row: &Row) -> Vec<Link> {
+    let mut links = Vec::new();
+    for (name, word) in &row.links {
+        let Some(Linked::Blocks(blocks)) = scope.links.get(name.as_str()) else { continue };
+        let kind = word.kind.map_or(LinkKind::Settings, |kind| kind.kind());
+        links.extend(blocks.iter().map(|(block, span)| Link { kind, to: block.address.clone(), span: *span }));
+    }
+    links
+}
+
+fn reservations(scope: &Scope<'_>, row: &Row) -> Vec<String> {
+    let covering = row.links.iter().filter(|(_, word)| word.covers);
+    let blocks = covering.filter_map(|(name, _)| match scope.links.get(name.as_str()) {
+        Some(Linked::Blocks(blocks)) => Some(blocks),
+        _ => None,
+    });
+    blocks.flatten().map(|(block, _)| block.address.clone()).collect()
+}
+
+/// Concludes from names and labels what the type itself does not tell.
+fn tell_purpose(resource: &mut Resource, scope: &Scope<'_>, row: &Row) {
+    let texts = Texts::of(resource, scope, row);
+    let evidence: Vec<Evidence<'_>> = texts.evidence();
+    if resource.fact(Key::Purpose).is_absent() {
+        resource.set(Key::Purpose, purpose(&evidence));
+    }
+    if resource.fact(Key::Production).is_absent() {
+        resource.set(Key::Production, production(&evidence));
+    }
+}
+
+/// What tells about a resource, owned: labels, names, and the names of modules around it.
+struct Texts {
+    labels: Vec<(String, Arc<str>, Span)>,
+    names: Vec<(String, Span)>,
+    around: Vec<(String, Span)>,
+}
+
+impl Texts {
+    fn of(resource: &Resource, scope: &Scope<'_>, row: &Row) -> Texts {
+        let block = scope.block;
+        let known = |(key, fact): (&String, &Fact<Arc<str>>)| match fact {
+            Fact::Known(known) => Some((key.clone(), known.value.clone(), known.span)),
+            _ => None,
+        };
+        let own = resource.labels.entries.iter().chain(&resource.selector.labels).filter_map(known);
+        let mut names: Vec<(String, Span)> = row
+            .names
+            .0
+            .iter()
+            .flat_map(|path| scope.find(path))
+            .filter_map(|node| Some((node.text()?, node.span())))
+            .collect();
+        names.extend(scope.key.as_ref().map(|key| (key.to_string(), resource.span)));
+        names.extend(block.labels.last().map(|name| (name.clone(), block.span)));
+        let around = super::links::module_of(block).replace("module.", " ");
+        Texts { labels: own.collect(), names, around: vec![(around, block.span)] }
+    }
+
+    fn evidence(&self) -> Vec<Evidence<'_>> {
+        let labels =
+            self.labels.iter().map(|(key, value, span)| Evidence { says: Says::Label { key, value }, span: *span });
+        let names = self.names.iter().map(|(name, span)| Evidence { says: Says::Name(name), span: *span });
+        let around = self.around.iter().map(|(name, span)| Evidence { says: Says::Around(name), span: *span });
+        labels.chain(names).chain(around).collect()
+    }
+}
+
+/// A part of a block, and what its address has beyond that of the block.
+struct Part<'a> {
+    node: Node<'a>,
+    key: Option<Arc<str>>,
+    suffix: String,
+}
+
+/// The parts at a path, addressed by position or key. A collection that is not known at all has none that could be named.
+fn parts<'a>(block: &'a Block, each: &Path) -> Vec<Part<'a>> {
+    let scope = Scope::of(block);
+    let name = each.name();
+    let mut parts = Vec::new();
+    for (at, (key, node)) in scope.find_keyed(each).into_iter().enumerate() {
+        if let Node::Value(held) = &node
+            && let Data::Unknown(cause) = &held.value.data
+            && cause.candidates.is_empty()
+        {
+            continue;
+        }
+        let suffix = match &key {
+            Some(key) => format!(".{name}[{:?}]", &**key),
+            None => format!(".{name}[{at}]"),
+        };
+        parts.push(Part { node, key, suffix });
+    }
+    parts
+}

@@ -1,0 +1,150 @@
+//! How many of a thing there are, from what a row says and from `count` and `for_each`.
+
+use crate::inventory::{CountedIn, Fact, Known, Origin, Range, Value};
+use crate::source::Span;
+
+use super::super::value::Data;
+use super::fact::Wanted;
+use super::language::{Count, Zones};
+use super::node::Node;
+use super::scope::{Scope, Truth};
+
+/// Zones that a regional pool of Google Kubernetes Engine spans where none are listed, by its documentation (2026-11).
+const ZONES_OF_A_REGION: f64 = 3.0;
+
+/// The first of the row's counts that says something, times the instances of the block. One where the row has none.
+pub(super) fn count(scope: &Scope<'_>, counts: &[Count]) -> (Fact<Range>, CountedIn) {
+    let instances = &scope.block.instances;
+    if counts.is_empty() {
+        return (times(one(scope.span()), instances.clone()), CountedIn::Machines);
+    }
+    for count in counts {
+        let own = match scope.holds(&count.when) {
+            Truth::No => continue,
+            Truth::Yes(_) => range(scope, count),
+            Truth::Unknown { why, span } => match range(scope, count) {
+                Fact::Absent => continue,
+                _ => Fact::unknown(why, span),
+            },
+        };
+        if !own.is_absent() {
+            return (times(own, instances.clone()), count.of.counted_in());
+        }
+    }
+    (Fact::Absent, CountedIn::Machines)
+}
+
+fn one(span: Span) -> Fact<Range> {
+    Fact::written(Range::exactly(1.0), span)
+}
+
+/// What one of the row's counts says.
+pub(super) fn range(scope: &Scope<'_>, count: &Count) -> Fact<Range> {
+    let number = |spec| number_of(scope.fact(spec, Wanted::NUMBER));
+    let (desired, min, max) = (number(&count.desired), number(&count.min), number(&count.max));
+    let mut fact = combine(desired, min, max, count.unlimited);
+    for factor in &count.times.0 {
+        fact = match number(factor) {
+            Fact::Absent => fact,
+            factor => times(fact, factor.map(Range::exactly)),
+        };
+    }
+    match (&count.zones, &fact) {
+        (_, Fact::Absent) | (None, _) => fact,
+        (Some(zones), _) => {
+            let span = fact.span().unwrap_or_else(|| scope.span());
+            times(fact, zone_count(scope, zones, span))
+        }
+    }
+}
+
+fn number_of(fact: Fact<Value>) -> Fact<f64> {
+    match fact {
+        Fact::Known(Known { value, span, defined, origin }) => match value.conform(crate::inventory::Type::Number) {
+            Some(Value::Number(value)) if value >= 0.0 => Fact::Known(Known { value, span, defined, origin }),
+            _ => Fact::unknown("it is no number", span),
+        },
+        Fact::Unknown(unknown) => Fact::unknown(unknown.why, unknown.span),
+        Fact::Absent => Fact::Absent,
+    }
+}
+
+/// Floor, stated number and ceiling as one range. What is not known widens it; where not even the floor is known, nothing is.
+fn combine(desired: Fact<f64>, min: Fact<f64>, max: Fact<f64>, unlimited: bool) -> Fact<Range> {
+    let scaled = !min.is_absent() || !max.is_absent() || unlimited;
+    if !scaled {
+        return desired.map(Range::exactly);
+    }
+    let origin = [&desired, &min, &max].into_iter().filter_map(|fact| fact.origin().cloned()).max();
+    let stated = desired.value().copied();
+    let floor = match (&min, stated) {
+        (Fact::Known(min), _) => min.value,
+        // A minimum that nobody sets is none.
+        (Fact::Absent, _) => 0.0,
+        (Fact::Unknown(unknown), _) => return Fact::unknown(unknown.why.clone(), unknown.span),
+    };
+    let ceiling = match &max {
+        Fact::Known(max) => max.value,
+        Fact::Unknown(_) => f64::INFINITY,
+        Fact::Absent if unlimited => f64::INFINITY,
+        Fact::Absent => stated.unwrap_or(floor),
+    };
+    let said = [&desired, &min, &max].into_iter().find(|fact| !fact.is_absent());
+    let Some(span) = said.and_then(|fact| fact.span()) else { return Fact::Absent };
+    let defined = said.and_then(|fact| fact.defined()).filter(|defined| *defined != span);
+    let value = Range::between(floor, stated, ceiling);
+    Fact::Known(Known { value, span, defined, origin: origin.unwrap_or(Origin::Written) })
+}
+
+/// One count times another; unknown if one of them is, unless the other is none.
+pub(super) fn times(one: Fact<Range>, other: Fact<Range>) -> Fact<Range> {
+    match (one, other) {
+        (Fact::Absent, _) | (_, Fact::Absent) => Fact::Absent,
+        (Fact::Known(none), _) if none.value.ceiling == 0.0 => Fact::Known(none),
+        (_, Fact::Known(none)) if none.value.ceiling == 0.0 => Fact::Known(none),
+        (Fact::Unknown(unknown), _) | (_, Fact::Unknown(unknown)) => Fact::unknown(unknown.why, unknown.span),
+        (Fact::Known(one), Fact::Known(other)) => {
+            Fact::Known(Known { value: one.value.times(other.value), origin: one.origin.weakest(other.origin), ..one })
+        }
+    }
+}
+
+fn zone_count(scope: &Scope<'_>, zones: &Zones, span: Span) -> Fact<Range> {
+    let mut open = false;
+    for path in &zones.listed.0 {
+        let nodes = scope.find(path);
+        let Some(Node::Value(first)) = nodes.first() else { continue };
+        let listed = match &first.value.data {
+            Data::Unknown(_) => {
+                open = true;
+                continue;
+            }
+            // A list in a text: `us-central1-a,us-central1-b`.
+            Data::Text(text) => text.split(',').filter(|zone| !zone.trim().is_empty()).count(),
+            _ => nodes.iter().cloned().flat_map(Node::keyed_elements).count(),
+        };
+        if listed > 0 {
+            return Fact::known(Range::exactly(listed as f64), first.said, Origin::Resolved);
+        }
+    }
+    let location = zones.location.0.iter().find_map(|path| scope.find(path).into_iter().next());
+    let span = location.as_ref().map_or(span, Node::span);
+    match location.and_then(|node| node.text()) {
+        Some(zone) if is_zone(&zone) => Fact::known(Range::exactly(1.0), span, Origin::Resolved),
+        Some(_) => {
+            let floor = if open { 1.0 } else { ZONES_OF_A_REGION };
+            let range = Range { floor, expected: ZONES_OF_A_REGION, ceiling: ZONES_OF_A_REGION };
+            Fact::known(range, span, Origin::Default)
+        }
+        // A zone or a region: nobody can tell.
+        None => {
+            let range = Range { floor: 1.0, expected: 1.0, ceiling: ZONES_OF_A_REGION };
+            Fact::known(range, span, Origin::Default)
+        }
+    }
+}
+
+/// `us-central1-a` is a zone, `us-central1` is a region.
+fn is_zone(location: &str) -> bool {
+    location.rsplit_once('-').is_some_and(|(_, last)| last.len() == 1 && last.bytes().all(|c| c.is_ascii_lowercase()))
+}

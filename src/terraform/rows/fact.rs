@@ -1,0 +1,383 @@
+//! How one fact is read by what a row says about it.
+
+use std::sync::Arc;
+
+use crate::inventory::{Fact, Key, Known, Origin, Type, Unknown, Value};
+use crate::source::Span;
+
+use super::super::value::{self, Data};
+use super::language::{Alternative, Constant, Spec};
+use super::node::{Held, Node, scalar};
+use super::path::Start;
+use super::scope::{Scope, Truth};
+
+/// What a value is read as: a fact of the inventory, or a plain type.
+#[derive(Clone, Copy)]
+pub(super) struct Wanted {
+    pub(super) value_type: Type,
+    /// A duration becomes a number of these.
+    seconds_each: f64,
+    /// What it is called where there are several.
+    noun: &'static str,
+}
+
+impl Wanted {
+    pub(super) const TEXT: Wanted = Wanted { value_type: Type::Text, seconds_each: 1.0, noun: "value" };
+    pub(super) const NUMBER: Wanted = Wanted { value_type: Type::Number, seconds_each: 1.0, noun: "number" };
+
+    pub(super) fn of(key: Key) -> Wanted {
+        let seconds_each = if key.name().ends_with("_minutes") { 60.0 } else { 1.0 };
+        let noun = match key {
+            Key::Machine => "machine type",
+            Key::Accelerator => "accelerator",
+            _ => "value",
+        };
+        Wanted { value_type: key.value_type(), seconds_each, noun }
+    }
+}
+
+impl Scope<'_> {
+    /// The first alternative that says something. One that may say something or not leaves the fact unknown, with every
+    /// value that it may then have.
+    pub(super) fn fact(&self, spec: &Spec, wanted: Wanted) -> Fact<Value> {
+        let mut doubt: Option<Unknown<Value>> = None;
+        for alternative in &spec.0 {
+            let fact = self.alternative(alternative, wanted);
+            let says_something = matches!(&fact, Fact::Unknown(_)) && !self.may_be_silent(alternative, wanted);
+            match (fact, &mut doubt) {
+                (Fact::Unknown(unknown), None) if says_something => return Fact::Unknown(unknown),
+                (Fact::Unknown(unknown), Some(doubt)) if says_something => {
+                    add_candidates(doubt, unknown.candidates);
+                    break;
+                }
+                (Fact::Absent, _) => {}
+                (Fact::Known(known), None) => return Fact::Known(known),
+                (Fact::Known(known), Some(doubt)) => {
+                    add_candidates(doubt, vec![known.value]);
+                    break;
+                }
+                (Fact::Unknown(unknown), None) => doubt = Some(unknown),
+                (Fact::Unknown(unknown), Some(doubt)) => add_candidates(doubt, unknown.candidates),
+            }
+        }
+        match doubt {
+            // However it turns out, it is this.
+            Some(Unknown { span, candidates, .. }) if candidates.len() == 1 && is_settled(spec) => {
+                candidates.into_iter().next().map_or(Fact::Absent, |value| Fact::known(value, span, Origin::Resolved))
+            }
+            Some(doubt) => Fact::Unknown(doubt),
+            None => Fact::Absent,
+        }
+    }
+
+    /// Whether an alternative whose value is not known could turn out to say nothing, so that the next one speaks.
+    fn may_be_silent(&self, alternative: &Alternative, wanted: Wanted) -> bool {
+        let Some(path) = &alternative.at else { return true };
+        if !matches!(self.holds(&alternative.when), Truth::Yes(_)) {
+            return true;
+        }
+        let chooses = !alternative.map.is_empty() && !alternative.map.contains_key("*");
+        let leaves: Vec<Held> = self.find(path).into_iter().flat_map(|node| leaves(node, wanted)).collect();
+        leaves.iter().all(|held| match held.value.cause() {
+            Some(cause) if cause.candidates.is_empty() => held.perhaps || chooses || alternative.pattern.is_some(),
+            Some(cause) => cause.candidates.iter().any(|it| interpret(it, alternative, wanted).is_none()),
+            None => interpret(&held.value, alternative, wanted).is_none(),
+        })
+    }
+
+    fn alternative(&self, alternative: &Alternative, wanted: Wanted) -> Fact<Value> {
+        let (condition_at, doubt) = match self.holds(&alternative.when) {
+            Truth::No => return Fact::Absent,
+            Truth::Yes(span) => (span, None),
+            Truth::Unknown { why, span } => (None, Some((why, span))),
+        };
+        let fact = self.said(alternative, condition_at, wanted);
+        let fact = match (&alternative.because, fact) {
+            (Some(reason), Fact::Known(known)) => {
+                Fact::Known(Known { origin: Origin::Inferred(reason.as_str().into()), ..known })
+            }
+            (_, fact) => fact,
+        };
+        match (doubt, fact) {
+            (_, Fact::Absent) => Fact::Absent,
+            (None, fact) => fact,
+            (Some((why, span)), Fact::Known(known)) => {
+                Fact::Unknown(Unknown { span, why: why.into(), candidates: vec![known.value] })
+            }
+            (Some((why, span)), Fact::Unknown(unknown)) => {
+                Fact::Unknown(Unknown { span, why: why.into(), candidates: unknown.candidates })
+            }
+        }
+    }
+
+    /// What the alternative says where its condition holds.
+    fn said(&self, alternative: &Alternative, condition_at: Option<Span>, wanted: Wanted) -> Fact<Value> {
+        let place = condition_at.unwrap_or_else(|| self.span());
+        if let Some(constant) = &alternative.is {
+            return Fact::written(constant.value(), place);
+        }
+        if let Some(constant) = &alternative.default {
+            return Fact::known(constant.value(), place, Origin::Default);
+        }
+        if !alternative.join.is_empty() {
+            return self.joined(alternative, wanted);
+        }
+        let Some(path) = &alternative.at else { return Fact::Absent };
+        let nodes = self.find(path);
+        if let Some(constant) = &alternative.present {
+            return present(&nodes, constant);
+        }
+        if alternative.length {
+            return length(&nodes);
+        }
+        let leaves = nodes.into_iter().flat_map(|node| leaves(node, wanted));
+        let facts: Vec<Fact<Value>> = leaves.map(|held| read(&held, alternative, wanted)).collect();
+        let fact = together(facts, wanted);
+        match path.start {
+            // The resource itself does not say it.
+            Start::Link(_) | Start::Provider => resolved(fact),
+            _ => fact,
+        }
+    }
+
+    /// Several texts as one; unknown where one of them is.
+    fn joined(&self, alternative: &Alternative, wanted: Wanted) -> Fact<Value> {
+        let mut parts: Vec<Fact<Value>> = Vec::new();
+        for path in &alternative.join {
+            let one = Alternative { at: Some(path.clone()), ..Alternative::default() };
+            match self.said(&one, None, Wanted { value_type: Type::Text, ..wanted }) {
+                Fact::Absent => return Fact::Absent,
+                part => parts.push(part),
+            }
+        }
+        let mut known: Vec<Known<Value>> = Vec::new();
+        for part in parts {
+            match part {
+                Fact::Known(part) => known.push(part),
+                Fact::Unknown(unknown) => return Fact::Unknown(Unknown { candidates: Vec::new(), ..unknown }),
+                Fact::Absent => {}
+            }
+        }
+        let text: Vec<String> = known.iter().map(|part| part.value.to_string()).collect();
+        let origin = known.iter().map(|part| part.origin.clone()).max();
+        match known.into_iter().next() {
+            Some(first) => {
+                let value = Value::text(text.join(&alternative.with));
+                Fact::Known(Known { value, origin: origin.unwrap_or(Origin::Written), ..first })
+            }
+            None => Fact::Absent,
+        }
+    }
+}
+
+fn resolved(fact: Fact<Value>) -> Fact<Value> {
+    match fact {
+        Fact::Known(known) => Fact::Known(Known { origin: known.origin.weakest(Origin::Resolved), ..known }),
+        other => other,
+    }
+}
+
+/// Every way this can turn out is among the alternatives: the last of them says something whatever the text says.
+fn is_settled(spec: &Spec) -> bool {
+    spec.0.last().is_some_and(|last| last.when.0.is_empty() && (last.is.is_some() || last.default.is_some()))
+}
+
+/// Candidates stand for everything a fact can be: with a part of them unknown, none are named.
+fn add_candidates(doubt: &mut Unknown<Value>, more: Vec<Value>) {
+    if doubt.candidates.is_empty() {
+        return;
+    }
+    if more.is_empty() {
+        doubt.candidates.clear();
+    }
+    for value in more {
+        if !doubt.candidates.contains(&value) {
+            doubt.candidates.push(value);
+        }
+    }
+}
+
+fn present(nodes: &[Node<'_>], constant: &Constant) -> Fact<Value> {
+    let Some(first) = nodes.first() else { return Fact::Absent };
+    match first {
+        Node::Value(Held { value: value::Value { data: Data::Unknown(cause), .. }, said, .. }) => {
+            let candidates = vec![constant.value()];
+            Fact::Unknown(Unknown { span: *said, why: cause.why.as_str().into(), candidates })
+        }
+        node => Fact::written(constant.value(), node.span()),
+    }
+}
+
+fn length(nodes: &[Node<'_>]) -> Fact<Value> {
+    let Some(first) = nodes.first() else { return Fact::Absent };
+    let Node::Value(held) = first else {
+        return Fact::written(Value::Integer(nodes.len() as i64), first.span());
+    };
+    match &held.value.data {
+        Data::Unknown(cause) => Fact::unknown(cause.why.as_str(), held.said),
+        _ => {
+            let elements = first.clone().keyed_elements().len();
+            let origin = if held.is_written_here() { Origin::Written } else { Origin::Resolved };
+            Fact::known(Value::Integer(elements as i64), held.said, origin)
+        }
+    }
+}
+
+/// The scalars below a node; a list of them where a list is wanted.
+fn leaves(node: Node<'_>, wanted: Wanted) -> Vec<Held> {
+    let Node::Value(held) = node.clone() else { return Vec::new() };
+    let is_collection =
+        matches!(held.value.data, Data::List(_) | Data::Set(_) | Data::Tuple(_) | Data::Map(_) | Data::Object(_));
+    if !is_collection || wanted.value_type == Type::List {
+        return vec![held];
+    }
+    let elements = node.keyed_elements().into_iter();
+    elements.filter_map(|(_, node)| if let Node::Value(held) = node { Some(held) } else { None }).collect()
+}
+
+/// One value as the row wants it.
+fn read(held: &Held, alternative: &Alternative, wanted: Wanted) -> Fact<Value> {
+    if held.value.sensitive {
+        return Fact::unknown("the value is sensitive", held.said);
+    }
+    if let Data::Unknown(cause) = &held.value.data {
+        let mut unknown = Unknown { span: held.said, why: cause.why.as_str().into(), candidates: Vec::new() };
+        unknown.candidates = match cause.candidates.is_empty() {
+            // Whatever it is, it means one of the words of the map.
+            true => alternative.map.values().map(Constant::value).collect(),
+            false => {
+                let all: Vec<Option<Value>> =
+                    cause.candidates.iter().map(|it| interpret(it, alternative, wanted)).collect();
+                all.into_iter().flatten().collect()
+            }
+        };
+        unknown.candidates.dedup();
+        return Fact::Unknown(unknown);
+    }
+    match interpret(&held.value, alternative, wanted) {
+        Some(value) => {
+            let origin = if held.is_written_here() { Origin::Written } else { Origin::Resolved };
+            Fact::Known(Known { value, span: held.said, defined: held.defined(), origin })
+        }
+        None => Fact::Absent,
+    }
+}
+
+/// A value by the words of the alternative: its meaning, its part, its unit.
+fn interpret(value: &value::Value, alternative: &Alternative, wanted: Wanted) -> Option<Value> {
+    let mut value = plain(value)?;
+    if let Some(pattern) = &alternative.pattern {
+        value = Value::text(pattern.first_group(&value.to_string())?);
+    }
+    if alternative.product {
+        value = Value::Number(product(&value.to_string())?);
+    }
+    if !alternative.map.is_empty() {
+        let text = value.to_string();
+        let mut words = alternative.map.iter();
+        let word = words.find(|(word, _)| word.eq_ignore_ascii_case(&text)).map(|(_, meaning)| meaning);
+        value = word.or_else(|| alternative.map.get("*"))?.value();
+    }
+    if let Some(unit) = alternative.unit {
+        value = Value::Number(seconds(&value.to_string(), unit.seconds())? / wanted.seconds_each);
+    }
+    if alternative.times.is_some() || alternative.plus.is_some() {
+        let number = value.conform(Type::Number)?.as_number()?;
+        value = Value::Number(number * alternative.times.unwrap_or(1.0) + alternative.plus.unwrap_or(0.0));
+    }
+    Some(value)
+}
+
+/// A value of Terraform as one of the inventory. Empty texts say nothing.
+pub(super) fn plain(value: &value::Value) -> Option<Value> {
+    Some(match &value.data {
+        Data::Text(text) if text.trim().is_empty() => return None,
+        Data::Text(text) => Value::Text(text.clone()),
+        Data::Bool(flag) => Value::Flag(*flag),
+        Data::Number(number) => match number.as_i64() {
+            Some(n) => Value::Integer(n),
+            None => Value::Number(number.as_f64()),
+        },
+        Data::List(items) | Data::Set(items) | Data::Tuple(items) => {
+            Value::List(items.iter().filter_map(scalar).map(Arc::from).collect())
+        }
+        _ => return None,
+    })
+}
+
+/// Several values for one fact: known if they agree, else one of them.
+fn together(facts: Vec<Fact<Value>>, wanted: Wanted) -> Fact<Value> {
+    let mut known: Vec<Known<Value>> = Vec::new();
+    for fact in facts {
+        match fact {
+            Fact::Known(one) if known.iter().all(|it| it.value != one.value) => known.push(one),
+            Fact::Unknown(unknown) if known.is_empty() => return Fact::Unknown(unknown),
+            Fact::Unknown(Unknown { span, why, candidates }) if !candidates.is_empty() => {
+                let all = known.into_iter().map(|it| it.value).chain(candidates).collect();
+                return Fact::Unknown(Unknown { span, why, candidates: all });
+            }
+            Fact::Unknown(unknown) => return Fact::Unknown(unknown),
+            _ => {}
+        }
+    }
+    match known.len() {
+        0 | 1 => known.pop().map_or(Fact::Absent, Fact::Known),
+        n => {
+            let span = known[0].span;
+            let candidates = known.into_iter().map(|it| it.value).collect();
+            Fact::Unknown(Unknown { span, why: format!("one of {n} {}s", wanted.noun).into(), candidates })
+        }
+    }
+}
+
+/// `2x2x4` is 16.
+fn product(text: &str) -> Option<f64> {
+    text.split(['x', 'X']).try_fold(1.0, |all, part| Some(all * part.trim().parse::<f64>().ok()?))
+}
+
+/// `7200s`, `2h`, `30 minutes`, `PT1H30M`, or a bare number of `unit` seconds each.
+fn seconds(text: &str, unit: f64) -> Option<f64> {
+    let text = text.trim().to_ascii_lowercase();
+    if let Ok(number) = text.parse::<f64>() {
+        return number.is_finite().then_some(number * unit);
+    }
+    let text = text.strip_prefix("pt").unwrap_or(&text);
+    let (mut sum, mut rest) = (0.0, text);
+    while !rest.is_empty() {
+        let digits = rest.find(|c: char| !c.is_ascii_digit() && c != '.')?;
+        let number: f64 = rest.get(..digits)?.parse().ok()?;
+        let tail = rest.get(digits..)?.trim_start();
+        let word = tail.find(|c: char| !c.is_ascii_alphabetic()).unwrap_or(tail.len());
+        sum += number
+            * match tail.get(..word)?.chars().next()? {
+                's' => 1.0,
+                'm' => 60.0,
+                'h' => 3_600.0,
+                'd' => 86_400.0,
+                'w' => 604_800.0,
+                _ => return None,
+            };
+        rest = tail.get(word..)?.trim_start();
+    }
+    Some(sum)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durations_are_read_in_every_spelling() {
+        for (text, unit, expected) in [
+            ("7200s", 60.0, Some(7200.0)),
+            ("30", 60.0, Some(1800.0)),
+            ("PT1H30M", 1.0, Some(5400.0)),
+            ("2 hours", 1.0, Some(7200.0)),
+            ("1d12h", 1.0, Some(129_600.0)),
+            ("soon", 1.0, None),
+            ("5x", 1.0, None),
+        ] {
+            assert_eq!(seconds(text, unit), expected, "{text}");
+        }
+    }
+}

@@ -1,0 +1,200 @@
+//! Labels that attribute cost, and labels and taints by which pods find pools.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::inventory::{Fact, Known, Labels, Origin, Selector, Taint, Unknown};
+use crate::source::Span;
+
+use super::super::value::Data;
+use super::fact::{Wanted, plain};
+use super::language::{LabelsAt, ProviderRow, Row};
+use super::node::{Held, Node};
+use super::scope::Scope;
+
+type Entries = BTreeMap<String, Fact<Arc<str>>>;
+
+/// Labels and tags of a resource, those that its provider puts on everything included.
+pub(super) fn labels(scope: &Scope<'_>, row: &Row, provider: Option<&ProviderRow>) -> Labels {
+    let mut labels = Labels { taggable: row.taggable.unwrap_or(!row.labels.0.is_empty()), ..Labels::default() };
+    for place in row.labels.0.iter().chain(provider.into_iter().flat_map(|it| &it.labels.0)) {
+        let found = at(scope, place);
+        labels.span = labels.span.or(found.span);
+        labels.open = labels.open.or(found.open);
+        for (key, fact) in found.entries {
+            labels.entries.entry(key).or_insert(fact);
+        }
+    }
+    labels
+}
+
+/// What the nodes of a pool carry.
+pub(super) fn selector(scope: &Scope<'_>, row: &Row) -> Selector {
+    let mut selector = Selector::default();
+    for place in &row.node_labels.0 {
+        for (key, fact) in at(scope, place).entries {
+            selector.labels.entry(key).or_insert(fact);
+        }
+    }
+    for (key, spec) in &row.implied_labels {
+        let fact = scope.fact(spec, Wanted::TEXT);
+        if !fact.is_absent() {
+            let fact = fact.map(|value| Arc::from(value.to_string().as_str()));
+            selector.labels.entry(key.clone()).or_insert(fact);
+        }
+    }
+    for place in &row.taints.0 {
+        selector.taints.extend(taints(scope, place));
+    }
+    selector
+}
+
+#[derive(Default)]
+struct FoundLabels {
+    entries: Entries,
+    open: Option<Unknown<()>>,
+    span: Option<Span>,
+}
+
+impl FoundLabels {
+    fn open(&mut self, why: &str, span: Span) {
+        self.open = self.open.take().or(Some(Unknown { span, why: why.into(), candidates: Vec::new() }));
+    }
+
+    fn add(&mut self, key: &str, held: &Held) {
+        let fact = match &held.value.data {
+            Data::Unknown(cause) => Fact::unknown(cause.why.as_str(), held.said),
+            Data::Null => return,
+            _ if held.value.sensitive => Fact::unknown("the value is sensitive", held.said),
+            _ => {
+                let text = plain(&held.value).map(|value| value.to_string()).unwrap_or_default();
+                let origin = if held.is_written_here() { Origin::Written } else { Origin::Resolved };
+                Fact::Known(Known { value: text.into(), span: held.said, defined: held.defined(), origin })
+            }
+        };
+        self.entries.insert(key.to_owned(), fact);
+    }
+}
+
+fn at(scope: &Scope<'_>, place: &LabelsAt) -> FoundLabels {
+    let mut found = FoundLabels::default();
+    match place {
+        LabelsAt::Map(path) => {
+            for node in scope.find(path) {
+                found.span = found.span.or(Some(node.span()));
+                map(&mut found, node);
+            }
+        }
+        LabelsAt::List(list) => {
+            for node in scope.find(&list.list) {
+                found.span = found.span.or(Some(node.span()));
+                if let Some(unknown) = unknown_of(&node) {
+                    found.open(&unknown, node.span());
+                    continue;
+                }
+                let element = Scope { part: node.clone(), defaults: Vec::new(), ..scope.clone() };
+                let key = element.find(&list.key).first().and_then(Node::text);
+                match (key, element.find(&list.value).first()) {
+                    (Some(key), Some(Node::Value(held))) => found.add(&key, held),
+                    (Some(_), _) => {}
+                    (None, _) => found.open("the key of a label is not known", node.span()),
+                }
+            }
+        }
+    }
+    found
+}
+
+fn unknown_of(node: &Node<'_>) -> Option<String> {
+    match node {
+        Node::Value(held) => match &held.value.data {
+            Data::Unknown(cause) => Some(cause.why.clone()),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// A map of labels; as a block in the spelling of Terraform 0.11.
+fn map(found: &mut FoundLabels, node: Node<'_>) {
+    if let Some(why) = unknown_of(&node) {
+        found.open(&why, node.span());
+        return;
+    }
+    match &node {
+        Node::Block(block) => {
+            for (key, attribute) in &block.attributes {
+                found.add(key, &Held::of(attribute));
+            }
+        }
+        Node::Value(held) => match &held.value.data {
+            // A list of `key=value` texts, or of objects with `key` and `value`, as some providers want them.
+            Data::List(_) | Data::Set(_) | Data::Tuple(_) => {
+                for (_, element) in node.clone().keyed_elements() {
+                    pair(found, &element);
+                }
+            }
+            Data::Map(entries) | Data::Object(entries) => {
+                if let Some(cause) = &entries.rest {
+                    found.open(&cause.why, held.said);
+                }
+                for (key, element) in node.clone().keyed_elements() {
+                    if let (Some(key), Node::Value(held)) = (key, element) {
+                        found.add(&key, &held);
+                    }
+                }
+            }
+            _ => {}
+        },
+        Node::Provider(_) => {}
+    }
+}
+
+fn pair(found: &mut FoundLabels, element: &Node<'_>) {
+    if let Some(why) = unknown_of(element) {
+        found.open(&why, element.span());
+        return;
+    }
+    let Some(text) = element.text() else {
+        if let Some(entries) = element.clone().labelled() {
+            let (key, held) = entries;
+            found.add(&key, &held);
+        }
+        return;
+    };
+    let (key, value) = text.split_once([':', '=']).unwrap_or((&text, ""));
+    let written = matches!(element, Node::Value(held) if held.is_written_here());
+    let origin = if written { Origin::Written } else { Origin::Resolved };
+    let fact = Fact::known(Arc::from(value.trim()), element.span(), origin);
+    found.entries.insert(key.trim().to_owned(), fact);
+}
+
+/// Taints as blocks with a key and a value, or as texts `key=value:Effect`.
+fn taints(scope: &Scope<'_>, place: &LabelsAt) -> Vec<Taint> {
+    match place {
+        LabelsAt::Map(path) => {
+            let texts = scope.find(path).into_iter().flat_map(Node::keyed_elements);
+            texts.filter_map(|(_, node)| taint_of_text(&node.text()?, node.span())).collect()
+        }
+        LabelsAt::List(list) => {
+            let nodes = scope.find(&list.list).into_iter();
+            let taint = |node: Node<'_>| {
+                let span = node.span();
+                let element = Scope { part: node, defaults: Vec::new(), ..scope.clone() };
+                let text = |path| element.find(path).first().and_then(Node::text);
+                let key = text(&list.key)?.into();
+                Some(Taint { key, value: text(&list.value).map(Arc::from), span })
+            };
+            nodes.filter_map(taint).collect()
+        }
+    }
+}
+
+fn taint_of_text(text: &str, span: Span) -> Option<Taint> {
+    let pair = text.split_once(':').map_or(text, |(pair, _)| pair);
+    let (key, value) = match pair.split_once('=') {
+        Some((key, value)) => (key, Some(value)),
+        None => (pair, None),
+    };
+    (!key.trim().is_empty()).then(|| Taint { key: key.trim().into(), value: value.map(|it| it.trim().into()), span })
+}

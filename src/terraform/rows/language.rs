@@ -1,0 +1,333 @@
+//! The words of `resources.toml`.
+
+use std::collections::BTreeMap;
+use std::sync::OnceLock;
+
+use regex::Regex;
+use serde::Deserialize;
+
+use crate::inventory::{CountedIn, Key, LinkKind, Value};
+
+use super::path::Path;
+
+/// What `resources.toml` says about one type, or about a part of it.
+#[derive(Debug, Deserialize)]
+pub(super) struct Row {
+    #[serde(default)]
+    pub(super) role: Role,
+    /// A key of `[providers]`.
+    pub(super) provider: String,
+    /// Whose machine it is, where the type does not tell.
+    #[serde(default)]
+    pub(super) rented_from: Spec,
+    /// The parts that the row describes, each its own resource; the whole block where this is missing.
+    pub(super) each: Option<Path>,
+    /// Where a part finds what it does not say itself.
+    #[serde(default)]
+    pub(super) defaults: Many<Path>,
+    /// The row does not hold for a block where these are false.
+    #[serde(default)]
+    pub(super) when: Conditions,
+    /// Texts that name the thing, beside the name of its block.
+    #[serde(default)]
+    pub(super) names: Many<Path>,
+    #[serde(default)]
+    pub(super) region: Spec,
+    #[serde(default)]
+    pub(super) count: Many<Count>,
+    /// Labels that attribute cost.
+    #[serde(default)]
+    pub(super) labels: Many<LabelsAt>,
+    /// Labels of this type reach the bill; where not said, whether it has any.
+    pub(super) taggable: Option<bool>,
+    /// Labels that the nodes of a pool carry.
+    #[serde(default)]
+    pub(super) node_labels: Many<LabelsAt>,
+    /// Labels that the cloud itself puts on the nodes of a pool.
+    #[serde(default)]
+    pub(super) implied_labels: BTreeMap<String, Spec>,
+    #[serde(default)]
+    pub(super) taints: Many<LabelsAt>,
+    #[serde(default)]
+    pub(super) links: BTreeMap<String, LinkWord>,
+    /// What a control does to the things that its link `target` leads to.
+    pub(super) link: Option<LinkName>,
+    /// Any fact of the inventory, by its name.
+    #[serde(flatten)]
+    pub(super) facts: BTreeMap<String, Spec>,
+    #[serde(skip)]
+    pub(super) keyed: Vec<(Key, Spec)>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum Role {
+    #[default]
+    Rented,
+    Requested,
+    /// Costs nothing by itself: something else rents what it describes.
+    Template,
+    /// No resource: it says something about the one that it refers to.
+    Control,
+}
+
+/// Where a link leads, and how it is recognized.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct LinkWord {
+    /// The types at the other end.
+    pub(super) to: Many<String>,
+    /// Where the reference stands; anywhere in the block where this is missing.
+    #[serde(default)]
+    pub(super) at: Many<Path>,
+    /// Attributes of the other end whose text may stand there instead of a reference.
+    #[serde(default)]
+    pub(super) by: Many<Path>,
+    /// Types that stand between, which refer on in their turn.
+    #[serde(default)]
+    pub(super) through: Many<String>,
+    /// The link is drawn the other way: the other end refers to this one.
+    #[serde(default)]
+    pub(super) back: bool,
+    pub(super) kind: Option<LinkName>,
+    /// The other end is a reservation, which pays for these machines: it has as many less left.
+    #[serde(default)]
+    pub(super) covers: bool,
+}
+
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum LinkName {
+    Autoscaler,
+    Stop,
+    Settings,
+}
+
+impl LinkName {
+    pub(super) fn kind(self) -> LinkKind {
+        match self {
+            LinkName::Autoscaler => LinkKind::Autoscaler,
+            LinkName::Stop => LinkKind::Stop,
+            LinkName::Settings => LinkKind::Settings,
+        }
+    }
+}
+
+/// How many there are.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Count {
+    #[serde(default)]
+    pub(super) when: Conditions,
+    #[serde(default)]
+    pub(super) desired: Spec,
+    #[serde(default)]
+    pub(super) min: Spec,
+    #[serde(default)]
+    pub(super) max: Spec,
+    /// Numbers by which all three are multiplied.
+    #[serde(default)]
+    pub(super) times: Many<Spec>,
+    /// All three are for each zone.
+    pub(super) zones: Option<Zones>,
+    #[serde(default)]
+    pub(super) of: Unit,
+    /// Nothing limits it, where `max` says nothing.
+    #[serde(default)]
+    pub(super) unlimited: bool,
+}
+
+/// In how many zones: as many as are listed, else one in a zone, else three in a region.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Zones {
+    #[serde(default)]
+    pub(super) listed: Many<Path>,
+    #[serde(default)]
+    pub(super) location: Many<Path>,
+}
+
+#[derive(Debug, Clone, Copy, Default, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum Unit {
+    #[default]
+    Machines,
+    Cpus,
+    Accelerators,
+}
+
+impl Unit {
+    pub(super) fn counted_in(self) -> CountedIn {
+        match self {
+            Unit::Machines => CountedIn::Machines,
+            Unit::Cpus => CountedIn::Cpus,
+            Unit::Accelerators => CountedIn::Accelerators,
+        }
+    }
+}
+
+/// A map of labels, or a list of blocks with a key and a value each.
+#[derive(Debug)]
+pub(super) enum LabelsAt {
+    Map(Path),
+    List(LabelList),
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct LabelList {
+    pub(super) list: Path,
+    pub(super) key: Path,
+    pub(super) value: Path,
+}
+
+/// How a fact is read: the first of these that says something.
+#[derive(Debug, Default)]
+pub(super) struct Spec(pub(super) Vec<Alternative>);
+
+/// One way to read a fact. Exactly one of `at`, `join`, `is` and `default` says where from.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Alternative {
+    pub(super) at: Option<Path>,
+    /// Several texts that together make one.
+    #[serde(default)]
+    pub(super) join: Vec<Path>,
+    #[serde(default)]
+    pub(super) with: String,
+    /// The type itself, or the condition, says so.
+    pub(super) is: Option<Constant>,
+    /// The provider's documented default.
+    pub(super) default: Option<Constant>,
+    /// The value where anything stands at the path, whatever it is.
+    pub(super) present: Option<Constant>,
+    /// How many elements stand at the path.
+    #[serde(default)]
+    pub(super) length: bool,
+    /// The numbers in the text, multiplied: `2x4` is 8.
+    #[serde(default)]
+    pub(super) product: bool,
+    /// What the words of the provider mean; a word that is not here says nothing, `*` stands for every other.
+    #[serde(default)]
+    pub(super) map: BTreeMap<String, Constant>,
+    /// The first group of this expression is the value; a text that it does not match says nothing.
+    #[serde(default, rename = "match")]
+    pub(super) pattern: Option<Pattern>,
+    /// The unit of a number without one; the value is in the unit of the fact.
+    pub(super) unit: Option<Duration>,
+    pub(super) times: Option<f64>,
+    pub(super) plus: Option<f64>,
+    #[serde(default)]
+    pub(super) when: Conditions,
+    /// It is only concluded, and from this.
+    pub(super) because: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum Duration {
+    Seconds,
+    Minutes,
+    Hours,
+    Days,
+}
+
+impl Duration {
+    pub(super) fn seconds(self) -> f64 {
+        match self {
+            Duration::Seconds => 1.0,
+            Duration::Minutes => 60.0,
+            Duration::Hours => 3_600.0,
+            Duration::Days => 86_400.0,
+        }
+    }
+}
+
+/// All of these hold. A path has one of the texts; `absent`, `present`, `!text` (anything else, or nothing) and `>1`
+/// stand for what they say, and `~` begins a regular expression.
+#[derive(Debug, Default)]
+pub(super) struct Conditions(pub(super) Vec<(Path, Vec<String>)>);
+
+/// A provider: where its blocks name a region and default labels.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ProviderRow {
+    /// It rents out machines itself.
+    #[serde(default = "yes")]
+    pub(super) rents: bool,
+    /// Where every resource of the provider, and its configuration, may name the region.
+    #[serde(default)]
+    pub(super) region: Spec,
+    /// What of a zone is the region: the first group.
+    pub(super) zone: Option<Pattern>,
+    /// Labels that the provider puts on everything.
+    #[serde(default)]
+    pub(super) labels: Many<LabelsAt>,
+}
+
+fn yes() -> bool {
+    true
+}
+
+/// A scalar of the table.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(untagged)]
+pub(super) enum Constant {
+    Flag(bool),
+    Integer(i64),
+    Number(f64),
+    Text(String),
+}
+
+impl Constant {
+    pub(super) fn value(&self) -> Value {
+        match self {
+            Constant::Flag(flag) => Value::Flag(*flag),
+            Constant::Integer(n) => Value::Integer(*n),
+            Constant::Number(n) => Value::Number(*n),
+            Constant::Text(text) => Value::text(text.as_str()),
+        }
+    }
+}
+
+/// A regular expression, compiled when it is first used.
+#[derive(Debug)]
+pub(super) struct Pattern {
+    text: String,
+    regex: OnceLock<Option<Regex>>,
+}
+
+impl Pattern {
+    pub(super) fn new(text: String) -> Self {
+        Pattern { text, regex: OnceLock::new() }
+    }
+
+    #[cfg(test)]
+    pub(super) fn compiles(&self) -> bool {
+        Regex::new(&self.text).is_ok_and(|regex| regex.captures_len() > 1)
+    }
+
+    /// What its first group matches.
+    pub(super) fn first_group(&self, text: &str) -> Option<String> {
+        let regex = self.regex.get_or_init(|| Regex::new(&self.text).ok()).as_ref()?;
+        Some(regex.captures(text)?.get(1)?.as_str().to_owned())
+    }
+}
+
+/// One or several.
+#[derive(Debug)]
+pub(super) struct Many<T>(pub(super) Vec<T>);
+
+impl<T> Default for Many<T> {
+    fn default() -> Self {
+        Many(Vec::new())
+    }
+}
+
+/// The whole table.
+#[derive(Debug)]
+pub(super) struct Table {
+    pub(super) providers: BTreeMap<String, ProviderRow>,
+    pub(super) types: BTreeMap<String, Vec<Row>>,
+    pub(super) modules: BTreeMap<String, Vec<Row>>,
+}

@@ -1,0 +1,222 @@
+//! Which block a block refers to: a group to its template, a schedule to the group that it stops.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use crate::source::Span;
+
+use super::super::block::Block;
+use super::super::value::{Cause, Value};
+use super::language::LinkWord;
+use super::node::Node;
+use super::path::{Path, Start};
+use super::scope::Scope;
+
+/// All blocks by address and by type.
+pub(super) struct Index<'a> {
+    by_address: HashMap<&'a str, Vec<&'a Block>>,
+    by_type: HashMap<&'a str, Vec<&'a Block>>,
+    /// Blocks by the address that they refer to.
+    referrers: HashMap<&'a str, Vec<(&'a Block, Span)>>,
+    /// Addresses of module calls in which blocks stand.
+    modules: HashSet<&'a str>,
+}
+
+/// Where a link leads.
+#[derive(Debug, Clone)]
+pub(super) enum Linked<'a> {
+    Blocks(Vec<(&'a Block, Span)>),
+    /// The text names something that stands nowhere in this configuration.
+    Outside(Span),
+}
+
+/// A reference goes through at most so many blocks in between.
+const LONGEST_CHAIN: usize = 3;
+
+impl<'a> Index<'a> {
+    pub(super) fn new(blocks: &'a [Block]) -> Self {
+        let modules = blocks.iter().filter_map(|block| module_of(block).strip_suffix('.')).collect();
+        let (by_address, by_type, referrers) = (HashMap::new(), HashMap::new(), HashMap::new());
+        let mut index = Index { by_address, by_type, referrers, modules };
+        for block in blocks.iter().filter(|it| matches!(it.keyword.as_str(), "resource" | "data" | "module")) {
+            index.by_address.entry(base(&block.address)).or_default().push(block);
+            if let Some(kind) = block.labels.first().filter(|_| block.keyword == "resource") {
+                index.by_type.entry(kind).or_default().push(block);
+            }
+            for (to, span) in &block.references {
+                index.referrers.entry(base(to)).or_default().push((block, *span));
+            }
+        }
+        index
+    }
+
+    /// The code of this module call is at hand: its blocks stand among the others.
+    pub(super) fn is_expanded(&self, call: &Block) -> bool {
+        self.modules.contains(call.address.as_str())
+    }
+
+    /// What a link of a row leads to; nothing where the text has no such link.
+    pub(super) fn follow(&self, scope: &Scope<'a>, link: &LinkWord) -> Option<Linked<'a>> {
+        if link.back {
+            let referrers = self.referrers.get(base(&scope.block.address)).into_iter().flatten().copied();
+            let found: Vec<_> = referrers.filter(|(it, _)| is_one_of(it, &link.to.0)).collect();
+            return (!found.is_empty()).then(|| Linked::Blocks(same_key(scope.block, found)));
+        }
+        let places: Vec<Node<'a>> = link.at.0.iter().flat_map(|path: &Path| scope.find(path)).collect();
+        if places.is_empty() && !link.at.0.is_empty() {
+            return None;
+        }
+        let computed: Vec<_> = places.iter().flat_map(|place| self.computed(place, link)).collect();
+        if !computed.is_empty() {
+            return Some(Linked::Blocks(same_key(scope.block, computed)));
+        }
+        let named = self.named(scope, link, &places);
+        if !named.is_empty() {
+            return Some(Linked::Blocks(named));
+        }
+        let inside = |span: &Span| places.is_empty() || places.iter().any(|node| node.extent().contains(*span));
+        let mut found = self.referred(scope.block, link, &inside, 0);
+        if found.is_empty() {
+            // Through a local or a variable: the only reference of that type is the one that is meant.
+            found = self.referred(scope.block, link, &|_| true, 0);
+        }
+        match places.first() {
+            _ if !found.is_empty() => Some(Linked::Blocks(same_key(scope.block, found))),
+            Some(place) => Some(Linked::Outside(place.span())),
+            None => None,
+        }
+    }
+
+    /// The block that computes the value at a place, through however many variables and modules it came.
+    fn computed(&self, place: &Node<'a>, link: &LinkWord) -> Vec<(&'a Block, Span)> {
+        let Node::Value(held) = place else { return Vec::new() };
+        let mut causes: Vec<&Cause> = Vec::new();
+        if let Some(cause) = held.value.any_cause() {
+            causes.push(cause);
+            causes.extend(cause.candidates.iter().filter_map(Value::any_cause).map(|cause| &**cause));
+        }
+        let mut found: Vec<(&'a Block, Span)> = Vec::new();
+        for computed in causes.into_iter().filter_map(|cause| cause.computed_by.as_ref()) {
+            let ends = self.by_address.get(base(&computed.address)).into_iter().flatten();
+            let exact: Vec<_> = ends.clone().filter(|end| end.address == *computed.address).copied().collect();
+            let ends = if exact.is_empty() { ends.copied().collect() } else { exact };
+            found.extend(ends.into_iter().filter(|end| is_one_of(end, &link.to.0)).map(|end| (end, place.span())));
+        }
+        found
+    }
+
+    fn referred(
+        &self,
+        block: &'a Block,
+        link: &LinkWord,
+        inside: &dyn Fn(&Span) -> bool,
+        depth: usize,
+    ) -> Vec<(&'a Block, Span)> {
+        let mut found: Vec<(&'a Block, Span)> = Vec::new();
+        for (to, span) in block.references.iter().filter(|(_, span)| inside(span)) {
+            for end in self.by_address.get(base(to)).into_iter().flatten() {
+                if is_one_of(end, &link.to.0) {
+                    if !found.iter().any(|(it, _)| std::ptr::eq(*it, *end)) {
+                        found.push((end, *span));
+                    }
+                } else if is_one_of(end, &link.through.0) && depth < LONGEST_CHAIN {
+                    let further = self.referred(end, link, &|_| true, depth + 1);
+                    found.extend(further.into_iter().map(|(end, _)| (end, *span)));
+                }
+            }
+        }
+        found
+    }
+
+    /// Ends whose name is written out where a reference could stand; those of the same module, if there are any.
+    fn named(&self, scope: &Scope<'a>, link: &LinkWord, places: &[Node<'a>]) -> Vec<(&'a Block, Span)> {
+        let mut found = Vec::new();
+        if link.by.0.is_empty() {
+            return found;
+        }
+        for place in places.iter().flat_map(|place| place.clone().keyed_elements()).map(|(_, place)| place) {
+            let Some(text) = place.text() else { continue };
+            let ends = link.to.0.iter().filter_map(|kind| self.by_type.get(kind.as_str())).flatten();
+            for end in ends {
+                let names = link.by.0.iter().flat_map(|path| Scope::of(end).find(path));
+                if names.filter_map(|node| node.text()).any(|name| name == text) {
+                    found.push((*end, place.span()));
+                }
+            }
+        }
+        let here: Vec<_> = found.iter().copied().filter(|(it, _)| module_of(it) == module_of(scope.block)).collect();
+        if here.is_empty() { found } else { here }
+    }
+}
+
+/// The links of a row that the text of a block has. Those that start at the end of another link come last.
+pub(super) fn follow_all<'a>(index: &Index<'a>, scope: &mut Scope<'a>, links: &'static BTreeMap<String, LinkWord>) {
+    let (late, early): (Vec<_>, Vec<_>) =
+        links.iter().partition(|(_, word)| word.at.0.iter().any(|path| matches!(path.start, Start::Link(_))));
+    for (name, word) in early.into_iter().chain(late) {
+        if let Some(linked) = index.follow(scope, word) {
+            scope.links.insert(name, linked);
+        }
+    }
+}
+
+/// `kinds` are types of resources, `data.` and a type, or `module`.
+fn is_one_of(block: &Block, kinds: &[String]) -> bool {
+    let Some(label) = block.labels.first() else { return false };
+    kinds.iter().any(|kind| match block.keyword.as_str() {
+        "resource" => kind == label,
+        "data" => kind.strip_prefix("data.") == Some(label),
+        "module" => kind == "module",
+        _ => false,
+    })
+}
+
+/// With `count` or `for_each` on both, the instance of the same key is meant.
+fn same_key<'a>(block: &Block, found: Vec<(&'a Block, Span)>) -> Vec<(&'a Block, Span)> {
+    let key = |block: &'_ Block| block.address.get(base(&block.address).len()..).unwrap_or_default().to_owned();
+    let own = key(block);
+    let same: Vec<_> = found.iter().copied().filter(|(end, _)| !own.is_empty() && key(end) == own).collect();
+    if same.is_empty() { found } else { same }
+}
+
+/// An address without the key of its last part.
+pub(super) fn base(address: &str) -> &str {
+    if !address.ends_with(']') {
+        return address;
+    }
+    // Keys may hold any text: the bracket that opens the last one follows the name of the block.
+    let mut quoted = false;
+    let mut open = None;
+    for (at, c) in address.char_indices() {
+        match c {
+            '"' => quoted = !quoted,
+            '[' if !quoted => open = Some(at),
+            '.' if !quoted => open = None,
+            _ => {}
+        }
+    }
+    open.and_then(|at| address.get(..at)).unwrap_or(address)
+}
+
+/// `module.a["x"].` of a block inside of a module, and nothing in the root.
+pub(super) fn module_of(block: &Block) -> &str {
+    let own = match (block.keyword.as_str(), block.labels.as_slice()) {
+        ("module", [name, ..]) => format!("module.{name}"),
+        ("data", [kind, name, ..]) => format!("data.{kind}.{name}"),
+        (_, [kind, name, ..]) => format!("{kind}.{name}"),
+        _ => return "",
+    };
+    base(&block.address).strip_suffix(&own).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_key_is_cut_off_an_address() {
+        assert_eq!(base("a.b"), "a.b");
+        assert_eq!(base("a.b[0]"), "a.b");
+        assert_eq!(base(r#"module.m["x.y"].a.b["k[1].z"]"#), r#"module.m["x.y"].a.b"#);
+        assert_eq!(base(r#"module.m["x"]"#), "module.m");
+    }
+}

@@ -1,0 +1,296 @@
+//! How the text of `resources.toml` becomes rows.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::OnceLock;
+
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{Error, MapAccess, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer};
+
+use crate::inventory::Key;
+
+use super::language::{
+    Alternative, Conditions, Count, LabelList, LabelsAt, Many, Pattern, ProviderRow, Row, Spec, Table,
+};
+use super::path::Path;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Text {
+    providers: BTreeMap<String, ProviderRow>,
+    #[serde(rename = "type")]
+    types: BTreeMap<String, Vec<toml::Table>>,
+    #[serde(default, rename = "module")]
+    modules: BTreeMap<String, Vec<toml::Table>>,
+}
+
+/// The embedded table, read once. A unit test holds that it can be read.
+pub(super) fn table() -> &'static Table {
+    static TABLE: OnceLock<Table> = OnceLock::new();
+    TABLE.get_or_init(|| {
+        parse(include_str!("../resources.toml"))
+            .unwrap_or_else(|why| unreachable!("the embedded table of resources: {why}"))
+    })
+}
+
+pub(super) fn parse(text: &str) -> Result<Table, String> {
+    let text: Text = toml::from_str(text).map_err(|error| error.to_string())?;
+    let rows = |tables: &BTreeMap<String, Vec<toml::Table>>| -> Result<BTreeMap<String, Vec<Row>>, String> {
+        let mut all = BTreeMap::new();
+        for (name, own) in tables {
+            let rows: Result<Vec<Row>, String> = own
+                .iter()
+                .map(|table| row(like(table, tables, 0)?, &text.providers).map_err(|why| format!("{name}: {why}")))
+                .collect();
+            all.insert(name.clone(), rows?);
+        }
+        Ok(all)
+    };
+    let (types, modules) = (rows(&text.types)?, rows(&text.modules)?);
+    Ok(Table { providers: text.providers, types, modules })
+}
+
+/// A row with the words that it takes over from the row it is like.
+fn like(own: &toml::Table, all: &BTreeMap<String, Vec<toml::Table>>, depth: usize) -> Result<toml::Table, String> {
+    let mut own = own.clone();
+    let Some(other) = own.remove("like") else { return Ok(own) };
+    let other = other.as_str().unwrap_or_default();
+    let (name, at) = match other.split_once('#') {
+        Some((name, at)) => (name, at.parse::<usize>().map_err(|_| format!("`{other}` is no row"))?),
+        None => (other, 0),
+    };
+    let model = all.get(name).and_then(|rows| rows.get(at)).filter(|_| depth < 8);
+    let mut merged = like(model.ok_or_else(|| format!("there is no row like `{other}`"))?, all, depth + 1)?;
+    for (word, value) in own {
+        match (merged.get_mut(&word), value) {
+            // Links and labels of its own stand beside those that it takes over.
+            (Some(toml::Value::Table(before)), toml::Value::Table(more)) if word == "links" => before.extend(more),
+            (_, value) => {
+                merged.insert(word, value);
+            }
+        }
+    }
+    Ok(merged)
+}
+
+fn row(table: toml::Table, providers: &BTreeMap<String, ProviderRow>) -> Result<Row, String> {
+    let mut row: Row = toml::Value::Table(table).try_into().map_err(|error: toml::de::Error| error.to_string())?;
+    if !providers.contains_key(&row.provider) {
+        return Err(format!("unknown provider `{}`", row.provider));
+    }
+    for (name, spec) in std::mem::take(&mut row.facts) {
+        let key = Key::ALL.iter().copied().find(|key| key.name() == name);
+        row.keyed.push((key.ok_or_else(|| format!("`{name}` is neither a word of a row nor a fact"))?, spec));
+    }
+    row.keyed.sort_by_key(|(key, _)| *key);
+    Ok(row)
+}
+
+impl<'de> Deserialize<'de> for Path {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer)?.parse().map_err(D::Error::custom)
+    }
+}
+
+impl<'de> Deserialize<'de> for Pattern {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer).map(Pattern::new)
+    }
+}
+
+impl<'de> Deserialize<'de> for Conditions {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let all = BTreeMap::<String, Many<String>>::deserialize(deserializer)?;
+        let parsed = all.into_iter().map(|(path, texts)| Ok((path.parse()?, texts.0)));
+        Ok(Conditions(parsed.collect::<Result<_, String>>().map_err(D::Error::custom)?))
+    }
+}
+
+impl<'de> Deserialize<'de> for Spec {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Many::<Alternative>::deserialize(deserializer).map(|many| Spec(many.0))
+    }
+}
+
+/// What may be written as a bare text.
+trait FromText: Sized {
+    fn from_text(text: &str) -> Result<Self, String>;
+}
+
+impl FromText for String {
+    fn from_text(text: &str) -> Result<Self, String> {
+        Ok(text.to_owned())
+    }
+}
+
+impl FromText for Path {
+    fn from_text(text: &str) -> Result<Self, String> {
+        text.parse()
+    }
+}
+
+impl FromText for Alternative {
+    fn from_text(text: &str) -> Result<Self, String> {
+        Ok(Alternative { at: Some(text.parse()?), ..Alternative::default() })
+    }
+}
+
+impl FromText for Spec {
+    fn from_text(text: &str) -> Result<Self, String> {
+        Ok(Spec(vec![Alternative::from_text(text)?]))
+    }
+}
+
+impl FromText for LabelsAt {
+    fn from_text(text: &str) -> Result<Self, String> {
+        Ok(LabelsAt::Map(text.parse()?))
+    }
+}
+
+impl FromText for Count {
+    fn from_text(text: &str) -> Result<Self, String> {
+        Ok(Count { desired: Spec::from_text(text)?, ..Count::default() })
+    }
+}
+
+impl<'de> Deserialize<'de> for LabelsAt {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        LabelList::deserialize(deserializer).map(LabelsAt::List)
+    }
+}
+
+impl<'de, T: FromText + Deserialize<'de>> Deserialize<'de> for Many<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct OneOrMany<T>(std::marker::PhantomData<T>);
+        impl<'de, T: FromText + Deserialize<'de>> Visitor<'de> for OneOrMany<T> {
+            type Value = Many<T>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a text, a table, or a list of these")
+            }
+
+            fn visit_str<E: Error>(self, text: &str) -> Result<Many<T>, E> {
+                T::from_text(text).map(|one| Many(vec![one])).map_err(E::custom)
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Many<T>, A::Error> {
+                T::deserialize(MapAccessDeserializer::new(map)).map(|one| Many(vec![one]))
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Many<T>, A::Error> {
+                let mut all = Vec::new();
+                while let Some(Many(some)) = seq.next_element::<Many<T>>()? {
+                    all.extend(some);
+                }
+                Ok(Many(all))
+            }
+        }
+        deserializer.deserialize_any(OneOrMany(std::marker::PhantomData))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::language::Role;
+    use super::super::path::Start;
+    use super::*;
+    use crate::inventory::{Purchase, Purpose};
+
+    fn rows() -> impl Iterator<Item = (&'static String, &'static Row)> {
+        let all = table().types.iter().chain(&table().modules);
+        all.flat_map(|(name, rows)| rows.iter().map(move |row| (name, row)))
+    }
+
+    #[test]
+    fn the_embedded_table_is_read() {
+        if let Err(why) = parse(include_str!("../resources.toml")) {
+            panic!("{why}");
+        }
+    }
+
+    #[test]
+    fn unknown_words_are_refused() {
+        let parse = |row: &str| parse(&format!("[providers.aws]\n[[type.x]]\nprovider = \"aws\"\n{row}")).map(|_| ());
+        assert_eq!(parse("machine = \"a.b\""), Ok(()));
+        for (row, why) in [
+            ("machin = \"a\"", "`machin` is neither a word of a row nor a fact"),
+            ("machine = { att = \"a\" }", "unknown field `att`"),
+            ("machine = \"a..b\"", "no step of a path"),
+            ("count = { wanted = \"a\" }", "unknown field `wanted`"),
+            ("like = \"y\"", "no row like `y`"),
+            ("role = \"owned\"", "unknown variant `owned`"),
+        ] {
+            let refused = parse(row).unwrap_err();
+            assert!(refused.contains(why), "{row}: {refused}");
+        }
+    }
+
+    #[test]
+    fn every_fact_has_words_of_its_own_vocabulary() {
+        for (name, row) in rows() {
+            for (key, spec) in &row.keyed {
+                let constants = spec.0.iter().flat_map(|it| {
+                    it.map.values().chain(it.is.as_ref()).chain(it.default.as_ref()).chain(it.present.as_ref())
+                });
+                for value in constants.map(|constant| constant.value()) {
+                    let text = value.to_string();
+                    match key {
+                        Key::Purchase => assert!(Purchase::from_name(&text).is_some(), "{name}: purchase {text}"),
+                        Key::Purpose => assert!(Purpose::from_name(&text).is_some(), "{name}: purpose {text}"),
+                        _ => assert!(value.conform(key.value_type()).is_some(), "{name}: {} {text}", key.name()),
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn every_alternative_says_where_from() {
+        for (name, row) in rows() {
+            for (key, spec) in &row.keyed {
+                for it in &spec.0 {
+                    let sources = usize::from(it.at.is_some())
+                        + usize::from(!it.join.is_empty())
+                        + usize::from(it.is.is_some())
+                        + usize::from(it.default.is_some());
+                    assert_eq!(sources, 1, "{name}: {}", key.name());
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn every_pattern_compiles_and_every_link_that_is_used_is_drawn() {
+        for (name, row) in rows() {
+            let counts = row.count.0.iter().flat_map(|it| [&it.desired, &it.min, &it.max]);
+            let specs = row.keyed.iter().map(|(_, spec)| spec).chain([&row.region, &row.rented_from]).chain(counts);
+            let alternatives: Vec<&Alternative> = specs.flat_map(|spec| &spec.0).collect();
+            for it in &alternatives {
+                assert!(it.pattern.as_ref().is_none_or(Pattern::compiles), "{name}");
+            }
+            let labels = row.labels.0.iter().filter_map(|it| match it {
+                LabelsAt::Map(path) => Some(path),
+                LabelsAt::List(_) => None,
+            });
+            let conditions = alternatives.iter().flat_map(|it| it.when.0.iter().map(|(path, _)| path));
+            let paths = alternatives.iter().filter_map(|it| it.at.as_ref()).chain(labels).chain(conditions);
+            for path in paths.chain(&row.names.0) {
+                if let Start::Link(link) = &path.start {
+                    assert!(row.links.contains_key(link), "{name}: no link `{link}`");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn every_link_leads_to_a_type_that_may_exist() {
+        for (name, row) in rows() {
+            for (link, word) in &row.links {
+                assert!(!word.to.0.is_empty(), "{name}: link `{link}` leads nowhere");
+            }
+            let is_control = row.role == Role::Control;
+            assert_eq!(is_control, row.links.contains_key("target"), "{name}: a control has a target");
+        }
+    }
+}

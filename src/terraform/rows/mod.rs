@@ -1,0 +1,51 @@
+//! Evaluated blocks → resources, by the rows of `resources.toml`.
+//!
+//! A row says for a type where each fact stands; the words are explained at the top of the table. This reader knows the
+//! words and no type: what a row cannot say becomes a word for every row.
+
+mod build;
+mod control;
+mod count;
+mod fact;
+mod labels;
+mod language;
+mod links;
+mod load;
+mod module;
+mod node;
+mod path;
+mod place;
+mod scope;
+
+use crate::inventory::{FrontEnd, Resource};
+
+use super::block::Block;
+use build::Builder;
+use language::Role;
+use links::Index;
+
+/// What the blocks rent and request. The order is that of the blocks.
+pub(super) fn resources(blocks: &[Block], front_end: FrontEnd) -> Vec<Resource> {
+    let table = load::table();
+    let index = Index::new(blocks);
+    let mut builder = Builder::new(table, &index, front_end);
+    let mut controls = Vec::new();
+    for block in blocks {
+        match (block.keyword.as_str(), block.labels.first()) {
+            ("resource", Some(kind)) => {
+                for (at, row) in table.types.get(kind).into_iter().flatten().enumerate() {
+                    match row.role {
+                        Role::Control => controls.push((block, row)),
+                        _ => builder.add(block, kind, row, at == 0),
+                    }
+                }
+            }
+            ("module", _) if !index.is_expanded(block) => module::add(&mut builder, block),
+            _ => {}
+        }
+    }
+    let mut resources = builder.resources;
+    control::apply(&controls, &index, &mut resources);
+    control::settle_reservations(&mut resources);
+    resources.into_iter().map(|built| built.resource).collect()
+}

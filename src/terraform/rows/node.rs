@@ -1,0 +1,305 @@
+//! What paths lead to: blocks, and values with the place where the resource says them.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::source::Span;
+
+use super::super::block::{Attribute, Block, Provider};
+use super::super::value::{Cause, Data, Entries, Number, Value};
+use super::path::{Into, Name, Path, Step, Text};
+
+/// Something that a path leads to.
+#[derive(Debug, Clone)]
+pub(super) enum Node<'a> {
+    Block(&'a Block),
+    Provider(&'a Provider),
+    Value(Held),
+}
+
+/// A value, and where the resource says it.
+#[derive(Debug, Clone)]
+pub(super) struct Held {
+    pub(super) value: Value,
+    /// The attribute, or the place inside of it where the value stands.
+    pub(super) said: Span,
+    /// The expression that holds it. A value that stands elsewhere came through a reference.
+    expression: Span,
+    literal: bool,
+    /// It is not even known whether there is such a thing.
+    pub(super) perhaps: bool,
+}
+
+impl Held {
+    /// The same place, another value.
+    pub(super) fn holding(&self, value: Value) -> Held {
+        let said = if self.expression.contains(value.span) { value.span } else { self.said };
+        Held { value, said, ..*self }
+    }
+
+    pub(super) fn of(attribute: &Attribute) -> Held {
+        let Attribute { value, span, expression, literal } = attribute;
+        Held { value: value.clone(), said: *span, expression: *expression, literal: *literal, perhaps: false }
+    }
+
+    pub(super) fn text(text: &Arc<str>, span: Span) -> Held {
+        let value = Value::text(text.clone(), span);
+        Held { value, said: span, expression: span, literal: true, perhaps: false }
+    }
+
+    /// Something that is not known, and not even whether it is there.
+    pub(super) fn doubt(cause: &Arc<Cause>) -> Held {
+        let value = Value::because(cause, cause.span);
+        Held { value, said: cause.span, expression: cause.span, literal: false, perhaps: true }
+    }
+
+    /// The value is spelt out where the resource says it; otherwise it came through a reference or was computed.
+    pub(super) fn is_written_here(&self) -> bool {
+        self.expression.contains(self.value.span) && (self.literal || self.expression != self.value.span)
+    }
+
+    /// Where the value stands, when that is elsewhere.
+    pub(super) fn defined(&self) -> Option<Span> {
+        (!self.expression.contains(self.value.span)).then_some(self.value.span)
+    }
+}
+
+impl<'a> Node<'a> {
+    pub(super) fn span(&self) -> Span {
+        match self {
+            Node::Block(block) => block.span,
+            Node::Provider(provider) => provider.span,
+            Node::Value(held) => held.said,
+        }
+    }
+
+    /// The whole text that says it: an expression, or the body of a block.
+    pub(super) fn extent(&self) -> Span {
+        match self {
+            Node::Block(block) => block.body,
+            Node::Provider(provider) => provider.span,
+            Node::Value(held) => held.expression,
+        }
+    }
+
+    /// What stands below `steps`, in the order of the text. `from` is where the whole path started.
+    pub(super) fn walk(self, steps: &[Step], from: &dyn Fn(&Path) -> Vec<Node<'a>>) -> Vec<Node<'a>> {
+        let mut nodes = vec![self];
+        for (at, step) in steps.iter().enumerate() {
+            let name = match &step.name {
+                Name::Written(name) => name.clone(),
+                Name::At(path) => match from(path).first().and_then(Node::text) {
+                    Some(name) => name,
+                    None => return Vec::new(),
+                },
+            };
+            let last = at + 1 == steps.len();
+            nodes = nodes.into_iter().flat_map(|node| node.step(&name, step, last)).collect();
+        }
+        nodes
+    }
+
+    fn step(self, name: &str, step: &Step, last: bool) -> Vec<Node<'a>> {
+        let mut found = self.below(name);
+        if let Some(text) = step.read {
+            found = found.into_iter().filter_map(|node| node.read(text)).collect();
+        }
+        match &step.into {
+            // The end of a path may be a list as a whole.
+            Into::First if last => found.truncate(1),
+            Into::First => found = found.into_iter().next().map(Node::first).into_iter().collect(),
+            Into::Whole => {}
+            Into::All => found = found.into_iter().flat_map(Node::elements).collect(),
+            Into::Where(key, text) => {
+                found = found.into_iter().flat_map(Node::elements).filter(|it| it.has(key, text)).collect();
+            }
+        }
+        found
+    }
+
+    /// Attributes, blocks and keys of this name. What may exist but cannot be seen is an unknown value.
+    fn below(self, name: &str) -> Vec<Node<'a>> {
+        match self {
+            Node::Block(block) => {
+                let mut found = named(&block.attributes, &block.blocks, name);
+                // A block that does not parse may hold anything.
+                let may_be = |keyword: &str| keyword == name || (keyword.is_empty() && found.is_empty());
+                let open: Vec<_> = block.open_blocks.iter().filter(|(keyword, _)| may_be(keyword)).collect();
+                found.extend(open.into_iter().map(|(_, cause)| Node::Value(Held::doubt(cause))));
+                found
+            }
+            Node::Provider(provider) => named(&provider.attributes, &provider.blocks, name),
+            Node::Value(held) => match member(&held.value, name, 0) {
+                Some(value) if !value.is_null() => {
+                    let listed = held.value.entries().is_none_or(|entries| entries.get(name).is_some());
+                    vec![Node::Value(Held { perhaps: held.perhaps || !listed, ..held.holding(value) })]
+                }
+                _ => Vec::new(),
+            },
+        }
+    }
+
+    /// A list that stands where a block is meant: its first element.
+    fn first(self) -> Node<'a> {
+        match &self {
+            Node::Value(held) => match &held.value.data {
+                Data::List(items) | Data::Set(items) | Data::Tuple(items) => match items.first() {
+                    Some(item) => Node::Value(held.holding(item.clone())),
+                    None => self,
+                },
+                _ => self,
+            },
+            Node::Block(_) | Node::Provider(_) => self,
+        }
+    }
+
+    fn elements(self) -> Vec<Node<'a>> {
+        self.keyed_elements().into_iter().map(|(_, node)| node).collect()
+    }
+
+    /// The elements of a list or a map with the key that addresses them; anything else is its own only element.
+    pub(super) fn keyed_elements(self) -> Vec<(Option<Arc<str>>, Node<'a>)> {
+        let Node::Value(held) = &self else { return vec![(None, self)] };
+        match &held.value.data {
+            Data::List(items) | Data::Set(items) | Data::Tuple(items) => {
+                let present = items.iter().filter(|it| !matches!(it.data, Data::Null));
+                present.map(|item| (None, Node::Value(held.holding(item.clone())))).collect()
+            }
+            Data::Map(items) | Data::Object(items) => items
+                .iter()
+                .filter(|(_, item)| !item.is_null())
+                .map(|(key, item)| (Some(key.clone()), Node::Value(held.holding(item.clone()))))
+                .collect(),
+            _ => vec![(None, self)],
+        }
+    }
+
+    fn has(&self, key: &str, text: &str) -> bool {
+        let found = self.clone().below(key);
+        found.first().and_then(Node::text).is_some_and(|it| it.eq_ignore_ascii_case(text))
+    }
+
+    /// The label that an object with `key` and `value` stands for.
+    pub(super) fn labelled(self) -> Option<(String, Held)> {
+        let key = self.clone().below("key").first().and_then(Node::text)?;
+        match self.below("value").into_iter().next()? {
+            Node::Value(held) => Some((key, held)),
+            _ => None,
+        }
+    }
+
+    /// A scalar as text.
+    pub(super) fn text(&self) -> Option<String> {
+        match self {
+            Node::Value(held) => scalar(&held.value),
+            Node::Block(_) | Node::Provider(_) => None,
+        }
+    }
+
+    /// The value that a text stands for; nothing where it is not of that kind.
+    fn read(self, as_text: Text) -> Option<Node<'a>> {
+        let Node::Value(held) = &self else { return None };
+        let Data::Text(text) = &held.value.data else {
+            return matches!(held.value.data, Data::Unknown(_)).then_some(self);
+        };
+        let data = match as_text {
+            Text::Json => from_json(&serde_json::from_str(text).ok()?, held.value.span, 0),
+            Text::Base64 => Data::Text(decode_base64(text)?.into()),
+        };
+        let value = held.value.with(data);
+        Some(Node::Value(Held { value, ..held.clone() }))
+    }
+}
+
+fn named<'a>(attributes: &'a BTreeMap<String, Attribute>, blocks: &'a [Block], name: &str) -> Vec<Node<'a>> {
+    let attribute = attributes.get(name).filter(|it| !matches!(it.value.data, Data::Null));
+    let mut found: Vec<Node<'a>> = attribute.map(|it| Node::Value(Held::of(it))).into_iter().collect();
+    found.extend(blocks.iter().filter(|it| it.keyword == name).map(Node::Block));
+    found
+}
+
+/// A scalar as text.
+pub(super) fn scalar(value: &Value) -> Option<String> {
+    value.as_text().map(Cow::into_owned)
+}
+
+/// A deep value is cut here; nothing a row looks for stands deeper.
+const DEEPEST: usize = 64;
+
+/// The value of a key. Of something unknown it is unknown too, but no less narrow than its candidates.
+fn member(value: &Value, name: &str, depth: usize) -> Option<Value> {
+    if depth > DEEPEST {
+        return None;
+    }
+    match &value.data {
+        Data::Map(entries) | Data::Object(entries) => match (entries.get(name), &entries.rest) {
+            (Some(value), _) => Some(value.clone()),
+            (None, rest) => rest.as_ref().map(|cause| Value::because(cause, value.span)),
+        },
+        Data::List(items) | Data::Set(items) | Data::Tuple(items) => member(items.first()?, name, depth + 1),
+        Data::Unknown(cause) => {
+            let found: Vec<Option<Value>> =
+                cause.candidates.iter().map(|candidate| member(candidate, name, depth + 1)).collect();
+            if !found.is_empty() && found.iter().all(Option::is_none) {
+                return None;
+            }
+            let candidates = found.into_iter().collect::<Option<Vec<Value>>>().unwrap_or_default();
+            let cause = Cause { candidates, ..Cause::clone(cause) };
+            Some(Value::because(&Arc::new(cause), value.span))
+        }
+        _ => None,
+    }
+}
+
+fn from_json(json: &serde_json::Value, span: Span, depth: usize) -> Data {
+    let below = |json| Value::new(from_json(json, span, depth + 1), span);
+    match json {
+        _ if depth > DEEPEST => Data::Null,
+        serde_json::Value::Null => Data::Null,
+        serde_json::Value::Bool(flag) => Data::Bool(*flag),
+        serde_json::Value::Number(number) => {
+            number.as_f64().and_then(Number::from_f64).map_or(Data::Null, Data::Number)
+        }
+        serde_json::Value::String(text) => Data::Text(text.as_str().into()),
+        serde_json::Value::Array(items) => Data::Tuple(Arc::new(items.iter().map(below).collect())),
+        serde_json::Value::Object(items) => {
+            let entries = items.iter().map(|(key, item)| (Arc::from(key.as_str()), below(item)));
+            Data::Object(Arc::new(entries.collect::<Entries>()))
+        }
+    }
+}
+
+fn decode_base64(text: &str) -> Option<String> {
+    let (mut bytes, mut bits, mut held) = (Vec::with_capacity(text.len() * 3 / 4), 0u32, 0u32);
+    for c in text.bytes().filter(|c| !c.is_ascii_whitespace() && *c != b'=') {
+        let six = match c {
+            b'A'..=b'Z' => c - b'A',
+            b'a'..=b'z' => c - b'a' + 26,
+            b'0'..=b'9' => c - b'0' + 52,
+            b'+' | b'-' => 62,
+            b'/' | b'_' => 63,
+            _ => return None,
+        };
+        held = (held << 6) | u32::from(six);
+        bits += 6;
+        if bits >= 8 {
+            bits -= 8;
+            bytes.push((held >> bits) as u8);
+            held &= (1 << bits) - 1;
+        }
+    }
+    String::from_utf8(bytes).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn base64_is_decoded_or_refused() {
+        assert_eq!(decode_base64("aWRsZT0zNjAw").as_deref(), Some("idle=3600"));
+        assert_eq!(decode_base64("YQ==").as_deref(), Some("a"));
+        assert_eq!(decode_base64("%%%"), None);
+    }
+}

@@ -1,0 +1,174 @@
+//! What the paths of a row can reach from one block.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::source::Span;
+
+use super::super::block::{Block, Provider};
+use super::super::value::{Cause, Data};
+use super::language::Conditions;
+use super::links::Linked;
+use super::node::{Held, Node, scalar};
+use super::path::{Path, Start};
+
+/// One block, the part of it that a row describes, and what it is linked to.
+#[derive(Clone)]
+pub(super) struct Scope<'a> {
+    pub(super) block: &'a Block,
+    pub(super) part: Node<'a>,
+    /// The key of the part in its map.
+    pub(super) key: Option<Arc<str>>,
+    /// Where the part finds what it does not say itself.
+    pub(super) defaults: Vec<Node<'a>>,
+    pub(super) links: BTreeMap<&'a str, Linked<'a>>,
+}
+
+/// Whether conditions hold.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Truth {
+    /// And this is where it says so.
+    Yes(Option<Span>),
+    No,
+    Unknown {
+        why: String,
+        span: Span,
+    },
+}
+
+impl<'a> Scope<'a> {
+    pub(super) fn of(block: &'a Block) -> Self {
+        Scope { block, part: Node::Block(block), key: None, defaults: Vec::new(), links: BTreeMap::new() }
+    }
+
+    /// Where a reader looks when nothing says more.
+    pub(super) fn span(&self) -> Span {
+        self.part.span()
+    }
+
+    pub(super) fn provider(&self) -> Option<&'a Provider> {
+        self.block.provider.as_deref()
+    }
+
+    pub(super) fn find(&self, path: &Path) -> Vec<Node<'a>> {
+        self.find_below(path, 0)
+    }
+
+    /// What a path leads to, where its end is a list or a map: the elements with their keys.
+    pub(super) fn find_keyed(&self, path: &Path) -> Vec<(Option<Arc<str>>, Node<'a>)> {
+        self.find(&path.whole()).into_iter().flat_map(Node::keyed_elements).collect()
+    }
+
+    fn find_below(&self, path: &Path, depth: usize) -> Vec<Node<'a>> {
+        // A key may be named by a path, whose keys may be named by paths: rows never need more than one such level.
+        if depth > 4 {
+            return Vec::new();
+        }
+        let names = |inner: &Path| self.find_below(inner, depth + 1);
+        let starts: Vec<Node<'a>> = match &path.start {
+            Start::Part => {
+                let own = self.part.clone().walk(&path.steps, &names);
+                if !own.is_empty() {
+                    return own;
+                }
+                self.defaults.clone()
+            }
+            Start::Key => return self.key.iter().map(|key| Node::Value(Held::text(key, self.span()))).collect(),
+            Start::Block => vec![Node::Block(self.block)],
+            Start::Provider => self.provider().map(Node::Provider).into_iter().collect(),
+            Start::Link(name) => match self.links.get(name.as_str()) {
+                None => Vec::new(),
+                Some(Linked::Blocks(blocks)) => blocks.iter().map(|(block, _)| Node::Block(block)).collect(),
+                Some(Linked::Outside(span)) => {
+                    let why = format!("the {name} that it uses is not in this configuration");
+                    let cause = Arc::new(Cause::new(why, *span));
+                    return vec![Node::Value(Held::doubt(&cause))];
+                }
+            },
+        };
+        let mut found = Vec::new();
+        for start in starts {
+            let below = start.walk(&path.steps, &names);
+            // Several ends of a link are alternatives, several defaults are asked in order.
+            if !below.is_empty() && path.start == Start::Part {
+                return below;
+            }
+            found.extend(below);
+        }
+        found
+    }
+
+    /// Whether all of these hold.
+    pub(super) fn holds(&self, conditions: &Conditions) -> Truth {
+        let (mut at, mut doubt) = (None, None);
+        for (path, texts) in &conditions.0 {
+            match self.condition(path, texts) {
+                Truth::Yes(span) => at = at.or(span),
+                Truth::No => return Truth::No,
+                unknown @ Truth::Unknown { .. } => doubt = doubt.or(Some(unknown)),
+            }
+        }
+        doubt.unwrap_or(Truth::Yes(at))
+    }
+
+    fn condition(&self, path: &Path, texts: &[String]) -> Truth {
+        let nodes = self.find(path);
+        let Some(first) = nodes.first() else {
+            let absent = texts.iter().any(|it| it == "absent" || it.starts_with('!'));
+            return if absent { Truth::Yes(None) } else { Truth::No };
+        };
+        let mut doubt = None;
+        for node in &nodes {
+            let value = match node {
+                Node::Value(held) => held,
+                _ if texts.iter().any(|it| it == "present") => return Truth::Yes(Some(node.span())),
+                _ => continue,
+            };
+            match &value.value.data {
+                Data::Unknown(cause) => match undecided(value, cause, texts) {
+                    Some(true) => return Truth::Yes(Some(node.span())),
+                    Some(false) => {}
+                    None => doubt = Some(Truth::Unknown { why: cause.why.clone(), span: node.span() }),
+                },
+                _ => match node.text() {
+                    Some(text) if is_one_of(&text, texts) => return Truth::Yes(Some(node.span())),
+                    None if texts.iter().any(|it| it == "present") => return Truth::Yes(Some(first.span())),
+                    _ => {}
+                },
+            }
+        }
+        doubt.unwrap_or(Truth::No)
+    }
+}
+
+/// Whether something that is not known has one of the texts, as far as all that it can be agrees.
+fn undecided(held: &Held, cause: &Cause, texts: &[String]) -> Option<bool> {
+    if cause.candidates.is_empty() {
+        // What somebody assigns is there, whatever it is.
+        return (!held.perhaps && texts.iter().any(|it| it == "present")).then_some(true);
+    }
+    let verdicts: Option<Vec<bool>> = cause
+        .candidates
+        .iter()
+        .map(|it| match &it.data {
+            Data::Null => Some(texts.iter().any(|it| it == "absent" || it.starts_with('!'))),
+            _ => scalar(it).map(|text| is_one_of(&text, texts)),
+        })
+        .collect();
+    let verdicts = verdicts?;
+    let first = *verdicts.first()?;
+    verdicts.iter().all(|it| *it == first).then_some(first)
+}
+
+fn is_one_of(text: &str, texts: &[String]) -> bool {
+    texts.iter().any(|wanted| {
+        let number = |text: &str| text.parse::<f64>().ok();
+        let mut letters = wanted.chars();
+        match (letters.next(), letters.as_str()) {
+            (Some('!'), other) => !text.eq_ignore_ascii_case(other),
+            (Some('>'), least) => number(text).zip(number(least)).is_some_and(|(number, least)| number > least),
+            (Some('~'), pattern) => regex::Regex::new(pattern).is_ok_and(|regex| regex.is_match(text)),
+            _ => wanted == "present" || (wanted != "absent" && text.eq_ignore_ascii_case(wanted)),
+        }
+    })
+}

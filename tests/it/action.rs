@@ -1,0 +1,303 @@
+//! The Action, step by step, in a repository with a real base and a real change.
+//!
+//! The steps come from `action.yml` itself and run in bash with the environment that GitHub documents. The comment goes to
+//! the stand-in of GitHub by way of the built program. While the built program does not understand all that the Action asks
+//! of `diff`, a stand-in takes its place that keeps to its arguments, files and exit codes.
+#![cfg(unix)]
+
+mod expression;
+mod runner;
+pub(crate) mod sandbox;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::{Value, json};
+
+use self::runner::{Run, Runner, action};
+use self::sandbox::{Change, Files, GIT_ENVIRONMENT, Sandbox};
+use crate::forge::server::Answer;
+use crate::forge::stand_in::{Github, TOKEN};
+
+const CLEAN: &str = r#"resource "aws_eks_node_group" "train" {
+  cluster_name   = "main"
+  instance_types = ["p4d.24xlarge"]
+  capacity_type  = "SPOT"
+  labels         = { workload = "training" }
+  scaling_config {
+    min_size     = 0
+    desired_size = 1
+    max_size     = 1
+  }
+}
+"#;
+
+fn wasteful() -> String {
+    CLEAN.replace("SPOT", "ON_DEMAND")
+}
+
+fn broken() -> String {
+    CLEAN.replace("  scaling_config {", "  scaling_config {{{")
+}
+
+/// A pull request on which the Action runs.
+struct Situation {
+    sandbox: Sandbox,
+    change: Change,
+    github: Github,
+    runner: Runner,
+}
+
+impl Situation {
+    fn new(base: Files, change: Files, later: Files) -> Self {
+        let sandbox = Sandbox::new("action");
+        let change = sandbox.pull_request(base, change, later);
+        let workspace = sandbox.checkout("refs/pull/7/merge");
+        let github = Github::with(Vec::new());
+        release(&sandbox);
+        let set = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+        let mut environment: BTreeMap<String, String> = BTreeMap::from([
+            set("GITHUB_EVENT_NAME", "pull_request"),
+            set("GITHUB_REPOSITORY", "acme/infra"),
+            set("GITHUB_REF", "refs/pull/7/merge"),
+            set("GITHUB_SHA", &change.merge),
+            set("GITHUB_API_URL", &github.server.url()),
+            set("GITHUB_TOKEN_OF_JOB", TOKEN),
+            set("GPULINT_DOWNLOAD", &format!("file://{}", sandbox.path("release").display())),
+            set("HOME", sandbox.directory.to_str().unwrap()),
+        ]);
+        environment.extend(GIT_ENVIRONMENT.map(|(name, value)| set(name, value)));
+        let head = json!({ "sha": change.head, "repo": { "full_name": "acme/infra" } });
+        let base = json!({ "sha": change.event_base });
+        let event = json!({ "pull_request": { "number": 7, "head": head, "base": base } });
+        let temp = sandbox.path("temp");
+        let runner = Runner { workspace, temp, environment, event, inputs: BTreeMap::new() };
+        Situation { sandbox, change, github, runner }
+    }
+
+    fn with(mut self, input: &str, value: &str) -> Self {
+        self.runner.inputs.insert(input.to_owned(), value.to_owned());
+        self
+    }
+
+    fn run(&self) -> Run {
+        let run = self.runner.run();
+        assert!(!run.log.contains(TOKEN), "the token is in the log:\n{}", run.log);
+        run
+    }
+}
+
+/// A release as the workflow of releases makes it, of a program that may need a stand-in for its missing verbs.
+fn release(sandbox: &Sandbox) {
+    let program = env!("CARGO_BIN_EXE_gpulint");
+    let wanted = ["diff", "--base", "x", "--policy-ref", "x", "--format", "sarif", "--format", "github", "--help"];
+    let understood = Command::new(program).args(wanted).output().unwrap().status.success();
+    let has_rule = Path::new(env!("CARGO_MANIFEST_DIR")).join("rules/on-demand-batch.md").exists();
+    let has_diff = understood && has_rule;
+    let stand_in = format!(
+        "case $1 in diff | check) exec bash {}/tests/action/stand-in.sh \"$@\" ;; esac\n",
+        env!("CARGO_MANIFEST_DIR")
+    );
+    let script = format!("#!/bin/sh\n{}exec {program} \"$@\"\n", if has_diff { "" } else { &stand_in });
+    let name = format!("gpulint-{}-{}", env!("CARGO_PKG_VERSION"), target());
+    let directory = sandbox.path("release").join(&name);
+    fs::create_dir_all(&directory).unwrap();
+    fs::write(directory.join("gpulint"), script).unwrap();
+    fs::set_permissions(directory.join("gpulint"), fs::Permissions::from_mode(0o755)).unwrap();
+    let pack = format!(
+        "tar -czf {name}.tar.gz {name} && (sha256sum {name}.tar.gz || shasum -a 256 {name}.tar.gz) > SHA256SUMS"
+    );
+    let packed = Command::new("sh").args(["-c", &pack]).current_dir(sandbox.path("release")).output().unwrap();
+    assert!(packed.status.success(), "{}", String::from_utf8_lossy(&packed.stderr));
+}
+
+fn target() -> &'static str {
+    match (std::env::consts::OS, std::env::consts::ARCH) {
+        ("linux", "x86_64") => "x86_64-unknown-linux-musl",
+        ("linux", _) => "aarch64-unknown-linux-musl",
+        ("macos", "x86_64") => "x86_64-apple-darwin",
+        _ => "aarch64-apple-darwin",
+    }
+}
+
+#[test]
+fn no_change_says_nothing() {
+    let situation = Situation::new(&[("a.tf", &wasteful())], &[("README.md", "hello")], &[]);
+    let run = situation.run();
+    assert_eq!(run.failed, None, "{}", run.log);
+    assert_eq!((run.outputs["exit-code"].as_str(), run.outputs["new-findings"].as_str()), ("0", "0"));
+    assert_eq!(situation.github.bodies().len(), 0, "an old finding is not worth a first comment");
+}
+
+#[test]
+fn new_waste_is_told_and_fails() {
+    let situation = Situation::new(&[("a.tf", CLEAN)], &[("a.tf", &wasteful())], &[]).with("upload-sarif", "true");
+    let run = situation.run();
+    assert_eq!(run.steps, ["Install gpulint", "Scan", "Upload to code scanning", "Comment", "Decide"]);
+    assert_eq!(run.failed.as_deref(), Some("Decide"), "{}", run.log);
+    assert_eq!(run.outputs["exit-code"], "1");
+    assert_ne!(run.outputs["new-findings"], "0");
+    assert!(run.outputs["monthly-delta"].parse::<f64>().unwrap() > 0.0);
+    let bodies = situation.github.bodies();
+    assert!(bodies[0].contains("on-demand-batch"), "{bodies:?}");
+    assert!(
+        bodies[0].contains(&format!("head={}", situation.change.head)),
+        "the comment is about the head, not the merge"
+    );
+    assert!(run.summary.contains("on-demand-batch"));
+    assert!(run.log.contains("::error title=gpulint::"));
+    for report in ["report-json", "report-markdown", "report-sarif"] {
+        assert!(Path::new(&run.outputs[report]).is_file(), "{report}");
+    }
+    situation.github.assert_as_described();
+
+    let again = situation.run();
+    assert_eq!(again.failed.as_deref(), Some("Decide"));
+    assert_eq!(situation.github.server.writes(), 1, "an identical comment is not written again");
+}
+
+#[test]
+fn fixed_waste_passes() {
+    let situation = Situation::new(&[("a.tf", &wasteful())], &[("a.tf", CLEAN)], &[]);
+    let run = situation.run();
+    assert_eq!(run.failed, None, "{}", run.log);
+    assert!(run.outputs["monthly-delta"].parse::<f64>().unwrap() < 0.0);
+    assert_eq!(situation.github.bodies().len(), 1, "less money is worth telling");
+}
+
+#[test]
+fn a_fork_gets_its_report_in_the_summary() {
+    let refusal = json!({ "message": "Resource not accessible by integration" });
+    let mut situation = Situation::new(&[("a.tf", CLEAN)], &[("a.tf", &wasteful())], &[]);
+    situation.github = situation.github.first("POST", vec![Answer::json(403, &refusal)]);
+    situation.runner.event["pull_request"]["head"]["repo"]["full_name"] = json!("someone/infra");
+    let run = situation.run();
+    assert_eq!(run.failed.as_deref(), Some("Decide"), "the waste fails, not the comment: {}", run.log);
+    assert_eq!(situation.github.bodies().len(), 0);
+    assert_eq!(run.summary.matches("on-demand-batch").count(), situation.expected_mentions(&run));
+    assert!(!run.log.contains("::warning title=gpulint::"), "{}", run.log);
+}
+
+impl Situation {
+    /// The report stands in the summary once.
+    fn expected_mentions(&self, run: &Run) -> usize {
+        fs::read_to_string(&run.outputs["report-markdown"]).unwrap().matches("on-demand-batch").count()
+    }
+}
+
+#[test]
+fn a_broken_file_fails() {
+    let situation = Situation::new(&[("a.tf", CLEAN)], &[("a.tf", &broken())], &[]);
+    let run = situation.run();
+    assert_eq!(run.failed.as_deref(), Some("Decide"), "{}", run.log);
+    assert_eq!(run.outputs["exit-code"], "1");
+    assert!(situation.github.bodies()[0].contains("unreadable"));
+}
+
+#[test]
+fn a_change_cannot_relax_its_own_gate() {
+    let relaxed = "ignore = [\"on-demand-batch\"]\n";
+    let change = [("a.tf", wasteful()), ("gpulint.toml", relaxed.to_owned())];
+    let change: Vec<(&str, &str)> = change.iter().map(|(path, text)| (*path, text.as_str())).collect();
+    let situation = Situation::new(&[("a.tf", CLEAN)], &change, &[]);
+    assert_eq!(situation.run().failed.as_deref(), Some("Decide"));
+    let trusting = situation.with("policy-ref", "head");
+    assert_eq!(trusting.run().failed, None);
+}
+
+#[test]
+fn a_change_is_not_blamed_for_what_others_did_meanwhile() {
+    let situation = Situation::new(&[("a.tf", CLEAN)], &[("b.tf", CLEAN)], &[("c.tf", &wasteful())]);
+    let run = situation.run();
+    assert_eq!((run.failed, run.outputs["new-findings"].as_str()), (None, "0"), "{}", run.log);
+}
+
+#[test]
+fn a_base_that_is_not_there_is_a_clear_failure() {
+    let situation = Situation::new(&[("a.tf", CLEAN)], &[("a.tf", &wasteful())], &[]).with("base", "no-such-branch");
+    let run = situation.run();
+    assert_eq!(run.failed.as_deref(), Some("Decide"));
+    assert_eq!(run.outputs["exit-code"], "2");
+    assert!(run.log.contains("no-such-branch"), "{}", run.log);
+}
+
+#[test]
+fn without_a_base_everything_counts() {
+    let mut situation = Situation::new(&[("a.tf", &wasteful())], &[("b.tf", CLEAN)], &[]);
+    situation.runner.event = json!({ "ref": "refs/heads/main" });
+    situation.runner.environment.insert("GITHUB_REF".to_owned(), "refs/heads/main".to_owned());
+    let run = situation.run();
+    assert_eq!(run.failed.as_deref(), Some("Decide"), "{}", run.log);
+    assert!(!run.steps.contains(&"Comment".to_owned()), "there is no pull request to comment on");
+}
+
+#[test]
+fn inputs_are_data() {
+    let marks = "x'; touch pwned; $(touch pwned) `touch pwned` \" && touch pwned\n-rf\n";
+    for input in ["paths", "base", "policy-ref", "fail-on", "tag", "comment-mode", "version"] {
+        let situation = Situation::new(&[("a.tf", CLEAN)], &[("a.tf", &wasteful())], &[]).with(input, marks);
+        let run = situation.run();
+        assert!(!situation.runner.workspace.join("pwned").exists(), "{input}: {}", run.log);
+        assert_ne!(run.failed, None, "{input} is nonsense and passed");
+    }
+}
+
+#[test]
+fn a_release_with_a_wrong_checksum_is_not_installed() {
+    let situation = Situation::new(&[("a.tf", CLEAN)], &[("b.tf", CLEAN)], &[]);
+    let sums = situation.sandbox.path("release/SHA256SUMS");
+    let text = fs::read_to_string(&sums).unwrap();
+    fs::write(&sums, text.replace(|c: char| c.is_ascii_hexdigit() && c != 'a', "0")).unwrap();
+    let run = situation.run();
+    assert_eq!((run.failed.as_deref(), run.steps.len()), (Some("Install gpulint"), 1), "{}", run.log);
+    assert!(!situation.runner.temp.join("gpulint/bin/gpulint").exists());
+}
+
+#[test]
+fn without_a_release_the_sources_are_built() {
+    let situation = Situation::new(&[("a.tf", CLEAN)], &[("b.tf", CLEAN)], &[]);
+    let release = situation.sandbox.path("release");
+    let name = format!("gpulint-{}-{}", env!("CARGO_PKG_VERSION"), target());
+    fs::remove_file(release.join("SHA256SUMS")).unwrap();
+    // A cargo that installs what was built already.
+    let tools = situation.sandbox.path("tools");
+    fs::create_dir_all(&tools).unwrap();
+    let program = release.join(name).join("gpulint");
+    let script =
+        format!("#!/bin/sh\necho cargo \"$@\" >&2\nmkdir -p \"$7/bin\" && cp {} \"$7/bin/\"\n", program.display());
+    fs::write(tools.join("cargo"), script).unwrap();
+    fs::set_permissions(tools.join("cargo"), fs::Permissions::from_mode(0o755)).unwrap();
+    let install = |version: &str| {
+        let mut command = Command::new("bash");
+        command.arg(format!("{}/packaging/install.sh", env!("CARGO_MANIFEST_DIR")));
+        command.env("PATH", format!("{}:{}", tools.display(), std::env::var("PATH").unwrap()));
+        command.env("RUNNER_TEMP", &situation.runner.temp).env("GPULINT_VERSION", version);
+        command.env("GPULINT_DOWNLOAD", format!("file://{}", release.display()));
+        command.output().unwrap()
+    };
+    let output = install("");
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{said}");
+    let expected = format!("cargo install --quiet --locked --path {} --root", env!("CARGO_MANIFEST_DIR"));
+    assert!(said.contains(&expected), "{said}");
+    assert!(situation.runner.temp.join("gpulint/bin/gpulint").is_file());
+    // Sources of one version are not passed off as another.
+    assert_eq!(install("99.0.0").status.code(), Some(2));
+}
+
+#[test]
+fn scripts_contain_no_expression_and_actions_are_pinned() {
+    let action = action();
+    for step in action["runs"]["steps"].as_array().unwrap() {
+        assert!(!step["run"].as_str().unwrap_or_default().contains("${{"), "{}", step["name"]);
+        if let Some(uses) = step["uses"].as_str() {
+            let (_, commit) = uses.split_once('@').unwrap();
+            assert!(commit.len() == 40 && commit.bytes().all(|byte| byte.is_ascii_hexdigit()), "{uses}");
+        }
+    }
+    let names: Vec<&Value> = action["runs"]["steps"].as_array().unwrap().iter().map(|step| &step["name"]).collect();
+    assert_eq!(names, ["Install gpulint", "Scan", "Upload to code scanning", "Comment", "Decide"]);
+}

@@ -1,0 +1,404 @@
+//! `catalog update` against a server on the loopback address: what vendors answer, and everything that goes wrong.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use gpulint::catalog::{Catalog, File, Money};
+use gpulint::http::{Clock, Error, Kind, Secret, Settings};
+use gpulint::refresh::{Access, Place, Row, Update, Vendor, update};
+
+use crate::forge::server::{Answer, Received, Server};
+
+const KEY: &str = "a-key-that-nobody-may-see";
+
+/// What the catalog knows before: few machines, so that an answer of few machines is a whole one.
+const KNOWN: &str = "\
+provider,machine,region,accelerator,accelerator_count,vcpus,memory_gib,on_demand_usd_per_hour,as_of,source,confidence
+aws,g5.xlarge,us-east-1,A10G,1,4,16,1.006,2026-01-01,test,high
+aws,p4d.24xlarge,us-east-1,A100-40GB,8,96,1152,21.957642,2026-01-01,test,high
+aws,p5.48xlarge,us-east-1,H100-80GB,8,192,2048,55.04,2026-01-01,test,high
+azure,Standard_NC24ads_A100_v4,eastus,A100-80GB-PCIe,1,24,220,3.673,2026-01-01,test,high
+azure,Standard_ND96isr_H100_v5,eastus,H100-80GB,8,96,1900,98.32,2026-01-01,test,high
+gcp,a2-highgpu-1g,us-central1,A100-40GB,1,12,85,3.673385,2026-01-01,test,high
+gcp,a3-highgpu-8g,us-central1,H100-80GB,8,208,1872,88.49,2026-01-01,test,high
+lambda,gpu_1x_h100_sxm5,*,H100-80GB,1,26,225,4.29,2026-01-01,test,high
+runpod,secure/H100-80GB,*,H100-80GB,1,20,125,3.99,2026-01-01,test,high
+vast,H100-80GB,*,H100-80GB,1,,,1.49,2026-01-01,test,high
+";
+
+const REGIONS: &str = "\
+provider,region,base_region,index
+aws,us-east-1,us-east-1,1
+azure,eastus,eastus,1
+gcp,us-central1,us-central1,1
+";
+
+struct Impatient(RefCell<Duration>);
+
+impl Clock for Impatient {
+    fn now(&self) -> u64 {
+        1_795_000_000
+    }
+
+    fn sleep(&self, time: Duration) {
+        *self.0.borrow_mut() += time;
+    }
+
+    fn chance(&self) -> f64 {
+        0.5
+    }
+}
+
+fn read(path: &str) -> Vec<u8> {
+    fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/refresh").join(path)).unwrap()
+}
+
+fn answer(path: &str) -> Answer {
+    Answer::new(200, read(path))
+}
+
+fn catalog() -> Catalog {
+    let table =
+        |name: &str| fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("pricing").join(name)).unwrap();
+    let (accelerators, aliases) = (table("accelerators.csv"), table("aliases.csv"));
+    let file = |stem, text| File { path: stem, stem, text };
+    Catalog::from_tables(&[
+        file("accelerators", &accelerators),
+        file("aliases", &aliases),
+        file("prices", KNOWN),
+        file("regions", REGIONS),
+    ])
+    .unwrap()
+}
+
+/// What each interface answers when all is well.
+fn good(asked: &Received) -> Answer {
+    let page = |first: &str, second: &str, token: &str| {
+        if asked.query(token).is_some() { answer(second) } else { answer(first) }
+    };
+    match asked.path.as_str() {
+        "/offers/v1.0/aws/index.json" => answer("aws/offers.json"),
+        "/offers/v1.0/aws/AmazonEC2/current/region_index.json" => answer("aws/regions.json"),
+        "/offers/v1.0/aws/AmazonEC2/20260728175247/us-east-1/index.csv" => answer("aws/us-east-1.csv"),
+        "/savingsPlan/v1.0/aws/AWSComputeSavingsPlan/current/region_index.json" => answer("aws/plan-regions.json"),
+        path if path.starts_with("/savingsPlan/") => answer("aws/plans.json"),
+        "/spot-advisor-data.json" => answer("aws/spot-advisor-data.json"),
+        "/spot.js" => answer("aws/spot.js"),
+        "/api/retail/prices" => {
+            let host = asked.header("host").unwrap();
+            let answer = page("azure/page1.json", "azure/page2.json", "$skip");
+            let text = String::from_utf8(answer.body).unwrap().replace("{address}", &format!("http://{host}"));
+            Answer::new(200, text)
+        }
+        "/v1/services/6F81-5844-456A/skus" => page("gcp/page1.json", "gcp/page2.json", "pageToken"),
+        "/api/v1/instance-types" => answer("lambda/instance-types.json"),
+        "/graphql" => answer("runpod/gpu-types.json"),
+        "/api/v0/bundles" => answer("vast/offers.json"),
+        other => panic!("nobody answers {other}"),
+    }
+}
+
+fn refreshed(vendor: Vendor, earlier: &str, server: &Server, accept_changes: bool) -> Result<Update, Error> {
+    let clock = Impatient(RefCell::default());
+    let access = Access {
+        http: Settings { timeout: Duration::from_millis(500), max_reply_bytes: 1 << 20, ..Settings::default() },
+        clock: &clock,
+        key: vendor.key().map(|_| Secret::new(KEY)),
+        addresses: Place::ALL.into_iter().map(|place| (place, server.url())).collect::<BTreeMap<_, _>>(),
+        regions: Vec::new(),
+        today: "2026-11-21".to_owned(),
+        accept_changes,
+        progress: &|_| {},
+    };
+    update(vendor, &catalog(), earlier, &access)
+}
+
+fn answered(vendor: Vendor, handler: impl FnMut(&Received) -> Answer + Send + 'static) -> Result<Update, Error> {
+    refreshed(vendor, "", &Server::start(handler), false)
+}
+
+fn row<'u>(update: &'u Update, machine: &str) -> &'u Row {
+    update.rows.iter().find(|row| row.machine == machine).unwrap_or_else(|| panic!("{machine}: {update:#?}"))
+}
+
+fn usd(money: Option<Money>) -> f64 {
+    money.map_or(f64::NAN, Money::usd)
+}
+
+#[test]
+fn aws_is_read_past_its_decoys() {
+    let update = answered(Vendor::Aws, good).unwrap();
+    assert_eq!((update.rejected.as_slice(), update.notes.as_slice()), (&[][..], &[][..]));
+    let names: Vec<_> = update.rows.iter().map(|row| row.machine.as_str()).collect();
+    assert_eq!(names, ["g5.xlarge", "p4d.24xlarge", "p5.48xlarge"]);
+    let p4d = row(&update, "p4d.24xlarge");
+    assert_eq!((usd(p4d.on_demand), usd(p4d.reserved_1y)), (21.957642, 13.921));
+    assert_eq!(p4d.as_of, "2026-07-28");
+    // The plan for the family, and not the one for all compute.
+    let p5 = row(&update, "p5.48xlarge");
+    assert_eq!((usd(p5.on_demand), usd(p5.reserved_1y)), (55.04, 34.6752));
+    // The advisor saves 69 %.
+    assert_eq!(
+        (usd(p5.spot), p5.spot_basis.as_str(), p5.spot_interruption.as_str()),
+        (17.0624, "advisor-saving", "5-10%")
+    );
+    // The feed, which is JSON inside a call, comes before the advisor.
+    let g5 = row(&update, "g5.xlarge");
+    assert_eq!((usd(g5.spot), g5.spot_basis.as_str()), (0.4125, "list"));
+}
+
+#[test]
+fn azure_is_read_over_all_pages() {
+    let update = answered(Vendor::Azure, good).unwrap();
+    let a100 = row(&update, "Standard_NC24ads_A100_v4");
+    assert_eq!((usd(a100.on_demand), usd(a100.spot)), (3.673, 0.67877));
+    let h100 = row(&update, "Standard_ND96isr_H100_v5");
+    assert_eq!(usd(h100.on_demand), 98.32);
+    // A reservation is listed for its whole term: 551,221 / 8,760 and 1,134,310 / 26,280 hours.
+    assert_eq!((usd(h100.reserved_1y), usd(h100.reserved_3y)), (62.924772, 43.162481));
+    let refused: Vec<_> = update.rejected.iter().map(|it| (it.region.as_str(), it.why.as_str())).collect();
+    assert_eq!(refused, [("westeurope", "priced in EUR for 1 Hour")]);
+}
+
+#[test]
+fn google_machines_are_put_together_from_meters_without_discount() {
+    let update = answered(Vendor::Gcp, good).unwrap();
+    // 12 x 0.031611 + 85 x 0.004237 + 2.933908
+    assert_eq!(usd(row(&update, "a2-highgpu-1g").on_demand), 3.673385);
+    // 208 x 0.0254981 + 1872 x 0.0022203 + 8 x 9.79655 + 6000 x 0.08 / 730
+    assert_eq!(usd(row(&update, "a3-highgpu-8g").on_demand), 88.489941);
+    let regions: Vec<_> = update.rows.iter().map(|row| (row.machine.as_str(), row.region.as_str())).collect();
+    assert!(regions.contains(&("a2-highgpu-1g", "us-west1")), "{regions:?}");
+}
+
+#[test]
+fn gpu_clouds_are_read() {
+    let lambda = answered(Vendor::Lambda, good).unwrap();
+    assert_eq!(lambda.rows.len(), 1, "machines without GPUs are left out");
+    assert_eq!(usd(row(&lambda, "gpu_1x_h100_sxm5").on_demand), 4.29);
+    let runpod = answered(Vendor::Runpod, good).unwrap();
+    let secure = row(&runpod, "secure/H100-80GB");
+    assert_eq!((usd(secure.on_demand), usd(secure.spot)), (3.99, 1.75));
+    assert_eq!(usd(row(&runpod, "community/H100-80GB").on_demand), 2.69);
+    assert_eq!(runpod.rows.len(), 2, "what is priced at nothing is left out");
+    let vast = answered(Vendor::Vast, good).unwrap();
+    let h100 = row(&vast, "H100-80GB");
+    // Not those that are rented, unreliable or of two GPUs; the cheapest bid of another host.
+    assert_eq!((usd(h100.on_demand), usd(h100.spot)), (1.89, 0.8));
+}
+
+#[test]
+fn what_an_update_brings_is_found_before_the_embedded_row() {
+    let update = answered(Vendor::Aws, good).unwrap();
+    let text = update.text().replace("55.04", "50");
+    let catalog = catalog().with_refreshed(&[File { path: "aws.csv", stem: "aws", text: &text }]).unwrap();
+    let machine = catalog.machine("aws", "p5.48xlarge").unwrap();
+    assert_eq!(usd(catalog.quote(&machine, "us-east-1").unwrap().on_demand), 50.0);
+}
+
+#[test]
+fn a_server_in_trouble_is_asked_again() {
+    for vendor in Vendor::ALL {
+        let failures = AtomicUsize::new(0);
+        let update = answered(vendor, move |asked| match failures.fetch_add(1, Ordering::Relaxed) {
+            0 => Answer::new(429, "slow down").with("retry-after", "1"),
+            1 => Answer::new(503, "busy"),
+            _ => good(asked),
+        });
+        let update = update.unwrap_or_else(|error| panic!("{}: {}", vendor.name(), error.message));
+        assert!(update.arrived > 0, "{}", vendor.name());
+    }
+}
+
+#[test]
+fn a_list_that_breaks_off_is_asked_for_again_and_never_half_believed() {
+    for vendor in Vendor::ALL {
+        let first = AtomicUsize::new(0);
+        let cut = |answer: Answer| {
+            let length = answer.body.len();
+            Answer { body: answer.body[..length / 2].to_vec(), ..answer }.with("content-length", length)
+        };
+        let path = match vendor {
+            Vendor::Aws => "/offers/v1.0/aws/AmazonEC2/20260728175247/us-east-1/index.csv",
+            _ => "",
+        };
+        let once = answered(vendor, move |asked| {
+            let is_list = path.is_empty() || asked.path == path;
+            if is_list && first.fetch_add(1, Ordering::Relaxed) == 0 { cut(good(asked)) } else { good(asked) }
+        });
+        assert!(once.is_ok(), "{}: {once:?}", vendor.name());
+        let always =
+            answered(
+                vendor,
+                move |asked| {
+                    if path.is_empty() || asked.path == path { cut(good(asked)) } else { good(asked) }
+                },
+            );
+        assert_eq!(always.unwrap_err().kind, Kind::Interrupted, "{}", vendor.name());
+    }
+}
+
+#[test]
+fn a_compressed_answer_is_read() {
+    let zipped = |_: &Received| answer("lambda/instance-types.json.gz").with("content-encoding", "gzip");
+    assert_eq!(answered(Vendor::Lambda, zipped).unwrap().arrived, 1);
+}
+
+#[test]
+fn pages_that_lead_back_end_the_reading() {
+    for vendor in [Vendor::Azure, Vendor::Gcp] {
+        // The second page is the first again.
+        let again = |asked: &Received| {
+            let first = Received { query: Vec::new(), ..asked.clone() };
+            good(&first)
+        };
+        let server = Server::start(again);
+        let error = refreshed(vendor, "", &server, false).unwrap_err();
+        assert!(error.message.contains("do not end"), "{}", error.message);
+        assert!(server.received().len() < 5);
+    }
+}
+
+#[test]
+fn nobody_is_followed_to_another_host() {
+    for vendor in Vendor::ALL {
+        let elsewhere = |_: &Received| Answer::new(302, "").with("location", "https://elsewhere.test/prices");
+        let error = answered(vendor, elsewhere).unwrap_err();
+        assert_eq!(error.kind, Kind::Redirected, "{}", vendor.name());
+    }
+    let leads_away = |asked: &Received| {
+        let page = good(asked);
+        let text = String::from_utf8(page.body).unwrap();
+        let host = format!("http://{}/", asked.header("host").unwrap());
+        Answer::new(200, text.replace(&host, "https://elsewhere.test/"))
+    };
+    assert_eq!(answered(Vendor::Azure, leads_away).unwrap_err().kind, Kind::Redirected);
+}
+
+#[test]
+fn a_hung_connection_is_given_up() {
+    let hung = |_: &Received| {
+        std::thread::sleep(Duration::from_secs(20));
+        Answer::hang_up()
+    };
+    let started = std::time::Instant::now();
+    assert!(answered(Vendor::Lambda, hung).is_err());
+    assert!(started.elapsed() < Duration::from_secs(10));
+}
+
+#[test]
+fn too_much_is_not_read() {
+    let endless = |_: &Received| Answer::new(200, vec![b' '; 2 << 20]);
+    for vendor in Vendor::ALL {
+        assert_eq!(answered(vendor, endless).unwrap_err().kind, Kind::TooLarge, "{}", vendor.name());
+    }
+}
+
+#[test]
+fn keys_stand_in_no_message() {
+    for vendor in [Vendor::Gcp, Vendor::Lambda, Vendor::Runpod, Vendor::Vast] {
+        let server = Server::start(|asked: &Received| {
+            // A server may repeat what it was sent.
+            let sent: Vec<String> = asked.headers.iter().map(|(_, value)| value.clone()).collect();
+            Answer::new(403, format!("{{\"message\": \"refused {} {KEY}\"}}", sent.join(" ")))
+        });
+        let error = refreshed(vendor, "", &server, false).unwrap_err();
+        let shown = format!("{} {error:?}", error.message);
+        assert!(!shown.contains(KEY), "{shown}");
+        let asked = server.received();
+        assert!(asked.iter().all(|it| !it.query.iter().any(|(_, value)| value.contains(KEY))), "a key in an address");
+        assert!(asked.iter().any(|it| it.headers.iter().any(|(_, value)| value.contains(KEY))), "the key was not sent");
+    }
+}
+
+#[test]
+fn without_a_key_nothing_is_asked() {
+    let server = Server::start(good);
+    let clock = Impatient(RefCell::default());
+    let access = Access {
+        http: Settings::default(),
+        clock: &clock,
+        key: None,
+        addresses: Place::ALL.into_iter().map(|place| (place, server.url())).collect(),
+        regions: Vec::new(),
+        today: "2026-11-21".to_owned(),
+        accept_changes: false,
+        progress: &|_| {},
+    };
+    let error = update(Vendor::Gcp, &catalog(), "", &access).unwrap_err();
+    assert!(error.message.contains("GCP_API_KEY"), "{}", error.message);
+    assert!(server.received().is_empty());
+}
+
+/// Lambda's answer with another price for its one machine, in cents.
+fn priced(cents: i64) -> impl FnMut(&Received) -> Answer + Send + 'static {
+    move |_| {
+        let text = String::from_utf8(read("lambda/instance-types.json")).unwrap();
+        Answer::new(200, text.replace("\"price_cents_per_hour\": 429", &format!("\"price_cents_per_hour\": {cents}")))
+    }
+}
+
+#[test]
+fn a_row_that_cannot_be_believed_leaves_the_earlier_one() {
+    let server = Server::start(priced(450));
+    let earlier = refreshed(Vendor::Lambda, "", &server, false).unwrap().text();
+    for (cents, why) in [
+        (1500, "on demand went from $4.2900 to $15.0000"),
+        (140, "on demand went from $4.2900 to $1.4000"),
+        (0, "$0.0000 is a placeholder"),
+        (70_000, "$700.0000 is a placeholder"),
+        (9_000, "$90.0000 an hour for one accelerator cannot be"),
+    ] {
+        let server = Server::start(priced(cents));
+        let update = refreshed(Vendor::Lambda, &earlier, &server, false).unwrap();
+        assert_eq!(update.rejected.len(), 1, "{cents}");
+        assert_eq!(update.rejected[0].why, why);
+        assert_eq!(usd(row(&update, "gpu_1x_h100_sxm5").on_demand), 4.5, "{cents}");
+    }
+    let accepted = refreshed(Vendor::Lambda, &earlier, &Server::start(priced(1500)), true).unwrap();
+    assert_eq!(usd(row(&accepted, "gpu_1x_h100_sxm5").on_demand), 15.0);
+}
+
+#[test]
+fn spot_above_on_demand_is_not_believed() {
+    let update = answered(Vendor::Runpod, |_| {
+        let text = String::from_utf8(read("runpod/gpu-types.json")).unwrap();
+        Answer::new(200, text.replace("\"secureSpotPrice\": 1.75", "\"secureSpotPrice\": 4.75"))
+    });
+    let update = update.unwrap();
+    assert_eq!(update.rejected.len(), 1);
+    assert_eq!(update.rejected[0].why, "spot costs $4.7500, more than $3.9900 on demand");
+}
+
+#[test]
+fn a_list_that_lost_half_of_its_machines_is_refused_as_a_whole() {
+    let update = answered(Vendor::Aws, |asked| {
+        let mut answer = good(asked);
+        if asked.path.ends_with("index.csv") {
+            let text = String::from_utf8(answer.body).unwrap();
+            let lines = text.lines().filter(|line| !line.contains("p5.48xlarge") && !line.contains("g5.xlarge"));
+            answer.body = lines.map(|line| format!("{line}\n")).collect::<String>().into_bytes();
+        }
+        answer
+    });
+    let error = update.unwrap_err();
+    assert_eq!(error.message, "aws listed 1 machines where 3 are known: nothing was taken over");
+}
+
+#[test]
+fn spot_prices_that_cannot_be_read_are_told_and_the_rest_is_kept() {
+    let update = answered(Vendor::Aws, |asked| match asked.path.as_str() {
+        "/spot.js" => Answer::new(404, "gone"),
+        "/spot-advisor-data.json" => Answer::new(200, "<html>"),
+        path if path.starts_with("/savingsPlan/") => Answer::new(500, "broken"),
+        _ => good(asked),
+    });
+    let update = update.unwrap();
+    assert_eq!(update.notes.len(), 3, "{:?}", update.notes);
+    assert_eq!(usd(row(&update, "p5.48xlarge").on_demand), 55.04);
+    assert_eq!(row(&update, "p5.48xlarge").spot, None);
+}

@@ -1,0 +1,165 @@
+//! Terraform → resources, one Markdown file a type or a family in `tests/terraform/resources`.
+//!
+//! Each `## case` holds fences with input (the word after the language is the path, `main.tf` where there is none) and a
+//! last fence `text` with what is expected. `GPULINT_BLESS=1` rewrites the expectations.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use gpulint::inventory::{CountedIn, Fact, Labels, Origin, Range, Resource};
+use gpulint::source::{MemoryTree, Sources, Span};
+use gpulint::terraform::{self, Options};
+
+#[test]
+fn blocks_become_the_resources_that_the_cases_expect() {
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/terraform/resources");
+    let mut files: Vec<_> = std::fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.sort();
+    assert!(!files.is_empty());
+    let mut wrong = String::new();
+    for file in files {
+        let text = std::fs::read_to_string(&file).unwrap();
+        let checked = check(&text);
+        if checked == text {
+            continue;
+        }
+        if std::env::var_os("GPULINT_BLESS").is_some() {
+            std::fs::write(&file, checked).unwrap();
+        } else {
+            let lines = text.lines().zip(checked.lines()).enumerate();
+            let (line, (expected, found)) = lines.into_iter().find(|(_, (a, b))| a != b).unwrap_or((0, ("…", "…")));
+            writeln!(wrong, "{}:{}\n  expected {expected}\n  found    {found}", file.display(), line + 1).unwrap();
+        }
+    }
+    assert!(wrong.is_empty(), "\n{wrong}");
+}
+
+/// The text of a case file with what was found in place of what was expected.
+fn check(text: &str) -> String {
+    let mut out = String::new();
+    let mut tree = MemoryTree::new();
+    let mut fence: Option<(String, String)> = None;
+    for line in text.lines() {
+        match (&mut fence, line.strip_prefix("```")) {
+            (None, Some(info)) => fence = Some((info.trim().to_owned(), String::new())),
+            (Some(_), Some("")) => {
+                let (info, body) = fence.take().unwrap();
+                if info == "text" {
+                    out.push_str(&found(std::mem::take(&mut tree)));
+                } else {
+                    let path = info.split_whitespace().nth(1).unwrap_or("main.tf").to_owned();
+                    out.push_str(&body);
+                    tree = tree.with(&path, body);
+                }
+            }
+            (Some((_, body)), _) => {
+                body.push_str(line);
+                body.push('\n');
+                continue;
+            }
+            (None, None) => {}
+        }
+        out.push_str(line);
+        out.push('\n');
+    }
+    out
+}
+
+fn found(tree: MemoryTree) -> String {
+    let paths: Vec<String> = tree.paths().map(str::to_owned).collect();
+    let sources = Sources::new(tree);
+    let reading = terraform::read(&sources, &paths, &Options::default());
+    let mut out = String::new();
+    for resource in &reading.inventory.resources {
+        render(&sources, resource, &mut out);
+    }
+    for embedded in &reading.embedded {
+        writeln!(out, "{} carries {}", embedded.address, at(&sources, embedded.span)).unwrap();
+        let text = sources.text(embedded.file);
+        let mut offset = 0;
+        for line in text.split_inclusive('\n') {
+            let indent = line.len() - line.trim_start().len();
+            let end = offset + line.trim_end().len();
+            let places =
+                [offset + indent, end.saturating_sub(1)].map(|byte| sources.line(Span::new(embedded.file, byte, byte)));
+            writeln!(out, "  {:>2} {:>2} | {}", places[0], places[1], line.trim_end()).unwrap();
+            offset += line.len();
+        }
+    }
+    for diagnostic in &reading.inventory.diagnostics {
+        writeln!(out, "{}: {}", diagnostic.level.name(), diagnostic.message).unwrap();
+    }
+    if out.is_empty() {
+        out.push_str("nothing\n");
+    }
+    out
+}
+
+fn render(sources: &Sources, resource: &Resource, out: &mut String) {
+    let place = at(sources, resource.span);
+    let unit = match resource.counted_in {
+        CountedIn::Machines => "",
+        CountedIn::Cpus => " CPUs",
+        CountedIn::Accelerators => " accelerators",
+    };
+    let count = shown(sources, &resource.count, number_of);
+    writeln!(out, "{} {} {place} × {count}{unit}", resource.address, resource.role.name()).unwrap();
+    for (key, fact) in resource.facts() {
+        writeln!(out, "  {} = {}", key.name(), shown(sources, fact, ToString::to_string)).unwrap();
+    }
+    labels(sources, &resource.labels, out);
+    for (key, fact) in &resource.selector.labels {
+        writeln!(out, "  node label {key} = {}", shown(sources, fact, ToString::to_string)).unwrap();
+    }
+    for taint in &resource.selector.taints {
+        let value = taint.value.as_deref().unwrap_or("-");
+        writeln!(out, "  taint {} = {value} {}", taint.key, at(sources, taint.span)).unwrap();
+    }
+    for link in &resource.links {
+        writeln!(out, "  {} → {} {}", link.kind.name(), link.to, at(sources, link.span)).unwrap();
+    }
+}
+
+fn labels(sources: &Sources, labels: &Labels, out: &mut String) {
+    if !labels.taggable {
+        writeln!(out, "  not taggable").unwrap();
+    }
+    for (key, fact) in &labels.entries {
+        writeln!(out, "  label {key} = {}", shown(sources, fact, ToString::to_string)).unwrap();
+    }
+    if let Some(open) = &labels.open {
+        writeln!(out, "  more labels: {} {}", open.why, at(sources, open.span)).unwrap();
+    }
+}
+
+fn number_of(range: &Range) -> String {
+    match range.floor == range.ceiling {
+        true => range.floor.to_string(),
+        false => format!("{}–{}, {} expected", range.floor, range.ceiling, range.expected),
+    }
+}
+
+fn shown<T>(sources: &Sources, fact: &Fact<T>, show: impl Fn(&T) -> String) -> String {
+    match fact {
+        Fact::Absent => "absent".to_owned(),
+        Fact::Unknown(unknown) => {
+            let candidates: Vec<String> = unknown.candidates.iter().map(show).collect();
+            let candidates =
+                if candidates.is_empty() { String::new() } else { format!(" [{}]", candidates.join(", ")) };
+            format!("unknown{candidates}: {} {}", unknown.why, at(sources, unknown.span))
+        }
+        Fact::Known(known) => {
+            let origin = match &known.origin {
+                Origin::Written => String::new(),
+                Origin::Inferred(why) | Origin::Assumed(why) => format!(" ({}: {why})", known.origin.name()),
+                other => format!(" ({})", other.name()),
+            };
+            format!("{}{origin} {}", show(&known.value), at(sources, known.defined.unwrap_or(known.span)))
+        }
+    }
+}
+
+fn at(sources: &Sources, span: Span) -> String {
+    let place = sources.locate(span);
+    format!("{}:{}", place.path, place.line)
+}

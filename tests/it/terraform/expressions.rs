@@ -76,7 +76,7 @@ impl Sheet {
         loop {
             let text = kept.iter().map(|index| self.output(*index)).collect();
             let files = self.files.iter().cloned().chain([("main.tf".to_owned(), text)]);
-            match oracle::plan(&files.collect::<Vec<_>>(), &[])? {
+            match oracle::plan(&files.collect::<Vec<_>>())? {
                 Ok(plan) => {
                     let value = |index: usize| match &plan["planned_values"]["outputs"][format!("e{index}")]["value"] {
                         Json::String(text) if text == REFUSED => "refused".to_owned(),

@@ -63,6 +63,7 @@ impl Situation {
             set("GITHUB_EVENT_NAME", "pull_request"),
             set("GITHUB_REPOSITORY", "acme/infra"),
             set("GITHUB_REF", "refs/pull/7/merge"),
+            set("GITHUB_SERVER_URL", "https://github.com"),
             set("GITHUB_SHA", &change.merge),
             set("GITHUB_API_URL", &github.server.url()),
             set("GITHUB_TOKEN_OF_JOB", TOKEN),
@@ -143,6 +144,8 @@ fn new_waste_is_told_and_fails() {
         bodies[0].contains(&format!("head={}", situation.change.head)),
         "the comment is about the head, not the merge"
     );
+    let line = format!("](https://github.com/acme/infra/blob/{}/a.tf#L", situation.change.head);
+    assert!(bodies[0].contains(&line), "no link to the line at the head:\n{}", bodies[0]);
     assert!(run.summary.contains("on-demand-batch"));
     assert!(run.log.contains("::error title=gpulint::"));
     for report in ["report-json", "report-markdown", "report-sarif"] {
@@ -209,6 +212,15 @@ fn a_change_is_not_blamed_for_what_others_did_meanwhile() {
     let situation = Situation::new(&[("a.tf", CLEAN)], &[("b.tf", CLEAN)], &[("c.tf", &wasteful())]);
     let run = situation.run();
     assert_eq!((run.failed, run.outputs["new-findings"].as_str()), (None, "0"), "{}", run.log);
+}
+
+#[test]
+fn links_lead_to_files_below_the_working_directory() {
+    let situation = Situation::new(&[("infra/a.tf", CLEAN)], &[("infra/a.tf", &wasteful())], &[]);
+    let situation = situation.with("working-directory", "infra");
+    let run = situation.run();
+    let report = fs::read_to_string(&run.outputs["report-markdown"]).unwrap();
+    assert!(report.contains("/infra/a.tf#L"), "{report}");
 }
 
 #[test]

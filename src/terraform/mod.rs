@@ -51,6 +51,8 @@ pub struct Reading {
     pub blocks: Vec<Block>,
     /// The directories that were read as roots, sorted.
     pub roots: Vec<Root>,
+    /// Comments that speak to gpulint.
+    pub comments: Vec<Span>,
 }
 
 /// A directory that was read as a root, and what its variables were taken from.
@@ -109,7 +111,10 @@ fn read_roots(sources: &Sources, paths: &[String], options: &Options) -> Reading
         reading.inventory.skipped.push(Skipped { path: directory, reason });
     }
     for directory in &directories {
-        reading.inventory.diagnostics.extend(library.module(directory).diagnostics.iter().cloned());
+        let module = library.module(directory);
+        reading.inventory.diagnostics.extend(module.diagnostics.iter().cloned());
+        let speaks = |span: &&Span| sources.snippet(**span).contains("gpulint");
+        reading.comments.extend(module.comments.iter().filter(speaks));
     }
     reading
 }

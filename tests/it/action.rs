@@ -209,7 +209,8 @@ fn a_change_cannot_relax_its_own_gate() {
 
 #[test]
 fn a_change_is_not_blamed_for_what_others_did_meanwhile() {
-    let situation = Situation::new(&[("a.tf", CLEAN)], &[("b.tf", CLEAN)], &[("c.tf", &wasteful())]);
+    let (ours, theirs) = (CLEAN.replace("train\"", "ours\""), wasteful().replace("train\"", "theirs\""));
+    let situation = Situation::new(&[("a.tf", CLEAN)], &[("b.tf", &ours)], &[("c.tf", &theirs)]);
     let run = situation.run();
     assert_eq!((run.failed, run.outputs["new-findings"].as_str()), (None, "0"), "{}", run.log);
 }
@@ -234,7 +235,7 @@ fn a_base_that_is_not_there_is_a_clear_failure() {
 
 #[test]
 fn without_a_base_everything_counts() {
-    let mut situation = Situation::new(&[("a.tf", &wasteful())], &[("b.tf", CLEAN)], &[]);
+    let mut situation = Situation::new(&[("a.tf", &wasteful())], &[("README.md", "hello")], &[]);
     situation.runner.event = json!({ "ref": "refs/heads/main" });
     situation.runner.environment.insert("GITHUB_REF".to_owned(), "refs/heads/main".to_owned());
     let run = situation.run();

@@ -17,5 +17,6 @@ mod precommit;
 mod pricing_data;
 mod readme;
 mod refresh;
+mod schema;
 mod terraform;
 mod terraform_resources;

@@ -52,6 +52,9 @@ pub(super) enum Verb {
     Comment(Box<super::comment::Comment>),
     /// Completions for a shell
     Completions { shell: clap_complete::Shell },
+    /// Manual pages, written to a directory
+    #[command(hide = true)]
+    Manual { directory: PathBuf },
 }
 
 #[derive(Debug, Args)]
@@ -254,6 +257,9 @@ pub(super) struct Input {
     /// Read no gpulint.toml
     #[arg(long, conflicts_with = "config")]
     pub(super) no_config: bool,
+    /// Take settings, rules and prices from this commit instead of the files at hand
+    #[arg(long, value_name = "REF", conflicts_with = "no_config")]
+    pub(super) policy_ref: Option<String>,
     /// Exit with 0 where nothing was there to check
     #[arg(long)]
     pub(super) allow_empty: bool,
@@ -317,7 +323,9 @@ impl Arguments {
             Some(Verb::Price(price)) => &mut price.output,
             Some(Verb::Fit(fit)) => &mut fit.output,
             Some(Verb::Facts { output } | Verb::Rules(RulesVerb::List { output, .. })) => output,
-            Some(Verb::Explain(_) | Verb::Config(_) | Verb::Completions { .. } | Verb::Comment(_)) => return None,
+            Some(
+                Verb::Explain(_) | Verb::Config(_) | Verb::Completions { .. } | Verb::Manual { .. } | Verb::Comment(_),
+            ) => return None,
         })
     }
 }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::args::{Input, Selection};
 use super::disk::{DiskTree, LARGEST_FILE_BYTES};
 use super::place::{self, Place};
+use super::policy::PolicyTree;
 use super::progress::Progress;
 use super::{Failure, Outcome, clock, discover, output, settings};
 use crate::config::Config;
@@ -89,7 +90,9 @@ impl Session {
         for path in &place.named {
             add(&mut found, path, &place);
         }
-        let mut tree = DiskTree::new(place.root.clone(), place.allowed.clone());
+        let tree = DiskTree::new(place.root.clone(), place.allowed.clone());
+        let mut tree = PolicyTree::of(input, &place, tree)?;
+        let settings_file = settings::find(input, &place, &tree)?;
         if let Some((name, text)) = piped {
             found.files.push(name.clone());
             found.only.insert(name.clone());
@@ -98,7 +101,7 @@ impl Session {
         found.files.sort();
         found.files.dedup();
         let sources = Sources::new(tree);
-        let config = settings::load(&sources, settings::find(input, &place)?.as_deref(), &place)?;
+        let config = settings::load(&sources, settings_file.as_deref(), &place)?;
         let today = input.today.map_or_else(clock::today, Ok)?;
         let named_files = place.named.iter().any(|path| path.is_file());
         let session = Session {

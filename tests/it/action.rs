@@ -102,15 +102,15 @@ fn release(sandbox: &Sandbox) {
         env!("CARGO_MANIFEST_DIR")
     );
     let script = format!("#!/bin/sh\n{}exec {program} \"$@\"\n", if has_diff { "" } else { &stand_in });
-    let name = format!("gpulint-{}-{}", env!("CARGO_PKG_VERSION"), target());
-    let directory = sandbox.path("release").join(&name);
-    fs::create_dir_all(&directory).unwrap();
-    fs::write(directory.join("gpulint"), script).unwrap();
-    fs::set_permissions(directory.join("gpulint"), fs::Permissions::from_mode(0o755)).unwrap();
-    let pack = format!(
-        "tar -czf {name}.tar.gz {name} && (sha256sum {name}.tar.gz || shasum -a 256 {name}.tar.gz) > SHA256SUMS"
-    );
-    let packed = Command::new("sh").args(["-c", &pack]).current_dir(sandbox.path("release")).output().unwrap();
+    let binaries = sandbox.path("binaries").join(target());
+    fs::create_dir_all(&binaries).unwrap();
+    let built = binaries.join("gpulint");
+    fs::write(&built, script).unwrap();
+    fs::set_permissions(&built, fs::Permissions::from_mode(0o755)).unwrap();
+    let mut pack = Command::new("bash");
+    pack.arg(format!("{}/packaging/pack.sh", env!("CARGO_MANIFEST_DIR")));
+    pack.args([sandbox.path("binaries"), sandbox.path("release"), built]).arg("acme/gpulint");
+    let packed = pack.output().unwrap();
     assert!(packed.status.success(), "{}", String::from_utf8_lossy(&packed.stderr));
 }
 
@@ -257,15 +257,41 @@ fn a_release_with_a_wrong_checksum_is_not_installed() {
 }
 
 #[test]
+fn a_release_has_all_that_a_package_needs() {
+    let sandbox = Sandbox::new("release");
+    release(&sandbox);
+    let directory = sandbox.path("release");
+    let sums = fs::read_to_string(directory.join("SHA256SUMS")).unwrap();
+    let name = format!("gpulint-{}-{}", env!("CARGO_PKG_VERSION"), target());
+    let (sum, _) = sums.split_once(&format!("  {name}.tar.gz")).unwrap();
+    assert_eq!(sum.len(), 64);
+    let list = Command::new("tar").arg("-tzf").arg(directory.join(format!("{name}.tar.gz"))).output().unwrap();
+    let list = String::from_utf8(list.stdout).unwrap();
+    for file in ["gpulint", "LICENSE-MIT", "completions/gpulint.zsh", "man/gpulint.1", "man/gpulint-comment.1"] {
+        assert!(list.lines().any(|line| line == format!("{name}/{file}")), "{file} is not in:\n{list}");
+    }
+    let targets =
+        ["x86_64-unknown-linux-musl", "aarch64-unknown-linux-musl", "x86_64-apple-darwin", "aarch64-apple-darwin"];
+    for file in ["gpulint.rb", "Containerfile"] {
+        let text = fs::read_to_string(directory.join(file)).unwrap();
+        assert!(!text.contains("@VERSION@") && !text.contains("@REPOSITORY@") && text.contains("acme/gpulint"));
+        let wanted = targets.iter().filter(|it| file == "gpulint.rb" || it.contains("linux"));
+        for other in wanted {
+            let filled = if *other == target() { sum.to_owned() } else { format!("@SHA256:{other}@") };
+            assert!(text.contains(&filled), "{file} has no checksum for {other}");
+        }
+    }
+}
+
+#[test]
 fn without_a_release_the_sources_are_built() {
     let situation = Situation::new(&[("a.tf", CLEAN)], &[("b.tf", CLEAN)], &[]);
     let release = situation.sandbox.path("release");
-    let name = format!("gpulint-{}-{}", env!("CARGO_PKG_VERSION"), target());
     fs::remove_file(release.join("SHA256SUMS")).unwrap();
     // A cargo that installs what was built already.
     let tools = situation.sandbox.path("tools");
     fs::create_dir_all(&tools).unwrap();
-    let program = release.join(name).join("gpulint");
+    let program = situation.sandbox.path("binaries").join(target()).join("gpulint");
     let script =
         format!("#!/bin/sh\necho cargo \"$@\" >&2\nmkdir -p \"$7/bin\" && cp {} \"$7/bin/\"\n", program.display());
     fs::write(tools.join("cargo"), script).unwrap();

@@ -4,6 +4,7 @@
 
 mod action;
 mod arrows;
+mod ci_docs;
 mod cli;
 mod fences;
 mod fit;
@@ -11,6 +12,8 @@ mod fit_cases;
 mod forge;
 mod kubernetes;
 mod pages;
+mod policy;
+mod precommit;
 mod pricing_data;
 mod readme;
 mod refresh;

@@ -11,6 +11,7 @@ mod fences;
 mod fit;
 mod fit_cases;
 mod forge;
+mod formats;
 mod kubernetes;
 mod pages;
 mod policy;

@@ -11,7 +11,7 @@ use crate::Analysis;
 use crate::decide::{self, Decided};
 use crate::inventory::ResourceId;
 use crate::pricing::{ChangeKind, Delta, Side, delta};
-use crate::report::{self, Difference, Format, Verdict};
+use crate::report::{self, Difference, Format, Head, Verdict};
 
 pub(super) fn run(arguments: &Diff) -> Result<Outcome, Failure> {
     let mut head = Session::judging(&arguments.input, &arguments.selection)?;
@@ -32,7 +32,7 @@ pub(super) fn run(arguments: &Diff) -> Result<Outcome, Failure> {
         unchanged,
         fixed,
         base: arguments.base.clone(),
-        head: None,
+        head: arguments.files_url.clone().map(|url| Head { url }),
         notes,
         verdict: Verdict { blocked, setting: gate.setting.clone() },
     };

@@ -4,6 +4,7 @@
 
 mod action;
 mod arrows;
+mod broken_pages;
 mod ci_docs;
 mod cli;
 mod fences;

@@ -205,6 +205,9 @@ pub(super) struct Diff {
     /// What the change is compared with: a branch, a tag, a commit, a directory or a plan as JSON
     #[arg(long, value_name = "REF|DIR")]
     pub(super) base: String,
+    /// Address of this directory at the commit under review, for links: https://github.com/OWNER/NAME/blob/SHA
+    #[arg(long, value_name = "URL", value_parser = files_url)]
+    pub(super) files_url: Option<String>,
     #[command(flatten)]
     pub(super) input: Input,
     #[command(flatten)]
@@ -349,6 +352,15 @@ fn assignment(text: &str) -> Result<(String, String), String> {
         Some((name, value)) if !name.trim().is_empty() => Ok((name.trim().to_owned(), value.to_owned())),
         _ => Err("expected NAME=VALUE".to_owned()),
     }
+}
+
+/// Nothing that could end a link in Markdown; without a slash at the end.
+fn files_url(text: &str) -> Result<String, String> {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-._~/%:@+=,".contains(c);
+    if !(text.starts_with("https://") || text.starts_with("http://")) || !text.chars().all(plain) {
+        return Err("expected https://HOST/PATH without spaces, brackets and quotes".to_owned());
+    }
+    Ok(text.trim_end_matches('/').to_owned())
 }
 
 fn level(name: &str) -> Result<Level, String> {

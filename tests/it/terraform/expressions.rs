@@ -76,7 +76,7 @@ impl Sheet {
         loop {
             let text = kept.iter().map(|index| self.output(*index)).collect();
             let files = self.files.iter().cloned().chain([("main.tf".to_owned(), text)]);
-            match oracle::plan(&files.collect::<Vec<_>>(), &[])? {
+            match oracle::plan(&files.collect::<Vec<_>>())? {
                 Ok(plan) => {
                     let value = |index: usize| match &plan["planned_values"]["outputs"][format!("e{index}")]["value"] {
                         Json::String(text) if text == REFUSED => "refused".to_owned(),
@@ -134,10 +134,11 @@ fn compare(name: &str, whose: &str, sheet: &Sheet, values: &[String], failures: 
 fn blessed(text: &str, values: &[String]) -> String {
     let mut values = values.iter();
     let mut result = String::new();
-    let mut inside = false;
+    let (mut in_fence, mut inside) = (false, false);
     for line in text.lines() {
         if line.starts_with("```") {
-            inside = !inside && !line.contains("file=");
+            in_fence = !in_fence;
+            inside = in_fence && !line.contains("file=");
         } else if inside && line.starts_with("= ") {
             continue;
         }

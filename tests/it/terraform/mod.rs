@@ -4,3 +4,4 @@ mod corpus;
 mod evaluation;
 mod expressions;
 mod oracle;
+mod random;

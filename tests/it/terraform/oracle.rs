@@ -8,20 +8,30 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use serde_json::Value as Json;
 
 /// The program to ask: Terraform, else OpenTofu; said once where there is neither.
+#[expect(clippy::print_stderr, reason = "a test that compares nothing must not look like one that does")]
 pub(super) fn program() -> Option<&'static str> {
     static FOUND: OnceLock<Option<&'static str>> = OnceLock::new();
     *FOUND.get_or_init(|| {
         let works = |program: &&str| Command::new(program).arg("version").output().is_ok_and(|it| it.status.success());
         let found = ["terraform", "tofu"].into_iter().find(works);
         if found.is_none() {
-            println!("SKIPPED: neither terraform nor tofu is installed, nothing is compared with it");
+            eprintln!("SKIPPED: neither terraform nor tofu is installed, nothing is compared with it");
         }
         found
     })
 }
 
 /// `terraform show -json` of a plan of these files; `Err` is what Terraform says against them.
-pub(super) fn plan(files: &[(String, String)], arguments: &[&str]) -> Option<Result<Json, String>> {
+pub(super) fn plan(files: &[(String, String)]) -> Option<Result<Json, String>> {
+    run(files, false)
+}
+
+/// The same of the state after the plan was applied.
+pub(super) fn apply(files: &[(String, String)]) -> Option<Result<Json, String>> {
+    run(files, true)
+}
+
+fn run(files: &[(String, String)], apply: bool) -> Option<Result<Json, String>> {
     let program = program()?;
     let directory = Scratch::new();
     for (path, text) in files {
@@ -40,11 +50,14 @@ pub(super) fn plan(files: &[(String, String)], arguments: &[&str]) -> Option<Res
     std::fs::write(directory.0.join("none.tfrc"), "").unwrap();
     let nested = files.iter().any(|(path, text)| path.contains(".tf") && text.contains("\nmodule \""));
     let planned = if nested { run(&["init", "-input=false", "-no-color"]) } else { Ok(Vec::new()) };
-    let planned = planned.and_then(|_| {
-        let fixed = ["plan", "-input=false", "-no-color", "-refresh=false", "-lock=false", "-out=plan"];
-        run(&[&fixed, arguments].concat())
-    });
-    let shown = planned.and_then(|_| run(&["show", "-json", "plan"]));
+    let planned =
+        planned.and_then(|_| run(&["plan", "-input=false", "-no-color", "-refresh=false", "-lock=false", "-out=plan"]));
+    let shown = match apply {
+        true => planned
+            .and_then(|_| run(&["apply", "-input=false", "-no-color", "-lock=false", "plan"]))
+            .and_then(|_| run(&["show", "-json"])),
+        false => planned.and_then(|_| run(&["show", "-json", "plan"])),
+    };
     Some(shown.map(|json| serde_json::from_slice(&json).unwrap()))
 }
 

@@ -134,10 +134,11 @@ fn compare(name: &str, whose: &str, sheet: &Sheet, values: &[String], failures: 
 fn blessed(text: &str, values: &[String]) -> String {
     let mut values = values.iter();
     let mut result = String::new();
-    let mut inside = false;
+    let (mut fenced, mut inside) = (false, false);
     for line in text.lines() {
         if line.starts_with("```") {
-            inside = !inside && !line.contains("file=");
+            fenced = !fenced;
+            inside = fenced && !line.contains("file=");
         } else if inside && line.starts_with("= ") {
             continue;
         }

@@ -21,9 +21,11 @@ mod fit;
 mod gate;
 mod git;
 mod inspect;
+mod manual;
 mod network;
 mod output;
 mod place;
+mod policy;
 mod price;
 mod prices;
 mod progress;
@@ -84,5 +86,6 @@ fn run(arguments: Arguments) -> Result<Outcome, Failure> {
         Some(Verb::Facts { output }) => facts::run(&output),
         Some(Verb::Config(verb)) => config::run(&verb),
         Some(Verb::Completions { shell }) => completions::run(shell),
+        Some(Verb::Manual { directory }) => manual::run(&directory),
     }
 }

@@ -55,10 +55,10 @@ pub struct Reading {
     pub embedded: Vec<Embedded>,
     /// Every evaluated block, for `inspect --all` and rules about any type.
     pub blocks: Vec<Block>,
-    /// Comments that speak to gpulint.
-    pub comments: Vec<Span>,
     /// The directories that were read as roots, sorted.
     pub roots: Vec<Root>,
+    /// Comments that speak to gpulint.
+    pub comments: Vec<Span>,
 }
 
 /// A directory that was read as a root, and what its variables were taken from.
@@ -89,7 +89,7 @@ pub fn read(sources: &Sources, paths: &[String], options: &Options) -> Reading {
     let chosen = roots::detect(sources, &modules, &options.named_roots);
     let evaluated = parallel::map(chosen.roots.len(), |index| {
         let root = root::evaluate(sources, &library, &chosen.roots[index], options);
-        let resources = rows::resources(&root.blocks, FrontEnd::Terraform);
+        let resources = rows::resources(&root.blocks, &root.switched_off, FrontEnd::Terraform);
         let embedded = embedded::manifests(sources, &root.blocks);
         (root, resources, embedded)
     });
@@ -108,7 +108,8 @@ pub fn read(sources: &Sources, paths: &[String], options: &Options) -> Reading {
     }
     for module in library.modules() {
         reading.inventory.diagnostics.extend(module.diagnostics.iter().cloned());
-        reading.comments.extend(module.comments.iter().copied());
+        let speaks = |span: &&Span| sources.snippet(**span).contains("gpulint");
+        reading.comments.extend(module.comments.iter().filter(speaks));
     }
     without_repetitions(&mut reading.inventory.diagnostics);
     reading

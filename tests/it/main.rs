@@ -4,15 +4,21 @@
 
 mod action;
 mod arrows;
+mod broken_pages;
+mod ci_docs;
 mod cli;
 mod fences;
 mod fit;
 mod fit_cases;
 mod forge;
+mod formats;
 mod kubernetes;
 mod pages;
+mod policy;
+mod precommit;
 mod pricing_data;
 mod readme;
 mod refresh;
+mod schema;
 mod terraform;
 mod terraform_resources;

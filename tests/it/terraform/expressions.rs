@@ -134,11 +134,11 @@ fn compare(name: &str, whose: &str, sheet: &Sheet, values: &[String], failures: 
 fn blessed(text: &str, values: &[String]) -> String {
     let mut values = values.iter();
     let mut result = String::new();
-    let (mut fenced, mut inside) = (false, false);
+    let (mut in_fence, mut inside) = (false, false);
     for line in text.lines() {
         if line.starts_with("```") {
-            fenced = !fenced;
-            inside = fenced && !line.contains("file=");
+            in_fence = !in_fence;
+            inside = in_fence && !line.contains("file=");
         } else if inside && line.starts_with("= ") {
             continue;
         }

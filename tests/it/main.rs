@@ -4,12 +4,14 @@
 
 mod action;
 mod arrows;
+mod broken_pages;
 mod ci_docs;
 mod cli;
 mod fences;
 mod fit;
 mod fit_cases;
 mod forge;
+mod formats;
 mod kubernetes;
 mod pages;
 mod policy;

@@ -23,6 +23,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use catalog::{Catalog, MoneyRange};
+use diagnostic::Diagnostic;
 use fit::Assessment;
 use inventory::{Fact, Inventory, Resource, ResourceId, Role};
 use pricing::{Bill, LeftOut};
@@ -49,6 +50,8 @@ pub struct Analysis {
     pub inventory: Inventory,
     /// Every evaluated Terraform block, whether or not it has to do with accelerators.
     pub blocks: Vec<terraform::Block>,
+    /// The directories that were read as Terraform roots.
+    pub roots: Vec<terraform::Root>,
     pub bill: Bill,
     /// Comments that may speak to gpulint.
     pub comments: Vec<Span>,
@@ -64,7 +67,7 @@ pub struct Analysis {
 
 /// Reads the files at `paths` and concludes everything that follows from them. A pure function of text and settings.
 pub fn analyze(sources: &Sources, paths: &[String], settings: &Settings) -> Analysis {
-    let Reading { mut inventory, blocks, comments } = read(sources, paths, settings);
+    let Reading { mut inventory, blocks, roots, comments } = read(sources, paths, settings);
     for resource in &mut inventory.resources {
         inventory::programs::declare(resource, &settings.declaring_labels);
     }
@@ -73,12 +76,15 @@ pub fn analyze(sources: &Sources, paths: &[String], settings: &Settings) -> Anal
     let fits = fit::assess_all(&inventory, &bill, &settings.catalog, &settings.pricing);
     let world = World { inventory: &inventory, bill: &bill, fit: &fits, today: settings.today };
     let judgement = settings.rules.judge(&world);
+    let mut findings = judgement.findings;
+    findings.extend(unreadable(&inventory, &settings.rules));
     Analysis {
-        findings: judgement.findings,
+        findings,
         undetermined: judgement.undetermined,
         broken_rules: judgement.failures,
         inventory,
         blocks,
+        roots,
         comments,
         bill,
         fits,
@@ -86,9 +92,21 @@ pub fn analyze(sources: &Sources, paths: &[String], settings: &Settings) -> Anal
     }
 }
 
+/// Text that Terraform or kubectl would refuse.
+fn unreadable(inventory: &Inventory, rules: &Rules) -> Vec<Finding> {
+    let refused = inventory.diagnostics.iter().filter(|it| it.unreadable);
+    let say = |it: &Diagnostic| {
+        let mut finding = rules.say("unreadable", it.message.clone(), it.help.clone(), it.span?)?;
+        let notes = it.notes.iter().filter_map(|(span, note)| Some(((*span)?, note.clone())));
+        finding.related.extend(notes);
+        Some(finding)
+    };
+    refused.filter_map(say).collect()
+}
+
 impl Analysis {
     /// Keeps what stands in these files: resources of which some fact does, and what is said about them.
-    pub fn keep(&mut self, sources: &Sources, files: &BTreeSet<String>) {
+    pub fn keep(&mut self, sources: &Sources, files: &BTreeSet<String>) -> Kept {
         let stands = |span: Span| files.contains(&sources.path(sources.origin(span).file));
         let kept: Vec<bool> = self.inventory.resources.iter().map(|it| places(it).any(stands)).collect();
         let mut moved: Vec<Option<ResourceId>> = Vec::with_capacity(kept.len());
@@ -97,15 +115,9 @@ impl Analysis {
             moved.push(keep.then_some(ResourceId(next)));
             next += usize::from(*keep);
         }
-        let keeps = |resource: &mut Option<ResourceId>, span: Span| match resource {
-            Some(id) => {
-                *resource = moved.get(id.0).copied().flatten();
-                resource.is_some()
-            }
-            None => stands(span),
-        };
-        self.findings.retain_mut(|it| keeps(&mut it.resource, it.span));
-        self.undetermined.retain_mut(|it| keeps(&mut it.resource, it.span));
+        let moves = Kept { moved };
+        self.findings.retain_mut(|it| moves.keeps(&mut it.resource, || stands(it.span)));
+        self.undetermined.retain_mut(|it| moves.keeps(&mut it.resource, || stands(it.span)));
         self.left_out.unknown_machines.retain(|it| stands(it.span));
         self.inventory.diagnostics.retain(|it| it.span.is_none_or(stands));
         self.inventory.skipped.retain(|it| files.contains(&it.path));
@@ -116,6 +128,7 @@ impl Analysis {
         let mut keep = kept.iter().copied();
         self.fits.retain(|_| keep.next().unwrap_or(true));
         self.total();
+        moves
     }
 
     /// Adds the bill up again.
@@ -132,6 +145,24 @@ impl Analysis {
     }
 }
 
+/// Which resources were kept, and their new places.
+pub struct Kept {
+    moved: Vec<Option<ResourceId>>,
+}
+
+impl Kept {
+    /// Whether something is kept that was said about a resource, or about the text itself.
+    pub fn keeps(&self, resource: &mut Option<ResourceId>, stands: impl FnOnce() -> bool) -> bool {
+        match resource {
+            Some(id) => {
+                *resource = self.moved.get(id.0).copied().flatten();
+                resource.is_some()
+            }
+            None => stands(),
+        }
+    }
+}
+
 /// Every place that says something about a resource.
 fn places(resource: &Resource) -> impl Iterator<Item = Span> {
     let facts = resource.facts().flat_map(|(_, fact)| [fact.span(), fact.defined()]);
@@ -144,20 +175,22 @@ fn places(resource: &Resource) -> impl Iterator<Item = Span> {
 struct Reading {
     inventory: Inventory,
     blocks: Vec<terraform::Block>,
+    roots: Vec<terraform::Root>,
     comments: Vec<Span>,
 }
 
 /// Both front ends, as one inventory.
 fn read(sources: &Sources, paths: &[String], settings: &Settings) -> Reading {
-    let terraform::Reading { mut inventory, embedded, blocks, .. } =
+    let terraform::Reading { mut inventory, embedded, blocks, roots, mut comments } =
         terraform::read(sources, paths, &settings.terraform);
     let embedded: Vec<(FileId, String)> = embedded.into_iter().map(|it| (it.file, it.address)).collect();
-    let kubernetes::Reading { inventory: kubernetes, comments } =
-        kubernetes::read(sources, paths, &embedded, &settings.kubernetes);
+    let kubernetes = kubernetes::read(sources, paths, &embedded, &settings.kubernetes);
+    comments.extend(kubernetes.comments);
+    let kubernetes = kubernetes.inventory;
     inventory.resources.extend(kubernetes.resources);
     inventory.diagnostics.extend(kubernetes.diagnostics);
     inventory.skipped.extend(kubernetes.skipped);
     inventory.skipped.sort();
     inventory.skipped.dedup();
-    Reading { inventory, blocks, comments }
+    Reading { inventory, blocks, roots, comments }
 }

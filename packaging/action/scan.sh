@@ -34,6 +34,8 @@ base_of_change() {
   if [ -n "$GPULINT_BASE" ]; then
     commit_of "$GPULINT_BASE"
   elif [[ ${GITHUB_REF:-} == refs/pull/*/merge && "$(git rev-parse HEAD)" == "${GITHUB_SHA:-}" ]]; then
+    # A clone of one commit does not know that this parent is one.
+    git fetch --quiet --no-tags --depth=2 origin "$GITHUB_SHA" 2>/dev/null || true
     git cat-file -p HEAD | sed -n 's/^parent //p' | sed -n 1p
   elif [ -n "$GPULINT_EVENT_BASE" ]; then
     git merge-base "$GPULINT_EVENT_BASE" HEAD 2>/dev/null || printf '%s\n' "$GPULINT_EVENT_BASE"
@@ -67,7 +69,14 @@ while IFS= read -r path; do
 done <<<"$GPULINT_PATHS"
 
 verb=(check)
-[ -z "$base" ] || verb=(diff --base "$base")
+if [ -n "$base" ]; then
+  verb=(diff --base "$base")
+  # A name that is no part of an address leaves the report without links.
+  place=$(git rev-parse --show-prefix)
+  if [[ -n $GPULINT_HEAD && $place =~ ^[A-Za-z0-9._~/+=,@-]*$ ]]; then
+    verb+=(--files-url "$GITHUB_SERVER_URL/$GITHUB_REPOSITORY/blob/$GPULINT_HEAD/$place")
+  fi
+fi
 code=0
 gpulint "${verb[@]}" "${arguments[@]}" -- "${paths[@]:-.}" || code=$?
 

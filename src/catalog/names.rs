@@ -157,6 +157,13 @@ impl Name {
                 }
             }
         }
+        // `llama-3.1-nemoguard-8b`: family and version in front, the size further on.
+        let sizes = words.iter().filter(|word| matches!(size(word), Some(Size::Total(_))));
+        if let (Some(family), Some(version)) = (words.first(), words.get(1))
+            && version.starts_with(|c: char| c.is_ascii_digit())
+        {
+            keys.extend(sizes.map(|size| format!("{family}-{version}-{size}")));
+        }
         keys
     }
 }
@@ -196,7 +203,7 @@ fn split(name: &str) -> Vec<String> {
         let between_digits = digit(at.checked_sub(1)) && digit(Some(at + 1));
         let kept = match c {
             '.' => between_digits.then_some('.'),
-            '_' if between_digits && !is_quantization_before(&name[..at]) => Some('.'),
+            '_' if between_digits && is_point(&name, at) => Some('.'),
             c if c.is_alphanumeric() => Some(c),
             _ => None,
         };
@@ -215,10 +222,17 @@ fn split(name: &str) -> Vec<String> {
     words
 }
 
-/// In `q8_0` the underscore is no point.
-fn is_quantization_before(text: &str) -> bool {
-    let word = text.rsplit(|c: char| !c.is_ascii_alphanumeric()).next().unwrap_or_default();
-    word.starts_with('q') || word.starts_with("iq")
+/// Whether an underscore between digits stands for a point: in `1_8b` and `llama3_1` it does, in `q8_0`, `llama3_8b` and
+/// behind `3_1` it does not.
+fn is_point(name: &str, at: usize) -> bool {
+    let word =
+        name[..at].rsplit(|c: char| !c.is_ascii_alphanumeric() && c != '_' && c != '.').next().unwrap_or_default();
+    let number = word.trim_start_matches(|c: char| c.is_ascii_alphabetic());
+    let quantization = matches!(&word[..word.len() - number.len()], "q" | "iq");
+    let rest = name[at + 1..].trim_start_matches(|c: char| c.is_ascii_digit());
+    let size_follows = rest.starts_with('b') && !rest[1..].starts_with(|c: char| c.is_ascii_alphanumeric());
+    let attached = number.len() < word.len();
+    !(quantization || number.contains(['_', '.']) || (attached && size_follows))
 }
 
 /// `llama3.1` is `llama 3.1` and `qwen2` is `qwen 2`, while `v0.1`, `a3b`, `q4`, `r1`, `int4` and `8x7b` stay together.

@@ -44,16 +44,21 @@ pub(super) struct Base {
 impl Base {
     /// Where the work at hand left `reference`, or `reference` itself where the clone cannot tell.
     pub(super) fn find(repository: &Path, reference: &str) -> Result<Base, Failure> {
-        let Some(tip) =
-            ask(repository, &["rev-parse", "--verify", "--quiet", "--end-of-options", &commit_of(reference)])?
-        else {
-            return Err(unknown_base(repository, reference)?);
-        };
+        let Base { commit: tip, .. } = Self::tip(repository, reference)?;
         let merge_base = ask(repository, &["merge-base", &tip, "HEAD"])?;
         let note = merge_base.is_none().then(|| {
             format!("the histories of `{reference}` and HEAD do not meet in this clone: compared with the tip of `{reference}`")
         });
         Ok(Base { repository: repository.to_owned(), commit: merge_base.unwrap_or(tip), note })
+    }
+
+    /// `reference` itself.
+    pub(super) fn tip(repository: &Path, reference: &str) -> Result<Base, Failure> {
+        let asked = ["rev-parse", "--verify", "--quiet", "--end-of-options", &commit_of(reference)];
+        match ask(repository, &asked)? {
+            Some(commit) => Ok(Base { repository: repository.to_owned(), commit, note: None }),
+            None => Err(unknown_base(repository, reference)?),
+        }
     }
 
     pub(super) fn tree(&self) -> Result<GitTree, Failure> {

@@ -4,6 +4,9 @@
 //! `output`. Nothing below this room prints.
 
 mod args;
+mod blocks;
+mod cache;
+mod catalog;
 mod check;
 mod ci;
 mod clock;
@@ -21,9 +24,11 @@ mod fit;
 mod gate;
 mod git;
 mod inspect;
+mod manual;
 mod network;
 mod output;
 mod place;
+mod policy;
 mod price;
 mod prices;
 mod progress;
@@ -78,11 +83,13 @@ fn run(arguments: Arguments) -> Result<Outcome, Failure> {
         Some(Verb::Inspect(inspect)) => inspect::run(&inspect),
         Some(Verb::Comment(comment)) => comment::run(&comment),
         Some(Verb::Price(price)) => price::run(&price),
+        Some(Verb::Catalog(verb)) => catalog::run(&verb),
         Some(Verb::Explain(explain)) => explain::run(&explain),
         Some(Verb::Fit(fit)) => fit::run(&fit),
         Some(Verb::Rules(verb)) => rules::run(&verb),
         Some(Verb::Facts { output }) => facts::run(&output),
         Some(Verb::Config(verb)) => config::run(&verb),
         Some(Verb::Completions { shell }) => completions::run(shell),
+        Some(Verb::Manual { directory }) => manual::run(&directory),
     }
 }

@@ -2,7 +2,8 @@ use std::path::{Path, PathBuf};
 
 use super::args::{Input, Selection};
 use super::place::{self, Place};
-use super::{Failure, output};
+use super::policy::PolicyTree;
+use super::{Failure, output, prices};
 use crate::catalog::Catalog;
 use crate::config::{self, Config};
 use crate::diagnostic::{Diagnostic, Level};
@@ -11,23 +12,23 @@ use crate::rules::{self, Override, PageText, Parameter, Profile, Rules};
 use crate::source::{Sources, Span};
 
 /// The file of settings for what was named: given by hand, or the nearest one up to the repository's root.
-pub(super) fn find(input: &Input, place: &Place) -> Result<Option<String>, Failure> {
+pub(super) fn find(input: &Input, place: &Place, tree: &PolicyTree) -> Result<Option<String>, Failure> {
     if input.no_config {
         return Ok(None);
     }
     if let Some(file) = &input.config {
-        return Ok(Some(place.named_file(file)?));
+        return Ok(Some(tree.file(place.named_file(file)?)));
     }
-    let mut found: Vec<(&Path, Option<PathBuf>)> = Vec::new();
+    let mut found: Vec<(&Path, Option<String>)> = Vec::new();
     let here = [place.here.clone()];
     let named = if place.named.is_empty() { &here[..] } else { &place.named };
     for path in named {
-        let file = nearest(path, place);
+        let file = nearest(path, place, tree);
         if let Some((other, before)) = found.first()
             && *before != file
         {
-            let show = |file: &Option<PathBuf>| match file.as_deref().and_then(|file| place.in_tree(file)) {
-                Some(file) => format!("`{}`", place.paths().show(&file)),
+            let show = |file: &Option<String>| match file {
+                Some(file) => format!("`{}`", place.paths().show(file)),
                 None => "none".to_owned(),
             };
             let shown = |path: &Path| place.in_tree(path).map(|path| place.paths().show(&path)).unwrap_or_default();
@@ -37,15 +38,18 @@ pub(super) fn find(input: &Input, place: &Place) -> Result<Option<String>, Failu
         }
         found.push((path, file));
     }
-    Ok(found.into_iter().next().and_then(|(_, file)| place.in_tree(&file?)))
+    Ok(found.into_iter().next().and_then(|(_, file)| file))
 }
 
-fn nearest(path: &Path, place: &Place) -> Option<PathBuf> {
+fn nearest(path: &Path, place: &Place, tree: &PolicyTree) -> Option<String> {
     let directory = if path.is_dir() { path } else { path.parent()? };
+    if tree.is_elsewhere() {
+        return tree.nearest(&place.in_tree(directory)?);
+    }
     let top = place::repository(directory)
         .or_else(|| place.allowed.iter().map(PathBuf::as_path).find(|it| directory.starts_with(it)))?;
     let inside = directory.ancestors().take_while(|ancestor| ancestor.starts_with(top));
-    inside.map(|ancestor| ancestor.join(config::FILE_NAME)).find(|file| file.is_file())
+    place.in_tree(&inside.map(|ancestor| ancestor.join(config::FILE_NAME)).find(|file| file.is_file())?)
 }
 
 /// Reads it; what is wrong with it ends the run.
@@ -59,19 +63,16 @@ pub(super) fn load(sources: &Sources, path: Option<&str>, place: &Place) -> Resu
     Err(refused(sources, &place.paths(), &wrong, &what).with_help("`gpulint config schema` lists every setting"))
 }
 
-/// The embedded catalog, with the user's own prices laid over it.
-pub(super) fn catalog(sources: &Sources, config: &Config, place: &Place) -> Result<Catalog, Failure> {
-    let catalog = Catalog::embedded();
-    let Some((path, _)) = config.text("prices.file") else { return Ok(catalog) };
+/// The catalog that `--prices` names, with the user's own prices laid over it.
+pub(super) fn catalog(input: &Input, sources: &Sources, config: &Config, place: &Place) -> Result<Catalog, Failure> {
+    let (catalog, has_own) = prices::catalog(input.prices.as_deref())?;
+    let Some((path, _)) = config.text("prices.file").filter(|_| !has_own) else { return Ok(catalog) };
     let shown = place.paths().show(path);
     let file = sources.open(path).map_err(|error| {
         Failure::new(format!("`{shown}` cannot be read: {error}")).with_help("`prices.file` in gpulint.toml names it")
     })?;
     let rate = config.number("prices.usd_per_unit").unwrap_or(1.0);
-    catalog.with_prices_at(&shown, &sources.text(file), rate).map_err(|error| {
-        Failure::new(format!("{}:{}: {}", error.path, error.line, error.message))
-            .with_help("the columns are those of the files in gpulint's `pricing` directory")
-    })
+    prices::lay_over(catalog, &shown, &sources.text(file), rate)
 }
 
 /// The built-in pages and the team's own, with what the configuration and the command line say about them. Pages that

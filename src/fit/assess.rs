@@ -28,6 +28,10 @@ pub fn assess(resource: &Resource, item: &Item, catalog: &Catalog, market: &Mark
         let (device, given) = reader.devices(catalog)?;
         let group = resource.number(Key::GroupSize).unwrap_or(1.0).max(1.0);
         let devices = demand.devices_of_copy(given * group).max(1.0);
+        if devices > given * group {
+            let why = format!("it is to run on {devices} accelerators and has {}", given * group);
+            return Err(Some((why.into(), Key::TensorParallel)));
+        }
         let tensor = if demand.tensor_parallel > 0.0 { demand.tensor_parallel } else { devices };
         let workload = demand.on(devices, tensor, demand.pipeline_parallel);
         let estimate = estimate(&workload);
@@ -99,7 +103,9 @@ fn smallest(
     }
     let now = item.per_hour?.expected;
     let machine = resource.text(Key::Machine).unwrap_or_default();
+    let accelerator = resource.text(Key::Accelerator);
     let mut place = Place {
+        vendor: accelerator.and_then(|name| catalog.accelerator(name)).map_or("", |known| known.vendor),
         purchase: resource.purchase(),
         shared: resource.role == Role::Requested,
         service: if machine.starts_with("ml.") { "ml." } else { "" },
@@ -126,7 +132,10 @@ fn smallest(
             choices.into_iter().nth(middle)
         }
     }?;
-    (choice.per_hour < now).then_some(choice)
+    // The same accelerators in a smaller machine are no smaller accelerators.
+    let same =
+        Some(&*choice.accelerator) == accelerator && resource.number(Key::AcceleratorCount) == Some(choice.devices);
+    (choice.per_hour < now && !same).then_some(choice)
 }
 
 /// Every configuration on which the model of a resource fits with a margin, in each of these places, the cheapest first.

@@ -24,6 +24,7 @@ struct Candidate<'c> {
     device: Device,
     /// Its accelerators have links of their own, beside the bus.
     linked: bool,
+    vendor: &'c str,
 }
 
 /// Devices that may share each layer over nothing but the bus: beyond these, waiting costs more than is saved.
@@ -41,6 +42,8 @@ pub struct Place<'p> {
     pub memory_gib: f64,
     /// Only machines of the managed service that has this prefix: `ml.`.
     pub service: &'p str,
+    /// Images are built for one vendor's accelerators; any where it is empty.
+    pub vendor: &'p str,
 }
 
 impl<'c> Market<'c> {
@@ -58,12 +61,9 @@ impl<'c> Market<'c> {
             .machines()
             .filter(|machine| machine.provider == provider && self.catalog.retired(machine).is_none());
         let candidates = of_provider.filter_map(|machine| {
-            let link = self.catalog.accelerator(&machine.accelerator)?.interconnect_gb_per_second;
-            Some(Candidate {
-                device: device(&machine.accelerator)?,
-                linked: link.is_some_and(|link| link > 0.0),
-                machine,
-            })
+            let known = self.catalog.accelerator(&machine.accelerator)?;
+            let linked = known.interconnect_gb_per_second.is_some_and(|link| link > 0.0);
+            Some(Candidate { device: device(&machine.accelerator)?, linked, vendor: known.vendor, machine })
         });
         let found = Arc::new(candidates.collect::<Vec<_>>());
         known.insert(provider.to_owned(), found.clone());
@@ -81,7 +81,11 @@ impl<'c> Market<'c> {
         let machines = self.machines(place.provider);
         // What fits depends on the accelerator and on how many there are, not on the machine around them.
         let mut fitting: BTreeMap<(&str, u32), Option<(f64, f64)>> = BTreeMap::new();
-        for candidate in machines.iter().filter(|candidate| supports(&candidate.device, demand.precision)) {
+        let suitable = |candidate: &&Candidate<'_>| {
+            supports(&candidate.device, demand.precision)
+                && (place.vendor.is_empty() || candidate.vendor == place.vendor)
+        };
+        for candidate in machines.iter().filter(suitable) {
             for tensor_parallel in [1u32, 2, 4, 8] {
                 let devices = f64::from(tensor_parallel) * demand.data_parallel;
                 if candidate.machine.count < devices || (tensor_parallel > BUS && !candidate.linked) {

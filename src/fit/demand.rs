@@ -109,7 +109,13 @@ impl<'r> Reader<'r> {
     }
 
     fn model<'c>(&mut self, catalog: &'c Catalog) -> Result<Identified<'c>, Missing> {
-        let name = self.text(Key::Model)?;
+        let said = self.text(Key::Model);
+        if said.is_err()
+            && let Some(found) = self.named_after(catalog)
+        {
+            return Ok(found);
+        }
+        let name = said?;
         let size = self.number(Key::Parameters)?;
         let found = name.and_then(|name| self.identified(catalog, name));
         // A size that is declared beside an unknown name completes it.

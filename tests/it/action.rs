@@ -1,8 +1,7 @@
 //! The Action, step by step, in a repository with a real base and a real change.
 //!
 //! The steps come from `action.yml` itself and run in bash with the environment that GitHub documents. The comment goes to
-//! the stand-in of GitHub by way of the built program. While the built program does not understand all that the Action asks
-//! of `diff`, a stand-in takes its place that keeps to its arguments, files and exit codes.
+//! the stand-in of GitHub.
 #![cfg(unix)]
 
 mod expression;
@@ -27,6 +26,7 @@ const CLEAN: &str = r#"resource "aws_eks_node_group" "train" {
   instance_types = ["p4d.24xlarge"]
   capacity_type  = "SPOT"
   labels         = { workload = "training" }
+  tags           = { team = "research" }
   scaling_config {
     min_size     = 0
     desired_size = 1
@@ -63,6 +63,7 @@ impl Situation {
             set("GITHUB_EVENT_NAME", "pull_request"),
             set("GITHUB_REPOSITORY", "acme/infra"),
             set("GITHUB_REF", "refs/pull/7/merge"),
+            set("GITHUB_SERVER_URL", "https://github.com"),
             set("GITHUB_SHA", &change.merge),
             set("GITHUB_API_URL", &github.server.url()),
             set("GITHUB_TOKEN_OF_JOB", TOKEN),
@@ -90,27 +91,19 @@ impl Situation {
     }
 }
 
-/// A release as the workflow of releases makes it, of a program that may need a stand-in for its missing verbs.
+/// A release as the workflow of releases makes it, of the built program.
 fn release(sandbox: &Sandbox) {
     let program = env!("CARGO_BIN_EXE_gpulint");
-    let wanted = ["diff", "--base", "x", "--policy-ref", "x", "--format", "sarif", "--format", "github", "--help"];
-    let understood = Command::new(program).args(wanted).output().unwrap().status.success();
-    let has_rule = Path::new(env!("CARGO_MANIFEST_DIR")).join("rules/on-demand-batch.md").exists();
-    let has_diff = understood && has_rule;
-    let stand_in = format!(
-        "case $1 in diff | check) exec bash {}/tests/action/stand-in.sh \"$@\" ;; esac\n",
-        env!("CARGO_MANIFEST_DIR")
-    );
-    let script = format!("#!/bin/sh\n{}exec {program} \"$@\"\n", if has_diff { "" } else { &stand_in });
-    let name = format!("gpulint-{}-{}", env!("CARGO_PKG_VERSION"), target());
-    let directory = sandbox.path("release").join(&name);
-    fs::create_dir_all(&directory).unwrap();
-    fs::write(directory.join("gpulint"), script).unwrap();
-    fs::set_permissions(directory.join("gpulint"), fs::Permissions::from_mode(0o755)).unwrap();
-    let pack = format!(
-        "tar -czf {name}.tar.gz {name} && (sha256sum {name}.tar.gz || shasum -a 256 {name}.tar.gz) > SHA256SUMS"
-    );
-    let packed = Command::new("sh").args(["-c", &pack]).current_dir(sandbox.path("release")).output().unwrap();
+    let script = format!("#!/bin/sh\nexec {program} \"$@\"\n");
+    let binaries = sandbox.path("binaries").join(target());
+    fs::create_dir_all(&binaries).unwrap();
+    let built = binaries.join("gpulint");
+    fs::write(&built, script).unwrap();
+    fs::set_permissions(&built, fs::Permissions::from_mode(0o755)).unwrap();
+    let mut pack = Command::new("bash");
+    pack.arg(format!("{}/packaging/pack.sh", env!("CARGO_MANIFEST_DIR")));
+    pack.args([sandbox.path("binaries"), sandbox.path("release"), built]).arg("acme/gpulint");
+    let packed = pack.output().unwrap();
     assert!(packed.status.success(), "{}", String::from_utf8_lossy(&packed.stderr));
 }
 
@@ -147,6 +140,8 @@ fn new_waste_is_told_and_fails() {
         bodies[0].contains(&format!("head={}", situation.change.head)),
         "the comment is about the head, not the merge"
     );
+    let line = format!("](https://github.com/acme/infra/blob/{}/a.tf#L", situation.change.head);
+    assert!(bodies[0].contains(&line), "no link to the line at the head:\n{}", bodies[0]);
     assert!(run.summary.contains("on-demand-batch"));
     assert!(run.log.contains("::error title=gpulint::"));
     for report in ["report-json", "report-markdown", "report-sarif"] {
@@ -210,9 +205,19 @@ fn a_change_cannot_relax_its_own_gate() {
 
 #[test]
 fn a_change_is_not_blamed_for_what_others_did_meanwhile() {
-    let situation = Situation::new(&[("a.tf", CLEAN)], &[("b.tf", CLEAN)], &[("c.tf", &wasteful())]);
+    let (ours, theirs) = (CLEAN.replace("train\"", "ours\""), wasteful().replace("train\"", "theirs\""));
+    let situation = Situation::new(&[("a.tf", CLEAN)], &[("b.tf", &ours)], &[("c.tf", &theirs)]);
     let run = situation.run();
     assert_eq!((run.failed, run.outputs["new-findings"].as_str()), (None, "0"), "{}", run.log);
+}
+
+#[test]
+fn links_lead_to_files_below_the_working_directory() {
+    let situation = Situation::new(&[("infra/a.tf", CLEAN)], &[("infra/a.tf", &wasteful())], &[]);
+    let situation = situation.with("working-directory", "infra");
+    let run = situation.run();
+    let report = fs::read_to_string(&run.outputs["report-markdown"]).unwrap();
+    assert!(report.contains("/infra/a.tf#L"), "{report}");
 }
 
 #[test]
@@ -226,7 +231,7 @@ fn a_base_that_is_not_there_is_a_clear_failure() {
 
 #[test]
 fn without_a_base_everything_counts() {
-    let mut situation = Situation::new(&[("a.tf", &wasteful())], &[("b.tf", CLEAN)], &[]);
+    let mut situation = Situation::new(&[("a.tf", &wasteful())], &[("README.md", "hello")], &[]);
     situation.runner.event = json!({ "ref": "refs/heads/main" });
     situation.runner.environment.insert("GITHUB_REF".to_owned(), "refs/heads/main".to_owned());
     let run = situation.run();
@@ -257,15 +262,41 @@ fn a_release_with_a_wrong_checksum_is_not_installed() {
 }
 
 #[test]
+fn a_release_has_all_that_a_package_needs() {
+    let sandbox = Sandbox::new("release");
+    release(&sandbox);
+    let directory = sandbox.path("release");
+    let sums = fs::read_to_string(directory.join("SHA256SUMS")).unwrap();
+    let name = format!("gpulint-{}-{}", env!("CARGO_PKG_VERSION"), target());
+    let (sum, _) = sums.split_once(&format!("  {name}.tar.gz")).unwrap();
+    assert_eq!(sum.len(), 64);
+    let list = Command::new("tar").arg("-tzf").arg(directory.join(format!("{name}.tar.gz"))).output().unwrap();
+    let list = String::from_utf8(list.stdout).unwrap();
+    for file in ["gpulint", "LICENSE-MIT", "completions/gpulint.zsh", "man/gpulint.1", "man/gpulint-comment.1"] {
+        assert!(list.lines().any(|line| line == format!("{name}/{file}")), "{file} is not in:\n{list}");
+    }
+    let targets =
+        ["x86_64-unknown-linux-musl", "aarch64-unknown-linux-musl", "x86_64-apple-darwin", "aarch64-apple-darwin"];
+    for file in ["gpulint.rb", "Containerfile"] {
+        let text = fs::read_to_string(directory.join(file)).unwrap();
+        assert!(!text.contains("@VERSION@") && !text.contains("@REPOSITORY@") && text.contains("acme/gpulint"));
+        let wanted = targets.iter().filter(|it| file == "gpulint.rb" || it.contains("linux"));
+        for other in wanted {
+            let filled = if *other == target() { sum.to_owned() } else { format!("@SHA256:{other}@") };
+            assert!(text.contains(&filled), "{file} has no checksum for {other}");
+        }
+    }
+}
+
+#[test]
 fn without_a_release_the_sources_are_built() {
     let situation = Situation::new(&[("a.tf", CLEAN)], &[("b.tf", CLEAN)], &[]);
     let release = situation.sandbox.path("release");
-    let name = format!("gpulint-{}-{}", env!("CARGO_PKG_VERSION"), target());
     fs::remove_file(release.join("SHA256SUMS")).unwrap();
     // A cargo that installs what was built already.
     let tools = situation.sandbox.path("tools");
     fs::create_dir_all(&tools).unwrap();
-    let program = release.join(name).join("gpulint");
+    let program = situation.sandbox.path("binaries").join(target()).join("gpulint");
     let script =
         format!("#!/bin/sh\necho cargo \"$@\" >&2\nmkdir -p \"$7/bin\" && cp {} \"$7/bin/\"\n", program.display());
     fs::write(tools.join("cargo"), script).unwrap();

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use gpulint::catalog::Catalog;
 use gpulint::rules::{
-    self, BUILT_IN, Example, Expected, Marker, Override, Parameter, Profile, Rules, compare, examples, tell,
+    self, BUILT_IN, Example, Expected, LooksAt, Marker, Override, Parameter, Profile, Rules, compare, examples, tell,
 };
 use gpulint::source::{MemoryTree, Sources};
 use gpulint::{Analysis, Settings, analyze};
@@ -43,7 +43,9 @@ fn every_example_comes_out_as_its_page_says() {
             run(&page.name, &rules, example, &mut report);
         }
         for wanted in [None, Some(Marker::Reported), Some(Marker::Undetermined)] {
-            if !page.untested && !shown.contains(&wanted) {
+            // text can be read or it cannot
+            let is_possible = page.looks_at != LooksAt::Text || wanted != Some(Marker::Undetermined);
+            if is_possible && !page.untested && !shown.contains(&wanted) {
                 let what = wanted.map_or("clean", Marker::name);
                 writeln!(report, "rules/{}.md: no example that is {what}", page.name).unwrap();
             }
@@ -124,7 +126,9 @@ fn every_page_fails_when_it_says_something_else() {
             continue;
         }
         let all = examples(text);
-        let (before, rest) = text.split_at(text.find("\nwhen:").unwrap() + 1);
+        // what gpulint itself says while it reads has no condition
+        let Some(start) = text.find("\nwhen:") else { continue };
+        let (before, rest) = text.split_at(start + 1);
         let end = rest.match_indices('\n').map(|(at, _)| at + 1).find(|at| !rest[*at..].starts_with(' ')).unwrap();
         let (when, after) = rest.split_at(end);
         let condition = when.trim_start_matches("when:").trim().trim_start_matches(['>', '|', '-']).trim();

@@ -274,8 +274,11 @@ impl Found {
         }
         self.expert_group();
         self.quantized_adapters();
+        // A server that names no model is told elsewhere what to run, and on how many devices.
+        let serves = !program.launcher && program.task.as_deref() != Some("train");
+        let is_told_elsewhere = serves && !self.has(Key::Model) && self.open.is_none();
         for (key, value) in programs.iter().flat_map(|program| &program.defaults) {
-            if self.has(*key) {
+            if self.has(*key) || is_told_elsewhere {
                 continue;
             }
             match (&self.open, meaning(Some(program), *key, value)) {

@@ -1,0 +1,57 @@
+#!/usr/bin/env bash
+# Turns built programs into the files of a release.
+#
+#   pack.sh BINARIES OUT NATIVE REPOSITORY
+#
+# BINARIES holds one directory a target with the program in it; NATIVE is the program that runs on this machine and writes
+# completions and manual pages; REPOSITORY is owner/name, for the formula.
+set -euo pipefail
+
+binaries=$(cd "$1" && pwd)
+mkdir -p "$2"
+out=$(cd "$2" && pwd)
+native=$3
+repository=$4
+source=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+version=$(sed -n 's/^version = "\(.*\)"$/\1/p;/^version = /q' "$source/Cargo.toml")
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+mkdir -p "$work/completions" "$work/man"
+for shell in bash zsh fish powershell elvish; do
+  "$native" completions "$shell" >"$work/completions/gpulint.$shell"
+done
+"$native" manual "$work/man"
+
+sha256() {
+  if command -v sha256sum >/dev/null; then sha256sum "$@"; else shasum -a 256 "$@"; fi
+}
+
+for directory in "$binaries"/*/; do
+  target=$(basename "$directory")
+  name=gpulint-$version-$target
+  mkdir "$work/$name"
+  cp "$directory"/gpulint* "$work/$name/"
+  for file in "$source"/LICENSE-* "$source"/README.md "$source"/CHANGELOG.md; do
+    if [ -e "$file" ]; then cp "$file" "$work/$name/"; fi
+  done
+  cp -R "$work/completions" "$work/man" "$work/$name/"
+  chmod +x "$work/$name"/gpulint*
+  tar -czf "$out/$name.tar.gz" -C "$work" "$name"
+done
+(cd "$out" && sha256 gpulint-*.tar.gz | sed 's/ \*/  /' >SHA256SUMS)
+
+# The first line of a template says that it is one.
+fill() {
+  local text
+  text=$(sed 1d "$1")
+  text=${text//@VERSION@/$version}
+  text=${text//@REPOSITORY@/$repository}
+  while read -r sum file; do
+    file=${file#"gpulint-$version-"}
+    text=${text//"@SHA256:${file%.tar.gz}@"/$sum}
+  done <"$out/SHA256SUMS"
+  printf '%s\n' "$text"
+}
+fill "$source/packaging/gpulint.rb" >"$out/gpulint.rb"
+fill "$source/packaging/Containerfile" >"$out/Containerfile"

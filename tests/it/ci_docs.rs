@@ -1,0 +1,136 @@
+//! What `docs/ci` tells people to write: it parses, and names only inputs, outputs, hooks and options that exist.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::Value;
+
+use crate::fences;
+
+const ROOT: &str = env!("CARGO_MANIFEST_DIR");
+
+fn pages() -> Vec<(String, String)> {
+    let directory = Path::new(ROOT).join("docs/ci");
+    let mut pages: Vec<(String, String)> = fs::read_dir(directory)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .map(|path| (path.file_name().unwrap().to_str().unwrap().to_owned(), fs::read_to_string(&path).unwrap()))
+        .collect();
+    pages.sort();
+    assert!(pages.len() > 5);
+    pages
+}
+
+/// All YAML of all pages. A part of a list of steps is indented, and is one document as well.
+fn documents() -> Vec<(String, Value)> {
+    let mut found = Vec::new();
+    for (name, text) in pages() {
+        for fence in fences::read(&text).iter().filter(|fence| fence.language == "yaml") {
+            let value =
+                serde_saphyr::from_str(&fence.text).unwrap_or_else(|error| panic!("{name}: {error}\n{}", fence.text));
+            found.push((name.clone(), value));
+        }
+    }
+    found
+}
+
+fn yaml(file: &str) -> Value {
+    serde_saphyr::from_str(&fs::read_to_string(Path::new(ROOT).join(file)).unwrap()).unwrap()
+}
+
+/// All objects inside a value that have this key.
+fn with_key<'a>(value: &'a Value, key: &str, found: &mut Vec<&'a Value>) {
+    match value {
+        Value::Object(object) => {
+            if object.contains_key(key) {
+                found.push(value);
+            }
+            object.values().for_each(|inner| with_key(inner, key, found));
+        }
+        Value::Array(items) => items.iter().for_each(|inner| with_key(inner, key, found)),
+        _ => {}
+    }
+}
+
+#[test]
+fn workflows_use_inputs_that_the_action_has() {
+    let action = yaml("action.yml");
+    let mut count = 0;
+    for (name, document) in documents() {
+        let mut steps = Vec::new();
+        with_key(&document, "uses", &mut steps);
+        for step in steps.iter().filter(|step| step["uses"].as_str().unwrap().starts_with("gpulint/gpulint@")) {
+            count += 1;
+            for input in step["with"].as_object().into_iter().flat_map(|with| with.keys()) {
+                assert!(action["inputs"].get(input).is_some(), "{name}: `{input}` is no input");
+            }
+        }
+    }
+    assert!(count >= 3);
+}
+
+#[test]
+fn the_page_on_github_lists_every_input_and_output() {
+    let action = yaml("action.yml");
+    let page = fs::read_to_string(Path::new(ROOT).join("docs/ci/github.md")).unwrap();
+    let names = |key: &str| -> BTreeSet<String> { action[key].as_object().unwrap().keys().cloned().collect() };
+    let rows = page.lines().filter_map(|line| line.strip_prefix("| `")?.split_once('`'));
+    assert_eq!(rows.map(|(name, _)| name.to_owned()).collect::<BTreeSet<_>>(), names("inputs"));
+    let outputs = page.lines().find(|line| line.starts_with("Outputs: ")).unwrap();
+    assert_eq!(outputs.split('`').skip(1).step_by(2).map(str::to_owned).collect::<BTreeSet<_>>(), names("outputs"));
+}
+
+#[test]
+fn hooks_exist_and_take_the_same_files() {
+    let hooks = yaml(".pre-commit-hooks.yaml");
+    let known = |id: &str| hooks.as_array().unwrap().iter().any(|hook| hook["id"] == id);
+    for (name, document) in documents() {
+        let mut repositories = Vec::new();
+        with_key(&document, "hooks", &mut repositories);
+        for hook in repositories.iter().flat_map(|repository| repository["hooks"].as_array().unwrap()) {
+            assert!(known(hook["id"].as_str().unwrap()), "{name}: {}", hook["id"]);
+            for key in ["files", "entry"] {
+                assert!(
+                    hook.get(key).is_none_or(|value| *value == hooks[0][key]),
+                    "{name}: `{key}` of the hook differs"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn commands_have_options_that_exist() {
+    let mut count = 0;
+    for (name, text) in pages() {
+        let fences = fences::read(&text);
+        let lines = fences.iter().filter(|fence| ["sh", "yaml"].contains(&fence.language.as_str()));
+        for line in lines.flat_map(|fence| fence.text.lines()) {
+            let Some(command) = command(line) else { continue };
+            count += 1;
+            let output = Command::new(env!("CARGO_BIN_EXE_gpulint")).args(&command).output().unwrap();
+            let said = String::from_utf8_lossy(&output.stderr);
+            assert!(output.status.success(), "{name}: {line}\n{said}");
+        }
+    }
+    assert!(count > 10, "only {count} commands were found");
+}
+
+/// The arguments of gpulint in a line of shell, with `--help` at their end, where everything before it has been read.
+fn command(line: &str) -> Option<Vec<String>> {
+    let (before, rest) = line.split_once("gpulint ")?;
+    if !(before.trim_start_matches([' ', '-']).is_empty() || before.ends_with([' ', ';'])) || line.contains("install") {
+        return None;
+    }
+    let rest = rest.split(" #").next()?.split(" ||").next()?.split(';').next()?;
+    let mut words: Vec<String> = rest.split_whitespace().map(|word| word.trim_matches('"').to_owned()).collect();
+    let verb = words.first()?;
+    if !["check", "diff", "comment"].contains(&verb.as_str()) {
+        return None;
+    }
+    words.retain(|word| word != "--");
+    words.push("--help".to_owned());
+    Some(words)
+}

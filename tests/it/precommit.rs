@@ -1,0 +1,259 @@
+//! The hooks of `.pre-commit-hooks.yaml`, run by pre-commit itself in repositories of their own.
+//!
+//! `GPULINT_PRE_COMMIT=system` runs the hook that takes the built program, in seconds; `GPULINT_PRE_COMMIT=all` also lets
+//! pre-commit build the hooks that it installs, in minutes. pre-commit has to be on the path.
+#![cfg(unix)]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use serde_json::Value;
+
+use crate::action::sandbox::{GIT_ENVIRONMENT, Sandbox, git, write};
+
+const ROOT: &str = env!("CARGO_MANIFEST_DIR");
+
+const CLEAN: &str = r#"resource "aws_eks_node_group" "train" {
+  cluster_name   = "main"
+  instance_types = ["p4d.24xlarge"]
+  capacity_type  = "SPOT"
+  labels         = { workload = "training" }
+  tags           = { team = "research" }
+  scaling_config {
+    min_size     = 0
+    desired_size = 1
+    max_size     = 1
+  }
+}
+"#;
+
+const VARIABLE: &str = "variable \"capacity\" {\n  type    = string\n  default = \"SPOT\"\n}\n";
+
+const JOB: &str = "apiVersion: batch/v1
+kind: Job
+metadata: { name: finetune, labels: { team: research } }
+spec:
+  backoffLimit: 2
+  activeDeadlineSeconds: 7200
+  template:
+    spec:
+      restartPolicy: Never
+      nodeSelector: { node.kubernetes.io/instance-type: p4d.24xlarge, karpenter.sh/capacity-type: on-demand }
+      containers:
+        - name: train
+          image: pytorch/pytorch
+          command: [torchrun, --nproc_per_node=8, train.py]
+          resources: { limits: { nvidia.com/gpu: 8 } }
+";
+
+fn wasteful() -> String {
+    CLEAN.replace("SPOT", "ON_DEMAND")
+}
+
+#[allow(clippy::print_stderr, reason = "a test that is skipped says so")]
+fn wanted(levels: &[&str]) -> bool {
+    let level = std::env::var("GPULINT_PRE_COMMIT").unwrap_or_default();
+    let wanted = levels.contains(&level.as_str());
+    if !wanted {
+        eprintln!("SKIPPED: set GPULINT_PRE_COMMIT to {} (CONTRIBUTING.md says how)", levels.join(" or "));
+    }
+    wanted
+}
+
+/// A repository in which somebody works.
+struct Work {
+    sandbox: Sandbox,
+    directory: PathBuf,
+}
+
+impl Work {
+    fn new() -> Self {
+        let sandbox = Sandbox::new("pre-commit");
+        let directory = sandbox.path("work");
+        let programs = sandbox.path("programs");
+        fs::create_dir_all(&directory).unwrap();
+        fs::create_dir_all(&programs).unwrap();
+        std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_gpulint"), programs.join("gpulint")).unwrap();
+        git(&directory, &["init", "--quiet", "--initial-branch=main"]);
+        Work { sandbox, directory }
+    }
+
+    fn commit(&self, files: &[(&str, &str)]) {
+        self.stage(files);
+        git(&self.directory, &["commit", "--quiet", "--no-verify", "--message", "before"]);
+    }
+
+    fn stage(&self, files: &[(&str, &str)]) {
+        write(&self.directory, files);
+        git(&self.directory, &["add", "--all"]);
+    }
+
+    fn pre_commit(&self, arguments: &[&str], environment: &[(&str, &str)]) -> (Option<i32>, String) {
+        let path = format!("{}:{}", self.sandbox.path("programs").display(), std::env::var("PATH").unwrap());
+        let mut command = Command::new("pre-commit");
+        command.args(arguments).current_dir(&self.directory);
+        command.env("PATH", path).env("PRE_COMMIT_HOME", self.sandbox.path("cache")).envs(GIT_ENVIRONMENT);
+        command.envs(environment.iter().copied());
+        told(&command.output().expect("pre-commit is not on the path"))
+    }
+
+    fn try_hook(&self, arguments: &[&str]) -> (Option<i32>, String) {
+        self.pre_commit(&[&["try-repo", ROOT, "gpulint-system", "--verbose"], arguments].concat(), &[])
+    }
+}
+
+fn told(output: &Output) -> (Option<i32>, String) {
+    let said = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    (output.status.code(), said)
+}
+
+#[test]
+fn a_commit_is_held_back_by_the_waste_that_it_brings() {
+    if !wanted(&["system", "all"]) {
+        return;
+    }
+    let work = Work::new();
+    work.stage(&[("infra/main.tf", CLEAN)]);
+    let (code, said) = work.try_hook(&[]);
+    assert_eq!(code, Some(0), "{said}");
+
+    work.stage(&[("infra/main.tf", &wasteful())]);
+    let (code, said) = work.try_hook(&[]);
+    assert_eq!(code, Some(1), "{said}");
+    assert!(said.contains("on-demand-batch") && said.contains("infra/main.tf"), "{said}");
+}
+
+#[test]
+fn a_commit_without_manifests_is_none_of_our_business() {
+    if !wanted(&["system", "all"]) {
+        return;
+    }
+    let work = Work::new();
+    work.commit(&[("main.tf", &wasteful())]);
+    work.stage(&[("README.md", "hello"), ("src/main.py", "print()")]);
+    let (code, said) = work.try_hook(&[]);
+    assert_eq!(code, Some(0), "{said}");
+    assert!(said.contains("Skipped"), "{said}");
+}
+
+#[test]
+fn files_of_many_directories_are_checked_each_in_its_root() {
+    if !wanted(&["system", "all"]) {
+        return;
+    }
+    let work = Work::new();
+    work.commit(&[("old/main.tf", &wasteful())]);
+    let module = CLEAN.replace("\"SPOT\"", "var.capacity");
+    let root = "module \"pool\" {\n  source   = \"../../modules/pool\"\n  capacity = \"ON_DEMAND\"\n}\n";
+    work.stage(&[
+        ("modules/pool/main.tf", &module),
+        ("modules/pool/variables.tf", VARIABLE),
+        ("envs/prod/main.tf", root),
+        ("envs/test/main.tf", &root.replace("ON_DEMAND", "SPOT")),
+        ("k8s/train/job.yaml", JOB),
+        ("package.json", "{ \"name\": \"x\" }"),
+    ]);
+    let (code, said) = work.try_hook(&[]);
+    assert_eq!(code, Some(1), "{said}");
+    assert!(said.contains("job.yaml"), "{said}");
+    assert!(said.contains("module.pool.aws_eks_node_group.train") || said.contains("envs/prod"), "{said}");
+    assert!(!said.contains("old/main.tf"), "what nobody touched is told:\n{said}");
+
+    let (code, said) = work.try_hook(&["--all-files"]);
+    assert_eq!(code, Some(1), "{said}");
+    assert!(said.contains("old/main.tf"), "{said}");
+}
+
+#[test]
+fn a_changed_value_is_seen_where_its_machine_stands() {
+    if !wanted(&["system", "all"]) {
+        return;
+    }
+    let work = Work::new();
+    let main = CLEAN.replace("\"SPOT\"", "var.capacity");
+    work.commit(&[
+        ("infra/main.tf", &main),
+        ("infra/variables.tf", VARIABLE),
+        ("infra/terraform.tfvars", "capacity = \"SPOT\"\n"),
+    ]);
+    work.stage(&[("infra/terraform.tfvars", "capacity = \"ON_DEMAND\"\n")]);
+    let (code, said) = work.try_hook(&[]);
+    assert_eq!(code, Some(1), "{said}");
+    assert!(said.contains("on-demand-batch"), "{said}");
+}
+
+#[test]
+fn installed_hooks_work_without_a_network() {
+    if !wanted(&["all"]) {
+        return;
+    }
+    let snapshot = Sandbox::new("snapshot");
+    let commit = copy_of_this_repository(&snapshot);
+    // Fast to build, slow to run: only whether it runs is of interest.
+    let target = format!("{ROOT}/target/pre-commit");
+    let quickly = [
+        ("CARGO_TARGET_DIR", target.as_str()),
+        ("CARGO_PROFILE_RELEASE_LTO", "off"),
+        ("CARGO_PROFILE_RELEASE_OPT_LEVEL", "0"),
+        ("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", "16"),
+    ];
+    const NOWHERE: &str = "http://127.0.0.1:9";
+    let offline = ["http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "all_proxy"];
+    let mut offline: Vec<(&str, &str)> = offline.iter().map(|name| (*name, NOWHERE)).collect();
+    offline.extend([("CARGO_NET_OFFLINE", "true"), ("PIP_NO_INDEX", "1")]);
+    for hook in ["gpulint", "gpulint-python"] {
+        let work = Work::new();
+        let config = format!(
+            "repos:\n  - repo: file://{}\n    rev: {commit}\n    hooks: [{{ id: {hook} }}]\n",
+            snapshot.path("repository").display()
+        );
+        work.commit(&[(".pre-commit-config.yaml", &config), ("main.tf", CLEAN)]);
+        let (code, said) = work.pre_commit(&["install", "--install-hooks"], &quickly);
+        assert_eq!(code, Some(0), "{hook}: {said}");
+        let (code, said) = work.pre_commit(&["run", "--all-files"], &offline);
+        assert_eq!(code, Some(0), "{hook}: {said}");
+        work.stage(&[("main.tf", &wasteful())]);
+        let (code, said) = work.pre_commit(&["run"], &offline);
+        assert_eq!(code, Some(1), "{hook}: {said}");
+        assert!(said.contains("on-demand-batch"), "{hook}: {said}");
+    }
+}
+
+/// The files that git knows, as they are now.
+fn copy_of_this_repository(sandbox: &Sandbox) -> String {
+    let copy = sandbox.path("repository");
+    for file in git(Path::new(ROOT), &["ls-files", "-z"]).split('\0').filter(|file| !file.is_empty()) {
+        let (from, to) = (Path::new(ROOT).join(file), copy.join(file));
+        fs::create_dir_all(to.parent().unwrap()).unwrap();
+        if from.exists() {
+            fs::copy(from, to).unwrap();
+        }
+    }
+    git(&copy, &["init", "--quiet", "--initial-branch=main"]);
+    git(&copy, &["add", "--all", "--force"]);
+    git(&copy, &["commit", "--quiet", "--message", "copy"]);
+    git(&copy, &["rev-parse", "HEAD"])
+}
+
+#[test]
+fn hooks_take_the_files_that_the_program_looks_for() {
+    let hooks: Value =
+        serde_saphyr::from_str(&fs::read_to_string(format!("{ROOT}/.pre-commit-hooks.yaml")).unwrap()).unwrap();
+    let source = fs::read_to_string(format!("{ROOT}/src/cli/discover.rs")).unwrap();
+    let (_, list) = source.split_once("const ENDINGS").unwrap();
+    let (list, _) = list.split_once("];").unwrap();
+    let endings: Vec<&str> = list.split('"').skip(1).step_by(2).collect();
+    assert!(endings.len() > 5);
+    for hook in hooks.as_array().unwrap() {
+        let pattern = regex::Regex::new(hook["files"].as_str().unwrap()).unwrap();
+        for ending in &endings {
+            assert!(pattern.is_match(&format!("a/b{ending}")), "{} leaves out {ending}", hook["id"]);
+        }
+        for other in ["README.md", "main.tfx", "tf", "main.py"] {
+            assert!(!pattern.is_match(other), "{} takes {other}", hook["id"]);
+        }
+        assert_eq!((&hook["require_serial"], &hook["entry"]), (&Value::Bool(true), &hooks[0]["entry"]));
+        assert!(hook["entry"].as_str().unwrap().contains("--allow-empty"));
+    }
+}

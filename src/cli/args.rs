@@ -111,7 +111,7 @@ pub(super) struct Fit {
     #[arg(required_unless_present = "cases")]
     pub(super) model: Option<String>,
     /// The accelerator to hold it, as in L4 or A100-80GB
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, visible_alias = "gpu", value_name = "NAME")]
     pub(super) accelerator: Option<String>,
     /// The machine to hold it, as in g5.2xlarge
     #[arg(long, value_name = "NAME", conflicts_with = "accelerator")]
@@ -131,10 +131,10 @@ pub(super) struct Fit {
     #[arg(long)]
     pub(super) precision: Option<String>,
     /// Tokens of context
-    #[arg(long)]
+    #[arg(long, visible_alias = "sequence")]
     pub(super) context: Option<i64>,
     /// Sequences or samples at a time
-    #[arg(long)]
+    #[arg(long, visible_alias = "batch")]
     pub(super) batch_size: Option<i64>,
     /// Training: full, lora or qlora
     #[arg(long)]

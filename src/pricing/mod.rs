@@ -7,6 +7,7 @@ mod attached;
 mod bill;
 mod complete;
 mod contract;
+mod cron;
 mod delta;
 mod hours;
 mod plan;

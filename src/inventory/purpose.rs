@@ -21,8 +21,6 @@ pub enum Says<'a> {
     Name(&'a str),
     /// The name of what it is part of: a module, a namespace, a cluster.
     Around(&'a str),
-    /// The directory of the configuration. Its last part may tell a purpose, every part an environment.
-    Directory(&'a str),
 }
 
 /// What a resource is for. It is absent rather than wrong: words of two purposes in one place tell nothing, and a name
@@ -34,7 +32,7 @@ pub fn purpose(evidence: &[Evidence<'_>]) -> Fact<Value> {
     }) {
         return Fact::written(Value::text(purpose.name()), span);
     }
-    for level in Level::ALL {
+    for level in [Level::Label, Level::Name, Level::Around] {
         let mut found: Vec<(Purpose, String, Span)> = Vec::new();
         for it in evidence {
             found.extend(level.words(it.says).iter().filter_map(|word| {
@@ -56,14 +54,13 @@ pub fn purpose(evidence: &[Evidence<'_>]) -> Fact<Value> {
 
 /// Whether a resource says of itself that it serves production; absent where it says nothing.
 pub fn production(evidence: &[Evidence<'_>]) -> Fact<Value> {
-    for level in Level::ALL {
+    for level in [Level::Label, Level::Name, Level::Around] {
         let mut found: Option<(bool, String, Span)> = None;
         for it in evidence {
             let text = match (level, it.says) {
                 (Level::Label, Says::Label { key, value }) if tells_environment(key) => value,
                 (Level::Name, Says::Name(name)) => name,
                 (Level::Around, Says::Around(name)) => name,
-                (Level::Directory, Says::Directory(path)) => path,
                 _ => continue,
             };
             let words = words(text);
@@ -86,18 +83,14 @@ enum Level {
     Label,
     Name,
     Around,
-    Directory,
 }
 
 impl Level {
-    const ALL: [Level; 4] = [Level::Label, Level::Name, Level::Around, Level::Directory];
-
     fn phrase(self) -> &'static str {
         match self {
             Level::Label => "a label says",
             Level::Name => "its name says",
             Level::Around => "the name of what it is part of says",
-            Level::Directory => "the name of its directory says",
         }
     }
 
@@ -109,12 +102,6 @@ impl Level {
             (Level::Name, Says::Label { key, value }) if key.eq_ignore_ascii_case("name") => words(value),
             (Level::Name, Says::Name(name)) => words(name),
             (Level::Around, Says::Around(name)) => words(name),
-            (Level::Directory, Says::Directory(path)) => {
-                let last = path.rsplit('/').next().unwrap_or(path);
-                // A directory of tests or of infrastructure holds what is tested and what anything runs on.
-                let vague = |word: &String| matches!(purpose_of_word(word), Some(Purpose::Test | Purpose::Infra));
-                words(last).into_iter().filter(|word| !vague(word)).collect()
-            }
             _ => Vec::new(),
         }
     }
@@ -260,21 +247,11 @@ mod tests {
     }
 
     #[test]
-    fn a_directory_tells_when_nothing_else_does() {
-        assert_eq!(told(&[Says::Directory("clusters/k8s-training")]).as_deref(), Some("training"));
-        assert_eq!(told(&[Says::Directory("training/modules")]), None);
-        assert_eq!(told(&[Says::Directory("terraform/tests")]), None);
-        assert_eq!(told(&[Says::Directory("k8s-training"), Says::Name("serving")]).as_deref(), Some("inference"));
-    }
-
-    #[test]
     fn production_is_told_or_absent() {
         for (says, expected) in [
             (Says::Label { key: "Environment", value: "Production" }, Some(true)),
             (Says::Label { key: "env", value: "non-prod" }, Some(false)),
             (Says::Name("gpu-prod"), Some(true)),
-            (Says::Directory("environments/production/cluster"), Some(true)),
-            (Says::Directory("environments/dev"), Some(false)),
             (Says::Name("pre-prod"), Some(false)),
             (Says::Name("product-search"), None),
             (Says::Label { key: "owner", value: "prod" }, None),

@@ -88,9 +88,8 @@ pub fn read(sources: &Sources, paths: &[String], options: &Options) -> Reading {
     let modules = parallel::map(directories.len(), |index| library.module(&directories[index]));
     let chosen = roots::detect(sources, &modules, &options.named_roots);
     let evaluated = parallel::map(chosen.roots.len(), |index| {
-        let directory = &chosen.roots[index];
-        let root = root::evaluate(sources, &library, directory, options);
-        let resources = rows::resources(&root.blocks, &root.switched_off, directory, FrontEnd::Terraform);
+        let root = root::evaluate(sources, &library, &chosen.roots[index], options);
+        let resources = rows::resources(&root.blocks, &root.switched_off, FrontEnd::Terraform);
         let embedded = embedded::manifests(sources, &root.blocks);
         (root, resources, embedded)
     });

@@ -32,14 +32,13 @@ pub(super) struct Built {
 pub(super) struct Builder<'a> {
     pub(super) table: &'static Table,
     pub(super) index: &'a Index<'a>,
-    directory: &'a str,
     pub(super) front_end: FrontEnd,
     pub(super) resources: Vec<Built>,
 }
 
 impl<'a> Builder<'a> {
-    pub(super) fn new(table: &'static Table, index: &'a Index<'a>, directory: &'a str, front_end: FrontEnd) -> Self {
-        Builder { table, index, directory, front_end, resources: Vec::new() }
+    pub(super) fn new(table: &'static Table, index: &'a Index<'a>, front_end: FrontEnd) -> Self {
+        Builder { table, index, front_end, resources: Vec::new() }
     }
 
     /// Adds what a row makes of a block. The first part of the first row has the address of the block itself.
@@ -90,7 +89,7 @@ impl<'a> Builder<'a> {
         resource.labels = labels(&scope, row, provider);
         resource.selector = selector(&scope, row);
         resource.links = drawn(&scope, row);
-        tell_purpose(&mut resource, &scope, row, self.directory);
+        tell_purpose(&mut resource, &scope, row);
         let covered_by = reservations(&scope, row);
         self.resources.push(Built { resource, block: block.address.clone(), covered_by });
     }
@@ -128,10 +127,9 @@ fn reservations(scope: &Scope<'_>, row: &Row) -> Vec<String> {
 }
 
 /// Concludes from names and labels what the type itself does not tell.
-fn tell_purpose(resource: &mut Resource, scope: &Scope<'_>, row: &Row, directory: &str) {
+fn tell_purpose(resource: &mut Resource, scope: &Scope<'_>, row: &Row) {
     let texts = Texts::of(resource, scope, row);
-    let mut evidence: Vec<Evidence<'_>> = texts.evidence();
-    evidence.push(Evidence { says: Says::Directory(directory), span: scope.block.span });
+    let evidence: Vec<Evidence<'_>> = texts.evidence();
     if resource.fact(Key::Purpose).is_absent() {
         resource.set(Key::Purpose, purpose(&evidence));
     }

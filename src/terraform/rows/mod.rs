@@ -25,16 +25,11 @@ use language::Role;
 use links::Index;
 
 /// What the blocks rent and request, and with a count of none what those would that are switched off. The order is that
-/// of the blocks. `directory` is that of the root.
-pub(super) fn resources(
-    blocks: &[Block],
-    switched_off: &[Block],
-    directory: &str,
-    front_end: FrontEnd,
-) -> Vec<Resource> {
+/// of the blocks.
+pub(super) fn resources(blocks: &[Block], switched_off: &[Block], front_end: FrontEnd) -> Vec<Resource> {
     let table = load::table();
     let index = Index::new(blocks, switched_off);
-    let mut builder = Builder::new(table, &index, directory, front_end);
+    let mut builder = Builder::new(table, &index, front_end);
     let mut controls = Vec::new();
     for block in blocks.iter().chain(switched_off) {
         match (block.keyword.as_str(), block.labels.first()) {

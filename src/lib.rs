@@ -72,6 +72,7 @@ pub fn analyze(sources: &Sources, paths: &[String], settings: &Settings) -> Anal
         inventory::programs::declare(resource, &settings.declaring_labels);
     }
     let left_out = pricing::complete(&mut inventory, &settings.catalog, &settings.pricing);
+    inventory::look_round(&mut inventory, sources, paths);
     let bill = pricing::bill(&inventory, &settings.catalog, &settings.pricing);
     let fits = fit::assess_all(&inventory, &bill, &settings.catalog, &settings.pricing);
     let world = World { inventory: &inventory, bill: &bill, fit: &fits, today: settings.today };

@@ -9,6 +9,7 @@ mod link;
 pub mod programs;
 mod purpose;
 mod resource;
+mod surroundings;
 
 pub use fact::{Fact, Known, Origin, Unknown};
 pub use key::{Key, Type, Value};
@@ -18,3 +19,4 @@ pub use resource::{
     CountedIn, FrontEnd, Inventory, Labels, Link, LinkKind, Purchase, Purpose, Range, Resource, ResourceId, Role,
     Selector, Skipped, Taint,
 };
+pub use surroundings::{Sign, look_round};

@@ -6,6 +6,7 @@ use crate::source::Span;
 
 use super::fact::{Fact, Unknown};
 use super::key::{Key, Value};
+use super::surroundings::Sign;
 
 /// Everything that the front ends found in one tree.
 #[derive(Debug, Clone, Default)]
@@ -13,6 +14,8 @@ pub struct Inventory {
     pub resources: Vec<Resource>,
     pub diagnostics: Vec<Diagnostic>,
     pub skipped: Vec<Skipped>,
+    /// What the tree has beside accelerators, and the first place that says so.
+    pub signs: BTreeMap<Sign, Span>,
 }
 
 /// Text that was not read, and why.

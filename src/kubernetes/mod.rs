@@ -26,6 +26,7 @@ mod resource;
 mod scalar;
 mod scale;
 mod sources;
+mod storage;
 mod table;
 mod template;
 mod tree;

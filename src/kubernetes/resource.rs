@@ -12,6 +12,7 @@ use super::nodes::{Facts, fill};
 use super::object::{self, Object};
 use super::pod::Pod;
 use super::request::{self, Request};
+use super::storage;
 use super::workload::{Found, Group};
 
 /// Groups that ask for accelerators become resources; where there are several, each is called by its role.
@@ -67,6 +68,7 @@ fn resource(
         fill(&mut facts, key, fact);
     }
     fill(&mut facts, Key::Queue, queue(&resource.labels));
+    storage::facts(&group.pod, index, &mut facts);
     settle_purpose(object, &resource.labels, &group.pod, &mut facts);
     // What is read without a row is a conclusion from its shape.
     if let (Some(why), Some(Fact::Known(known))) = (&group.by_shape, facts.get_mut(&Key::AcceleratorCount)) {

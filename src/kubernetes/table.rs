@@ -147,6 +147,13 @@ pub(super) struct Scales {
     pub floor: f64,
     /// Where no maximum is written.
     pub ceiling: Option<f64>,
+    /// What it looks at, by name.
+    #[serde(default)]
+    pub metrics: Vec<Path>,
+    /// What it looks at where nothing is written.
+    pub default_metric: Option<String>,
+    /// Seconds that it waits before it takes pods away.
+    pub cooldown: Option<Path>,
 }
 
 /// Machines that an object rents.

@@ -21,7 +21,7 @@ use super::cel::{self, About, Handle, Host, Schema, Type, Unknown, Value};
 use super::{format, template};
 use money::{MONEY, Sum, TOTAL};
 use resource::{COUNT, RESOURCE};
-use settings::SETTINGS;
+use settings::{SETTINGS, TREE};
 use table::{Answer, Records};
 
 /// Everything that rules judge.
@@ -59,6 +59,7 @@ pub(super) mod variable {
     pub(in crate::rules) const TODAY: usize = 3;
     pub(in crate::rules) const RESOURCES: usize = 4;
     pub(in crate::rules) const TOTAL: usize = 5;
+    pub(in crate::rules) const TREE: usize = 6;
 }
 
 /// The numbers of the kinds of records.
@@ -74,6 +75,7 @@ mod kinds {
     pub(super) const SETTINGS: usize = 8;
     pub(super) const LABELS: usize = 9;
     pub(super) const TOTAL: usize = 10;
+    pub(super) const TREE: usize = 11;
 }
 
 /// The records of a kind.
@@ -114,7 +116,7 @@ pub(super) enum SeenBy {
     Messages,
 }
 
-pub(super) fn named() -> [Named; 6] {
+pub(super) fn named() -> [Named; 7] {
     use SeenBy::{Both, Messages, Repository};
     let row = |name, holds, number, seen_by, meaning| Named { name, holds, number, meaning, seen_by };
     let about_one = "The resource; its facts may be named without it.";
@@ -129,6 +131,7 @@ pub(super) fn named() -> [Named; 6] {
         ),
         row("total", TOTAL.holds(), variable::TOTAL, Repository, "The whole bill, `for: repository`."),
         row("settings", SETTINGS.holds(), variable::SETTINGS, Both, "What is configured."),
+        row("tree", TREE.holds(), variable::TREE, Both, "What stands in the tree beside accelerators."),
         row("today", Type::Timestamp, variable::TODAY, Both, "The day that was given, at midnight."),
         row("saves", MONEY.holds(), variable::SAVES, Messages, "What the page computed under `saves`."),
     ]
@@ -146,6 +149,7 @@ impl Host for Asking<'_> {
                 Value::list((0..self.world.inventory.resources.len()).map(|id| RESOURCE.value(id as u32)))
             }
             variable::TOTAL => TOTAL.value(0),
+            variable::TREE => TREE.value(0),
             _ => Value::Absent,
         }
     }

@@ -2,8 +2,9 @@
 
 use std::sync::{Arc, LazyLock};
 
-use super::kinds;
 use super::table::{Records, rows};
+use super::{Asking, kinds};
+use crate::inventory::Sign;
 use crate::rules::cel::{Map, Type, Value};
 
 static LABELS: LazyLock<Records> = LazyLock::new(|| {
@@ -37,6 +38,25 @@ pub(super) static SETTINGS: LazyLock<Records> = LazyLock::new(|| {
     )
 });
 
-pub(super) fn all() -> [&'static Records; 2] {
-    [&LABELS, &SETTINGS]
+pub(super) static TREE: LazyLock<Records> = LazyLock::new(|| {
+    Records::new(
+        "tree",
+        kinds::TREE,
+        None,
+        rows! {
+            metrics: Type::Flag, "Something in it exports what accelerators are doing." => |asking, _| has(asking, Sign::Metrics);
+            quota: Type::Flag, "Something in it limits what a namespace may ask for." => |asking, _| has(asking, Sign::Quota);
+            queue: Type::Flag, "A queue for batch work is defined in it." => |asking, _| has(asking, Sign::Queue);
+            priority: Type::Flag, "Classes of priority are defined in it." => |asking, _| has(asking, Sign::Priority);
+            budget: Type::Flag, "A budget of a cloud is defined in it." => |asking, _| has(asking, Sign::Budget);
+        },
+    )
+});
+
+fn has(asking: &Asking<'_>, sign: Sign) -> Value {
+    Value::Flag(asking.world.inventory.signs.contains_key(&sign))
+}
+
+pub(super) fn all() -> [&'static Records; 3] {
+    [&LABELS, &SETTINGS, &TREE]
 }

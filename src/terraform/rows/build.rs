@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use crate::inventory::{
-    Evidence, Fact, FrontEnd, Key, Link, LinkKind, Origin, Range, Resource, Role as InventoryRole, Says, Value,
-    production, purpose,
+    Evidence, Fact, FrontEnd, Key, Link, LinkKind, Origin, Purchase, Range, Resource, Role as InventoryRole, Says,
+    Value, production, purpose,
 };
 use crate::source::Span;
 
@@ -13,7 +13,7 @@ use super::super::value::Data;
 use super::count::{count, times};
 use super::fact::Wanted;
 use super::labels::{labels, selector};
-use super::language::{ProviderRow, Role, Row, Table};
+use super::language::{Constant, ProviderRow, Role, Row, Spec, Table};
 use super::links::{Index, Linked, follow_all};
 use super::node::Node;
 use super::path::Path;
@@ -103,7 +103,16 @@ fn set_facts(resource: &mut Resource, scope: &Scope<'_>, row: &Row, provider: Op
     resource.set(Key::Region, region(scope, row, provider));
     for (key, spec) in &row.keyed {
         resource.set(*key, scope.fact(spec, Wanted::of(*key)));
+        if *key == Key::Purchase && is_never_spot(spec) {
+            resource.set(Key::SpotOffered, Fact::written(Value::Flag(false), scope.block.span));
+        }
     }
+}
+
+/// The product is sold on demand, and a row has no other word for it.
+fn is_never_spot(purchase: &Spec) -> bool {
+    let on_demand = Purchase::OnDemand.name();
+    purchase.0.iter().all(|it| matches!(&it.is, Some(Constant::Text(text)) if text == on_demand))
 }
 
 /// The links that a reader may follow: to a template, a policy, an autoscaler.

@@ -53,11 +53,11 @@ pub(super) fn settle_reservations(resources: &mut [Built]) {
         let (reservations, used) = (user.covered_by.clone(), user.resource.count.clone());
         for reservation in reservations.iter().filter_map(|address| by_block.get(address)).flatten() {
             let Some(Built { resource, .. }) = resources.get_mut(*reservation) else { continue };
+            let users = resource.number(Key::Consumers).unwrap_or(0.0) + 1.0;
+            resource.set(Key::Consumers, Fact::known(Value::Number(users), resource.span, Origin::Resolved));
             let Fact::Known(Known { value: reserved, span, defined, origin }) = resource.count.clone() else {
                 continue;
             };
-            let users = resource.number(Key::Consumers).unwrap_or(0.0) + 1.0;
-            resource.set(Key::Consumers, Fact::known(Value::Number(users), span, Origin::Resolved));
             if resource.fact(Key::Reserved).is_absent() {
                 let all = Fact::Known(Known {
                     value: Value::Number(reserved.expected),

@@ -4,6 +4,7 @@
 //! `output`. Nothing below this room prints.
 
 mod args;
+mod baseline;
 mod check;
 mod ci;
 mod clock;
@@ -32,6 +33,7 @@ mod progress;
 mod rules;
 mod session;
 mod settings;
+mod suppressions;
 mod verdicts;
 
 use std::process::ExitCode;
@@ -83,6 +85,8 @@ fn run(arguments: Arguments) -> Result<Outcome, Failure> {
         Some(Verb::Explain(explain)) => explain::run(&explain),
         Some(Verb::Fit(fit)) => fit::run(&fit),
         Some(Verb::Rules(verb)) => rules::run(&verb),
+        Some(Verb::Suppressions(verb)) => suppressions::run(&verb),
+        Some(Verb::Baseline(verb)) => baseline::run(&verb),
         Some(Verb::Facts { output }) => facts::run(&output),
         Some(Verb::Config(verb)) => config::run(&verb),
         Some(Verb::Completions { shell }) => completions::run(shell),

@@ -68,7 +68,7 @@ fn colors_are_welcome() -> bool {
 }
 
 /// Writes a file as a whole or not at all.
-fn save(path: &Path, text: &str) -> Result<(), Failure> {
+pub(super) fn save(path: &Path, text: &str) -> Result<(), Failure> {
     let failed = |error: io::Error| Failure::new(format!("`{}` cannot be written: {error}", path.display()));
     let special = fs::metadata(path).is_ok_and(|it| !it.is_file());
     let Some(name) = path.file_name().filter(|_| !special) else {

@@ -20,6 +20,7 @@ mod outputs;
 mod paths;
 mod price;
 mod sarif;
+mod suppressions;
 mod text;
 mod vocabulary;
 
@@ -30,6 +31,7 @@ pub use format::Format;
 pub use json::inspect;
 pub use paths::Paths;
 pub use price::price;
+pub use suppressions::suppressions;
 pub use vocabulary::{rules, vocabulary};
 
 use crate::decide::Decided;

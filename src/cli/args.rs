@@ -33,6 +33,9 @@ pub(super) enum Verb {
     Inspect(Box<Inspect>),
     /// Look a machine or an accelerator up in the catalog
     Price(Box<Price>),
+    /// Version and age of prices; refresh them
+    #[command(subcommand)]
+    Catalog(super::catalog::Verb),
     /// How one price came to be, or what a rule is about
     Explain(Box<Explain>),
     /// Whether a model fits an accelerator, and the cheapest that does
@@ -74,6 +77,9 @@ pub(super) struct Price {
     /// In this region [default: each that lists the machine]
     #[arg(long)]
     pub(super) region: Option<String>,
+    /// `embedded`, `cached` (with what `gpulint catalog update` brought), or a CSV file of your own [default: cached]
+    #[arg(long, value_name = "embedded|cached|FILE")]
+    pub(super) prices: Option<PathBuf>,
     #[command(flatten)]
     pub(super) output: Output,
 }
@@ -93,7 +99,7 @@ pub(super) struct Fit {
     #[arg(required_unless_present = "cases")]
     pub(super) model: Option<String>,
     /// The accelerator to hold it, as in L4 or A100-80GB
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, visible_alias = "gpu", value_name = "NAME")]
     pub(super) accelerator: Option<String>,
     /// The machine to hold it, as in g5.2xlarge
     #[arg(long, value_name = "NAME", conflicts_with = "accelerator")]
@@ -113,10 +119,10 @@ pub(super) struct Fit {
     #[arg(long)]
     pub(super) precision: Option<String>,
     /// Tokens of context
-    #[arg(long)]
+    #[arg(long, visible_alias = "sequence")]
     pub(super) context: Option<i64>,
     /// Sequences or samples at a time
-    #[arg(long)]
+    #[arg(long, visible_alias = "batch")]
     pub(super) batch_size: Option<i64>,
     /// Training: full, lora or qlora
     #[arg(long)]
@@ -301,6 +307,9 @@ pub(super) struct Input {
     /// Read no gpulint.toml
     #[arg(long, conflicts_with = "config")]
     pub(super) no_config: bool,
+    /// `embedded`, `cached` (with what `gpulint catalog update` brought), or a CSV file of your own [default: cached]
+    #[arg(long, value_name = "embedded|cached|FILE")]
+    pub(super) prices: Option<PathBuf>,
     /// Take settings, rules and prices from this commit instead of the files at hand
     #[arg(long, value_name = "REF", conflicts_with = "no_config")]
     pub(super) policy_ref: Option<String>,
@@ -374,6 +383,7 @@ impl Arguments {
             Some(
                 Verb::Baseline(_)
                 | Verb::Explain(_)
+                | Verb::Catalog(_)
                 | Verb::Config(_)
                 | Verb::Completions { .. }
                 | Verb::Manual { .. }

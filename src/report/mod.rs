@@ -23,6 +23,7 @@ mod sarif;
 mod suppressions;
 mod text;
 mod vocabulary;
+mod ways;
 
 pub use difference::{Difference, Head, Verdict, difference};
 pub use explain::explain;
@@ -33,6 +34,7 @@ pub use paths::Paths;
 pub use price::price;
 pub use suppressions::suppressions;
 pub use vocabulary::{rules, vocabulary};
+pub use ways::ways;
 
 use crate::decide::Decided;
 use crate::diagnostic::Diagnostic;

@@ -217,6 +217,9 @@ pub(super) enum Config {
 pub(super) struct Check {
     #[command(flatten)]
     pub(super) input: Input,
+    /// Write a comment into the files that suppresses each finding, with this reason
+    #[arg(long, value_name = "REASON", conflicts_with_all = ["formats", "outputs", "policy_ref"])]
+    pub(super) add_ignore: Option<String>,
     #[command(flatten)]
     pub(super) selection: Selection,
     #[command(flatten)]
@@ -319,6 +322,9 @@ pub(super) struct Input {
     /// The file of settings [default: the nearest gpulint.toml up to the repository's root]
     #[arg(long, value_name = "FILE")]
     pub(super) config: Option<PathBuf>,
+    /// Text that stands at a path of the tree instead of what is there.
+    #[arg(skip)]
+    pub(super) given: Vec<(String, Vec<u8>)>,
     /// Paths that are named for another reason than to be checked.
     #[arg(skip)]
     pub(super) beside: Vec<PathBuf>,

@@ -3,6 +3,7 @@
 //! One file a verb. A verb reads its input through a `session`, asks the spine in `lib.rs` and hands a report to
 //! `output`. Nothing below this room prints.
 
+mod add_ignore;
 mod args;
 mod baseline;
 mod blocks;

@@ -109,6 +109,9 @@ impl Session {
             found.only.insert(name.clone());
             tree = tree.with_given(name, text);
         }
+        for (path, text) in &input.given {
+            tree = tree.with_given(path.clone(), text.clone());
+        }
         found.files.sort();
         found.files.dedup();
         let sources = Sources::new(tree);
@@ -200,7 +203,11 @@ impl Session {
 
     /// The same, with the suppressions that were met.
     pub(super) fn judge_all(&self) -> (Analysis, Decision) {
-        let mut analysis = self.analyze_all();
+        self.decide(self.analyze_all())
+    }
+
+    /// What is decided about the findings of an analysis.
+    pub(super) fn decide(&self, mut analysis: Analysis) -> (Analysis, Decision) {
         let mut decision = verdicts::verdicts(self, &mut analysis);
         self.limit(&mut analysis, &mut decision.findings);
         if let Some(only) = &self.only {
@@ -209,7 +216,8 @@ impl Session {
         (analysis, decision)
     }
 
-    fn analyze_all(&self) -> Analysis {
+    /// Everything, before anything is decided about it and left out.
+    pub(super) fn analyze_all(&self) -> Analysis {
         let _progress = Progress::start(self.files.len());
         let mut analysis = crate::analyze(&self.sources, &self.files, &self.settings);
         analysis.inventory.skipped.extend(self.skipped.iter().cloned());

@@ -39,6 +39,13 @@ impl Span {
     }
 }
 
+/// Text that should stand in the place of a span.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Edit {
+    pub span: Span,
+    pub replacement: String,
+}
+
 /// Where derived text came from: from `start` on, up to the next segment.
 #[derive(Debug, Clone, Copy)]
 pub struct Segment {

@@ -75,7 +75,14 @@ pub fn analyze(sources: &Sources, paths: &[String], settings: &Settings) -> Anal
     inventory::look_round(&mut inventory, sources, paths);
     let bill = pricing::bill(&inventory, &settings.catalog, &settings.pricing);
     let fits = fit::assess_all(&inventory, &bill, &settings.catalog, &settings.pricing);
-    let world = World { inventory: &inventory, bill: &bill, fit: &fits, today: settings.today };
+    let world = World {
+        inventory: &inventory,
+        bill: &bill,
+        fit: &fits,
+        today: settings.today,
+        catalog: Some(&settings.catalog),
+        delta: None,
+    };
     let judgement = settings.rules.judge(&world);
     let mut findings = judgement.findings;
     findings.extend(unreadable(&inventory, &settings.rules));

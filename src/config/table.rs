@@ -68,6 +68,7 @@ settings! {
     "defaults.region" Kind::Text, None, "region where the text names none; then marked as assumed";
     "defaults.accelerator" Kind::Text, None, "accelerator of pods that name none; then marked as assumed";
     "labels.required" Kind::Texts, Some("[]"), "labels that each resource must carry; empty: at least one that attributes cost";
+    "labels.values.*" Kind::Texts, None, "the values that a label may have";
     "rules.*.level" LEVELS, None, "the level of a rule's findings";
     "rules.*.ignorable" Kind::Flag, Some("true"), "false: comments, annotations and the baseline cannot silence the rule";
     "rules.*.*" Kind::Parameter, None, "a parameter of the rule";

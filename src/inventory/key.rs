@@ -151,6 +151,8 @@ keys! {
     Topology "topology" Text;
     /// What keeps its machines near each other: a placement group, a compact policy.
     Placement "placement" Text;
+    /// The network for training over several machines that its machines have: efa, infiniband, rdma.
+    Interconnect "interconnect" Text;
     /// Zones that its machines are spread over.
     Zones "zones" Integer;
     /// Why there is no such machine: an accelerator that it cannot carry.

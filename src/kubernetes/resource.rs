@@ -10,9 +10,10 @@ use super::containers;
 use super::index::Index;
 use super::nodes::{Facts, fill};
 use super::object::{self, Object};
-use super::pod::Pod;
+use super::pod::{Part, Pod};
 use super::request::{self, Request};
 use super::storage;
+use super::tree::Node;
 use super::workload::{Found, Group};
 
 /// Groups that ask for accelerators become resources; where there are several, each is called by its role.
@@ -120,6 +121,14 @@ fn settle_purpose(object: &Object<'_>, labels: &Labels, pod: &Pod, facts: &mut F
     fill(facts, Key::Purpose, weak.unwrap_or_default());
 }
 
+/// A container whose command only shows the devices tests them.
+fn only_looks(part: &Part) -> bool {
+    const SHOWS: [&str; 3] = ["nvidia-smi", "vectorAdd", "rocm-smi"];
+    let words = ["command", "args"].iter().filter_map(|key| part.node.get(key));
+    let mut texts = words.flat_map(|list| list.items().iter().chain([list])).filter_map(Node::text);
+    texts.any(|text| SHOWS.iter().any(|program| text.trim_start().starts_with(program)))
+}
+
 fn of_task(task: Fact<Value>) -> Fact<Value> {
     match task {
         Fact::Known(known) => {
@@ -150,6 +159,9 @@ fn evidence<'a>(object: &'a Object<'_>, labels: &'a Labels, pod: &'a Pod) -> Vec
             let name = image.rsplit('/').next().unwrap_or(image);
             evidence.push(Evidence { says: Says::Around(name), span });
         }
+    }
+    for part in pod.containers.iter().filter(|part| only_looks(part)) {
+        evidence.push(Evidence { says: Says::Around("test"), span: part.node.span });
     }
     if let Some(namespace) = &object.namespace {
         evidence.push(Evidence { says: Says::Around(namespace), span: object.head });

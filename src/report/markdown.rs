@@ -3,10 +3,12 @@
 use std::fmt::Write;
 
 use super::money::{usd, usd_range};
+use super::scorecard::Scorecard;
 use super::{Head, Report, escape};
 use crate::catalog::MoneyRange;
 use crate::decide::Decided;
 use crate::pricing::Status;
+use crate::rules::link;
 
 /// Characters that a comment or a summary may have, with room for what a host adds.
 const LONGEST: usize = 59_500;
@@ -39,6 +41,7 @@ fn compose(report: &Report, findings: &[&Decided], most: usize) -> String {
     if findings.len() > most {
         let _ = writeln!(text, "\nand {} more; the full report lists them", findings.len() - most);
     }
+    text.push_str(&Scorecard::new(report).markdown());
     text.push('\n');
     unknown(&mut text, report);
     text
@@ -60,10 +63,13 @@ pub(super) fn finding(text: &mut String, report: &Report, head: Option<&Head>, d
     let saves = finding.saves.map(|range| format!(" – saves about {}/month", usd(range.expected))).unwrap_or_default();
     let resource =
         report.resource(finding.resource).map(|it| format!(" {}", code(&escape::shortened(&it.address, 200))));
+    let rule = match link(&finding.rule) {
+        Some(link) => format!("[**{}**]({link})", finding.rule),
+        None => format!("**{}**", finding.rule),
+    };
     let _ = writeln!(
         text,
-        "- **{}** {}{}{saves}  \n  {}",
-        finding.rule,
+        "- {rule} {}{}{saves}  \n  {}",
         place,
         resource.unwrap_or_default(),
         plain(&escape::shortened(&finding.message, 1_000))

@@ -20,6 +20,8 @@ mod outputs;
 mod paths;
 mod price;
 mod sarif;
+mod scorecard;
+mod suppressions;
 mod text;
 mod vocabulary;
 mod ways;
@@ -31,6 +33,7 @@ pub use format::Format;
 pub use json::inspect;
 pub use paths::Paths;
 pub use price::price;
+pub use suppressions::suppressions;
 pub use vocabulary::{rules, vocabulary};
 pub use ways::ways;
 

@@ -7,6 +7,7 @@ use crate::inventory::{Origin, Resource, ResourceId};
 use crate::source::Span;
 
 use super::cel::{Budget, Read};
+use super::combine::combine;
 use super::evaluate::{self, Verdict, evaluate};
 use super::facts::{self, Asking, End, Stand, World};
 use super::page::{LooksAt, Page};
@@ -30,9 +31,13 @@ pub(super) fn judge(pages: &[&Page], world: &World<'_>, settings: &Settings) -> 
             LooksAt::Repository if !resources.is_empty() => {
                 judge.look_at(None, &mut judgement);
             }
-            LooksAt::Repository | LooksAt::Text => {}
+            LooksAt::Change if world.delta.is_some() => {
+                judge.look_at(None, &mut judgement);
+            }
+            LooksAt::Repository | LooksAt::Change | LooksAt::Text => {}
         }
     }
+    combine(pages, &mut judgement.findings);
     judgement.failures.sort();
     judgement.failures.dedup();
     judgement
@@ -137,6 +142,7 @@ impl Judge<'_> {
             help: self.first_known(&page.help, asking)?,
             saves: asking.saves,
             related: self.related(asking, span),
+            edits: Vec::new(),
             evidence: self.evidence(asking, &stands),
         }))
     }
@@ -158,9 +164,12 @@ impl Judge<'_> {
     }
 
     /// The first fact of `at` that stands in the text; else where the resource starts. About everything: the first
-    /// resource that was decided on.
+    /// resource that was decided on. About a change: what became dearer most.
     fn span(&self, resource: Option<ResourceId>, stands: &[(Stand, Read)]) -> Option<Span> {
         let Some(id) = resource else {
+            if let Some(dearest) = self.world.delta.and_then(|delta| delta.dearest()) {
+                return self.resource(dearest).map(|it| it.span);
+            }
             let first = stands.iter().find_map(|(_, read)| facts::resource_of(read.record));
             let resources = &self.world.inventory.resources;
             return first.and_then(|id| resources.get(id.0)).or(resources.first()).map(|it| it.span);

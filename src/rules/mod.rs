@@ -4,6 +4,8 @@
 //! and a team's own are the same kind of file. Knows no Terraform type and no Kubernetes kind.
 
 mod cel;
+mod combine;
+mod document;
 mod evaluate;
 mod example;
 mod facts;
@@ -19,8 +21,9 @@ mod yaml;
 use crate::catalog::MoneyRange;
 use crate::diagnostic::Level;
 use crate::inventory::ResourceId;
-use crate::source::Span;
+use crate::source::{Edit, Span};
 
+pub use document::{contents, document, link};
 pub use example::{Example, Expected, File, Marker, Surprise, Told, compare, examples, tell};
 pub use facts::{Entry, World, functions, vocabulary};
 pub use page::{Declared, LooksAt, Mistake, Page};
@@ -44,6 +47,8 @@ pub struct Finding {
     /// Dollars a month.
     pub saves: Option<MoneyRange>,
     pub related: Vec<(Span, String)>,
+    /// What to write instead; none where nobody can know it.
+    pub edits: Vec<Edit>,
     /// The facts that the rule decided on.
     pub evidence: Vec<Evidence>,
 }

@@ -3,6 +3,7 @@ use serde::Serialize;
 use super::wire::{self, Bounds, Skipped, Totals, UnknownMachine};
 use crate::decide::{self, Decided};
 use crate::report::Report;
+use crate::report::scorecard::Scorecard;
 use crate::rules::Undetermined;
 
 #[derive(Serialize)]
@@ -13,6 +14,7 @@ struct Document<'a> {
     unknown_machines: Vec<UnknownMachine<'a>>,
     skipped: Vec<Skipped<'a>>,
     bill: Totals,
+    scorecard: Scorecard,
     catalog: Catalog<'a>,
 }
 
@@ -82,6 +84,7 @@ pub(in crate::report) fn check(report: &Report) -> String {
         unknown_machines: wire::unknown_machines(report),
         skipped: wire::skipped(report),
         bill: Totals::new(report),
+        scorecard: Scorecard::new(report),
         catalog: Catalog {
             version: &report.catalog.version,
             as_of: &report.catalog.as_of,

@@ -4,9 +4,10 @@ use std::fmt::Write;
 use super::table::Table;
 use crate::catalog::{Money, MoneyRange};
 use crate::diagnostic::Level;
-use crate::inventory::{ResourceId, Role};
+use crate::inventory::Role;
 use crate::pricing::Status;
 use crate::report::money::usd;
+use crate::report::scorecard::{Scorecard, best_savings};
 use crate::report::{Report, Style, escape};
 
 /// Causes that are named; the rest is counted.
@@ -18,6 +19,7 @@ pub(super) fn write(text: &mut String, report: &Report, style: Style) {
     let undetermined = report.undetermined.iter().map(|it| format!("{}: {}", it.rule, it.cause));
     causes(text, "undetermined", undetermined.collect());
     write_bill(text, report);
+    text.push_str(&Scorecard::new(report).text());
 }
 
 /// The totals and what they leave out.
@@ -60,21 +62,9 @@ pub(in crate::report) fn headline(report: &Report) -> String {
     format!("{found}{accepted}{saved}")
 }
 
-/// What acting on everything saves. Savings on one resource overlap: only the largest of them counts.
+/// What acting on everything saves.
 fn savings(report: &Report) -> Money {
-    let mut best: BTreeMap<Option<ResourceId>, Money> = BTreeMap::new();
-    for finding in report.findings.iter().filter(|it| it.counts()).map(|it| &it.finding) {
-        // What a pod wastes is part of what its machine costs: it must not be counted with it.
-        let role = report.resource(finding.resource).map(|it| it.role);
-        if role == Some(Role::Requested) && !report.bill.rented.ceiling.is_zero() {
-            continue;
-        }
-        if let Some(saves) = finding.saves {
-            let best = best.entry(finding.resource).or_default();
-            *best = (*best).max(saves.expected);
-        }
-    }
-    best.into_values().sum()
+    best_savings(report).values().filter_map(|finding| finding.saves).map(|saves| saves.expected).sum()
 }
 
 fn bill(text: &mut String, report: &Report) {

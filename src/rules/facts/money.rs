@@ -49,6 +49,11 @@ pub(super) static BILL: LazyLock<Records> = LazyLock::new(|| {
             hourly: MONEY.holds(), "One of them for an hour, as it is bought." => |asking, id| money(asking, id, Sum::Hourly);
             monthly_if: SCENARIOS.holds(), "A month, bought in another way." => |_, id| SCENARIOS.value(id);
             status: Type::Text, "priced, estimated, unpriced or unasked." => |asking, id| Value::text(status(asking.item(id)));
+            attached: MONEY.holds(), "Disks and the like for a month, which are billed apart." => |asking, id| money(asking, id, Sum::Attached);
+            reason: Type::Text, "Why it has no price, where it has none." => |asking, id| match asking.item(id).map(|item| &item.status) {
+                Some(Status::Unpriced(why)) => Value::text(why.as_str()),
+                _ => Value::Absent,
+            };
             hours_per_month: Type::Double, "Hours of a month that are billed." => |asking, id| match asking.item(id) {
                 Some(item) => Value::Double(item.hours_per_month),
                 None => Value::Absent,
@@ -70,8 +75,22 @@ pub(super) static TOTAL: LazyLock<Records> = LazyLock::new(|| {
     )
 });
 
-pub(super) fn all() -> [&'static Records; 4] {
-    [&MONEY, &SCENARIOS, &BILL, &TOTAL]
+pub(super) static DELTA: LazyLock<Records> = LazyLock::new(|| {
+    Records::new(
+        "delta",
+        kinds::DELTA,
+        None,
+        rows! {
+            rented: MONEY.holds(), "What machines cost more, for a month; less than 0 where they cost less." => |asking, id| money(asking, id, Sum::RentedMore);
+            requested: MONEY.holds(), "What pods ask for more, for a month." => |asking, id| money(asking, id, Sum::RequestedMore);
+            rented_before: MONEY.holds(), "All machines before the change, for a month." => |asking, id| money(asking, id, Sum::RentedBefore);
+            requested_before: MONEY.holds(), "All that pods asked for before the change, for a month." => |asking, id| money(asking, id, Sum::RequestedBefore);
+        },
+    )
+});
+
+pub(super) fn all() -> [&'static Records; 5] {
+    [&MONEY, &SCENARIOS, &BILL, &TOTAL, &DELTA]
 }
 
 /// A sum of money that pages can name.
@@ -87,9 +106,14 @@ pub(super) enum Sum {
     Saves,
     Rented,
     Requested,
+    Attached,
+    RentedMore,
+    RequestedMore,
+    RentedBefore,
+    RequestedBefore,
 }
 
-const SUMS: [Sum; 10] = [
+const SUMS: [Sum; 15] = [
     Sum::Monthly,
     Sum::Hourly,
     Sum::OnDemand,
@@ -100,6 +124,11 @@ const SUMS: [Sum; 10] = [
     Sum::Saves,
     Sum::Rented,
     Sum::Requested,
+    Sum::RentedMore,
+    Sum::RequestedMore,
+    Sum::RentedBefore,
+    Sum::RequestedBefore,
+    Sum::Attached,
 ];
 
 /// A sum as a record: its number is that of the resource and of the sum.
@@ -139,7 +168,12 @@ fn range(asking: &Asking<'_>, id: u32, sum: Sum) -> Option<MoneyRange> {
         Sum::Smallest => smallest(asking, id),
         Sum::Saves => asking.saves,
         Sum::Rented => Some(asking.world.bill.rented),
+        Sum::Attached => Some(item?.attached.as_ref()?.monthly),
         Sum::Requested => Some(asking.world.bill.requested),
+        Sum::RentedMore => Some(asking.world.delta?.rented.difference()),
+        Sum::RequestedMore => Some(asking.world.delta?.requested.difference()),
+        Sum::RentedBefore => Some(asking.world.delta?.rented.before),
+        Sum::RequestedBefore => Some(asking.world.delta?.requested.before),
     }
 }
 

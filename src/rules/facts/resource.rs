@@ -3,6 +3,7 @@
 use std::sync::{Arc, LazyLock};
 
 use super::fit::{FIT, fit};
+use super::market::MARKET;
 use super::money::BILL;
 use super::table::{Answer, Records, Row, rows};
 use super::{Asking, End, derived, kinds, unknown_fact};
@@ -56,6 +57,7 @@ pub(super) static RESOURCE: LazyLock<Records> = LazyLock::new(|| {
         taggable: Type::Flag, "It takes labels that reach the bill." => |asking, id| asking.of(id, |it| Value::Flag(it.labels.taggable));
         links: Type::list(LINK.holds()), "What it is linked with." => links;
         bill: BILL.holds(), "What it costs." => |_, id| BILL.value(id);
+        market: MARKET.holds(), "Where else it would be cheaper." => |_, id| MARKET.value(id);
         fit: FIT.holds(), "Whether its model fits." => fit;
         gpus: Type::Text, "How many of which accelerator, for messages: 2 × 8 A100-80GB." => |asking, id| asking.of(id, |it| Value::text(derived::gpus(it)));
         gpus_used: Type::Double, "Accelerators of one machine or pod that the declared parallelism uses." => |asking, id| asking.of(id, derived::gpus_used);

@@ -1,5 +1,6 @@
 //! What is configured.
 
+use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
 
 use super::table::{Records, rows};
@@ -16,6 +17,9 @@ static LABELS: LazyLock<Records> = LazyLock::new(|| {
             required: Type::list(Type::Text), "Keys that everything must carry; none: at least one that attributes cost." => |asking, _| {
                 Value::list(asking.settings.required_labels.iter().map(|key| Value::text(&**key)))
             };
+            values: Type::map(Type::Text, Type::list(Type::Text)), "The values that a label may have, by its key." => |asking, _| {
+                texts(&asking.settings.label_values)
+            };
         },
     )
 });
@@ -28,15 +32,19 @@ pub(super) static SETTINGS: LazyLock<Records> = LazyLock::new(|| {
         rows! {
             labels: LABELS.holds(), "What is configured about labels." => |_, id| LABELS.value(id);
             tiers: Type::map(Type::Text, Type::list(Type::Text)), "The accelerators that each purpose may use." => |asking, _| {
-                let mut map = Map::lenient(None);
-                for (purpose, accelerators) in &asking.settings.tiers {
-                    map.set(purpose, Value::list(accelerators.iter().map(|it| Value::text(&**it))));
-                }
-                Value::Map(Arc::new(map))
+                texts(&asking.settings.tiers)
             };
         },
     )
 });
+
+fn texts(lists: &BTreeMap<String, Vec<String>>) -> Value {
+    let mut map = Map::lenient(None);
+    for (name, items) in lists {
+        map.set(name, Value::list(items.iter().map(|it| Value::text(&**it))));
+    }
+    Value::Map(Arc::new(map))
+}
 
 pub(super) static TREE: LazyLock<Records> = LazyLock::new(|| {
     Records::new(

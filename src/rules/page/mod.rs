@@ -45,6 +45,8 @@ pub struct Page {
     pub(super) messages: Vec<Template>,
     pub(super) help: Vec<Template>,
     pub(super) saves: Option<Expression>,
+    /// Rules that tell what to do instead of the same thing, and that come first.
+    pub(super) yields_to: Vec<String>,
 }
 
 /// What a condition is evaluated for.
@@ -54,6 +56,8 @@ pub enum LooksAt {
     Resource,
     /// All of them, once.
     Repository,
+    /// What lies between two states, once; only where two states are compared.
+    Change,
     /// Nothing: gpulint says it itself while it reads, and the page gives it a level and explains it.
     Text,
 }
@@ -182,7 +186,12 @@ fn build(fields: &mut Fields, text: &Arc<str>, prose: usize, given: &[(&str, &Pa
     let profile = fields.choice("profile", &Profile::ALL.map(|it| (it.name(), it)), Some(Profile::Standard));
     let looks_at = fields.choice(
         "for",
-        &[("resource", LooksAt::Resource), ("repository", LooksAt::Repository), ("text", LooksAt::Text)],
+        &[
+            ("resource", LooksAt::Resource),
+            ("repository", LooksAt::Repository),
+            ("change", LooksAt::Change),
+            ("text", LooksAt::Text),
+        ],
         Some(LooksAt::Resource),
     );
     let since = fields.text("since").unwrap_or_default();
@@ -206,6 +215,7 @@ fn build(fields: &mut Fields, text: &Arc<str>, prose: usize, given: &[(&str, &Pa
     if speaks && when.is_none() && matches.is_empty() && !fields.has("when") && !fields.has("match") {
         fields.missing("when");
     }
+    let yields_to = fields.texts("yields-to").into_iter().map(|(name, _)| name).collect();
     fields.take("fix");
     fields.refuse_others();
     Some(Page {
@@ -228,6 +238,7 @@ fn build(fields: &mut Fields, text: &Arc<str>, prose: usize, given: &[(&str, &Pa
         messages,
         help,
         saves,
+        yields_to,
     })
 }
 
@@ -241,7 +252,8 @@ fn scope(looks_at: LooksAt, parameters: &[Declared], in_messages: bool) -> Scope
         SeenBy::Both => true,
         SeenBy::Messages => in_messages,
         SeenBy::Resource => looks_at == LooksAt::Resource,
-        SeenBy::Repository => looks_at == LooksAt::Repository,
+        SeenBy::Whole => matches!(looks_at, LooksAt::Repository | LooksAt::Change),
+        SeenBy::Change => looks_at == LooksAt::Change,
     };
     let mut variables: Vec<Variable<'static>> = facts::named()
         .into_iter()

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use crate::inventory::{
-    Evidence, Fact, FrontEnd, Key, Link, LinkKind, Origin, Purchase, Range, Resource, Role as InventoryRole, Says,
-    Value, production, purpose,
+    Evidence, Fact, FrontEnd, Key, Known, Link, LinkKind, Origin, Purchase, Purpose, Range, Resource,
+    Role as InventoryRole, Says, Value, production, purpose,
 };
 use crate::source::Span;
 
@@ -141,6 +141,12 @@ fn tell_purpose(resource: &mut Resource, scope: &Scope<'_>, row: &Row) {
     let evidence: Vec<Evidence<'_>> = texts.evidence();
     if resource.fact(Key::Purpose).is_absent() {
         resource.set(Key::Purpose, purpose(&evidence));
+    }
+    if let (true, Fact::Known(network)) = (resource.fact(Key::Purpose).is_absent(), resource.fact(Key::Interconnect)) {
+        let why = format!("its machines have {} for training over several of them", network.value);
+        let purpose = Value::text(Purpose::Training.name());
+        let training = Known { value: purpose, origin: Origin::Inferred(why.into()), ..network.clone() };
+        resource.set(Key::Purpose, Fact::Known(training));
     }
     if resource.fact(Key::Production).is_absent() {
         resource.set(Key::Production, production(&evidence));

@@ -117,7 +117,8 @@ fn pair_twins(inventory: &mut Inventory, directories: &[String]) {
     }
 }
 
-/// The accelerator of a pool that is known to be on spot or not to be; a machine of its own has no twin.
+/// What a pool must have in common with another for a pod to run on either, and whether it is on spot. A machine of its
+/// own has no twin, and neither has a pool that no pod finds by labels.
 fn pool(resource: &Resource) -> Option<(String, bool)> {
     let grows =
         resource.count.value().is_none_or(|range| range.ceiling > 1.0) || resource.flag(Key::Autoscaled) == Some(true);
@@ -127,7 +128,23 @@ fn pool(resource: &Resource) -> Option<(String, bool)> {
         Purchase::OnDemand | Purchase::Mixed | Purchase::SpotOrOnDemand | Purchase::Reserved => false,
         _ => return None,
     };
-    (resource.role == Role::Rented && grows).then(|| (accelerator.to_owned(), is_spot))
+    let labels = &resource.selector.labels;
+    if resource.role != Role::Rented || !grows || labels.is_empty() {
+        return None;
+    }
+    let mut common = accelerator.to_owned();
+    for (key, value) in labels.iter().filter(|(key, _)| !tells_pools_apart(key)) {
+        common.push_str(&format!(" {key}={}", value.value().map_or("?", |value| value)));
+    }
+    Some((common, is_spot))
+}
+
+/// Labels that a provider gives each pool by itself, by a part of their key.
+fn tells_pools_apart(key: &str) -> bool {
+    let key = key.to_ascii_lowercase();
+    ["nodepool", "nodegroup", "agentpool", "capacity", "spot", "priority", "instance-type"]
+        .iter()
+        .any(|part| key.contains(part))
 }
 
 #[cfg(test)]

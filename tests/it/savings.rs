@@ -199,7 +199,8 @@ fn twenty_savings_are_what_a_reader_works_out() {
         let mut told = explained(&place, case.address);
         if case.text.contains("\"other\"") {
             told.other = Some(explained(&place, "aws_instance.other").month);
-        } else if let Some(machine) = finding["help"].as_str().and_then(|help| help.strip_prefix("use ")) {
+        } else if case.rule == "oversized-gpu" {
+            let machine = finding["help"].as_str().unwrap().strip_prefix("use ").unwrap();
             let machine = machine.split_whitespace().next().unwrap();
             place.write("other.tf", &instance("other", machine, ""));
             told.other = Some(explained(&place, "aws_instance.other").month);

@@ -33,6 +33,9 @@ pub(super) enum Verb {
     Inspect(Box<Inspect>),
     /// Look a machine or an accelerator up in the catalog
     Price(Box<Price>),
+    /// Version and age of prices; refresh them
+    #[command(subcommand)]
+    Catalog(super::catalog::Verb),
     /// How one price came to be, or what a rule is about
     Explain(Box<Explain>),
     /// Whether a model fits an accelerator, and the cheapest that does
@@ -60,14 +63,35 @@ pub(super) enum Verb {
 #[derive(Debug, Args)]
 pub(super) struct Price {
     /// A machine type, or an accelerator
-    #[arg(value_name = "MACHINE|ACCELERATOR")]
-    pub(super) name: String,
-    /// Only of this cloud
-    #[arg(long)]
-    pub(super) provider: Option<String>,
-    /// In this region [default: each that lists the machine]
+    #[arg(value_name = "MACHINE|ACCELERATOR", required_unless_present_any = ["memory", "run"])]
+    pub(super) name: Option<String>,
+    /// Only of these clouds: aws,gcp
+    #[arg(long, value_delimiter = ',', value_name = "NAMES")]
+    pub(super) provider: Vec<String>,
+    /// In this region [default: each that lists the machine; the base region of each cloud for accelerators]
     #[arg(long)]
     pub(super) region: Option<String>,
+    /// Machines with so many accelerators
+    #[arg(long)]
+    pub(super) count: Option<f64>,
+    /// Machines whose accelerators have at least so many GiB each
+    #[arg(long, value_name = "GIB")]
+    pub(super) memory: Option<f64>,
+    /// Machines with a spot price, sorted by it
+    #[arg(long)]
+    pub(super) spot: bool,
+    /// `name`, or `price` of one accelerator
+    #[arg(long, value_parser = ["name", "price"], default_value = "name")]
+    pub(super) sort: String,
+    /// The ways to buy a planned run: 8xA100-80GB
+    #[arg(long, value_name = "ACCELERATORS", requires = "hours", conflicts_with_all = ["name", "count", "memory", "spot"])]
+    pub(super) run: Option<String>,
+    /// Hours of the planned run
+    #[arg(long, requires = "run")]
+    pub(super) hours: Option<f64>,
+    /// `embedded`, `cached` (with what `gpulint catalog update` brought), or a CSV file of your own [default: cached]
+    #[arg(long, value_name = "embedded|cached|FILE")]
+    pub(super) prices: Option<PathBuf>,
     #[command(flatten)]
     pub(super) output: Output,
 }
@@ -87,7 +111,7 @@ pub(super) struct Fit {
     #[arg(required_unless_present = "cases")]
     pub(super) model: Option<String>,
     /// The accelerator to hold it, as in L4 or A100-80GB
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, visible_alias = "gpu", value_name = "NAME")]
     pub(super) accelerator: Option<String>,
     /// The machine to hold it, as in g5.2xlarge
     #[arg(long, value_name = "NAME", conflicts_with = "accelerator")]
@@ -107,10 +131,10 @@ pub(super) struct Fit {
     #[arg(long)]
     pub(super) precision: Option<String>,
     /// Tokens of context
-    #[arg(long)]
+    #[arg(long, visible_alias = "sequence")]
     pub(super) context: Option<i64>,
     /// Sequences or samples at a time
-    #[arg(long)]
+    #[arg(long, visible_alias = "batch")]
     pub(super) batch_size: Option<i64>,
     /// Training: full, lora or qlora
     #[arg(long)]
@@ -260,6 +284,9 @@ pub(super) struct Input {
     /// Read no gpulint.toml
     #[arg(long, conflicts_with = "config")]
     pub(super) no_config: bool,
+    /// `embedded`, `cached` (with what `gpulint catalog update` brought), or a CSV file of your own [default: cached]
+    #[arg(long, value_name = "embedded|cached|FILE")]
+    pub(super) prices: Option<PathBuf>,
     /// Take settings, rules and prices from this commit instead of the files at hand
     #[arg(long, value_name = "REF", conflicts_with = "no_config")]
     pub(super) policy_ref: Option<String>,
@@ -327,7 +354,12 @@ impl Arguments {
             Some(Verb::Fit(fit)) => &mut fit.output,
             Some(Verb::Facts { output } | Verb::Rules(RulesVerb::List { output, .. })) => output,
             Some(
-                Verb::Explain(_) | Verb::Config(_) | Verb::Completions { .. } | Verb::Manual { .. } | Verb::Comment(_),
+                Verb::Explain(_)
+                | Verb::Catalog(_)
+                | Verb::Config(_)
+                | Verb::Completions { .. }
+                | Verb::Manual { .. }
+                | Verb::Comment(_),
             ) => return None,
         })
     }

@@ -107,8 +107,8 @@ impl Session {
         let session = Session {
             settings: Settings {
                 terraform: terraform_options(input, &place)?,
-                pricing: super::prices::settings(&config),
-                catalog: settings::catalog(&sources, &config, &place)?,
+                pricing: super::prices::settings(&config, today),
+                catalog: settings::catalog(input, &sources, &config, &place)?,
                 today: Some(today),
                 ..Settings::default()
             },
@@ -212,7 +212,10 @@ impl Session {
             rules: &self.settings.rules,
             undetermined: &analysis.undetermined,
             unknown_machines: &analysis.left_out.unknown_machines,
-            catalog: crate::report::Catalog::default(),
+            catalog: crate::report::Catalog {
+                version: format!("{} {}", env!("CARGO_PKG_VERSION"), self.settings.catalog.layers()),
+                as_of: self.settings.catalog.as_of().to_owned(),
+            },
         }
     }
 

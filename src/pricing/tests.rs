@@ -273,6 +273,12 @@ fn usage_and_time_limits_say_how_many_hours_it_runs() {
     let monthly = with(Settings::default(), job.clone()).monthly.unwrap();
     assert_eq!((monthly.floor.usd(), monthly.expected.usd(), monthly.ceiling.usd()), (0.0, 2.0, 2.0));
     assert_eq!(with_usage(usage(None, Some(10.0), None), job).monthly.unwrap().expected.usd(), 20.0);
+    let mut nightly = g5();
+    nightly.set(Key::Cron, Fact::written(Value::text("0 0 * * *"), span()));
+    nightly.set(Key::TimeLimit, Fact::written(Value::Integer(7200), span()));
+    // 730 / 24 nights of two hours.
+    let monthly = with(Settings::default(), nightly).monthly.unwrap();
+    assert!((monthly.expected.usd() - 730.0 / 12.0).abs() < 1e-4, "{monthly:?}");
     let mut idle = g5();
     idle.set(Key::IdleMinutes, Fact::written(Value::Integer(60), span()));
     let monthly = with(Settings::default(), idle).monthly.unwrap();
@@ -349,4 +355,16 @@ fn prices_of_another_currency_are_converted_at_the_stated_rate() {
     let catalog = Catalog::examples().with_prices_at("own.csv", text, 1.25).unwrap();
     let machine = catalog.machine("aws", "g5.xlarge").unwrap();
     assert_eq!(catalog.quote(&machine, "us-east-1").unwrap().on_demand, Some(Money::from_usd(2.5)));
+}
+
+#[test]
+fn old_prices_are_marked() {
+    let settings = |today: &str| Settings { today: Some(today.parse().unwrap()), ..Settings::default() };
+    assert_eq!(with(settings("2026-06-30"), g5()).stale, None);
+    let why = with(settings("2026-07-01"), g5()).stale.unwrap();
+    assert_eq!(why, "g5.xlarge of aws is priced as of 2026-01-01: hyperscaler prices are good for 180 days");
+    let mut spot = g5();
+    spot.set(Key::Purchase, Fact::written(Value::text("spot"), span()));
+    assert!(with(settings("2026-01-16"), spot).stale.is_some());
+    assert_eq!(with(Settings::default(), g5()).stale, None);
 }

@@ -11,7 +11,7 @@ use std::time::Duration;
 use rayon::prelude::*;
 
 use crate::inventory::Skipped;
-use crate::kubernetes::{Plan, Refused, Rendered, Renderer, plan};
+use crate::kubernetes::{Plan, Rendered, Renderer, plan};
 use crate::source::Sources;
 
 use process::Program;
@@ -45,13 +45,13 @@ pub(super) fn run(sources: &Sources, paths: &[String], request: &Request) -> Out
     match (Program::find(&["helm"]), charts.is_empty()) {
         (_, true) => {}
         (Some(helm), false) => outcome.add(charts.par_iter().map(|plan| one(sources, &helm, plan)).collect()),
-        (None, false) => outcome.failed.push(not_installed("helm", charts.len(), "charts")),
+        (None, false) => outcome.failed.push(not_installed("helm is", "charts")),
     }
     match (Program::find(&["kustomize", "kubectl"]), kustomizations.is_empty()) {
         (_, true) => {}
-        (Some(program), false) => outcome.build(sources, &program, kustomizations, &refused),
+        (Some(program), false) => outcome.build(sources, &program, kustomizations),
         (None, false) => {
-            outcome.failed.push(not_installed("kustomize or kubectl", kustomizations.len(), "kustomizations"));
+            outcome.failed.push(not_installed("neither kustomize nor kubectl is", "kustomizations"));
         }
     }
     outcome.failed.sort();
@@ -71,9 +71,8 @@ impl Outcome {
     }
 
     /// What is part of another kustomization is built with it, and by itself where that one cannot be built.
-    fn build(&mut self, sources: &Sources, program: &Program, mut waiting: Vec<Plan>, refused: &[Refused]) {
+    fn build(&mut self, sources: &Sources, program: &Program, mut waiting: Vec<Plan>) {
         let mut built: BTreeSet<String> = BTreeSet::new();
-        debug_assert!(refused.iter().all(|no| waiting.iter().all(|plan| plan.directory != no.directory)));
         while !waiting.is_empty() {
             let is_part = |plan: &Plan| waiting.iter().any(|other| other.parts.contains(&plan.directory));
             let (now, later): (Vec<Plan>, Vec<Plan>) = waiting.iter().cloned().partition(|plan| !is_part(plan));
@@ -122,9 +121,8 @@ fn failed(by: Renderer, directory: &str, why: &str) -> Skipped {
     Skipped { path, reason: format!("read without rendering it: {}: {why}", by.name()) }
 }
 
-fn not_installed(programs: &str, number: usize, what: &str) -> Skipped {
-    let reason = format!("{number} {what} are read without rendering them: {programs} is not installed");
-    Skipped { path: ".".to_owned(), reason }
+fn not_installed(programs: &str, what: &str) -> Skipped {
+    Skipped { path: ".".to_owned(), reason: format!("{what} are read without rendering them: {programs} installed") }
 }
 
 /// A program on the search path, by absolute directories only: the tree must not bring its own.

@@ -132,3 +132,52 @@ fn complaint(bytes: &[u8], workspace: &Workspace) -> String {
     let line = line.trim_start_matches("Error: ").trim_start_matches("error: ");
     line.chars().take(LONGEST_COMPLAINT).collect()
 }
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    fn shell(script: &str, time_limit: Duration, most_bytes: u64) -> Result<String, String> {
+        let workspace = Workspace::new().unwrap();
+        let program = Program::find(&["sh"]).unwrap();
+        program.run(&workspace, &["-c".to_owned(), script.to_owned()], time_limit, most_bytes)
+    }
+
+    const LONG: Duration = Duration::from_secs(120);
+
+    #[test]
+    fn a_program_gets_a_directory_of_its_own_and_no_environment() {
+        let said = shell(
+            "echo \"$PATH|$USER|$KUBECONFIG|$CARGO_MANIFEST_DIR\"; test -d \"$HOME\" && echo home; pwd",
+            LONG,
+            4096,
+        );
+        let said = said.unwrap();
+        let mut lines = said.lines();
+        assert_eq!(lines.next(), Some("||/dev/null|"));
+        assert_eq!(lines.next(), Some("home"));
+        assert!(lines.next().unwrap().ends_with("/tree"), "{said}");
+    }
+
+    #[test]
+    fn a_program_that_does_not_end_is_killed() {
+        let short = Duration::from_millis(100);
+        assert_eq!(shell("while :; do :; done", short, 4096).unwrap_err(), "it took longer than 0 seconds");
+        assert_eq!(shell("exec >&-; while :; do :; done", short, 4096).unwrap_err(), "it took longer than 0 seconds");
+    }
+
+    #[test]
+    fn a_program_that_prints_without_end_is_killed() {
+        let said = shell("while :; do echo 0123456789; done", LONG, 1 << 20);
+        assert_eq!(said.unwrap_err(), "it printed more than 1 MiB");
+    }
+
+    #[test]
+    fn what_a_program_complains_is_told() {
+        assert_eq!(
+            shell("echo warning; echo Error: no such chart >&2; exit 3", LONG, 4096).unwrap_err(),
+            "no such chart"
+        );
+        assert_eq!(shell("exit 1", LONG, 4096).unwrap_err(), "it failed without a word");
+    }
+}

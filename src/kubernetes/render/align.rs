@@ -1,7 +1,7 @@
 //! Which line of a template became which line of rendered text.
 
 /// Larger tables are not worth their memory; such text leads back to its template as a whole.
-const MOST_CELLS: usize = 4_000_000;
+const MOST_CELLS: usize = 1_000_000;
 
 /// One line of a template.
 pub(super) struct TemplateLine<'t> {
@@ -46,13 +46,13 @@ impl<'t> TemplateLine<'t> {
     }
 }
 
-/// For each rendered line the template line that it came from: the pairs in order that agree best, then, for what a loop
-/// repeats, the line that agrees best by itself.
-pub(super) fn align(template: &[TemplateLine<'_>], rendered: &[&str]) -> Vec<Option<usize>> {
+/// For each rendered line the template line that it came from: the pairs in order that agree best (and how much they do),
+/// then, for what a loop repeats, the line that agrees best by itself.
+pub(super) fn align(template: &[TemplateLine<'_>], rendered: &[&str]) -> (u32, Vec<Option<usize>>) {
     let mut found = vec![None; rendered.len()];
     let width = template.len() + 1;
     if (rendered.len() + 1).saturating_mul(width) > MOST_CELLS {
-        return found;
+        return (0, found);
     }
     let rendered: Vec<&str> = rendered.iter().map(|line| line.trim()).collect();
     let mut weights = vec![0u32; rendered.len() * template.len()];
@@ -96,7 +96,7 @@ pub(super) fn align(template: &[TemplateLine<'_>], rendered: &[&str]) -> Vec<Opt
         let most = (0..template.len()).map(|place| (weight(line, place), std::cmp::Reverse(place))).max();
         *found = most.filter(|(weight, _)| *weight >= TELLING).map(|(_, place)| place.0);
     }
-    found
+    (best.first().copied().unwrap_or(0), found)
 }
 
 #[cfg(test)]
@@ -105,7 +105,7 @@ mod tests {
 
     fn aligned(template: &str, rendered: &str) -> Vec<Option<usize>> {
         let template: Vec<TemplateLine<'_>> = template.lines().map(TemplateLine::new).collect();
-        align(&template, &rendered.lines().collect::<Vec<_>>())
+        align(&template, &rendered.lines().collect::<Vec<_>>()).1
     }
 
     #[test]

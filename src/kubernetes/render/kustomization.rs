@@ -66,7 +66,7 @@ pub(super) fn plan(sources: &Sources, directory: &str) -> Option<Result<Plan, Re
                 parts,
             })
         }
-        Err(why) => Err(Refused { by: Renderer::Kustomize, directory: directory.to_owned(), parts, why }),
+        Err(why) => Err(Refused { by: Renderer::Kustomize, directory: directory.to_owned(), why }),
     })
 }
 

@@ -86,7 +86,9 @@ impl Parts {
         let mut rendered = Scalars::new();
         gather(root, &mut Vec::new(), &mut rendered);
         let mut origins: BTreeMap<u32, Span> = BTreeMap::new();
-        for (path, scalars) in &rendered {
+        // What an object is and what it is called, each patch repeats.
+        const IDENTITY: [&str; 3] = ["apiVersion", "kind", "metadata\nname"];
+        for (path, scalars) in rendered.iter().filter(|(path, _)| !IDENTITY.contains(&path.as_str())) {
             for (value, span) in scalars {
                 let origin = self.origin(path, value, &parts);
                 origins.extend(origin.map(|origin| (span.start, origin)));

@@ -38,7 +38,6 @@ pub struct Plan {
 pub struct Refused {
     pub by: Renderer,
     pub directory: String,
-    pub parts: Vec<String>,
     pub why: String,
 }
 
@@ -67,9 +66,7 @@ pub fn plan(sources: &Sources, paths: &[String], values: &[String]) -> (Vec<Plan
     for &directory in charts.iter().filter(|directory| !is_part(directory, &charts)) {
         match of_chart(sources, directory, values) {
             Ok(of_chart) => plans.extend(of_chart),
-            Err(why) => {
-                refused.push(Refused { by: Renderer::Helm, directory: directory.into(), parts: Vec::new(), why })
-            }
+            Err(why) => refused.push(Refused { by: Renderer::Helm, directory: directory.into(), why }),
         }
     }
     let directories: BTreeSet<&str> =

@@ -76,37 +76,69 @@ fn lines_of_template(template: &str, file: FileId, text: &str, values: &Values) 
     let uses = uses(&patterns);
     let every: Vec<Vec<Arc<str>>> = uses.iter().flatten().cloned().collect();
     let rendered: Vec<(usize, &str)> = self::lines(text).collect();
-    let aligned = align(&patterns, &rendered.iter().map(|(_, line)| *line).collect::<Vec<_>>());
+    let aligned = align_document(&patterns, &rendered.iter().map(|(_, line)| *line).collect::<Vec<_>>());
     let span = |place: usize| {
         let (start, line) = lines.get(place).copied().unwrap_or_default();
         let from = start + line.len() - line.trim_start().len();
         Span::new(file, from, (start + line.trim_end().len()).max(from))
     };
     let start = aligned.iter().flatten().next().copied().unwrap_or(0);
+    let (next_known, next_inserting) = (next(&aligned), next_that(&patterns, inserts));
     let mut segments = vec![whole(0, span(start))];
     let mut before = start;
     for (number, (at, line)) in rendered.iter().enumerate() {
         let own = aligned.get(number).copied().flatten();
         // What came from no line by itself came from the directive after the last one that did.
         let gap = || {
-            let next = aligned.get(number..).unwrap_or_default().iter().flatten().next().copied();
-            let places = before + 1..next.filter(|next| *next > before).unwrap_or(patterns.len());
-            let mut inserting = places.filter(|&place| patterns.get(place).is_some_and(inserts));
-            inserting.next()
+            let inserting = next_inserting.get(before + 1).copied().flatten()?;
+            let end = next_known.get(number).copied().flatten().filter(|end| *end > before);
+            end.is_none_or(|end| inserting < end).then_some(inserting)
         };
         let place = own.or_else(gap).unwrap_or(before);
         before = own.unwrap_or(before);
-        let from_values = scalar(line).and_then(|(key, text)| {
-            let pattern = patterns.get(place)?;
-            if !pattern.has_directive {
-                return None;
-            }
-            let named = uses.get(place).filter(|uses| !uses.is_empty()).unwrap_or(&every);
-            values.find(named, key, text)
-        });
-        segments.push(whole(*at, from_values.unwrap_or_else(|| span(place))));
+        let from_values = || {
+            patterns.get(place).filter(|pattern| pattern.has_directive)?;
+            let named = uses.get(place).filter(|uses| !uses.is_empty());
+            let whole = scalar(line).and_then(|(key, text)| values.find(named.unwrap_or(&every), key, text));
+            whole.or_else(|| values.find_inside(named?, line))
+        };
+        segments.push(whole(*at, from_values().unwrap_or_else(|| span(place))));
     }
     segments
+}
+
+/// The same with the one document of a template that agrees best, of several.
+fn align_document(template: &[TemplateLine<'_>], rendered: &[&str]) -> Vec<Option<usize>> {
+    let mut best = (0, vec![None; rendered.len()]);
+    let mut start = 0;
+    for document in template.split_inclusive(|line| line.text.starts_with("---")) {
+        let (agreement, found) = align(document, rendered);
+        if agreement > best.0 {
+            best = (agreement, found.into_iter().map(|place| place.map(|place| place + start)).collect());
+        }
+        start += document.len();
+    }
+    best.1
+}
+
+/// For each place the first known one from there on.
+fn next(known: &[Option<usize>]) -> Vec<Option<usize>> {
+    let mut last = None;
+    let mut all: Vec<Option<usize>> = known
+        .iter()
+        .rev()
+        .map(|one| {
+            last = one.or(last);
+            last
+        })
+        .collect();
+    all.reverse();
+    all
+}
+
+/// For each place the first from there on of which something is true.
+fn next_that<T>(all: &[T], holds: impl Fn(&T) -> bool) -> Vec<Option<usize>> {
+    next(&all.iter().enumerate().map(|(place, it)| holds(it).then_some(place)).collect::<Vec<_>>())
 }
 
 /// A directive that puts text of its own on lines of its own.

@@ -69,6 +69,17 @@ impl Values {
     }
 }
 
+impl Values {
+    /// Where the first scalar at one of these paths stands that is part of a rendered line.
+    pub(super) fn find_inside(&self, paths: &[Vec<Arc<str>>], line: &str) -> Option<Span> {
+        // Shorter texts are part of many lines by chance.
+        const TELLING: usize = 3;
+        let all = self.layers.iter().flat_map(|root| paths.iter().filter_map(|path| walk(root, path)));
+        let told = |node: &Node| node.text().is_some_and(|text| text.len() >= TELLING && line.contains(&**text));
+        all.filter(|(_, _, node)| told(node)).map(|(_, span, _)| span).next()
+    }
+}
+
 fn walk<'n>(root: &'n Node, path: &[Arc<str>]) -> Option<(Arc<str>, Span, &'n Node)> {
     let mut found = (Arc::from(""), root.span, root);
     for key in path {

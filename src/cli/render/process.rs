@@ -127,13 +127,14 @@ fn read(pipe: Option<impl Read + Send + 'static>, limit: u64) -> Receiver<Vec<u8
 fn complaint(bytes: &[u8], workspace: &Workspace) -> String {
     let text = String::from_utf8_lossy(bytes).replace(&*workspace.tree().to_string_lossy(), "");
     let lines = || text.lines().map(str::trim).filter(|line| !line.is_empty());
-    let telling = lines().find(|line| line.to_ascii_lowercase().starts_with("error")).or_else(|| lines().last());
+    let telling = lines().find(|line| line.to_ascii_lowercase().starts_with("error")).or_else(|| lines().next_back());
     let line = telling.unwrap_or("it failed without a word");
     let line = line.trim_start_matches("Error: ").trim_start_matches("error: ");
     line.chars().take(LONGEST_COMPLAINT).collect()
 }
 
-#[cfg(all(test, unix))]
+#[cfg(unix)]
+#[cfg(test)]
 mod tests {
     use super::*;
 

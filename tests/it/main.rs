@@ -20,6 +20,7 @@ mod precommit;
 mod pricing_data;
 mod readme;
 mod refresh;
+mod rendering;
 mod savings;
 mod schema;
 mod terraform;

@@ -19,6 +19,10 @@ pub struct Quote<'c> {
     /// Date of the on-demand price, `2026-07-20`; the day or the month may be missing.
     pub as_of: &'c str,
     pub spot_as_of: &'c str,
+    /// How the spot price was found: list, composed, lowest-zone, advisor-saving.
+    pub spot_basis: &'c str,
+    /// How reserved prices were found: list, list-no-upfront, whole-term, family-ratio, ...
+    pub reserved_basis: &'c str,
     /// How often spot machines are interrupted, where the cloud says so: `<5%`.
     pub interruption: &'c str,
     pub source: Cow<'c, str>,
@@ -68,6 +72,9 @@ pub struct Part<'c> {
     pub quantity: f64,
     /// For one, on demand.
     pub unit_price: Money,
+    /// For one, on spot.
+    pub spot_unit_price: Option<Money>,
+    pub basis: Basis<'c>,
 }
 
 /// A machine in a region with its prices, as the catalog lists it.
@@ -238,9 +245,11 @@ impl Catalog {
             reserved_1y: None,
             reserved_3y: None,
             parts: vec![Part {
-                what: "factor of the managed service",
+                what: "times the machine (the factor of the managed service)",
                 quantity: factor as f64 / 1e6,
                 unit_price: machine_price,
+                spot_unit_price: quote.spot,
+                basis: quote.basis.clone(),
             }],
             notes: evidence,
             ..quote
@@ -259,7 +268,13 @@ impl Catalog {
         Some(Quote {
             on_demand: times(chip.on_demand),
             spot: times(chip.spot),
-            parts: vec![Part { what: "chip", quantity: machine.count, unit_price }],
+            parts: vec![Part {
+                what: "chips",
+                quantity: machine.count,
+                unit_price,
+                spot_unit_price: chip.spot,
+                basis: chip.basis.clone(),
+            }],
             ..chip
         })
     }
@@ -286,7 +301,8 @@ impl Catalog {
         let parts = parts
             .iter()
             .filter_map(|(what, quantity, quote)| {
-                Some(Part { what, quantity: *quantity, unit_price: quote.on_demand? })
+                let (unit_price, spot_unit_price) = (quote.on_demand?, quote.spot);
+                Some(Part { what, quantity: *quantity, unit_price, spot_unit_price, basis: quote.basis.clone() })
             })
             .collect();
         Some(Quote {
@@ -345,7 +361,7 @@ fn read_quote(mut row: Cells<'_>) -> Quote<'_> {
     let (_provider, _machine, region, _accelerator) = (row.text(), row.text(), row.text(), row.text());
     let _shape = (row.millionths(), row.millionths(), row.millionths());
     let (on_demand, spot, reserved_1y, reserved_3y) = (row.money(), row.money(), row.money(), row.money());
-    let (as_of, spot_as_of, _spot_basis, interruption, _reserved_basis) =
+    let (as_of, spot_as_of, spot_basis, interruption, reserved_basis) =
         (row.text(), row.text(), row.text(), row.text(), row.text());
     let (source, confidence, notes) = (row.text(), row.text(), row.text());
     Quote {
@@ -357,6 +373,8 @@ fn read_quote(mut row: Cells<'_>) -> Quote<'_> {
         parts: Vec::new(),
         as_of,
         spot_as_of,
+        spot_basis,
+        reserved_basis,
         interruption,
         source: source.into(),
         confidence,

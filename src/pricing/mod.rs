@@ -98,6 +98,8 @@ pub struct Item {
     pub as_of: Option<String>,
     /// What comes with it and is billed apart.
     pub attached: Option<Attached>,
+    /// Software whose licence costs more than this, if there is any.
+    pub licence: Option<String>,
     /// Why the price is too old to be relied on, if it is.
     pub stale: Option<String>,
 }

@@ -137,8 +137,8 @@ fn cheapest<'a>(pricing: &Pricing<'a>, provider: &str, accelerator: &str, device
     let (_, _, machine, share, why) = offers
         .min_by(|one, other| (one.0, one.1).cmp(&(other.0, other.1)).then_with(|| one.2.name.cmp(&other.2.name)))?;
     let mut unit = unit(pricing.catalog, pricing.settings, &machine, &region);
-    unit.steps.extend(region_step);
-    let unit = unit.times(share, format!("{why}; the cheapest machine with {accelerator} for this pod"));
+    region_step.into_iter().for_each(|step| unit.say(step));
+    let unit = unit.times(share, &format!("{why}; the cheapest machine with {accelerator} for it"));
     Some(Variant { machine, region, unit, share })
 }
 

@@ -1,5 +1,7 @@
-use crate::catalog::{Catalog, Money};
-use crate::inventory::{CountedIn, Fact, FrontEnd, Inventory, Key, Origin, Range, Resource, Role, Unknown, Value};
+use crate::catalog::{Catalog, Money, MoneyRange};
+use crate::inventory::{
+    CountedIn, Disk, Fact, FrontEnd, Inventory, Key, Origin, Range, Resource, Role, Unknown, Value,
+};
 use crate::source::{MemoryTree, Sources, Span};
 
 use super::{
@@ -328,15 +330,30 @@ fn owned_hardware_costs_its_purchase_and_its_power() {
 
 #[test]
 fn disks_are_a_line_of_their_own() {
+    let disk = |gib: Fact<Value>, kind: Option<&str>, disks: f64| Disk {
+        gib,
+        kind: kind.map_or(Fact::Absent, |kind| Fact::written(Value::text(kind), span())),
+        count: Fact::written(Value::Number(disks), span()),
+    };
+    let size = |gib: f64| Fact::written(Value::Number(gib), span());
     let mut machine = g5();
-    machine.set(Key::DiskGib, Fact::written(Value::Integer(500), span()));
-    machine.count = Fact::written(Range::exactly(2.0), span());
+    machine.disks = vec![disk(size(500.0), None, 1.0), disk(size(50.0), Some("gp3"), 4.0)];
+    machine.count = Fact::written(Range { floor: 0.0, expected: 2.0, ceiling: f64::INFINITY }, span());
     let (_, bill, _) = priced(vec![machine]);
-    assert_eq!(bill.attached.expected.usd(), 100.0);
+    // 0.1 x (500 + 4 x 50) x 2 machines
+    assert_eq!(bill.attached, MoneyRange { floor: Money::ZERO, ..MoneyRange::exactly(Money::from_usd(140.0)) });
     assert_eq!(bill.rented.expected.usd(), 2.0 * 730.0);
+    // Sold by size: 200 GiB cost what 1024 do.
     let mut azure = rented(&[(Key::Machine, "Standard_NC24ads_A100_v4"), (Key::Region, "eastus")]);
-    azure.set(Key::DiskGib, Fact::written(Value::Integer(200), span()));
+    azure.disks = vec![disk(size(200.0), None, 1.0)];
     assert_eq!(priced(vec![azure]).1.attached.expected.usd(), 100.0);
+    let mut open = g5();
+    open.disks = vec![disk(Fact::unknown("the image sets it", span()), None, 1.0), disk(size(10.0), Some("tape"), 1.0)];
+    let attached = one(open).1.attached.unwrap();
+    assert_eq!(attached.monthly, MoneyRange::ZERO);
+    let why =
+        ["the size of a disk is not known: the image sets it", "a disk of 10 GiB of tape has no price in the catalog"];
+    assert_eq!(attached.not_known, why);
 }
 
 #[test]

@@ -7,6 +7,7 @@ mod arrows;
 mod broken_pages;
 mod ci_docs;
 mod cli;
+mod explain;
 mod fences;
 mod fit;
 mod fit_cases;

@@ -159,6 +159,12 @@ pub(super) struct Price {
     pub(super) reason: Option<String>,
     pub(super) usd_per_hour: Option<Number>,
     pub(super) usd_per_month: Option<Bounds>,
+    /// Disks, billed apart.
+    pub(super) attached_usd_per_month: Option<Bounds>,
+    pub(super) as_of: Option<String>,
+    pub(super) stale: Option<String>,
+    /// What this price leaves out.
+    pub(super) not_included: Vec<String>,
 }
 
 impl Price {
@@ -174,8 +180,17 @@ impl Price {
             reason,
             usd_per_hour: item.and_then(|item| item.per_hour).map(|range| range.expected.into()),
             usd_per_month: item.and_then(|item| item.monthly).map(Into::into),
+            attached_usd_per_month: item.and_then(|item| item.attached.as_ref()).map(|it| it.monthly.into()),
+            as_of: item.and_then(|item| item.as_of.clone()),
+            stale: item.and_then(|item| item.stale.clone()),
+            not_included: item.map(not_included).unwrap_or_default(),
         }
     }
+}
+
+fn not_included(item: &Item) -> Vec<String> {
+    let disks = item.attached.iter().flat_map(|it| it.not_known.iter().cloned());
+    item.licence.iter().cloned().chain(disks).collect()
 }
 
 #[derive(Debug, Serialize)]
@@ -211,12 +226,22 @@ pub(super) fn unknown_machines<'a>(report: &Report<'a>) -> Vec<UnknownMachine<'a
 pub(super) struct Totals {
     rented: Bounds,
     requested: Bounds,
+    /// Disks of what is rented.
+    attached: Bounds,
     unpriced: usize,
+    /// Prices that are older than those of their kind may be.
+    stale: usize,
 }
 
 impl Totals {
     pub(super) fn new(report: &Report) -> Totals {
         let bill = report.bill;
-        Totals { rented: bill.rented.into(), requested: bill.requested.into(), unpriced: bill.unpriced }
+        Totals {
+            rented: bill.rented.into(),
+            requested: bill.requested.into(),
+            attached: bill.attached.into(),
+            unpriced: bill.unpriced,
+            stale: bill.stale,
+        }
     }
 }

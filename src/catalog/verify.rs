@@ -46,7 +46,9 @@ impl Catalog {
         for region in regions {
             let sizes: Vec<&Offer<'_>> = offers.iter().filter(|offer| offer.region == region).collect();
             let smallest = sizes.iter().min_by(|one, other| one.machine.count.total_cmp(&other.machine.count));
-            let Some((least, base)) = smallest.and_then(|it| Some((&it.machine, it.quote.on_demand?))) else { continue };
+            let Some((least, base)) = smallest.and_then(|it| Some((&it.machine, it.quote.on_demand?))) else {
+                continue;
+            };
             for Offer { machine, quote, .. } in sizes {
                 let Some(price) = quote.on_demand else { continue };
                 let times = machine.count / least.count;
@@ -169,8 +171,7 @@ mod tests {
         let accelerators = "accelerator,vendor,kind,memory_gib\nA100-40GB,nvidia,gpu,40\nV100,nvidia,gpu,16\n";
         let components = "component,region,unit,on_demand_usd,spot_usd\nn1-core,us-central1,h,0.03,0.04\n";
         let file = |stem, text| File { path: stem, stem, text };
-        let files =
-            [file("prices", &*prices), file("accelerators", accelerators), file("gcp_components", components)];
+        let files = [file("prices", &*prices), file("accelerators", accelerators), file("gcp_components", components)];
         Catalog::from_tables(&files).unwrap().verify()
     }
 

@@ -255,12 +255,8 @@ impl<'a> Pricing<'a> {
 
 /// Software that is billed by the hour beside the machine, and of which no price is known.
 fn licence(resource: &Resource) -> Option<String> {
-    let said = match resource.fact(Key::Licence) {
-        Fact::Known(known) => known.value.as_text()?.to_owned(),
-        Fact::Unknown(unknown) => format!("perhaps {}", unknown.candidates.first()?.as_text()?),
-        Fact::Absent => return None,
-    };
-    Some(format!("the licence of {said} is billed beside it and is not included"))
+    let software = resource.text(Key::Licence)?;
+    Some(format!("the licence of {software} is billed beside it and is not included"))
 }
 
 /// Where nothing limits how many there are, the most that can be said is what is expected.

@@ -20,6 +20,7 @@ mod precommit;
 mod pricing_data;
 mod readme;
 mod refresh;
+mod refresh_faults;
 mod schema;
 mod terraform;
 mod terraform_resources;

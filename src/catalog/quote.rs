@@ -37,6 +37,10 @@ pub enum Basis<'c> {
     /// The user's own price, in that line of their file.
     Own {
         line: usize,
+        /// The line states it for one accelerator.
+        per_accelerator: bool,
+        /// Dollars for one unit of the currency of the file, in millionths.
+        usd_per_unit: i64,
     },
     /// A row that `catalog update` brought.
     Refreshed {
@@ -413,8 +417,10 @@ fn shorter(region: &str) -> Option<&str> {
 }
 
 fn overlay<'c>(listed: Quote<'c>, own: &OwnPrice, machine: &Machine<'_>) -> Quote<'c> {
-    let of =
-        |price: Option<Money>| price.map(|price| if own.per_accelerator { price.times(machine.count) } else { price });
+    let of = |price: Option<Money>| {
+        let price = price?.scaled(own.usd_per_unit);
+        Some(if own.per_accelerator { price.times(machine.count) } else { price })
+    };
     let own_on_demand = of(own.on_demand);
     // A list price for a commitment says nothing beside a price that was negotiated below it.
     let below_own = |price: &Money| own_on_demand.is_none_or(|own| *price <= own);
@@ -423,7 +429,7 @@ fn overlay<'c>(listed: Quote<'c>, own: &OwnPrice, machine: &Machine<'_>) -> Quot
         spot: of(own.spot).or(listed.spot.filter(below_own)),
         reserved_1y: of(own.reserved_1y).or(listed.reserved_1y.filter(below_own)),
         reserved_3y: of(own.reserved_3y).or(listed.reserved_3y.filter(below_own)),
-        basis: Basis::Own { line: own.line },
+        basis: Basis::Own { line: own.line, per_accelerator: own.per_accelerator, usd_per_unit: own.usd_per_unit },
         parts: Vec::new(),
         source: "own prices".into(),
         confidence: "high",

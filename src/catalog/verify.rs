@@ -72,8 +72,8 @@ impl Catalog {
             let quotes = ONE_PRICE.into_iter().filter_map(listed).filter(|(_, quote)| !quote.basis.is_estimate());
             let prices: Vec<(&str, Money)> = quotes.filter_map(|(region, it)| Some((region, it.on_demand?))).collect();
             let Some(((first, base), rest)) = prices.split_first() else { continue };
-            // Sums of rounded parts differ in their last digits.
-            let differs = |price: &Money| (price.usd() / base.usd() - 1.0).abs() > 1e-4;
+            // Sums of parts differ from published prices by less than a hundredth.
+            let differs = |price: &Money| (price.usd() / base.usd() - 1.0).abs() > 0.01;
             doubts.extend(rest.iter().filter(|(_, price)| differs(price)).map(|(region, price)| {
                 format!(
                     "gcp {} {region}: costs ${}, and ${} in {first}, where one price holds",

@@ -153,6 +153,8 @@ keys! {
     Impossible "impossible" Text;
     /// A slice of an accelerator that is asked for: a MIG profile such as 1g.10gb.
     Slice "slice" Text;
+    /// So many pods share one accelerator: time-slicing, MPS.
+    SharedBy "shared_by" Number;
     /// Virtual CPUs: of the machine (rented) or asked for by the pod (requested).
     Cpus "cpus" Number;
     /// CPUs that the pod may use at most.

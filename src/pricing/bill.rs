@@ -5,7 +5,7 @@ use super::attached::attached;
 use super::complete::plain;
 use super::hours::hours;
 use super::purchase::{Bought, Variant, buy};
-use super::share::{on_any_machine, pod_variants};
+use super::share::{Share, on_any_machine, pod_variants};
 use super::unit::{dollars, unit};
 use super::{Bill, HOURS_PER_MONTH, Item, Scenario, Settings, Status, Step};
 
@@ -80,18 +80,18 @@ impl<'a> Pricing<'a> {
         &self,
         provider: &str,
         machines: Vec<Machine<'a>>,
-        share: impl Fn(&Machine<'a>) -> Option<(f64, String)>,
+        share: impl Fn(&Machine<'a>) -> Option<Share>,
     ) -> Vec<Variant<'a>> {
         let (region, region_step) = self.region(provider);
         let variant = |machine: Machine<'a>| {
             let mut unit = unit(self.catalog, self.settings, &machine, &region);
             region_step.clone().into_iter().for_each(|step| unit.say(step));
-            let share = share(&machine);
-            let part = share.as_ref().map_or(1.0, |(part, _)| *part);
-            if let Some((part, why)) = share {
-                unit = unit.times(part, &why);
+            let mut whole = Share { part: 1.0, ..Share::default() };
+            if let Some(share) = share(&machine) {
+                unit = unit.times(share.part, &share.why);
+                whole = share;
             }
-            Variant { machine, region: region.clone(), unit, share: part }
+            Variant { machine, region: region.clone(), unit, share: whole.part, stranded: whole.stranded }
         };
         machines.into_iter().map(variant).collect()
     }
@@ -229,6 +229,7 @@ impl<'a> Pricing<'a> {
             as_of: first.unit.as_of.clone(),
             attached: attached(self.catalog, self.resource, count),
             licence: licence(self.resource),
+            stranded: first.stranded,
             stale: self.stale(first),
             ..Item::default()
         };

@@ -100,6 +100,8 @@ pub struct Item {
     pub attached: Option<Attached>,
     /// Software whose licence costs more than this, if there is any.
     pub licence: Option<String>,
+    /// Pods: accelerators of the machine that nobody can use beside one of them, for want of CPUs or memory.
+    pub stranded: f64,
     /// Why the price is too old to be relied on, if it is.
     pub stale: Option<String>,
 }

@@ -33,6 +33,8 @@ pub(super) struct Variant<'c> {
     pub(super) unit: Unit,
     /// The part of the machine that is paid for; 1 for a whole one.
     pub(super) share: f64,
+    /// Accelerators that its CPUs or memory leave to nobody.
+    pub(super) stranded: f64,
 }
 
 impl Variant<'_> {

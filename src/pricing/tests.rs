@@ -419,3 +419,20 @@ fn a_pod_larger_than_any_machine_says_so() {
     let (_, item) = one(pod(&[(Key::Provider, "aws"), (Key::AcceleratorCount, "16"), (Key::Accelerator, "H100")]));
     assert_eq!(item.status, Status::Unpriced("no machine of aws carries 16 of H100-80GB".into()));
 }
+
+#[test]
+fn shared_accelerators_are_paid_by_part_and_stranded_ones_are_told() {
+    let pod_on = |facts: &[(Key, &str)]| {
+        let mut all = vec![(Key::Provider, "aws"), (Key::Region, "us-east-1"), (Key::Machine, "g5.12xlarge")];
+        all.extend(facts);
+        one(pod(&all)).1
+    };
+    // A quarter of one of four: 5 / 4 / 4
+    let shared = pod_on(&[(Key::AcceleratorCount, "1"), (Key::SharedBy, "4")]);
+    assert_eq!((hourly(&shared).1, shared.stranded), (0.3125, 0.0));
+    // Half of the CPUs and one of four accelerators: one more is of no use to anybody.
+    let by_cpu = pod_on(&[(Key::AcceleratorCount, "1"), (Key::Cpus, "24")]);
+    assert_eq!((hourly(&by_cpu).1, by_cpu.stranded), (2.5, 1.0));
+    let told = by_cpu.steps.iter().any(|step| step.text.contains("leaves 1 of 4 accelerators to nobody"));
+    assert!(told, "{:#?}", by_cpu.steps);
+}

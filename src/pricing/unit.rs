@@ -187,7 +187,19 @@ fn origin(quote: &Quote<'_>, machine: &Machine<'_>, region: &str, scenario: Scen
     let sum = if quote.parts.is_empty() { "" } else { "the sum of these, " };
     let place = |region: &str| if region == "*" { "everywhere".to_owned() } else { format!("in {region}") };
     match &quote.basis {
-        Basis::Own { line } => format!("{name} in {region} {way}: own price, line {line}"),
+        Basis::Own { line, per_accelerator, usd_per_unit } => {
+            let rate = *usd_per_unit as f64 / 1e6;
+            let accelerators = if *per_accelerator { machine.count } else { 1.0 };
+            let stated = listed(quote, scenario).unwrap_or_default().usd() / rate / accelerators;
+            let mut text = format!("{name} in {region} {way}: own price, line {line}, {}", plain(stated));
+            if *per_accelerator {
+                text.push_str(&format!(" for each of {} {}", plain(machine.count), machine.accelerator));
+            }
+            if rate != 1.0 {
+                text.push_str(&format!(", x {} dollars", plain(rate)));
+            }
+            text
+        }
         Basis::Refreshed { region: of } => format!("{name} {} {way}: {sum}refreshed row, {row}", place(of)),
         Basis::Listed { region: of } => format!("{name} {} {way}: {sum}{row}", place(of)),
         // Parts are at the prices of the region already.

@@ -296,7 +296,7 @@ fn every_sum_can_be_done_again_from_what_is_printed() {
         ("google_tpu_v2_vm.chips", 4, "chips"),
         ("lambdalabs_instance.cloud", 2, "everywhere"),
         ("google_container_node_pool.l4", 4, "10% off the list of gcp"),
-        ("Deployment/share", 4, "16 of its 24 CPUs"),
+        ("Deployment/share", 4, "16 of its 24 CPUs, which leaves 0.33 of 2 accelerators to nobody"),
         ("CronJob/nightly", 4, "30.4 starts a month of at most 1.5 hours each"),
     ] {
         let text = explained(&place, address);

@@ -122,7 +122,7 @@ fn a_list_that_lost_half_of_its_machines_is_refused_as_a_whole() {
         let first = KNOWN.lines().find(|line| line.starts_with(&format!("{},", vendor.name()))).unwrap();
         let cells: Vec<&str> = first.split(',').collect();
         for at in 0..20 {
-            known.push_str(&first.replacen(cells[1], &format!("{}-{at}", cells[1]), 1));
+            known.push_str(&first.replacen(cells[1], &format!("lost-{at}"), 1));
             known.push('\n');
         }
         let server = Server::start(good);

@@ -161,6 +161,8 @@ pub(super) struct Price {
     pub(super) usd_per_month: Option<Bounds>,
     /// Disks, billed apart.
     pub(super) attached_usd_per_month: Option<Bounds>,
+    /// Accelerators that nobody can use beside one pod.
+    pub(super) stranded_accelerators: Number,
     pub(super) as_of: Option<String>,
     pub(super) stale: Option<String>,
     /// What this price leaves out.
@@ -181,6 +183,7 @@ impl Price {
             usd_per_hour: item.and_then(|item| item.per_hour).map(|range| range.expected.into()),
             usd_per_month: item.and_then(|item| item.monthly).map(Into::into),
             attached_usd_per_month: item.and_then(|item| item.attached.as_ref()).map(|it| it.monthly.into()),
+            stranded_accelerators: Number(item.map_or(0.0, |item| item.stranded)),
             as_of: item.and_then(|item| item.as_of.clone()),
             stale: item.and_then(|item| item.stale.clone()),
             not_included: item.map(not_included).unwrap_or_default(),

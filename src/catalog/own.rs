@@ -78,6 +78,18 @@ impl OwnPrices {
         })
     }
 
+    /// Provider and name of each machine that a line describes, once.
+    pub(super) fn machines(&self) -> impl Iterator<Item = (&str, &str)> {
+        let describes = |row: &&OwnPrice| row.accelerator_count.is_some() && !row.accelerator.is_empty();
+        let is_plain = |text: &str| !text.is_empty() && !text.contains(['*', '#']);
+        let rows =
+            self.rows.iter().filter(describes).filter(move |row| is_plain(&row.provider) && is_plain(&row.machine));
+        let mut seen = std::collections::BTreeSet::new();
+        rows.map(|row| (&*row.provider, &*row.machine)).filter(move |(provider, machine)| {
+            seen.insert((provider.to_ascii_lowercase(), machine.to_ascii_lowercase()))
+        })
+    }
+
     /// The line that describes a machine: its name without wildcards, its accelerator and how many of it.
     pub(super) fn machine(&self, provider: &str, name: &str) -> Option<(&OwnPrice, f64)> {
         self.rows.iter().rev().find_map(|row| {

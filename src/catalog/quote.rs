@@ -116,6 +116,10 @@ impl Catalog {
             }
             regions.sort_unstable();
             regions.dedup();
+            if regions.is_empty() {
+                // Only a line of the user's own describes it.
+                regions.push("*");
+            }
             let offer = |region| Some(Offer { machine: machine.clone(), region, quote: self.quote(&machine, region)? });
             regions.into_iter().filter_map(offer).collect::<Vec<_>>()
         })

@@ -153,7 +153,11 @@ fn hosts<'a>(pricing: &Pricing<'a>, provider: &str, accelerator: &str, devices: 
         machines.extend(catalog.tpu(accelerator, devices));
         machines.extend(smallest_host(pricing, accelerator, devices));
     }
-    machines.retain(|machine| machine.count >= devices && catalog.retired(machine).is_none());
+    machines.retain(|machine| machine.count >= devices);
+    let current = |machine: &Machine<'_>| catalog.retired(machine).is_none();
+    if machines.iter().any(current) {
+        machines.retain(current);
+    }
     let holds = |key: Key, has: Option<f64>| !matches!((pricing.resource.number(key), has), (Some(asked), Some(has)) if asked > has);
     let large = |machine: &Machine<'_>| holds(Key::Cpus, machine.cpus) && holds(Key::Memory, machine.memory_gib);
     // Where no machine holds the pod, its share of the one that comes nearest still says what it would cost.

@@ -436,3 +436,24 @@ fn shared_accelerators_are_paid_by_part_and_stranded_ones_are_told() {
     let told = by_cpu.steps.iter().any(|step| step.text.contains("leaves 1 of 4 accelerators to nobody"));
     assert!(told, "{:#?}", by_cpu.steps);
 }
+
+#[test]
+fn a_part_of_a_device_is_one_to_whoever_asks_for_it() {
+    let text = "provider,machine,accelerator,accelerator_count,on_demand_usd_per_hour\ngcp,g9-half,L4,0.5,1\n";
+    let catalog = Catalog::examples().with_prices("own.csv", text).unwrap();
+    let impossible = |count: &str| {
+        let facts = [
+            (Key::Provider, "gcp"),
+            (Key::Machine, "g9-half"),
+            (Key::Accelerator, "L4"),
+            (Key::AcceleratorCount, count),
+        ];
+        let mut inventory = Inventory { resources: vec![rented(&facts)], ..Inventory::default() };
+        complete(&mut inventory, &catalog, &Settings::default());
+        let machine = &inventory.resources[0];
+        assert_eq!(machine.number(Key::AcceleratorCount), Some(0.5));
+        machine.text(Key::Impossible).map(str::to_owned)
+    };
+    assert_eq!(impossible("1"), None);
+    assert_eq!(impossible("2"), Some("g9-half carries 0.5 L4, not 2".to_owned()));
+}

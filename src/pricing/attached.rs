@@ -32,7 +32,7 @@ pub(super) fn attached(catalog: &Catalog, resource: &Resource, count: Option<Ran
     let mut each = Money::ZERO;
     for disk in &resource.disks {
         match of_one_machine(catalog, resource, disk, &mut attached) {
-            Ok(price) => each = each + price,
+            Ok(price) => each += price,
             Err(why) if attached.not_known.contains(&why) => {}
             Err(why) => attached.not_known.push(why),
         }

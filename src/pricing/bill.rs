@@ -215,6 +215,7 @@ impl<'a> Pricing<'a> {
             let text = format!("it may be any of {} machines, from {low} to {high}", variants.len());
             steps.push(Step { text, result: Some(per_hour.expected) });
         }
+        let hours_because = hours_step.as_ref().map(|step| step.text.clone());
         steps.extend(hours_step);
         let status = match (first.unit.status(), bought.estimated) {
             (Status::Priced, Some(why)) => Status::Estimated(why),
@@ -225,6 +226,7 @@ impl<'a> Pricing<'a> {
             status,
             per_hour: Some(per_hour),
             hours_per_month: hours.expected,
+            hours_because,
             count,
             as_of: first.unit.as_of.clone(),
             attached: attached(self.catalog, self.resource, count),

@@ -91,6 +91,8 @@ pub struct Item {
     /// The same, bought differently; missing where that price is not known or does not exist.
     pub monthly_if: BTreeMap<Scenario, MoneyRange>,
     pub hours_per_month: f64,
+    /// What says so, where it is not simply the whole month.
+    pub hours_because: Option<String>,
     pub count: Option<Range>,
     /// How the price came to be, in order, for `gpulint explain`.
     pub steps: Vec<Step>,

@@ -159,6 +159,8 @@ pub(super) struct Price {
     pub(super) reason: Option<String>,
     pub(super) usd_per_hour: Option<Number>,
     pub(super) usd_per_month: Option<Bounds>,
+    pub(super) hours_per_month: Number,
+    pub(super) hours_because: Option<String>,
     /// Disks, billed apart.
     pub(super) attached_usd_per_month: Option<Bounds>,
     /// Accelerators that nobody can use beside one pod.
@@ -182,6 +184,8 @@ impl Price {
             reason,
             usd_per_hour: item.and_then(|item| item.per_hour).map(|range| range.expected.into()),
             usd_per_month: item.and_then(|item| item.monthly).map(Into::into),
+            hours_per_month: Number(item.map_or(pricing::HOURS_PER_MONTH, |item| item.hours_per_month)),
+            hours_because: item.and_then(|item| item.hours_because.clone()),
             attached_usd_per_month: item.and_then(|item| item.attached.as_ref()).map(|it| it.monthly.into()),
             stranded_accelerators: Number(item.map_or(0.0, |item| item.stranded)),
             as_of: item.and_then(|item| item.as_of.clone()),

@@ -23,6 +23,9 @@ pub struct Attached {
 /// Machines whose price contains their local disks (Google's page of accelerator-optimized machines, 2026-05).
 const WITH_LOCAL_DISKS: [&str; 3] = ["a2-ultragpu-*", "a3-*", "a4*"];
 
+/// A text may have any number of disks: of those that have no price, so many reasons are kept.
+const MOST_CAUSES: usize = 16;
+
 /// The disks of each machine, for whole months: a disk is paid for while its machine is stopped.
 pub(super) fn attached(catalog: &Catalog, resource: &Resource, count: Option<Range>) -> Option<Attached> {
     if resource.disks.is_empty() {
@@ -33,7 +36,7 @@ pub(super) fn attached(catalog: &Catalog, resource: &Resource, count: Option<Ran
     for disk in &resource.disks {
         match of_one_machine(catalog, resource, disk, &mut attached) {
             Ok(price) => each += price,
-            Err(why) if attached.not_known.contains(&why) => {}
+            Err(why) if attached.not_known.len() == MOST_CAUSES || attached.not_known.contains(&why) => {}
             Err(why) => attached.not_known.push(why),
         }
     }

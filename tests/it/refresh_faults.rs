@@ -12,9 +12,7 @@ use gpulint::http::Kind;
 use gpulint::refresh::{Update, Vendor};
 
 use crate::forge::server::{Answer, Received, Server};
-use crate::refresh::{
-    KEY, KNOWN, answered, catalog_of, empty_directory, good, program, read, refreshed_over, row, usd,
-};
+use crate::refresh::{KEY, KNOWN, answered, catalog_of, empty_directory, good, program, refreshed_over, row, usd};
 
 /// Bytes in the form of gzip, not made smaller.
 fn gzip(bytes: &[u8]) -> Vec<u8> {

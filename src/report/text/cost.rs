@@ -48,6 +48,10 @@ fn row(resource: &Resource, item: Option<&Item>) -> Vec<String> {
         Some(Status::Estimated(_)) => format!("~{price}"),
         _ => price,
     };
+    let price = match item.and_then(|item| item.stale.as_ref()) {
+        Some(_) => format!("{price} old"),
+        None => price,
+    };
     let mut cells =
         vec![shown(&resource.address), said(resource, Key::Machine), accelerators(resource), count(resource), price];
     cells.push(item.map_or_else(String::new, |item| trimmed(item.hours_per_month)));

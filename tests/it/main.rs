@@ -21,6 +21,7 @@ mod pricing_data;
 mod readme;
 mod refresh;
 mod refresh_faults;
+mod rendering;
 mod schema;
 mod terraform;
 mod terraform_resources;

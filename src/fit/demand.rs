@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::hardware::{Device, device};
 use super::workload::{Engine, Method, Optimizer, Recompute, Sharding, Task, Training, Workload};
-use crate::catalog::{Catalog, Identification, Identified, Modality, Model, Precision};
+use crate::catalog::{Catalog, Identification, Identified, Modality, Model, Precision, Slice};
 use crate::inventory::{Fact, Key, Known, Origin, Resource, Value};
 
 /// What a workload asks of its accelerators, whichever these are.
@@ -305,7 +305,7 @@ impl<'r> Reader<'r> {
         let count = self.number(Key::AcceleratorCount)?.unwrap_or(1.0);
         if let Some(profile) = self.text(Key::Slice)? {
             match catalog.mig(name, profile) {
-                Some(slice) => device.usable_gib = slice.memory_gib * 0.97,
+                Some(slice) => device.usable_gib = slice_gib(&slice),
                 None => return Self::missing(format!("{name} has no slices of {profile}"), Key::Slice),
             }
         } else if count < 1.0 {
@@ -314,6 +314,11 @@ impl<'r> Reader<'r> {
         }
         Ok((device, count.max(1.0)))
     }
+}
+
+/// What a slice leaves to a program, of the memory that its profile names.
+pub(super) fn slice_gib(slice: &Slice<'_>) -> f64 {
+    slice.memory_gib * 0.97
 }
 
 /// How a program manages memory.

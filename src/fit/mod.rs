@@ -47,6 +47,21 @@ pub struct Assessment {
     pub breakdown: BTreeMap<&'static str, f64>,
     /// The cheapest configuration of the same provider on which it fits with a margin, if it costs less.
     pub smallest: Option<Choice>,
+    /// The same with weights in eight bits, where these have more and it is cheaper still.
+    pub quantized: Option<Choice>,
+    /// The smallest slice of the same accelerator on which it fits with a margin.
+    pub fraction: Option<Fraction>,
+}
+
+/// A part of an accelerator that could be used instead of all of it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Fraction {
+    /// `1g.10gb`
+    pub profile: String,
+    /// So many of them are one accelerator.
+    pub instances: u32,
+    pub need_gib: f64,
+    pub budget_gib: f64,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -200,3 +200,30 @@ fn names_of_a_library_and_of_resources_lead_to_models() {
     assert_eq!(fact.value().unwrap().model, "meta-llama/Llama-3.1-8B");
     assert!(matches!(fact.origin(), Some(Origin::Inferred(_))));
 }
+
+#[test]
+fn slices_and_eight_bits_are_alternatives_too() {
+    let small = || {
+        h100().with(Key::Provider, "aws").with(Key::Model, "Qwen/Qwen2.5-1.5B-Instruct").number(Key::Context, 4096.0)
+    };
+    let fact = small().assess();
+    let fraction = fact.value().unwrap().fraction.clone().unwrap();
+    assert_eq!((&*fraction.profile, fraction.instances), ("1g.10gb", 7));
+    let large =
+        h100().with(Key::Provider, "aws").with(Key::Model, "meta-llama/Llama-3.1-8B").number(Key::Context, 32768.0);
+    let fact = large.assess();
+    let assessment = fact.value().unwrap();
+    let (smallest, quantized) = (assessment.smallest.as_ref().unwrap(), assessment.quantized.as_ref().unwrap());
+    assert!(quantized.per_hour < smallest.per_hour, "{smallest:?} {quantized:?}");
+    assert!(has_no_quantized(small().with(Key::Precision, "awq").assess()));
+}
+
+fn has_no_quantized(fact: Fact<Assessment>) -> bool {
+    fact.value().unwrap().quantized.is_none()
+}
+
+#[test]
+fn more_parallelism_than_accelerators_is_unknown() {
+    let pod = h100().with(Key::Model, "meta-llama/Llama-3.1-8B").number(Key::TensorParallel, 2.0);
+    assert_eq!(pod.assess().why(), Some("it is to run on 2 accelerators and has 1"));
+}

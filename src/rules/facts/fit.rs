@@ -21,7 +21,7 @@ static CHOICE: LazyLock<Records> = LazyLock::new(|| {
             count: Type::Double, "Accelerators that are paid for: of the machine, or of the pod's part of it." => |asking, id| choice(asking, id, |it| Value::Double(it.count));
             devices: Type::Double, "Accelerators of it that the workload uses." => |asking, id| choice(asking, id, |it| Value::Double(it.devices));
             hourly: Type::Double, "Dollars an hour." => |asking, id| choice(asking, id, |it| Value::Double(it.per_hour.usd()));
-            monthly: MONEY.holds(), "As many of them as there are now, for a month." => |asking, id| money(asking, id, Sum::Smallest);
+            monthly: MONEY.holds(), "As many of them as there are now, for a month." => |asking, id| money(asking, id / 2, if id.is_multiple_of(2) { Sum::Smallest } else { Sum::Quantized });
             need_gib: Type::Double, "Memory that is needed of each accelerator." => |asking, id| choice(asking, id, |it| Value::Double(it.need_gib));
             budget_gib: Type::Double, "Memory that each accelerator has for it." => |asking, id| choice(asking, id, |it| Value::Double(it.budget_gib));
         },
@@ -44,7 +44,19 @@ pub(super) static FIT: LazyLock<Records> = LazyLock::new(|| {
             need_gib: Type::Double, "Memory that is needed of each accelerator." => |asking, id| of(asking, id, |it| Value::Double(it.need_gib));
             budget_gib: Type::Double, "Memory that each accelerator has for it." => |asking, id| of(asking, id, |it| Value::Double(it.budget_gib));
             smallest: CHOICE.holds(), "The cheapest that fits with a margin, where it costs less." => |asking, id| of(asking, id, |it| match it.smallest {
-                Some(_) => CHOICE.value(id),
+                Some(_) => CHOICE.value(id * 2),
+                None => Value::Absent,
+            });
+            quantized: CHOICE.holds(), "The cheapest with weights in eight bits, where that is cheaper still." => |asking, id| of(asking, id, |it| match it.quantized {
+                Some(_) => CHOICE.value(id * 2 + 1),
+                None => Value::Absent,
+            });
+            fraction: Type::Text, "The smallest slice of the same accelerator that would hold it, a MIG profile." => |asking, id| of(asking, id, |it| match &it.fraction {
+                Some(fraction) => Value::text(&*fraction.profile),
+                None => Value::Absent,
+            });
+            fraction_instances: Type::Double, "How many of these slices one accelerator has." => |asking, id| of(asking, id, |it| match &it.fraction {
+                Some(fraction) => Value::Double(f64::from(fraction.instances)),
                 None => Value::Absent,
             });
         },
@@ -68,6 +80,10 @@ fn of(asking: &Asking<'_>, id: u32, read: impl Fn(&Assessment) -> Value) -> Valu
     }
 }
 
+/// Each resource has two choices: the smallest as it is, and the smallest with quantized weights.
 fn choice(asking: &Asking<'_>, id: u32, read: impl Fn(&Choice) -> Value) -> Value {
-    of(asking, id, |it| it.smallest.as_ref().map_or(Value::Absent, &read))
+    of(asking, id / 2, |it| {
+        let chosen = if id.is_multiple_of(2) { &it.smallest } else { &it.quantized };
+        chosen.as_ref().map_or(Value::Absent, &read)
+    })
 }

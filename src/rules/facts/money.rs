@@ -5,6 +5,7 @@ use std::sync::LazyLock;
 use super::table::{Records, rows};
 use super::{Asking, End, kinds, unknown_price};
 use crate::catalog::{Money, MoneyRange};
+use crate::fit::{Assessment, Choice};
 use crate::pricing::{HOURS_PER_MONTH, Item, Scenario, Status};
 use crate::rules::cel::{Type, Value};
 
@@ -84,12 +85,13 @@ pub(super) enum Sum {
     Reserved1y,
     Reserved3y,
     Smallest,
+    Quantized,
     Saves,
     Rented,
     Requested,
 }
 
-const SUMS: [Sum; 10] = [
+const SUMS: [Sum; 11] = [
     Sum::Monthly,
     Sum::Hourly,
     Sum::OnDemand,
@@ -97,6 +99,7 @@ const SUMS: [Sum; 10] = [
     Sum::Reserved1y,
     Sum::Reserved3y,
     Sum::Smallest,
+    Sum::Quantized,
     Sum::Saves,
     Sum::Rented,
     Sum::Requested,
@@ -136,18 +139,19 @@ fn range(asking: &Asking<'_>, id: u32, sum: Sum) -> Option<MoneyRange> {
         Sum::Spot => if_bought(Scenario::Spot),
         Sum::Reserved1y => if_bought(Scenario::Reserved1y),
         Sum::Reserved3y => if_bought(Scenario::Reserved3y),
-        Sum::Smallest => smallest(asking, id),
+        Sum::Smallest => instead(asking, id, |it| it.smallest.as_ref()),
+        Sum::Quantized => instead(asking, id, |it| it.quantized.as_ref()),
         Sum::Saves => asking.saves,
         Sum::Rented => Some(asking.world.bill.rented),
         Sum::Requested => Some(asking.world.bill.requested),
     }
 }
 
-/// The smaller machine for as many hours, as often.
-fn smallest(asking: &Asking<'_>, id: u32) -> Option<MoneyRange> {
+/// Another machine for as many hours, as often.
+fn instead(asking: &Asking<'_>, id: u32, chosen: fn(&Assessment) -> Option<&Choice>) -> Option<MoneyRange> {
     let resource = asking.world.inventory.resources.get(id as usize)?;
     let item = asking.item(id)?;
-    let choice = asking.world.fit.get(id as usize)?.value()?.smallest.as_ref()?;
+    let choice = chosen(asking.world.fit.get(id as usize)?.value()?)?;
     let count = item.count.or(resource.count.value().copied())?;
     let hours = if item.hours_per_month > 0.0 { item.hours_per_month } else { HOURS_PER_MONTH };
     let monthly = |count: f64| choice.per_hour.times(hours * if count.is_finite() { count } else { 0.0 });

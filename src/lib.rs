@@ -23,6 +23,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use catalog::{Catalog, MoneyRange};
+use diagnostic::Diagnostic;
 use fit::Assessment;
 use inventory::{Fact, Inventory, Resource, ResourceId, Role};
 use pricing::{Bill, LeftOut};
@@ -73,8 +74,10 @@ pub fn analyze(sources: &Sources, paths: &[String], settings: &Settings) -> Anal
     let fits = fit::assess_all(&inventory, &bill, &settings.catalog, &settings.pricing);
     let world = World { inventory: &inventory, bill: &bill, fit: &fits, today: settings.today };
     let judgement = settings.rules.judge(&world);
+    let mut findings = judgement.findings;
+    findings.extend(unreadable(&inventory, &settings.rules));
     Analysis {
-        findings: judgement.findings,
+        findings,
         undetermined: judgement.undetermined,
         broken_rules: judgement.failures,
         inventory,
@@ -86,9 +89,21 @@ pub fn analyze(sources: &Sources, paths: &[String], settings: &Settings) -> Anal
     }
 }
 
+/// Text that Terraform or kubectl would refuse.
+fn unreadable(inventory: &Inventory, rules: &Rules) -> Vec<Finding> {
+    let refused = inventory.diagnostics.iter().filter(|it| it.unreadable);
+    let say = |it: &Diagnostic| {
+        let mut finding = rules.say("unreadable", it.message.clone(), it.help.clone(), it.span?)?;
+        let notes = it.notes.iter().filter_map(|(span, note)| Some(((*span)?, note.clone())));
+        finding.related.extend(notes);
+        Some(finding)
+    };
+    refused.filter_map(say).collect()
+}
+
 impl Analysis {
     /// Keeps what stands in these files: resources of which some fact does, and what is said about them.
-    pub fn keep(&mut self, sources: &Sources, files: &BTreeSet<String>) {
+    pub fn keep(&mut self, sources: &Sources, files: &BTreeSet<String>) -> Kept {
         let stands = |span: Span| files.contains(&sources.path(sources.origin(span).file));
         let kept: Vec<bool> = self.inventory.resources.iter().map(|it| places(it).any(stands)).collect();
         let mut moved: Vec<Option<ResourceId>> = Vec::with_capacity(kept.len());
@@ -97,15 +112,9 @@ impl Analysis {
             moved.push(keep.then_some(ResourceId(next)));
             next += usize::from(*keep);
         }
-        let keeps = |resource: &mut Option<ResourceId>, span: Span| match resource {
-            Some(id) => {
-                *resource = moved.get(id.0).copied().flatten();
-                resource.is_some()
-            }
-            None => stands(span),
-        };
-        self.findings.retain_mut(|it| keeps(&mut it.resource, it.span));
-        self.undetermined.retain_mut(|it| keeps(&mut it.resource, it.span));
+        let moves = Kept { moved };
+        self.findings.retain_mut(|it| moves.keeps(&mut it.resource, || stands(it.span)));
+        self.undetermined.retain_mut(|it| moves.keeps(&mut it.resource, || stands(it.span)));
         self.left_out.unknown_machines.retain(|it| stands(it.span));
         self.inventory.diagnostics.retain(|it| it.span.is_none_or(stands));
         self.inventory.skipped.retain(|it| files.contains(&it.path));
@@ -116,6 +125,7 @@ impl Analysis {
         let mut keep = kept.iter().copied();
         self.fits.retain(|_| keep.next().unwrap_or(true));
         self.total();
+        moves
     }
 
     /// Adds the bill up again.
@@ -129,6 +139,24 @@ impl Analysis {
         self.bill.requested = requested;
         self.bill.unpriced = self.bill.items.iter().filter(|it| it.monthly.is_none()).count();
         self.bill.oldest_row = self.bill.items.iter().filter_map(|it| it.as_of.clone()).min();
+    }
+}
+
+/// Which resources were kept, and their new places.
+pub struct Kept {
+    moved: Vec<Option<ResourceId>>,
+}
+
+impl Kept {
+    /// Whether something is kept that was said about a resource, or about the text itself.
+    pub fn keeps(&self, resource: &mut Option<ResourceId>, stands: impl FnOnce() -> bool) -> bool {
+        match resource {
+            Some(id) => {
+                *resource = self.moved.get(id.0).copied().flatten();
+                resource.is_some()
+            }
+            None => stands(),
+        }
     }
 }
 
@@ -149,11 +177,12 @@ struct Reading {
 
 /// Both front ends, as one inventory.
 fn read(sources: &Sources, paths: &[String], settings: &Settings) -> Reading {
-    let terraform::Reading { mut inventory, embedded, blocks, .. } =
+    let terraform::Reading { mut inventory, embedded, blocks, mut comments, .. } =
         terraform::read(sources, paths, &settings.terraform);
     let embedded: Vec<(FileId, String)> = embedded.into_iter().map(|it| (it.file, it.address)).collect();
-    let kubernetes::Reading { inventory: kubernetes, comments } =
-        kubernetes::read(sources, paths, &embedded, &settings.kubernetes);
+    let kubernetes = kubernetes::read(sources, paths, &embedded, &settings.kubernetes);
+    comments.extend(kubernetes.comments);
+    let kubernetes = kubernetes.inventory;
     inventory.resources.extend(kubernetes.resources);
     inventory.diagnostics.extend(kubernetes.diagnostics);
     inventory.skipped.extend(kubernetes.skipped);

@@ -69,7 +69,14 @@ while IFS= read -r path; do
 done <<<"$GPULINT_PATHS"
 
 verb=(check)
-[ -z "$base" ] || verb=(diff --base "$base")
+if [ -n "$base" ]; then
+  verb=(diff --base "$base")
+  # A name that is no part of an address leaves the report without links.
+  place=$(git rev-parse --show-prefix)
+  if [[ -n $GPULINT_HEAD && $place =~ ^[A-Za-z0-9._~/+=,@-]*$ ]]; then
+    verb+=(--files-url "$GITHUB_SERVER_URL/$GITHUB_REPOSITORY/blob/$GPULINT_HEAD/$place")
+  fi
+fi
 code=0
 gpulint "${verb[@]}" "${arguments[@]}" -- "${paths[@]:-.}" || code=$?
 

@@ -200,6 +200,11 @@ pub(super) const SCHEMAS: &[Schema] = &[
         ],
     },
     Schema {
+        name: "providers",
+        keys: 1,
+        columns: &[("provider", Text), ("class", Text), ("as_of", Text), ("source", Text), ("confidence", Text)],
+    },
+    Schema {
         name: "disks",
         keys: 4,
         columns: &[

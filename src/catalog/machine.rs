@@ -2,7 +2,7 @@ use std::borrow::Cow;
 
 use super::Catalog;
 use super::format::MACHINES;
-use super::table::{Cells, compare, covers};
+use super::table::{Block, Cells, compare, covers};
 
 /// A kind of machine with its accelerators.
 #[derive(Debug, Clone, PartialEq)]
@@ -127,11 +127,18 @@ impl Catalog {
         })
     }
 
-    /// All machines that have rows, in the order of provider and name.
+    /// All machines that have rows: those of the tables in the order of provider and name, then those that only an update
+    /// brought.
     pub fn machines(&self) -> impl Iterator<Item = Machine<'_>> {
         let table = self.block.table("prices");
+        let is_new = move |machine: &Machine<'_>| table.find(&[&*machine.provider, &*machine.name]).is_none();
+        let refreshed = self.refreshed.iter().flat_map(|block| self.machines_of(block)).filter(is_new);
+        self.machines_of(&self.block).chain(refreshed)
+    }
+
+    fn machines_of<'c>(&'c self, block: &'c Block) -> impl Iterator<Item = Machine<'c>> {
         let mut before = ("", "");
-        table.rows().filter_map(move |row| {
+        block.table("prices").rows().filter_map(move |row| {
             let mut key = row;
             let key = (key.text(), key.text());
             let is_new = key != before;

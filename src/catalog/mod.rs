@@ -6,6 +6,7 @@
 //! `machines_with` and `offers` walk through everything.
 
 mod accelerator;
+mod age;
 mod disk;
 mod format;
 mod machine;
@@ -17,13 +18,16 @@ mod own;
 mod precision;
 mod quote;
 mod table;
+mod verify;
 
 use own::OwnPrices;
 use table::Block;
 
 pub use table::covers;
+pub use verify::PER_ACCELERATOR_USD;
 
 pub use accelerator::{Accelerator, Slice};
+pub use age::{Ages, Class, is_stale};
 pub use disk::Disk;
 pub use format::{File, TableError, records};
 pub use machine::{Host, Machine, Recognized};
@@ -73,6 +77,14 @@ impl Catalog {
 
     fn of(block: Block) -> Self {
         Catalog { block, refreshed: None, own: OwnPrices::default(), models: Models::default() }
+    }
+
+    /// Where prices are looked up: `embedded`, `embedded, cached`, `embedded, cached, own`.
+    pub fn layers(&self) -> String {
+        let mut layers = vec!["embedded"];
+        layers.extend(self.refreshed.is_some().then_some("cached"));
+        layers.extend((!self.own.is_empty()).then_some("own"));
+        layers.join(", ")
     }
 
     /// With prices of the user's own, which come before all others. `path` is for messages.

@@ -232,7 +232,7 @@ fn is_point(name: &str, at: usize) -> bool {
     let rest = name[at + 1..].trim_start_matches(|c: char| c.is_ascii_digit());
     let size_follows = rest.starts_with('b') && !rest[1..].starts_with(|c: char| c.is_ascii_alphanumeric());
     let attached = number.len() < word.len();
-    !(quantization || number.contains(['_', '.']) || attached && size_follows)
+    !(quantization || number.contains(['_', '.']) || (attached && size_follows))
 }
 
 /// `llama3.1` is `llama 3.1` and `qwen2` is `qwen 2`, while `v0.1`, `a3b`, `q4`, `r1`, `int4` and `8x7b` stay together.

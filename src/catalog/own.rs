@@ -66,6 +66,10 @@ impl OwnPrices {
         Ok(OwnPrices { rows: rows.into() })
     }
 
+    pub(super) fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
     pub(super) fn find(&self, machine: &Machine<'_>, region: &str) -> Option<&OwnPrice> {
         self.rows.iter().rev().find(|row| {
             covers_or_blank(&row.provider, &machine.provider)

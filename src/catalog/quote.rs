@@ -94,19 +94,19 @@ impl Catalog {
         }
     }
 
-    /// Every row, in the order of provider, machine and region.
+    /// Every machine in every region that a row names.
     pub fn offers(&self) -> impl Iterator<Item = Offer<'_>> {
         self.machines().flat_map(move |machine| {
-            let table = self.block.table("prices");
-            let rows = table.range(&[&machine.provider, &machine.name]);
-            let offers: Vec<_> = rows
-                .filter_map(|index| {
-                    let region = region_of(table.row(index));
-                    let quote = self.quote(&machine, region)?;
-                    Some(Offer { machine: machine.clone(), region, quote })
-                })
-                .collect();
-            offers
+            let mut regions: Vec<&str> = Vec::new();
+            for block in [Some(&self.block), self.refreshed.as_ref()].into_iter().flatten() {
+                let table = block.table("prices");
+                let rows = table.range(&[&*machine.provider, &*machine.name]);
+                regions.extend(rows.map(|index| region_of(table.row(index))));
+            }
+            regions.sort_unstable();
+            regions.dedup();
+            let offer = |region| Some(Offer { machine: machine.clone(), region, quote: self.quote(&machine, region)? });
+            regions.into_iter().filter_map(offer).collect::<Vec<_>>()
         })
     }
 
@@ -334,6 +334,11 @@ fn region_of(mut row: Cells<'_>) -> &str {
     row.text();
     row.text();
     row.text()
+}
+
+/// The date of the on-demand price of a row.
+pub(super) fn date_of_row(row: Cells<'_>) -> &str {
+    read_quote(row).as_of
 }
 
 fn read_quote(mut row: Cells<'_>) -> Quote<'_> {

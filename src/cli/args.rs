@@ -33,6 +33,9 @@ pub(super) enum Verb {
     Inspect(Box<Inspect>),
     /// Look a machine or an accelerator up in the catalog
     Price(Box<Price>),
+    /// Version and age of prices; refresh them
+    #[command(subcommand)]
+    Catalog(super::catalog::Verb),
     /// How one price came to be, or what a rule is about
     Explain(Box<Explain>),
     /// Whether a model fits an accelerator, and the cheapest that does
@@ -68,6 +71,9 @@ pub(super) struct Price {
     /// In this region [default: each that lists the machine]
     #[arg(long)]
     pub(super) region: Option<String>,
+    /// `embedded`, `cached` (with what `gpulint catalog update` brought), or a CSV file of your own [default: cached]
+    #[arg(long, value_name = "embedded|cached|FILE")]
+    pub(super) prices: Option<PathBuf>,
     #[command(flatten)]
     pub(super) output: Output,
 }
@@ -199,6 +205,9 @@ pub(super) struct Diff {
     /// What the change is compared with: a branch, a tag, a commit, a directory or a plan as JSON
     #[arg(long, value_name = "REF|DIR")]
     pub(super) base: String,
+    /// Address of this directory at the commit under review, for links: https://github.com/OWNER/NAME/blob/SHA
+    #[arg(long, value_name = "URL", value_parser = files_url)]
+    pub(super) files_url: Option<String>,
     #[command(flatten)]
     pub(super) input: Input,
     #[command(flatten)]
@@ -257,6 +266,9 @@ pub(super) struct Input {
     /// Read no gpulint.toml
     #[arg(long, conflicts_with = "config")]
     pub(super) no_config: bool,
+    /// `embedded`, `cached` (with what `gpulint catalog update` brought), or a CSV file of your own [default: cached]
+    #[arg(long, value_name = "embedded|cached|FILE")]
+    pub(super) prices: Option<PathBuf>,
     /// Take settings, rules and prices from this commit instead of the files at hand
     #[arg(long, value_name = "REF", conflicts_with = "no_config")]
     pub(super) policy_ref: Option<String>,
@@ -324,7 +336,12 @@ impl Arguments {
             Some(Verb::Fit(fit)) => &mut fit.output,
             Some(Verb::Facts { output } | Verb::Rules(RulesVerb::List { output, .. })) => output,
             Some(
-                Verb::Explain(_) | Verb::Config(_) | Verb::Completions { .. } | Verb::Manual { .. } | Verb::Comment(_),
+                Verb::Explain(_)
+                | Verb::Catalog(_)
+                | Verb::Config(_)
+                | Verb::Completions { .. }
+                | Verb::Manual { .. }
+                | Verb::Comment(_),
             ) => return None,
         })
     }
@@ -335,6 +352,15 @@ fn assignment(text: &str) -> Result<(String, String), String> {
         Some((name, value)) if !name.trim().is_empty() => Ok((name.trim().to_owned(), value.to_owned())),
         _ => Err("expected NAME=VALUE".to_owned()),
     }
+}
+
+/// Nothing that could end a link in Markdown; without a slash at the end.
+fn files_url(text: &str) -> Result<String, String> {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-._~/%:@+=,".contains(c);
+    if !(text.starts_with("https://") || text.starts_with("http://")) || !text.chars().all(plain) {
+        return Err("expected https://HOST/PATH without spaces, brackets and quotes".to_owned());
+    }
+    Ok(text.trim_end_matches('/').to_owned())
 }
 
 fn level(name: &str) -> Result<Level, String> {

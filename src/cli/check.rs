@@ -1,14 +1,12 @@
 use super::args::Check;
 use super::gate::Gate;
 use super::session::Session;
-use super::verdicts::verdicts;
 use super::{Failure, Outcome, output};
 use crate::report::{self, Format};
 
 pub(super) fn run(arguments: &Check) -> Result<Outcome, Failure> {
     let session = Session::judging(&arguments.input, &arguments.selection)?;
-    let mut analysis = session.analyze();
-    let mut findings = verdicts(&session, &mut analysis);
+    let (analysis, mut findings) = session.judge();
     let gate = Gate::of(&arguments.threshold, &session.config);
     let failed = findings.iter().any(|decided| gate.stops(decided));
     findings.retain(|decided| gate.shows(decided));

@@ -6,13 +6,12 @@ use super::args::{Diff, Input};
 use super::gate::Gate;
 use super::git::Base;
 use super::session::Session;
-use super::verdicts::verdicts;
 use super::{Failure, Outcome, discover, output, place};
 use crate::Analysis;
 use crate::decide::{self, Decided};
 use crate::inventory::ResourceId;
 use crate::pricing::{ChangeKind, Delta, Side, delta};
-use crate::report::{self, Difference, Format, Verdict};
+use crate::report::{self, Difference, Format, Head, Verdict};
 
 pub(super) fn run(arguments: &Diff) -> Result<Outcome, Failure> {
     let mut head = Session::judging(&arguments.input, &arguments.selection)?;
@@ -33,7 +32,7 @@ pub(super) fn run(arguments: &Diff) -> Result<Outcome, Failure> {
         unchanged,
         fixed,
         base: arguments.base.clone(),
-        head: None,
+        head: arguments.files_url.clone().map(|url| Head { url }),
         notes,
         verdict: Verdict { blocked, setting: gate.setting.clone() },
     };
@@ -55,12 +54,11 @@ struct State<'a> {
 
 impl<'a> State<'a> {
     fn of(session: &'a Session, gate: &Gate) -> Result<State<'a>, Failure> {
-        let mut analysis = session.analyze();
+        let (analysis, mut findings) = session.judge();
         if let Some(missing) = session.missing() {
             return Err(Failure::new(format!("this partial clone does not hold `{missing}` of the base"))
                 .with_help("fetch the base as a whole: git fetch --refetch --no-filter origin"));
         }
-        let mut findings = verdicts(session, &mut analysis);
         findings.retain(|decided| gate.shows(decided));
         Ok(State { session, analysis, findings })
     }

@@ -4,6 +4,8 @@
 //! `output`. Nothing below this room prints.
 
 mod args;
+mod cache;
+mod catalog;
 mod check;
 mod ci;
 mod clock;
@@ -80,6 +82,7 @@ fn run(arguments: Arguments) -> Result<Outcome, Failure> {
         Some(Verb::Inspect(inspect)) => inspect::run(&inspect),
         Some(Verb::Comment(comment)) => comment::run(&comment),
         Some(Verb::Price(price)) => price::run(&price),
+        Some(Verb::Catalog(verb)) => catalog::run(&verb),
         Some(Verb::Explain(explain)) => explain::run(&explain),
         Some(Verb::Fit(fit)) => fit::run(&fit),
         Some(Verb::Rules(verb)) => rules::run(&verb),

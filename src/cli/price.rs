@@ -1,11 +1,11 @@
 use super::args::Price;
-use super::{Failure, Outcome, output};
+use super::{Failure, Outcome, output, prices};
 use crate::catalog::{Catalog, Machine, Offer};
 use crate::report::{self, Format};
 
 /// Looks a machine or an accelerator up.
 pub(super) fn run(arguments: &Price) -> Result<Outcome, Failure> {
-    let catalog = Catalog::embedded();
+    let (catalog, _) = prices::catalog(arguments.prices.as_deref())?;
     let offers = find(&catalog, arguments)?;
     output::write(&arguments.output, Format::Text, |format, _style| report::price(format, &offers))?;
     Ok(Outcome::Passed)

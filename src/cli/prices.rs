@@ -1,14 +1,43 @@
 //! What the configuration says about prices, as the pricing room takes it.
 
 use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
 
-use crate::catalog::Money;
+use super::{Failure, cache, ci};
+use crate::catalog::{Catalog, Money};
 use crate::config::{Config, Entry};
 use crate::pricing::{Contract, Owned, Purchased, Settings, Terms, Usage};
+use crate::source::Date;
+
+/// The catalog that `--prices` names, and whether it names a file of the user's own.
+pub(super) fn catalog(named: Option<&Path>) -> Result<(Catalog, bool), Failure> {
+    let word = named.map(|path| path.to_string_lossy());
+    match (word.as_deref(), named) {
+        (Some("embedded"), _) => Ok((Catalog::embedded(), false)),
+        (Some(word), Some(path)) if word != "cached" => {
+            let text =
+                fs::read_to_string(path).map_err(|error| Failure::new(format!("`{word}` cannot be read: {error}")))?;
+            Ok((lay_over(Catalog::embedded(), word, &text, 1.0)?, true))
+        }
+        _ => {
+            let directory = cache::directory(&ci::of_process);
+            let files = directory.map_or(Ok(Vec::new()), |directory| cache::read(&directory))?;
+            Ok((cache::lay_over(Catalog::embedded(), &files)?, false))
+        }
+    }
+}
+
+/// Lays prices of the user's own over a catalog.
+pub(super) fn lay_over(catalog: Catalog, shown: &str, text: &str, usd_per_unit: f64) -> Result<Catalog, Failure> {
+    catalog.with_prices_at(shown, text, usd_per_unit).map_err(|error| {
+        Failure::new(error.to_string()).with_help("the columns are those of the files in gpulint's `pricing` directory")
+    })
+}
 
 type Table<'a> = BTreeMap<&'a str, &'a Entry>;
 
-pub(super) fn settings(config: &Config) -> Settings {
+pub(super) fn settings(config: &Config, today: Date) -> Settings {
     let text = |path| config.text(path).map(|(text, _)| text.to_owned());
     let discounts = config.below("prices.discount");
     Settings {
@@ -19,6 +48,7 @@ pub(super) fn settings(config: &Config) -> Settings {
         contracts: config.tables("contracts").filter_map(|(_, table)| contract(&table)).collect(),
         owned: config.tables("hardware").filter_map(|(_, table)| owned(&table)).collect(),
         usage: config.tables("usage").map(|(_, table)| usage(&table)).collect(),
+        today: Some(today),
     }
 }
 

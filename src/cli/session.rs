@@ -8,7 +8,7 @@ use super::disk::{DiskTree, LARGEST_FILE_BYTES};
 use super::place::{self, Place};
 use super::policy::PolicyTree;
 use super::progress::Progress;
-use super::{Failure, Outcome, clock, discover, output, settings};
+use super::{Failure, Outcome, clock, discover, output, settings, verdicts};
 use crate::config::Config;
 use crate::decide::Decided;
 use crate::diagnostic::Diagnostic;
@@ -107,8 +107,8 @@ impl Session {
         let session = Session {
             settings: Settings {
                 terraform: terraform_options(input, &place)?,
-                pricing: super::prices::settings(&config),
-                catalog: settings::catalog(&sources, &config, &place)?,
+                pricing: super::prices::settings(&config, today),
+                catalog: settings::catalog(input, &sources, &config, &place)?,
                 today: Some(today),
                 ..Settings::default()
             },
@@ -168,15 +168,38 @@ impl Session {
         self.skipped.extend(out.into_iter().map(|path| Skipped { path, reason: reason.to_owned() }));
     }
 
+    /// For verbs that judge nothing: what stands in the files that were named.
     pub(super) fn analyze(&self) -> Analysis {
+        let mut analysis = self.analyze_all();
+        self.limit(&mut analysis, &mut Vec::new());
+        analysis
+    }
+
+    /// What was decided about each finding in the files that were named, in the order of files and lines.
+    pub(super) fn judge(&self) -> (Analysis, Vec<Decided>) {
+        let mut analysis = self.analyze_all();
+        let mut findings = verdicts::verdicts(self, &mut analysis);
+        self.limit(&mut analysis, &mut findings);
+        (analysis, findings)
+    }
+
+    fn analyze_all(&self) -> Analysis {
         let _progress = Progress::start(self.files.len());
         let mut analysis = crate::analyze(&self.sources, &self.files, &self.settings);
-        if let Some(only) = &self.only {
-            analysis.keep(&self.sources, only);
-        }
         analysis.inventory.skipped.extend(self.skipped.iter().cloned());
         analysis.inventory.skipped.sort();
         analysis
+    }
+
+    /// Leaves out what does not stand in the files that were named, if files were.
+    fn limit(&self, analysis: &mut Analysis, findings: &mut Vec<Decided>) {
+        let Some(only) = &self.only else { return };
+        let kept = analysis.keep(&self.sources, only);
+        findings.retain_mut(|decided| {
+            let finding = &mut decided.finding;
+            let stands = || only.contains(&self.sources.path(self.sources.origin(finding.span).file));
+            kept.keeps(&mut finding.resource, stands)
+        });
     }
 
     pub(super) fn report<'a>(&'a self, analysis: &'a Analysis, findings: &'a [Decided]) -> Report<'a> {
@@ -186,9 +209,13 @@ impl Session {
             inventory: &analysis.inventory,
             bill: &analysis.bill,
             findings,
+            rules: &self.settings.rules,
             undetermined: &analysis.undetermined,
             unknown_machines: &analysis.left_out.unknown_machines,
-            catalog: crate::report::Catalog::default(),
+            catalog: crate::report::Catalog {
+                version: format!("{} {}", env!("CARGO_PKG_VERSION"), self.settings.catalog.layers()),
+                as_of: self.settings.catalog.as_of().to_owned(),
+            },
         }
     }
 

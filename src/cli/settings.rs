@@ -3,7 +3,7 @@ use std::path::{Path, PathBuf};
 use super::args::{Input, Selection};
 use super::place::{self, Place};
 use super::policy::PolicyTree;
-use super::{Failure, output};
+use super::{Failure, output, prices};
 use crate::catalog::Catalog;
 use crate::config::{self, Config};
 use crate::diagnostic::{Diagnostic, Level};
@@ -63,19 +63,16 @@ pub(super) fn load(sources: &Sources, path: Option<&str>, place: &Place) -> Resu
     Err(refused(sources, &place.paths(), &wrong, &what).with_help("`gpulint config schema` lists every setting"))
 }
 
-/// The embedded catalog, with the user's own prices laid over it.
-pub(super) fn catalog(sources: &Sources, config: &Config, place: &Place) -> Result<Catalog, Failure> {
-    let catalog = Catalog::embedded();
-    let Some((path, _)) = config.text("prices.file") else { return Ok(catalog) };
+/// The catalog that `--prices` names, with the user's own prices laid over it.
+pub(super) fn catalog(input: &Input, sources: &Sources, config: &Config, place: &Place) -> Result<Catalog, Failure> {
+    let (catalog, has_own) = prices::catalog(input.prices.as_deref())?;
+    let Some((path, _)) = config.text("prices.file").filter(|_| !has_own) else { return Ok(catalog) };
     let shown = place.paths().show(path);
     let file = sources.open(path).map_err(|error| {
         Failure::new(format!("`{shown}` cannot be read: {error}")).with_help("`prices.file` in gpulint.toml names it")
     })?;
     let rate = config.number("prices.usd_per_unit").unwrap_or(1.0);
-    catalog.with_prices_at(&shown, &sources.text(file), rate).map_err(|error| {
-        Failure::new(format!("{}:{}: {}", error.path, error.line, error.message))
-            .with_help("the columns are those of the files in gpulint's `pricing` directory")
-    })
+    prices::lay_over(catalog, &shown, &sources.text(file), rate)
 }
 
 /// The built-in pages and the team's own, with what the configuration and the command line say about them. Pages that

@@ -1,5 +1,3 @@
-use std::collections::BTreeSet;
-
 use super::session::Session;
 use crate::Analysis;
 use crate::config::Suppress;
@@ -7,9 +5,6 @@ use crate::decide::{self, Configured, Decided, Grounds};
 
 /// What was decided about each finding, in the order of files and lines.
 pub(super) fn verdicts(session: &Session, analysis: &mut Analysis) -> Vec<Decided> {
-    let all = session.settings.rules.pages().iter().map(|page| page.name.clone());
-    let (ran, rules): (BTreeSet<String>, BTreeSet<String>) =
-        (all.clone().filter(|name| session.settings.rules.is_on(name)).collect(), all.collect());
     let configured = session.config.rules();
     let fixed = configured.iter().filter(|rule| rule.ignorable == Some(false));
     let fixed = fixed.map(|rule| (rule.name.to_owned(), rule.span)).collect();
@@ -22,8 +17,7 @@ pub(super) fn verdicts(session: &Session, analysis: &mut Analysis) -> Vec<Decide
         comments: &analysis.comments,
         calls: &calls,
         configured: session.config.suppressions().iter().map(configured_suppression).collect(),
-        rules: &rules,
-        ran: &ran,
+        rules: &session.settings.rules,
         fixed: &fixed,
         require_reason: session.config.flag("require-reason").unwrap_or(false),
         today: session.today,

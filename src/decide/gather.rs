@@ -1,10 +1,8 @@
 use std::collections::BTreeSet;
 
 use super::cover::{self, Target};
-use super::{BROKEN, Grounds, complaint};
-use crate::diagnostic::{Level, nearest};
+use super::{Complaints, Grounds};
 use crate::inventory::{Fact, FrontEnd, Resource, ResourceId};
-use crate::rules::Finding;
 use crate::source::{self, DIRECTIVE_EXAMPLE, Date, Span};
 
 /// An annotation that silences the rule that follows.
@@ -20,10 +18,9 @@ pub(super) struct Suppression {
 }
 
 /// Every suppression that is well formed, and what is wrong with the others.
-pub(super) fn gather(grounds: &Grounds) -> (Vec<Suppression>, Vec<Finding>) {
-    let mut complaints = Vec::new();
-    let mut all = comments(grounds, &mut complaints);
-    all.extend(annotations(grounds, &mut complaints));
+pub(super) fn gather(grounds: &Grounds, complaints: &mut Complaints) -> Vec<Suppression> {
+    let mut all = comments(grounds, complaints);
+    all.extend(annotations(grounds, complaints));
     all.extend(grounds.configured.iter().map(|it| Suppression {
         rules: it.rules.clone(),
         target: Target::Pattern { address: it.address.clone(), path: it.path.clone() },
@@ -31,11 +28,11 @@ pub(super) fn gather(grounds: &Grounds) -> (Vec<Suppression>, Vec<Finding>) {
         reason: it.reason.clone(),
         span: it.span,
     }));
-    all.retain_mut(|suppression| keep(suppression, grounds, &mut complaints));
-    (all, complaints)
+    all.retain_mut(|suppression| keep(suppression, grounds, complaints));
+    all
 }
 
-fn comments(grounds: &Grounds, complaints: &mut Vec<Finding>) -> Vec<Suppression> {
+fn comments(grounds: &Grounds, complaints: &mut Complaints) -> Vec<Suppression> {
     // Text that several resources are made of is read several times, its comments with it.
     let places: BTreeSet<Span> = grounds.comments.iter().map(|span| grounds.sources.origin(*span)).collect();
     let mut found = Vec::new();
@@ -45,8 +42,7 @@ fn comments(grounds: &Grounds, complaints: &mut Vec<Finding>) -> Vec<Suppression
             None => continue,
             Some(Ok(directive)) => directive,
             Some(Err(mistake)) => {
-                let help = Some(format!("write it as `{DIRECTIVE_EXAMPLE}`"));
-                complaints.push(complaint(BROKEN, Level::Warning, mistake.message, help, mistake.span));
+                complaints.broken(mistake.message, format!("write it as `{DIRECTIVE_EXAMPLE}`"), mistake.span);
                 continue;
             }
         };
@@ -55,8 +51,11 @@ fn comments(grounds: &Grounds, complaints: &mut Vec<Finding>) -> Vec<Suppression
             true if cover::is_at_top(grounds.sources, span) => Target::File(span.file),
             true => {
                 let message = "`ignore-file` counts at the top of a file only".to_owned();
-                let help = Some("move it above the first line of the file, or use `ignore`".to_owned());
-                complaints.push(complaint(BROKEN, Level::Warning, message, help, span));
+                complaints.broken(
+                    message,
+                    "move it above the first line of the file, or use `ignore`".to_owned(),
+                    span,
+                );
                 continue;
             }
         };
@@ -66,7 +65,7 @@ fn comments(grounds: &Grounds, complaints: &mut Vec<Finding>) -> Vec<Suppression
     found
 }
 
-fn annotations(grounds: &Grounds, complaints: &mut Vec<Finding>) -> Vec<Suppression> {
+fn annotations(grounds: &Grounds, complaints: &mut Complaints) -> Vec<Suppression> {
     let mut found = Vec::new();
     for (index, resource) in grounds.inventory.resources.iter().enumerate() {
         if matches!(resource.front_end, FrontEnd::Terraform | FrontEnd::Plan) {
@@ -84,8 +83,7 @@ fn annotations(grounds: &Grounds, complaints: &mut Vec<Finding>) -> Vec<Suppress
                     span,
                 }),
                 Err(why) => {
-                    let help = Some(format!("write it as `{key}: \"until=2027-01-31; why\"`"));
-                    complaints.push(complaint(BROKEN, Level::Warning, why, help, span));
+                    complaints.broken(why, format!("write it as `{key}: \"until=2027-01-31; why\"`"), span);
                 }
             }
         }
@@ -107,17 +105,16 @@ fn annotation(value: &Fact<std::sync::Arc<str>>) -> Result<(Option<Date>, Option
 }
 
 /// Leaves out the rules that a suppression may not silence, and says why; false where nothing is left of it.
-fn keep(suppression: &mut Suppression, grounds: &Grounds, complaints: &mut Vec<Finding>) -> bool {
+fn keep(suppression: &mut Suppression, grounds: &Grounds, complaints: &mut Complaints) -> bool {
     if grounds.require_reason && suppression.reason.is_none() {
         let message = "a suppression must say why".to_owned();
-        let help = Some("write the reason after `--`; `require-reason` is set".to_owned());
-        complaints.push(complaint(BROKEN, Level::Warning, message, help, suppression.span));
+        complaints.broken(message, "write the reason after `--`; `require-reason` is set".to_owned(), suppression.span);
         return false;
     }
     let is_configured = matches!(suppression.target, Target::Pattern { .. });
     suppression.rules.retain(|(rule, span)| {
-        let wrong = if !grounds.rules.contains(rule) {
-            let help = match nearest(rule, grounds.rules.iter().map(String::as_str)) {
+        let wrong = if grounds.rules.page(rule).is_none() {
+            let help = match grounds.rules.nearest(rule) {
                 Some(name) => format!("did you mean `{name}`?"),
                 None => "`gpulint rules list` names every rule".to_owned(),
             };
@@ -130,7 +127,7 @@ fn keep(suppression: &mut Suppression, grounds: &Grounds, complaints: &mut Vec<F
         match wrong {
             None => true,
             Some((message, help)) => {
-                complaints.push(complaint(BROKEN, Level::Warning, message, Some(help), *span));
+                complaints.broken(message, help, *span);
                 false
             }
         }

@@ -1,7 +1,6 @@
 use super::cover::Target;
 use super::gather::Suppression;
-use super::{Decided, Grounds, Listed, STALE, Suppressed, complaint};
-use crate::diagnostic::Level;
+use super::{Complaints, Decided, Grounds, Listed, Suppressed};
 use crate::rules::Finding;
 
 /// Finds for each finding the suppression that covers it, and the suppressions that nothing needs any more.
@@ -9,7 +8,7 @@ pub(super) fn judge(
     findings: Vec<Finding>,
     suppressions: Vec<Suppression>,
     grounds: &Grounds,
-    complaints: &mut Vec<Finding>,
+    complaints: &mut Complaints,
 ) -> (Vec<Decided>, Vec<Listed>) {
     let mut silences: Vec<Vec<usize>> = suppressions.iter().map(|it| vec![0; it.rules.len()]).collect();
     let mut decided = Vec::with_capacity(findings.len());
@@ -43,18 +42,17 @@ pub(super) fn judge(
 }
 
 /// Says what has expired and what was not needed.
-fn tell(suppression: &Suppression, counts: &[usize], grounds: &Grounds, complaints: &mut Vec<Finding>) {
+fn tell(suppression: &Suppression, counts: &[usize], grounds: &Grounds, complaints: &mut Complaints) {
     if let Some(until) = suppression.until.filter(|_| suppression.has_expired(grounds)) {
         let message = format!("this suppression ended on {until}");
-        let help = Some("act on the findings, or give it a new date and say why".to_owned());
-        complaints.push(complaint(STALE, Level::Warning, message, help, suppression.span));
+        complaints.stale(message, "act on the findings, or give it a new date and say why", suppression.span);
         return;
     }
     for ((rule, span), count) in suppression.rules.iter().zip(counts) {
-        if *count == 0 && grounds.ran.contains(rule) {
+        if *count == 0 && grounds.rules.is_on(rule) {
             let message = format!("nothing here needs `{rule}` to be ignored");
             let span = if matches!(suppression.target, Target::Resource(_)) { suppression.span } else { *span };
-            complaints.push(complaint(STALE, Level::Note, message, Some("remove it".to_owned()), span));
+            complaints.stale(message, "remove it", span);
         }
     }
 }

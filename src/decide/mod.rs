@@ -5,19 +5,20 @@
 
 mod compare;
 mod cover;
+mod fingerprint;
 mod gather;
 mod judge;
 #[cfg(test)]
 mod tests;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
-use crate::diagnostic::Level;
 use crate::inventory::Inventory;
-use crate::rules::{Confidence, Finding, Risk};
+use crate::rules::{Finding, Rules};
 use crate::source::{Date, Sources, Span};
 
 pub use compare::{Compared, compare};
+pub use fingerprint::fingerprints;
 
 /// A finding with what was decided about it.
 #[derive(Debug, Clone)]
@@ -55,10 +56,9 @@ pub struct Grounds<'a> {
     pub calls: &'a [(Span, String)],
     /// Entries of the configuration.
     pub configured: Vec<Configured>,
-    /// Every rule that there is; the names that a suppression may use.
-    pub rules: &'a BTreeSet<String>,
-    /// The rules that ran: only of these can it be said that a suppression was not needed.
-    pub ran: &'a BTreeSet<String>,
+    /// Their names are those that a suppression may use; only of the ones that are on can it be said that a suppression
+    /// was not needed.
+    pub rules: &'a Rules,
     /// Rules that may not be silenced in the repository, with the place that says so.
     pub fixed: &'a BTreeMap<String, Span>,
     pub require_reason: bool,
@@ -95,33 +95,30 @@ pub struct Decision {
     pub suppressions: Vec<Listed>,
 }
 
-/// Names of the rules that speak about suppressions.
-pub const BROKEN: &str = "broken-suppression";
-pub const STALE: &str = "stale-suppression";
-
 /// Decides about every finding.
 pub fn decide(findings: Vec<Finding>, grounds: &Grounds) -> Decision {
-    let (suppressions, mut complaints) = gather::gather(grounds);
+    let mut complaints = Complaints { rules: grounds.rules, findings: Vec::new() };
+    let suppressions = gather::gather(grounds, &mut complaints);
     let (mut decided, listed) = judge::judge(findings, suppressions, grounds, &mut complaints);
-    decided.extend(complaints.into_iter().map(|finding| Decided { finding, suppressed: None, baselined: None }));
+    let complaints = complaints.findings.into_iter();
+    decided.extend(complaints.map(|finding| Decided { finding, suppressed: None, baselined: None }));
     Decision { findings: decided, suppressions: listed }
 }
 
-/// What is wrong with a suppression.
-fn complaint(rule: &str, level: Level, message: String, help: Option<String>, span: Span) -> Finding {
-    Finding {
-        rule: rule.to_owned(),
-        group: "governance".to_owned(),
-        layer: "efficiency".to_owned(),
-        level,
-        confidence: Confidence::High,
-        risk: Risk::Low,
-        resource: None,
-        span,
-        message,
-        help,
-        saves: None,
-        related: Vec::new(),
-        evidence: Vec::new(),
+/// What is wrong with suppressions.
+struct Complaints<'a> {
+    rules: &'a Rules,
+    findings: Vec<Finding>,
+}
+
+impl Complaints<'_> {
+    /// It suppresses nothing.
+    fn broken(&mut self, message: String, help: String, span: Span) {
+        self.findings.extend(self.rules.say("broken-suppression", message, Some(help), span));
+    }
+
+    /// Nothing needs it any more.
+    fn stale(&mut self, message: String, help: &str, span: Span) {
+        self.findings.extend(self.rules.say("stale-suppression", message, Some(help.to_owned()), span));
     }
 }

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use crate::source::Span;
 
 use super::fact::{Fact, Known, Origin};
-use super::key::Key;
-use super::resource::{Inventory, Link, LinkKind, Resource, Role};
+use super::key::{Key, Value};
+use super::resource::{Inventory, Link, LinkKind, Purpose, Resource, Role};
 
 /// What a pod takes over from the pool that it runs on, where its own text does not say.
 const INHERITED: &[Key] = &[
@@ -36,6 +36,60 @@ pub fn link_pools(inventory: &mut Inventory) {
         let Some((pool, span)) = index.only_match(inventory, pod) else { continue };
         let pool = inventory.resources[pool].clone();
         attach(&mut inventory.resources[pod], &pool, span);
+    }
+}
+
+/// A pool is for what runs on it: where it does not say itself what it is for, its pods do, if they agree. A pool that
+/// nobody selects by name takes the purpose that all pods of the tree have.
+pub fn infer_purposes(inventory: &mut Inventory) {
+    let mut of_pool: BTreeMap<&str, Agreement> = BTreeMap::new();
+    let mut of_all = Agreement::default();
+    for pod in inventory.resources.iter().filter(|it| it.role == Role::Requested) {
+        let Some(purpose) = pod.text(Key::Purpose).and_then(Purpose::from_name) else { continue };
+        if matches!(purpose, Purpose::Test | Purpose::Infra) {
+            continue;
+        }
+        of_all.add(purpose);
+        for link in pod.links.iter().filter(|link| link.kind == LinkKind::Pool) {
+            of_pool.entry(&link.to).or_default().add(purpose);
+        }
+    }
+    let inferred: Vec<(usize, Purpose, &str)> = inventory
+        .resources
+        .iter()
+        .enumerate()
+        .filter(|(_, it)| is_pool(it) && it.fact(Key::Purpose).is_absent())
+        .filter_map(|(at, it)| match of_pool.get(it.address.as_str()) {
+            Some(agreement) => Some((at, agreement.purpose()?, "what runs on it says so")),
+            None => Some((at, of_all.purpose()?, "all pods with accelerators beside it say so")),
+        })
+        .collect();
+    for (at, purpose, why) in inferred {
+        let it = &mut inventory.resources[at];
+        let span = it.span;
+        it.set(Key::Purpose, Fact::known(Value::text(purpose.name()), span, Origin::Inferred(why.into())));
+    }
+}
+
+fn is_pool(it: &Resource) -> bool {
+    it.role == Role::Rented && (!it.selector.labels.is_empty() || !it.selector.taints.is_empty())
+}
+
+/// One purpose, until somebody says another.
+#[derive(Default)]
+struct Agreement {
+    said: Option<Purpose>,
+    broken: bool,
+}
+
+impl Agreement {
+    fn add(&mut self, purpose: Purpose) {
+        self.broken |= self.said.is_some_and(|said| said != purpose);
+        self.said = Some(purpose);
+    }
+
+    fn purpose(&self) -> Option<Purpose> {
+        self.said.filter(|_| !self.broken)
     }
 }
 
@@ -140,7 +194,7 @@ fn attach(pod: &mut Resource, pool: &Resource, span: Span) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::inventory::{FrontEnd, Taint, Value};
+    use crate::inventory::{FrontEnd, Taint};
     use crate::source::{MemoryTree, Sources};
 
     fn span() -> Span {
@@ -174,6 +228,27 @@ mod tests {
         let b = pool("b", "p5.48xlarge", &[("team", "y")]);
         let pod = resource(Role::Requested, "pod", &[("team", "y"), ("cloud.google.com/zone", "1")]);
         assert_eq!(linked(vec![a, b, pod]).as_deref(), Some("b"));
+    }
+
+    #[test]
+    fn a_pool_is_for_what_runs_on_it() {
+        let purposes = |pods: &[(&str, Purpose)]| {
+            let mut resources = vec![pool("a", "g5.xlarge", &[("team", "x")])];
+            for (team, purpose) in pods {
+                let mut pod = resource(Role::Requested, "pod", &[("team", *team)]);
+                pod.set(Key::Purpose, Fact::written(Value::text(purpose.name()), span()));
+                resources.push(pod);
+            }
+            let mut inventory = Inventory { resources, ..Inventory::default() };
+            link_pools(&mut inventory);
+            infer_purposes(&mut inventory);
+            inventory.resources[0].text(Key::Purpose).map(str::to_owned)
+        };
+        use Purpose::{Inference, Test, Training};
+        assert_eq!(purposes(&[("x", Inference), ("y", Training)]).as_deref(), Some("inference"));
+        assert_eq!(purposes(&[("x", Inference), ("x", Training)]), None);
+        assert_eq!(purposes(&[("y", Training), ("z", Test)]).as_deref(), Some("training"));
+        assert_eq!(purposes(&[]), None);
     }
 
     #[test]

@@ -12,7 +12,7 @@ mod resource;
 
 pub use fact::{Fact, Known, Origin, Unknown};
 pub use key::{Key, Type, Value};
-pub use link::link_pools;
+pub use link::{infer_purposes, link_pools};
 pub use purpose::{Evidence, Says, production, purpose};
 pub use resource::{
     CountedIn, FrontEnd, Inventory, Labels, Link, LinkKind, Purchase, Purpose, Range, Resource, ResourceId, Role,

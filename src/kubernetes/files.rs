@@ -1,6 +1,6 @@
 //! Which files are read: those that may ask for accelerators, and those that they may name.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use rayon::prelude::*;
@@ -8,7 +8,9 @@ use rayon::prelude::*;
 use crate::diagnostic::{Diagnostic, Level};
 use crate::source::{FileId, Sources};
 
+use super::chart;
 use super::filter::{self, Matter, Names};
+use super::tree::Node;
 
 #[derive(Debug, Clone)]
 pub(super) struct File {
@@ -16,6 +18,10 @@ pub(super) struct File {
     pub path: Arc<str>,
     /// Only here because other files may name its objects.
     pub joined_only: bool,
+    /// It is a template of a chart.
+    pub of_chart: bool,
+    /// The values that its chart has by default.
+    pub values: Option<Node>,
 }
 
 /// The files that matter, sorted by path; text inside Terraform comes last, in the order in which it was found.
@@ -28,11 +34,13 @@ pub(super) fn gather(
     let paths: BTreeSet<&String> = paths.iter().filter(|path| filter::is_manifest(path)).collect();
     let paths: Vec<&String> = paths.into_iter().collect();
     let looked: Vec<(&String, Matter)> = paths
-        .into_par_iter()
-        .map(|path| (path, sources.tree().read(path).map_or(Matter::Asks, |text| filter::look(&text))))
+        .par_iter()
+        .map(|&path| (path, sources.tree().read(path).map_or(Matter::Asks, |text| filter::look(&text))))
         .collect();
-    let asking = looked.iter().filter(|(_, matter)| *matter == Matter::Asks).map(|(path, _)| *path);
-    let mut files = open(sources, asking, false, diagnostics);
+    let mut asking: BTreeSet<&String> =
+        looked.iter().filter(|(_, matter)| *matter == Matter::Asks).map(|(path, _)| *path).collect();
+    asking.extend(chart::templates(&asking.iter().copied().collect::<Vec<_>>(), &paths));
+    let mut files = open(sources, asking.iter().copied(), false, diagnostics);
     if files.is_empty() && embedded.is_empty() {
         return files;
     }
@@ -46,11 +54,30 @@ pub(super) fn gather(
             Matter::Asks | Matter::Nothing => false,
         })
         .map(|(path, _)| *path)
+        .filter(|path| !asking.contains(path))
         .collect();
     files.extend(open(sources, joined.into_iter(), true, diagnostics));
     files.sort_by(|a, b| a.path.cmp(&b.path));
-    files.extend(embedded.iter().map(|(id, _)| File { id: *id, path: sources.path(*id).into(), joined_only: false }));
+    with_values(sources, &mut files);
+    files.extend(embedded.iter().map(|(id, _)| File::new(*id, sources.path(*id).into(), false)));
     files
+}
+
+impl File {
+    fn new(id: FileId, path: Arc<str>, joined_only: bool) -> Self {
+        File { id, path, joined_only, of_chart: false, values: None }
+    }
+}
+
+/// Gives templates of charts the values of their charts.
+fn with_values(sources: &Sources, files: &mut [File]) {
+    let mut charts: BTreeMap<String, Option<Node>> = BTreeMap::new();
+    for file in files {
+        let Some(directory) = chart::of_template(sources, &file.path) else { continue };
+        file.of_chart = true;
+        let values = charts.entry(directory.to_owned()).or_insert_with(|| chart::values(sources, directory));
+        file.values.clone_from(values);
+    }
 }
 
 fn open<'p>(
@@ -62,7 +89,7 @@ fn open<'p>(
     let mut files = Vec::new();
     for path in paths {
         match sources.open(path) {
-            Ok(id) => files.push(File { id, path: path.as_str().into(), joined_only }),
+            Ok(id) => files.push(File::new(id, path.as_str().into(), joined_only)),
             Err(error) => {
                 let message = format!("`{path}` cannot be read: {error}");
                 diagnostics.push(Diagnostic::new(Level::Warning, message, None));

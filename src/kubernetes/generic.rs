@@ -1,45 +1,69 @@
 //! Kinds without a row: pod specifications are found by their shape under any path, and multiplied by the numbers above
 //! them that look like replicas. What is found so is marked as inferred.
 
-use crate::inventory::{Fact, Known, Origin, Range};
+use std::sync::Arc;
+
+use crate::inventory::{Fact, Key, Known, Origin, Range, Value};
+use crate::source::Span;
+
+use super::chart::VALUES_ALONE;
 
 use super::amount;
 use super::count::times;
 use super::devices::DEVICES;
+use super::nodes::fill;
 use super::object::Object;
 use super::pod::{Part, Pod};
 use super::tree::{Data, Node};
 use super::workload::{Above, Group};
 
 /// Keys that say how many there are of what lies below their mapping.
-const MULTIPLIERS: [&str; 7] =
-    ["replicas", "parallelism", "size", "numWorkers", "workerReplicas", "numNodes", "instances"];
+const MULTIPLIERS: [&str; 8] =
+    ["replicaCount", "replicas", "parallelism", "size", "numWorkers", "workerReplicas", "numNodes", "instances"];
 const MIN: [&str; 3] = ["minReplicas", "minAvailable", "min"];
 const MAX: [&str; 2] = ["maxReplicas", "max"];
 const DEEPEST: usize = 40;
 
 pub(super) fn collect(object: &Object<'_>, above: &Above, out: &mut Vec<Group>) {
-    walk(object.root, object, above, 0, out);
+    let why = format!("{} is no known kind; its pods are found by their shape", object.kind);
+    walk(object.root, &why.into(), above, 0, out);
 }
 
-fn walk(node: &Node, object: &Object<'_>, above: &Above, depth: usize, out: &mut Vec<Group>) {
+/// The same in the values of a chart.
+pub(super) fn collect_values(values: &Node, above: &Above, out: &mut Vec<Group>) {
+    walk(values, &Arc::from(VALUES_ALONE), above, 0, out);
+}
+
+fn walk(node: &Node, why: &Arc<str>, above: &Above, depth: usize, out: &mut Vec<Group>) {
     if depth > DEEPEST {
         return;
     }
     match &node.data {
         Data::Scalar { .. } => {}
-        Data::List(items) => items.iter().for_each(|item| walk(item, object, above, depth + 1, out)),
+        Data::List(items) => {
+            for item in items.iter() {
+                let mut above = above.clone();
+                above.role.extend(item.text_at("name").map(|name| name.to_string()));
+                walk(item, why, &above, depth + 1, out);
+            }
+        }
         Data::Map(entries) => {
             let mut above = above.clone();
             above.count = times(above.count, number_in(node));
+            if let Some(off) = node.get("enabled").filter(|enabled| enabled.flag() == Some(false)) {
+                above.count = Fact::written(Range::exactly(0.0), off.span);
+            }
             if is_pod(node) || is_container(node) {
-                let count = by_shape(above.count.clone(), object);
+                let count = by_shape(above.count.clone(), why);
                 let mut pod = Pod::new(node, None, None);
                 if pod.containers.is_empty() {
                     pod.containers.push(Part::container(node));
                 }
-                let (facts, role) = (above.facts.clone(), above.role.clone());
-                out.push(Group { role, pod, count, facts, by_shape: true, is_overlay: false });
+                let (mut facts, role) = (above.facts.clone(), above.role.clone());
+                if let Some(machine) = machine(node) {
+                    fill(&mut facts, Key::Machine, Fact::known(machine.0, machine.1, Origin::Inferred(why.clone())));
+                }
+                out.push(Group { role, pod, count, facts, by_shape: Some(why.clone()), is_overlay: false });
                 return;
             }
             for entry in entries.iter() {
@@ -47,18 +71,17 @@ fn walk(node: &Node, object: &Object<'_>, above: &Above, depth: usize, out: &mut
                 if matches!(entry.value.data, Data::Map(_)) && is_named(&entry.key) {
                     above.role.push(entry.key.to_string());
                 }
-                walk(&entry.value, object, &above, depth + 1, out);
+                walk(&entry.value, why, &above, depth + 1, out);
             }
         }
     }
 }
 
 /// Even a number that is written is only taken for the number of these pods.
-fn by_shape(count: Fact<Range>, object: &Object<'_>) -> Fact<Range> {
+fn by_shape(count: Fact<Range>, why: &Arc<str>) -> Fact<Range> {
     match count {
         Fact::Known(mut known) if known.origin <= Origin::Default => {
-            let why = format!("{} is no known kind; its pods are found by their shape", object.kind);
-            known.origin = Origin::Inferred(why.into());
+            known.origin = Origin::Inferred(why.clone());
             Fact::Known(known)
         }
         other => other,
@@ -81,12 +104,27 @@ fn is_container(node: &Node) -> bool {
     sides.flat_map(Node::entries).any(|entry| DEVICES.device(&entry.key).is_some())
 }
 
+/// Charts name machines by keys of their own.
+fn machine(node: &Node) -> Option<(Value, Span)> {
+    const KEYS: [&str; 5] = ["instanceType", "instance_type", "nodeType", "node_type", "machineType"];
+    let found = [Some(node), node.get("resources")].into_iter().flatten();
+    let named = found.flat_map(|node| KEYS.iter().filter_map(|key| node.get(key))).find(|it| it.text().is_some())?;
+    Some((Value::Text(named.text()?.clone()), named.span))
+}
+
 fn number_in(node: &Node) -> Fact<Range> {
     let read = |keys: &[&str]| {
         let found = keys.iter().find_map(|key| node.get(key));
         found.map_or(Fact::Absent, amount::number)
     };
-    let (stated, min, max) = (read(&MULTIPLIERS), read(&MIN), read(&MAX));
+    // Charts keep the bounds of an autoscaler apart, and turned off.
+    let scaled = ["autoscaling", "hpa", "autoscaler"].iter().find_map(|key| node.get(key));
+    let scaled = scaled.filter(|it| it.get("enabled").is_some_and(|enabled| enabled.flag() == Some(true)));
+    let bound = |keys: &[&str]| {
+        let found = scaled.into_iter().chain([node]).find_map(|node| keys.iter().find_map(|key| node.get(key)));
+        found.map_or(Fact::Absent, amount::number)
+    };
+    let (stated, min, max) = (read(&MULTIPLIERS), bound(&MIN), bound(&MAX));
     if let Fact::Unknown(unknown) = stated {
         return Fact::unknown(unknown.why, unknown.span);
     }

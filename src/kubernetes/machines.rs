@@ -32,7 +32,7 @@ pub(super) fn resources(object: &Object<'_>, machines: &Machines, body: Span, ab
         if let Some(name) = one.name().or(several.then(|| place.to_string())) {
             address = format!("{address}:{name}");
         }
-        let head = if machines.each.is_some() { one.head() } else { object.head };
+        let head = one.head();
         let mut resource = Resource::new(FrontEnd::Kubernetes, Role::Rented, object.kind, address, head, body);
         (resource.count, resource.counted_in) = one.count(above.count.clone());
         resource.labels = object::labels([object.root]);
@@ -86,7 +86,11 @@ impl<'t> One<'_, 't> {
         named.map(|name| name.to_string()).or(self.at.names.last().map(|name| (*name).to_owned()))
     }
 
+    /// The first key of the group, or of the whole object.
     fn head(&self) -> Span {
+        if self.machines.each.is_none() {
+            return self.object.head;
+        }
         self.at.node.entries().first().map_or(self.at.node.span, |entry| entry.key_span)
     }
 
@@ -99,7 +103,8 @@ impl<'t> One<'_, 't> {
     }
 
     fn facts(&self, conditions: &[Condition]) -> Facts {
-        let mut facts = sources::facts(&self.machines.facts, self.object.root, self.each, self.at, self.object.head);
+        let head = self.head();
+        let mut facts = sources::facts(&self.machines.facts, self.object.root, self.each, self.at, head);
         for (key, fact) in nodes::facts(conditions) {
             let weaker = matches!(facts.get(&key), Some(Fact::Known(Known { origin: Origin::Default, .. })));
             if weaker {

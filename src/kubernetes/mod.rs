@@ -4,15 +4,18 @@
 //! price and no rule, and no kind by name outside the table.
 
 mod amount;
+mod chart;
 mod claims;
 mod containers;
 mod count;
 mod devices;
+mod expression;
 mod files;
 mod filter;
 mod generic;
 mod index;
 mod machines;
+mod mask;
 mod nodes;
 mod object;
 mod path;
@@ -24,6 +27,7 @@ mod scalar;
 mod scale;
 mod sources;
 mod table;
+mod template;
 mod tree;
 mod versions;
 mod workload;
@@ -59,8 +63,9 @@ pub fn read(sources: &Sources, paths: &[String], embedded: &[(FileId, String)], 
     let mut reading = Reading::default();
     let files = files::gather(sources, paths, embedded, &mut reading.inventory.diagnostics);
     let parsed: Vec<Parsed> = files.into_par_iter().map(|file| Parsed::new(sources, file)).collect();
-    let index = Index::new(parsed.iter().map(|file| (file.id, file.path.clone(), file.roots().collect())));
+    let index = Index::new(parsed.iter().map(|it| (it.file.id, it.file.path.clone(), it.roots().collect())));
     let mut found = read_all(&parsed, &index);
+    chart::tell_once(&mut found);
     scale::apply(&scalers(&parsed), &mut found);
     claims::share(&mut found);
     versions::mark(&mut found);
@@ -75,29 +80,26 @@ pub fn read(sources: &Sources, paths: &[String], embedded: &[(FileId, String)], 
 
 /// A file with what its text was found to be.
 struct Parsed {
-    id: FileId,
-    path: Arc<str>,
+    file: files::File,
     stream: Stream,
     skipped: Option<Skipped>,
-    /// Only here because other files may name its objects.
-    joined_only: bool,
+    /// Why what it says is only a conclusion.
+    inferred: Option<Arc<str>>,
 }
 
 impl Parsed {
     fn new(sources: &Sources, file: files::File) -> Self {
         let text = sources.text(file.id);
-        let mut stream = yaml::read(file.id, &text);
-        let broken = stream.diagnostics.iter().any(|diagnostic| diagnostic.unreadable);
-        let mut skipped = None;
-        if broken && text.contains("{{") {
-            stream.diagnostics.clear();
-            skipped = Some(Skipped { path: file.path.to_string(), reason: "a template that was not rendered".into() });
-        }
+        let mut template = template::read(&file, &text);
         if file.joined_only {
-            stream.diagnostics.clear();
-            skipped = None;
+            template.stream.diagnostics.clear();
+            template.unread = 0;
         }
-        Parsed { id: file.id, path: file.path, stream, skipped, joined_only: file.joined_only }
+        let skipped = (template.unread > 0).then(|| Skipped {
+            path: file.path.to_string(),
+            reason: format!("{} of its documents cannot be read without rendering the template", template.unread),
+        });
+        Parsed { file, stream: template.stream, skipped, inferred: template.inferred }
     }
 
     fn roots(&self) -> impl Iterator<Item = &Node> {
@@ -106,19 +108,35 @@ impl Parsed {
 }
 
 fn read_all(parsed: &[Parsed], index: &Index<'_>) -> Vec<(Arc<str>, Found)> {
-    let reader = Reader { index };
-    let files: Vec<Vec<(Arc<str>, Found)>> = parsed
-        .par_iter()
-        .filter(|file| !file.joined_only)
-        .map(|file| {
-            let mut found = Vec::new();
-            for document in &file.stream.documents {
-                reader.read(&document.root, document.span, &mut found);
-            }
-            found.into_iter().map(|found| (file.path.clone(), found)).collect()
-        })
-        .collect();
-    files.into_iter().flatten().collect()
+    let files: Vec<Vec<Found>> = parsed.par_iter().map(|file| read_file(file, &Reader { index })).collect();
+    let mut all = Vec::new();
+    for (file, found) in parsed.iter().zip(files) {
+        all.extend(found.into_iter().map(|found| (file.file.path.clone(), found)));
+    }
+    all
+}
+
+fn read_file(parsed: &Parsed, reader: &Reader<'_, '_>) -> Vec<Found> {
+    let mut found = Vec::new();
+    if parsed.file.joined_only {
+        return found;
+    }
+    for document in &parsed.stream.documents {
+        let before = found.len();
+        reader.read(&document.root, document.span, &mut found);
+        // What names no kind is mostly the values of a chart, whatever the file is called.
+        if found.len() == before && workload::identify(&document.root).is_none() {
+            reader.read_values(&document.root, document.span, &mut found);
+        }
+    }
+    for found in &mut found {
+        if found.kind == chart::VALUES {
+            chart::infer(&mut found.resource, &Arc::from(chart::VALUES_ALONE), true);
+        } else if let Some(why) = &parsed.inferred {
+            chart::infer(&mut found.resource, why, parsed.file.of_chart);
+        }
+    }
+    found
 }
 
 fn scalers(parsed: &[Parsed]) -> Vec<(Arc<str>, Scaler)> {
@@ -129,8 +147,9 @@ fn scalers(parsed: &[Parsed]) -> Vec<(Arc<str>, Scaler)> {
             let carried = row.carried().flat_map(|path| path.all(root)).filter_map(|at| workload::identify(at.node));
             for (object, row) in carried.chain([(object, Some(row))]) {
                 let scales = row.and_then(|row| row.scales.as_ref());
-                scalers
-                    .extend(scales.and_then(|scales| Scaler::new(&object, scales)).map(|it| (file.path.clone(), it)));
+                scalers.extend(
+                    scales.and_then(|scales| Scaler::new(&object, scales)).map(|it| (file.file.path.clone(), it)),
+                );
             }
         }
     }

@@ -28,7 +28,7 @@ pub(super) fn labels(map: &Node) -> Vec<Condition> {
         let text = entry.value.text()?;
         // A boolean without quotes is refused by kubectl, but templates are full of them.
         let text = entry.value.flag().map_or_else(|| text.clone(), |flag| flag.to_string().into());
-        let span = entry.key_span.to(entry.value.span);
+        let span = entry.span();
         Some(Condition { key: entry.key.clone(), values: vec![(text, entry.value.span)], span, preferred: false })
     });
     conditions.collect()

@@ -58,7 +58,7 @@ fn annotated(pod: &Pod) -> Option<Request> {
     let annotations = pod.frame.as_ref()?.at("metadata.annotations")?;
     let (entry, device) =
         annotations.entries().iter().find_map(|entry| Some((entry, DEVICES.annotation(&entry.key)?)))?;
-    let span = entry.key_span.to(entry.value.span);
+    let span = entry.span();
     let count = if device.shared {
         Fact::unknown("the part of a device depends on its memory", span)
     } else {
@@ -95,7 +95,7 @@ impl Tally {
             for entry in resources.get(side).map(Node::entries).unwrap_or_default() {
                 let key = pod.long_key(&entry.key);
                 if DEVICES.device(key).is_some() || DEVICES.share(key).is_some() {
-                    let span = entry.key_span.to(entry.value.span);
+                    let span = entry.span();
                     own.entry(key).or_insert_with(|| (amount::number(&entry.value), span));
                 }
             }

@@ -68,22 +68,14 @@ fn resource(
     }
     fill(&mut facts, Key::Queue, queue(&resource.labels));
     settle_purpose(object, &resource.labels, &group.pod, &mut facts);
+    // What is read without a row is a conclusion from its shape.
+    if let (Some(why), Some(Fact::Known(known))) = (&group.by_shape, facts.get_mut(&Key::AcceleratorCount)) {
+        known.origin = known.origin.clone().weakest(Origin::Inferred(why.clone()));
+    }
     for (key, fact) in facts {
-        let by_shape = group.by_shape && matches!(key, Key::AcceleratorCount);
-        resource.set(key, if by_shape { inferred(fact, object) } else { fact });
+        resource.set(key, fact);
     }
     resource
-}
-
-/// What is read without a row is a conclusion from its shape.
-fn inferred(fact: Fact<Value>, object: &Object<'_>) -> Fact<Value> {
-    match fact {
-        Fact::Known(known) if known.origin <= Origin::Default => {
-            let why = format!("{} is no known kind; its pods are found by their shape", object.kind);
-            Fact::Known(Known { origin: Origin::Inferred(why.into()), ..known })
-        }
-        other => other,
-    }
 }
 
 /// What runs in the containers; those that ask for accelerators speak first.

@@ -26,6 +26,8 @@ pub(super) struct Row {
     /// Documents that say no kind are of this one if something stands at all these paths.
     #[serde(default)]
     pub has: Vec<Path>,
+    /// The name of such a document.
+    pub name: Option<Path>,
     /// True there: the object waits or stands still.
     pub suspended: Option<Path>,
     /// Anything there: the object stands still.
@@ -34,6 +36,9 @@ pub(super) struct Row {
     pub borrows: Option<Borrows>,
     /// It decides the number of another object.
     pub scales: Option<Scales>,
+    /// Values of a chart, which say what the chart asks for.
+    #[serde(default)]
+    pub values: Vec<Path>,
     #[serde(default)]
     pub facts: Facts,
     #[serde(default)]

@@ -31,6 +31,13 @@ pub(super) struct Entry {
     pub value: Node,
 }
 
+impl Entry {
+    /// The key and its value; only the value where a template took it from elsewhere.
+    pub(super) fn span(&self) -> Span {
+        if self.key_span.file == self.value.span.file { self.key_span.to(self.value.span) } else { self.value.span }
+    }
+}
+
 impl Node {
     pub(super) fn scalar(span: Span, text: impl Into<Arc<str>>, plain: bool) -> Self {
         Node { span, data: Data::Scalar { text: text.into(), plain }, weight: 1 }

@@ -3,6 +3,7 @@
 use crate::inventory::{Fact, Key, Origin, Range, Resource, Value};
 use crate::source::Span;
 
+use super::chart;
 use super::count;
 use super::generic;
 use super::index::{Index, Place};
@@ -25,8 +26,8 @@ pub(super) struct Group {
     pub pod: Pod,
     pub count: Fact<Range>,
     pub facts: Facts,
-    /// Found by its shape, not by a row.
-    pub by_shape: bool,
+    /// Found by its shape, not by a row, and why.
+    pub by_shape: Option<std::sync::Arc<str>>,
     /// It only changes another object.
     pub is_overlay: bool,
 }
@@ -105,6 +106,22 @@ impl Reader<'_, '_> {
         }
         for holds in row.holds.iter().filter(|holds| !holds.apart) {
             self.held(object, holds, &above, out);
+        }
+        for values in row.values.iter().flat_map(|path| path.all(object.root)) {
+            generic::collect_values(values.node, &above, out);
+        }
+    }
+
+    /// What a file of values says, each place that asks for accelerators by itself.
+    pub(super) fn read_values(&self, root: &Node, body: Span, out: &mut Vec<Found>) {
+        let object = Object::of(root, "", chart::VALUES);
+        let mut groups = Vec::new();
+        generic::collect_values(root, &Above::new(1.0, object.head), &mut groups);
+        for mut group in groups {
+            let mut object = object.clone();
+            object.name = Some(group.role.join(".").into()).filter(|name: &std::sync::Arc<str>| !name.is_empty());
+            group.role.clear();
+            resource::finish(&object, body, vec![group], self.index, out);
         }
     }
 
@@ -189,7 +206,9 @@ pub(super) fn identify(root: &Node) -> Option<(Object<'_>, Option<&'static Row>)
         None => {
             let row = KINDS.shaped(root)?;
             let group = row.groups.first().map_or("", String::as_str);
-            Some((Object::of(root, group, &row.kind), Some(row)))
+            let mut object = Object::of(root, group, &row.kind);
+            object.name = row.name.as_ref().and_then(|path| path.first(root)?.text().cloned());
+            Some((object, Some(row)))
         }
     }
 }
@@ -257,7 +276,7 @@ fn pods_of(object: &Object<'_>, pods: &'static Pods, above: &Above, out: &mut Ve
         if open && is_overlay {
             count = Fact::unknown("it only changes another object, whose number stands there", object.head);
         }
-        out.push(Group { role, pod, count, facts, by_shape: false, is_overlay });
+        out.push(Group { role, pod, count, facts, by_shape: None, is_overlay });
     }
 }
 

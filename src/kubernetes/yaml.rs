@@ -11,6 +11,8 @@ use granit_parser::{Event, Parser, ScalarStyle};
 use crate::diagnostic::Diagnostic;
 use crate::source::{FileId, Span};
 
+use super::expression::Meaning;
+use super::mask::{HOLE, Hole, Masked};
 use super::scalar;
 use super::tree::{Data, Entry, Node};
 
@@ -28,6 +30,15 @@ pub(super) struct Stream {
     pub diagnostics: Vec<Diagnostic>,
     /// Comments that speak to gpulint.
     pub comments: Vec<Span>,
+    /// There are mappings where directives of a template stand.
+    pub has_directives: bool,
+}
+
+impl Stream {
+    /// Documents that did not parse.
+    pub(super) fn broken(&self) -> usize {
+        self.diagnostics.iter().filter(|diagnostic| diagnostic.unreadable).count()
+    }
 }
 
 #[derive(Debug)]
@@ -38,11 +49,23 @@ pub(super) struct Document {
 
 /// Reads all documents of a text.
 pub(super) fn read(file: FileId, text: &str) -> Stream {
+    read_with(file, text, text, &[])
+}
+
+/// Reads a template whose directives are masked; `original` is the text before that.
+pub(super) fn read_masked(file: FileId, original: &str, masked: &Masked) -> Stream {
+    read_with(file, original, &masked.text, &masked.holes)
+}
+
+fn read_with(file: FileId, original: &str, text: &str, holes: &[Hole]) -> Stream {
     let mut stream = Stream::default();
     for range in documents(text) {
         let piece = &text[range.clone()];
         let mut builder = Builder::new(file, range.start, piece);
-        match builder.run(piece) {
+        (builder.original, builder.holes) = (original, holes);
+        let root = builder.run(piece);
+        stream.has_directives |= builder.has_directives;
+        match root {
             Ok(root) => {
                 if let Some(note) = builder.repeated_keys() {
                     stream.diagnostics.push(note);
@@ -100,7 +123,7 @@ fn is_marker(line: &[u8], marker: &[u8]) -> bool {
 }
 
 /// Turns parser events into a tree without recursion.
-struct Builder {
+struct Builder<'s> {
     file: FileId,
     base: usize,
     open: Vec<Open>,
@@ -110,6 +133,10 @@ struct Builder {
     repeated: Vec<Span>,
     comments: Vec<Span>,
     wants_comments: bool,
+    has_directives: bool,
+    /// The text before its directives were masked.
+    original: &'s str,
+    holes: &'s [Hole],
 }
 
 enum Open {
@@ -117,7 +144,7 @@ enum Open {
     Map { start: usize, anchor: usize, entries: Vec<Entry>, key: Option<Node> },
 }
 
-impl Builder {
+impl<'s> Builder<'s> {
     fn new(file: FileId, base: usize, piece: &str) -> Self {
         Builder {
             file,
@@ -129,6 +156,9 @@ impl Builder {
             repeated: Vec::new(),
             comments: Vec::new(),
             wants_comments: memchr::memmem::find(piece.as_bytes(), b"gpulint").is_some(),
+            has_directives: false,
+            original: "",
+            holes: &[],
         }
     }
 
@@ -158,7 +188,12 @@ impl Builder {
     fn take(&mut self, event: Event<'_>, start: usize, end: usize, piece: &str) -> Result<(), Diagnostic> {
         match event {
             Event::Scalar(text, style, anchor, _) => {
-                let node = Node::scalar(self.span(start, end), &*text, style == ScalarStyle::Plain);
+                let plain = style == ScalarStyle::Plain;
+                let node = if self.holes.is_empty() || !text.contains(HOLE) {
+                    Node::scalar(self.span(start, end), &*text, plain)
+                } else {
+                    self.filled(&text, plain, start, end)
+                };
                 self.finish(node, anchor)?;
             }
             Event::SequenceStart(_, anchor, _) => {
@@ -184,6 +219,37 @@ impl Builder {
             _ => {}
         }
         Ok(())
+    }
+
+    /// A scalar with holes: what fills a hole stands for it, or else the directive as it is written.
+    fn filled(&self, text: &str, plain: bool, start: usize, end: usize) -> Node {
+        let span = self.span(start, end);
+        let (start, end) = (self.base + start, self.base + end);
+        let first = self.holes.partition_point(|hole| hole.range.start < start);
+        let mut holes = self.holes.get(first..).unwrap_or_default().iter().take_while(|hole| hole.range.start < end);
+        let mut out = String::new();
+        let mut rest = text;
+        while let Some((before, after)) = rest.split_once(HOLE) {
+            let after = after.trim_start_matches('_');
+            let Some(hole) = holes.next() else { break };
+            let whole = out.is_empty() && before.is_empty() && after.is_empty();
+            match &hole.meaning {
+                Meaning::Node(node) if whole => return node.clone(),
+                Meaning::Text(text) if whole => return Node::scalar(span, text.clone(), plain),
+                Meaning::Flag(flag) if whole => return Node::scalar(span, flag.to_string(), plain),
+                meaning => {
+                    out.push_str(before);
+                    match meaning {
+                        Meaning::Text(text) => out.push_str(text),
+                        Meaning::Node(node) if node.text().is_some() => out.extend(node.text().map(|text| &**text)),
+                        _ => out.push_str(self.original.get(hole.range.clone()).unwrap_or("{{ }}")),
+                    }
+                }
+            }
+            rest = after;
+        }
+        out.push_str(rest);
+        Node::scalar(span, out, plain)
     }
 
     fn close(&mut self, start: usize, end: usize, piece: &str) -> Result<(), Diagnostic> {
@@ -223,6 +289,7 @@ impl Builder {
             Some(Open::Map { entries, key, .. }) => match key.take() {
                 None => *key = Some(node),
                 Some(name) => {
+                    self.has_directives |= name.text().is_none() && !matches!(name.data, Data::Scalar { .. });
                     entries.push(Entry { key: key_text(&name), key_span: name.span, value: node });
                 }
             },

@@ -1,5 +1,5 @@
-use crate::catalog::{Catalog, Machine, MoneyRange};
-use crate::inventory::{Fact, Inventory, Key, Origin, Range, Resource, Role, Value};
+use crate::catalog::{Catalog, Class, Machine, MoneyRange, is_stale};
+use crate::inventory::{Fact, Inventory, Key, Origin, Purchase, Range, Resource, Role, Value};
 
 use super::attached::attached;
 use super::complete::plain;
@@ -176,6 +176,26 @@ impl<'a> Pricing<'a> {
         }
     }
 
+    /// That the price is older than prices of its kind may be.
+    fn stale(&self, variant: &Variant<'_>) -> Option<String> {
+        let today = self.settings.today?;
+        let is_spot = matches!(self.resource.purchase(), Some(Purchase::Spot));
+        let (class, date) = if is_spot {
+            (Class::Spot, variant.unit.spot_as_of.as_str())
+        } else {
+            (self.catalog.class(&variant.machine.provider), variant.unit.as_of.as_deref()?)
+        };
+        let machine = &variant.machine;
+        is_stale(date, class, today).then(|| {
+            let days = class.days();
+            let what = if is_spot { "spot" } else { class.name() };
+            format!(
+                "{} of {} is priced as of {date}: {what} prices are good for {days} days",
+                machine.name, machine.provider
+            )
+        })
+    }
+
     fn total(&self, variants: &[Variant<'_>], bought: Bought) -> Item {
         let Some(first) = variants.first() else { return Item::default() };
         let (hours, hours_step) = hours(self.resource, self.settings);
@@ -200,6 +220,7 @@ impl<'a> Pricing<'a> {
             count,
             as_of: first.unit.as_of.clone(),
             attached: attached(self.catalog, self.resource, count),
+            stale: self.stale(first),
             ..Item::default()
         };
         match count {

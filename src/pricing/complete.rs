@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use crate::catalog::{Catalog, Host, Machine, Recognized};
-use crate::inventory::{Fact, Inventory, Key, Known, Origin, Resource, Role, Unknown, Value, link_pools};
+use crate::inventory::{
+    Fact, Inventory, Key, Known, Origin, Resource, Role, Unknown, Value, infer_purposes, link_pools,
+};
 use crate::source::Span;
 
 use super::Settings;
@@ -35,6 +37,7 @@ pub fn complete(inventory: &mut Inventory, catalog: &Catalog, settings: &Setting
         Role::Requested => true,
     });
     link_pools(inventory);
+    infer_purposes(inventory);
     let only_provider = only_provider(inventory);
     for resource in &mut inventory.resources {
         if resource.role == Role::Requested {

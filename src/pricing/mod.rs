@@ -19,6 +19,7 @@ use std::collections::BTreeMap;
 
 use crate::catalog::{Money, MoneyRange};
 use crate::inventory::{Range, ResourceId};
+use crate::source::Date;
 
 pub use attached::Attached;
 pub use bill::bill;
@@ -47,6 +48,8 @@ pub struct Settings {
     pub owned: Vec<Owned>,
     /// How long some resources run; later ones come first.
     pub usage: Vec<Usage>,
+    /// By which the age of prices is judged; without it no price is stale.
+    pub today: Option<Date>,
 }
 
 /// The provider of hardware that is owned.
@@ -62,6 +65,8 @@ pub struct Bill {
     pub attached: MoneyRange,
     /// Resources whose month is not known: no price, or no number of them.
     pub unpriced: usize,
+    /// Resources whose price is older than prices of its kind may be.
+    pub stale: usize,
     /// Date of the oldest price that was used, `2026-07-20`.
     pub oldest_row: Option<String>,
 }
@@ -90,6 +95,8 @@ pub struct Item {
     pub as_of: Option<String>,
     /// What comes with it and is billed apart.
     pub attached: Option<Attached>,
+    /// Why the price is too old to be relied on, if it is.
+    pub stale: Option<String>,
 }
 
 #[derive(Debug, Clone, Default, PartialEq)]

@@ -350,3 +350,15 @@ fn prices_of_another_currency_are_converted_at_the_stated_rate() {
     let machine = catalog.machine("aws", "g5.xlarge").unwrap();
     assert_eq!(catalog.quote(&machine, "us-east-1").unwrap().on_demand, Some(Money::from_usd(2.5)));
 }
+
+#[test]
+fn old_prices_are_marked() {
+    let settings = |today: &str| Settings { today: Some(today.parse().unwrap()), ..Settings::default() };
+    assert_eq!(with(settings("2026-06-30"), g5()).stale, None);
+    let why = with(settings("2026-07-01"), g5()).stale.unwrap();
+    assert_eq!(why, "g5.xlarge of aws is priced as of 2026-01-01: hyperscaler prices are good for 180 days");
+    let mut spot = g5();
+    spot.set(Key::Purchase, Fact::written(Value::text("spot"), span()));
+    assert!(with(settings("2026-01-16"), spot).stale.is_some());
+    assert_eq!(with(Settings::default(), g5()).stale, None);
+}

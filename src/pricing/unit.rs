@@ -14,6 +14,7 @@ pub(super) struct Unit {
     pub(super) steps: Vec<Step>,
     /// Of the row, `2026-07-20`.
     pub(super) as_of: Option<String>,
+    pub(super) spot_as_of: String,
     /// What the row says beside its prices.
     pub(super) notes: String,
     /// A price of the user's own, which nothing lowers.
@@ -94,7 +95,8 @@ fn owned(unit: &mut Unit, settings: &Settings, machine: &Machine<'_>) -> bool {
 
 fn from_quote(quote: &Quote<'_>, machine: &Machine<'_>, region: &str) -> Unit {
     let as_of = Some(quote.as_of.to_owned()).filter(|date| !date.is_empty());
-    let mut unit = Unit { as_of, notes: quote.notes.to_owned(), ..Unit::default() };
+    let (notes, spot_as_of) = (quote.notes.to_owned(), quote.spot_as_of.to_owned());
+    let mut unit = Unit { as_of, spot_as_of, notes, ..Unit::default() };
     unit.set(Scenario::OnDemand, quote.on_demand);
     unit.set(Scenario::Spot, quote.spot);
     unit.set(Scenario::Reserved1y, quote.reserved_1y);

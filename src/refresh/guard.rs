@@ -1,6 +1,6 @@
 //! Which rows are believed. A refused row is told, and the row that was known before stays.
 
-use crate::catalog::{Basis, Catalog, Money};
+use crate::catalog::{Basis, Catalog, Money, PER_ACCELERATOR_USD};
 
 use super::row::Row;
 
@@ -17,8 +17,6 @@ pub(super) struct Judged {
     pub(super) rejected: Vec<Rejected>,
 }
 
-/// What an hour of one accelerator costs anywhere, in dollars: less or more is another unit.
-const PER_ACCELERATOR_USD: std::ops::RangeInclusive<f64> = 0.02..=60.0;
 /// How much a price may change between two updates.
 const MOST_CHANGE: f64 = 3.0;
 /// What price lists say where they mean that there is none.

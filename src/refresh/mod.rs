@@ -152,7 +152,7 @@ struct Fetched {
 /// rows hold on.
 pub fn update(vendor: Vendor, catalog: &Catalog, earlier: &str, access: &Access<'_>) -> Result<Update, Error> {
     if let (Some((variable, true)), None) = (vendor.key(), &access.key) {
-        return Err(Error::new(Kind::Unusable, format!("{} needs a key: set {variable}", vendor.name())));
+        return Err(Error::new(Kind::Unusable, format!("nothing can be asked without a key: set {variable}")));
     }
     let fetched = match vendor {
         Vendor::Aws => aws::fetch(catalog, access)?,

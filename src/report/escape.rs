@@ -28,7 +28,7 @@ fn replaced(c: char) -> char {
 }
 
 /// Control characters, marks that turn the direction of text, and marks that nobody sees.
-fn is_hostile(c: char) -> bool {
+pub(super) fn is_hostile(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
 }

@@ -1,26 +1,48 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// The formats of a report. This is the one list of them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Format {
-    Text,
-    Json,
-    Markdown,
-    Outputs,
+macro_rules! formats {
+    ($($(#[doc = $meaning:literal])+ $variant:ident $name:literal;)+) => {
+        /// The formats of a report. This is the one list of them.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub enum Format { $($(#[doc = $meaning])+ $variant),+ }
+
+        impl Format {
+            pub const ALL: &'static [Format] = &[$(Format::$variant),+];
+
+            pub fn name(self) -> &'static str {
+                match self { $(Format::$variant => $name),+ }
+            }
+
+            /// What it is for.
+            pub fn meaning(self) -> &'static str {
+                match self { $(Format::$variant => concat!($($meaning),+).trim_ascii()),+ }
+            }
+        }
+    };
 }
 
-impl Format {
-    pub const ALL: &'static [Format] = &[Format::Text, Format::Json, Format::Markdown, Format::Outputs];
-
-    pub fn name(self) -> &'static str {
-        match self {
-            Format::Text => "text",
-            Format::Json => "json",
-            Format::Outputs => "outputs",
-            Format::Markdown => "markdown",
-        }
-    }
+formats! {
+    /// For people at a terminal: each finding with its line, its price and what it saves.
+    Text "text";
+    /// One line a finding.
+    Concise "concise";
+    /// The JSON contract; `schema/` describes it.
+    Json "json";
+    /// SARIF 2.1.0, for code scanning.
+    Sarif "sarif";
+    /// Annotations of GitHub Actions.
+    Github "github";
+    /// The comment on a pull request.
+    Markdown "markdown";
+    /// GitLab's code quality report.
+    Gitlab "gitlab";
+    /// JUnit's XML.
+    Junit "junit";
+    /// Rows for a spreadsheet.
+    Csv "csv";
+    /// Outputs of a workflow step.
+    Outputs "outputs";
 }
 
 impl fmt::Display for Format {

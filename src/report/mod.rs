@@ -3,17 +3,23 @@
 //! Each format owns the shape of what it writes; the types of other rooms are never serialized. Rounding happens here and
 //! nowhere else, and so does the escaping of hostile text. Knows no file, no terminal and no clock.
 
+mod concise;
+mod csv;
 mod difference;
 mod escape;
 mod explain;
 mod fit;
 mod format;
+mod github;
+mod gitlab;
 mod json;
+mod junit;
 mod markdown;
 mod money;
 mod outputs;
 mod paths;
 mod price;
+mod sarif;
 mod text;
 mod vocabulary;
 
@@ -30,16 +36,22 @@ use crate::decide::Decided;
 use crate::diagnostic::Diagnostic;
 use crate::inventory::{Inventory, Resource, ResourceId};
 use crate::pricing::{Bill, UnknownMachine};
-use crate::rules::Undetermined;
+use crate::rules::{Rules, Undetermined};
 use crate::source::Sources;
 
 /// The findings in a format.
 pub fn render(format: Format, report: &Report, style: Style) -> String {
     match format {
         Format::Text => text::check(report, style),
+        Format::Concise => concise::check(report),
         Format::Json => json::check(report),
-        Format::Outputs => outputs::check(report),
+        Format::Sarif => sarif::check(report),
+        Format::Github => github::check(report),
         Format::Markdown => markdown::check(report),
+        Format::Gitlab => gitlab::check(report),
+        Format::Junit => junit::check(report),
+        Format::Csv => csv::check(report),
+        Format::Outputs => outputs::check(report),
     }
 }
 
@@ -48,8 +60,8 @@ pub fn cost(format: Format, report: &Report) -> Option<String> {
     match format {
         Format::Text => Some(text::cost(report)),
         Format::Json => Some(json::cost(report)),
-        Format::Outputs => None,
-        Format::Markdown => None,
+        Format::Csv => Some(csv::cost(report)),
+        _ => None,
     }
 }
 
@@ -71,6 +83,7 @@ pub struct Report<'a> {
     pub inventory: &'a Inventory,
     pub bill: &'a Bill,
     pub findings: &'a [Decided],
+    pub rules: &'a Rules,
     pub undetermined: &'a [Undetermined],
     pub unknown_machines: &'a [UnknownMachine],
     pub catalog: Catalog,

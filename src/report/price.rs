@@ -31,8 +31,7 @@ pub fn price(format: Format, offers: &[Offer]) -> Option<String> {
     match format {
         Format::Json => Some(json::print(&offers.iter().map(row).collect::<Vec<_>>())),
         Format::Text => Some(text(offers)),
-        Format::Outputs => None,
-        Format::Markdown => None,
+        _ => None,
     }
 }
 

@@ -80,7 +80,7 @@ pub fn examples(page: &str) -> Vec<Example> {
         }
         let mut words = info.split_whitespace();
         let kind = words.next().unwrap_or_default();
-        let named = words.next();
+        let named = words.find_map(|word| word.strip_prefix("file="));
         let default = match kind {
             "hcl" => "main.tf",
             "yaml" => "manifest.yaml",
@@ -148,7 +148,7 @@ mod tests {
 
     #[test]
     fn fences_of_a_heading_are_one_example() {
-        let page = "# x\n\n## Examples\n\n```hcl\na # <- reported\n```\n\n```yaml\nb: 1\n```\n\n```hcl\nc\n```\n### Two\n```today\n2026-01-01\n```\n```hcl a/main.tf\nd\ne # <- undetermined\n```\n```text\nnot one\n```\n";
+        let page = "# x\n\n## Examples\n\n```hcl\na # <- reported\n```\n\n```yaml\nb: 1\n```\n\n```hcl\nc\n```\n### Two\n```today\n2026-01-01\n```\n```hcl file=a/main.tf\nd\ne # <- undetermined\n```\n```text\nnot one\n```\n";
         let all = examples(page);
         let shape: Vec<(usize, Vec<&str>, usize)> = all
             .iter()

@@ -30,7 +30,7 @@ pub(super) fn judge(pages: &[&Page], world: &World<'_>, settings: &Settings) -> 
             LooksAt::Repository if !resources.is_empty() => {
                 judge.look_at(None, &mut judgement);
             }
-            LooksAt::Repository => {}
+            LooksAt::Repository | LooksAt::Text => {}
         }
     }
     judgement.failures.sort();

@@ -8,9 +8,9 @@ use crate::source::Span;
 use super::facts::World;
 use super::judge::judge;
 use super::nearest::nearest;
-use super::page::{self, Mistake, Page};
+use super::page::{self, LooksAt, Mistake, Page};
 use super::settings::{Override, PageText, Parameter, Settings};
-use super::{Broken, Judgement};
+use super::{Broken, Confidence, Finding, Judgement};
 
 include!(concat!(env!("OUT_DIR"), "/pages.rs"));
 
@@ -65,6 +65,11 @@ impl Rules {
             wrong.push(diagnostic(mistake.with_help("give both the same name"), path, text, own));
             return;
         }
+        if own.is_some() && page.looks_at == LooksAt::Text {
+            let mistake = Mistake::new(0..0, "`for: text` is for what gpulint itself says while it reads");
+            wrong.push(diagnostic(mistake.with_help("say `for: resource` or `for: repository`"), path, text, own));
+            return;
+        }
         if self.pages.iter().any(|known| known.name == page.name) {
             let mistake = Mistake::new(0..0, format!("there is a rule `{}` already", page.name));
             wrong.push(diagnostic(mistake.with_help("choose another name"), path, text, own));
@@ -94,6 +99,27 @@ impl Rules {
     pub fn judge(&self, world: &World<'_>) -> Judgement {
         let pages: Vec<&Page> = self.pages.iter().zip(&self.on).filter(|(_, on)| **on).map(|(page, _)| page).collect();
         judge(&pages, world, &self.settings)
+    }
+
+    /// What gpulint itself has to say about a text, as a finding of the page that explains it; none where that rule is
+    /// off.
+    pub fn say(&self, rule: &str, message: String, help: Option<String>, span: Span) -> Option<Finding> {
+        let page = self.page(rule).filter(|page| self.is_on(&page.name))?;
+        Some(Finding {
+            rule: page.name.clone(),
+            group: page.group.clone(),
+            layer: page.layer.name().to_owned(),
+            level: page.level,
+            confidence: Confidence::High,
+            risk: page.risk,
+            resource: None,
+            span,
+            message,
+            help,
+            saves: None,
+            related: Vec::new(),
+            evidence: Vec::new(),
+        })
     }
 
     /// A name for a message: the nearest rule or group.

@@ -48,7 +48,9 @@ pub(super) fn parse(text: &str) -> Result<Node, Broken> {
             });
             let shown = error.without_snippet().to_string();
             let first = shown.lines().next().unwrap_or_default();
+            // what to configure in the parser is nothing for the author of a page
             let message = first.split(" at line ").next().unwrap_or(first);
+            let message = message.split(", set ").next().unwrap_or(message);
             Err(Broken { message: message.trim_end_matches([',', ':', '.']).to_owned(), at: at..at })
         }
     }

@@ -21,9 +21,12 @@ impl Span {
         Span { file, start: clamp(start), end: clamp(end.max(start)) }
     }
 
-    /// From the start of this one to the end of the other.
+    /// From the start of this one to the end of the other; only this one, if the other stands in another file.
     #[must_use]
     pub fn to(self, other: Span) -> Span {
+        if self.file != other.file {
+            return self;
+        }
         Span { file: self.file, start: self.start.min(other.start), end: self.end.max(other.end) }
     }
 

@@ -28,6 +28,14 @@ impl<'s> Library<'s> {
         slot.get_or_init(|| Arc::new(ModuleCode::read(self.sources, directory))).clone()
     }
 
+    /// All modules that were read, by directory.
+    pub(super) fn modules(&self) -> Vec<Arc<ModuleCode>> {
+        let modules = self.modules.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut read: Vec<Arc<ModuleCode>> = modules.values().filter_map(|slot| slot.get().cloned()).collect();
+        read.sort_by(|a, b| a.directory.cmp(&b.directory));
+        read
+    }
+
     /// A file as a template.
     pub(super) fn template(&self, file: FileId) -> Arc<Result<Expression, SyntaxError>> {
         let mut templates = self.templates.lock().unwrap_or_else(PoisonError::into_inner);

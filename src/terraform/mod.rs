@@ -12,6 +12,7 @@ mod library;
 mod module;
 mod modules;
 mod number;
+mod parallel;
 mod root;
 mod roots;
 mod rows;
@@ -19,8 +20,13 @@ mod syntax;
 mod types;
 mod value;
 
+use std::collections::HashSet;
+
+use crate::diagnostic::Diagnostic;
 use crate::inventory::{FrontEnd, Inventory, Skipped};
 use crate::source::{FileId, Sources, Span};
+
+use library::Library;
 
 pub use block::{Attribute, Block, Provider};
 pub use value::{Cause, Computed, Data, Entries, Found, Number, Value};
@@ -51,6 +57,8 @@ pub struct Reading {
     pub blocks: Vec<Block>,
     /// The directories that were read as roots, sorted.
     pub roots: Vec<Root>,
+    /// Comments that speak to gpulint.
+    pub comments: Vec<Span>,
 }
 
 /// A directory that was read as a root, and what its variables were taken from.
@@ -73,43 +81,42 @@ pub struct Embedded {
     pub file: FileId,
 }
 
-/// Evaluation follows references and modules; it does so on a thread of its own that has room for that.
-const STACK_BYTES: usize = 256 << 20;
-
 /// Reads the roots among the directories of `paths`, which are directories or files.
 pub fn read(sources: &Sources, paths: &[String], options: &Options) -> Reading {
-    std::thread::scope(|scope| {
-        let thread = std::thread::Builder::new().stack_size(STACK_BYTES);
-        match thread.spawn_scoped(scope, || read_roots(sources, paths, options)) {
-            Ok(thread) => thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
-            Err(_) => read_roots(sources, paths, options),
-        }
-    })
+    let library = Library::new(sources);
+    let directories: Vec<String> = roots::directories(sources, paths).into_iter().collect();
+    let modules = parallel::map(directories.len(), |index| library.module(&directories[index]));
+    let chosen = roots::detect(sources, &modules, &options.named_roots);
+    let evaluated = parallel::map(chosen.roots.len(), |index| {
+        let root = root::evaluate(sources, &library, &chosen.roots[index], options);
+        let resources = rows::resources(&root.blocks, &root.switched_off, FrontEnd::Terraform);
+        let embedded = embedded::manifests(sources, &root.blocks);
+        (root, resources, embedded)
+    });
+    let mut reading = Reading::default();
+    for (directory, (root, resources, embedded)) in chosen.roots.into_iter().zip(evaluated) {
+        reading.inventory.diagnostics.extend(root.diagnostics);
+        reading.inventory.resources.extend(resources);
+        reading.embedded.extend(embedded);
+        reading.blocks.extend(root.blocks);
+        let workspace = options.workspace.clone().unwrap_or_else(|| "default".into());
+        reading.roots.push(Root { directory, variable_files: root.variable_files, workspace });
+    }
+    for path in chosen.uncalled {
+        let reason = "a module that nothing here calls: what it is given is not known".to_owned();
+        reading.inventory.skipped.push(Skipped { path, reason });
+    }
+    for module in library.modules() {
+        reading.inventory.diagnostics.extend(module.diagnostics.iter().cloned());
+        let speaks = |span: &&Span| sources.snippet(**span).contains("gpulint");
+        reading.comments.extend(module.comments.iter().filter(speaks));
+    }
+    without_repetitions(&mut reading.inventory.diagnostics);
+    reading
 }
 
-fn read_roots(sources: &Sources, paths: &[String], options: &Options) -> Reading {
-    let library = library::Library::new(sources);
-    let directories = roots::directories(sources, paths);
-    let chosen = roots::detect(sources, &library, &directories, &options.named_roots);
-    let mut reading = Reading::default();
-    for directory in &chosen.roots {
-        let root = root::evaluate(sources, &library, directory, options);
-        reading.inventory.diagnostics.extend(root.diagnostics);
-        reading.inventory.resources.extend(rows::resources(&root.blocks, FrontEnd::Terraform));
-        reading.embedded.extend(embedded::manifests(sources, &root.blocks));
-        reading.blocks.extend(root.blocks);
-        reading.roots.push(Root {
-            directory: directory.clone(),
-            variable_files: root.variable_files,
-            workspace: options.workspace.clone().unwrap_or_else(|| "default".into()),
-        });
-    }
-    for directory in chosen.uncalled {
-        let reason = "a module that nothing here calls: what it is given is not known".to_owned();
-        reading.inventory.skipped.push(Skipped { path: directory, reason });
-    }
-    for directory in &directories {
-        reading.inventory.diagnostics.extend(library.module(directory).diagnostics.iter().cloned());
-    }
-    reading
+/// A module that several roots call is told of once.
+fn without_repetitions(diagnostics: &mut Vec<Diagnostic>) {
+    let mut seen = HashSet::new();
+    diagnostics.retain(|diagnostic| seen.insert((diagnostic.span, diagnostic.message.clone())));
 }

@@ -22,6 +22,7 @@ pub(super) struct ModuleCode {
     pub(super) providers: Vec<BlockNode>,
     /// `terraform`, `moved`, `import`, `check` and whatever else there is.
     pub(super) others: Vec<BlockNode>,
+    /// Comments that speak to gpulint.
     pub(super) comments: Vec<Span>,
     /// What is wrong with its files.
     pub(super) diagnostics: Vec<Diagnostic>,
@@ -137,7 +138,8 @@ impl ModuleCode {
         self.anywhere.get_or_insert(Span::new(file, 0, 0));
         let Parsed { mut body, errors, notes, comments } =
             if name.ends_with(".json") { parse_json_body(file, &text) } else { parse_body(file, &text) };
-        self.comments.extend(comments);
+        let text_of = |span: &Span| text.get(span.range()).unwrap_or_default();
+        self.comments.extend(comments.into_iter().filter(|comment| text_of(comment).contains("gpulint")));
         if let Some(first) = errors.first() {
             let more = errors.len() - 1;
             let mut diagnostic = Diagnostic::unreadable(first.message.clone(), first.span);

@@ -20,6 +20,8 @@ use super::syntax::{Attribute, parse_body};
 #[derive(Debug, Clone, Default)]
 pub(super) struct Root {
     pub(super) blocks: Vec<Block>,
+    /// Resources of which there is none, as they would be.
+    pub(super) switched_off: Vec<Block>,
     pub(super) diagnostics: Vec<Diagnostic>,
     pub(super) variable_files: Vec<String>,
 }
@@ -51,7 +53,9 @@ pub(super) fn evaluate(sources: &Sources, library: &Library<'_>, directory: &str
         budget: Budget::new(anywhere),
         diagnostics: RefCell::default(),
     };
-    evaluator.all_blocks(&Instance::root(code, anywhere), &mut root.blocks);
+    let instance = Instance::root(code, anywhere);
+    evaluator.all_blocks(&instance, &mut root.blocks);
+    evaluator.switched_off(&instance, &mut root.switched_off);
     if let Some(cause) = evaluator.budget.exhausted() {
         root.diagnostics.push(Diagnostic::warning(cause.why.clone(), cause.span));
     }

@@ -1,10 +1,10 @@
 //! Which directories are roots, and which files assign their variables.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use crate::source::{Sources, join, normalize, parent};
 
-use super::library::Library;
 use super::module::{ModuleCode, is_configuration};
 use super::modules::is_local;
 use super::syntax::Kind;
@@ -55,17 +55,11 @@ pub(super) struct Chosen {
 }
 
 /// The roots among these directories: those that nobody calls as a module, and those that are named.
-pub(super) fn detect(
-    sources: &Sources,
-    library: &Library<'_>,
-    directories: &BTreeSet<String>,
-    named: &[String],
-) -> Chosen {
+pub(super) fn detect(sources: &Sources, codes: &[Arc<ModuleCode>], named: &[String]) -> Chosen {
     let named: BTreeSet<String> = named.iter().filter_map(|path| normalize(path)).collect();
-    let codes: Vec<_> = directories.iter().map(|directory| library.module(directory)).collect();
     let called: BTreeSet<String> = codes.iter().flat_map(|code| local_calls(code)).collect();
     let mut chosen = Chosen::default();
-    for code in &codes {
+    for code in codes {
         let directory = &code.directory;
         if named.contains(directory) {
             chosen.roots.push(directory.clone());

@@ -128,53 +128,97 @@ impl Type {
 
     /// The type that all of these can be converted to; `None` where there is none.
     pub(super) fn common(types: impl IntoIterator<Item = Type>) -> Option<Type> {
-        let mut types: Vec<Type> = types.into_iter().filter(|of| !matches!(of, Type::Any)).collect();
-        let Some(mut result) = types.pop() else { return Some(Type::Any) };
-        while let Some(next) = types.pop() {
-            result = Type::unify(next, result)?;
+        let (types, open): (Vec<Type>, Vec<Type>) = types.into_iter().partition(|of| !matches!(of, Type::Any));
+        let all = |is: fn(&Type) -> bool| types.iter().all(is);
+        if types.is_empty() {
+            return Some(Type::Any);
         }
-        Some(result)
+        if all(|of| matches!(of, Type::Bool | Type::Number | Type::Text)) {
+            return Type::common_plain(&types);
+        }
+        // Beside something of any type, collections stay what they are.
+        if !open.is_empty() {
+            return Some(Type::Any);
+        }
+        if all(|of| matches!(of, Type::List(_) | Type::Set(_) | Type::Tuple(_))) {
+            return Type::common_list(types);
+        }
+        if all(|of| matches!(of, Type::Map(_) | Type::Object(_))) {
+            return Type::common_map(types);
+        }
+        None
     }
 
-    fn unify(a: Type, b: Type) -> Option<Type> {
-        Some(match (a, b) {
-            (Type::Any, other) | (other, Type::Any) => other,
-            (Type::Bool, Type::Bool) => Type::Bool,
-            (Type::Number, Type::Number) => Type::Number,
-            (Type::Text | Type::Bool | Type::Number, Type::Text) | (Type::Text, Type::Bool | Type::Number) => {
-                Type::Text
-            }
-            (Type::List(a), Type::List(b)) => Type::List(Box::new(Type::unify(*a, *b)?)),
-            (Type::Set(a), Type::Set(b)) => Type::Set(Box::new(Type::unify(*a, *b)?)),
-            (Type::Map(a), Type::Map(b)) => Type::Map(Box::new(Type::unify(*a, *b)?)),
-            (Type::Tuple(a), Type::Tuple(b)) if a.len() == b.len() => {
-                Type::Tuple(a.into_iter().zip(b).map(|(a, b)| Type::unify(a, b)).collect::<Option<_>>()?)
-            }
-            (Type::Tuple(a), Type::Tuple(b)) => Type::List(Box::new(Type::common(a.into_iter().chain(b))?)),
-            (Type::Tuple(items), Type::List(of)) | (Type::List(of), Type::Tuple(items)) => {
-                Type::List(Box::new(Type::common(items.into_iter().chain([*of]))?))
-            }
-            (Type::Tuple(items), Type::Set(of)) | (Type::Set(of), Type::Tuple(items)) => {
-                Type::Set(Box::new(Type::common(items.into_iter().chain([*of]))?))
-            }
-            (Type::List(a), Type::Set(b)) | (Type::Set(a), Type::List(b)) => Type::Set(Box::new(Type::unify(*a, *b)?)),
-            (Type::Object(a), Type::Object(b)) => return Type::unify_objects(a, b),
-            (Type::Object(fields), Type::Map(of)) | (Type::Map(of), Type::Object(fields)) => {
-                Type::Map(Box::new(Type::common(fields.into_values().map(|field| field.of).chain([*of]))?))
-            }
-            _ => return None,
-        })
+    fn common_plain(types: &[Type]) -> Option<Type> {
+        let any = |is: fn(&Type) -> bool| types.iter().any(is);
+        match (
+            any(|of| matches!(of, Type::Text)),
+            any(|of| matches!(of, Type::Number)),
+            any(|of| matches!(of, Type::Bool)),
+        ) {
+            (true, ..) => Some(Type::Text),
+            (_, true, false) => Some(Type::Number),
+            (_, false, true) => Some(Type::Bool),
+            _ => None,
+        }
     }
 
-    fn unify_objects(a: BTreeMap<Arc<str>, Field>, mut b: BTreeMap<Arc<str>, Field>) -> Option<Type> {
-        if a.len() == b.len() && a.keys().eq(b.keys()) {
-            let fields = a.into_iter().map(|(name, field)| {
-                let other = b.remove(&name).map_or(Type::Any, |field| field.of);
-                Some((name, Field::required(Type::unify(field.of, other)?)))
-            });
+    fn common_list(types: Vec<Type>) -> Option<Type> {
+        let length = |of: &Type| match of {
+            Type::Tuple(items) => Some(items.len()),
+            _ => None,
+        };
+        let first = types.first().and_then(length);
+        if let Some(length_of_all) = first
+            && types.iter().all(|of| length(of) == first)
+        {
+            let mut columns: Vec<Vec<Type>> = (0..length_of_all).map(|_| Vec::new()).collect();
+            for of in types {
+                if let Type::Tuple(items) = of {
+                    columns.iter_mut().zip(items).for_each(|(column, item)| column.push(item));
+                }
+            }
+            return Some(Type::Tuple(columns.into_iter().map(Type::common).collect::<Option<_>>()?));
+        }
+        let sets: Vec<Type> = types
+            .iter()
+            .filter_map(|of| match of {
+                Type::Set(of) => Some(Type::clone(of)),
+                _ => None,
+            })
+            .collect();
+        if !sets.is_empty() {
+            return Some(Type::Set(Box::new(Type::common(sets)?)));
+        }
+        let members = types.into_iter().flat_map(|of| match of {
+            Type::List(of) => vec![*of],
+            Type::Tuple(items) => items,
+            _ => Vec::new(),
+        });
+        Some(Type::List(Box::new(Type::common(members)?)))
+    }
+
+    fn common_map(types: Vec<Type>) -> Option<Type> {
+        let fields = |of: &Type| match of {
+            Type::Object(fields) => Some(fields.keys().cloned().collect::<Vec<_>>()),
+            _ => None,
+        };
+        let first = types.first().and_then(fields);
+        if first.is_some() && types.iter().all(|of| fields(of) == first) {
+            let mut columns: BTreeMap<Arc<str>, Vec<Type>> = BTreeMap::new();
+            for of in types {
+                if let Type::Object(fields) = of {
+                    fields.into_iter().for_each(|(name, field)| columns.entry(name).or_default().push(field.of));
+                }
+            }
+            let fields = columns.into_iter().map(|(name, of)| Some((name, Field::required(Type::common(of)?))));
             return Some(Type::Object(fields.collect::<Option<_>>()?));
         }
-        let members = a.into_values().chain(b.into_values()).map(|field| field.of);
+        let members = types.into_iter().flat_map(|of| match of {
+            Type::Map(of) => vec![*of],
+            Type::Object(fields) => fields.into_values().map(|field| field.of).collect(),
+            _ => Vec::new(),
+        });
         Some(Type::Map(Box::new(Type::common(members)?)))
     }
 

@@ -229,7 +229,10 @@ impl Value {
         match &self.data {
             Data::Unknown(cause) => cause.refused,
             Data::List(items) | Data::Set(items) | Data::Tuple(items) => items.iter().any(Value::any_refused),
-            Data::Map(entries) | Data::Object(entries) => entries.known.values().any(Value::any_refused),
+            Data::Map(entries) | Data::Object(entries) => {
+                entries.rest.as_ref().is_some_and(|cause| cause.refused)
+                    || entries.known.values().any(Value::any_refused)
+            }
             _ => false,
         }
     }

@@ -1,8 +1,7 @@
 //! The Action, step by step, in a repository with a real base and a real change.
 //!
 //! The steps come from `action.yml` itself and run in bash with the environment that GitHub documents. The comment goes to
-//! the stand-in of GitHub by way of the built program. While the built program does not understand all that the Action asks
-//! of `diff`, a stand-in takes its place that keeps to its arguments, files and exit codes.
+//! the stand-in of GitHub. As long as the built program does not know all formats that the Action asks for, those are left out.
 #![cfg(unix)]
 
 mod expression;
@@ -27,6 +26,7 @@ const CLEAN: &str = r#"resource "aws_eks_node_group" "train" {
   instance_types = ["p4d.24xlarge"]
   capacity_type  = "SPOT"
   labels         = { workload = "training" }
+  tags           = { team = "research" }
   scaling_config {
     min_size     = 0
     desired_size = 1
@@ -63,6 +63,7 @@ impl Situation {
             set("GITHUB_EVENT_NAME", "pull_request"),
             set("GITHUB_REPOSITORY", "acme/infra"),
             set("GITHUB_REF", "refs/pull/7/merge"),
+            set("GITHUB_SERVER_URL", "https://github.com"),
             set("GITHUB_SHA", &change.merge),
             set("GITHUB_API_URL", &github.server.url()),
             set("GITHUB_TOKEN_OF_JOB", TOKEN),
@@ -90,18 +91,14 @@ impl Situation {
     }
 }
 
-/// A release as the workflow of releases makes it, of a program that may need a stand-in for its missing verbs.
+/// A release as the workflow of releases makes it, of the built program.
 fn release(sandbox: &Sandbox) {
     let program = env!("CARGO_BIN_EXE_gpulint");
-    let wanted = ["diff", "--base", "x", "--policy-ref", "x", "--format", "sarif", "--format", "github", "--help"];
-    let understood = Command::new(program).args(wanted).output().unwrap().status.success();
-    let has_rule = Path::new(env!("CARGO_MANIFEST_DIR")).join("rules/on-demand-batch.md").exists();
-    let has_diff = understood && has_rule;
-    let stand_in = format!(
-        "case $1 in diff | check) exec bash {}/tests/action/stand-in.sh \"$@\" ;; esac\n",
-        env!("CARGO_MANIFEST_DIR")
-    );
-    let script = format!("#!/bin/sh\n{}exec {program} \"$@\"\n", if has_diff { "" } else { &stand_in });
+    let wanted = ["diff", "--base", "x", "--format", "sarif", "--format", "github", "--help"];
+    let knows_formats = Command::new(program).args(wanted).output().unwrap().status.success();
+    let without = format!("bash {}/tests/action/without-formats.sh", env!("CARGO_MANIFEST_DIR"));
+    let start = if knows_formats { program } else { &without };
+    let script = format!("#!/bin/sh\nGPULINT_BUILT={program} exec {start} \"$@\"\n");
     let binaries = sandbox.path("binaries").join(target());
     fs::create_dir_all(&binaries).unwrap();
     let built = binaries.join("gpulint");
@@ -147,6 +144,8 @@ fn new_waste_is_told_and_fails() {
         bodies[0].contains(&format!("head={}", situation.change.head)),
         "the comment is about the head, not the merge"
     );
+    let line = format!("](https://github.com/acme/infra/blob/{}/a.tf#L", situation.change.head);
+    assert!(bodies[0].contains(&line), "no link to the line at the head:\n{}", bodies[0]);
     assert!(run.summary.contains("on-demand-batch"));
     assert!(run.log.contains("::error title=gpulint::"));
     for report in ["report-json", "report-markdown", "report-sarif"] {
@@ -210,9 +209,19 @@ fn a_change_cannot_relax_its_own_gate() {
 
 #[test]
 fn a_change_is_not_blamed_for_what_others_did_meanwhile() {
-    let situation = Situation::new(&[("a.tf", CLEAN)], &[("b.tf", CLEAN)], &[("c.tf", &wasteful())]);
+    let (ours, theirs) = (CLEAN.replace("train\"", "ours\""), wasteful().replace("train\"", "theirs\""));
+    let situation = Situation::new(&[("a.tf", CLEAN)], &[("b.tf", &ours)], &[("c.tf", &theirs)]);
     let run = situation.run();
     assert_eq!((run.failed, run.outputs["new-findings"].as_str()), (None, "0"), "{}", run.log);
+}
+
+#[test]
+fn links_lead_to_files_below_the_working_directory() {
+    let situation = Situation::new(&[("infra/a.tf", CLEAN)], &[("infra/a.tf", &wasteful())], &[]);
+    let situation = situation.with("working-directory", "infra");
+    let run = situation.run();
+    let report = fs::read_to_string(&run.outputs["report-markdown"]).unwrap();
+    assert!(report.contains("/infra/a.tf#L"), "{report}");
 }
 
 #[test]
@@ -226,7 +235,7 @@ fn a_base_that_is_not_there_is_a_clear_failure() {
 
 #[test]
 fn without_a_base_everything_counts() {
-    let mut situation = Situation::new(&[("a.tf", &wasteful())], &[("b.tf", CLEAN)], &[]);
+    let mut situation = Situation::new(&[("a.tf", &wasteful())], &[("README.md", "hello")], &[]);
     situation.runner.event = json!({ "ref": "refs/heads/main" });
     situation.runner.environment.insert("GITHUB_REF".to_owned(), "refs/heads/main".to_owned());
     let run = situation.run();

@@ -61,7 +61,7 @@ fn workflows_use_inputs_that_the_action_has() {
     for (name, document) in documents() {
         let mut steps = Vec::new();
         with_key(&document, "uses", &mut steps);
-        for step in steps.iter().filter(|step| step["uses"].as_str().unwrap().starts_with("OWNER/gpulint@")) {
+        for step in steps.iter().filter(|step| step["uses"].as_str().unwrap().starts_with("gpulint/gpulint@")) {
             count += 1;
             for input in step["with"].as_object().into_iter().flat_map(|with| with.keys()) {
                 assert!(action["inputs"].get(input).is_some(), "{name}: `{input}` is no input");

@@ -76,6 +76,19 @@ impl Place {
         fs::write(path, text).unwrap();
     }
 
+    pub(crate) fn read(&self, file: &str) -> String {
+        fs::read_to_string(self.directory.join(file)).unwrap()
+    }
+
+    /// What the program prints in this directory; it must have been able to do its work.
+    pub(crate) fn stdout(&self, arguments: &[&str]) -> String {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_gpulint"));
+        let output = command.current_dir(&self.directory).env("NO_COLOR", "1").args(arguments).output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(matches!(output.status.code(), Some(0 | 1)), "{arguments:?}: {:?} {said}", output.status);
+        String::from_utf8(output.stdout).unwrap()
+    }
+
     fn run_all(&self, console: &str) -> String {
         let mut text = String::new();
         for line in console.lines().filter_map(|line| line.strip_prefix("$ ")) {

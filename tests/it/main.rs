@@ -4,12 +4,14 @@
 
 mod action;
 mod arrows;
+mod broken_pages;
 mod ci_docs;
 mod cli;
 mod fences;
 mod fit;
 mod fit_cases;
 mod forge;
+mod formats;
 mod kubernetes;
 mod pages;
 mod policy;
@@ -17,5 +19,6 @@ mod precommit;
 mod pricing_data;
 mod readme;
 mod refresh;
+mod schema;
 mod terraform;
 mod terraform_resources;

@@ -18,7 +18,8 @@ const CLEAN: &str = r#"resource "aws_eks_node_group" "train" {
   cluster_name   = "main"
   instance_types = ["p4d.24xlarge"]
   capacity_type  = "SPOT"
-  labels         = { workload = "training", team = "research" }
+  labels         = { workload = "training" }
+  tags           = { team = "research" }
   scaling_config {
     min_size     = 0
     desired_size = 1

@@ -402,3 +402,92 @@ fn spot_prices_that_cannot_be_read_are_told_and_the_rest_is_kept() {
     assert_eq!(usd(row(&update, "p5.48xlarge").on_demand), 55.04);
     assert_eq!(row(&update, "p5.48xlarge").spot, None);
 }
+
+/// Runs the program with a cache of its own, in a directory of its own.
+fn program(place: &Path, arguments: &[&str]) -> (String, String, i32) {
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_gpulint"));
+    command.args(arguments).current_dir(place).env("GPULINT_CACHE_DIR", place.join("cache"));
+    for name in ["http_proxy", "https_proxy", "all_proxy", "HTTPS_PROXY", "ALL_PROXY"] {
+        command.env_remove(name);
+    }
+    let output = command.env("LAMBDA_API_KEY", KEY).output().unwrap();
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    (text(output.stdout), text(output.stderr), output.status.code().unwrap())
+}
+
+fn empty_directory(name: &str) -> std::path::PathBuf {
+    let place = std::env::temp_dir().join(format!("gpulint-refresh-{name}-{}", std::process::id()));
+    let _ = fs::remove_dir_all(&place);
+    fs::create_dir_all(&place).unwrap();
+    place
+}
+
+#[test]
+fn the_verb_fills_the_cache_and_what_fails_leaves_it_alone() {
+    let place = empty_directory("verb");
+    let price = |prices: &str| {
+        let (out, _, _) = program(&place, &["price", "gpu_1x_h100_sxm5", "--format", "json", "--prices", prices]);
+        let rows: serde_json::Value = serde_json::from_str(&out).unwrap();
+        rows[0]["on_demand_usd_per_hour"].as_f64().unwrap()
+    };
+    // The other machines of the embedded list are missing: the answer must have half of them.
+    let machines = |cents: i64| {
+        move |_: &Received| {
+            let machine = |name: &str| {
+                let specs = serde_json::json!({ "vcpus": 26, "memory_gib": 225, "gpus": 1 });
+                let kind = serde_json::json!({ "name": name, "price_cents_per_hour": cents, "specs": specs });
+                (name.to_owned(), serde_json::json!({ "instance_type": kind }))
+            };
+            let catalog = Catalog::embedded();
+            let names = catalog.machines().filter(|it| it.provider == "lambda" && it.count == 1.0);
+            let mut types: serde_json::Map<_, _> = names.map(|it| machine(&it.name)).collect();
+            types.extend((0..6).map(|index| {
+                let (name, mut kind) = machine(&format!("gpu_1x_new_{index}"));
+                kind["instance_type"]["gpu_description"] = "H100 (80 GB SXM5)".into();
+                (name, kind)
+            }));
+            Answer::json(200, &serde_json::json!({ "data": types }))
+        }
+    };
+    let server = Server::start(machines(399));
+    let update = |server: &Server| program(&place, &["catalog", "update", "lambda", "--mirror", &server.url()]);
+    let (out, err, code) = update(&server);
+    assert_eq!((err.as_str(), code), ("", 0));
+    assert!(out.starts_with("lambda: "), "{out}");
+    assert_eq!((price("embedded"), price("cached")), (4.29, 3.99));
+    let (shown, _, _) = program(&place, &["catalog", "show", "--today", "2026-11-21"]);
+    assert!(shown.contains("rows refreshed"), "{shown}");
+    let kept = fs::read(place.join("cache/prices/lambda.csv")).unwrap();
+    let broken = Server::start(|_: &Received| Answer::new(500, "broken"));
+    let (_, err, code) = update(&broken);
+    assert_eq!(code, 2);
+    assert!(err.contains("the earlier rows hold on") && !err.contains(KEY), "{err}");
+    assert_eq!(fs::read(place.join("cache/prices/lambda.csv")).unwrap(), kept);
+    let files: Vec<_> = fs::read_dir(place.join("cache/prices")).unwrap().collect();
+    assert_eq!(files.len(), 1, "nothing half-written is left behind: {files:?}");
+    fs::remove_dir_all(place).unwrap();
+}
+
+#[test]
+fn linting_needs_no_network() {
+    let cut = |arguments: &[&str]| std::process::Command::new("unshare").args(["-rn"]).args(arguments).output();
+    if !cut(&["true"]).is_ok_and(|output| output.status.success()) {
+        // This machine does not let a process leave the network.
+        return;
+    }
+    let place = empty_directory("cut");
+    fs::write(place.join("main.tf"), "resource \"aws_instance\" \"a\" {\n  instance_type = \"g5.xlarge\"\n}\n")
+        .unwrap();
+    let arguments = ["check", "--format", "json", "--prices", "embedded", "--fail-on", "error"];
+    let (connected, _, _) = program(&place, &arguments);
+    let gpulint = env!("CARGO_BIN_EXE_gpulint");
+    let output = std::process::Command::new("unshare")
+        .args(["-rn", gpulint])
+        .args(arguments)
+        .current_dir(&place)
+        .output()
+        .unwrap();
+    assert_eq!(String::from_utf8(output.stdout).unwrap(), connected);
+    assert!(connected.contains("aws_instance.a") || connected.contains("\"findings\""), "{connected}");
+    fs::remove_dir_all(place).unwrap();
+}

@@ -45,6 +45,13 @@ pub fn difference(format: Format, difference: &Difference, style: Style) -> Opti
         Format::Json => Some(json::difference(difference)),
         Format::Markdown => Some(markdown::difference(difference)),
         Format::Outputs => Some(super::outputs::difference(difference)),
+        // What knows no change is told what the change brought.
+        format => {
+            let new: Vec<Decided> = difference.new.iter().map(|decided| (*decided).clone()).collect();
+            let after = &difference.after;
+            let report = Report { findings: &new, catalog: after.catalog.clone(), ..*after };
+            Some(super::render(format, &report, style))
+        }
     }
 }
 

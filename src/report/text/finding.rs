@@ -34,7 +34,7 @@ impl Renderer {
         text: &mut String,
         report: &Report,
         decided: &Decided,
-        others: &[&&Decided],
+        others: &[&Decided],
     ) {
         let finding = &decided.finding;
         let message = format!("{}: {}", finding.rule, finding.message);

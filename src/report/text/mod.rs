@@ -8,6 +8,7 @@ mod table;
 
 pub(super) use cost::cost;
 pub(super) use finding::Renderer;
+pub(super) use summary::headline;
 pub(super) use table::Table;
 
 use std::collections::BTreeMap;
@@ -23,19 +24,19 @@ const TOLD_EACH: usize = 2;
 pub(super) fn check(report: &Report, style: Style) -> String {
     let renderer = finding::Renderer::new(style);
     let mut text = String::new();
-    for (_, findings) in by_file(report) {
-        let mut told: BTreeMap<&str, usize> = BTreeMap::new();
-        for decided in &findings {
-            let rule = decided.finding.rule.as_str();
-            let alike: Vec<&&Decided> = findings.iter().filter(|it| is_alike(it, decided)).collect();
-            let count = told.entry(rule).or_default();
-            *count += 1;
-            if decided.finding.saves.is_none() && alike.len() > TOLD_EACH {
-                if *count == 1 {
-                    renderer.finding(&mut text, report, decided, &alike[1..]);
+    for (_, findings) in by_money(report) {
+        let mut alike: BTreeMap<&str, Vec<&Decided>> = BTreeMap::new();
+        for decided in findings.iter().filter(|decided| decided.finding.saves.is_none()) {
+            alike.entry(&decided.finding.rule).or_default().push(decided);
+        }
+        for decided in findings {
+            match alike.get(decided.finding.rule.as_str()).map(Vec::as_slice) {
+                Some([first, others @ ..]) if decided.finding.saves.is_none() && others.len() >= TOLD_EACH => {
+                    if std::ptr::eq(*first, decided) {
+                        renderer.finding(&mut text, report, decided, others);
+                    }
                 }
-            } else {
-                renderer.finding(&mut text, report, decided, &[]);
+                _ => renderer.finding(&mut text, report, decided, &[]),
             }
         }
     }
@@ -54,7 +55,7 @@ pub(super) fn diagnostics(sources: &Sources, paths: &Paths, all: &[Diagnostic], 
 }
 
 /// Findings that count, by file; within a file the most money first.
-fn by_file<'a>(report: &'a Report) -> BTreeMap<String, Vec<&'a Decided>> {
+pub(super) fn by_money<'a>(report: &'a Report) -> BTreeMap<String, Vec<&'a Decided>> {
     let mut files: BTreeMap<String, Vec<&Decided>> = BTreeMap::new();
     for decided in report.findings.iter().filter(|decided| decided.counts()) {
         let path = report.paths.show(&report.sources.path(report.sources.origin(decided.finding.span).file));
@@ -68,8 +69,4 @@ fn by_file<'a>(report: &'a Report) -> BTreeMap<String, Vec<&'a Decided>> {
         });
     }
     files
-}
-
-fn is_alike(a: &Decided, b: &Decided) -> bool {
-    a.finding.rule == b.finding.rule && a.finding.saves.is_none()
 }

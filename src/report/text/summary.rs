@@ -14,7 +14,7 @@ const MOST_CAUSES: usize = 5;
 
 /// The bill, and what could not be known, so that silence is never mistaken for clean.
 pub(super) fn write(text: &mut String, report: &Report, style: Style) {
-    let _ = writeln!(text, "{}", bold(&findings(report), style));
+    let _ = writeln!(text, "{}", bold(&headline(report), style));
     let undetermined = report.undetermined.iter().map(|it| format!("{}: {}", it.rule, it.cause));
     causes(text, "undetermined", undetermined.collect());
     write_bill(text, report);
@@ -34,7 +34,8 @@ pub(super) fn write_bill(text: &mut String, report: &Report) {
     }
 }
 
-fn findings(report: &Report) -> String {
+/// How many findings of each level, and what can be saved.
+pub(in crate::report) fn headline(report: &Report) -> String {
     let counting: Vec<_> = report.findings.iter().filter(|it| it.counts()).collect();
     let accepted = report.findings.len() - counting.len();
     let mut parts: Vec<String> = Vec::new();

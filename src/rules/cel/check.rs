@@ -185,6 +185,14 @@ impl Lowering<'_> {
         let variables = self.scope.variables.iter().map(|variable| variable.name);
         let facts = self.scope.implied.iter().flat_map(|(_, schema)| schema.fields.iter().map(|field| field.name));
         let problem = Problem::new(at, format!("there is no fact called `{name}`"));
+        // a fact of a resource, in a rule that looks at all of them
+        let list = self.scope.variables.iter().find(|variable| match &variable.holds {
+            Type::List(of) => matches!(&**of, Type::Record(schema) if schema.field(name).is_some()),
+            _ => false,
+        });
+        if let Some(Variable { name: list, .. }) = list {
+            return problem.with_help(format!("write `{list}.exists(it, it.{name} …)`"));
+        }
         match nearest(name, locals.chain(variables).chain(facts)) {
             Some(near) => problem.with_help(format!("did you mean `{near}`?")),
             None => problem.with_help("`gpulint facts` lists what there is"),
@@ -467,6 +475,7 @@ impl Lowering<'_> {
             named.iter().copied().filter(|function| function.accepts_types(holds)).collect()
         };
         let mut candidates = fits(holds);
+        let given: Vec<String> = holds.iter().map(Type::to_string).collect();
         if candidates.is_empty() {
             // a whole number that is written where a double is wanted
             for (node, kind) in nodes.iter_mut().zip(holds.iter_mut()) {
@@ -475,7 +484,6 @@ impl Lowering<'_> {
             candidates = fits(holds);
         }
         let Some(first) = candidates.first() else {
-            let given: Vec<String> = holds.iter().map(Type::to_string).collect();
             let ways: Vec<String> = named.iter().map(|function| function.signature()).collect();
             let problem = Problem::new(name.at.clone(), format!("`{full_name}` does not take ({})", given.join(", ")));
             return Err(problem.with_help(format!("it is {}", ways.join(" or "))));

@@ -37,7 +37,7 @@ pub(super) use value::{About, Handle, Unknown, Value};
 pub(super) const MAX_BYTES: usize = 4096;
 
 /// Far above what people write, far below what a stack of 2 MB holds.
-pub(super) const MAX_DEPTH: usize = 100;
+pub(super) const MAX_DEPTH: usize = 64;
 
 /// What is wrong with the text of an expression, and where: bytes from its start.
 #[derive(Debug, Clone, PartialEq, Eq)]

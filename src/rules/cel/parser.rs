@@ -89,90 +89,75 @@ impl Parser {
         Problem::new(self.here(), format!("found `{found}` where {wanted} is expected"))
     }
 
-    fn deeper<T>(&mut self, parse: impl FnOnce(&mut Self) -> Result<T, Problem>) -> Result<T, Problem> {
+    /// Notes that one more level is under way; each call is undone by `self.open -= 1`.
+    fn descend(&mut self) -> Result<(), Problem> {
         self.open += 1;
-        if self.open > MAX_DEPTH {
-            return Err(too_deep(self.here()));
-        }
-        let result = parse(self);
-        self.open -= 1;
-        result
+        if self.open > MAX_DEPTH { Err(too_deep(self.here())) } else { Ok(()) }
     }
 
     fn expression(&mut self) -> Result<Expr, Problem> {
-        self.deeper(|parser| {
-            let test = parser.either()?;
-            if !parser.takes("?") {
-                return Ok(test);
-            }
-            let yes = parser.either()?;
-            parser.expect(":")?;
-            let no = parser.expression()?;
+        self.descend()?;
+        let test = self.binary(0)?;
+        let whole = if self.takes("?") {
+            let yes = self.binary(0)?;
+            self.expect(":")?;
+            let no = self.expression()?;
             let at = test.at.start..no.at.end;
-            build(Kind::Conditional(Box::new(test), Box::new(yes), Box::new(no)), at)
-        })
-    }
-
-    fn either(&mut self) -> Result<Expr, Problem> {
-        self.chain("||", Self::both, Kind::Or)
-    }
-
-    fn both(&mut self) -> Result<Expr, Problem> {
-        self.chain("&&", |parser| parser.binary(0), Kind::And)
-    }
-
-    fn chain(
-        &mut self,
-        sign: &str,
-        part: impl Fn(&mut Self) -> Result<Expr, Problem>,
-        kind: impl Fn(Vec<Expr>) -> Kind,
-    ) -> Result<Expr, Problem> {
-        let first = part(self)?;
-        if !matches!(self.peek(), Token::Sign(found) if *found == sign) {
-            return Ok(first);
-        }
-        let mut parts = vec![first];
-        while self.takes(sign) {
-            parts.push(part(self)?);
-        }
-        let at = parts[0].at.start..parts[parts.len() - 1].at.end;
-        build(kind(parts), at)
-    }
-
-    /// Operators by binding strength: relations, sums, products.
-    fn binary(&mut self, strength: usize) -> Result<Expr, Problem> {
-        let mut left = match strength {
-            3 => return self.unary(),
-            _ => self.binary(strength + 1)?,
+            build(Kind::Conditional(Box::new(test), Box::new(yes), Box::new(no)), at)?
+        } else {
+            test
         };
-        while let Some(operator) = self.operator(strength) {
+        self.open -= 1;
+        Ok(whole)
+    }
+
+    /// Operators by binding strength: `||`, `&&`, relations, sums, products. One function for all of them keeps the
+    /// stack shallow.
+    fn binary(&mut self, weakest: usize) -> Result<Expr, Problem> {
+        let mut left = self.unary()?;
+        while let Some((strength, operator)) = self.operator().filter(|(strength, _)| *strength >= weakest) {
             self.advance();
             let right = self.binary(strength + 1)?;
             let at = left.at.start..right.at.end;
-            left = build(Kind::Binary(operator, Box::new(left), Box::new(right)), at)?;
+            // a chain is one list, however long it is
+            if let (None, 0, Kind::Or(parts)) | (None, 1, Kind::And(parts)) = (operator, strength, &mut left.kind) {
+                left.depth = left.depth.max(right.depth + 1);
+                left.at = at;
+                parts.push(right);
+                continue;
+            }
+            let kind = match operator {
+                Some(operator) => Kind::Binary(operator, Box::new(left), Box::new(right)),
+                None if strength == 0 => Kind::Or(vec![left, right]),
+                None => Kind::And(vec![left, right]),
+            };
+            left = build(kind, at)?;
         }
         Ok(left)
     }
 
-    fn operator(&self, strength: usize) -> Option<Operator> {
+    /// The operator that comes next, with its strength; `||` and `&&` are no operators of two values.
+    fn operator(&self) -> Option<(usize, Option<Operator>)> {
         let sign = match self.peek() {
             Token::Sign(sign) => sign,
             Token::Name(name) if &**name == "in" => "in",
             _ => return None,
         };
-        Some(match (strength, sign) {
-            (0, "==") => Operator::Equal,
-            (0, "!=") => Operator::NotEqual,
-            (0, "<") => Operator::Less,
-            (0, "<=") => Operator::LessOrEqual,
-            (0, ">") => Operator::Greater,
-            (0, ">=") => Operator::GreaterOrEqual,
-            (0, "in") => Operator::In,
-            (1, "+") => Operator::Add,
-            (1, "-") => Operator::Subtract,
-            (2, "*") => Operator::Multiply,
-            (2, "/") => Operator::Divide,
-            (2, "%") => Operator::Remainder,
+        Some(match sign {
+            "||" => (0, None),
+            "&&" => (1, None),
+            "==" => (2, Some(Operator::Equal)),
+            "!=" => (2, Some(Operator::NotEqual)),
+            "<" => (2, Some(Operator::Less)),
+            "<=" => (2, Some(Operator::LessOrEqual)),
+            ">" => (2, Some(Operator::Greater)),
+            ">=" => (2, Some(Operator::GreaterOrEqual)),
+            "in" => (2, Some(Operator::In)),
+            "+" => (3, Some(Operator::Add)),
+            "-" => (3, Some(Operator::Subtract)),
+            "*" => (4, Some(Operator::Multiply)),
+            "/" => (4, Some(Operator::Divide)),
+            "%" => (4, Some(Operator::Remainder)),
             _ => return None,
         })
     }
@@ -180,7 +165,9 @@ impl Parser {
     fn unary(&mut self) -> Result<Expr, Problem> {
         let start = self.here().start;
         if self.takes("!") {
-            let of = self.deeper(Self::unary)?;
+            self.descend()?;
+            let of = self.unary()?;
+            self.open -= 1;
             let at = start..of.at.end;
             return build(Kind::Not(Box::new(of)), at);
         }
@@ -195,7 +182,9 @@ impl Parser {
                 };
                 return build(Kind::Integer(value), start..end);
             }
-            let of = self.deeper(Self::unary)?;
+            self.descend()?;
+            let of = self.unary()?;
+            self.open -= 1;
             let at = start..of.at.end;
             return build(Kind::Negative(Box::new(of)), at);
         }

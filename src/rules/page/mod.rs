@@ -54,6 +54,8 @@ pub enum LooksAt {
     Resource,
     /// All of them, once.
     Repository,
+    /// Nothing: gpulint says it itself while it reads, and the page gives it a level and explains it.
+    Text,
 }
 
 /// A parameter of a page.
@@ -164,7 +166,7 @@ fn build(fields: &mut Fields, text: &Arc<str>, prose: usize, given: &[(&str, &Pa
     let profile = fields.choice("profile", &Profile::ALL.map(|it| (it.name(), it)), Some(Profile::Standard));
     let looks_at = fields.choice(
         "for",
-        &[("resource", LooksAt::Resource), ("repository", LooksAt::Repository)],
+        &[("resource", LooksAt::Resource), ("repository", LooksAt::Repository), ("text", LooksAt::Text)],
         Some(LooksAt::Resource),
     );
     let since = fields.text("since").unwrap_or_default();
@@ -180,10 +182,12 @@ fn build(fields: &mut Fields, text: &Arc<str>, prose: usize, given: &[(&str, &Pa
     let related = fields.facts("related");
     let messages = fields.templates("message", &told);
     let help = fields.templates("help", &told);
-    if messages.is_empty() && !fields.has("message") {
+    // what is said about the text itself is said by whoever reads it
+    let speaks = looks_at != LooksAt::Text;
+    if speaks && messages.is_empty() && !fields.has("message") {
         fields.missing("message");
     }
-    if when.is_none() && matches.is_empty() && !fields.has("when") && !fields.has("match") {
+    if speaks && when.is_none() && matches.is_empty() && !fields.has("when") && !fields.has("match") {
         fields.missing("when");
     }
     fields.take("fix");

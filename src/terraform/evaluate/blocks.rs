@@ -9,7 +9,7 @@ use crate::source::Span;
 use crate::terraform::block::{Attribute, Block};
 use crate::terraform::module::ModuleCode;
 use crate::terraform::syntax::{BlockNode, Body, Expression, Kind};
-use crate::terraform::value::{Cause, Computed, Entries, Value};
+use crate::terraform::value::{Cause, Computed, Entries, Number, Value};
 
 use super::expand::{Expansion, ExpansionKind, Repeated};
 use super::expression::members;
@@ -54,6 +54,28 @@ impl Evaluator<'_> {
         }
     }
 
+    /// Resources of which there is none because their `count` is 0, in a module and in those that it calls: evaluated as
+    /// the first of them would be.
+    pub(in crate::terraform) fn switched_off(&self, module: &Rc<Instance>, into: &mut Vec<Block>) {
+        for index in 0..module.code.resources.len() {
+            let (Some(node), Some(evaluated)) = (module.code.resources.at(index), self.resource(module, index)) else {
+                continue;
+            };
+            let Some(count) = node.body.attribute("count").filter(|_| evaluated.blocks.is_empty()) else { continue };
+            let first = Repetition::Count(Value::number(Number::counted(0), count.span()));
+            let mut block = self.block(node, Scope::of(module, &first), module);
+            block.address = format!("{}{}[0]", module.address, resource_name(node));
+            block.instances = Fact::written(Range::exactly(0.0), count.span());
+            block.provider = self.provider_of(module, node);
+            into.push(block);
+        }
+        for index in 0..module.code.calls.len() {
+            if let Some(called) = self.called(module, index) {
+                called.instances.iter().for_each(|instance| self.switched_off(instance, into));
+            }
+        }
+    }
+
     fn output_block(&self, module: &Rc<Instance>, node: &BlockNode) -> Block {
         let mut block = self.block(node, Scope::of(module, &Repetition::Single), module);
         block.address = format!("output.{}", node.label(0));
@@ -68,6 +90,7 @@ impl Evaluator<'_> {
         block.address = format!("{}module.{}{}", module.address, node.label(0), repeated.suffix);
         block.instances = multiplied(&module.multiplicity, &repeated.number);
         block.source = self.text_of(node, "source");
+        block.provider = block.source.as_deref().and_then(|source| self.provider_of_call(module, node, source));
         block
     }
 
@@ -287,7 +310,7 @@ impl Evaluator<'_> {
         let code = self.library.module(&directory);
         if code.anywhere.is_none() {
             let why = format!("has no Terraform files in {directory}");
-            self.tell(Diagnostic::unreadable(format!("`module.{}` {why}", node.label(0)), node.header));
+            self.tell(Diagnostic::note(format!("`module.{}` {why}", node.label(0)), node.header));
             return Err(why);
         }
         Ok(code)

@@ -296,6 +296,9 @@ pub(super) fn members(collection: &Value, span: Span) -> Result<Vec<(Value, Valu
 /// One of two values, not known which: what they agree on is known.
 fn either(condition: &Value, yes: Value, no: Value, span: Span) -> Value {
     let Some(cause) = condition.cause() else { return yes };
+    if cause.refused {
+        return condition.clone();
+    }
     let same = crate::terraform::convert::equal(&yes, &no);
     if same == Some(true) {
         return yes;

@@ -61,7 +61,8 @@ fn numeric(operator: BinaryOperator, a: &Value, b: &Value, span: Span) -> Value 
         BinaryOperator::Multiply => a.times(&b),
         BinaryOperator::Divide if b.is_zero() => return Value::refused("this divides by zero", span),
         BinaryOperator::Divide => a.divided_by(&b),
-        BinaryOperator::Modulo if b.is_zero() => return Value::refused("this divides by zero", span),
+        // Terraform has no objection.
+        BinaryOperator::Modulo if b.is_zero() => Some(a),
         _ => a.remainder(&b),
     };
     result.map_or_else(|| Value::unknown("this number is too large", span), |number| Value::number(number, span))

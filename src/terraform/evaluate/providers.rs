@@ -3,6 +3,7 @@ use std::sync::Arc;
 
 use crate::terraform::block::Provider;
 use crate::terraform::module::provider_alias;
+use crate::terraform::modules::provider_of_source;
 use crate::terraform::syntax::{BlockNode, Expression, Kind, StepKind};
 
 use super::{Evaluator, Instance, Repetition, Scope};
@@ -15,6 +16,17 @@ impl Evaluator<'_> {
             None => node.label(0).split('_').next()?.to_owned(),
         };
         self.provider(module, &name)
+    }
+
+    /// The configuration that a call of a module hands on, of the provider whose resources the module makes.
+    pub(super) fn provider_of_call(
+        &self,
+        module: &Rc<Instance>,
+        node: &BlockNode,
+        source: &str,
+    ) -> Option<Arc<Provider>> {
+        let name = provider_of_source(source)?;
+        self.provider(module, &given_provider(node, &name).unwrap_or(name))
     }
 
     /// `aws` or `aws.west`, as the module names it.
@@ -36,17 +48,19 @@ impl Evaluator<'_> {
             }));
         }
         let call = module.call.as_ref()?;
-        let given = call.node().and_then(|node| node.body.attribute("providers")).and_then(|providers| {
-            let Kind::Object(items) = &providers.expression.kind else { return None };
-            let item = items.iter().find(|item| provider_name(&item.key).as_deref() == Some(name))?;
-            provider_name(&item.value)
-        });
-        match given {
+        match call.node().and_then(|node| given_provider(node, name)) {
             Some(given) => self.provider(&call.parent, &given),
             None if alias.is_none() => self.provider(&call.parent, name),
             None => None,
         }
     }
+}
+
+/// What `providers = { name = … }` of a module call gives for a name.
+fn given_provider(node: &BlockNode, name: &str) -> Option<String> {
+    let Kind::Object(items) = &node.body.attribute("providers")?.expression.kind else { return None };
+    let item = items.iter().find(|item| provider_name(&item.key).as_deref() == Some(name))?;
+    provider_name(&item.value)
 }
 
 /// `aws.west`, quoted or not.

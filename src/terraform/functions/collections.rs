@@ -53,8 +53,10 @@ pub(super) const TABLE: &[(&str, Function)] = &[
 fn to(a: &Arguments<'_>, of: Type) -> Outcome {
     a.exactly(1)?;
     let value = a.get(0)?;
-    if value.items().len() > 1 && !value.is_unknown() && !matches!(of, Type::Bool | Type::Number | Type::Text) {
-        Type::common(value.items().iter().map(Type::of)).ok_or("the elements have no common type")?;
+    if matches!(of, Type::List(_) | Type::Set(_) | Type::Map(_)) {
+        let members = value.entries().map(|entries| entries.known.values().map(Type::of));
+        let members = members.into_iter().flatten().chain(value.items().iter().map(Type::of));
+        Type::common(members).ok_or("the elements have no common type")?;
     }
     Ok(of.convert(value))
 }
@@ -65,7 +67,8 @@ fn all_true(a: &Arguments<'_>) -> Outcome {
         match (&item.data, item.as_bool()) {
             (Data::Unknown(cause), _) => unknown = Some(cause.clone()),
             (_, Some(true)) => {}
-            _ => return a.answer_bool(false),
+            (Data::Null, _) | (_, Some(false)) => return a.answer_bool(false),
+            _ => return Err("an element is no boolean".into()),
         }
     }
     unknown.map_or_else(|| a.answer_bool(true), |cause| Err(cause.into()))
@@ -77,14 +80,15 @@ fn any_true(a: &Arguments<'_>) -> Outcome {
         match (&item.data, item.as_bool()) {
             (Data::Unknown(cause), _) => unknown = Some(cause.clone()),
             (_, Some(true)) => return a.answer_bool(true),
-            _ => {}
+            (Data::Null, _) | (_, Some(false)) => {}
+            _ => return Err("an element is no boolean".into()),
         }
     }
     unknown.map_or_else(|| a.answer_bool(false), |cause| Err(cause.into()))
 }
 
 fn chunk_list(a: &Arguments<'_>) -> Outcome {
-    let items = a.items(0)?;
+    let items = unified(a.items(0)?.to_vec());
     let size = usize::try_from(a.whole_number(1)?).map_err(|_| "the size is negative")?;
     let size = if size == 0 { items.len().max(1) } else { size };
     a.answer_list(items.chunks(size).map(|chunk| Value::list(chunk.to_vec(), a.span)).collect())
@@ -106,7 +110,10 @@ fn coalesce(a: &Arguments<'_>) -> Outcome {
 
 fn coalesce_list(a: &Arguments<'_>) -> Outcome {
     for value in &a.values {
-        if !value.is_null() && !items(known(value)?)?.is_empty() {
+        if matches!(value.data, Data::Set(_)) {
+            return Err("an argument is no list".into());
+        }
+        if !items(known(value)?)?.is_empty() {
             return Ok(value.clone());
         }
     }
@@ -129,8 +136,9 @@ fn compact(a: &Arguments<'_>) -> Outcome {
 }
 
 fn concat(a: &Arguments<'_>) -> Outcome {
+    a.get(0)?;
     let mut result = Vec::new();
-    let mut tuples = a.values.is_empty();
+    let mut tuples = false;
     for value in &a.values {
         let value = known(value)?;
         match &value.data {
@@ -146,6 +154,9 @@ fn concat(a: &Arguments<'_>) -> Outcome {
 fn contains(a: &Arguments<'_>) -> Outcome {
     a.exactly(2)?;
     let wanted = a.get(1)?;
+    if wanted.is_null() {
+        return Err("an argument is null".into());
+    }
     let mut undecided = wanted.any_cause().cloned();
     for item in a.items(0)? {
         match equal(item, wanted) {
@@ -181,6 +192,9 @@ fn distinct(a: &Arguments<'_>) -> Outcome {
 fn element_of(a: &Arguments<'_>) -> Outcome {
     a.exactly(2)?;
     let list = a.items(0)?;
+    if matches!(a.get(0)?.data, Data::Set(_)) {
+        return Err("the elements of a set have no order".into());
+    }
     let index = a.get(1)?;
     if let Data::Unknown(_) = index.data {
         return Ok(element(a.get(0)?, index, a.span));
@@ -189,7 +203,7 @@ fn element_of(a: &Arguments<'_>) -> Outcome {
     if size == 0 {
         return Err("the list is empty".into());
     }
-    let index = a.whole_number(1)?.rem_euclid(size);
+    let index = a.whole_number(1)? % size;
     usize::try_from(index).ok().and_then(|index| list.get(index)).cloned().ok_or_else(|| "no such element".into())
 }
 
@@ -279,6 +293,8 @@ fn lookup(a: &Arguments<'_>) -> Outcome {
 fn match_keys(a: &Arguments<'_>) -> Outcome {
     a.exactly(3)?;
     let (values, keys, wanted) = (a.items(0)?, a.items(1)?, a.items(2)?);
+    let all = unified([keys, wanted].concat());
+    let (keys, wanted) = all.split_at(keys.len());
     if values.len() != keys.len() {
         return Err("there are not as many keys as values".into());
     }
@@ -476,6 +492,7 @@ fn zip_map(a: &Arguments<'_>) -> Outcome {
     let entries: Entries = keys.into_iter().zip(values.iter().cloned()).collect();
     match a.get(1)?.data {
         Data::Tuple(_) => Ok(Value::object(entries, a.span)),
-        _ => Ok(Value::map(entries, a.span)),
+        Data::List(_) => Ok(Value::map(entries, a.span)),
+        _ => Err("the values are no list".into()),
     }
 }

@@ -1,12 +1,21 @@
 use std::fmt::Write;
 
-use crate::source::Span;
 use crate::terraform::syntax::json::{Json, JsonKind, parse_json};
-use crate::terraform::value::{Data, Entries, Value};
+use crate::terraform::value::{Cause, Data, Entries, Value};
 
+use super::yaml::Place;
 use super::{Arguments, Failure, Function, Outcome};
 
-pub(super) const TABLE: &[(&str, Function)] = &[("jsondecode", json_decode), ("jsonencode", json_encode)];
+pub(super) const TABLE: &[(&str, Function)] = &[
+    ("base64decode", base64_decode),
+    ("base64encode", |a| a.answer(base64(a.text(0)?.as_bytes()))),
+    ("csvdecode", csv_decode),
+    ("jsondecode", json_decode),
+    ("jsonencode", json_encode),
+    ("textdecodebase64", text_decode),
+    ("textencodebase64", text_encode),
+    ("urlencode", url_encode),
+];
 
 fn json_encode(a: &Arguments<'_>) -> Outcome {
     a.exactly(1)?;
@@ -79,20 +88,220 @@ fn json_decode(a: &Arguments<'_>) -> Outcome {
     let text = a.text(0)?;
     a.evaluator.budget.spend(text.len() as u64)?;
     let json = parse_json(a.span.file, &text).map_err(|error| Failure::Refused(error.message))?;
-    Ok(decoded(&json, a.span))
+    Ok(decoded(&json, a.verbatim(0).unwrap_or(Place::Whole(a.span))))
 }
 
-fn decoded(json: &Json, span: Span) -> Value {
+fn decoded(json: &Json, place: Place) -> Value {
+    let span = place.span(json.span.start as usize, json.span.end as usize);
     match &json.kind {
         JsonKind::Null => Value::null(span),
         JsonKind::Bool(flag) => Value::bool(*flag, span),
         JsonKind::Number(number) => Value::number(number.clone(), span),
         JsonKind::Text(text, _) => Value::text(text.clone(), span),
-        JsonKind::List(items) => Value::tuple(items.iter().map(|item| decoded(item, span)).collect(), span),
+        JsonKind::List(items) => Value::tuple(items.iter().map(|item| decoded(item, place)).collect(), span),
         JsonKind::Object(entries) => {
             let entries: Entries =
-                entries.iter().map(|(name, value)| (name.text.clone(), decoded(value, span))).collect();
+                entries.iter().map(|(name, value)| (name.text.clone(), decoded(value, place))).collect();
             Value::object(entries, span)
+        }
+    }
+}
+
+const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+pub(super) fn base64(bytes: &[u8]) -> String {
+    let mut text = String::with_capacity(bytes.len() / 3 * 4 + 4);
+    for chunk in bytes.chunks(3) {
+        let byte = |index: usize| u32::from(chunk.get(index).copied().unwrap_or(0));
+        let bits = byte(0) << 16 | byte(1) << 8 | byte(2);
+        for index in 0..4 {
+            let digit = bits >> (18 - 6 * index) & 63;
+            text.push(if index <= chunk.len() { char::from(ALPHABET[digit as usize]) } else { '=' });
+        }
+    }
+    text
+}
+
+fn from_base64(text: &str) -> Result<Vec<u8>, Failure> {
+    let wrong = || Failure::Refused("this is no base64".into());
+    let text: Vec<u8> = text.bytes().filter(|byte| !matches!(byte, b'\r' | b'\n')).collect();
+    let data = text.strip_suffix(b"==").or_else(|| text.strip_suffix(b"=")).unwrap_or(&text);
+    if !text.len().is_multiple_of(4) {
+        return Err(wrong());
+    }
+    let mut bytes = Vec::with_capacity(data.len() / 4 * 3 + 3);
+    let (mut bits, mut held) = (0u32, 0);
+    for byte in data {
+        let digit = match byte {
+            b'A'..=b'Z' => byte - b'A',
+            b'a'..=b'z' => byte - b'a' + 26,
+            b'0'..=b'9' => byte - b'0' + 52,
+            b'+' => 62,
+            b'/' => 63,
+            _ => return Err(wrong()),
+        };
+        bits = bits << 6 | u32::from(digit);
+        held += 6;
+        if held >= 8 {
+            held -= 8;
+            bytes.push((bits >> held) as u8);
+        }
+    }
+    Ok(bytes)
+}
+
+fn base64_decode(a: &Arguments<'_>) -> Outcome {
+    a.exactly(1)?;
+    let bytes = from_base64(&a.text(0)?)?;
+    a.answer(String::from_utf8(bytes).map_err(|_| "the bytes are no text in UTF-8")?)
+}
+
+/// How many bytes a unit of an encoding has, and whether the higher one comes first.
+#[derive(Clone, Copy)]
+enum Charset {
+    Utf8,
+    Utf16 { big: bool },
+    Latin1,
+}
+
+fn charset(name: &str, a: &Arguments<'_>) -> Result<Charset, Failure> {
+    Ok(match name.to_ascii_uppercase().as_str() {
+        "UTF-8" | "UTF8" => Charset::Utf8,
+        "UTF-16LE" => Charset::Utf16 { big: false },
+        "UTF-16BE" => Charset::Utf16 { big: true },
+        "ISO-8859-1" | "ISO_8859-1" | "LATIN1" => Charset::Latin1,
+        _ => {
+            let why = format!("the encoding {name} is not read here");
+            return Err(Failure::Unknown(Cause::new(why, a.span).into()));
+        }
+    })
+}
+
+fn text_encode(a: &Arguments<'_>) -> Outcome {
+    a.exactly(2)?;
+    let text = a.text(0)?;
+    let bytes = match charset(&a.text(1)?, a)? {
+        Charset::Utf8 => text.as_bytes().to_vec(),
+        Charset::Utf16 { big } => {
+            text.encode_utf16().flat_map(|unit| if big { unit.to_be_bytes() } else { unit.to_le_bytes() }).collect()
+        }
+        Charset::Latin1 => {
+            let bytes: Result<Vec<u8>, _> = text.chars().map(|c| u8::try_from(u32::from(c))).collect();
+            bytes.map_err(|_| "a character cannot be encoded")?
+        }
+    };
+    a.answer(base64(&bytes))
+}
+
+fn text_decode(a: &Arguments<'_>) -> Outcome {
+    a.exactly(2)?;
+    let bytes = from_base64(&a.text(0)?)?;
+    let text = match charset(&a.text(1)?, a)? {
+        Charset::Utf8 => String::from_utf8(bytes).map_err(|_| "the bytes are no text in UTF-8")?,
+        Charset::Utf16 { big } => {
+            let unit = |pair: &[u8]| {
+                let pair = [pair[0], pair[1]];
+                if big { u16::from_be_bytes(pair) } else { u16::from_le_bytes(pair) }
+            };
+            String::from_utf16_lossy(&bytes.chunks_exact(2).map(unit).collect::<Vec<u16>>())
+        }
+        Charset::Latin1 => bytes.iter().map(|byte| char::from(*byte)).collect(),
+    };
+    a.answer(text)
+}
+
+fn url_encode(a: &Arguments<'_>) -> Outcome {
+    a.exactly(1)?;
+    let mut text = String::new();
+    for byte in a.text(0)?.bytes() {
+        match byte {
+            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' => text.push(char::from(byte)),
+            b' ' => text.push('+'),
+            _ => {
+                let _ = write!(text, "%{byte:02X}");
+            }
+        }
+    }
+    a.answer(text)
+}
+
+/// A list of objects: the first line names their attributes.
+fn csv_decode(a: &Arguments<'_>) -> Outcome {
+    a.exactly(1)?;
+    let text = a.text(0)?;
+    a.evaluator.budget.spend(text.len() as u64)?;
+    let mut records = csv_records(&text)?.into_iter();
+    let header = records.next().ok_or("there is no header")?;
+    let mut unique = std::collections::BTreeSet::new();
+    if !header.iter().all(|name| unique.insert(name.as_str())) {
+        return Err("two columns have the same name".into());
+    }
+    let mut rows = Vec::new();
+    for record in records {
+        if record.len() != header.len() {
+            return Err("a line has not as many fields as the header".into());
+        }
+        let fields = header.iter().zip(record);
+        let entries: Entries = fields.map(|(name, field)| (name.as_str().into(), Value::text(field, a.span))).collect();
+        rows.push(Value::object(entries, a.span));
+    }
+    a.answer_list(rows)
+}
+
+fn csv_records(text: &str) -> Result<Vec<Vec<String>>, Failure> {
+    let mut records = Vec::new();
+    let mut record = Vec::new();
+    let mut rest = text;
+    while !rest.is_empty() {
+        if record.is_empty() {
+            let line = rest.trim_start_matches(['\r', '\n']);
+            if line.is_empty() {
+                break;
+            }
+            rest = line;
+        }
+        let field;
+        (field, rest) = csv_field(rest)?;
+        record.push(field);
+        if let Some(after) = rest.strip_prefix(',') {
+            rest = after;
+            if rest.is_empty() {
+                record.push(String::new());
+            }
+            continue;
+        }
+        rest = rest.strip_prefix("\r\n").or_else(|| rest.strip_prefix('\n')).unwrap_or(rest);
+        records.push(std::mem::take(&mut record));
+    }
+    if !record.is_empty() {
+        records.push(record);
+    }
+    Ok(records)
+}
+
+/// The next field, and what follows it: a comma, a line break or nothing.
+fn csv_field(text: &str) -> Result<(String, &str), Failure> {
+    let Some(mut quoted) = text.strip_prefix('"') else {
+        let end = text.find([',', '\n']).unwrap_or(text.len());
+        let end = if text[..end].ends_with('\r') && text[end..].starts_with('\n') { end - 1 } else { end };
+        if text[..end].contains('"') {
+            return Err("a quote stands in a field without quotes".into());
+        }
+        return Ok((text[..end].to_owned(), &text[end..]));
+    };
+    let mut field = String::new();
+    loop {
+        let (part, after) = quoted.split_once('"').ok_or("a field has no closing quote")?;
+        field.push_str(part);
+        match after.strip_prefix('"') {
+            Some(more) => {
+                field.push('"');
+                quoted = more;
+            }
+            None if after.is_empty() || after.starts_with([',', '\n']) || after.starts_with("\r\n") => {
+                return Ok((field.replace("\r\n", "\n"), after));
+            }
+            None => return Err("something follows a closing quote".into()),
         }
     }
 }

@@ -1,38 +1,74 @@
-use std::sync::Arc;
+use globset::GlobBuilder;
 
-use crate::source::{FileId, join};
-use crate::terraform::evaluate::Scope;
-use crate::terraform::value::{Data, Value};
+use crate::source::{FileId, Span, join};
+use crate::terraform::evaluate::{Scope, set};
+use crate::terraform::value::{Cause, Data, Value};
 
 use super::{Arguments, Failure, Function, Outcome, known};
 
+/// Directories below each other; more are a link that leads back.
+const DEEPEST: usize = 20;
+
 pub(super) const TABLE: &[(&str, Function)] = &[
-    ("abspath", |a| {
-        Err(Failure::Unknown(Arc::new(crate::terraform::value::Cause::new(
-            "`abspath` depends on where Terraform runs",
-            a.span,
-        ))))
-    }),
-    ("basename", |a| {
-        let text = a.text(0)?;
-        a.answer(text.trim_end_matches('/').rsplit('/').next().unwrap_or("."))
-    }),
+    ("abspath", |a| Err(elsewhere(a, "`abspath` depends on where Terraform runs".into()))),
+    ("basename", basename),
     ("dirname", dirname),
-    ("file", |a| {
-        let text = read(a, 0)?;
-        Ok(Value::text(text, a.span))
-    }),
+    ("file", file),
     ("fileexists", |a| a.answer_bool(open(a, 0).is_ok())),
+    ("fileset", file_set),
+    ("pathexpand", path_expand),
     ("templatefile", template_file),
 ];
 
+fn elsewhere(a: &Arguments<'_>, why: String) -> Failure {
+    Failure::Unknown(Cause::new(why, a.span).into())
+}
+
+fn basename(a: &Arguments<'_>) -> Outcome {
+    let path = a.text(0)?;
+    let trimmed = path.trim_end_matches('/');
+    a.answer(match (&*path, trimmed) {
+        ("", _) => ".",
+        (_, "") => "/",
+        (_, trimmed) => trimmed.rsplit('/').next().unwrap_or(trimmed),
+    })
+}
+
+fn path_expand(a: &Arguments<'_>) -> Outcome {
+    let path = a.text(0)?;
+    if path.starts_with('~') {
+        return Err(elsewhere(a, "`~` depends on who runs Terraform".into()));
+    }
+    a.answer(&*path)
+}
+
+/// The text of a file; it stands in that file, from its beginning on.
+fn file(a: &Arguments<'_>) -> Outcome {
+    a.exactly(1)?;
+    let file = open(a, 0)?;
+    let text = a.evaluator.sources.text(file);
+    a.evaluator.budget.spend_bytes(text.len())?;
+    let span = Span::new(file, 0, text.len());
+    Ok(Value::text(text, span))
+}
+
 fn dirname(a: &Arguments<'_>) -> Outcome {
     let path = a.text(0)?;
-    match path.rsplit_once('/') {
-        Some(("", _)) => a.answer("/"),
-        Some((directory, _)) => a.answer(directory),
-        None => a.answer("."),
+    let (rooted, directory) = match path.rsplit_once('/') {
+        Some((directory, _)) => (directory.is_empty() || directory.starts_with('/'), directory),
+        None => (false, ""),
+    };
+    let mut parts: Vec<&str> = Vec::new();
+    for part in directory.split('/') {
+        match part {
+            "" | "." => {}
+            ".." if parts.last().is_some_and(|last| *last != "..") => drop(parts.pop()),
+            ".." if rooted => {}
+            _ => parts.push(part),
+        }
     }
+    let cleaned = format!("{}{}", if rooted { "/" } else { "" }, parts.join("/"));
+    a.answer(if cleaned.is_empty() { ".".into() } else { cleaned })
 }
 
 /// The file of a path that is relative to the root, as far as it lies in the tree.
@@ -46,15 +82,35 @@ fn open(a: &Arguments<'_>, index: usize) -> Result<FileId, Failure> {
 }
 
 fn outside(a: &Arguments<'_>, path: &str) -> Failure {
-    let why = format!("{path} does not lie in the tree that is read");
-    Failure::Unknown(Arc::new(crate::terraform::value::Cause::new(why, a.span)))
+    elsewhere(a, format!("{path} does not lie in the tree that is read"))
 }
 
-fn read(a: &Arguments<'_>, index: usize) -> Result<Arc<str>, Failure> {
-    let file = open(a, index)?;
-    let text = a.evaluator.sources.text(file);
-    a.evaluator.budget.spend_bytes(text.len())?;
-    Ok(text)
+/// The files below a directory whose paths fit a pattern.
+fn file_set(a: &Arguments<'_>) -> Outcome {
+    a.exactly(2)?;
+    let path = a.text(0)?;
+    let Some(base) = join(&a.evaluator.root, &path).filter(|_| !path.starts_with(['/', '~'])) else {
+        return Err(outside(a, &path));
+    };
+    let pattern = a.text(1)?;
+    let glob = GlobBuilder::new(&pattern).literal_separator(true).build().map_err(|_| "this is no pattern")?;
+    let matcher = glob.compile_matcher();
+    let mut found = Vec::new();
+    let mut left = vec![String::new()];
+    while let Some(directory) = left.pop() {
+        let Some(full) = join(&base, &directory) else { continue };
+        for entry in a.evaluator.sources.tree().list(&full) {
+            a.evaluator.budget.spend(10)?;
+            let name = if directory.is_empty() { entry.name } else { format!("{directory}/{}", entry.name) };
+            let deep = pattern.contains("**") || pattern.matches('/').count() > directory.matches('/').count();
+            match entry.is_directory {
+                true if deep && name.matches('/').count() < DEEPEST => left.push(name),
+                false if matcher.is_match(&name) => found.push(Value::text(name, a.span)),
+                _ => {}
+            }
+        }
+    }
+    Ok(set(found, a.span))
 }
 
 fn template_file(a: &Arguments<'_>) -> Outcome {

@@ -7,17 +7,23 @@
 mod collections;
 mod encoding;
 mod files;
+mod format;
+mod hash;
+mod network;
 mod numbers;
 mod patterns;
 mod text;
+mod time;
+mod yaml;
 
-use std::sync::Arc;
+use std::collections::HashMap;
+use std::sync::{Arc, LazyLock};
 
 use crate::source::Span;
 
 use super::evaluate::{Evaluator, Scope};
 use super::number::Number;
-use super::syntax::{Call, Expression};
+use super::syntax::{Call, Expression, Kind, parse_template_at};
 use super::types::Type;
 use super::value::{Cause, Data, Entries, Value};
 
@@ -57,14 +63,28 @@ pub(super) struct Arguments<'a> {
     pub(super) evaluator: &'a Evaluator<'a>,
 }
 
-const TABLES: [&[(&str, Function)]; 6] =
-    [collections::TABLE, encoding::TABLE, files::TABLE, numbers::TABLE, patterns::TABLE, text::TABLE];
+const TABLES: [&[(&str, Function)]; 11] = [
+    collections::TABLE,
+    encoding::TABLE,
+    files::TABLE,
+    format::TABLE,
+    hash::TABLE,
+    network::TABLE,
+    numbers::TABLE,
+    patterns::TABLE,
+    text::TABLE,
+    time::TABLE,
+    yaml::TABLE,
+];
 
 /// What these give depends on when and where Terraform runs.
-const IMPURE: [&str; 7] = ["timestamp", "plantimestamp", "uuid", "bcrypt", "rsadecrypt", "base64gzip", "pathexpand"];
+const IMPURE: [&str; 6] = ["timestamp", "plantimestamp", "uuid", "bcrypt", "rsadecrypt", "base64gzip"];
+
+static FUNCTIONS: LazyLock<HashMap<&str, Function>> =
+    LazyLock::new(|| TABLES.iter().flat_map(|table| table.iter().copied()).collect());
 
 fn find(name: &str) -> Option<Function> {
-    TABLES.iter().flat_map(|table| table.iter()).find(|(known, _)| *known == name).map(|(_, function)| *function)
+    FUNCTIONS.get(name).copied()
 }
 
 impl Evaluator<'_> {
@@ -73,6 +93,7 @@ impl Evaluator<'_> {
         match name {
             "try" => return self.try_each(&call.arguments, span, scope),
             "can" => return self.can(&call.arguments, span, scope),
+            "templatestring" => return self.template_string(&call.arguments, span, scope),
             _ => {}
         }
         let Some(function) = find(name) else {
@@ -137,6 +158,39 @@ impl Evaluator<'_> {
     }
 }
 
+impl Evaluator<'_> {
+    /// A template that a value holds, with variables.
+    fn template_string(&self, arguments: &[Expression], span: Span, scope: Scope<'_>) -> Value {
+        let [template, variables] = arguments else {
+            return Value::refused("`templatestring` takes a template and its variables", span);
+        };
+        if !matches!(template.kind, Kind::Name(_) | Kind::Traversal(..)) {
+            return Value::refused("the template of `templatestring` is no reference", span);
+        }
+        let (template, variables) = (self.evaluate(template, scope), self.evaluate(variables, scope));
+        let text = match text(&template) {
+            Ok(text) => text,
+            Err(Failure::Unknown(cause)) => return Value::because(&cause, span),
+            Err(Failure::Refused(why)) => return Value::refused(why, span),
+        };
+        let entries = match &variables.data {
+            Data::Map(entries) | Data::Object(entries) => entries,
+            Data::Unknown(cause) => return Value::because(cause, span),
+            _ => return Value::refused("the variables of a template are no object", span),
+        };
+        if let Err(cause) = self.budget.spend(text.len() as u64) {
+            return Value::because(&cause, span);
+        }
+        match parse_template_at(template.span, &text) {
+            Ok(parsed) => {
+                let scope = Scope { names: Some(&entries.known), ..Scope::CONSTANT };
+                self.evaluate(&parsed, scope).marked(template.sensitive || variables.any_sensitive())
+            }
+            Err(error) => Value::refused(error.message, span),
+        }
+    }
+}
+
 impl Arguments<'_> {
     fn len(&self) -> usize {
         self.values.len()
@@ -174,6 +228,15 @@ impl Arguments<'_> {
     fn whole_number(&self, index: usize) -> Result<i64, Failure> {
         let number = self.number(index)?;
         number.as_i64().ok_or_else(|| Failure::Refused(format!("argument {} is no integer", index + 1)))
+    }
+
+    /// The file in which this argument stands byte for byte, as the result of `file` does.
+    fn verbatim(&self, index: usize) -> Option<yaml::Place> {
+        let value = self.values.get(index)?;
+        let Data::Text(text) = &value.data else { return None };
+        let file = self.evaluator.sources.text(value.span.file);
+        let start = value.span.start as usize;
+        (file.get(start..start + text.len())? == &**text).then_some(yaml::Place::Verbatim(value.span.file, start))
     }
 
     /// The members of a list, set or tuple.

@@ -1,4 +1,4 @@
-use crate::terraform::value::{Number, Value};
+use crate::terraform::value::{Data, Number, Value};
 
 use super::{Arguments, Failure, Function, Outcome, items, known};
 
@@ -37,6 +37,9 @@ fn extreme(a: &Arguments<'_>, better: fn(&Number, &Number) -> bool) -> Outcome {
 
 fn sign(a: &Arguments<'_>) -> Outcome {
     let number = a.number(0)?;
+    if !number.is_integer() {
+        return Err("the argument is no integer".into());
+    }
     let sign = if number.is_zero() {
         0
     } else if number.is_negative() {
@@ -62,6 +65,9 @@ fn sum(a: &Arguments<'_>) -> Outcome {
 
 fn parse_integer(a: &Arguments<'_>) -> Outcome {
     a.exactly(2)?;
+    if !matches!(a.known(0)?.data, Data::Text(_)) {
+        return Err("the first argument is no string".into());
+    }
     let (text, base) = (a.text(0)?, a.whole_number(1)?);
     if !(2..=62).contains(&base) {
         return Err("the base is not between 2 and 62".into());

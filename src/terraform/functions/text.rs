@@ -9,7 +9,7 @@ pub(super) const TABLE: &[(&str, Function)] = &[
     ("endswith", |a| a.answer_bool(a.text(0)?.ends_with(&*a.text(1)?))),
     ("indent", indent),
     ("join", join),
-    ("lower", |a| a.answer(a.text(0)?.to_lowercase())),
+    ("lower", |a| a.answer(a.text(0)?.chars().map(lower_one).collect::<String>())),
     ("replace", replace),
     ("split", split),
     ("startswith", |a| a.answer_bool(a.text(0)?.starts_with(&*a.text(1)?))),
@@ -21,7 +21,7 @@ pub(super) const TABLE: &[(&str, Function)] = &[
     ("trimprefix", |a| trim_affix(a, |text, affix| text.strip_prefix(affix))),
     ("trimspace", |a| a.answer(a.text(0)?.trim())),
     ("trimsuffix", |a| trim_affix(a, |text, affix| text.strip_suffix(affix))),
-    ("upper", |a| a.answer(a.text(0)?.to_uppercase())),
+    ("upper", |a| a.answer(a.text(0)?.chars().map(upper_one).collect::<String>())),
 ];
 
 /// What a reader takes for characters: marks belong to the letter before them.
@@ -41,6 +41,19 @@ pub(super) fn graphemes(text: &str) -> impl DoubleEndedIterator<Item = &str> {
     }
     let ends: Vec<usize> = starts.iter().skip(1).copied().chain([text.len()]).collect();
     starts.into_iter().zip(ends).map(|(start, end)| &text[start..end]).collect::<Vec<_>>().into_iter()
+}
+
+/// One character for one, as Go does it: no `SS` for `ß`.
+fn upper_one(c: char) -> char {
+    let mut upper = c.to_uppercase();
+    match (upper.next(), upper.next()) {
+        (Some(only), None) => only,
+        _ => c,
+    }
+}
+
+fn lower_one(c: char) -> char {
+    c.to_lowercase().next().unwrap_or(c)
 }
 
 fn indent(a: &Arguments<'_>) -> Outcome {
@@ -114,9 +127,9 @@ fn title(a: &Arguments<'_>) -> Outcome {
         if inside {
             result.push(c);
         } else {
-            result.extend(c.to_uppercase());
+            result.push(upper_one(c));
         }
-        inside = c.is_alphanumeric() || c == '_' || c == '\'';
+        inside = if c.is_ascii() { c.is_ascii_alphanumeric() || c == '_' } else { !c.is_whitespace() };
     }
     a.answer(result)
 }

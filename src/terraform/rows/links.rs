@@ -33,11 +33,12 @@ pub(super) enum Linked<'a> {
 const LONGEST_CHAIN: usize = 3;
 
 impl<'a> Index<'a> {
-    pub(super) fn new(blocks: &'a [Block]) -> Self {
-        let modules = blocks.iter().filter_map(|block| module_of(block).strip_suffix('.')).collect();
+    pub(super) fn new(blocks: &'a [Block], switched_off: &'a [Block]) -> Self {
+        let all = || blocks.iter().chain(switched_off);
+        let modules = all().filter_map(|block| module_of(block).strip_suffix('.')).collect();
         let (by_address, by_type, referrers) = (HashMap::new(), HashMap::new(), HashMap::new());
         let mut index = Index { by_address, by_type, referrers, modules };
-        for block in blocks.iter().filter(|it| matches!(it.keyword.as_str(), "resource" | "data" | "module")) {
+        for block in all().filter(|it| matches!(it.keyword.as_str(), "resource" | "data" | "module")) {
             index.by_address.entry(base(&block.address)).or_default().push(block);
             if let Some(kind) = block.labels.first().filter(|_| block.keyword == "resource") {
                 index.by_type.entry(kind).or_default().push(block);

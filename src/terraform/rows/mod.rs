@@ -24,13 +24,14 @@ use build::Builder;
 use language::Role;
 use links::Index;
 
-/// What the blocks rent and request. The order is that of the blocks.
-pub(super) fn resources(blocks: &[Block], front_end: FrontEnd) -> Vec<Resource> {
+/// What the blocks rent and request, and with a count of none what those would that are switched off. The order is that
+/// of the blocks.
+pub(super) fn resources(blocks: &[Block], switched_off: &[Block], front_end: FrontEnd) -> Vec<Resource> {
     let table = load::table();
-    let index = Index::new(blocks);
+    let index = Index::new(blocks, switched_off);
     let mut builder = Builder::new(table, &index, front_end);
     let mut controls = Vec::new();
-    for block in blocks {
+    for block in blocks.iter().chain(switched_off) {
         match (block.keyword.as_str(), block.labels.first()) {
             ("resource", Some(kind)) => {
                 for (at, row) in table.types.get(kind).into_iter().flatten().enumerate() {

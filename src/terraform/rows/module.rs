@@ -3,6 +3,7 @@
 use crate::inventory::{Fact, Key, Known, Origin, Resource, Role, Unknown, Value};
 
 use super::super::block::Block;
+use super::super::modules::registry_name;
 use super::super::value::{self, Data};
 use super::build::{Builder, Built};
 use super::node::Held;
@@ -20,34 +21,6 @@ pub(super) fn add<'a>(builder: &mut Builder<'a>, block: &'a Block) {
             }
         }
         None => unknown_module(builder, block, &kind),
-    }
-}
-
-/// The name in the public registry: `terraform-aws-modules/eks/aws//modules/x`, also of its git repository.
-fn registry_name(source: &str) -> String {
-    let source = source.split('?').next().unwrap_or(source);
-    let source = source.strip_prefix("git::").unwrap_or(source);
-    let mut source = source;
-    for scheme in ["https://", "ssh://", "git@", "http://"] {
-        source = source.strip_prefix(scheme).unwrap_or(source);
-    }
-    let source = source.rsplit_once('@').map_or(source, |(_, rest)| rest).replace(".git", "").replace(':', "/");
-    let (path, below) = source.split_once("//").map_or((source.as_str(), None), |(path, below)| (path, Some(below)));
-    let mut parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).collect();
-    if parts.first().is_some_and(|host| host.contains('.')) {
-        parts.remove(0);
-    }
-    // A repository `terraform-PROVIDER-NAME` is the module NAME/PROVIDER.
-    let name = match parts.as_slice() {
-        [owner, repository] => match repository.strip_prefix("terraform-").and_then(|it| it.split_once('-')) {
-            Some((provider, name)) => format!("{owner}/{name}/{provider}"),
-            None => parts.join("/"),
-        },
-        _ => parts.join("/"),
-    };
-    match below {
-        Some(below) => format!("{name}//{below}"),
-        None => name,
     }
 }
 
@@ -150,27 +123,6 @@ fn looks_like_a_machine(text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn sources_are_known_by_their_registry_name() {
-        for (source, name) in [
-            ("terraform-aws-modules/eks/aws", "terraform-aws-modules/eks/aws"),
-            ("registry.terraform.io/terraform-aws-modules/eks/aws", "terraform-aws-modules/eks/aws"),
-            (
-                "git::https://github.com/terraform-aws-modules/terraform-aws-eks.git?ref=v19.0.0",
-                "terraform-aws-modules/eks/aws",
-            ),
-            ("github.com/terraform-aws-modules/terraform-aws-batch", "terraform-aws-modules/batch/aws"),
-            ("git@github.com:Azure/terraform-azurerm-aks.git", "Azure/aks/azurerm"),
-            (
-                "git::ssh://git@github.com/terraform-google-modules/terraform-google-vm.git//modules/mig?ref=1",
-                "terraform-google-modules/vm/google//modules/mig",
-            ),
-            ("oracle-terraform-modules/oke/oci", "oracle-terraform-modules/oke/oci"),
-        ] {
-            assert_eq!(registry_name(source), name, "{source}");
-        }
-    }
 
     #[test]
     fn machine_types_are_told_from_other_texts() {

@@ -13,6 +13,9 @@ impl Parser<'_> {
     fn parse_items(&mut self, open: Option<usize>) -> Body {
         let start = open.unwrap_or(self.at);
         let mut body = Body::empty(self.span(start));
+        self.skip_blank();
+        // `{ a = 1 }` on one line holds one argument and nothing else.
+        let one_line = open.is_some() && !matches!(self.peek(), b'\n' | b'\r' | b'}');
         loop {
             self.skip_lines();
             if self.at_end() {
@@ -27,6 +30,7 @@ impl Parser<'_> {
                 break;
             }
             self.resume = self.at;
+            self.one_line = one_line;
             if self.parse_item(&mut body).is_err() {
                 body.incomplete = true;
                 if !self.recover(open.is_some()) {
@@ -82,11 +86,20 @@ impl Parser<'_> {
 
     fn end_of_item(&mut self, what: &str) -> Parse<()> {
         self.skip_blank();
-        if self.eat_newline() || self.at_end() || self.peek() == b'}' {
+        let one_line = self.one_line && what == "argument";
+        let closes = self.peek() == b'}';
+        if self.at_end() || (closes && one_line) || (!one_line && self.eat_newline()) {
+            return Ok(());
+        }
+        let wanted = if one_line { "`}`" } else { "a new line" };
+        let message = format!("expected {wanted} after this {what}, found {}", self.seen());
+        if closes || (one_line && self.eat_newline()) {
+            // Terraform refuses it, but nothing is lost.
+            self.report(message, self.span(self.at));
             return Ok(());
         }
         self.resume = self.at;
-        self.fail(format!("expected a new line after this {what}, found {}", self.seen()))
+        self.fail(message)
     }
 
     fn parse_block(&mut self, keyword: Name) -> Parse<BlockNode> {

@@ -45,6 +45,8 @@ pub(super) struct Parser<'t> {
     pub(super) depth: u32,
     /// Where brackets are balanced for sure: from here on the next item is looked for after an error.
     pub(super) resume: usize,
+    /// The item that is read stands in a block on one line.
+    pub(super) one_line: bool,
     /// Heredocs whose end was looked for in vain.
     pub(super) lost_heredocs: u32,
     pub(super) errors: Vec<SyntaxError>,
@@ -63,6 +65,7 @@ impl<'t> Parser<'t> {
             newlines: true,
             depth: 0,
             resume: 0,
+            one_line: false,
             lost_heredocs: 0,
             errors: Vec::new(),
             notes: Vec::new(),

@@ -338,7 +338,7 @@ impl Parser<'_> {
         self.at += 1;
         let before = self.at;
         self.skip_lines();
-        if self.at_word("for") && !self.for_is_a_key() {
+        if self.at_word("for") {
             return self.with_newlines(false, |parser| {
                 let result = parser.parse_for(true)?;
                 parser.close("}", open, "this `for`")?;
@@ -347,12 +347,6 @@ impl Parser<'_> {
         }
         self.at = before;
         self.with_newlines(true, |parser| parser.parse_items_of_object(open))
-    }
-
-    /// `{ for = 1 }`: Terraform takes it for a `for` too, but nothing else can be meant.
-    fn for_is_a_key(&self) -> bool {
-        let after = self.rest().get("for".len()..).unwrap_or_default();
-        matches!(after.trim_ascii_start().first(), Some(b'=' | b':'))
     }
 
     fn parse_items_of_object(&mut self, open: usize) -> Parse<Kind> {

@@ -237,3 +237,8 @@ pub(super) fn parse_expression(file: FileId, text: &str) -> Result<Expression, S
 pub(super) fn parse_template(file: FileId, text: &str) -> Result<Expression, SyntaxError> {
     cursor::Parser::new(text, cursor::Place::file(file, 0)).parse_whole_template()
 }
+
+/// Parses a template that stands for one place as a whole.
+pub(super) fn parse_template_at(place: Span, text: &str) -> Result<Expression, SyntaxError> {
+    cursor::Parser::new(text, cursor::Place::Whole(place)).parse_whole_template()
+}

@@ -3,8 +3,8 @@
 //! `tests/forge/github-openapi.json` is the part of it that gpulint uses, without prose. Where the whole
 //! description is at hand (`GPULINT_GITHUB_OPENAPI` names the file), a test takes the part out again and compares.
 
-use std::collections::BTreeSet;
-use std::sync::LazyLock;
+use std::collections::{BTreeSet, HashMap};
+use std::sync::{Arc, LazyLock, Mutex};
 
 use serde_json::{Map, Value, json};
 
@@ -143,13 +143,23 @@ fn resolved(value: &'static Value) -> &'static Value {
 }
 
 fn mismatches(schema: &Value, value: &Value) -> impl Iterator<Item = String> {
-    let mut schema = schema.clone();
-    spell_out_null(&mut schema);
-    let schema = json!({ "allOf": [schema], "components": *COMPONENTS });
-    let judge = jsonschema::options().with_draft(jsonschema::Draft::Draft4).build(&schema).unwrap();
+    let judge = judge(schema);
     let found: Vec<String> =
         judge.iter_errors(value).map(|error| format!("{error} at `{}`", error.instance_path)).collect();
     found.into_iter()
+}
+
+/// Made once for each schema: making one takes longer than a whole test.
+fn judge(schema: &Value) -> Arc<jsonschema::Validator> {
+    static JUDGES: LazyLock<Mutex<HashMap<String, Arc<jsonschema::Validator>>>> = LazyLock::new(Mutex::default);
+    let mut judges = JUDGES.lock().unwrap();
+    let make = || {
+        let mut schema = schema.clone();
+        spell_out_null(&mut schema);
+        let schema = json!({ "allOf": [schema], "components": *COMPONENTS });
+        Arc::new(jsonschema::options().with_draft(jsonschema::Draft::Draft4).build(&schema).unwrap())
+    };
+    judges.entry(schema.to_string()).or_insert_with(make).clone()
 }
 
 /// A misspelt key passes most schemas, for they allow more than they name.

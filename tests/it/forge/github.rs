@@ -315,6 +315,11 @@ fn other_modes_put_the_earlier_comment_away() {
     assert_eq!(github.upsert(&mode(Mode::HideAndNew)).unwrap(), Outcome::Created { url: url(4) });
     assert_eq!(github.world.lock().unwrap().hidden, ["IC_3"]);
     assert!(github.bodies()[0].starts_with("<!-- gpulint:retired -->"));
+    let refused = Github::with(old());
+    refused.world.lock().unwrap().may_hide = false;
+    assert_eq!(refused.upsert(&mode(Mode::HideAndNew)).unwrap(), Outcome::Created { url: url(4) });
+    assert!(refused.bodies()[0].contains("Replaced by a newer report"), "{:?}", refused.bodies());
+
     let again = github.upsert(&mode(Mode::HideAndNew)).unwrap();
     assert_eq!(again, Outcome::Unchanged { url: url(4) }, "a hidden comment is no longer looked after");
 }

@@ -315,6 +315,15 @@ fn a_token_that_may_only_read_is_no_failure_and_is_not_told() {
 }
 
 #[test]
+fn a_thread_on_azure_holds_no_merge_back() {
+    let place = Place::with(Host::Azure, &[]);
+    place.upsert("new", Mode::Update);
+    let received = place.server.received();
+    let thread = received.iter().find(|it| it.is_write()).unwrap().json().unwrap();
+    assert_eq!(thread["status"], "closed");
+}
+
+#[test]
 fn a_page_to_sign_in_on_is_no_success() {
     let server = Server::start(|_| Answer::new(203, "<html>sign in</html>"));
     let place = Place::with(Host::Azure, &[]);

@@ -86,6 +86,8 @@ pub(crate) struct World {
     pub(crate) patch: &'static str,
     pub(crate) notes: Vec<Value>,
     pub(crate) hidden: Vec<String>,
+    /// Not every token may hide.
+    pub(crate) may_hide: bool,
     pub(crate) tricks: Vec<Trick>,
     pub(crate) violations: Vec<String>,
 }
@@ -108,6 +110,7 @@ impl Github {
             patch: "@@ -1,3 +1,4 @@\n resource \"aws_instance\" \"train\" {\n-  a = 1\n+  a = 2\n+  b = 3\n }",
             notes: Vec::new(),
             hidden: Vec::new(),
+            may_hide: true,
             tricks: Vec::new(),
             violations: Vec::new(),
         };
@@ -293,6 +296,10 @@ fn user(viewer: Option<&str>) -> Answer {
 fn graphql(received: &Received, world: &mut World) -> Answer {
     let body = received.json().unwrap();
     assert!(body["query"].as_str().unwrap().contains("minimizeComment"));
+    if !world.may_hide {
+        let error = json!({ "type": "FORBIDDEN", "message": "Resource not accessible by integration" });
+        return Answer::json(200, &json!({ "data": { "minimizeComment": null }, "errors": [error] }));
+    }
     world.hidden.push(body["variables"]["id"].as_str().unwrap().to_owned());
     let minimized = json!({ "minimizedComment": { "isMinimized": true } });
     Answer::json(200, &json!({ "data": { "minimizeComment": minimized } }))

@@ -2,3 +2,6 @@
 
 mod corpus;
 mod evaluation;
+mod expressions;
+mod oracle;
+mod random;

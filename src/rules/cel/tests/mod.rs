@@ -1,4 +1,5 @@
 mod conformance;
+mod semantics;
 mod textproto;
 
 use super::{Handle, Host, Meaning, Problem, Program, Scope, Type, Value, Variable};

@@ -1,0 +1,58 @@
+//! What makes a finding the same tomorrow: its rule and what it is about, not the line that it stands on.
+
+use std::collections::HashMap;
+
+use super::Decided;
+use crate::inventory::Inventory;
+use crate::rules::Finding;
+use crate::source::Sources;
+
+/// A fingerprint of each finding: of its rule, its file and its resource, and of its turn where these are the same.
+pub fn fingerprints(findings: &[Decided], sources: &Sources, inventory: &Inventory) -> Vec<String> {
+    let mut turns: HashMap<(String, String, String), usize> = HashMap::new();
+    let identity = |decided: &Decided| {
+        let key = identity(&decided.finding, sources, inventory);
+        let turn = turns.entry(key.clone()).or_default();
+        *turn += 1;
+        hash([&key.0, &key.1, &key.2, &turn.to_string()])
+    };
+    findings.iter().map(identity).collect()
+}
+
+/// Rule, file and address.
+pub(super) fn identity(finding: &Finding, sources: &Sources, inventory: &Inventory) -> (String, String, String) {
+    let path = sources.path(sources.origin(finding.span).file);
+    let resource = finding.resource.and_then(|id| inventory.resources.get(id.0));
+    (finding.rule.clone(), path, resource.map(|it| it.address.clone()).unwrap_or_default())
+}
+
+/// A hash that is the same on every machine and in every version: FNV-1a, twice, with different starts.
+pub(super) fn hash<'a>(parts: impl IntoIterator<Item = &'a String>) -> String {
+    const PRIME: u64 = 0x0000_0100_0000_01b3;
+    let mut halves = [0xcbf2_9ce4_8422_2325u64, 0x6c62_272e_07bb_0142];
+    for part in parts {
+        // The end of a part counts too, so that no two lists of parts run together.
+        for byte in part.bytes().chain([0xff]) {
+            for half in &mut halves {
+                *half = (*half ^ u64::from(byte)).wrapping_mul(PRIME);
+            }
+        }
+        halves[1] = halves[1].rotate_left(29);
+    }
+    format!("{:016x}{:016x}", halves[0], halves[1])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_do_not_run_together() {
+        let hashed = |parts: &[&str]| hash(&parts.iter().map(|part| (*part).to_owned()).collect::<Vec<_>>());
+        assert_eq!(hashed(&["a", "b"]).len(), 32);
+        assert_ne!(hashed(&["a", "b"]), hashed(&["ab", ""]));
+        assert_ne!(hashed(&["a", "b"]), hashed(&["b", "a"]));
+        // These stand in baselines of repositories and in the memory of code hosts: they may never change.
+        assert_eq!(hashed(&["on-demand-batch", "main.tf"]), hashed(&["on-demand-batch", "main.tf"]));
+    }
+}

@@ -1,0 +1,56 @@
+//! Text that may be a template → its documents, as far as they can be read without rendering it.
+
+use std::borrow::Cow;
+use std::sync::{Arc, LazyLock};
+
+use regex::Regex;
+
+use super::expression::Scope;
+use super::files::File;
+use super::mask::{has_directives, mask};
+use super::yaml::{self, Stream};
+
+pub(super) struct Template {
+    pub stream: Stream,
+    /// Documents that could not be read.
+    pub unread: usize,
+    /// Why what it says is only a conclusion.
+    pub inferred: Option<Arc<str>>,
+}
+
+/// Reads a file. Text without directives is taken as it is, and so is text whose directives do no harm: those within
+/// strings, which tools other than Helm put there.
+pub(super) fn read(file: &File, text: &str) -> Template {
+    let directives = has_directives(text);
+    if !(directives && file.of_chart) {
+        let stream = yaml::read(file.id, text);
+        if stream.broken() == 0 && !(directives && stream.has_directives) {
+            return Template { stream, unread: 0, inferred: None };
+        }
+        if !directives {
+            return without_placeholders(file, text, stream);
+        }
+    }
+    let masked = mask(text, &Scope { values: file.values.clone(), ..Scope::default() });
+    let mut stream = yaml::read_masked(file.id, text, &masked);
+    let unread = stream.broken();
+    // What is wrong with the masked text need not be wrong with the template.
+    stream.diagnostics.clear();
+    Template { stream, unread, inferred: Some("a template, read without rendering it".into()) }
+}
+
+/// Placeholders that stand for whole lines are what makes some templates for `envsubst` no YAML.
+fn without_placeholders(file: &File, text: &str, plain: Stream) -> Template {
+    let blank = |found: &regex::Captures<'_>| " ".repeat(found.get(0).map_or(0, |all| all.len()));
+    let filled = LINES.as_ref().map_or(Cow::Borrowed(text), |lines| lines.replace_all(text, blank));
+    if let Cow::Owned(filled) = filled {
+        let stream = yaml::read(file.id, &filled);
+        if stream.broken() < plain.broken() {
+            return Template { stream, unread: 0, inferred: Some("a template, read without filling it in".into()) };
+        }
+    }
+    Template { stream: plain, unread: 0, inferred: None }
+}
+
+static LINES: LazyLock<Option<Regex>> =
+    LazyLock::new(|| Regex::new(r"(?m)^[ \t]*\$\{[A-Za-z_][A-Za-z0-9_]*\}[ \t]*$").ok());

@@ -1,0 +1,314 @@
+//! `format` and `formatlist`.
+
+use crate::terraform::value::{Cause, Data, Number, Value};
+
+use super::encoding::write_json;
+use super::{Arguments, Failure, Function, Outcome, known, text};
+
+pub(super) const TABLE: &[(&str, Function)] = &[("format", format_one), ("formatlist", format_list)];
+
+/// Wider than any text; a width beyond it is hostile.
+const WIDEST: usize = 10_000;
+
+fn format_one(a: &Arguments<'_>) -> Outcome {
+    let pattern = a.text(0)?;
+    a.answer(formatted(&pattern, a.values.get(1..).unwrap_or_default())?)
+}
+
+/// Formats once for each element of the lists; the other arguments stay the same.
+fn format_list(a: &Arguments<'_>) -> Outcome {
+    let pattern = a.text(0)?;
+    let arguments = a.values.get(1..).unwrap_or_default();
+    let mut length = None;
+    for argument in arguments {
+        if let Data::List(items) | Data::Set(items) | Data::Tuple(items) = &known(argument)?.data {
+            match length {
+                Some(length) if length != items.len() => return Err("the lists are not equally long".into()),
+                _ => length = Some(items.len()),
+            }
+        }
+    }
+    let Some(length) = length else {
+        return a.answer_list(vec![Value::text(formatted(&pattern, arguments)?, a.span)]);
+    };
+    let mut result = Vec::new();
+    for index in 0..length {
+        let row: Vec<Value> =
+            arguments.iter().map(|argument| argument.items().get(index).unwrap_or(argument).clone()).collect();
+        let text = formatted(&pattern, &row)?;
+        a.evaluator.budget.spend_bytes(text.len())?;
+        result.push(Value::text(text, a.span));
+    }
+    a.answer_list(result)
+}
+
+/// `%[2]-08.3f`, taken apart.
+#[derive(Default)]
+struct Verb {
+    letter: char,
+    argument: usize,
+    sharp: bool,
+    zero: bool,
+    minus: bool,
+    plus: bool,
+    space: bool,
+    width: Option<usize>,
+    precision: Option<usize>,
+}
+
+fn formatted(pattern: &str, arguments: &[Value]) -> Result<String, Failure> {
+    let mut result = String::new();
+    let mut next = 0;
+    let mut used = 0;
+    let mut rest = pattern;
+    while let Some(at) = rest.find('%') {
+        result.push_str(&rest[..at]);
+        rest = &rest[at + 1..];
+        if let Some(after) = rest.strip_prefix('%') {
+            result.push('%');
+            rest = after;
+            continue;
+        }
+        let verb = Verb::parse(&mut rest, next)?;
+        next = verb.argument + 1;
+        used = used.max(next);
+        let argument = arguments.get(verb.argument).ok_or("there are not enough arguments")?;
+        result.push_str(&verb.apply(argument)?);
+    }
+    if used < arguments.len() {
+        return Err("there are more arguments than verbs".into());
+    }
+    result.push_str(rest);
+    Ok(result)
+}
+
+impl Verb {
+    /// Reads what follows a `%`.
+    fn parse(rest: &mut &str, next: usize) -> Result<Self, Failure> {
+        let mut verb = Verb { argument: next, ..Verb::default() };
+        let mut chars = rest.char_indices().peekable();
+        let mut at = 0;
+        while let Some((_, c)) = chars.peek().copied() {
+            match c {
+                '#' => verb.sharp = true,
+                '0' => verb.zero = true,
+                '-' => verb.minus = true,
+                '+' => verb.plus = true,
+                ' ' => verb.space = true,
+                _ => break,
+            }
+            chars.next();
+            at += 1;
+        }
+        let (width, after) = digits(&rest[at..]);
+        verb.width = width;
+        at = rest.len() - after.len();
+        if let Some(fraction) = after.strip_prefix('.') {
+            let (precision, after) = digits(fraction);
+            verb.precision = Some(precision.unwrap_or(0));
+            at = rest.len() - after.len();
+        }
+        if let Some(indexed) = rest[at..].strip_prefix('[') {
+            let (index, after) = digits(indexed);
+            let after = after.strip_prefix(']').ok_or("an argument index has no `]`")?;
+            let index = index.and_then(|index| index.checked_sub(1)).ok_or("an argument index counts from 1")?;
+            verb.argument = index;
+            at = rest.len() - after.len();
+        }
+        if verb.width.is_some_and(|width| width > WIDEST) || verb.precision.is_some_and(|p| p > WIDEST) {
+            return Err(format!("a width is larger than {WIDEST}").into());
+        }
+        verb.letter = rest[at..].chars().next().ok_or("a `%` has no verb")?;
+        *rest = &rest[at + verb.letter.len_utf8()..];
+        Ok(verb)
+    }
+
+    fn apply(&self, argument: &Value) -> Result<String, Failure> {
+        match &argument.data {
+            Data::Unknown(cause) => return Err(cause.clone().into()),
+            Data::Null => {
+                let why = "Terraform does not say how null is formatted";
+                return Err(Failure::Unknown(Cause::new(why, argument.span).into()));
+            }
+            _ => {}
+        }
+        match self.letter {
+            'v' => self.as_is(argument),
+            's' | 'q' => {
+                let text = text(argument).map_err(|_| "`%s` needs a string")?;
+                let mut text = match self.precision {
+                    Some(precision) => super::text::graphemes(&text).take(precision).collect(),
+                    None => text.to_string(),
+                };
+                if self.letter == 'q' {
+                    let mut quoted = String::new();
+                    write_json(&Value::text(text, argument.span), &mut quoted)?;
+                    text = quoted;
+                }
+                Ok(self.pad(text, ' '))
+            }
+            't' => match argument.as_bool() {
+                Some(flag) => Ok(flag.to_string()),
+                None => Err("`%t` needs a boolean".into()),
+            },
+            'd' | 'b' | 'o' | 'x' | 'X' => self.integer(argument),
+            'e' | 'E' | 'f' | 'F' | 'g' | 'G' => {
+                let number = argument.as_number().ok_or("a number is needed")?;
+                Ok(self.signed(number.is_negative(), &self.floating(&number)))
+            }
+            other => Err(format!("there is no verb `%{other}`").into()),
+        }
+    }
+
+    fn as_is(&self, argument: &Value) -> Result<String, Failure> {
+        let text = match &argument.data {
+            Data::Text(text) if !self.sharp => text.to_string(),
+            Data::Number(number) if !self.sharp => shortest(number),
+            _ => {
+                let mut json = String::new();
+                write_json(argument, &mut json)?;
+                json
+            }
+        };
+        Ok(self.pad(text, ' '))
+    }
+
+    fn integer(&self, argument: &Value) -> Result<String, Failure> {
+        let number = argument.as_number().filter(Number::is_integer).ok_or("an integer is needed")?;
+        let digits = match (self.letter, number.as_i64()) {
+            ('d', _) => number.to_string().trim_start_matches('-').to_owned(),
+            ('b', Some(n)) => format!("{:b}", n.unsigned_abs()),
+            ('o', Some(n)) => format!("{:o}", n.unsigned_abs()),
+            ('x', Some(n)) => format!("{:x}", n.unsigned_abs()),
+            ('X', Some(n)) => format!("{:X}", n.unsigned_abs()),
+            _ => return Err("this number is too large".into()),
+        };
+        Ok(self.signed(number.is_negative(), &digits))
+    }
+
+    /// Without its sign.
+    fn floating(&self, number: &Number) -> String {
+        let magnitude = if number.is_negative() { number.negated() } else { number.clone() };
+        let text = match (self.letter.to_ascii_lowercase(), self.precision) {
+            ('f', precision) => fixed(&magnitude, precision.unwrap_or(6)),
+            ('e', precision) => scientific(&magnitude, precision.unwrap_or(6)),
+            (_, None) => shortest(&magnitude),
+            (_, Some(precision)) => general(&magnitude, precision.max(1)),
+        };
+        if self.letter.is_ascii_uppercase() { text.to_uppercase() } else { text }
+    }
+
+    fn signed(&self, negative: bool, digits: &str) -> String {
+        let sign = match (negative, self.plus, self.space) {
+            (true, ..) => "-",
+            (false, true, _) => "+",
+            (false, false, true) => " ",
+            _ => "",
+        };
+        if self.zero && !self.minus {
+            let width = self.width.unwrap_or(0).saturating_sub(sign.len());
+            let zeros = "0".repeat(width.saturating_sub(digits.len()));
+            return format!("{sign}{zeros}{digits}");
+        }
+        self.pad(format!("{sign}{digits}"), ' ')
+    }
+
+    fn pad(&self, text: String, with: char) -> String {
+        let length = super::text::graphemes(&text).count();
+        let missing = self.width.unwrap_or(0).saturating_sub(length);
+        let with = if self.zero && !self.minus { '0' } else { with };
+        let blanks: String = std::iter::repeat_n(with, missing).collect();
+        if self.minus { text + &blanks } else { blanks + &text }
+    }
+}
+
+fn digits(text: &str) -> (Option<usize>, &str) {
+    let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    (text[..end].parse().ok().or((end > 0).then_some(usize::MAX)), &text[end..])
+}
+
+/// The digits of a number that is not negative, and where the point stands: 0.00123 is ("123", -2).
+fn decimal(number: &Number) -> (Vec<u8>, i64) {
+    let text = number.to_string();
+    let (whole, fraction) = text.split_once('.').unwrap_or((&text, ""));
+    let all = format!("{whole}{fraction}");
+    let digits = all.trim_start_matches('0');
+    let point = whole.len() as i64 - (all.len() - digits.len()) as i64;
+    (digits.trim_end_matches('0').bytes().collect(), if digits.is_empty() { 0 } else { point })
+}
+
+/// The first digits, rounded half to even as they stand; the point moves where a digit is added.
+fn rounded(digits: &[u8], point: i64, keep: i64) -> (Vec<u8>, i64) {
+    let Ok(keep) = usize::try_from(keep) else { return (Vec::new(), point) };
+    let Some(next) = digits.get(keep) else { return (digits.to_vec(), point) };
+    let mut kept = digits[..keep].to_vec();
+    let odd = kept.last().is_some_and(|digit| (digit - b'0') % 2 == 1);
+    let up = *next > b'5' || *next == b'5' && (digits.len() > keep + 1 || odd);
+    if up {
+        while let Some(last) = kept.pop() {
+            if last < b'9' {
+                kept.push(last + 1);
+                return (kept, point);
+            }
+        }
+        return (vec![b'1'], point + 1);
+    }
+    (kept, point)
+}
+
+fn at(digits: &[u8], index: i64) -> char {
+    usize::try_from(index).ok().and_then(|index| digits.get(index)).map_or('0', |digit| char::from(*digit))
+}
+
+fn fixed(number: &Number, precision: usize) -> String {
+    let (digits, point) = decimal(number);
+    let (digits, point) = rounded(&digits, point, point + precision as i64);
+    let mut text: String = (0..point.max(0)).map(|index| at(&digits, index)).collect();
+    if text.is_empty() {
+        text.push('0');
+    }
+    if precision > 0 {
+        text.push('.');
+        text.extend((point..point + precision as i64).map(|index| at(&digits, index)));
+    }
+    text
+}
+
+fn scientific(number: &Number, precision: usize) -> String {
+    let (digits, point) = decimal(number);
+    let (digits, point) = rounded(&digits, point, 1 + precision as i64);
+    let mut text = at(&digits, 0).to_string();
+    if precision > 0 {
+        text.push('.');
+        text.extend((1..=precision as i64).map(|index| at(&digits, index)));
+    }
+    let exponent = if digits.is_empty() { 0 } else { point - 1 };
+    let sign = if exponent < 0 { '-' } else { '+' };
+    format!("{text}e{sign}{:02}", exponent.abs())
+}
+
+/// As many digits as needed; with an exponent below -4 and from 6 on.
+fn shortest(number: &Number) -> String {
+    let magnitude = if number.is_negative() { number.negated() } else { number.clone() };
+    let sign = if number.is_negative() { "-" } else { "" };
+    let (digits, point) = decimal(&magnitude);
+    let exponent = point - 1;
+    let text = if !digits.is_empty() && !(-4..6).contains(&exponent) {
+        scientific(&magnitude, digits.len().saturating_sub(1))
+    } else {
+        magnitude.to_string()
+    };
+    format!("{sign}{text}")
+}
+
+fn general(number: &Number, precision: usize) -> String {
+    let (all, point) = decimal(number);
+    let (digits, point) = rounded(&all, point, precision as i64);
+    let exponent = point - 1;
+    let limit = if precision > all.len() && all.len() as i64 >= point { all.len() as i64 } else { precision as i64 };
+    let kept: Vec<u8> = String::from_utf8_lossy(&digits).trim_end_matches('0').bytes().collect();
+    if !digits.is_empty() && (exponent < -4 || exponent >= limit) {
+        return scientific(number, kept.len().saturating_sub(1));
+    }
+    fixed(number, usize::try_from(kept.len() as i64 - point).unwrap_or(0))
+}

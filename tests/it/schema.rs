@@ -1,0 +1,80 @@
+//! The JSON of every verb is what `schema/` says.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::Value;
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+fn schema(name: &str) -> Value {
+    serde_json::from_str(&fs::read_to_string(root().join("schema").join(format!("{name}.json"))).unwrap()).unwrap()
+}
+
+fn output(arguments: &[&str]) -> Value {
+    let run = Command::new(env!("CARGO_BIN_EXE_gpulint")).args(arguments).current_dir(root()).output().unwrap();
+    let said = String::from_utf8_lossy(&run.stderr);
+    assert!(matches!(run.status.code(), Some(0 | 1)), "{arguments:?}: {said}");
+    serde_json::from_slice(&run.stdout).unwrap_or_else(|error| panic!("{arguments:?}: {error}"))
+}
+
+fn validate(name: &str, value: &Value) {
+    let validator = jsonschema::validator_for(&schema(name)).unwrap();
+    let wrong: Vec<String> =
+        validator.iter_errors(value).map(|error| format!("{}: {error}", error.instance_path)).take(10).collect();
+    assert!(wrong.is_empty(), "{name}: {}", wrong.join("\n"));
+}
+
+#[test]
+fn every_example_is_told_as_the_contract_says() {
+    let mut seen = 0;
+    for entry in fs::read_dir(root().join("examples")).unwrap() {
+        let example = format!("examples/{}", entry.unwrap().file_name().into_string().unwrap());
+        if !root().join(&example).is_dir() {
+            continue;
+        }
+        for verb in ["inspect", "check", "cost"] {
+            let value = output(&[verb, "--format", "json", &example]);
+            validate(verb, &value);
+            let list = if verb == "check" { "findings" } else { "resources" };
+            seen += value[list].as_array().unwrap().len();
+        }
+    }
+    assert!(seen > 20, "the examples show {seen} resources and findings only");
+}
+
+#[test]
+fn price_and_fit_speak_as_the_contract_says() {
+    validate("price", &output(&["price", "--format", "json", "p5.48xlarge", "--region", "us-east-1"]));
+    validate("price", &output(&["price", "--format", "json", "L4"]));
+    let model = "meta-llama/Llama-3.1-8B-Instruct";
+    validate("fit", &output(&["fit", "--format", "json", model, "--accelerator", "L4", "--context", "8192"]));
+    validate("fit", &output(&["fit", "--format", "json", "nobody/knows-this", "--accelerator", "L4"]));
+}
+
+#[test]
+fn published_prices_come_out_of_the_catalog() {
+    for (machine, region, usd) in [
+        ("p5.48xlarge", "us-east-1", 55.04),
+        ("p4d.24xlarge", "us-east-1", 21.957642),
+        ("g5.xlarge", "us-east-1", 1.006),
+        ("a2-highgpu-1g", "us-central1", 3.673385),
+        ("Standard_NC24ads_A100_v4", "eastus", 3.673),
+    ] {
+        let rows = output(&["price", "--format", "json", machine, "--region", region]);
+        assert_eq!(rows[0]["on_demand_usd_per_hour"].as_f64(), Some(usd), "{machine}");
+    }
+}
+
+#[test]
+fn the_schemas_refuse_what_they_do_not_describe() {
+    let mut value = output(&["check", "--format", "json", "examples"]);
+    value["findings"][0]["level"] = "fatal".into();
+    assert!(!jsonschema::is_valid(&schema("check"), &value));
+    let mut value = output(&["inspect", "--format", "json", "examples"]);
+    value["surprise"] = 1.into();
+    assert!(!jsonschema::is_valid(&schema("inspect"), &value));
+}

@@ -1,0 +1,152 @@
+//! Expressions and what Terraform makes of them.
+//!
+//! `tests/terraform/expressions/*.md` hold fences of expressions, each followed by a line with its value as JSON, or with
+//! `refused`. The values are Terraform's own: `GPULINT_BLESS=1` writes them with the `terraform` on the path, and where
+//! there is one, the test asks it whether they are still right.
+
+use std::fmt::Write;
+use std::path::Path;
+
+use gpulint::source::{MemoryTree, Sources};
+use gpulint::terraform::{Data, Options, read};
+use serde_json::Value as Json;
+
+use super::oracle;
+use crate::fences;
+
+const REFUSED: &str = "!refused";
+
+/// The expressions of one file, with files that they may read.
+struct Sheet {
+    files: Vec<(String, String)>,
+    expressions: Vec<String>,
+    expected: Vec<String>,
+}
+
+impl Sheet {
+    fn read(text: &str) -> Self {
+        let mut sheet = Sheet { files: Vec::new(), expressions: Vec::new(), expected: Vec::new() };
+        for fence in fences::read(text) {
+            if let Some(file) = fence.file {
+                sheet.files.push((file, fence.text));
+                continue;
+            }
+            for line in fence.text.lines().filter(|line| !line.is_empty()) {
+                match line.strip_prefix("= ") {
+                    Some(value) => sheet.expected.push(value.to_owned()),
+                    None => sheet.expressions.push(line.to_owned()),
+                }
+            }
+        }
+        sheet
+    }
+
+    /// An output for an expression.
+    fn output(&self, index: usize) -> String {
+        let expression = &self.expressions[index];
+        format!(
+            "output \"e{index}\" {{\n  sensitive = true\n  value = try(jsonencode({expression}), \"{REFUSED}\")\n}}\n"
+        )
+    }
+
+    fn by_gpulint(&self) -> Vec<String> {
+        let mut tree = MemoryTree::new();
+        for (path, text) in &self.files {
+            tree = tree.with(path, text.as_str());
+        }
+        for index in 0..self.expressions.len() {
+            tree = tree.with(&format!("e{index}.tf"), self.output(index));
+        }
+        let reading = read(&Sources::new(tree), &["e0.tf".to_owned()], &Options::default());
+        let value = |index: usize| {
+            let block = reading.blocks.iter().find(|block| block.address == format!("output.e{index}")).unwrap();
+            match &block.attributes["value"].value.data {
+                Data::Text(text) if &**text == REFUSED => "refused".to_owned(),
+                Data::Text(text) => text.to_string(),
+                Data::Unknown(cause) => format!("unknown: {}", cause.why),
+                other => format!("{other:?}"),
+            }
+        };
+        (0..self.expressions.len()).map(value).collect()
+    }
+
+    /// What Terraform refuses before it evaluates anything, is found by leaving it out.
+    fn by_terraform(&self) -> Option<Vec<String>> {
+        let mut kept: Vec<usize> = (0..self.expressions.len()).collect();
+        loop {
+            let text = kept.iter().map(|index| self.output(*index)).collect();
+            let files = self.files.iter().cloned().chain([("main.tf".to_owned(), text)]);
+            match oracle::plan(&files.collect::<Vec<_>>())? {
+                Ok(plan) => {
+                    let value = |index: usize| match &plan["planned_values"]["outputs"][format!("e{index}")]["value"] {
+                        Json::String(text) if text == REFUSED => "refused".to_owned(),
+                        Json::String(text) => text.clone(),
+                        Json::Null if kept.contains(&index) => "unknown".to_owned(),
+                        Json::Null => "refused".to_owned(),
+                        other => other.to_string(),
+                    };
+                    return Some((0..self.expressions.len()).map(value).collect());
+                }
+                Err(said) => {
+                    let before = kept.len();
+                    kept.retain(|index| !said.contains(&format!("in output \"e{index}\"")));
+                    assert!(kept.len() < before, "{said}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn expressions_have_the_values_that_terraform_gives_them() {
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/terraform/expressions");
+    let mut paths: Vec<_> = std::fs::read_dir(&directory).unwrap().map(|entry| entry.unwrap().path()).collect();
+    paths.sort();
+    let mut failures = String::new();
+    for path in paths {
+        let text = std::fs::read_to_string(&path).unwrap();
+        let mut sheet = Sheet::read(&text);
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        let terraform = sheet.by_terraform();
+        if let (true, Some(values)) = (fences::blessing(), &terraform) {
+            std::fs::write(&path, blessed(&text, values)).unwrap();
+            sheet.expected.clone_from(values);
+        }
+        assert_eq!(sheet.expressions.len(), sheet.expected.len(), "{name}: each expression needs a value");
+        if let Some(values) = terraform {
+            compare(&name, "recorded", &sheet, &values, &mut failures);
+        }
+        compare(&name, "gpulint", &sheet, &sheet.by_gpulint(), &mut failures);
+    }
+    assert!(failures.is_empty(), "{failures}");
+}
+
+fn compare(name: &str, whose: &str, sheet: &Sheet, values: &[String], failures: &mut String) {
+    for ((expression, expected), value) in sheet.expressions.iter().zip(&sheet.expected).zip(values) {
+        let unknown = ["refused", "unknown"].contains(&expected.as_str()) && value.starts_with("unknown: ");
+        if value != expected && !unknown {
+            let _ = writeln!(failures, "{name}: {expression}\n  expected {expected}\n  {whose} {value}");
+        }
+    }
+}
+
+/// The sheet with these values.
+fn blessed(text: &str, values: &[String]) -> String {
+    let mut values = values.iter();
+    let mut result = String::new();
+    let (mut in_fence, mut inside) = (false, false);
+    for line in text.lines() {
+        if line.starts_with("```") {
+            in_fence = !in_fence;
+            inside = in_fence && !line.contains("file=");
+        } else if inside && line.starts_with("= ") {
+            continue;
+        }
+        result.push_str(line);
+        result.push('\n');
+        if inside && !line.starts_with("```") && !line.is_empty() {
+            let _ = writeln!(result, "= {}", values.next().unwrap());
+        }
+    }
+    result
+}

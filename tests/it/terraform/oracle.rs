@@ -1,0 +1,81 @@
+//! Asks the `terraform` on the path, where there is one.
+
+use std::path::PathBuf;
+use std::process::Command;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use serde_json::Value as Json;
+
+/// The program to ask: Terraform, else OpenTofu; said once where there is neither.
+#[expect(clippy::print_stderr, reason = "a test that compares nothing must not look like one that does")]
+pub(super) fn program() -> Option<&'static str> {
+    static FOUND: OnceLock<Option<&'static str>> = OnceLock::new();
+    *FOUND.get_or_init(|| {
+        let works = |program: &&str| Command::new(program).arg("version").output().is_ok_and(|it| it.status.success());
+        let found = ["terraform", "tofu"].into_iter().find(works);
+        if found.is_none() {
+            eprintln!("SKIPPED: neither terraform nor tofu is installed, nothing is compared with it");
+        }
+        found
+    })
+}
+
+/// `terraform show -json` of a plan of these files; `Err` is what Terraform says against them.
+pub(super) fn plan(files: &[(String, String)]) -> Option<Result<Json, String>> {
+    run(files, false)
+}
+
+/// The same of the state after the plan was applied.
+pub(super) fn apply(files: &[(String, String)]) -> Option<Result<Json, String>> {
+    run(files, true)
+}
+
+fn run(files: &[(String, String)], apply: bool) -> Option<Result<Json, String>> {
+    let program = program()?;
+    let directory = Scratch::new();
+    for (path, text) in files {
+        let path = directory.0.join(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+    let run = |arguments: &[&str]| {
+        let mut command = Command::new(program);
+        command.current_dir(&directory.0).args(arguments);
+        command.env("TF_CLI_CONFIG_FILE", directory.0.join("none.tfrc")).env("CHECKPOINT_DISABLE", "1");
+        let output = command.output().unwrap();
+        let said = String::from_utf8_lossy(&[output.stdout.as_slice(), &output.stderr].concat()).into_owned();
+        if output.status.success() { Ok(output.stdout) } else { Err(said) }
+    };
+    std::fs::write(directory.0.join("none.tfrc"), "").unwrap();
+    let nested = files.iter().any(|(path, text)| path.contains(".tf") && text.contains("\nmodule \""));
+    let planned = if nested { run(&["init", "-input=false", "-no-color"]) } else { Ok(Vec::new()) };
+    let planned =
+        planned.and_then(|_| run(&["plan", "-input=false", "-no-color", "-refresh=false", "-lock=false", "-out=plan"]));
+    let shown = match apply {
+        true => planned
+            .and_then(|_| run(&["apply", "-input=false", "-no-color", "-lock=false", "plan"]))
+            .and_then(|_| run(&["show", "-json"])),
+        false => planned.and_then(|_| run(&["show", "-json", "plan"])),
+    };
+    Some(shown.map(|json| serde_json::from_slice(&json).unwrap()))
+}
+
+/// A directory that goes away.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn new() -> Self {
+        static NEXT: AtomicUsize = AtomicUsize::new(0);
+        let name = format!("gpulint-terraform-{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
+        let path = std::env::temp_dir().join(name);
+        std::fs::create_dir_all(&path).unwrap();
+        Scratch(path)
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}

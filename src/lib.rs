@@ -50,6 +50,8 @@ pub struct Analysis {
     pub inventory: Inventory,
     /// Every evaluated Terraform block, whether or not it has to do with accelerators.
     pub blocks: Vec<terraform::Block>,
+    /// The directories that were read as Terraform roots.
+    pub roots: Vec<terraform::Root>,
     pub bill: Bill,
     /// Comments that may speak to gpulint.
     pub comments: Vec<Span>,
@@ -65,7 +67,7 @@ pub struct Analysis {
 
 /// Reads the files at `paths` and concludes everything that follows from them. A pure function of text and settings.
 pub fn analyze(sources: &Sources, paths: &[String], settings: &Settings) -> Analysis {
-    let Reading { mut inventory, blocks, comments } = read(sources, paths, settings);
+    let Reading { mut inventory, blocks, roots, comments } = read(sources, paths, settings);
     for resource in &mut inventory.resources {
         inventory::programs::declare(resource, &settings.declaring_labels);
     }
@@ -82,6 +84,7 @@ pub fn analyze(sources: &Sources, paths: &[String], settings: &Settings) -> Anal
         broken_rules: judgement.failures,
         inventory,
         blocks,
+        roots,
         comments,
         bill,
         fits,
@@ -172,12 +175,13 @@ fn places(resource: &Resource) -> impl Iterator<Item = Span> {
 struct Reading {
     inventory: Inventory,
     blocks: Vec<terraform::Block>,
+    roots: Vec<terraform::Root>,
     comments: Vec<Span>,
 }
 
 /// Both front ends, as one inventory.
 fn read(sources: &Sources, paths: &[String], settings: &Settings) -> Reading {
-    let terraform::Reading { mut inventory, embedded, blocks, mut comments, .. } =
+    let terraform::Reading { mut inventory, embedded, blocks, roots, mut comments } =
         terraform::read(sources, paths, &settings.terraform);
     let embedded: Vec<(FileId, String)> = embedded.into_iter().map(|it| (it.file, it.address)).collect();
     let kubernetes = kubernetes::read(sources, paths, &embedded, &settings.kubernetes);
@@ -188,5 +192,5 @@ fn read(sources: &Sources, paths: &[String], settings: &Settings) -> Reading {
     inventory.skipped.extend(kubernetes.skipped);
     inventory.skipped.sort();
     inventory.skipped.dedup();
-    Reading { inventory, blocks, comments }
+    Reading { inventory, blocks, roots, comments }
 }

@@ -39,12 +39,12 @@ pub(super) fn run(arguments: &Fit) -> Result<Outcome, Failure> {
     };
     let item = bill.items.first().cloned().unwrap_or_default();
     let fact = fit::assess(resource, &item, &catalog, &market);
-    let shared = resource.role == Role::Requested;
     let mut places = Vec::new();
     for provider in arguments.provider.as_deref().map_or(CLOUDS.to_vec(), |provider| vec![provider]) {
         let region = arguments.region.as_deref().and_then(|region| catalog.region(provider, region));
         let region = region.unwrap_or_else(|| catalog.base_region(provider));
-        places.push(Place { provider, region, shared, ..Place::default() });
+        // Whoever asks here rents whole machines: nobody sells a part of one.
+        places.push(Place { provider, region, ..Place::default() });
     }
     let mut options = fit::options(resource, &catalog, &market, &places);
     options.truncate(MOST);

@@ -4,6 +4,7 @@
 //! `output`. Nothing below this room prints.
 
 mod args;
+mod blocks;
 mod cache;
 mod catalog;
 mod check;

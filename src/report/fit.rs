@@ -6,11 +6,12 @@ use std::fmt::Write;
 use serde::Serialize;
 
 use super::json::{self, Number};
-use super::money::usd_per_hour;
+use super::money::{usd, usd_per_hour};
 use super::text::Table;
 use super::{Format, escape};
 use crate::fit::{Assessment, Choice};
 use crate::inventory::Fact;
+use crate::pricing::HOURS_PER_MONTH;
 
 #[derive(Serialize)]
 struct Document<'a> {
@@ -104,12 +105,13 @@ fn as_text(fact: &Fact<Assessment>, options: &[Choice]) -> String {
         (None, None) => text.push_str("unknown: no accelerator was named\n"),
     }
     if !options.is_empty() {
-        let mut table = Table::new(&["it fits on", "", "an hour", "GiB of"], 2..4);
+        let mut table = Table::new(&["it fits on", "", "an hour", "a month", "GiB of"], 2..5);
         for choice in options {
             table.row(vec![
                 format!("{} {}", choice.provider, choice.machine),
                 format!("{} × {}", choice.count, choice.accelerator),
                 usd_per_hour(choice.per_hour),
+                usd(choice.per_hour.times(HOURS_PER_MONTH)),
                 format!("{:.1} of {:.1}", choice.need_gib, choice.budget_gib),
             ]);
         }

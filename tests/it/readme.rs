@@ -56,5 +56,5 @@ fn example() -> String {
     assert_eq!(output.status.code(), Some(1), "the example has something to fix");
     let text = String::from_utf8(output.stdout).unwrap();
     let text: Vec<&str> = text.lines().map(str::trim_end).collect();
-    format!("\n```text\n{}\n```\n\n", text.join("\n").trim())
+    format!("\n```text\n{}\n```\n\n", text.join("\n").trim_matches('\n'))
 }

@@ -137,6 +137,9 @@ fn map(found: &mut FoundLabels, node: Node<'_>) {
             Data::Map(entries) | Data::Object(entries) => {
                 if let Some(cause) = &entries.rest {
                     found.open(&cause.why, held.said);
+                } else if entries.is_empty() && !held.is_written_here() {
+                    // `tags = var.tags` is there to be given some.
+                    found.open("what gives them is empty by default", held.said);
                 }
                 for (key, element) in node.clone().keyed_elements() {
                     if let (Some(key), Node::Value(held)) = (key, element) {

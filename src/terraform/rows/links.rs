@@ -7,7 +7,7 @@ use crate::source::Span;
 use super::super::block::Block;
 use super::super::value::{Cause, Value};
 use super::language::LinkWord;
-use super::node::Node;
+use super::node::{Held, Node};
 use super::path::{Path, Start};
 use super::scope::Scope;
 
@@ -66,9 +66,9 @@ impl<'a> Index<'a> {
         if places.is_empty() && !link.at.0.is_empty() {
             return None;
         }
-        let computed: Vec<_> = places.iter().flat_map(|place| self.computed(place, link)).collect();
-        if !computed.is_empty() {
-            return Some(Linked::Blocks(same_key(scope.block, computed)));
+        let led: Vec<_> = places.iter().flat_map(|place| self.led(scope.block, place, link, 0)).collect();
+        if !led.is_empty() {
+            return Some(Linked::Blocks(same_key(scope.block, led)));
         }
         let named = self.named(scope, link, &places);
         if !named.is_empty() {
@@ -77,7 +77,7 @@ impl<'a> Index<'a> {
         let inside = |span: &Span| places.is_empty() || places.iter().any(|node| node.extent().contains(*span));
         let mut found = self.referred(scope.block, link, &inside, 0);
         if found.is_empty() {
-            // Through a local or a variable: the only reference of that type is the one that is meant.
+            // Through something that hides where it came from: the only reference of that type is the one that is meant.
             found = self.referred(scope.block, link, &|_| true, 0);
         }
         match places.first() {
@@ -87,22 +87,31 @@ impl<'a> Index<'a> {
         }
     }
 
-    /// The block that computes the value at a place, through however many variables and modules it came.
-    fn computed(&self, place: &Node<'a>, link: &LinkWord) -> Vec<(&'a Block, Span)> {
+    /// The blocks that a value came from, through however many variables and modules: one that computes it, or one in
+    /// whose body it is written.
+    fn led(&self, from: &'a Block, place: &Node<'a>, link: &LinkWord, depth: usize) -> Vec<(&'a Block, Span)> {
         let Node::Value(held) = place else { return Vec::new() };
         let mut causes: Vec<&Cause> = Vec::new();
         if let Some(cause) = held.value.any_cause() {
             causes.push(cause);
             causes.extend(cause.candidates.iter().filter_map(Value::any_cause).map(|cause| &**cause));
         }
-        let mut found: Vec<(&'a Block, Span)> = Vec::new();
+        let mut ends: Vec<&'a Block> = Vec::new();
         for computed in causes.into_iter().filter_map(|cause| cause.computed_by.as_ref()) {
-            let ends = self.by_address.get(base(&computed.address)).into_iter().flatten();
-            let exact: Vec<_> = ends.clone().filter(|end| end.address == *computed.address).copied().collect();
-            let ends = if exact.is_empty() { ends.copied().collect() } else { exact };
-            found.extend(ends.into_iter().filter(|end| is_one_of(end, &link.to.0)).map(|end| (end, place.span())));
+            let all = self.by_address.get(base(&computed.address)).map(Vec::as_slice).unwrap_or_default();
+            let exact: Vec<&Block> = all.iter().copied().filter(|end| end.address == *computed.address).collect();
+            ends.extend(if exact.is_empty() { all.to_vec() } else { exact });
         }
-        found
+        if !from.body.contains(held.value.span) {
+            let kinds = link.to.0.iter().chain(&link.through.0);
+            let blocks = kinds.filter_map(|kind| self.by_type.get(kind.as_str())).flatten().copied();
+            let around: Vec<&Block> = blocks.filter(|block| block.body.contains(held.value.span)).collect();
+            // The code of a module stands once for all of its calls.
+            let here: Vec<&Block> =
+                around.iter().copied().filter(|block| module_of(block) == module_of(from)).collect();
+            ends.extend(if here.is_empty() { around } else { here });
+        }
+        self.reached(ends, place.span(), link, depth)
     }
 
     fn referred(
@@ -114,18 +123,26 @@ impl<'a> Index<'a> {
     ) -> Vec<(&'a Block, Span)> {
         let mut found: Vec<(&'a Block, Span)> = Vec::new();
         for (to, span) in block.references.iter().filter(|(_, span)| inside(span)) {
-            for end in self.by_address.get(base(to)).into_iter().flatten() {
-                if is_one_of(end, &link.to.0) {
-                    if !found.iter().any(|(it, _)| std::ptr::eq(*it, *end)) {
-                        found.push((end, *span));
-                    }
-                } else if is_one_of(end, &link.through.0) && depth < LONGEST_CHAIN {
-                    let further = self.referred(end, link, &|_| true, depth + 1);
-                    found.extend(further.into_iter().map(|(end, _)| (end, *span)));
-                }
+            let ends = self.by_address.get(base(to)).cloned().unwrap_or_default();
+            found.extend(self.reached(ends, *span, link, depth));
+        }
+        unique(found)
+    }
+
+    /// Those that the link leads to, also through the types that stand between.
+    fn reached(&self, ends: Vec<&'a Block>, span: Span, link: &LinkWord, depth: usize) -> Vec<(&'a Block, Span)> {
+        let mut found = Vec::new();
+        for end in ends {
+            if is_one_of(end, &link.to.0) {
+                found.push((end, span));
+            } else if is_one_of(end, &link.through.0) && depth < LONGEST_CHAIN {
+                let attributes = end.attributes.values().map(|it| Node::Value(Held::of(it)));
+                let led = attributes.flat_map(|place| self.led(end, &place, link, depth + 1));
+                let further = led.chain(self.referred(end, link, &|_| true, depth + 1));
+                found.extend(further.map(|(end, _)| (end, span)).collect::<Vec<_>>());
             }
         }
-        found
+        unique(found)
     }
 
     /// Ends whose name is written out where a reference could stand; those of the same module, if there are any.
@@ -147,6 +164,16 @@ impl<'a> Index<'a> {
         let here: Vec<_> = found.iter().copied().filter(|(it, _)| module_of(it) == module_of(scope.block)).collect();
         if here.is_empty() { found } else { here }
     }
+}
+
+fn unique<'a>(found: Vec<(&'a Block, Span)>) -> Vec<(&'a Block, Span)> {
+    let mut once: Vec<(&'a Block, Span)> = Vec::new();
+    for (block, span) in found {
+        if !once.iter().any(|(it, _)| std::ptr::eq(*it, block)) {
+            once.push((block, span));
+        }
+    }
+    once
 }
 
 /// The links of a row that the text of a block has. Those that start at the end of another link come last.

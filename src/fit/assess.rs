@@ -5,7 +5,7 @@ use super::demand::{Demand, Missing, Reader, slice_gib};
 use super::estimate::{budget, estimate};
 use super::hardware::Device;
 use super::workload::{Engine, Task, Workload};
-use super::{Assessment, Choice, Fraction, MARGIN, Verdict, verdict};
+use super::{Alternative, Assessment, Choice, Fraction, LIMITED, MARGIN, Placed, Verdict, verdict};
 use crate::catalog::{Catalog, Precision};
 use crate::inventory::{Fact, Inventory, Key, Resource, Role};
 use crate::pricing::{Bill, Item, Settings};
@@ -25,17 +25,32 @@ pub fn assess_all(inventory: &Inventory, bill: &Bill, catalog: &Catalog, setting
 /// a model; unknown where it does, and something that decides is not known.
 pub fn assess(resource: &Resource, item: &Item, catalog: &Catalog, market: &Market<'_>) -> Fact<Assessment> {
     let mut reader = Reader::new(resource);
-    let assessed = reader.demand(catalog).and_then(|demand| {
-        let given = Given::read(&mut reader, resource, catalog, &demand)?;
-        let search = Search { demand: &demand, resource, item, catalog, market };
-        judge(&demand, &given, &search)
-    });
-    let span = resource.fact(Key::Model).span().unwrap_or(resource.span);
-    match assessed {
-        Ok(assessment) => Fact::known(assessment, span, reader.origin),
-        Err(Some((why, key))) => Fact::unknown(why, resource.fact(key).span().unwrap_or(resource.span)),
+    let place_of = |key: Key, other: Key| {
+        let span = resource.fact(key).span().or_else(|| resource.fact(other).span());
+        span.unwrap_or(resource.span)
+    };
+    let demand = match reader.demand(catalog) {
+        Ok(demand) => demand,
+        Err(Some((why, key))) => return Fact::unknown(why, place_of(key, key)),
+        Err(None) => return Fact::Absent,
+    };
+    let span = place_of(Key::Model, Key::Parameters);
+    let given = Given::read(&mut reader, resource, catalog, &demand);
+    let search = Search { demand: &demand, resource, item, catalog, market };
+    let placed = match given.and_then(|given| judge(&demand, &given, &search)) {
+        Ok(placed) => Fact::known(placed, span, reader.origin.clone()),
+        Err(Some((why, key))) => Fact::unknown(why, place_of(key, Key::AcceleratorCount)),
         Err(None) => Fact::Absent,
-    }
+    };
+    let assessment = Assessment {
+        model: demand.model.id.to_string(),
+        task: demand.task,
+        params_b: demand.model.params_b,
+        precision: demand.precision.name(),
+        context: demand.context,
+        placed,
+    };
+    Fact::known(assessment, span, reader.origin)
 }
 
 /// The accelerators that one copy of the model is given.
@@ -65,7 +80,7 @@ impl Given {
     }
 }
 
-fn judge(demand: &Demand<'_>, given: &Given, search: &Search<'_, '_>) -> Result<Assessment, Missing> {
+fn judge(demand: &Demand<'_>, given: &Given, search: &Search<'_, '_>) -> Result<Placed, Missing> {
     let tensor = if demand.tensor_parallel > 0.0 { demand.tensor_parallel } else { given.used };
     let workload = demand.on(given.used, tensor, demand.pipeline_parallel);
     let usable_gib = given.device.usable_gib;
@@ -78,13 +93,10 @@ fn judge(demand: &Demand<'_>, given: &Given, search: &Search<'_, '_>) -> Result<
     {
         verdict = Verdict::Borderline;
     }
-    Ok(Assessment {
+    let fits = verdict != Verdict::DoesNotFit;
+    Ok(Placed {
         verdict,
         refuses: verdict == Verdict::DoesNotFit && refuses(demand),
-        model: demand.model.id.to_string(),
-        params_b: demand.model.params_b,
-        precision: demand.precision.name(),
-        context: demand.context,
         devices: given.used,
         need_gib: estimate.need(),
         budget_gib: budget(&workload, usable_gib),
@@ -95,10 +107,26 @@ fn judge(demand: &Demand<'_>, given: &Given, search: &Search<'_, '_>) -> Result<
             ("optimizer", estimate.optimizer),
             ("overhead", estimate.overhead),
         ]),
-        smallest: search.smallest(),
-        quantized: search.quantized(),
+        fits_in_eight_bits: !fits && fits_in_eight_bits(demand, &workload, usable_gib),
+        fits_limited: !fits && fits_limited(demand, &workload, usable_gib),
+        instead: search.instead(fits),
         fraction: search.fraction(given),
     })
+}
+
+fn fits_in_eight_bits(demand: &Demand<'_>, workload: &Workload<'_>, usable_gib: f64) -> bool {
+    let eight = Workload { precision: Precision::Int8, ..*workload };
+    demand.task == Task::Serve
+        && demand.precision.is_full()
+        && estimate(&eight).need() <= MARGIN * budget(&eight, usable_gib)
+}
+
+fn fits_limited(demand: &Demand<'_>, workload: &Workload<'_>, usable_gib: f64) -> bool {
+    let limited = Workload { context: LIMITED, ..*workload };
+    demand.task == Task::Serve
+        && demand.whole_window
+        && demand.context > LIMITED
+        && estimate(&limited).need() <= MARGIN * budget(&limited, usable_gib)
 }
 
 /// It fits if the engine takes less context than the model has: those that do not refuse will.
@@ -124,22 +152,48 @@ struct Search<'a, 'c> {
 }
 
 impl Search<'_, '_> {
-    /// The cheapest configuration that costs less than this one.
-    fn smallest(&self) -> Option<Choice> {
+    /// The cheapest configurations, by what else would be changed: those that cost less than this one, and one that
+    /// holds the model where this one does not.
+    fn instead(&self, fits: bool) -> BTreeMap<Alternative, Choice> {
+        let mut found = BTreeMap::new();
+        if !fits {
+            found.extend(self.cheapest(self.demand).map(|choice| (Alternative::Larger, choice)));
+        }
         // Fewer or slower devices make training longer, not cheaper.
-        let serves = self.demand.task != Task::Train;
-        serves.then(|| self.cheaper(self.demand)).flatten()
+        if self.demand.task == Task::Train {
+            return found;
+        }
+        let smallest = self.cheaper(self.demand);
+        let still_cheaper = |demand: Option<Demand<'_>>| {
+            let choice = self.cheaper(&demand?)?;
+            smallest.as_ref().is_none_or(|smallest| choice.per_hour < smallest.per_hour).then_some(choice)
+        };
+        let changed = [
+            (Alternative::Quantized, self.in_eight_bits()),
+            (Alternative::Halved, self.in_sixteen_bits()),
+            (Alternative::Limited, self.with_less_context()),
+        ];
+        for (alternative, demand) in changed {
+            found.extend(still_cheaper(demand).map(|choice| (alternative, choice)));
+        }
+        found.extend(smallest.map(|choice| (Alternative::Smallest, choice)));
+        found
     }
 
-    /// The same with weights in eight bits, where it is cheaper still.
-    fn quantized(&self) -> Option<Choice> {
-        if self.demand.task != Task::Serve || !self.demand.precision.is_full() {
-            return None;
-        }
-        let demand = Demand { precision: Precision::Int8, ..self.demand.clone() };
-        let found = self.cheaper(&demand)?;
-        let without = self.cheaper(self.demand);
-        without.is_none_or(|without| found.per_hour < without.per_hour).then_some(found)
+    fn in_eight_bits(&self) -> Option<Demand<'_>> {
+        let full = self.demand.task == Task::Serve && self.demand.precision.is_full();
+        full.then(|| Demand { precision: Precision::Int8, ..self.demand.clone() })
+    }
+
+    fn in_sixteen_bits(&self) -> Option<Demand<'_>> {
+        let single = self.demand.precision == Precision::Fp32;
+        single.then(|| Demand { precision: Precision::Fp16, ..self.demand.clone() })
+    }
+
+    fn with_less_context(&self) -> Option<Demand<'_>> {
+        let demand = self.demand;
+        let open = demand.task == Task::Serve && demand.whole_window && demand.context > LIMITED;
+        open.then(|| Demand { context: LIMITED, ..demand.clone() })
     }
 
     fn cheaper(&self, demand: &Demand<'_>) -> Option<Choice> {

@@ -82,6 +82,9 @@ impl<'r> Reader<'r> {
         let model = found.model;
         let context = self.context(&model, task, program)?;
         let training = if task == Task::Train { self.training(precision)? } else { Training::default() };
+        // Adapters that say nothing else are trained on weights in four bits.
+        let quantizes = training.method == Method::Qlora && task == Task::Train && precision.is_full();
+        let precision = if quantizes { Precision::Nf4 } else { precision };
         let unsaid = if task == Task::Train { 1.0 } else { 0.0 };
         let tensor_parallel = self.number(Key::TensorParallel)?.unwrap_or(unsaid);
         Ok(Demand {
@@ -133,7 +136,7 @@ impl<'r> Reader<'r> {
             return Ok(found);
         }
         if let Some(size) = size {
-            return self.sized(catalog, size);
+            return self.sized(catalog, name, size);
         }
         // A path tells no more than no name at all.
         if name.is_none_or(|name| name.starts_with('/'))
@@ -175,10 +178,14 @@ impl<'r> Reader<'r> {
         Some(found)
     }
 
-    fn sized<'c>(&mut self, catalog: &'c Catalog, size: f64) -> Result<Identified<'c>, Missing> {
+    fn sized<'c>(&mut self, catalog: &'c Catalog, name: Option<&str>, size: f64) -> Result<Identified<'c>, Missing> {
         self.weaken(Origin::Inferred("only the size of the model is known".into()));
         match catalog.models().of_size(size) {
-            Some(model) => Ok(Identified { model: Cow::Owned(model), precision: None, by: Identification::Size }),
+            Some(model) => {
+                let called = name.map_or_else(|| format!("a model of {size} billion parameters"), str::to_owned);
+                let model = Model { id: called.into(), ..model };
+                Ok(Identified { model: Cow::Owned(model), precision: None, by: Identification::Size })
+            }
             None => Self::missing(format!("{size} billion parameters are no size of a model"), Key::Parameters),
         }
     }

@@ -79,6 +79,10 @@ pub fn recognize_settings(program: Option<&str>, settings: &[Setting]) -> Facts 
 /// The facts of the command that says most: one with a model before one without.
 fn best(commands: Vec<Command>, accelerated: bool) -> Facts {
     let mut best = Facts::new();
+    let cluster = commands.iter().find_map(|command| match command.words.as_slice() {
+        [name, verb, ..] if words::base_name(&name.text) == "ray" && verb.text == "start" => Some(name.clone()),
+        _ => None,
+    });
     for command in commands {
         let facts = recognize_command(&command, accelerated);
         let score =
@@ -86,6 +90,9 @@ fn best(commands: Vec<Command>, accelerated: bool) -> Facts {
         if !facts.is_empty() && (best.is_empty() || score(&facts) > score(&best)) {
             best = facts;
         }
+    }
+    if let Some(ray) = cluster.filter(|_| best.contains_key(&Key::Program)) {
+        best.entry(Key::Spread).or_insert_with(|| Fact::known(Value::text("ray"), ray.span, ray.origin));
     }
     best
 }

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use super::table::{Records, rows};
 use super::{Asking, End, kinds, unknown_price};
 use crate::catalog::{Money, MoneyRange};
-use crate::fit::{Assessment, Choice};
+use crate::fit::Alternative;
 use crate::pricing::{HOURS_PER_MONTH, Item, Scenario, Status};
 use crate::rules::cel::{Type, Value};
 
@@ -84,22 +84,24 @@ pub(super) enum Sum {
     Spot,
     Reserved1y,
     Reserved3y,
-    Smallest,
-    Quantized,
+    Instead(Alternative),
     Saves,
     Rented,
     Requested,
 }
 
-const SUMS: [Sum; 11] = [
+const SUMS: [Sum; 14] = [
     Sum::Monthly,
     Sum::Hourly,
     Sum::OnDemand,
     Sum::Spot,
     Sum::Reserved1y,
     Sum::Reserved3y,
-    Sum::Smallest,
-    Sum::Quantized,
+    Sum::Instead(Alternative::Smallest),
+    Sum::Instead(Alternative::Quantized),
+    Sum::Instead(Alternative::Halved),
+    Sum::Instead(Alternative::Limited),
+    Sum::Instead(Alternative::Larger),
     Sum::Saves,
     Sum::Rented,
     Sum::Requested,
@@ -139,8 +141,7 @@ fn range(asking: &Asking<'_>, id: u32, sum: Sum) -> Option<MoneyRange> {
         Sum::Spot => if_bought(Scenario::Spot),
         Sum::Reserved1y => if_bought(Scenario::Reserved1y),
         Sum::Reserved3y => if_bought(Scenario::Reserved3y),
-        Sum::Smallest => instead(asking, id, |it| it.smallest.as_ref()),
-        Sum::Quantized => instead(asking, id, |it| it.quantized.as_ref()),
+        Sum::Instead(which) => instead(asking, id, which),
         Sum::Saves => asking.saves,
         Sum::Rented => Some(asking.world.bill.rented),
         Sum::Requested => Some(asking.world.bill.requested),
@@ -148,10 +149,10 @@ fn range(asking: &Asking<'_>, id: u32, sum: Sum) -> Option<MoneyRange> {
 }
 
 /// Another machine for as many hours, as often.
-fn instead(asking: &Asking<'_>, id: u32, chosen: fn(&Assessment) -> Option<&Choice>) -> Option<MoneyRange> {
+fn instead(asking: &Asking<'_>, id: u32, which: Alternative) -> Option<MoneyRange> {
     let resource = asking.world.inventory.resources.get(id as usize)?;
     let item = asking.item(id)?;
-    let choice = chosen(asking.world.fit.get(id as usize)?.value()?)?;
+    let choice = asking.world.fit.get(id as usize)?.value()?.placed.value()?.instead.get(&which)?;
     let count = item.count.or(resource.count.value().copied())?;
     let hours = if item.hours_per_month > 0.0 { item.hours_per_month } else { HOURS_PER_MONTH };
     let monthly = |count: f64| choice.per_hour.times(hours * if count.is_finite() { count } else { 0.0 });

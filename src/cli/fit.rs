@@ -191,7 +191,7 @@ fn declare(resource: &mut Resource, arguments: &Fit, span: Span) -> Result<(), F
 }
 
 /// What is wrong with a table of models is told with what it should hold.
-const MODEL_COLUMNS: &str =
+pub(super) const MODEL_COLUMNS: &str =
     "the columns are those of gpulint's `pricing/models.csv`; `model_id` and `params_b` are needed";
 
 fn read(file: &Path) -> Result<String, Failure> {

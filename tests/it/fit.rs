@@ -1,12 +1,15 @@
 //! Whether a model fits its accelerators: worked examples, and what is said about a resource.
 
-use gpulint::catalog::{Catalog, Model, Models, Precision};
+use std::sync::Arc;
+
+use gpulint::catalog::{Catalog, Model, Models, MoneyRange, Precision};
 use gpulint::fit::{
     Alternative, Assessment, Engine, Method, Placed, Sharding, Task, Training, Verdict, Workload, assess_all, budget,
     device, estimate, verdict,
 };
 use gpulint::inventory::{Fact, FrontEnd, Inventory, Key, Origin, Resource, Role, Value};
 use gpulint::pricing::{self, Settings};
+use gpulint::rules::{self, Rules};
 use gpulint::source::{MemoryTree, Sources, Span};
 
 fn serving<'m>(model: &'m Model, precision: Precision, context: f64, devices: f64) -> Workload<'m> {
@@ -231,4 +234,49 @@ fn more_parallelism_than_accelerators_is_unknown() {
     let pod = h100().with(Key::Model, "meta-llama/Llama-3.1-8B").number(Key::TensorParallel, 2.0);
     let fact = pod.assess();
     assert_eq!(fact.value().unwrap().placed.why(), Some("it is to run on 2 accelerators and has 1"));
+}
+
+/// The findings about a Deployment of vLLM on so many H100: rule, message, help, and what is saved in a month.
+fn said(arguments: &str, gpus: u32) -> Vec<(String, String, String, f64)> {
+    let manifest = format!(
+        r#"
+apiVersion: apps/v1
+kind: Deployment
+metadata: {{ name: llama }}
+spec:
+  replicas: 1
+  selector: {{ matchLabels: {{ app: llama }} }}
+  template:
+    metadata: {{ labels: {{ app: llama }} }}
+    spec:
+      nodeSelector: {{ nvidia.com/gpu.product: NVIDIA-H100-80GB-HBM3 }}
+      containers:
+        - name: vllm
+          image: vllm/vllm-openai:v0.11.0
+          args: [{arguments}]
+          resources: {{ limits: {{ nvidia.com/gpu: {gpus} }} }}
+"#
+    );
+    let sources = Sources::new(MemoryTree::new().with("llama.yaml", manifest.as_str()));
+    let (rules, _) = Rules::load(&[], rules::Settings::default());
+    let settings =
+        gpulint::Settings { catalog: Catalog::embedded(), rules: Arc::new(rules), ..gpulint::Settings::default() };
+    let analysis = gpulint::analyze(&sources, &["llama.yaml".to_owned()], &settings);
+    let saved = |saves: Option<MoneyRange>| saves.map_or(0.0, |saves| saves.expected.usd());
+    let told = analysis.findings.into_iter();
+    told.map(|it| (it.rule, it.message, it.help.unwrap_or_default(), saved(it.saves))).collect()
+}
+
+#[test]
+fn a_declared_context_decides_what_is_proposed() {
+    let model = "--model=meta-llama/Llama-3.1-8B-Instruct";
+    let limited = said(&format!("{model}, --max-model-len=8192"), 1);
+    let (_, _, help, saves) = limited.iter().find(|it| it.0 == "oversized-gpu").expect("it is oversized");
+    assert!(help.contains("L4") || help.contains("A10G"), "{help}");
+    assert!(help.contains("/month less") && *saves > 1000.0, "{help} {saves}");
+    let open = said(model, 1);
+    assert!(open.iter().all(|(_, message, help, _)| !format!("{message} {help} ").contains("L4 ")), "{open:?}");
+    let idle = said(&format!("{model}, --max-model-len=8192, --tensor-parallel-size=1"), 8);
+    let (_, message, ..) = idle.iter().find(|it| it.0 == "idle-gpus").expect("seven are idle");
+    assert!(message.starts_with("7 of 8 "), "{message}");
 }

@@ -100,7 +100,7 @@ fn best(commands: Vec<Command>, accelerated: bool) -> Facts {
 fn recognize_command(command: &Command, accelerated: bool) -> Facts {
     let matches = matching_programs(&command.words);
     let image = command.image.as_ref().filter(|image| !image.has_hole());
-    if image.is_some_and(|image| TABLE.is_other_hardware(&image.text)) {
+    if image.is_some_and(|image| TABLE.needs_no_accelerator(&image.text)) {
         return Facts::new();
     }
     let by_image = image.and_then(|image| TABLE.by_image(&image.text));

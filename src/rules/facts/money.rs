@@ -108,7 +108,7 @@ pub(super) enum Sum {
     RequestedBefore,
 }
 
-const SUMS: [Sum; 14] = [
+const SUMS: [Sum; 18] = [
     Sum::Monthly,
     Sum::Hourly,
     Sum::OnDemand,

@@ -33,6 +33,13 @@ pub(super) fn facts(rows: &[Told], root: &Node) -> Facts {
     facts
 }
 
+/// What a mapping says that asks for accelerators itself: charts keep the model beside the resources.
+pub(super) fn beside(node: &Node) -> Facts {
+    let mut leaves = Leaves::default();
+    leaves.tree(node);
+    programs::recognize_settings(None, &leaves.settings())
+}
+
 /// Values by their paths; positions in lists are left out, so that items of a list share theirs.
 #[derive(Default)]
 struct Leaves {
@@ -57,6 +64,13 @@ impl Leaves {
             Data::Scalar { text, .. } => {
                 self.count += 1;
                 self.by_path.entry(path.to_owned()).or_default().push((text.clone(), at.unwrap_or(node.span)));
+            }
+            // One value of several words, such as arguments.
+            Data::List(items) if !items.is_empty() && items.iter().all(|item| item.text().is_some()) => {
+                self.count += items.len();
+                let words: Vec<&str> = items.iter().filter_map(Node::text).map(|text| &**text).collect();
+                let text = words.join(" ").into();
+                self.by_path.entry(path.to_owned()).or_default().push((text, at.unwrap_or(node.span)));
             }
             Data::List(items) => items.iter().for_each(|item| self.node(item, path, at, depth + 1)),
             Data::Map(entries) => {

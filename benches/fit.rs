@@ -34,17 +34,14 @@ fn main() {
         training: Training::default(),
     });
     let serving: Vec<Workload<'_>> = serving.collect();
-    let training = Training { method: Method::Full, sharding: Sharding::Everything, ..Training::default() };
-    let as_training = |workload: &Workload<'_>| Workload {
-        task: Task::Train,
-        engine: Engine::Eager,
-        tensor_parallel: 1.0,
-        training,
-        ..*workload
-    };
-    let all: Vec<Workload<'_>> = serving.iter().copied().chain(serving.iter().map(as_training)).collect();
+    let all: Vec<Workload<'_>> = serving.iter().copied().chain(serving.iter().map(trained)).collect();
     measure("estimates", &all, |workload| estimate(workload).need());
     measure("verdicts", &all, |workload| f64::from(u8::from(verdict(workload, 79.1).is_some())));
+}
+
+fn trained<'m>(workload: &Workload<'m>) -> Workload<'m> {
+    let training = Training { method: Method::Full, sharding: Sharding::Everything, ..Training::default() };
+    Workload { task: Task::Train, engine: Engine::Eager, tensor_parallel: 1.0, training, ..*workload }
 }
 
 fn measure(what: &str, all: &[Workload<'_>], ask: impl Fn(&Workload<'_>) -> f64) {

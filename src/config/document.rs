@@ -83,6 +83,7 @@ pub fn example() -> String {
             .replace("tiers.*", "tiers.interactive")
             .replace("values.*", "values.environment")
             .replace("discount.*", "discount.aws");
+        let path = path.replace("declare.*", "declare.llm");
         let (section, key) = path.rsplit_once('.').unwrap_or(("", &path));
         if section != before {
             text.push_str(&match section.strip_suffix("[]") {
@@ -105,6 +106,7 @@ fn sample(path: &str, kind: Kind) -> String {
         "defaults.accelerator" => "\"A100-80GB\"".to_owned(),
         "labels.values.environment" => "[\"production\", \"staging\", \"development\"]".to_owned(),
         "tiers.interactive" => "[\"T4\", \"L4\", \"A10G\"]".to_owned(),
+        "models.file" => "\"models.csv\"".to_owned(),
         "prices.file" => "\"contract-prices.csv\"".to_owned(),
         "prices.discount.aws" => "0.12".to_owned(),
         "contracts[].provider" => "\"aws\"".to_owned(),

@@ -93,6 +93,7 @@ impl Session {
         let tree = DiskTree::new(place.root.clone(), place.allowed.clone());
         let mut tree = PolicyTree::of(input, &place, tree)?;
         let settings_file = settings::find(input, &place, &tree)?;
+        let given = piped.as_ref().map(|(name, _)| name.clone());
         if let Some((name, text)) = piped {
             found.files.push(name.clone());
             found.only.insert(name.clone());
@@ -106,7 +107,7 @@ impl Session {
         let named_files = place.named.iter().any(|path| path.is_file());
         let session = Session {
             settings: Settings {
-                terraform: terraform_options(input, &place)?,
+                terraform: terraform_options(input, &place, given.as_deref())?,
                 pricing: super::prices::settings(&config, today),
                 catalog: settings::catalog(input, &sources, &config, &place)?,
                 today: Some(today),
@@ -247,6 +248,7 @@ impl Session {
         let mut files = self.files.iter().filter(named);
         let inventory = &analysis.inventory;
         !inventory.resources.is_empty()
+            || !analysis.plans.is_empty()
             || !inventory.diagnostics.is_empty()
             || !inventory.skipped.is_empty()
             || self.files.iter().filter(named).any(|file| discover::is_terraform(file))
@@ -283,6 +285,7 @@ impl Found {
         // A file means nothing alone: what it belongs to may stand anywhere in its repository.
         let around = path.parent().map(|directory| place::repository(directory).unwrap_or(directory));
         if discover::is_candidate(path)
+            && !is_plan(path)
             && let Some(around) = around
         {
             let below = self.below(around, place);
@@ -307,8 +310,10 @@ impl Found {
     }
 }
 
-fn terraform_options(input: &Input, place: &Place) -> Result<terraform::Options, Failure> {
+fn terraform_options(input: &Input, place: &Place, piped: Option<&str>) -> Result<terraform::Options, Failure> {
     let directories = place.named.iter().filter(|path| path.is_dir());
+    let files = place.named.iter().filter(|path| path.is_file());
+    let named_plans = files.filter_map(|path| place.in_tree(path)).chain(piped.map(str::to_owned)).collect();
     let variable_files = input.variable_files.iter().map(|file| place.named_file(file));
     Ok(terraform::Options {
         variables: input.variables.clone(),
@@ -317,6 +322,8 @@ fn terraform_options(input: &Input, place: &Place) -> Result<terraform::Options,
         workspace: input.workspace.clone(),
         named_roots: directories.filter_map(|path| place.in_tree(path)).collect(),
         modules_directory: None,
+        named_plans,
+        plan_side: terraform::PlanSide::After,
     })
 }
 
@@ -334,6 +341,12 @@ fn piped() -> Result<(String, Vec<u8>), Failure> {
     let start = text.iter().copied().find(|byte| !byte.is_ascii_whitespace());
     let name = if start == Some(b'{') { "<stdin>.json" } else { "<stdin>.yaml" };
     Ok((name.to_owned(), text))
+}
+
+/// A plan says everything itself.
+fn is_plan(path: &Path) -> bool {
+    let text = super::disk::read_limited(path).map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+    path.extension().is_some_and(|it| it == "json") && text.is_ok_and(|text| terraform::is_plan(&text))
 }
 
 /// The variables that Terraform takes from the environment.

@@ -3,6 +3,7 @@
 //! Reads roots, evaluates them as Terraform does and turns evaluated blocks into resources by the rows of
 //! `resources.toml`. Nothing is mocked: what cannot be known is a value that says why. Knows no price and no rule.
 
+mod address;
 mod block;
 mod convert;
 mod embedded;
@@ -13,6 +14,8 @@ mod module;
 mod modules;
 mod number;
 mod parallel;
+mod plan;
+mod plans;
 mod root;
 mod roots;
 mod rows;
@@ -29,6 +32,7 @@ use crate::source::{FileId, Sources, Span};
 use library::Library;
 
 pub use block::{Attribute, Block, Provider};
+pub use plan::{PlanSide, is_plan};
 pub use value::{Cause, Computed, Data, Entries, Found, Number, Value};
 
 /// What the command line gives beside the files.
@@ -45,6 +49,10 @@ pub struct Options {
     pub named_roots: Vec<String>,
     /// Where downloaded modules lie, beside `.terraform/modules` of each root.
     pub modules_directory: Option<String>,
+    /// Plans named on the command line: read even if the configuration that they are of lies beside them.
+    pub named_plans: Vec<String>,
+    /// Which of their two states plans stand for.
+    pub plan_side: PlanSide,
 }
 
 /// What was read.
@@ -57,6 +65,8 @@ pub struct Reading {
     pub blocks: Vec<Block>,
     /// The directories that were read as roots, sorted.
     pub roots: Vec<Root>,
+    /// The plans and states that were found, as paths, sorted.
+    pub plans: Vec<String>,
     /// Comments that speak to gpulint.
     pub comments: Vec<Span>,
 }
@@ -84,7 +94,9 @@ pub struct Embedded {
 /// Reads the roots among the directories of `paths`, which are directories or files.
 pub fn read(sources: &Sources, paths: &[String], options: &Options) -> Reading {
     let library = Library::new(sources);
-    let directories: Vec<String> = roots::directories(sources, paths).into_iter().collect();
+    let plans = plans::find(sources, paths);
+    let others: Vec<String> = paths.iter().filter(|path| plans.binary_search(path).is_err()).cloned().collect();
+    let directories: Vec<String> = roots::directories(sources, &others).into_iter().collect();
     let modules = parallel::map(directories.len(), |index| library.module(&directories[index]));
     let chosen = roots::detect(sources, &modules, &options.named_roots);
     let evaluated = parallel::map(chosen.roots.len(), |index| {
@@ -102,6 +114,7 @@ pub fn read(sources: &Sources, paths: &[String], options: &Options) -> Reading {
         let workspace = options.workspace.clone().unwrap_or_else(|| "default".into());
         reading.roots.push(Root { directory, variable_files: root.variable_files, workspace });
     }
+    plans::read(sources, plans, options, &mut reading);
     for path in chosen.uncalled {
         let reason = "a module that nothing here calls: what it is given is not known".to_owned();
         reading.inventory.skipped.push(Skipped { path, reason });

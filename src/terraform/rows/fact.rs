@@ -198,7 +198,7 @@ fn add_candidates(doubt: &mut Unknown<Value>, more: Vec<Value>) {
 }
 
 fn present(nodes: &[Node<'_>], constant: &Constant) -> Fact<Value> {
-    let Some(first) = nodes.first() else { return Fact::Absent };
+    let Some(first) = nodes.first().filter(|node| !node.is_empty_text()) else { return Fact::Absent };
     match first {
         Node::Value(Held { value: value::Value { data: Data::Unknown(cause), .. }, said, .. }) => {
             let candidates = vec![constant.value()];

@@ -112,7 +112,8 @@ impl<'a> Scope<'a> {
     }
 
     fn condition(&self, path: &Path, texts: &[String]) -> Truth {
-        let nodes = self.find(path);
+        let mut nodes = self.find(path);
+        nodes.retain(|node| !node.is_empty_text());
         let Some(first) = nodes.first() else {
             let absent = texts.iter().any(|it| it == "absent" || it.starts_with('!'));
             return if absent { Truth::Yes(None) } else { Truth::No };

@@ -101,7 +101,7 @@ pub fn read(sources: &Sources, paths: &[String], options: &Options) -> Reading {
     let chosen = roots::detect(sources, &modules, &options.named_roots);
     let evaluated = parallel::map(chosen.roots.len(), |index| {
         let root = root::evaluate(sources, &library, &chosen.roots[index], options);
-        let resources = rows::resources(&root.blocks, &root.switched_off, FrontEnd::Terraform);
+        let resources = rows::resources(&root.blocks, &root.switched_off, &root.default_maps, FrontEnd::Terraform);
         let embedded = embedded::manifests(sources, &root.blocks);
         (root, resources, embedded)
     });

@@ -34,7 +34,7 @@ pub(super) fn read(sources: &Sources, plans: Vec<String>, options: &Options, rea
         sources.conceal(file, &secrets);
         reading.plans.push(path);
         reading.inventory.diagnostics.extend(diagnostics);
-        reading.inventory.resources.extend(rows::resources(&blocks, &[], FrontEnd::Plan));
+        reading.inventory.resources.extend(rows::resources(&blocks, &[], &[], FrontEnd::Plan));
         reading.embedded.extend(embedded::manifests(sources, &blocks));
         reading.blocks.extend(blocks);
     }

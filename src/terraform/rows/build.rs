@@ -12,7 +12,7 @@ use super::super::block::Block;
 use super::super::value::Data;
 use super::count::{count, times};
 use super::fact::Wanted;
-use super::labels::{labels, selector};
+use super::labels::{labels, open_defaults, selector};
 use super::language::{ProviderRow, Role, Row, Table};
 use super::links::{Index, Linked, follow_all};
 use super::node::Node;
@@ -32,13 +32,19 @@ pub(super) struct Built {
 pub(super) struct Builder<'a> {
     pub(super) table: &'static Table,
     pub(super) index: &'a Index<'a>,
+    default_maps: &'a [Span],
     pub(super) front_end: FrontEnd,
     pub(super) resources: Vec<Built>,
 }
 
 impl<'a> Builder<'a> {
-    pub(super) fn new(table: &'static Table, index: &'a Index<'a>, front_end: FrontEnd) -> Self {
-        Builder { table, index, front_end, resources: Vec::new() }
+    pub(super) fn new(
+        table: &'static Table,
+        index: &'a Index<'a>,
+        default_maps: &'a [Span],
+        front_end: FrontEnd,
+    ) -> Self {
+        Builder { table, index, default_maps, front_end, resources: Vec::new() }
     }
 
     /// Adds what a row makes of a block. The first part of the first row has the address of the block itself.
@@ -87,8 +93,10 @@ impl<'a> Builder<'a> {
             resource.count = times(resource.count, Fact::unknown(why, span));
         }
         resource.labels = labels(&scope, row, provider);
+        open_defaults(&mut resource.labels, self.default_maps);
         resource.selector = selector(&scope, row);
         resource.links = drawn(&scope, row);
+        super::programs::tell(&mut resource, &scope, row);
         tell_purpose(&mut resource, &scope, row);
         let covered_by = reservations(&scope, row);
         self.resources.push(Built { resource, block: block.address.clone(), covered_by });
@@ -132,6 +140,9 @@ fn tell_purpose(resource: &mut Resource, scope: &Scope<'_>, row: &Row) {
     let evidence: Vec<Evidence<'_>> = texts.evidence();
     if resource.fact(Key::Purpose).is_absent() {
         resource.set(Key::Purpose, purpose(&evidence));
+    }
+    if resource.fact(Key::Purpose).is_absent() {
+        resource.set(Key::Purpose, scope.fact(&row.likely_purpose, Wanted::TEXT));
     }
     if resource.fact(Key::Production).is_absent() {
         resource.set(Key::Production, production(&evidence));

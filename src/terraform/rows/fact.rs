@@ -91,7 +91,10 @@ impl Scope<'_> {
             Truth::Yes(span) => (span, None),
             Truth::Unknown { why, span } => (None, Some((why, span))),
         };
-        let fact = self.said(alternative, condition_at, wanted);
+        let fact = match self.said(alternative, condition_at, wanted) {
+            Fact::Unknown(_) if alternative.if_known => Fact::Absent,
+            fact => fact,
+        };
         let fact = match (&alternative.because, fact) {
             (Some(reason), Fact::Known(known)) => {
                 Fact::Known(Known { origin: Origin::Inferred(reason.as_str().into()), ..known })

@@ -11,7 +11,7 @@ use serde::{Deserialize, Deserializer};
 use crate::inventory::Key;
 
 use super::language::{
-    Alternative, Conditions, Count, LabelList, LabelsAt, Many, Pattern, ProviderRow, Row, Spec, Table,
+    Alternative, Conditions, ContainerAt, Count, LabelList, LabelsAt, Many, Pattern, ProviderRow, Row, Spec, Table,
 };
 use super::path::Path;
 
@@ -145,6 +145,12 @@ impl FromText for Spec {
 impl FromText for LabelsAt {
     fn from_text(text: &str) -> Result<Self, String> {
         Ok(LabelsAt::Map(text.parse()?))
+    }
+}
+
+impl FromText for ContainerAt {
+    fn from_text(text: &str) -> Result<Self, String> {
+        Ok(ContainerAt { each: Some(text.parse()?), image: None, command: None, args: None, env: Many::default() })
     }
 }
 

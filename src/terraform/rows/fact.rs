@@ -126,12 +126,12 @@ impl Scope<'_> {
             return self.joined(alternative, wanted);
         }
         let Some(path) = &alternative.at else { return Fact::Absent };
+        if alternative.length {
+            return length(&self.find(&path.whole()));
+        }
         let nodes = self.find(path);
         if let Some(constant) = &alternative.present {
             return present(&nodes, constant);
-        }
-        if alternative.length {
-            return length(&nodes);
         }
         let leaves = nodes.into_iter().flat_map(|node| leaves(node, wanted));
         let facts: Vec<Fact<Value>> = leaves.map(|held| read(&held, alternative, wanted)).collect();

@@ -38,6 +38,7 @@ mod rules;
 mod session;
 mod settings;
 mod suppressions;
+mod variables;
 mod verdicts;
 
 use std::process::ExitCode;

@@ -8,6 +8,7 @@ use super::disk::{DiskTree, LARGEST_FILE_BYTES};
 use super::place::{self, Place};
 use super::policy::PolicyTree;
 use super::progress::Progress;
+use super::variables::VariableFiles;
 use super::{Failure, Outcome, clock, discover, output, settings, verdicts};
 use crate::config::Config;
 use crate::decide::{Baseline, Decided, Decision};
@@ -94,7 +95,9 @@ impl Session {
             paths.push(PathBuf::from("."));
         }
         let beside: Vec<&Path> =
-            input.config.iter().chain(&input.variable_files).chain(&input.beside).map(PathBuf::as_path).collect();
+            input.config.iter().chain(&input.modules_dir).chain(&input.beside).map(PathBuf::as_path).collect();
+        let variable_files = VariableFiles::of(&input.variable_files)?;
+        let beside: Vec<&Path> = beside.into_iter().chain(variable_files.all()).collect();
         let place = Place::of(&paths, &beside)?;
         let mut found = Found::default();
         for path in &place.named {
@@ -121,7 +124,7 @@ impl Session {
         let named_files = place.named.iter().any(|path| path.is_file());
         let session = Session {
             settings: Settings {
-                terraform: terraform_options(input, &place, given.as_deref())?,
+                terraform: terraform_options(input, &place, &variable_files, given.as_deref())?,
                 pricing: super::prices::settings(&config, today),
                 catalog: settings::catalog(input, &sources, &config, &place)?,
                 today: Some(today),
@@ -344,18 +347,24 @@ impl Found {
     }
 }
 
-fn terraform_options(input: &Input, place: &Place, piped: Option<&str>) -> Result<terraform::Options, Failure> {
+fn terraform_options(
+    input: &Input,
+    place: &Place,
+    files: &VariableFiles,
+    piped: Option<&str>,
+) -> Result<terraform::Options, Failure> {
     let directories = place.named.iter().filter(|path| path.is_dir());
-    let files = place.named.iter().filter(|path| path.is_file());
-    let named_plans = files.filter_map(|path| place.in_tree(path)).chain(piped.map(str::to_owned)).collect();
-    let variable_files = input.variable_files.iter().map(|file| place.named_file(file));
+    let named = place.named.iter().filter(|path| path.is_file());
+    let named_plans = named.filter_map(|path| place.in_tree(path)).chain(piped.map(str::to_owned)).collect();
+    let in_tree = |files: &[PathBuf]| files.iter().map(|file| place.named_file(file)).collect::<Result<_, _>>();
     Ok(terraform::Options {
         variables: input.variables.clone(),
-        variable_files: variable_files.collect::<Result<_, _>>()?,
+        variable_files: in_tree(&files.together)?,
+        environments: in_tree(&files.each)?,
         environment: environment(),
         workspace: input.workspace.clone(),
         named_roots: directories.filter_map(|path| place.in_tree(path)).collect(),
-        modules_directory: None,
+        modules_directory: input.modules_dir.as_deref().map(|it| place.named_file(it)).transpose()?,
         named_plans,
         plan_side: terraform::PlanSide::After,
     })

@@ -42,6 +42,8 @@ pub struct Options {
     pub variables: Vec<(String, String)>,
     /// `--var-file`, in order; paths in the tree.
     pub variable_files: Vec<String>,
+    /// Variable files of which each makes a configuration of its own, beside those that hold for all.
+    pub environments: Vec<String>,
     /// `TF_VAR_name` of the environment.
     pub environment: Vec<(String, String)>,
     pub workspace: Option<String>,
@@ -96,17 +98,27 @@ pub fn read(sources: &Sources, paths: &[String], options: &Options) -> Reading {
     let library = Library::new(sources);
     let plans = plans::find(sources, paths);
     let others: Vec<String> = paths.iter().filter(|path| plans.binary_search(path).is_err()).cloned().collect();
-    let directories: Vec<String> = roots::directories(sources, &others).into_iter().collect();
+    // Downloaded modules are read when something calls them.
+    let downloaded = options.modules_directory.as_deref().map(|it| format!("{it}/"));
+    let is_downloaded = |it: &str| downloaded.as_ref().is_some_and(|modules| it.starts_with(modules.as_str()));
+    let directories: Vec<String> =
+        roots::directories(sources, &others).into_iter().filter(|it| !is_downloaded(it)).collect();
     let modules = parallel::map(directories.len(), |index| library.module(&directories[index]));
     let chosen = roots::detect(sources, &modules, &options.named_roots);
-    let evaluated = parallel::map(chosen.roots.len(), |index| {
-        let root = root::evaluate(sources, &library, &chosen.roots[index], options);
+    let runs = runs(&chosen.roots, &options.environments);
+    let evaluated = parallel::map(runs.len(), |index| {
+        let (directory, environment) = runs[index];
+        let root = root::evaluate(sources, &library, directory, environment, options);
         let resources = rows::resources(&root.blocks, &root.switched_off, &root.default_maps, FrontEnd::Terraform);
         let embedded = embedded::manifests(sources, &root.blocks);
         (root, resources, embedded)
     });
     let mut reading = Reading::default();
-    for (directory, (root, resources, embedded)) in chosen.roots.into_iter().zip(evaluated) {
+    for ((directory, environment), (root, mut resources, embedded)) in runs.into_iter().zip(evaluated) {
+        for resource in &mut resources {
+            resource.address.extend(environment.map(|file| format!(" ({file})")));
+        }
+        let directory = directory.to_owned();
         reading.inventory.diagnostics.extend(root.diagnostics);
         reading.inventory.resources.extend(resources);
         reading.embedded.extend(embedded);
@@ -126,6 +138,15 @@ pub fn read(sources: &Sources, paths: &[String], options: &Options) -> Reading {
     }
     without_repetitions(&mut reading.inventory.diagnostics);
     reading
+}
+
+/// Each root once, or once with each environment.
+fn runs<'a>(roots: &'a [String], environments: &'a [String]) -> Vec<(&'a str, Option<&'a str>)> {
+    let with_each = |root: &'a String| match environments {
+        [] => vec![(root.as_str(), None)],
+        _ => environments.iter().map(|file| (root.as_str(), Some(file.as_str()))).collect(),
+    };
+    roots.iter().flat_map(with_each).collect()
 }
 
 /// A module that several roots call is told of once.

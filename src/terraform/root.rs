@@ -28,7 +28,13 @@ pub(super) struct Root {
     pub(super) default_maps: Vec<Span>,
 }
 
-pub(super) fn evaluate(sources: &Sources, library: &Library<'_>, directory: &str, options: &Options) -> Root {
+pub(super) fn evaluate(
+    sources: &Sources,
+    library: &Library<'_>,
+    directory: &str,
+    environment: Option<&str>,
+    options: &Options,
+) -> Root {
     let code = library.module(directory);
     let mut root = Root::default();
     let Some(anywhere) = code.anywhere else { return root };
@@ -38,6 +44,7 @@ pub(super) fn evaluate(sources: &Sources, library: &Library<'_>, directory: &str
     }
     root.variable_files = automatic_files(sources, directory);
     root.variable_files.extend(options.variable_files.iter().cloned());
+    root.variable_files.extend(environment.map(str::to_owned));
     for path in &root.variable_files {
         assignments.file(path);
     }

@@ -11,6 +11,7 @@ use crate::source::Span;
 use super::super::block::Block;
 use super::super::value::Data;
 use super::count::{count, times};
+use super::disks::{disks, total_gib};
 use super::fact::Wanted;
 use super::labels::{labels, open_defaults, selector};
 use super::language::{ProviderRow, Role, Row, Table};
@@ -96,6 +97,8 @@ impl<'a> Builder<'a> {
         open_defaults(&mut resource.labels, self.default_maps);
         resource.selector = selector(&scope, row);
         resource.links = drawn(&scope, row);
+        resource.disks = disks(&scope, &row.disks);
+        resource.set(Key::DiskGib, total_gib(&resource.disks));
         super::programs::tell(&mut resource, &scope, row);
         tell_purpose(&mut resource, &scope, row);
         let covered_by = reservations(&scope, row);

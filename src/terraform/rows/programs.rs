@@ -1,6 +1,8 @@
 //! What runs on a resource: start-up scripts and containers, as the reader of programs takes them.
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
+
+use regex::Regex;
 
 use crate::inventory::programs::{self, Container, Facts, Word};
 use crate::inventory::{Fact, Key, Known, Origin, Purpose, Resource, Value};
@@ -12,11 +14,26 @@ use super::node::{Held, Node, scalar};
 use super::path::Path;
 use super::scope::Scope;
 
+/// What stops a machine some time after it was started, or when it has nothing to do.
+static STOPS: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    let later = r"shutdown\s+(?:-\S+\s+)*\+\d+";
+    let named =
+        r"auto[-_]?(?:stop|shutdown)|idle[-_]?(?:stop|shutdown|timeout|watch|monitor)|stop[-_](?:when|if)[-_]idle";
+    Regex::new(&format!("(?i)(?:{later}|{named})")).ok()
+});
+
+/// A line that ends the machine together with the work of the script.
+static ENDS: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    let now = r"shutdown\s+(?:-\S+\s+)*now|poweroff|systemctl poweroff|halt";
+    Regex::new(&format!(r"(?m)^\s*(?:sudo\s+)?(?:/sbin/)?(?:{now})\s*$")).ok()
+});
+
 /// Adds what scripts and containers say, where the resource does not say it itself.
 pub(super) fn tell(resource: &mut Resource, scope: &Scope<'_>, row: &Row) {
     for path in &row.scripts.0 {
-        for node in scope.find(path) {
-            fill(resource, programs::recognize_script(&word(&node)));
+        for script in scope.find(path).iter().map(word) {
+            fill(resource, ended_by(&script));
+            fill(resource, programs::recognize_script(&script));
         }
     }
     for place in &row.containers.0 {
@@ -31,6 +48,20 @@ pub(super) fn tell(resource: &mut Resource, scope: &Scope<'_>, row: &Row) {
         let purpose = of_task(resource.fact(Key::Task));
         resource.set(Key::Purpose, purpose);
     }
+}
+
+/// What of a script stops the machine; a script that is not known says nothing.
+fn ended_by(script: &Word) -> Facts {
+    let mut facts = Facts::new();
+    let Fact::Known(known) = script else { return facts };
+    let conclude = |value, why: &str| Fact::known(value, known.span, Origin::Inferred(why.into()));
+    if let Some(found) = STOPS.as_ref().and_then(|stops| stops.find(&known.value)) {
+        facts.insert(Key::Schedule, conclude(Value::text(found.as_str()), "its start-up script"));
+    }
+    if ENDS.as_ref().is_some_and(|ends| ends.is_match(&known.value)) {
+        facts.insert(Key::EndsByItself, conclude(Value::Flag(true), "its start-up script ends with it"));
+    }
+    facts
 }
 
 fn fill(resource: &mut Resource, facts: Facts) {

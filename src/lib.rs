@@ -52,6 +52,8 @@ pub struct Analysis {
     pub blocks: Vec<terraform::Block>,
     /// The directories that were read as Terraform roots.
     pub roots: Vec<terraform::Root>,
+    /// The plans and states among the files.
+    pub plans: Vec<String>,
     pub bill: Bill,
     /// Comments that may speak to gpulint.
     pub comments: Vec<Span>,
@@ -67,7 +69,7 @@ pub struct Analysis {
 
 /// Reads the files at `paths` and concludes everything that follows from them. A pure function of text and settings.
 pub fn analyze(sources: &Sources, paths: &[String], settings: &Settings) -> Analysis {
-    let Reading { mut inventory, blocks, roots, comments } = read(sources, paths, settings);
+    let Reading { mut inventory, blocks, roots, plans, comments } = read(sources, paths, settings);
     for resource in &mut inventory.resources {
         inventory::programs::declare(resource, &settings.declaring_labels);
     }
@@ -93,6 +95,7 @@ pub fn analyze(sources: &Sources, paths: &[String], settings: &Settings) -> Anal
         inventory,
         blocks,
         roots,
+        plans,
         comments,
         bill,
         fits,
@@ -172,15 +175,17 @@ struct Reading {
     inventory: Inventory,
     blocks: Vec<terraform::Block>,
     roots: Vec<terraform::Root>,
+    plans: Vec<String>,
     comments: Vec<Span>,
 }
 
 /// Both front ends, as one inventory.
 fn read(sources: &Sources, paths: &[String], settings: &Settings) -> Reading {
-    let terraform::Reading { mut inventory, embedded, blocks, roots, mut comments } =
+    let terraform::Reading { mut inventory, embedded, blocks, roots, plans, mut comments } =
         terraform::read(sources, paths, &settings.terraform);
+    let others: Vec<String> = paths.iter().filter(|path| plans.binary_search(path).is_err()).cloned().collect();
     let embedded: Vec<(FileId, String)> = embedded.into_iter().map(|it| (it.file, it.address)).collect();
-    let kubernetes = kubernetes::read(sources, paths, &embedded, &settings.kubernetes);
+    let kubernetes = kubernetes::read(sources, &others, &embedded, &settings.kubernetes);
     comments.extend(kubernetes.comments);
     let kubernetes = kubernetes.inventory;
     inventory.resources.extend(kubernetes.resources);
@@ -188,5 +193,5 @@ fn read(sources: &Sources, paths: &[String], settings: &Settings) -> Reading {
     inventory.skipped.extend(kubernetes.skipped);
     inventory.skipped.sort();
     inventory.skipped.dedup();
-    Reading { inventory, blocks, roots, comments }
+    Reading { inventory, blocks, roots, plans, comments }
 }

@@ -325,9 +325,12 @@ pub(super) struct Input {
     /// The value of a Terraform variable: NAME=VALUE
     #[arg(long = "var", value_name = "NAME=VALUE", value_parser = assignment)]
     pub(super) variables: Vec<(String, String)>,
-    /// A file of Terraform variables
+    /// A file of Terraform variables; a pattern in quotes, as in 'env/*.tfvars', is one run with each of its files
     #[arg(long = "var-file", value_name = "FILE")]
     pub(super) variable_files: Vec<PathBuf>,
+    /// Where downloaded modules lie, each in a directory named like its call [default: .terraform/modules]
+    #[arg(long, value_name = "DIR")]
+    pub(super) modules_dir: Option<PathBuf>,
     /// The Terraform workspace
     #[arg(long, value_name = "NAME")]
     pub(super) workspace: Option<String>,

@@ -39,6 +39,7 @@ mod rules;
 mod session;
 mod settings;
 mod suppressions;
+mod variables;
 mod verdicts;
 
 use std::process::ExitCode;

@@ -8,6 +8,7 @@ use super::disk::{DiskTree, LARGEST_FILE_BYTES};
 use super::place::{self, Place};
 use super::policy::PolicyTree;
 use super::progress::Progress;
+use super::variables::VariableFiles;
 use super::{Failure, Outcome, clock, discover, output, render, settings, verdicts};
 use crate::config::Config;
 use crate::decide::{Baseline, Decided, Decision};
@@ -96,7 +97,9 @@ impl Session {
             paths.push(PathBuf::from("."));
         }
         let beside: Vec<&Path> =
-            input.config.iter().chain(&input.variable_files).chain(&input.beside).map(PathBuf::as_path).collect();
+            input.config.iter().chain(&input.modules_dir).chain(&input.beside).map(PathBuf::as_path).collect();
+        let variable_files = VariableFiles::of(&input.variable_files)?;
+        let beside: Vec<&Path> = beside.into_iter().chain(variable_files.all()).collect();
         let place = Place::of(&paths, &beside)?;
         let mut found = Found::default();
         for path in &place.named {
@@ -105,6 +108,7 @@ impl Session {
         let tree = DiskTree::new(place.root.clone(), place.allowed.clone());
         let mut tree = PolicyTree::of(input, &place, tree)?;
         let settings_file = settings::find(input, &place, &tree)?;
+        let given = piped.as_ref().map(|(name, _)| name.clone());
         let beside_settings = settings::baseline_path(settings_file.as_deref(), &place, &tree);
         if let Some((name, text)) = piped {
             found.files.push(name.clone());
@@ -122,7 +126,7 @@ impl Session {
         let named_files = place.named.iter().any(|path| path.is_file());
         let session = Session {
             settings: Settings {
-                terraform: terraform_options(input, &place)?,
+                terraform: terraform_options(input, &place, &variable_files, given.as_deref())?,
                 pricing: super::prices::settings(&config, today),
                 catalog: settings::catalog(input, &sources, &config, &place)?,
                 declaring_labels: settings::declaring_labels(&config),
@@ -298,6 +302,7 @@ impl Session {
         let mut files = self.files.iter().filter(named);
         let inventory = &analysis.inventory;
         !inventory.resources.is_empty()
+            || !analysis.plans.is_empty()
             || !inventory.diagnostics.is_empty()
             || !inventory.skipped.is_empty()
             || self.files.iter().filter(named).any(|file| discover::is_terraform(file))
@@ -334,6 +339,7 @@ impl Found {
         // A file means nothing alone: what it belongs to may stand anywhere in its repository.
         let around = path.parent().map(|directory| place::repository(directory).unwrap_or(directory));
         if discover::is_candidate(path)
+            && !is_plan(path)
             && let Some(around) = around
         {
             let below = self.below(around, place);
@@ -368,16 +374,26 @@ fn render_request(input: &Input, config: &Config) -> Option<render::Request> {
     (input.render || configured).then_some(render::Request { values })
 }
 
-fn terraform_options(input: &Input, place: &Place) -> Result<terraform::Options, Failure> {
+fn terraform_options(
+    input: &Input,
+    place: &Place,
+    files: &VariableFiles,
+    piped: Option<&str>,
+) -> Result<terraform::Options, Failure> {
     let directories = place.named.iter().filter(|path| path.is_dir());
-    let variable_files = input.variable_files.iter().map(|file| place.named_file(file));
+    let named = place.named.iter().filter(|path| path.is_file());
+    let named_plans = named.filter_map(|path| place.in_tree(path)).chain(piped.map(str::to_owned)).collect();
+    let in_tree = |files: &[PathBuf]| files.iter().map(|file| place.named_file(file)).collect::<Result<_, _>>();
     Ok(terraform::Options {
         variables: input.variables.clone(),
-        variable_files: variable_files.collect::<Result<_, _>>()?,
+        variable_files: in_tree(&files.together)?,
+        environments: in_tree(&files.each)?,
         environment: environment(),
         workspace: input.workspace.clone(),
         named_roots: directories.filter_map(|path| place.in_tree(path)).collect(),
-        modules_directory: None,
+        modules_directory: input.modules_dir.as_deref().map(|it| place.named_file(it)).transpose()?,
+        named_plans,
+        plan_side: terraform::PlanSide::After,
     })
 }
 
@@ -395,6 +411,12 @@ fn piped() -> Result<(String, Vec<u8>), Failure> {
     let start = text.iter().copied().find(|byte| !byte.is_ascii_whitespace());
     let name = if start == Some(b'{') { "<stdin>.json" } else { "<stdin>.yaml" };
     Ok((name.to_owned(), text))
+}
+
+/// A plan says everything itself.
+fn is_plan(path: &Path) -> bool {
+    let text = super::disk::read_limited(path).map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+    path.extension().is_some_and(|it| it == "json") && text.is_ok_and(|text| terraform::is_plan(&text))
 }
 
 /// The variables that Terraform takes from the environment.

@@ -3,6 +3,7 @@
 //! Reads roots, evaluates them as Terraform does and turns evaluated blocks into resources by the rows of
 //! `resources.toml`. Nothing is mocked: what cannot be known is a value that says why. Knows no price and no rule.
 
+mod address;
 mod block;
 mod convert;
 mod embedded;
@@ -13,6 +14,8 @@ mod module;
 mod modules;
 mod number;
 mod parallel;
+mod plan;
+mod plans;
 mod root;
 mod roots;
 mod rows;
@@ -29,6 +32,7 @@ use crate::source::{FileId, Sources, Span};
 use library::Library;
 
 pub use block::{Attribute, Block, Provider};
+pub use plan::{PlanSide, is_plan};
 pub use value::{Cause, Computed, Data, Entries, Found, Number, Value};
 
 /// What the command line gives beside the files.
@@ -38,6 +42,8 @@ pub struct Options {
     pub variables: Vec<(String, String)>,
     /// `--var-file`, in order; paths in the tree.
     pub variable_files: Vec<String>,
+    /// Variable files of which each makes a configuration of its own, beside those that hold for all.
+    pub environments: Vec<String>,
     /// `TF_VAR_name` of the environment.
     pub environment: Vec<(String, String)>,
     pub workspace: Option<String>,
@@ -45,6 +51,10 @@ pub struct Options {
     pub named_roots: Vec<String>,
     /// Where downloaded modules lie, beside `.terraform/modules` of each root.
     pub modules_directory: Option<String>,
+    /// Plans named on the command line: read even if the configuration that they are of lies beside them.
+    pub named_plans: Vec<String>,
+    /// Which of their two states plans stand for.
+    pub plan_side: PlanSide,
 }
 
 /// What was read.
@@ -57,6 +67,8 @@ pub struct Reading {
     pub blocks: Vec<Block>,
     /// The directories that were read as roots, sorted.
     pub roots: Vec<Root>,
+    /// The plans and states that were found, as paths, sorted.
+    pub plans: Vec<String>,
     /// Comments that speak to gpulint.
     pub comments: Vec<Span>,
 }
@@ -84,17 +96,29 @@ pub struct Embedded {
 /// Reads the roots among the directories of `paths`, which are directories or files.
 pub fn read(sources: &Sources, paths: &[String], options: &Options) -> Reading {
     let library = Library::new(sources);
-    let directories: Vec<String> = roots::directories(sources, paths).into_iter().collect();
+    let plans = plans::find(sources, paths);
+    let others: Vec<String> = paths.iter().filter(|path| plans.binary_search(path).is_err()).cloned().collect();
+    // Downloaded modules are read when something calls them.
+    let downloaded = options.modules_directory.as_deref().map(|it| format!("{it}/"));
+    let is_downloaded = |it: &str| downloaded.as_ref().is_some_and(|modules| it.starts_with(modules.as_str()));
+    let directories: Vec<String> =
+        roots::directories(sources, &others).into_iter().filter(|it| !is_downloaded(it)).collect();
     let modules = parallel::map(directories.len(), |index| library.module(&directories[index]));
     let chosen = roots::detect(sources, &modules, &options.named_roots);
-    let evaluated = parallel::map(chosen.roots.len(), |index| {
-        let root = root::evaluate(sources, &library, &chosen.roots[index], options);
-        let resources = rows::resources(&root.blocks, &root.switched_off, FrontEnd::Terraform);
+    let runs = runs(&chosen.roots, &options.environments);
+    let evaluated = parallel::map(runs.len(), |index| {
+        let (directory, environment) = runs[index];
+        let root = root::evaluate(sources, &library, directory, environment, options);
+        let resources = rows::resources(&root.blocks, &root.switched_off, &root.default_maps, FrontEnd::Terraform);
         let embedded = embedded::manifests(sources, &root.blocks);
         (root, resources, embedded)
     });
     let mut reading = Reading::default();
-    for (directory, (root, resources, embedded)) in chosen.roots.into_iter().zip(evaluated) {
+    for ((directory, environment), (root, mut resources, embedded)) in runs.into_iter().zip(evaluated) {
+        for resource in &mut resources {
+            resource.address.extend(environment.map(|file| format!(" ({file})")));
+        }
+        let directory = directory.to_owned();
         reading.inventory.diagnostics.extend(root.diagnostics);
         reading.inventory.resources.extend(resources);
         reading.embedded.extend(embedded);
@@ -102,6 +126,7 @@ pub fn read(sources: &Sources, paths: &[String], options: &Options) -> Reading {
         let workspace = options.workspace.clone().unwrap_or_else(|| "default".into());
         reading.roots.push(Root { directory, variable_files: root.variable_files, workspace });
     }
+    plans::read(sources, plans, options, &mut reading);
     for path in chosen.uncalled {
         let reason = "a module that nothing here calls: what it is given is not known".to_owned();
         reading.inventory.skipped.push(Skipped { path, reason });
@@ -113,6 +138,15 @@ pub fn read(sources: &Sources, paths: &[String], options: &Options) -> Reading {
     }
     without_repetitions(&mut reading.inventory.diagnostics);
     reading
+}
+
+/// Each root once, or once with each environment.
+fn runs<'a>(roots: &'a [String], environments: &'a [String]) -> Vec<(&'a str, Option<&'a str>)> {
+    let with_each = |root: &'a String| match environments {
+        [] => vec![(root.as_str(), None)],
+        _ => environments.iter().map(|file| (root.as_str(), Some(file.as_str()))).collect(),
+    };
+    roots.iter().flat_map(with_each).collect()
 }
 
 /// A module that several roots call is told of once.

@@ -65,7 +65,7 @@ impl Modules {
         let mut modules = Modules::default();
         let own = join(root, ".terraform/modules");
         let beside = beside.and_then(normalize);
-        for (directory, base) in [(beside.clone(), beside), (own, Some(root.to_owned()))] {
+        for (directory, base) in [(beside.clone(), beside.clone()), (own, Some(root.to_owned()))] {
             let (Some(directory), Some(base)) = (directory, base) else { continue };
             let Ok(file) = sources.open(&format!("{directory}/modules.json")) else { continue };
             let Ok(json) = parse_json(file, &sources.text(file)) else { continue };
@@ -75,8 +75,18 @@ impl Modules {
                 else {
                     continue;
                 };
-                if let Some(path) = join(&base, path) {
+                // The list says where a module lay below its root; the directory may have been taken elsewhere.
+                let moved = path.strip_prefix(".terraform/modules/").and_then(|path| join(&directory, path));
+                if let Some(path) = moved.or_else(|| join(&base, path)) {
                     modules.downloaded.insert(key.to_owned(), path);
+                }
+            }
+        }
+        // Without a list, the names of the directories are those of the calls.
+        for directory in beside.iter() {
+            for entry in sources.tree().list(directory).into_iter().filter(|entry| entry.is_directory) {
+                if let Some(path) = join(directory, &entry.name) {
+                    modules.downloaded.entry(entry.name).or_insert(path);
                 }
             }
         }

@@ -14,7 +14,7 @@ use super::library::Library;
 use super::modules::Modules;
 use super::roots::automatic_files;
 use super::syntax::json::{literal, parse_json};
-use super::syntax::{Attribute, parse_body};
+use super::syntax::{Attribute, Kind, parse_body};
 
 /// A root as it was read.
 #[derive(Debug, Clone, Default)]
@@ -24,9 +24,17 @@ pub(super) struct Root {
     pub(super) switched_off: Vec<Block>,
     pub(super) diagnostics: Vec<Diagnostic>,
     pub(super) variable_files: Vec<String>,
+    /// Maps that variables are by default, as nobody assigns them here.
+    pub(super) default_maps: Vec<Span>,
 }
 
-pub(super) fn evaluate(sources: &Sources, library: &Library<'_>, directory: &str, options: &Options) -> Root {
+pub(super) fn evaluate(
+    sources: &Sources,
+    library: &Library<'_>,
+    directory: &str,
+    environment: Option<&str>,
+    options: &Options,
+) -> Root {
     let code = library.module(directory);
     let mut root = Root::default();
     let Some(anywhere) = code.anywhere else { return root };
@@ -36,6 +44,7 @@ pub(super) fn evaluate(sources: &Sources, library: &Library<'_>, directory: &str
     }
     root.variable_files = automatic_files(sources, directory);
     root.variable_files.extend(options.variable_files.iter().cloned());
+    root.variable_files.extend(environment.map(str::to_owned));
     for path in &root.variable_files {
         assignments.file(path);
     }
@@ -43,6 +52,9 @@ pub(super) fn evaluate(sources: &Sources, library: &Library<'_>, directory: &str
         assignments.text("--var", name, value);
     }
     root.diagnostics = assignments.diagnostics;
+    let unassigned = code.variables.iter().filter(|it| !assignments.by_name.contains_key(it.label(0)));
+    let defaults = unassigned.filter_map(|it| it.body.attribute("default")).map(|it| &it.expression);
+    root.default_maps = defaults.filter(|it| matches!(it.kind, Kind::Object(_))).map(|it| it.span).collect();
     let evaluator = Evaluator {
         sources,
         library,

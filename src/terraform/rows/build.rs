@@ -13,8 +13,8 @@ use super::super::value::Data;
 use super::count::{count, times};
 use super::disks::{disks, total_gib};
 use super::fact::Wanted;
-use super::labels::{labels, selector};
 use super::language::{Constant, ProviderRow, Role, Row, Spec, Table};
+use super::labels::{labels, open_defaults, selector};
 use super::links::{Index, Linked, follow_all};
 use super::node::Node;
 use super::path::Path;
@@ -33,13 +33,19 @@ pub(super) struct Built {
 pub(super) struct Builder<'a> {
     pub(super) table: &'static Table,
     pub(super) index: &'a Index<'a>,
+    default_maps: &'a [Span],
     pub(super) front_end: FrontEnd,
     pub(super) resources: Vec<Built>,
 }
 
 impl<'a> Builder<'a> {
-    pub(super) fn new(table: &'static Table, index: &'a Index<'a>, front_end: FrontEnd) -> Self {
-        Builder { table, index, front_end, resources: Vec::new() }
+    pub(super) fn new(
+        table: &'static Table,
+        index: &'a Index<'a>,
+        default_maps: &'a [Span],
+        front_end: FrontEnd,
+    ) -> Self {
+        Builder { table, index, default_maps, front_end, resources: Vec::new() }
     }
 
     /// Adds what a row makes of a block. The first part of the first row has the address of the block itself.
@@ -88,10 +94,12 @@ impl<'a> Builder<'a> {
             resource.count = times(resource.count, Fact::unknown(why, span));
         }
         resource.labels = labels(&scope, row, provider);
+        open_defaults(&mut resource.labels, self.default_maps);
         resource.selector = selector(&scope, row);
         resource.links = drawn(&scope, row);
         resource.disks = disks(&scope, &row.disks);
         resource.set(Key::DiskGib, total_gib(&resource.disks));
+        super::programs::tell(&mut resource, &scope, row);
         tell_purpose(&mut resource, &scope, row);
         let covered_by = reservations(&scope, row);
         self.resources.push(Built { resource, block: block.address.clone(), covered_by });
@@ -150,6 +158,9 @@ fn tell_purpose(resource: &mut Resource, scope: &Scope<'_>, row: &Row) {
         let purpose = Value::text(Purpose::Training.name());
         let training = Known { value: purpose, origin: Origin::Inferred(why.into()), ..network.clone() };
         resource.set(Key::Purpose, Fact::Known(training));
+    }
+    if resource.fact(Key::Purpose).is_absent() {
+        resource.set(Key::Purpose, scope.fact(&row.likely_purpose, Wanted::TEXT));
     }
     if resource.fact(Key::Production).is_absent() {
         resource.set(Key::Production, production(&evidence));

@@ -51,6 +51,13 @@ impl Json {
             _ => None,
         }
     }
+
+    pub(in crate::terraform) fn flag(&self) -> Option<bool> {
+        match &self.kind {
+            JsonKind::Bool(flag) => Some(*flag),
+            _ => None,
+        }
+    }
 }
 
 pub(in crate::terraform) fn parse_json(file: FileId, text: &str) -> Result<Json, SyntaxError> {

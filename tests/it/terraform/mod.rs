@@ -4,4 +4,5 @@ mod corpus;
 mod evaluation;
 mod expressions;
 mod oracle;
+mod plan;
 mod random;

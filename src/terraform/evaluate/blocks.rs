@@ -19,6 +19,9 @@ use super::{Evaluator, Instance, Repetition, Scope, Variable};
 /// Modules inside modules; more are a cycle in disguise.
 const MODULE_DEPTH: u32 = 50;
 
+/// What it costs to make one instance of a block, beside its expressions.
+const INSTANCE_STEPS: u64 = 50;
+
 /// A resource with all its instances.
 pub(in crate::terraform) struct Evaluated {
     expansion: Expansion,
@@ -33,6 +36,9 @@ impl Evaluator<'_> {
     /// Everything in a module and in the modules that it calls.
     pub(in crate::terraform) fn all_blocks(&self, module: &Rc<Instance>, into: &mut Vec<Block>) {
         for index in 0..module.code.resources.len() {
+            if self.budget.exhausted().is_some() {
+                return;
+            }
             if let Some(evaluated) = self.resource(module, index) {
                 into.extend(evaluated.blocks.iter().cloned());
             }
@@ -45,6 +51,9 @@ impl Evaluator<'_> {
                 }
             }
             for instance in &called.instances {
+                if self.spend(INSTANCE_STEPS, called.span).is_err() {
+                    return;
+                }
                 self.all_blocks(instance, into);
             }
         }
@@ -110,7 +119,8 @@ impl Evaluator<'_> {
     fn work_out_resource(&self, module: &Rc<Instance>, node: &BlockNode, key: &str) -> Evaluated {
         let expansion = self.expand(&node.body, node.header, Scope::of(module, &Repetition::Single));
         let provider = self.provider_of(module, node);
-        let blocks = expansion.instances.iter().map(|repeated| {
+        let affordable = expansion.instances.iter().take_while(|_| self.spend(INSTANCE_STEPS, node.header).is_ok());
+        let blocks = affordable.map(|repeated| {
             let mut block = self.block(node, Scope::of(module, &repeated.repetition), module);
             block.address = format!("{}{key}{}", module.address, repeated.suffix);
             block.instances = multiplied(&module.multiplicity, &repeated.number);
@@ -262,6 +272,7 @@ impl Evaluator<'_> {
                     .expansion
                     .instances
                     .iter()
+                    .take_while(|_| self.spend(INSTANCE_STEPS, node.header).is_ok())
                     .map(|repeated| {
                         let address = format!("{}module.{}{}.", module.address, node.label(0), repeated.suffix);
                         let repetition = repeated.repetition.clone();

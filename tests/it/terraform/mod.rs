@@ -3,5 +3,6 @@
 mod corpus;
 mod evaluation;
 mod expressions;
+mod hostile;
 mod oracle;
 mod random;

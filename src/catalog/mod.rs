@@ -17,6 +17,7 @@ mod names;
 mod own;
 mod precision;
 mod quote;
+mod search;
 mod table;
 mod verify;
 
@@ -36,6 +37,7 @@ pub use models::{Identification, Identified, Models};
 pub use money::{Money, MoneyRange};
 pub use precision::Precision;
 pub use quote::{Basis, Commitment, Offer, Part, Quote};
+pub use search::Search;
 
 /// The tables, and what is laid over them: a user's own prices first, then refreshed ones.
 #[derive(Clone)]

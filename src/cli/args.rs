@@ -63,14 +63,32 @@ pub(super) enum Verb {
 #[derive(Debug, Args)]
 pub(super) struct Price {
     /// A machine type, or an accelerator
-    #[arg(value_name = "MACHINE|ACCELERATOR")]
-    pub(super) name: String,
-    /// Only of this cloud
-    #[arg(long)]
-    pub(super) provider: Option<String>,
-    /// In this region [default: each that lists the machine]
+    #[arg(value_name = "MACHINE|ACCELERATOR", required_unless_present_any = ["memory", "run"])]
+    pub(super) name: Option<String>,
+    /// Only of these clouds: aws,gcp
+    #[arg(long, value_delimiter = ',', value_name = "NAMES")]
+    pub(super) provider: Vec<String>,
+    /// In this region [default: each that lists the machine; the base region of each cloud for accelerators]
     #[arg(long)]
     pub(super) region: Option<String>,
+    /// Machines with so many accelerators
+    #[arg(long)]
+    pub(super) count: Option<f64>,
+    /// Machines whose accelerators have at least so many GiB each
+    #[arg(long, value_name = "GIB")]
+    pub(super) memory: Option<f64>,
+    /// Machines with a spot price, sorted by it
+    #[arg(long)]
+    pub(super) spot: bool,
+    /// `name`, or `price` of one accelerator
+    #[arg(long, value_parser = ["name", "price"], default_value = "name")]
+    pub(super) sort: String,
+    /// The ways to buy a planned run: 8xA100-80GB
+    #[arg(long, value_name = "ACCELERATORS", requires = "hours", conflicts_with_all = ["name", "count", "memory", "spot"])]
+    pub(super) run: Option<String>,
+    /// Hours of the planned run
+    #[arg(long, requires = "run")]
+    pub(super) hours: Option<f64>,
     /// `embedded`, `cached` (with what `gpulint catalog update` brought), or a CSV file of your own [default: cached]
     #[arg(long, value_name = "embedded|cached|FILE")]
     pub(super) prices: Option<PathBuf>,

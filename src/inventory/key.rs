@@ -186,6 +186,8 @@ keys! {
     IdleMinutes "idle_minutes" Number;
     /// What stops it at set times: a schedule, a policy, an alarm.
     Schedule "schedule" Text;
+    /// When it starts, again and again: the five fields of cron.
+    Cron "cron" Text;
     /// It runs at most so many seconds.
     TimeLimit "time_limit_seconds" Number;
     /// How often failed work is started again.

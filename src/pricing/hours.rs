@@ -3,6 +3,7 @@
 use crate::inventory::{Key, Range, Resource};
 
 use super::complete::plain;
+use super::cron::starts_per_month;
 use super::{HOURS_PER_MONTH, Settings, Step};
 
 /// What the configuration says about the hours of some resources.
@@ -51,12 +52,25 @@ pub(super) fn hours(resource: &Resource, settings: &Settings) -> (Range, Option<
     let from_none = Range { floor: 0.0, ..always };
     let said = |text: String| Some(Step { text, result: None });
     let ends = resource.flag(Key::EndsByItself) == Some(true);
+    let starts = resource.text(Key::Cron).and_then(starts_per_month);
     match limit {
+        Some(limit) if starts.is_some() => {
+            let starts = starts.unwrap_or_default();
+            let most = (starts * limit).min(HOURS_PER_MONTH);
+            let text = format!("{} starts a month of at most {} hours each", plain(tenths(starts)), plain(limit));
+            (Range { floor: 0.0, expected: most, ceiling: most }, said(text))
+        }
         Some(limit) if ends && limit < HOURS_PER_MONTH => {
             let text = format!("at most {} hours a run, and one run a month unless `usage` says more", plain(limit));
             (Range { floor: 0.0, expected: limit, ceiling: limit }, said(text))
         }
-        _ if ends => (from_none, said("it ends by itself: how long it runs is not known".into())),
+        _ if ends => {
+            let text = match starts {
+                Some(starts) => format!("{} starts a month: how long each runs is not known", plain(tenths(starts))),
+                None => "it ends by itself: how long it runs is not known".to_owned(),
+            };
+            (from_none, said(text))
+        }
         _ => {
             if let Some(schedule) = resource.text(Key::Schedule) {
                 return (from_none, said(format!("stopped by {schedule}: how many hours remain is not known")));
@@ -67,4 +81,8 @@ pub(super) fn hours(resource: &Resource, settings: &Settings) -> (Range, Option<
             }
         }
     }
+}
+
+fn tenths(number: f64) -> f64 {
+    (number * 10.0).round() / 10.0
 }

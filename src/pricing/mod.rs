@@ -7,8 +7,10 @@ mod attached;
 mod bill;
 mod complete;
 mod contract;
+mod cron;
 mod delta;
 mod hours;
+mod plan;
 mod purchase;
 mod share;
 #[cfg(test)]
@@ -27,6 +29,7 @@ pub use complete::{LeftOut, UnknownMachine, complete};
 pub use contract::{Contract, Owned, Purchased, Terms};
 pub use delta::{BeforeAfter, Change, ChangeKind, Delta, Side, delta};
 pub use hours::Usage;
+pub use plan::{Run, Way, ways};
 pub use share::devices;
 
 /// Hours of a month, by convention of the clouds' own calculators.

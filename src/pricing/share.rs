@@ -114,9 +114,10 @@ fn cheapest<'a>(pricing: &Pricing<'a>, provider: &str, accelerator: &str, device
         }
         let quote = pricing.catalog.quote(&machine, &region)?;
         let price = quote.on_demand.or(quote.spot).or(quote.reserved_1y)?;
-        Some((quote.basis.is_estimate(), price.times(share), machine, share, why))
+        let is_doubtful = quote.basis.is_estimate() || quote.confidence == "low";
+        Some((is_doubtful, price.times(share), machine, share, why))
     });
-    // A price that the region lists comes before one that is estimated from another region.
+    // A price that the region lists comes before one that is estimated or doubtful.
     let (_, _, machine, share, why) = offers
         .min_by(|one, other| (one.0, one.1).cmp(&(other.0, other.1)).then_with(|| one.2.name.cmp(&other.2.name)))?;
     let mut unit = unit(pricing.catalog, pricing.settings, &machine, &region);

@@ -273,6 +273,12 @@ fn usage_and_time_limits_say_how_many_hours_it_runs() {
     let monthly = with(Settings::default(), job.clone()).monthly.unwrap();
     assert_eq!((monthly.floor.usd(), monthly.expected.usd(), monthly.ceiling.usd()), (0.0, 2.0, 2.0));
     assert_eq!(with_usage(usage(None, Some(10.0), None), job).monthly.unwrap().expected.usd(), 20.0);
+    let mut nightly = g5();
+    nightly.set(Key::Cron, Fact::written(Value::text("0 0 * * *"), span()));
+    nightly.set(Key::TimeLimit, Fact::written(Value::Integer(7200), span()));
+    // 730 / 24 nights of two hours.
+    let monthly = with(Settings::default(), nightly).monthly.unwrap();
+    assert!((monthly.expected.usd() - 730.0 / 12.0).abs() < 1e-4, "{monthly:?}");
     let mut idle = g5();
     idle.set(Key::IdleMinutes, Fact::written(Value::Integer(60), span()));
     let monthly = with(Settings::default(), idle).monthly.unwrap();

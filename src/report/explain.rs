@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::escape::one_line;
-use super::money::{usd, usd_per_hour, usd_range};
+use super::money::{exact, usd_range};
 use super::text::Table;
 use super::{Report, escape};
 use crate::inventory::{Fact, Known, Resource, ResourceId};
@@ -18,7 +18,7 @@ pub fn explain(report: &Report, id: ResourceId) -> String {
     let Some(item) = report.bill.items.get(id.0) else { return text };
     let _ = writeln!(text);
     for step in &item.steps {
-        let result = step.result.map(|money| format!("  {}", usd_per_hour(money))).unwrap_or_default();
+        let result = step.result.map(|money| format!("  {}", exact(money))).unwrap_or_default();
         let _ = writeln!(text, "  {}{result}", one_line(&step.text));
     }
     let _ = match &item.status {
@@ -28,8 +28,7 @@ pub fn explain(report: &Report, id: ResourceId) -> String {
         Status::Unasked => writeln!(text, "no price was asked for"),
     };
     if let Some(range) = item.monthly {
-        let (floor, ceiling) = (usd(range.floor), usd(range.ceiling));
-        let _ = writeln!(text, "{}/month, from {floor} to {ceiling}", usd(range.expected));
+        let _ = writeln!(text, "{}/month", usd_range(range));
     }
     let others = Scenario::ALL.iter().filter_map(|scenario| Some((scenario, item.monthly_if.get(scenario)?)));
     for (scenario, range) in others {

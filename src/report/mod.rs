@@ -22,6 +22,7 @@ mod price;
 mod sarif;
 mod text;
 mod vocabulary;
+mod ways;
 
 pub use difference::{Difference, Head, Verdict, difference};
 pub use explain::explain;
@@ -31,6 +32,7 @@ pub use json::inspect;
 pub use paths::Paths;
 pub use price::price;
 pub use vocabulary::{rules, vocabulary};
+pub use ways::ways;
 
 use crate::decide::Decided;
 use crate::diagnostic::Diagnostic;

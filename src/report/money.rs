@@ -26,6 +26,14 @@ pub(super) fn usd_range(range: MoneyRange) -> String {
     }
 }
 
+/// Every digit, so that a sum can be done again.
+pub(super) fn exact(money: Money) -> String {
+    let dollars = format!("{:.6}", money.usd());
+    let kept = dollars.trim_end_matches('0');
+    let decimals = kept.split_once('.').map_or(0, |(_, decimals)| decimals.len());
+    format!("${kept}{}", "0".repeat(2usize.saturating_sub(decimals)))
+}
+
 /// The price of an hour, to a hundredth of a cent.
 pub(super) fn usd_per_hour(money: Money) -> String {
     let dollars = format!("{:.4}", money.usd());

@@ -4,9 +4,10 @@ use serde::Serialize;
 
 use super::Format;
 use super::json::{self, Number};
-use super::money::usd_per_hour;
+use super::money::{usd, usd_per_hour};
 use super::text::Table;
 use crate::catalog::{Basis, Money, Offer};
+use crate::pricing::HOURS_PER_MONTH;
 
 #[derive(Serialize)]
 struct Row<'a> {
@@ -70,8 +71,20 @@ pub(super) fn basis(basis: &Basis) -> String {
 }
 
 fn text(offers: &[Offer]) -> String {
-    let headings = ["machine", "region", "accelerators", "on demand", "spot", "1 year", "3 years", "as of", "basis"];
-    let mut table = Table::new(&headings, 3..7);
+    let headings = [
+        "machine",
+        "region",
+        "accelerators",
+        "on demand",
+        "spot",
+        "1 year",
+        "3 years",
+        "a month",
+        "one GPU",
+        "as of",
+        "basis",
+    ];
+    let mut table = Table::new(&headings, 3..9);
     for Offer { machine, region, quote } in offers {
         let money = |money: Option<Money>| money.map_or("-".to_owned(), usd_per_hour);
         table.row(vec![
@@ -82,9 +95,11 @@ fn text(offers: &[Offer]) -> String {
             money(quote.spot),
             money(quote.reserved_1y),
             money(quote.reserved_3y),
+            quote.on_demand.map_or("-".to_owned(), |price| usd(price.times(HOURS_PER_MONTH))),
+            money(quote.on_demand.filter(|_| machine.count > 0.0).map(|price| price.times(1.0 / machine.count))),
             quote.as_of.to_owned(),
             basis(&quote.basis),
         ]);
     }
-    format!("{}dollars an hour\n", table.print())
+    format!("{}dollars an hour, and a month of {HOURS_PER_MONTH} hours on demand\n", table.print())
 }

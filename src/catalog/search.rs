@@ -1,0 +1,82 @@
+use super::Catalog;
+use super::machine::Machine;
+use super::quote::Offer;
+
+/// Which machines are looked for; what is not said does not matter.
+#[derive(Debug, Clone, Default)]
+pub struct Search<'s> {
+    /// A name of one accelerator, or of all with the same chip: `A100`.
+    pub accelerator: Option<&'s str>,
+    /// Of one machine.
+    pub count: Option<f64>,
+    /// Of one accelerator, at least.
+    pub memory_gib: Option<f64>,
+    pub providers: &'s [String],
+    /// Otherwise the region in which each provider's list is most complete.
+    pub region: Option<&'s str>,
+}
+
+impl Catalog {
+    /// Machines in the order of provider and name, each in one region. Those that can no longer be rented are left out.
+    pub fn search(&self, search: &Search<'_>) -> Vec<Offer<'_>> {
+        let chips = search.accelerator.map(|name| self.chips(name));
+        let fits = |machine: &Machine<'_>| {
+            let accelerator = chips.as_ref().is_none_or(|chips| chips.contains(&&*machine.accelerator));
+            let count = search.count.is_none_or(|count| machine.count == count);
+            let provider = search.providers.is_empty()
+                || search.providers.iter().any(|it| it.eq_ignore_ascii_case(&machine.provider));
+            let memory = search.memory_gib.is_none_or(|least| {
+                self.accelerator(&machine.accelerator).is_some_and(|known| known.memory_gib >= least)
+            });
+            accelerator && count && provider && memory && self.retired(machine).is_none()
+        };
+        self.machines().filter(fits).filter_map(|machine| self.in_region(machine, search.region)).collect()
+    }
+
+    /// The accelerators that a name stands for: `A100-80GB` is one, `A100` all with this chip.
+    pub fn chips(&self, name: &str) -> Vec<&str> {
+        let stem = |name: &str| name.split('-').next().unwrap_or_default().to_ascii_lowercase();
+        let written = name.trim().to_ascii_lowercase();
+        let same: Vec<&str> = self.accelerators().map(|it| it.name).filter(|it| stem(it) == written).collect();
+        match same.as_slice() {
+            [] => self.accelerator(name).map(|known| vec![known.name]).unwrap_or_default(),
+            _ => same,
+        }
+    }
+
+    fn in_region<'c>(&'c self, machine: Machine<'c>, region: Option<&str>) -> Option<Offer<'c>> {
+        let region = match region {
+            Some(region) => self.region(&machine.provider, region)?,
+            None => self.base_region(&machine.provider),
+        };
+        let quote = self.quote(&machine, region)?;
+        Some(Offer { machine, region, quote })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_chip_stands_for_all_of_its_boards() {
+        let catalog = Catalog::embedded();
+        assert_eq!(catalog.chips("H100"), ["H100-80GB", "H100-NVL", "H100-PCIe"]);
+        assert_eq!(catalog.chips("nvidia-h100-80gb"), ["H100-80GB"]);
+        assert_eq!(catalog.chips("L4"), ["L4"]);
+        assert!(catalog.chips("nothing").is_empty());
+    }
+
+    #[test]
+    fn machines_are_found_by_what_is_needed() {
+        let catalog = Catalog::examples();
+        let providers = ["aws".to_owned(), "gcp".to_owned()];
+        let search = Search { accelerator: Some("H100"), count: Some(8.0), providers: &providers, ..Search::default() };
+        let found: Vec<_> = catalog.search(&search).into_iter().map(|it| it.machine.name.to_string()).collect();
+        assert_eq!(found, ["p5.48xlarge", "a3-highgpu-8g", "a3-megagpu-8g"]);
+        let large = Search { memory_gib: Some(141.0), ..Search::default() };
+        assert!(catalog.search(&large).iter().all(|it| it.machine.accelerator != "H100-80GB"));
+        let retired = Search { accelerator: Some("V100"), providers: &["azure".to_owned()], ..Search::default() };
+        assert!(catalog.search(&retired).is_empty());
+    }
+}

@@ -51,15 +51,17 @@ pub(super) fn evaluate(sources: &Sources, library: &Library<'_>, directory: &str
         assignments: assignments.by_name,
         modules: Modules::read(sources, directory, options.modules_directory.as_deref()),
         budget: Budget::new(anywhere),
+        patterns: RefCell::default(),
         diagnostics: RefCell::default(),
     };
     let instance = Instance::root(code, anywhere);
     evaluator.all_blocks(&instance, &mut root.blocks);
     evaluator.switched_off(&instance, &mut root.switched_off);
     if let Some(cause) = evaluator.budget.exhausted() {
-        root.diagnostics.push(Diagnostic::warning(cause.why.clone(), cause.span));
+        let message = format!("not everything in this root is read: {}", cause.why);
+        root.diagnostics.push(Diagnostic::warning(message, cause.span));
     }
-    root.diagnostics.extend(evaluator.diagnostics.into_inner());
+    root.diagnostics.extend(evaluator.diagnostics.into_inner().diagnostics);
     root
 }
 

@@ -9,18 +9,18 @@ use crate::source::Span;
 use crate::terraform::block::{Attribute, Block};
 use crate::terraform::module::ModuleCode;
 use crate::terraform::syntax::{BlockNode, Body, Expression, Kind};
-use crate::terraform::value::{Cause, Computed, Entries, Number, Value};
+use crate::terraform::value::{Cause, Computed, Data, Entries, Number, Value};
 
 use super::expand::{Expansion, ExpansionKind, Repeated};
-use super::expression::members;
 use super::instance::{CallSite, Called};
 use super::{Evaluator, Instance, Repetition, Scope, Variable};
 
 /// Modules inside modules; more are a cycle in disguise.
 const MODULE_DEPTH: u32 = 50;
 
-/// What it costs to make one instance of a block, beside its expressions.
-const INSTANCE_STEPS: u64 = 50;
+/// What it costs to make one instance of a block, and a block in it, beside their expressions.
+const INSTANCE_STEPS: u64 = 200;
+const NESTED_STEPS: u64 = 20;
 
 /// A resource with all its instances.
 pub(in crate::terraform) struct Evaluated {
@@ -67,6 +67,9 @@ impl Evaluator<'_> {
     /// the first of them would be.
     pub(in crate::terraform) fn switched_off(&self, module: &Rc<Instance>, into: &mut Vec<Block>) {
         for index in 0..module.code.resources.len() {
+            if self.budget.exhausted().is_some() {
+                return;
+            }
             let (Some(node), Some(evaluated)) = (module.code.resources.at(index), self.resource(module, index)) else {
                 continue;
             };
@@ -139,7 +142,24 @@ impl Evaluator<'_> {
         let Some(evaluated) = self.resource(module, index) else {
             return self.cycle(&format!("`{}{key}`", module.address), span);
         };
-        evaluated.value.get_or_init(|| value_of(&evaluated, span)).clone()
+        evaluated.value.get_or_init(|| self.value_of(&evaluated, span)).clone()
+    }
+
+    fn value_of(&self, evaluated: &Evaluated, span: Span) -> Value {
+        let one = |block: &Block| {
+            let value = block_value(block, Some(Arc::new(computed(block))));
+            let results = self.data_results(block);
+            match &value.data {
+                Data::Object(entries) if !results.is_empty() => {
+                    let mut entries = Entries::clone(entries);
+                    entries.known.extend(results.into_iter().map(|(name, result)| (Arc::from(name), result)));
+                    Value::object(entries, value.span)
+                }
+                _ => value,
+            }
+        };
+        let values = evaluated.blocks.iter().map(one).collect();
+        collected(&evaluated.expansion, values, span)
     }
 
     /// A block with its arguments evaluated.
@@ -160,6 +180,8 @@ impl Evaluator<'_> {
         };
         self.fill(&mut block, &node.body, scope, module, true);
         block.references = self.references(node, module);
+        // Where nothing is left to spend, the loops that make blocks see it.
+        let _: Result<(), Arc<Cause>> = self.budget.spend(block.references.len() as u64);
         block
     }
 
@@ -233,7 +255,7 @@ impl Evaluator<'_> {
             _ => name,
         };
         let collection = self.evaluate(&for_each.expression, scope);
-        let members = match members(&collection, for_each.expression.span) {
+        let members = match self.members(&collection, for_each.expression.span) {
             Ok(members) => members,
             Err(unknown) => {
                 if let Some(cause) = unknown.cause() {
@@ -243,7 +265,7 @@ impl Evaluator<'_> {
             }
         };
         for (key, value) in members {
-            if self.spend(1, node.header).is_err() {
+            if self.spend(NESTED_STEPS, node.header).is_err() {
                 break;
             }
             let entries = [(Arc::from("key"), key), (Arc::from("value"), value)].into_iter().collect::<Entries>();
@@ -365,15 +387,11 @@ fn computed(block: &Block) -> Cause {
     Cause { computed_by, ..Cause::new(format!("`{}` {why}", block.address), block.span) }
 }
 
-fn value_of(evaluated: &Evaluated, span: Span) -> Value {
-    let values = evaluated.blocks.iter().map(|block| block_value(block, Some(Arc::new(computed(block))))).collect();
-    collected(&evaluated.expansion, values, span)
-}
 
 /// A value for each instance → what a reference to the block is.
 fn collected(expansion: &Expansion, values: Vec<Value>, span: Span) -> Value {
     let not_known = expansion.instances.iter().find_map(|repeated| match &repeated.repetition {
-        Repetition::UnknownCount(cause) | Repetition::UnknownEach(cause) => Some(cause),
+        Repetition::UnknownCount(cause) | Repetition::UnknownEach { cause, .. } => Some(cause),
         _ => None,
     });
     match expansion.kind {

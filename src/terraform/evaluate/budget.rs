@@ -2,11 +2,15 @@ use std::cell::{Cell, OnceCell};
 use std::sync::Arc;
 
 use crate::source::Span;
-use crate::terraform::value::Cause;
+use crate::terraform::value::{Cause, Value};
 
-/// What evaluating one root may cost: the largest public roots take less than a hundredth of it.
-const STEPS: u64 = 20_000_000;
-const TEXT_BYTES: u64 = 256 << 20;
+/// What evaluating one root may cost: about a second. The largest public roots take less than a fiftieth of it.
+const STEPS: u64 = 8_000_000;
+const TEXT_BYTES: u64 = 128 << 20;
+/// Going through a value, to compare or convert it, costs less than making it.
+const VALUES_PER_STEP: u32 = 4;
+/// Reading text, as `jsondecode` does.
+const BYTES_PER_STEP: usize = 8;
 /// Expressions inside expressions, references included.
 const DEPTH: u32 = 1_500;
 
@@ -43,6 +47,16 @@ impl Budget {
             }
             None => Err(self.give_up(format!("evaluation takes more than {STEPS} steps"))),
         }
+    }
+
+    /// A value is gone through as a whole.
+    pub(in crate::terraform) fn spend_walk(&self, value: &Value) -> Result<(), Arc<Cause>> {
+        self.spend(u64::from(value.weight() / VALUES_PER_STEP))
+    }
+
+    /// Text of so many bytes is read.
+    pub(in crate::terraform) fn spend_reading(&self, bytes: usize) -> Result<(), Arc<Cause>> {
+        self.spend((bytes / BYTES_PER_STEP) as u64)
     }
 
     /// Text of so many bytes was made.

@@ -14,15 +14,15 @@ impl Evaluator<'_> {
     /// What an expression is. The span of the result is where the value was written.
     pub(in crate::terraform) fn evaluate(&self, expression: &Expression, scope: Scope<'_>) -> Value {
         let span = expression.span;
+        if let Err(unknown) = self.spend(1, span) {
+            return unknown;
+        }
         match &expression.kind {
             Kind::Text(text) => return Value::text(text.clone(), span),
             Kind::Number(number) => return Value::number(number.clone(), span),
             Kind::Bool(flag) => return Value::bool(*flag, span),
             Kind::Null => return Value::null(span),
             _ => {}
-        }
-        if let Err(unknown) = self.spend(1, span) {
-            return unknown;
         }
         match self.budget.deeper(|| self.evaluate_composed(expression, scope)) {
             Ok(value) => value,
@@ -44,7 +44,11 @@ impl Evaluator<'_> {
             Kind::Binary(first, rest) => {
                 let mut result = self.evaluate(first, scope);
                 for (operator, operand) in rest {
-                    result = binary(*operator, &result, &self.evaluate(operand, scope), span);
+                    let operand = self.evaluate(operand, scope);
+                    if let Err(cause) = self.budget.spend_walk(&operand) {
+                        return Value::because(&cause, span);
+                    }
+                    result = binary(*operator, &result, &operand, span);
                 }
                 result
             }
@@ -60,6 +64,9 @@ impl Evaluator<'_> {
         let condition = self.evaluate(&conditional.condition, scope);
         let yes = self.evaluate(&conditional.yes, scope);
         let no = self.evaluate(&conditional.no, scope);
+        if let Err(cause) = self.budget.spend_walk(&yes).and_then(|()| self.budget.spend_walk(&no)) {
+            return Value::because(&cause, span);
+        }
         let chosen = boolean(&condition, span);
         let (yes, no) = match Type::common([Type::of(&yes), Type::of(&no)]) {
             Some(common) => (common.convert(&yes), common.convert(&no)),
@@ -102,7 +109,7 @@ impl Evaluator<'_> {
 
     fn comprehension(&self, comprehension: &For, span: Span, scope: Scope<'_>) -> Value {
         let collection = self.evaluate(&comprehension.collection, scope);
-        let members = match members(&collection, span) {
+        let members = match self.members(&collection, span) {
             Ok(members) => members,
             Err(unknown) => return unknown,
         };
@@ -110,9 +117,6 @@ impl Evaluator<'_> {
         let marked = collection.sensitive;
         let mut gathered = Gathered { rest, ..Gathered::default() };
         for (key, value) in members {
-            if let Err(unknown) = self.spend(1, span) {
-                return unknown;
-            }
             let names = [comprehension.key_name.as_ref(), Some(&comprehension.value_name)];
             self.in_loop(names, key, value, scope, |scope| self.gather(comprehension, scope, &mut gathered));
         }
@@ -203,11 +207,10 @@ impl Evaluator<'_> {
                 Part::For { key_name, value_name, collection, body } => {
                     let value = self.evaluate(collection, scope);
                     into.sensitive |= value.sensitive;
-                    match members(&value, collection.span) {
+                    match self.members(&value, collection.span) {
                         Ok(members) => {
                             for (key, value) in members {
-                                if let Err(unknown) = self.spend(1, collection.span) {
-                                    into.unknown = unknown.cause().cloned();
+                                if into.unknown.is_some() {
                                     return;
                                 }
                                 let names = [key_name.as_ref(), Some(value_name)];
@@ -271,8 +274,16 @@ impl Gathered {
     }
 }
 
-/// Keys and values, as `for`, `for_each` and `dynamic` see them.
-pub(super) fn members(collection: &Value, span: Span) -> Result<Vec<(Value, Value)>, Value> {
+impl Evaluator<'_> {
+    /// Keys and values, as `for` and `dynamic` see them; each of them costs a step.
+    pub(super) fn members(&self, collection: &Value, span: Span) -> Result<Vec<(Value, Value)>, Value> {
+        let size = collection.entries().map_or(collection.items().len(), Entries::len);
+        self.spend(size as u64, span)?;
+        members(collection, span)
+    }
+}
+
+fn members(collection: &Value, span: Span) -> Result<Vec<(Value, Value)>, Value> {
     let marked = collection.sensitive;
     Ok(match &collection.data {
         Data::List(items) | Data::Tuple(items) => items

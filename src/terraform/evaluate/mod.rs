@@ -6,6 +6,7 @@
 
 mod blocks;
 mod budget;
+mod data;
 mod expand;
 mod expression;
 mod instance;
@@ -16,9 +17,11 @@ mod traverse;
 mod variables;
 
 use std::cell::RefCell;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::rc::Rc;
 use std::sync::Arc;
+
+use regex::Regex;
 
 use crate::diagnostic::Diagnostic;
 use crate::source::{Sources, Span};
@@ -43,7 +46,16 @@ pub(super) struct Evaluator<'r> {
     pub(super) assignments: HashMap<String, Vec<Assignment>>,
     pub(super) modules: super::modules::Modules,
     pub(super) budget: Budget,
-    pub(super) diagnostics: RefCell<Vec<Diagnostic>>,
+    /// Regular expressions that were compiled; none for what is no such expression.
+    pub(super) patterns: RefCell<HashMap<Arc<str>, Option<Regex>>>,
+    pub(super) diagnostics: RefCell<Told>,
+}
+
+/// What was said about a root, each once.
+#[derive(Default)]
+pub(super) struct Told {
+    pub(super) diagnostics: Vec<Diagnostic>,
+    seen: HashSet<(Option<Span>, String)>,
 }
 
 /// What names mean where an expression stands.
@@ -75,7 +87,11 @@ pub(super) enum Repetition {
     },
     /// There are some, but not known how many or which.
     UnknownCount(Arc<Cause>),
-    UnknownEach(Arc<Cause>),
+    /// `value` is what is known of all of their values.
+    UnknownEach {
+        cause: Arc<Cause>,
+        value: Value,
+    },
 }
 
 impl<'s> Scope<'s> {
@@ -108,8 +124,8 @@ impl<'s> Scope<'s> {
 impl Evaluator<'_> {
     pub(super) fn tell(&self, diagnostic: Diagnostic) {
         let mut told = self.diagnostics.borrow_mut();
-        if !told.contains(&diagnostic) {
-            told.push(diagnostic);
+        if told.seen.insert((diagnostic.span, diagnostic.message.clone())) {
+            told.diagnostics.push(diagnostic);
         }
     }
 

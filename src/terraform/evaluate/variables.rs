@@ -79,7 +79,10 @@ impl Evaluator<'_> {
         };
         let sensitive = self.flag(declared, "sensitive").unwrap_or(false);
         match value {
-            Some(value) => of.convert(&value).marked(sensitive),
+            Some(value) => match self.budget.spend_walk(&value) {
+                Ok(()) => of.convert(&value).marked(sensitive),
+                Err(cause) => Value::because(&cause, value.span),
+            },
             None => Value::unknown(format!("variable `{name}` has no value"), declared.header).marked(sensitive),
         }
     }

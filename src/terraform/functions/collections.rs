@@ -181,7 +181,7 @@ fn distinct(a: &Arguments<'_>) -> Outcome {
     }
     let mut result: Vec<Value> = Vec::new();
     for item in items {
-        a.evaluator.budget.spend(result.len() as u64)?;
+        a.spend_comparisons(result.len(), 1, &item)?;
         if !result.iter().any(|seen| equal(seen, &item) == Some(true)) {
             result.push(item);
         }
@@ -282,10 +282,14 @@ fn lookup(a: &Arguments<'_>) -> Outcome {
     match (entries.get(&key), &entries.rest, a.values.get(2)) {
         (Some(value), _, _) => Ok(value.clone()),
         (None, Some(cause), _) => Err(cause.clone().into()),
-        (None, None, Some(default)) => match (&map.data, Type::of(map)) {
-            (Data::Map(_), Type::Map(of)) => Ok(of.convert(default)),
-            _ => Ok(default.clone()),
-        },
+        (None, None, Some(default)) if matches!(map.data, Data::Map(_)) => {
+            a.evaluator.budget.spend_walk(map)?;
+            match Type::of(map) {
+                Type::Map(of) => Ok(of.convert(default)),
+                _ => Ok(default.clone()),
+            }
+        }
+        (None, None, Some(default)) => Ok(default.clone()),
         (None, None, None) => Err(format!("there is no key `{key}`").into()),
     }
 }
@@ -298,7 +302,7 @@ fn match_keys(a: &Arguments<'_>) -> Outcome {
     if values.len() != keys.len() {
         return Err("there are not as many keys as values".into());
     }
-    a.evaluator.budget.spend((keys.len() as u64).saturating_mul(wanted.len() as u64))?;
+    a.spend_comparisons(keys.len(), wanted.len(), a.get(1)?)?;
     let kept = values.iter().zip(keys).filter(|(_, key)| wanted.iter().any(|w| equal(key, w) == Some(true)));
     a.answer_list(kept.map(|(value, _)| value.clone()).collect())
 }
@@ -399,7 +403,7 @@ fn set_intersection(a: &Arguments<'_>) -> Outcome {
     let mut sets = sets(a)?.into_iter();
     let mut result = sets.next().ok_or("argument 1 is missing")?;
     for other in sets {
-        a.evaluator.budget.spend((result.len() as u64).saturating_mul(other.len() as u64))?;
+        a.spend_comparisons(result.len(), other.len(), a.get(0)?)?;
         result.retain(|item| other.iter().any(|o| equal(item, o) == Some(true)));
     }
     Ok(set(result, a.span))
@@ -413,7 +417,7 @@ fn set_subtract(a: &Arguments<'_>) -> Outcome {
     a.exactly(2)?;
     let mut sets = sets(a)?.into_iter();
     let (mut from, these) = (sets.next().unwrap_or_default(), sets.next().unwrap_or_default());
-    a.evaluator.budget.spend((from.len() as u64).saturating_mul(these.len() as u64))?;
+    a.spend_comparisons(from.len(), these.len(), a.get(0)?)?;
     from.retain(|item| !these.iter().any(|t| equal(item, t) == Some(true)));
     Ok(set(from, a.span))
 }

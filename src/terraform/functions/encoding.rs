@@ -86,7 +86,7 @@ fn write_json_string(text: &str, into: &mut String) {
 fn json_decode(a: &Arguments<'_>) -> Outcome {
     a.exactly(1)?;
     let text = a.text(0)?;
-    a.evaluator.budget.spend(text.len() as u64)?;
+    a.evaluator.budget.spend_reading(text.len())?;
     let json = parse_json(a.span.file, &text).map_err(|error| Failure::Refused(error.message))?;
     Ok(decoded(&json, a.verbatim(0).unwrap_or(Place::Whole(a.span))))
 }
@@ -229,7 +229,7 @@ fn url_encode(a: &Arguments<'_>) -> Outcome {
 fn csv_decode(a: &Arguments<'_>) -> Outcome {
     a.exactly(1)?;
     let text = a.text(0)?;
-    a.evaluator.budget.spend(text.len() as u64)?;
+    a.evaluator.budget.spend_reading(text.len())?;
     let mut records = csv_records(&text)?.into_iter();
     let header = records.next().ok_or("there is no header")?;
     let mut unique = std::collections::BTreeSet::new();

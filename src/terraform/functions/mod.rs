@@ -8,6 +8,7 @@ mod collections;
 mod encoding;
 mod files;
 mod format;
+mod go_pattern;
 mod hash;
 mod network;
 mod numbers;
@@ -19,7 +20,7 @@ mod yaml;
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock};
 
-use crate::source::Span;
+use crate::source::{FileId, Span};
 
 use super::evaluate::{Evaluator, Scope};
 use super::number::Number;
@@ -80,6 +81,9 @@ const TABLES: [&[(&str, Function)]; 11] = [
 /// What these give depends on when and where Terraform runs.
 const IMPURE: [&str; 6] = ["timestamp", "plantimestamp", "uuid", "bcrypt", "rsadecrypt", "base64gzip"];
 
+/// These look at a part of their arguments only, however large the whole is.
+const LIGHT: [&str; 6] = ["coalesce", "element", "length", "lookup", "one", "slice"];
+
 static FUNCTIONS: LazyLock<HashMap<&str, Function>> =
     LazyLock::new(|| TABLES.iter().flat_map(|table| table.iter().copied()).collect());
 
@@ -116,11 +120,30 @@ impl Evaluator<'_> {
         self.run(name, function, Arguments { values, span, evaluator: self })
     }
 
+    /// A function of Terraform, for what behaves like one.
+    pub(super) fn call_by_name(&self, name: &str, values: Vec<Value>, span: Span) -> Value {
+        match find(name) {
+            Some(function) => self.run(name, function, Arguments { values, span, evaluator: self }),
+            None => Value::refused(format!("there is no function `{name}`"), span),
+        }
+    }
+
+    /// The file in which a text stands byte for byte, as the result of `file` does, and where it begins there.
+    pub(super) fn stands_at(&self, value: &Value) -> Option<(FileId, usize)> {
+        let Data::Text(text) = &value.data else { return None };
+        let file = self.sources.text(value.span.file);
+        let start = value.span.start as usize;
+        (file.get(start..start + text.len())? == &**text).then_some((value.span.file, start))
+    }
+
     fn run(&self, name: &str, function: Function, arguments: Arguments<'_>) -> Value {
         let span = arguments.span;
-        let weight: u64 = arguments.values.iter().map(|value| u64::from(value.weight())).sum();
-        if let Err(cause) = self.budget.spend(weight) {
-            return Value::because(&cause, span);
+        if !LIGHT.contains(&name) {
+            for value in &arguments.values {
+                if let Err(cause) = self.budget.spend_walk(value) {
+                    return Value::because(&cause, span);
+                }
+            }
         }
         let sensitive = arguments.values.iter().any(Value::any_sensitive);
         match function(&arguments) {
@@ -167,8 +190,12 @@ impl Evaluator<'_> {
         if !matches!(template.kind, Kind::Name(_) | Kind::Traversal(..)) {
             return Value::refused("the template of `templatestring` is no reference", span);
         }
-        let (template, variables) = (self.evaluate(template, scope), self.evaluate(variables, scope));
-        let text = match text(&template) {
+        self.render_text(&self.evaluate(template, scope), &self.evaluate(variables, scope), span)
+    }
+
+    /// The text of a value as a template, with the members of another as its variables.
+    pub(super) fn render_text(&self, template: &Value, variables: &Value, span: Span) -> Value {
+        let text = match text(template) {
             Ok(text) => text,
             Err(Failure::Unknown(cause)) => return Value::because(&cause, span),
             Err(Failure::Refused(why)) => return Value::refused(why, span),
@@ -178,7 +205,7 @@ impl Evaluator<'_> {
             Data::Unknown(cause) => return Value::because(cause, span),
             _ => return Value::refused("the variables of a template are no object", span),
         };
-        if let Err(cause) = self.budget.spend(text.len() as u64) {
+        if let Err(cause) = self.budget.spend_reading(text.len()) {
             return Value::because(&cause, span);
         }
         match parse_template_at(template.span, &text) {
@@ -232,11 +259,8 @@ impl Arguments<'_> {
 
     /// The file in which this argument stands byte for byte, as the result of `file` does.
     fn verbatim(&self, index: usize) -> Option<yaml::Place> {
-        let value = self.values.get(index)?;
-        let Data::Text(text) = &value.data else { return None };
-        let file = self.evaluator.sources.text(value.span.file);
-        let start = value.span.start as usize;
-        (file.get(start..start + text.len())? == &**text).then_some(yaml::Place::Verbatim(value.span.file, start))
+        let (file, start) = self.evaluator.stands_at(self.values.get(index)?)?;
+        Some(yaml::Place::Verbatim(file, start))
     }
 
     /// The members of a list, set or tuple.
@@ -259,6 +283,16 @@ impl Arguments<'_> {
         let text: String = text.into();
         self.evaluator.budget.spend_bytes(text.len())?;
         Ok(Value::text(text, self.span))
+    }
+
+    /// Each of some values is compared with each of others; `like` is one of them, or all of them together.
+    fn spend_comparisons(&self, some: usize, others: usize, like: &Value) -> Result<(), Failure> {
+        const PER_STEP: u64 = 8;
+        let members = like.items().len().max(1) as u64;
+        let weight = (u64::from(like.weight()) / members).max(1);
+        let pairs = (some as u64).saturating_mul(others as u64);
+        self.evaluator.budget.spend(pairs.saturating_mul(weight) / PER_STEP)?;
+        Ok(())
     }
 
     fn answer_number(&self, number: Option<Number>) -> Outcome {

@@ -22,7 +22,7 @@ const LONGEST_KEY: usize = 120;
 fn decode(a: &Arguments<'_>) -> Outcome {
     a.exactly(1)?;
     let text = a.text(0)?;
-    a.evaluator.budget.spend(text.len() as u64)?;
+    a.evaluator.budget.spend_reading(text.len())?;
     let mut reader = Reader {
         place: a.verbatim(0).unwrap_or(Place::Whole(a.span)),
         open: Vec::new(),

@@ -1,13 +1,17 @@
-//! Text that is made to hurt: it ends in a message, soon and in bounded memory.
+//! Text that is made to hurt: it ends in a message, and what is made of it stays small.
+//!
+//! Nothing here measures time; `cargo bench --bench terraform` prints what each of these takes. What would take forever
+//! or fill the memory shows as a test that does not end, or in the bounds below.
 
 use std::fmt::Write;
-use std::time::{Duration, Instant};
 
-use gpulint::source::{MemoryTree, Sources};
+use gpulint::source::{Entry, MemoryTree, ReadError, Sources, Tree};
 use gpulint::terraform::{Options, Reading, read};
 
-/// A build without optimization, on a machine that does other things too; optimized it is a tenth of that.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// Evaluation has a budget, and making a block is the dearest thing in it: no text makes more of them.
+const MOST_BLOCKS: usize = 40_000;
+const MOST_DIAGNOSTICS: usize = 100;
+const LONGEST_MESSAGE: usize = 500;
 
 fn reading(files: &[(&str, String)]) -> Reading {
     let mut tree = MemoryTree::new();
@@ -15,16 +19,25 @@ fn reading(files: &[(&str, String)]) -> Reading {
         tree = tree.with(path, text.as_str());
     }
     let paths: Vec<String> = files.iter().map(|(path, _)| (*path).to_owned()).collect();
-    let started = Instant::now();
-    let reading = read(&Sources::new(tree), &paths, &Options::default());
-    let taken = started.elapsed();
-    assert!(taken < PATIENCE, "took {taken:?}");
+    read_within_bounds(tree, &paths)
+}
+
+fn read_within_bounds(tree: impl Tree + 'static, paths: &[String]) -> Reading {
+    let reading = read(&Sources::new(tree), paths, &Options::default());
+    let diagnostics = &reading.inventory.diagnostics;
+    assert!(reading.blocks.len() <= MOST_BLOCKS, "{} blocks", reading.blocks.len());
+    assert!(diagnostics.len() <= MOST_DIAGNOSTICS, "{} diagnostics", diagnostics.len());
+    let longest = diagnostics.iter().map(|it| it.message.len()).max().unwrap_or(0);
+    assert!(longest <= LONGEST_MESSAGE, "a message of {longest} bytes");
     reading
 }
 
 /// It ends, and says something with these words.
 fn ends_with(files: &[(&str, String)], words: &str) {
-    let reading = reading(files);
+    says(&reading(files), words);
+}
+
+fn says(reading: &Reading, words: &str) {
     let said: Vec<&str> = reading.inventory.diagnostics.iter().map(|it| it.message.as_str()).collect();
     assert!(said.iter().any(|message| message.contains(words)), "{words}: {said:?}");
 }
@@ -83,12 +96,70 @@ fn values_that_grow_without_end_are_cut_off() {
     reading(&[("main.tf", wide.to_owned())]);
 }
 
+/// How many there are of each block of a type, all together.
+fn number(reading: &Reading, of: &str) -> f64 {
+    let blocks = reading.blocks.iter().filter(|block| block.labels.first().is_some_and(|label| label == of));
+    blocks.map(|block| block.instances.value().unwrap().expected).sum()
+}
+
 #[test]
 fn many_instances_are_counted_and_not_made() {
-    let count = "resource \"aws_instance\" \"a\" {\n  count = 1000000000\n}\n";
-    let reading = reading(&[("main.tf", count.to_owned())]);
-    let number = reading.blocks.iter().find(|block| block.address == "aws_instance.a").unwrap();
-    assert_eq!(number.instances.value().unwrap().expected, 1e9);
+    let count = reading(&[("main.tf", "resource \"aws_instance\" \"a\" {\n  count = 1000000000\n}\n".to_owned())]);
+    assert_eq!(number(&count, "aws_instance"), 1e9);
+    assert_eq!(count.blocks.len(), 1);
+    says(&count, "1000000000 instances are evaluated as one");
+    let each = "locals {
+  names = flatten([for a in range(100) : [for b in range(100) : \"${a}-${b}\"]])
+  types = { for name in local.names : name => { type = \"p4d.24xlarge\", zone = substr(name, 0, 1) } }
+}
+resource \"aws_instance\" \"of_a_set\" {
+  for_each      = toset(local.names)
+  instance_type = \"p4d.24xlarge\"
+}
+resource \"aws_spot_instance_request\" \"of_a_map\" {
+  for_each      = local.types
+  instance_type = each.value.type
+  zone          = each.value.zone
+}
+";
+    let each = reading(&[("main.tf", each.to_owned())]);
+    assert_eq!(number(&each, "aws_instance"), 1e4);
+    assert_eq!(number(&each, "aws_spot_instance_request"), 1e4);
+    says(&each, "the last 8000 of these instances are evaluated as one");
+    let last = each.blocks.iter().find(|block| block.address == "aws_spot_instance_request.of_a_map").unwrap();
+    assert_eq!(last.attributes["instance_type"].value.as_text().as_deref(), Some("p4d.24xlarge"));
+    assert!(last.attributes["zone"].value.is_unknown());
+}
+
+/// A tree in which each directory holds links `loop` and `again` that lead back to it.
+struct Looping(MemoryTree);
+
+fn without_links(path: &str) -> String {
+    let parts: Vec<&str> = path.split('/').filter(|part| !matches!(*part, "loop" | "again" | "")).collect();
+    parts.join("/")
+}
+
+impl Tree for Looping {
+    fn read(&self, path: &str) -> Result<Vec<u8>, ReadError> {
+        self.0.read(&without_links(path))
+    }
+
+    fn list(&self, directory: &str) -> Vec<Entry> {
+        let mut entries = self.0.list(&without_links(directory));
+        entries.extend(["again", "loop"].map(|name| Entry { name: name.to_owned(), is_directory: true }));
+        entries.sort();
+        entries
+    }
+}
+
+#[test]
+fn links_that_lead_back_end() {
+    let calls = "module \"a\" {\n  source = \"./loop\"\n}\nmodule \"b\" {\n  source = \"./again\"\n}\n";
+    let tree = Looping(MemoryTree::new().with("main.tf", calls));
+    says(&read_within_bounds(tree, &["main.tf".to_owned()]), "not everything in this root is read");
+    let files = "output \"o\" {\n  value = fileset(path.module, \"**\")\n}\n";
+    let tree = Looping(MemoryTree::new().with("main.tf", files));
+    says(&read_within_bounds(tree, &["main.tf".to_owned()]), "not everything in this root is read");
 }
 
 #[test]
@@ -113,6 +184,34 @@ fn modules_that_call_each_other_end() {
         &[("main.tf", repeated), ("a/main.tf", inner), ("b/main.tf", "locals {\n  a = 1\n}\n".to_owned())],
         "steps",
     );
+}
+
+#[test]
+fn large_values_are_not_gone_through_again_and_again() {
+    let mut text = String::from("locals {\n  b0 = [1, 2]\n");
+    for index in 1..18 {
+        let before = index - 1;
+        let _ = writeln!(text, "  b{index} = [local.b{before}, local.b{before}]");
+    }
+    text.push_str("}\n");
+    let literal = "1, ".repeat(2_000);
+    for each in [
+        "true ? local.b17 : local.b17".to_owned(),
+        "local.b17 == local.b17".to_owned(),
+        "try(local.b17, 1)".to_owned(),
+        "jsonencode(local.b17)".to_owned(),
+        "flatten(local.b17)".to_owned(),
+        "distinct([local.b16, local.b17])".to_owned(),
+        "tolist(local.b17)".to_owned(),
+        "[for x in range(1000) : x]".to_owned(),
+        format!("[{literal}]"),
+        "regexall(\"(\\\\w{100}){20}\", \"a${i}\")".to_owned(),
+    ] {
+        let loops = format!(
+            "output \"o\" {{\n  value = [for i in range(1000) : [for j in range(1000) : length([{each}])]]\n}}\n"
+        );
+        ends_with(&[("main.tf", format!("{text}{loops}"))], "not everything in this root is read");
+    }
 }
 
 #[test]

@@ -21,7 +21,7 @@ use crate::diagnostic::Level;
 use crate::inventory::ResourceId;
 use crate::source::Span;
 
-pub use example::{Example, Expected, File, Marker, Surprise, compare, examples};
+pub use example::{Example, Expected, File, Marker, Surprise, Told, compare, examples, tell};
 pub use facts::{Entry, World, functions, vocabulary};
 pub use page::{Declared, LooksAt, Mistake, Page};
 pub use set::{BUILT_IN, Rules};

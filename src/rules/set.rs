@@ -25,18 +25,31 @@ pub struct Rules {
 impl Rules {
     /// Loads the built-in pages and some of a team's own. A page that does not load is told about and left out.
     pub fn load(own: &[PageText], settings: Settings) -> (Rules, Vec<Diagnostic>) {
-        let mut rules = Rules::default();
-        let mut wrong = Vec::new();
-        for (path, text) in BUILT_IN {
-            rules.add(path, &Arc::from(*text), None, &settings, &mut wrong);
-        }
-        for own in own {
-            rules.add(&own.path, &own.text, Some(own), &settings, &mut wrong);
-        }
-        rules.pages.sort_by(|a, b| a.name.cmp(&b.name));
-        rules.on = rules.pages.iter().map(|page| is_on(page, &settings)).collect();
+        let (mut rules, mut wrong) = Self::read(BUILT_IN, own, &settings);
         rules.check_names(&settings, &mut wrong);
         rules.settings = settings;
+        (rules, wrong)
+    }
+
+    /// Only these pages, all of them switched on; for tests of pages.
+    pub fn of(pages: &[(&str, &str)], settings: Settings) -> Rules {
+        let (mut rules, _) = Self::read(pages, &[], &settings);
+        rules.on.fill(true);
+        rules.settings = settings;
+        rules
+    }
+
+    fn read(built_in: &[(&str, &str)], own: &[PageText], settings: &Settings) -> (Rules, Vec<Diagnostic>) {
+        let mut rules = Rules::default();
+        let mut wrong = Vec::new();
+        for (path, text) in built_in {
+            rules.add(path, &Arc::from(*text), None, settings, &mut wrong);
+        }
+        for own in own {
+            rules.add(&own.path, &own.text, Some(own), settings, &mut wrong);
+        }
+        rules.pages.sort_by(|a, b| a.name.cmp(&b.name));
+        rules.on = rules.pages.iter().map(|page| is_on(page, settings)).collect();
         (rules, wrong)
     }
 

@@ -66,6 +66,22 @@ pub struct Declared {
     pub(super) value: Value,
 }
 
+impl Declared {
+    /// The value, where it is a number.
+    pub fn number(&self) -> Option<f64> {
+        self.value.as_number()
+    }
+
+    pub fn is_whole(&self) -> bool {
+        matches!(self.value, Value::Integer(_))
+    }
+
+    /// The value as a message shows it.
+    pub fn text(&self) -> String {
+        super::template::plain(&self.value)
+    }
+}
+
 #[derive(Debug)]
 pub(super) struct Expression {
     pub(super) program: Program,

@@ -158,6 +158,8 @@ impl ModuleCode {
     }
 
     fn add(&mut self, block: BlockNode) {
+        let (labels, header) = (block.labels.len(), block.header);
+        let keyword = block.keyword.text.clone();
         let (wanted, result) = match &*block.keyword.text {
             "resource" => (2, self.resources.add(resource_key("", &block), block)),
             "data" => (2, self.resources.add(resource_key("data.", &block), block)),
@@ -169,7 +171,10 @@ impl ModuleCode {
             "provider" => return self.providers.push(block),
             _ => return self.others.push(block),
         };
-        let _ = wanted;
+        if labels != wanted {
+            let message = format!("a block `{keyword}` has {wanted} labels, this one has {labels}");
+            self.diagnostics.push(Diagnostic::unreadable(message, header));
+        }
         if let Err(twice) = result {
             let name: Vec<&str> = twice.labels.iter().map(|label| &*label.text).collect();
             let message = format!("the {} `{}` is declared twice", twice.keyword.text, name.join("."));

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::diagnostic::{Diagnostic, Level};
-use crate::source::{Sources, Span};
+use crate::source::{FileId, Sources, Span};
 
 use super::Options;
 use super::block::Block;
@@ -14,7 +14,7 @@ use super::library::Library;
 use super::modules::Modules;
 use super::roots::automatic_files;
 use super::syntax::json::{literal, parse_json};
-use super::syntax::{Attribute, parse_body};
+use super::syntax::{Attribute, SyntaxError, parse_body};
 
 /// A root as it was read.
 #[derive(Debug, Clone, Default)]
@@ -24,6 +24,8 @@ pub(super) struct Root {
     pub(super) switched_off: Vec<Block>,
     pub(super) diagnostics: Vec<Diagnostic>,
     pub(super) variable_files: Vec<String>,
+    /// What evaluating it cost.
+    pub(super) steps: u64,
 }
 
 pub(super) fn evaluate(sources: &Sources, library: &Library<'_>, directory: &str, options: &Options) -> Root {
@@ -61,7 +63,8 @@ pub(super) fn evaluate(sources: &Sources, library: &Library<'_>, directory: &str
         let message = format!("not everything in this root is read: {}", cause.why);
         root.diagnostics.push(Diagnostic::warning(message, cause.span));
     }
-    root.diagnostics.extend(evaluator.diagnostics.into_inner().diagnostics);
+    root.diagnostics.extend(evaluator.diagnostics.into_inner().finish(anywhere));
+    root.steps = evaluator.budget.spent();
     root
 }
 
@@ -102,7 +105,13 @@ impl Assignments<'_> {
             }
         } else {
             let parsed = parse_body(file, &text);
-            (parsed.body.attributes, parsed.errors.into_iter().next())
+            match parsed.errors.into_iter().next() {
+                Some(error) => match other_language(file, &text) {
+                    Some(what) => (Vec::new(), Some(SyntaxError { message: what.to_owned(), span: error.span })),
+                    None => (parsed.body.attributes, Some(error)),
+                },
+                None => (parsed.body.attributes, None),
+            }
         };
         if let Some(error) = error {
             let message = format!("not all variables of this file can be read: {}", error.message);
@@ -113,4 +122,13 @@ impl Assignments<'_> {
             self.by_name.entry(name).or_default().push(Assignment::Written(Arc::new(attribute)));
         }
     }
+}
+
+/// What a `.tfvars` file that does not parse is instead, where that can be told: none of it is used.
+fn other_language(file: FileId, text: &str) -> Option<&'static str> {
+    if text.contains("{{") || text.contains("{%") {
+        return Some("it is a template of another program, which fills in what stands in `{{` or `{%`");
+    }
+    let json = text.trim_start().starts_with('{') && parse_json(file, text).is_ok();
+    json.then_some("it is JSON, which Terraform reads from files that end in `.tfvars.json` only")
 }

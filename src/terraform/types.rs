@@ -220,7 +220,13 @@ impl Type {
             Type::Object(fields) => fields.into_values().map(|field| field.of).collect(),
             _ => Vec::new(),
         });
-        Some(Type::Map(Box::new(Type::common(members)?)))
+        // An empty map shows no type. What it was made of was a list, if what it meets is written as one.
+        let (open, members): (Vec<Type>, Vec<Type>) = members.partition(|of| matches!(of, Type::Any));
+        let of = match Type::common(members)? {
+            Type::Tuple(items) if !open.is_empty() => Type::List(Box::new(Type::common(items)?)),
+            of => of,
+        };
+        Some(Type::Map(Box::new(of)))
     }
 
     pub(super) fn name(&self) -> String {

@@ -2,6 +2,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use crate::diagnostic::shortened;
 use crate::source::Span;
 
 pub use super::number::Number;
@@ -107,7 +108,7 @@ impl FromIterator<(Arc<str>, Value)> for Entries {
 
 impl Cause {
     pub fn new(why: impl Into<String>, span: Span) -> Self {
-        Cause { why: why.into(), span, candidates: Vec::new(), computed_by: None, refused: false }
+        Cause { why: shortened(why.into()), span, candidates: Vec::new(), computed_by: None, refused: false }
     }
 }
 
@@ -300,6 +301,11 @@ impl Value {
             Data::List(items) | Data::Set(items) | Data::Tuple(items) => items,
             _ => &[],
         }
+    }
+
+    /// How many members it has; none where it is no collection.
+    pub fn members(&self) -> usize {
+        self.entries().map_or(self.items().len(), Entries::len)
     }
 
     /// The members of a map or object.

@@ -36,8 +36,9 @@ impl Evaluator<'_> {
         let Some((_, results)) = TABLE.iter().find(|(name, _)| *name == kind && block.keyword == "data") else {
             return Vec::new();
         };
-        // What is not known is said by the data source itself, by its own name.
-        results(self, block).into_iter().filter(|(_, value)| !value.is_unknown() && !value.is_null()).collect()
+        // What fails here fails in Terraform when it reads, where no `try` sees it.
+        let fails = |value: &Value| value.is_null() || value.any_refused();
+        results(self, block).into_iter().filter(|(_, value)| !fails(value)).collect()
     }
 
     fn local_file(&self, block: &Block) -> Results {
@@ -63,7 +64,8 @@ impl Evaluator<'_> {
         let mut documents = Vec::new();
         let mut manifests = Entries::default();
         for range in documents_of(&text) {
-            let span = place.map_or(block.span, |(file, start)| Span::new(file, start + range.start, start + range.end));
+            let span =
+                place.map_or(block.span, |(file, start)| Span::new(file, start + range.start, start + range.end));
             let document = Value::text(text.get(range).unwrap_or_default(), span).marked(content.sensitive);
             let decoded = self.call_by_name("yamldecode", vec![document.clone()], block.span);
             match self_link(&decoded) {
@@ -115,7 +117,9 @@ fn aws_partition(block: &Block) -> Results {
         ("", "aws", "amazonaws.com"),
     ];
     let region = own_or_given(block, &["region"], "region");
-    let Data::Text(name) = &region.data else { return Vec::new() };
+    let Data::Text(name) = &region.data else {
+        return ["id", "partition", "dns_suffix"].map(|name| (name, region.clone())).to_vec();
+    };
     let partition = PARTITIONS.iter().find(|(beginning, ..)| name.starts_with(beginning));
     let results = partition.map(|(_, partition, suffix)| {
         let value = |text: &str| Value::text(text, region.span);

@@ -3,8 +3,8 @@ use std::sync::Arc;
 use crate::diagnostic::Diagnostic;
 use crate::inventory::{Fact, Range, Unknown};
 use crate::source::Span;
-use crate::terraform::syntax::Body;
 use crate::terraform::convert::equal;
+use crate::terraform::syntax::Body;
 use crate::terraform::value::{Cause, Data, Entries, Number, Value};
 
 use super::operators::forget_candidates;
@@ -69,7 +69,10 @@ impl Evaluator<'_> {
             let span = count.span();
             let value = self.evaluate(&count.expression, scope);
             let instances = counted(&value, span);
-            if let [Repeated { number: Fact::Known(number), repetition: Repetition::UnknownCount(cause), .. }] = instances.as_slice() && number.value.expected > INSTANCES as f64 {
+            if let [Repeated { number: Fact::Known(number), repetition: Repetition::UnknownCount(cause), .. }] =
+                instances.as_slice()
+                && number.value.expected > INSTANCES as f64
+            {
                 self.tell(Diagnostic::note(cause.why.clone(), span));
             }
             return Expansion { kind: ExpansionKind::Count, instances };
@@ -78,11 +81,13 @@ impl Evaluator<'_> {
             let span = for_each.span();
             let value = self.evaluate(&for_each.expression, scope);
             let instances = each(&value, span);
-            if value.entries().map_or(value.items().len(), Entries::len) > INSTANCES
+            if value.members() > INSTANCES
                 && let Some(Repeated { number: Fact::Known(number), .. }) = instances.last()
             {
                 let number = number.value.expected;
-                let message = format!("the last {number} of these instances are evaluated as one: only {INSTANCES} are by themselves");
+                let message = format!(
+                    "the last {number} of these instances are evaluated as one: only {INSTANCES} are by themselves"
+                );
                 self.tell(Diagnostic::note(message, span));
             }
             return Expansion { kind: ExpansionKind::Each, instances };

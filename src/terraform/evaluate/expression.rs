@@ -8,7 +8,7 @@ use crate::terraform::types::Type;
 use crate::terraform::value::{Cause, Data, Entries, Number, Value};
 
 use super::operators::{binary, boolean, forget_candidates, unary};
-use super::{Evaluator, Scope, Variable};
+use super::{Budget, Evaluator, Scope, Variable};
 
 impl Evaluator<'_> {
     /// What an expression is. The span of the result is where the value was written.
@@ -45,8 +45,8 @@ impl Evaluator<'_> {
                 let mut result = self.evaluate(first, scope);
                 for (operator, operand) in rest {
                     let operand = self.evaluate(operand, scope);
-                    if let Err(cause) = self.budget.spend_walk(&operand) {
-                        return Value::because(&cause, span);
+                    if let Err(unknown) = self.spend(Budget::walking(&operand), span) {
+                        return unknown;
                     }
                     result = binary(*operator, &result, &operand, span);
                 }
@@ -64,11 +64,18 @@ impl Evaluator<'_> {
         let condition = self.evaluate(&conditional.condition, scope);
         let yes = self.evaluate(&conditional.yes, scope);
         let no = self.evaluate(&conditional.no, scope);
-        if let Err(cause) = self.budget.spend_walk(&yes).and_then(|()| self.budget.spend_walk(&no)) {
-            return Value::because(&cause, span);
-        }
         let chosen = boolean(&condition, span);
-        let (yes, no) = match Type::common([Type::of(&yes), Type::of(&no)]) {
+        let marked = condition.sensitive || yes.sensitive || no.sensitive;
+        let open = |value: &Value| value.is_null() || value.is_unknown();
+        let common = match open(&yes) || open(&no) {
+            // Beside something that has no type, the other keeps its own.
+            true => Some(Type::Any),
+            false => match self.spend(Budget::typing(&yes) + Budget::typing(&no), span) {
+                Ok(()) => Type::common([Type::of(&yes), Type::of(&no)]),
+                Err(unknown) => return unknown,
+            },
+        };
+        let (yes, no) = match common {
             Some(common) => (common.convert(&yes), common.convert(&no)),
             None if yes.any_refused() || no.any_refused() => (yes, no),
             None => return Value::refused("the two values of this conditional have no common type", span),
@@ -78,7 +85,7 @@ impl Evaluator<'_> {
             Ok(false) => no,
             Err(unknown) => either(&unknown, yes, no, span),
         };
-        result.marked(condition.sensitive)
+        result.marked(marked)
     }
 
     fn object(&self, items: &[Item], span: Span, scope: Scope<'_>) -> Value {
@@ -277,8 +284,7 @@ impl Gathered {
 impl Evaluator<'_> {
     /// Keys and values, as `for` and `dynamic` see them; each of them costs a step.
     pub(super) fn members(&self, collection: &Value, span: Span) -> Result<Vec<(Value, Value)>, Value> {
-        let size = collection.entries().map_or(collection.items().len(), Entries::len);
-        self.spend(size as u64, span)?;
+        self.spend(collection.members() as u64, span)?;
         members(collection, span)
     }
 }

@@ -6,6 +6,7 @@
 
 mod blocks;
 mod budget;
+mod calls;
 mod data;
 mod expand;
 mod expression;
@@ -54,8 +55,32 @@ pub(super) struct Evaluator<'r> {
 /// What was said about a root, each once.
 #[derive(Default)]
 pub(super) struct Told {
-    pub(super) diagnostics: Vec<Diagnostic>,
+    diagnostics: Vec<Diagnostic>,
     seen: HashSet<(Option<Span>, String)>,
+    left_out: usize,
+}
+
+impl Told {
+    /// More about one root nobody reads.
+    const MOST: usize = 50;
+
+    fn add(&mut self, diagnostic: Diagnostic) {
+        if !self.seen.insert((diagnostic.span, diagnostic.message.clone())) {
+            return;
+        }
+        match self.diagnostics.len() < Self::MOST {
+            true => self.diagnostics.push(diagnostic),
+            false => self.left_out += 1,
+        }
+    }
+
+    pub(super) fn finish(mut self, anywhere: Span) -> Vec<Diagnostic> {
+        if self.left_out > 0 {
+            let message = format!("{} more messages about this root are left out", self.left_out);
+            self.diagnostics.push(Diagnostic::note(message, anywhere));
+        }
+        self.diagnostics
+    }
 }
 
 /// What names mean where an expression stands.
@@ -123,10 +148,7 @@ impl<'s> Scope<'s> {
 
 impl Evaluator<'_> {
     pub(super) fn tell(&self, diagnostic: Diagnostic) {
-        let mut told = self.diagnostics.borrow_mut();
-        if told.seen.insert((diagnostic.span, diagnostic.message.clone())) {
-            told.diagnostics.push(diagnostic);
-        }
+        self.diagnostics.borrow_mut().add(diagnostic);
     }
 
     /// Takes so many steps; `Err` where there are none left.

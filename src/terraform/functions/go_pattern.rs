@@ -142,6 +142,10 @@ impl Translation<'_> {
             'a' | 'f' | 't' | 'n' | 'r' | 'v' | 'A' | 'z' | 'p' | 'P' | 'x' => {
                 self.into.push('\\');
                 self.into.push(c);
+                if matches!(c, 'p' | 'P' | 'x') && self.rest.peek() == Some(&'{') {
+                    self.into.extend(self.rest.by_ref().take_while(|c| *c != '}'));
+                    self.into.push('}');
+                }
             }
             c if c.is_ascii_alphanumeric() => return None,
             c => self.into.push_str(&regex::escape(c.encode_utf8(&mut [0; 4]))),
@@ -167,7 +171,9 @@ impl Translation<'_> {
                     self.into.push(']');
                 }
                 '\\' => self.escape_in_brackets()?,
-                '-' if self.rest.peek() == Some(&'-') => return None,
+                '-' if first => self.into.push_str("\\-"),
+                // From something up to `-` itself.
+                '-' if self.rest.next_if_eq(&'-').is_some() => self.into.push_str("-\\-"),
                 '[' | ']' | '&' | '~' => {
                     self.into.push('\\');
                     self.into.push(c);
@@ -208,6 +214,8 @@ mod tests {
     #[test]
     fn braces_and_brackets_stand_for_themselves_where_they_mean_nothing() {
         assert_eq!(in_rust("a{2,3}{x}").as_deref(), Some(r"a{2,3}\{x}"));
+        assert_eq!(in_rust("[+--]").as_deref(), Some(r"[+-\-]"));
+        assert_eq!(in_rust(r"\p{Greek}{2}").as_deref(), Some(r"\p{Greek}{2}"));
         assert_eq!(in_rust("[]a[]").as_deref(), Some(r"[\]a\[]"));
         assert_eq!(in_rust("[[:alpha:]&]").as_deref(), Some(r"[[:alpha:]\&]"));
         assert_eq!(in_rust(r"\Qa.b\E.").as_deref(), Some(r"a\.b."));

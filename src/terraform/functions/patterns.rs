@@ -6,14 +6,14 @@ use regex::{Captures, Regex, RegexBuilder};
 
 use crate::terraform::value::{Entries, Value};
 
-use super::{Arguments, Failure, Function, Outcome};
+use super::{Arguments, Arity, Failure, Function, Outcome};
 
-pub(super) const TABLE: &[(&str, Function)] = &[("regex", first), ("regexall", all)];
+pub(super) const TABLE: &[(&str, Arity, Function)] = &[("regex", 2..=2, first), ("regexall", 2..=2, all)];
 
 /// Bytes of a compiled pattern: what a pattern of a few letters can ask for is bounded.
-const LARGEST_PATTERN: usize = 1 << 19;
+const LARGEST_PATTERN: usize = 1 << 18;
 /// What compiling one costs.
-const PATTERN_STEPS: u64 = 2_000;
+const PATTERN_STEPS: u64 = 20_000;
 
 /// A pattern, compiled once for each root.
 fn compile(a: &Arguments<'_>, pattern: &str) -> Result<Regex, Failure> {
@@ -37,36 +37,39 @@ pub(super) fn replace(a: &Arguments<'_>, text: &str, pattern: &str, to: &str) ->
 }
 
 fn first(a: &Arguments<'_>) -> Outcome {
-    a.exactly(2)?;
     let regex = compile(a, &a.text(0)?)?;
     match regex.captures(&a.text(1)?) {
-        Some(captures) => Ok(captured(a, &regex, &captures)),
+        Some(captures) => captured(a, &regex, &captures),
         None => Err("the pattern does not match".into()),
     }
 }
 
 fn all(a: &Arguments<'_>) -> Outcome {
-    a.exactly(2)?;
     let regex = compile(a, &a.text(0)?)?;
     let text = a.text(1)?;
     a.evaluator.budget.spend_reading(text.len())?;
-    a.answer_list(regex.captures_iter(&text).map(|captures| captured(a, &regex, &captures)).collect())
+    let found: Result<Vec<Value>, Failure> =
+        regex.captures_iter(&text).map(|captures| captured(a, &regex, &captures)).collect();
+    a.answer_list(found?)
 }
 
 /// A string without groups, a list with unnamed ones, an object with named ones.
-fn captured(a: &Arguments<'_>, regex: &Regex, captures: &Captures<'_>) -> Value {
+fn captured(a: &Arguments<'_>, regex: &Regex, captures: &Captures<'_>) -> Outcome {
     let group = |index: usize| match captures.get(index) {
         Some(found) => Value::text(found.as_str(), a.span),
         None => Value::null(a.span),
     };
     if regex.captures_len() == 1 {
-        return group(0);
+        return Ok(group(0));
     }
     let names: Vec<(usize, &str)> =
         regex.capture_names().enumerate().filter_map(|(index, name)| Some((index, name?))).collect();
     if names.is_empty() {
-        return Value::tuple((1..regex.captures_len()).map(group).collect(), a.span);
+        return Ok(Value::tuple((1..regex.captures_len()).map(group).collect(), a.span));
+    }
+    if names.len() + 1 != regex.captures_len() {
+        return Err("some groups of the pattern have names and some have none".into());
     }
     let entries: Entries = names.into_iter().map(|(index, name)| (Arc::from(name), group(index))).collect();
-    Value::object(entries, a.span)
+    Ok(Value::object(entries, a.span))
 }

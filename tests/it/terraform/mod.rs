@@ -1,6 +1,7 @@
 //! Terraform text → evaluated blocks.
 
 mod corpus;
+mod disk;
 mod evaluation;
 mod expressions;
 mod hostile;

@@ -74,7 +74,7 @@ pub fn analyze(sources: &Sources, paths: &[String], settings: &Settings) -> Anal
     let left_out = pricing::complete(&mut inventory, &settings.catalog, &settings.pricing);
     let bill = pricing::bill(&inventory, &settings.catalog, &settings.pricing);
     let fits = fit::assess_all(&inventory, &bill, &settings.catalog, &settings.pricing);
-    let world = World { inventory: &inventory, bill: &bill, fit: &fits, today: settings.today };
+    let world = World { inventory: &inventory, bill: &bill, fit: &fits, today: settings.today, delta: None };
     let judgement = settings.rules.judge(&world);
     let mut findings = judgement.findings;
     findings.extend(unreadable(&inventory, &settings.rules));

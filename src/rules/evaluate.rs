@@ -30,7 +30,9 @@ pub(super) fn evaluate(page: &Page, asking: &Asking<'_>) -> Verdict {
     if let Some(when) = &page.when {
         let mut budget = match page.looks_at {
             LooksAt::Resource => Budget::standard(),
-            LooksAt::Repository | LooksAt::Text => Budget::for_many(asking.world.inventory.resources.len()),
+            LooksAt::Repository | LooksAt::Change | LooksAt::Text => {
+                Budget::for_many(asking.world.inventory.resources.len())
+            }
         };
         let evaluation = when.program.evaluate(asking, &mut budget);
         match evaluation.result {

@@ -30,7 +30,10 @@ pub(super) fn judge(pages: &[&Page], world: &World<'_>, settings: &Settings) -> 
             LooksAt::Repository if !resources.is_empty() => {
                 judge.look_at(None, &mut judgement);
             }
-            LooksAt::Repository | LooksAt::Text => {}
+            LooksAt::Change if world.delta.is_some() => {
+                judge.look_at(None, &mut judgement);
+            }
+            LooksAt::Repository | LooksAt::Change | LooksAt::Text => {}
         }
     }
     judgement.failures.sort();
@@ -137,6 +140,7 @@ impl Judge<'_> {
             help: self.first_known(&page.help, asking)?,
             saves: asking.saves,
             related: self.related(asking, span),
+            edits: Vec::new(),
             evidence: self.evidence(asking, &stands),
         }))
     }
@@ -158,9 +162,12 @@ impl Judge<'_> {
     }
 
     /// The first fact of `at` that stands in the text; else where the resource starts. About everything: the first
-    /// resource that was decided on.
+    /// resource that was decided on. About a change: what became dearer most.
     fn span(&self, resource: Option<ResourceId>, stands: &[(Stand, Read)]) -> Option<Span> {
         let Some(id) = resource else {
+            if let Some(dearest) = self.world.delta.and_then(|delta| delta.dearest()) {
+                return self.resource(dearest).map(|it| it.span);
+            }
             let first = stands.iter().find_map(|(_, read)| facts::resource_of(read.record));
             let resources = &self.world.inventory.resources;
             return first.and_then(|id| resources.get(id.0)).or(resources.first()).map(|it| it.span);

@@ -19,7 +19,7 @@ mod yaml;
 use crate::catalog::MoneyRange;
 use crate::diagnostic::Level;
 use crate::inventory::ResourceId;
-use crate::source::Span;
+use crate::source::{Edit, Span};
 
 pub use example::{Example, Expected, File, Marker, Surprise, Told, compare, examples, tell};
 pub use facts::{Entry, World, functions, vocabulary};
@@ -44,6 +44,8 @@ pub struct Finding {
     /// Dollars a month.
     pub saves: Option<MoneyRange>,
     pub related: Vec<(Span, String)>,
+    /// What to write instead; none where nobody can know it.
+    pub edits: Vec<Edit>,
     /// The facts that the rule decided on.
     pub evidence: Vec<Evidence>,
 }

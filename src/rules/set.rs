@@ -80,7 +80,12 @@ impl Rules {
         }
         if own.is_some() && page.looks_at == LooksAt::Text {
             let mistake = Mistake::new(0..0, "`for: text` is for what gpulint itself says while it reads");
-            wrong.push(diagnostic(mistake.with_help("say `for: resource` or `for: repository`"), path, text, own));
+            wrong.push(diagnostic(
+                mistake.with_help("say `for: resource`, `for: repository` or `for: change`"),
+                path,
+                text,
+                own,
+            ));
             return;
         }
         if self.pages.iter().any(|known| known.name == page.name) {
@@ -110,8 +115,17 @@ impl Rules {
 
     /// What the rules that are on say.
     pub fn judge(&self, world: &World<'_>) -> Judgement {
-        let pages: Vec<&Page> = self.pages.iter().zip(&self.on).filter(|(_, on)| **on).map(|(page, _)| page).collect();
-        judge(&pages, world, &self.settings)
+        judge(&self.pages_that_are_on(|_| true), world, &self.settings)
+    }
+
+    /// What the rules about a change say; the world knows the change.
+    pub fn judge_change(&self, world: &World<'_>) -> Judgement {
+        judge(&self.pages_that_are_on(|page| page.looks_at == LooksAt::Change), world, &self.settings)
+    }
+
+    fn pages_that_are_on(&self, is_wanted: impl Fn(&Page) -> bool) -> Vec<&Page> {
+        let pages = self.pages.iter().zip(&self.on).filter(|(_, on)| **on).map(|(page, _)| page);
+        pages.filter(|page| is_wanted(page)).collect()
     }
 
     /// What gpulint itself has to say about a text, as a finding of the page that explains it; none where that rule is
@@ -131,6 +145,7 @@ impl Rules {
             help,
             saves: None,
             related: Vec::new(),
+            edits: Vec::new(),
             evidence: Vec::new(),
         })
     }

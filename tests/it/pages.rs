@@ -125,6 +125,10 @@ fn every_page_fails_when_it_says_something_else() {
         if std::env::var("PAGE").is_ok_and(|only| only != name) {
             continue;
         }
+        // a page about a change says that its examples are elsewhere
+        if text.contains("\nuntested: true") {
+            continue;
+        }
         let all = examples(text);
         // what gpulint itself says while it reads has no condition
         let Some(start) = text.find("\nwhen:") else { continue };

@@ -13,13 +13,13 @@ use std::sync::Arc;
 use crate::catalog::MoneyRange;
 use crate::fit::Assessment;
 use crate::inventory::{self, Fact, Inventory, Origin, Resource, ResourceId};
-use crate::pricing::{Bill, Item};
+use crate::pricing::{Bill, Delta, Item};
 use crate::source::{Date, Span};
 
 use super::Settings;
 use super::cel::{self, About, Handle, Host, Schema, Type, Unknown, Value};
 use super::{format, template};
-use money::{MONEY, Sum, TOTAL};
+use money::{DELTA, MONEY, Sum, TOTAL};
 use resource::{COUNT, RESOURCE};
 use settings::SETTINGS;
 use table::{Answer, Records};
@@ -32,6 +32,8 @@ pub struct World<'a> {
     /// One for each resource, in the same order; absent where no model is declared.
     pub fit: &'a [Fact<Assessment>],
     pub today: Option<Date>,
+    /// How it came to be, where it is compared with an earlier state.
+    pub delta: Option<&'a Delta>,
 }
 
 /// Who is asked about, and how money is to be read.
@@ -59,6 +61,7 @@ pub(super) mod variable {
     pub(in crate::rules) const TODAY: usize = 3;
     pub(in crate::rules) const RESOURCES: usize = 4;
     pub(in crate::rules) const TOTAL: usize = 5;
+    pub(in crate::rules) const DELTA: usize = 6;
 }
 
 /// The numbers of the kinds of records.
@@ -74,6 +77,7 @@ mod kinds {
     pub(super) const SETTINGS: usize = 8;
     pub(super) const LABELS: usize = 9;
     pub(super) const TOTAL: usize = 10;
+    pub(super) const DELTA: usize = 11;
 }
 
 /// The records of a kind.
@@ -107,15 +111,17 @@ pub(super) struct Named {
 pub(super) enum SeenBy {
     /// Rules about one resource.
     Resource,
-    /// Rules about everything.
-    Repository,
+    /// Rules about everything, or about a change of it.
+    Whole,
+    /// Rules about a change.
+    Change,
     Both,
     /// Messages.
     Messages,
 }
 
-pub(super) fn named() -> [Named; 6] {
-    use SeenBy::{Both, Messages, Repository};
+pub(super) fn named() -> [Named; 7] {
+    use SeenBy::{Both, Change, Messages, Whole};
     let row = |name, holds, number, seen_by, meaning| Named { name, holds, number, meaning, seen_by };
     let about_one = "The resource; its facts may be named without it.";
     [
@@ -124,10 +130,17 @@ pub(super) fn named() -> [Named; 6] {
             "resources",
             Type::list(RESOURCE.holds()),
             variable::RESOURCES,
-            Repository,
-            "All resources, `for: repository`.",
+            Whole,
+            "All resources, `for: repository` and `for: change`.",
         ),
-        row("total", TOTAL.holds(), variable::TOTAL, Repository, "The whole bill, `for: repository`."),
+        row(
+            "total",
+            TOTAL.holds(),
+            variable::TOTAL,
+            Whole,
+            "The whole bill, `for: repository` and, after the change, `for: change`.",
+        ),
+        row("delta", DELTA.holds(), variable::DELTA, Change, "What a change does to the bill, `for: change`."),
         row("settings", SETTINGS.holds(), variable::SETTINGS, Both, "What is configured."),
         row("today", Type::Timestamp, variable::TODAY, Both, "The day that was given, at midnight."),
         row("saves", MONEY.holds(), variable::SAVES, Messages, "What the page computed under `saves`."),
@@ -146,6 +159,7 @@ impl Host for Asking<'_> {
                 Value::list((0..self.world.inventory.resources.len()).map(|id| RESOURCE.value(id as u32)))
             }
             variable::TOTAL => TOTAL.value(0),
+            variable::DELTA => DELTA.value(0),
             _ => Value::Absent,
         }
     }

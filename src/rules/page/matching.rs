@@ -18,11 +18,11 @@ pub(super) fn read(fields: &mut Fields, looks_at: LooksAt) -> Vec<Match> {
     let schema = facts::resource_schema();
     let mut matches = Vec::new();
     let entries = fields.map("match");
-    if looks_at == LooksAt::Repository
+    if matches!(looks_at, LooksAt::Repository | LooksAt::Change)
         && let Some((name, _)) = entries.first()
     {
         let help = "select among `resources` in `when`".to_owned();
-        fields.wrong(&name.at, "a rule about the repository has nothing to match", Some(help));
+        fields.wrong(&name.at, "a rule about everything has nothing to match", Some(help));
         return matches;
     }
     for (name, node) in entries {

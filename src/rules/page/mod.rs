@@ -54,6 +54,8 @@ pub enum LooksAt {
     Resource,
     /// All of them, once.
     Repository,
+    /// What lies between two states, once; only where two states are compared.
+    Change,
     /// Nothing: gpulint says it itself while it reads, and the page gives it a level and explains it.
     Text,
 }
@@ -182,7 +184,12 @@ fn build(fields: &mut Fields, text: &Arc<str>, prose: usize, given: &[(&str, &Pa
     let profile = fields.choice("profile", &Profile::ALL.map(|it| (it.name(), it)), Some(Profile::Standard));
     let looks_at = fields.choice(
         "for",
-        &[("resource", LooksAt::Resource), ("repository", LooksAt::Repository), ("text", LooksAt::Text)],
+        &[
+            ("resource", LooksAt::Resource),
+            ("repository", LooksAt::Repository),
+            ("change", LooksAt::Change),
+            ("text", LooksAt::Text),
+        ],
         Some(LooksAt::Resource),
     );
     let since = fields.text("since").unwrap_or_default();
@@ -241,7 +248,8 @@ fn scope(looks_at: LooksAt, parameters: &[Declared], in_messages: bool) -> Scope
         SeenBy::Both => true,
         SeenBy::Messages => in_messages,
         SeenBy::Resource => looks_at == LooksAt::Resource,
-        SeenBy::Repository => looks_at == LooksAt::Repository,
+        SeenBy::Whole => matches!(looks_at, LooksAt::Repository | LooksAt::Change),
+        SeenBy::Change => looks_at == LooksAt::Change,
     };
     let mut variables: Vec<Variable<'static>> = facts::named()
         .into_iter()

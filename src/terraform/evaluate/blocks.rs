@@ -10,7 +10,6 @@ use crate::terraform::syntax::{BlockNode, Body, Expression, Kind};
 use crate::terraform::value::{Cause, Computed, Data, Entries, Number, Value};
 
 use super::expand::{Expansion, ExpansionKind, Repeated};
-use super::instance::Called;
 use super::{Evaluator, Instance, Repetition, Scope, Variable};
 
 /// What it costs to make one instance of a block, and a block in it, beside their expressions.

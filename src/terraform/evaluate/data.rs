@@ -12,7 +12,9 @@ use super::Evaluator;
 
 type Results = Vec<(&'static str, Value)>;
 
-const TABLE: &[(&str, fn(&Evaluator<'_>, &Block) -> Results)] = &[
+type Known = fn(&Evaluator<'_>, &Block) -> Results;
+
+const TABLE: &[(&str, Known)] = &[
     ("aws_default_tags", |_, block| vec![("tags", default_tags(block))]),
     ("aws_partition", |_, block| aws_partition(block)),
     ("aws_region", |_, block| {

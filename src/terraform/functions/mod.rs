@@ -88,12 +88,13 @@ const TABLES: [&[(&str, Arity, Function)]; 12] = [
 const IMPURE: [&str; 6] = ["timestamp", "plantimestamp", "uuid", "bcrypt", "rsadecrypt", "base64gzip"];
 
 /// These look at a part of their arguments only, however large the whole is.
-const LIGHT: [&str; 6] = ["coalesce", "element", "length", "lookup", "one", "slice"];
+const LIGHT: [&str; 5] = ["element", "length", "lookup", "one", "slice"];
 /// These hand on the members of their arguments as they are.
-const SHALLOW: [&str; 7] = ["contains", "index", "keys", "merge", "reverse", "values", "zipmap"];
+const SHALLOW: [&str; 5] = ["keys", "merge", "reverse", "values", "zipmap"];
 /// These look for the type that all members have in common.
-const TYPED: [&str; 12] = [
+const TYPED: [&str; 13] = [
     "chunklist",
+    "coalesce",
     "concat",
     "distinct",
     "matchkeys",

@@ -9,6 +9,8 @@ use crate::source::{Sources, Span};
 use super::syntax::json::parse_json_body;
 use super::syntax::{Attribute, BlockNode, Body, Parsed, parse_body};
 
+const MOST_DIAGNOSTICS: usize = 50;
+
 /// A directory of Terraform files.
 #[derive(Debug, Default)]
 pub(super) struct ModuleCode {
@@ -120,7 +122,18 @@ impl ModuleCode {
                 code.override_with(block);
             }
         }
+        code.shorten_diagnostics();
         code
+    }
+
+    /// More than the first few nobody reads.
+    fn shorten_diagnostics(&mut self) {
+        let left_out = self.diagnostics.len().saturating_sub(MOST_DIAGNOSTICS);
+        if let (Some(anywhere), true) = (self.anywhere, left_out > 0) {
+            self.diagnostics.truncate(MOST_DIAGNOSTICS);
+            let message = format!("{left_out} more messages about the files of this directory are left out");
+            self.diagnostics.push(Diagnostic::note(message, anywhere));
+        }
     }
 
     fn read_file(&mut self, sources: &Sources, name: &str) -> Vec<BlockNode> {

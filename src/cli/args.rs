@@ -316,6 +316,9 @@ pub(super) struct Input {
     /// The Terraform workspace
     #[arg(long, value_name = "NAME")]
     pub(super) workspace: Option<String>,
+    /// Where downloaded Terraform modules lie: a `.terraform/modules`, or directories named like the calls
+    #[arg(long = "modules-dir", value_name = "DIRECTORY")]
+    pub(super) modules_directory: Option<PathBuf>,
     /// The day to judge dates by, for repeatable runs [default: today]
     #[arg(long, value_name = "YYYY-MM-DD")]
     pub(super) today: Option<Date>,

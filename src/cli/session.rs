@@ -95,8 +95,10 @@ impl Session {
         if paths.is_empty() && piped.is_none() {
             paths.push(PathBuf::from("."));
         }
-        let beside: Vec<&Path> =
-            input.config.iter().chain(&input.variable_files).chain(&input.beside).map(PathBuf::as_path).collect();
+        let beside: Vec<&Path> = {
+            let named = input.config.iter().chain(&input.variable_files).chain(&input.modules_directory);
+            named.chain(&input.beside).map(PathBuf::as_path).collect()
+        };
         let place = Place::of(&paths, &beside)?;
         let mut found = Found::default();
         for path in &place.named {
@@ -376,7 +378,7 @@ fn terraform_options(input: &Input, place: &Place) -> Result<terraform::Options,
         environment: environment(),
         workspace: input.workspace.clone(),
         named_roots: directories.filter_map(|path| place.in_tree(path)).collect(),
-        modules_directory: None,
+        modules_directory: input.modules_directory.as_deref().map(|path| place.named_file(path)).transpose()?,
     })
 }
 

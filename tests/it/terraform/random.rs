@@ -514,7 +514,7 @@ impl Generator {
                     }
                 }
                 Type::List(inner) if **inner == *of => {
-                    fitting.push(format!("try({name}[0], {})", self.literal(of)));
+                    fitting.push(format!("try(({name})[0], {})", self.literal(of)));
                 }
                 Type::Map(inner) if **inner == *of => {
                     fitting.push(format!("lookup({name}, \"{}\", {})", self.pick(&KEYS), self.literal(of)));

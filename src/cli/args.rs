@@ -328,12 +328,12 @@ pub(super) struct Input {
     /// A file of Terraform variables; a pattern in quotes, as in 'env/*.tfvars', is one run with each of its files
     #[arg(long = "var-file", value_name = "FILE")]
     pub(super) variable_files: Vec<PathBuf>,
-    /// Where downloaded modules lie, each in a directory named like its call [default: .terraform/modules]
-    #[arg(long, value_name = "DIR")]
-    pub(super) modules_dir: Option<PathBuf>,
     /// The Terraform workspace
     #[arg(long, value_name = "NAME")]
     pub(super) workspace: Option<String>,
+    /// Where downloaded Terraform modules lie: a `.terraform/modules`, or directories named like the calls
+    #[arg(long = "modules-dir", value_name = "DIRECTORY")]
+    pub(super) modules_directory: Option<PathBuf>,
     /// The day to judge dates by, for repeatable runs [default: today]
     #[arg(long, value_name = "YYYY-MM-DD")]
     pub(super) today: Option<Date>,

@@ -97,7 +97,7 @@ impl Session {
             paths.push(PathBuf::from("."));
         }
         let beside: Vec<&Path> =
-            input.config.iter().chain(&input.modules_dir).chain(&input.beside).map(PathBuf::as_path).collect();
+            input.config.iter().chain(&input.modules_directory).chain(&input.beside).map(PathBuf::as_path).collect();
         let variable_files = VariableFiles::of(&input.variable_files)?;
         let beside: Vec<&Path> = beside.into_iter().chain(variable_files.all()).collect();
         let place = Place::of(&paths, &beside)?;
@@ -391,9 +391,9 @@ fn terraform_options(
         environment: environment(),
         workspace: input.workspace.clone(),
         named_roots: directories.filter_map(|path| place.in_tree(path)).collect(),
-        modules_directory: input.modules_dir.as_deref().map(|it| place.named_file(it)).transpose()?,
         named_plans,
         plan_side: terraform::PlanSide::After,
+        modules_directory: input.modules_directory.as_deref().map(|path| place.named_file(path)).transpose()?,
     })
 }
 

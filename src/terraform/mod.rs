@@ -80,6 +80,8 @@ pub struct Root {
     /// In the order in which they count, the strongest last.
     pub variable_files: Vec<String>,
     pub workspace: String,
+    /// What its evaluation cost, in steps of the budget that each root has.
+    pub steps: u64,
 }
 
 /// Kubernetes text that a Terraform resource carries.
@@ -95,7 +97,16 @@ pub struct Embedded {
 
 /// Reads the roots among the directories of `paths`, which are directories or files.
 pub fn read(sources: &Sources, paths: &[String], options: &Options) -> Reading {
-    let library = Library::new(sources);
+    read_with(&Library::new(sources), sources, paths, options)
+}
+
+/// What Terraform would refuse in the text of one file, by itself.
+pub fn syntax_errors(file: FileId, text: &str) -> Vec<Diagnostic> {
+    let errors = syntax::parse_body(file, text).errors;
+    errors.into_iter().map(|error| Diagnostic::unreadable(error.message, error.span)).collect()
+}
+
+fn read_with(library: &Library<'_>, sources: &Sources, paths: &[String], options: &Options) -> Reading {
     let plans = plans::find(sources, paths);
     let others: Vec<String> = paths.iter().filter(|path| plans.binary_search(path).is_err()).cloned().collect();
     // Downloaded modules are read when something calls them.
@@ -108,7 +119,7 @@ pub fn read(sources: &Sources, paths: &[String], options: &Options) -> Reading {
     let runs = runs(&chosen.roots, &options.environments);
     let evaluated = parallel::map(runs.len(), |index| {
         let (directory, environment) = runs[index];
-        let root = root::evaluate(sources, &library, directory, environment, options);
+        let root = root::evaluate(sources, library, directory, environment, options);
         let resources = rows::resources(&root.blocks, &root.switched_off, &root.default_maps, FrontEnd::Terraform);
         let embedded = embedded::manifests(sources, &root.blocks);
         (root, resources, embedded)
@@ -124,7 +135,7 @@ pub fn read(sources: &Sources, paths: &[String], options: &Options) -> Reading {
         reading.embedded.extend(embedded);
         reading.blocks.extend(root.blocks);
         let workspace = options.workspace.clone().unwrap_or_else(|| "default".into());
-        reading.roots.push(Root { directory, variable_files: root.variable_files, workspace });
+        reading.roots.push(Root { directory, variable_files: root.variable_files, workspace, steps: root.steps });
     }
     plans::read(sources, plans, options, &mut reading);
     for path in chosen.uncalled {
@@ -153,4 +164,37 @@ fn runs<'a>(roots: &'a [String], environments: &'a [String]) -> Vec<(&'a str, Op
 fn without_repetitions(diagnostics: &mut Vec<Diagnostic>) {
     let mut seen = HashSet::new();
     diagnostics.retain(|diagnostic| seen.insert((diagnostic.span, diagnostic.message.clone())));
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fmt::Write;
+
+    use super::*;
+    use crate::source::MemoryTree;
+
+    #[test]
+    fn modules_that_many_roots_call_are_parsed_once() {
+        let (roots, modules) = (200, 40);
+        let mut tree = MemoryTree::new();
+        let mut calls = String::new();
+        for index in 0..modules {
+            let _ = writeln!(calls, "module \"m{index}\" {{\n  source = \"../../modules/m{index}\"\n}}");
+            let text = "resource \"terraform_data\" \"a\" {\n  input = path.module\n}\n";
+            tree = tree.with(&format!("modules/m{index}/main.tf"), text);
+        }
+        let mut paths = Vec::new();
+        for index in 0..roots {
+            let path = format!("roots/r{index}/main.tf");
+            tree = tree.with(&path, calls.as_str());
+            paths.push(path);
+        }
+        let sources = Sources::new(tree);
+        let library = Library::new(&sources);
+        let reading = read_with(&library, &sources, &paths, &Options::default());
+        assert_eq!(reading.roots.len(), roots);
+        let resources = reading.blocks.iter().filter(|block| block.keyword == "resource").count();
+        assert_eq!(resources, roots * modules);
+        assert_eq!(library.times_parsed(), roots + modules);
+    }
 }

@@ -70,7 +70,7 @@ pub(super) fn cost(report: &Report) -> String {
         let hourly = item.and_then(|item| item.per_hour).map(|range| range.expected.usd().to_string());
         cells.push(hourly.unwrap_or_default());
         cells.extend(dollars(item.and_then(|item| item.monthly)));
-        let disks = item.and_then(|item| item.attached.as_ref()).map(|it| it.monthly.expected.usd().to_string());
+        let disks = item.and_then(|item| item.attached.as_ref()?.known()).map(|it| it.expected.usd().to_string());
         cells.push(disks.unwrap_or_default());
         cells.push(item.map(|item| item.hours_per_month.to_string()).unwrap_or_default());
         rows.push_str(&cells.join(","));

@@ -186,7 +186,7 @@ impl Price {
             usd_per_month: item.and_then(|item| item.monthly).map(Into::into),
             hours_per_month: Number(item.map_or(pricing::HOURS_PER_MONTH, |item| item.hours_per_month)),
             hours_because: item.and_then(|item| item.hours_because.clone()),
-            attached_usd_per_month: item.and_then(|item| item.attached.as_ref()).map(|it| it.monthly.into()),
+            attached_usd_per_month: item.and_then(|item| item.attached.as_ref()?.known()).map(Into::into),
             stranded_accelerators: Number(item.map_or(0.0, |item| item.stranded)),
             as_of: item.and_then(|item| item.as_of.clone()),
             stale: item.and_then(|item| item.stale.clone()),

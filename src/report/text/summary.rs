@@ -93,17 +93,19 @@ fn bill(text: &mut String, report: &Report) {
     let count = |role| report.inventory.resources.iter().filter(|it| it.role == role).count();
     let mut table = Table::new(&["", "", "floor", "expected", "ceiling"], 2..5);
     let at_least = if report.bill.unpriced > 0 { "at least" } else { "" };
-    let mut line = |name: &str, count: usize, range: MoneyRange| {
+    let mut line = |name: &str, at_least: &str, count: usize, range: MoneyRange| {
         if count > 0 {
             let money = [range.floor, range.expected, range.ceiling].map(usd);
             let [floor, expected, ceiling] = money;
             table.row(vec![format!("{name} ({count})"), at_least.to_owned(), floor, expected, ceiling]);
         }
     };
-    line("rented, a month", count(Role::Rented), report.bill.rented);
-    line("requested, a month", count(Role::Requested), report.bill.requested);
+    line("rented, a month", at_least, count(Role::Rented), report.bill.rented);
+    line("requested, a month", at_least, count(Role::Requested), report.bill.requested);
     let has_disks = |it: &&Item| it.attached.as_ref().is_some_and(|it| !it.monthly.ceiling.is_zero());
-    line("disks, a month", report.bill.items.iter().filter(has_disks).count(), report.bill.attached);
+    let is_open = |it: &Item| it.attached.as_ref().is_some_and(|it| !it.not_known.is_empty());
+    let at_least = if report.bill.items.iter().any(is_open) { "at least" } else { "" };
+    line("disks, a month", at_least, report.bill.items.iter().filter(has_disks).count(), report.bill.attached);
     text.push_str(&table.print());
 }
 

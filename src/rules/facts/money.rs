@@ -185,7 +185,7 @@ fn range(asking: &Asking<'_>, id: u32, sum: Sum) -> Option<MoneyRange> {
         Sum::Reserved3y => if_bought(Scenario::Reserved3y),
         Sum::Instead(which) => instead(asking, id, which),
         Sum::Saves => asking.saves,
-        Sum::Disks => Some(item?.attached.as_ref()?.monthly),
+        Sum::Disks => item?.attached.as_ref()?.known(),
         Sum::AllDisks => Some(asking.world.bill.attached),
         Sum::Rented => Some(asking.world.bill.rented),
         Sum::Requested => Some(asking.world.bill.requested),

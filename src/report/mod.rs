@@ -31,7 +31,7 @@ pub use fit::fit;
 pub use format::Format;
 pub use json::inspect;
 pub use paths::Paths;
-pub use price::price;
+pub use price::{Prices, price};
 pub use suppressions::suppressions;
 pub use vocabulary::{rules, vocabulary};
 pub use ways::ways;

@@ -183,17 +183,48 @@ pub enum LinkKind {
     Autoscaler,
     /// It is stopped there.
     Stop,
-    /// It takes its settings from there: a launch template, a class, a queue.
+    /// It takes its settings from there: a launch template, a class, a chart.
     Settings,
+    /// It keeps some of its pods from being stopped.
+    Budget,
+    /// It waits there for room.
+    Queue,
+    /// It limits what its namespace may ask for.
+    Quota,
+    /// It decides who goes first.
+    Priority,
+    /// It is in there, and the labels of that hold for it.
+    Namespace,
+    /// It gets its devices by it.
+    Claim,
 }
 
 impl LinkKind {
+    pub const ALL: [LinkKind; 10] = [
+        LinkKind::Pool,
+        LinkKind::Autoscaler,
+        LinkKind::Stop,
+        LinkKind::Settings,
+        LinkKind::Budget,
+        LinkKind::Queue,
+        LinkKind::Quota,
+        LinkKind::Priority,
+        LinkKind::Namespace,
+        LinkKind::Claim,
+    ];
+
     pub fn name(self) -> &'static str {
         match self {
             LinkKind::Pool => "pool",
             LinkKind::Autoscaler => "autoscaler",
             LinkKind::Stop => "stop",
             LinkKind::Settings => "settings",
+            LinkKind::Budget => "disruption-budget",
+            LinkKind::Queue => "queue",
+            LinkKind::Quota => "quota",
+            LinkKind::Priority => "priority-class",
+            LinkKind::Namespace => "namespace",
+            LinkKind::Claim => "claim",
         }
     }
 }

@@ -1,8 +1,8 @@
 //! Groups of pods become resources of the inventory.
 
 use crate::inventory::{
-    Evidence, Fact, FrontEnd, Key, Known, Labels, Origin, Purpose, Resource, Role, Says, Value, production, programs,
-    purpose,
+    Evidence, Fact, FrontEnd, Key, Known, Labels, Link, LinkKind, Origin, Purpose, Resource, Role, Says, Value,
+    production, programs, purpose,
 };
 use crate::source::Span;
 
@@ -78,6 +78,8 @@ fn resource(
     for (key, fact) in facts {
         resource.set(key, fact);
     }
+    let claims = request.claims.iter().map(|(to, span)| Link { kind: LinkKind::Claim, to: to.clone(), span: *span });
+    resource.links.extend(claims);
     resource
 }
 

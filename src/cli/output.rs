@@ -71,9 +71,15 @@ fn colors_are_welcome() -> bool {
 pub(super) fn save(path: &Path, text: &str) -> Result<(), Failure> {
     let failed = |error: io::Error| Failure::new(format!("`{}` cannot be written: {error}", path.display()));
     // A link stays a link, and a pipe or a device is written to as it is.
+    if path == Path::new("/dev/stdout") {
+        return print(text);
+    }
+    let given = path;
     let path = &path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let before = fs::metadata(path).ok();
-    let special = before.as_ref().is_some_and(|it| !it.is_file());
+    // What the system calls a file there is somebody's open stream.
+    let is_stream = given.starts_with("/dev") || given.starts_with("/proc");
+    let special = is_stream || before.as_ref().is_some_and(|it| !it.is_file());
     let Some(name) = path.file_name().filter(|_| !special) else {
         return fs::write(path, text).map_err(failed);
     };

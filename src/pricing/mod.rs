@@ -27,7 +27,7 @@ pub use attached::Attached;
 pub use bill::bill;
 pub use complete::{LeftOut, UnknownMachine, complete};
 pub use contract::{Contract, Owned, Purchased, Terms};
-pub use delta::{BeforeAfter, Change, ChangeKind, Delta, Side, delta};
+pub use delta::{BeforeAfter, Change, ChangeKind, Delta, Detail, Side, delta};
 pub use hours::Usage;
 pub use plan::{Run, Way, ways};
 pub use share::devices;

@@ -4,9 +4,13 @@
 
 mod action;
 mod arrows;
+mod bases;
 mod broken_pages;
+mod changes;
 mod ci_docs;
 mod cli;
+mod examples;
+mod faults;
 mod fences;
 mod fit;
 mod fit_cases;

@@ -28,6 +28,17 @@ pub(super) fn difference(it: &Difference, style: Style) -> String {
         let resource = it.before.resource(decided.finding.resource).map_or("", |it| it.address.as_str());
         let _ = writeln!(text, "  fixed: {} {}", decided.finding.rule, escape::one_line(resource));
     }
+    for decided in &it.accepted {
+        let resource = it.after.resource(decided.finding.resource).map_or("", |it| it.address.as_str());
+        let reason = decided.suppressed.as_ref().and_then(|by| by.reason.as_deref()).unwrap_or("no reason is given");
+        let _ = writeln!(
+            text,
+            "  accepted: {} {}: {}",
+            decided.finding.rule,
+            escape::shortened(&escape::one_line(resource), 200),
+            escape::shortened(&escape::one_line(reason), 300)
+        );
+    }
     text
 }
 

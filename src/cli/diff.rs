@@ -12,7 +12,7 @@ use crate::catalog::Money;
 use crate::decide::{self, Decided};
 use crate::inventory::ResourceId;
 use crate::pricing::{ChangeKind, Delta, Side, delta};
-use crate::report::{self, Difference, Format, Head, Report, Saved, Verdict};
+use crate::report::{self, Difference, Format, Report, Saved, Verdict};
 use crate::rules::World;
 
 pub(super) fn run(arguments: &Diff) -> Result<Outcome, Failure> {
@@ -35,7 +35,7 @@ pub(super) fn run(arguments: &Diff) -> Result<Outcome, Failure> {
         return Ok(Outcome::Failed);
     }
     // A change that removes the last file was checked too.
-    if base.files.is_empty() { Ok(head.outcome(&after)) } else { Ok(Outcome::Passed) }
+    if base.was_anything_checked(&before) { Ok(Outcome::Passed) } else { Ok(head.outcome(&after)) }
 }
 
 /// Writes what lies between the two states; whether the gate is closed.
@@ -71,7 +71,7 @@ fn tell(
         delta: &delta,
         new,
         base: arguments.base.clone(),
-        head: arguments.files_url.clone().map(|url| Head { url }),
+        head: arguments.files_url.clone(),
         notes,
         verdict: Verdict { blocked, setting: gate.setting.clone() },
     };

@@ -84,12 +84,12 @@ fn directory(path: &Path, head: &Session) -> Result<Session, Failure> {
 
 /// One file in the place of the one that was named: two plans, or two manifests.
 fn file(path: &Path, head: &Session) -> Result<Session, Failure> {
-    let [named] = head.named.as_slice() else {
-        return Err(one_file(path));
+    let named = match (head.named.as_slice(), head.files.as_slice()) {
+        ([named], _) if head.reads_all() && head.root.join(named).is_file() => named,
+        // Standard input.
+        ([], [piped]) => piped,
+        _ => return Err(one_file(path)),
     };
-    if !head.reads_all() || !head.root.join(named).is_file() {
-        return Err(one_file(path));
-    }
     let text = read_limited(path)
         .map_err(|error| Failure::new(format!("the base `{}` cannot be read: {error}", path.display())))?;
     let tree = DiskTree::new(head.root.clone(), head.allowed.clone()).with_given(named.clone(), text);

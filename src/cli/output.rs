@@ -87,10 +87,13 @@ pub(super) fn save(path: &Path, text: &str) -> Result<(), Failure> {
     hidden.push(name);
     hidden.push(format!(".{}", std::process::id()));
     let beside = path.with_file_name(hidden);
+    let is_there = before.is_some();
     let keep = || before.map_or(Ok(()), |it| fs::set_permissions(&beside, it.permissions()));
-    fs::write(&beside, text).and_then(|()| keep()).and_then(|()| fs::rename(&beside, path)).map_err(|error| {
+    fs::write(&beside, text).and_then(|()| keep()).and_then(|()| fs::rename(&beside, path)).or_else(|error| {
         let _ = fs::remove_file(&beside);
-        failed(error)
+        // Only the file itself may be written: it is mounted, or its directory belongs to somebody else.
+        let is_locked = matches!(error.kind(), io::ErrorKind::PermissionDenied | io::ErrorKind::ResourceBusy);
+        if is_there && is_locked { fs::write(path, text).map_err(failed) } else { Err(failed(error)) }
     })
 }
 

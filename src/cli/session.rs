@@ -298,7 +298,7 @@ impl Session {
 
 impl Session {
     /// Text without accelerators was checked; text that is neither Terraform nor Kubernetes was not.
-    fn was_anything_checked(&self, analysis: &Analysis) -> bool {
+    pub(super) fn was_anything_checked(&self, analysis: &Analysis) -> bool {
         let named = |file: &&String| self.only.as_ref().is_none_or(|only| only.contains(*file));
         let mut files = self.files.iter().filter(named);
         let inventory = &analysis.inventory;

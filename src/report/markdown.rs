@@ -52,7 +52,7 @@ pub(super) fn finding(text: &mut String, report: &Report, head: Option<&Head>, d
     let place = report.paths.locate(report.sources, finding.span);
     let shown = code(&format!("{}:{}", escape::shortened(&place.path, 200), place.line));
     let place = match head {
-        Some(head) => format!("[{shown}]({}/{}#L{})", head.url, linkable(&place.path), place.line),
+        Some(head) => format!("[{shown}]({}/{}#L{})", head.url(), linkable(&place.path), place.line),
         None => shown,
     };
     let saves = finding.saves.map(|range| format!(" – saves about {}/month", usd(range.expected))).unwrap_or_default();

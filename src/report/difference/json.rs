@@ -1,6 +1,6 @@
 use serde::Serialize;
 
-use super::{Difference, Team};
+use super::{Difference, Head, Team};
 use crate::pricing::{BeforeAfter, Change, Detail};
 use crate::report::json::{self, Bounds, Finding, finding};
 
@@ -76,7 +76,7 @@ pub(super) fn difference(it: &Difference) -> String {
     json::print(&Document {
         version: json::VERSION,
         base: &it.base,
-        url: it.head.as_ref().map(|head| head.url.as_str()),
+        url: it.head.as_ref().map(Head::url),
         notes: &it.notes,
         cost: Cost {
             rented: sum(&it.delta.rented),

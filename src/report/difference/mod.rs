@@ -37,9 +37,23 @@ pub struct Difference<'a> {
 }
 
 /// The commit under review, for links.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Head {
-    /// Address of the repository's files at the commit, without a slash at the end.
-    pub url: String,
+    url: String,
+}
+
+impl Head {
+    /// The address of the repository's files at the commit; nothing in it could end a link in Markdown.
+    pub fn new(url: &str) -> Option<Head> {
+        let plain = |c: char| c.is_ascii_alphanumeric() || "-._~/%:@+=,".contains(c);
+        let is_web = url.starts_with("https://") || url.starts_with("http://");
+        (is_web && url.chars().all(plain)).then(|| Head { url: url.trim_end_matches('/').to_owned() })
+    }
+
+    /// Without a slash at the end.
+    pub(super) fn url(&self) -> &str {
+        &self.url
+    }
 }
 
 /// What the gate decided, and which setting made it.

@@ -25,7 +25,7 @@ pub(in crate::report) fn team(resource: &Resource) -> Option<&str> {
         let mut entries = resource.labels.entries.iter();
         entries.find_map(|(key, value)| value.value().filter(|_| plain(key) == **wanted))
     };
-    KEYS.iter().find_map(|key| named(key)).map(AsRef::as_ref).filter(|team: &&str| !team.trim().is_empty())
+    KEYS.iter().find_map(named).map(AsRef::as_ref).filter(|team: &&str| !team.trim().is_empty())
 }
 
 /// The teams of both states, what changes most first. What is rented counts; where nothing is, what pods ask for.

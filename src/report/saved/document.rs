@@ -237,3 +237,40 @@ impl From<SavedSum> for BeforeAfter {
         BeforeAfter { before: sum.before.into(), after: sum.after.into() }
     }
 }
+
+/// Words of our own are printed as they are: what stands in their place must be such a word. Somebody else may have
+/// written the file.
+fn check(words: &[&str]) -> Result<(), String> {
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | ' ');
+    match words.iter().find(|word| word.len() > 100 || !word.chars().all(plain)) {
+        Some(word) => {
+            let word: String = word.chars().take(40).collect();
+            Err(format!("`{}` is no word of gpulint", word.escape_debug()))
+        }
+        None => Ok(()),
+    }
+}
+
+impl SavedFinding {
+    fn check(&self) -> Result<(), String> {
+        check(&[&self.rule, &self.group, &self.layer])
+    }
+}
+
+impl CheckDocument {
+    pub(super) fn check(&self) -> Result<(), String> {
+        check(&[&self.catalog.as_of])?;
+        self.undetermined.iter().try_for_each(|it| check(&[&it.rule]))?;
+        self.findings.iter().try_for_each(SavedFinding::check)
+    }
+}
+
+impl DifferenceDocument {
+    pub(super) fn check(&self) -> Result<(), String> {
+        self.catalog.iter().try_for_each(|it| check(&[&it.as_of]))?;
+        self.undetermined.iter().try_for_each(|it| check(&[&it.rule]))?;
+        self.changes.iter().flat_map(|it| &it.details).try_for_each(|it| check(&[&it.what]))?;
+        let findings = [&self.new, &self.unchanged, &self.fixed, &self.accepted];
+        findings.into_iter().flatten().try_for_each(SavedFinding::check)
+    }
+}

@@ -55,7 +55,7 @@ pub struct Compared {
     unchanged: usize,
     teams: Vec<Team>,
     base: String,
-    url: Option<String>,
+    head: Option<Head>,
     notes: Vec<String>,
     verdict: Verdict,
 }
@@ -76,9 +76,11 @@ pub fn saved(text: &str) -> Result<Saved, String> {
     let wrong = |error: serde_json::Error| error.to_string();
     if kind.changes.is_some() {
         let document: DifferenceDocument = serde_json::from_str(text).map_err(wrong)?;
+        document.check()?;
         Ok(Saved::Difference(Box::new(document.read())))
     } else if kind.findings.is_some() {
         let document: CheckDocument = serde_json::from_str(text).map_err(wrong)?;
+        document.check()?;
         Ok(Saved::Check(Box::new(document.read())))
     } else {
         Err("it is a report of neither `gpulint check` nor `gpulint diff`".to_owned())
@@ -122,7 +124,7 @@ impl Compared {
             fixed: self.before.findings.iter().collect(),
             teams: self.teams.clone(),
             base: self.base.clone(),
-            head: self.url.clone().map(|url| Head { url }),
+            head: self.head.clone(),
             notes: self.notes.clone(),
             verdict: self.verdict.clone(),
         }
@@ -365,7 +367,7 @@ impl DifferenceDocument {
             unchanged,
             teams: self.teams.into_iter().map(team).collect(),
             base: self.base,
-            url: self.url,
+            head: self.url.as_deref().and_then(Head::new),
             notes: self.notes,
             verdict: Verdict { blocked: self.blocked, setting: self.decided_by },
         }

@@ -263,7 +263,15 @@ fn a_quiet_report_writes_no_first_comment() {
     fs::write(build.directory.join("report.json"), command.output().unwrap().stdout).unwrap();
     assert!(told(&build.run(&["github", "--report", "report.json"])).starts_with("no comment needed"));
     assert_eq!(github.bodies().len(), 0);
-    for (text, message) in [("{}", "no report of gpulint"), ("[", "no report"), ("{\"version\": 2}", "of version 2")] {
+    let report = fs::read_to_string(build.directory.join("report.json")).unwrap();
+    let hostile = report.replace("\"as_of\": \"", "\"as_of\": \"](https://evil)");
+    assert_ne!(hostile, report);
+    for (text, message) in [
+        (hostile.as_str(), "is no word of gpulint"),
+        ("{}", "no report of gpulint"),
+        ("[", "no report"),
+        ("{\"version\": 2}", "of version 2"),
+    ] {
         fs::write(build.directory.join("report.json"), text).unwrap();
         let output = build.run(&["github", "--report", "report.json"]);
         assert_eq!(output.status.code(), Some(2));

@@ -35,6 +35,7 @@ mod policy;
 mod price;
 mod prices;
 mod progress;
+mod render;
 mod rules;
 mod secrets;
 mod session;

@@ -80,10 +80,6 @@ impl Place {
         fs::read_to_string(self.directory.join(file)).unwrap()
     }
 
-    pub(crate) fn directory(&self) -> &Path {
-        &self.directory
-    }
-
     /// What the program prints in this directory; it must have been able to do its work.
     pub(crate) fn stdout(&self, arguments: &[&str]) -> String {
         let mut command = Command::new(env!("CARGO_BIN_EXE_gpulint"));

@@ -11,7 +11,7 @@ use std::collections::HashSet;
 use super::{Format, Report, Room, Style};
 use crate::catalog::{Money, MoneyRange};
 use crate::decide::Decided;
-use crate::pricing::{BeforeAfter, Change, Delta};
+use crate::pricing::{BeforeAfter, Change, ChangeKind, Delta};
 use crate::source::Date;
 pub(super) use teams::team;
 pub use teams::{Team, teams};
@@ -103,9 +103,13 @@ pub fn comment_on_change(difference: &Difference, room: Room) -> String {
 }
 
 impl<'a> Difference<'a> {
-    /// There is nothing that would be worth a first comment.
+    /// There is nothing that would be worth a first comment: at most, things have another name or place.
     pub fn is_quiet(&self) -> bool {
-        self.is_nothing()
+        !self.has_findings_to_tell() && self.delta.visible().all(|change| change.kind == ChangeKind::Moved)
+    }
+
+    fn has_findings_to_tell(&self) -> bool {
+        !self.new.is_empty() || !self.fixed.is_empty() || !self.accepted.is_empty()
     }
 
     /// New findings: what fails before what does not, then the most money.
@@ -121,8 +125,7 @@ impl<'a> Difference<'a> {
 
     /// Neither cost nor findings changed.
     pub(super) fn is_nothing(&self) -> bool {
-        let is_told = !self.new.is_empty() || !self.fixed.is_empty() || !self.accepted.is_empty();
-        !is_told && self.delta.visible().next().is_none()
+        !self.has_findings_to_tell() && self.delta.visible().next().is_none()
     }
 
     fn address(&self, change: &Change) -> &str {

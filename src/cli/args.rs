@@ -95,6 +95,9 @@ pub(super) struct Price {
     /// Hours of the planned run
     #[arg(long, requires = "run")]
     pub(super) hours: Option<f64>,
+    /// The day to judge ages by, for repeatable runs [default: today]
+    #[arg(long, value_name = "YYYY-MM-DD")]
+    pub(super) today: Option<Date>,
     /// `embedded`, `cached` (with what `gpulint catalog update` brought), or a CSV file of your own [default: cached]
     #[arg(long, value_name = "embedded|cached|FILE")]
     pub(super) prices: Option<PathBuf>,

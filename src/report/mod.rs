@@ -36,7 +36,7 @@ pub use format::Format;
 pub use json::inspect;
 pub use notes::{Note, notes};
 pub use paths::Paths;
-pub use price::price;
+pub use price::{Prices, price};
 pub use room::Room;
 pub use saved::{Compared, Saved, State, saved};
 pub use suggestion::{Suggestion, suggestion};

@@ -49,6 +49,15 @@ pub(super) static BILL: LazyLock<Records> = LazyLock::new(|| {
             hourly: MONEY.holds(), "One of them for an hour, as it is bought." => |asking, id| money(asking, id, Sum::Hourly);
             monthly_if: SCENARIOS.holds(), "A month, bought in another way." => |_, id| SCENARIOS.value(id);
             status: Type::Text, "priced, estimated, unpriced or unasked." => |asking, id| Value::text(status(asking.item(id)));
+            disks: MONEY.holds(), "Disks of all of them for a month, billed beside them." => |asking, id| money(asking, id, Sum::Disks);
+            stranded: Type::Double, "Accelerators that nobody can use beside one pod, for want of CPUs or memory." => |asking, id| match asking.item(id) {
+                Some(item) => Value::Double(item.stranded),
+                None => Value::Absent,
+            };
+            stale: Type::Flag, "The price is older than prices of its kind may be." => |asking, id| match asking.item(id) {
+                Some(item) => Value::Flag(item.stale.is_some()),
+                None => Value::Absent,
+            };
             hours_per_month: Type::Double, "Hours of a month that are billed." => |asking, id| match asking.item(id) {
                 Some(item) => Value::Double(item.hours_per_month),
                 None => Value::Absent,
@@ -65,6 +74,8 @@ pub(super) static TOTAL: LazyLock<Records> = LazyLock::new(|| {
         rows! {
             rented: MONEY.holds(), "All machines for a month." => |asking, id| money(asking, id, Sum::Rented);
             requested: MONEY.holds(), "All that pods ask for, for a month; a part of the machines." => |asking, id| money(asking, id, Sum::Requested);
+            disks: MONEY.holds(), "Disks of all machines for a month, billed beside them." => |asking, id| money(asking, id, Sum::AllDisks);
+            stale: Type::Integer, "Resources whose price is older than prices of its kind may be." => |asking, _| Value::Integer(asking.world.bill.stale as i64);
             unpriced: Type::Integer, "Resources without a price." => |asking, _| Value::Integer(asking.world.bill.unpriced as i64);
         },
     )
@@ -99,6 +110,8 @@ pub(super) enum Sum {
     Reserved3y,
     Smallest,
     Saves,
+    Disks,
+    AllDisks,
     Rented,
     Requested,
     RentedMore,
@@ -107,7 +120,7 @@ pub(super) enum Sum {
     RequestedBefore,
 }
 
-const SUMS: [Sum; 14] = [
+const SUMS: [Sum; 16] = [
     Sum::Monthly,
     Sum::Hourly,
     Sum::OnDemand,
@@ -116,6 +129,8 @@ const SUMS: [Sum; 14] = [
     Sum::Reserved3y,
     Sum::Smallest,
     Sum::Saves,
+    Sum::Disks,
+    Sum::AllDisks,
     Sum::Rented,
     Sum::Requested,
     Sum::RentedMore,
@@ -133,6 +148,7 @@ pub(super) fn money(asking: &Asking<'_>, id: u32, sum: Sum) -> Value {
     let status = asking.item(id).map(|item| &item.status);
     unknown_price(match (sum, status) {
         (Sum::Monthly | Sum::Hourly, Some(Status::Unpriced(why))) => why,
+        (Sum::Disks, _) => "no disks are known",
         (Sum::Spot, _) => "no price on spot is known",
         (Sum::Reserved1y | Sum::Reserved3y, _) => "no reserved price is known",
         _ => "no price is known",
@@ -160,6 +176,8 @@ fn range(asking: &Asking<'_>, id: u32, sum: Sum) -> Option<MoneyRange> {
         Sum::Reserved3y => if_bought(Scenario::Reserved3y),
         Sum::Smallest => smallest(asking, id),
         Sum::Saves => asking.saves,
+        Sum::Disks => Some(item?.attached.as_ref()?.monthly),
+        Sum::AllDisks => Some(asking.world.bill.attached),
         Sum::Rented => Some(asking.world.bill.rented),
         Sum::Requested => Some(asking.world.bill.requested),
         Sum::RentedMore => Some(asking.world.delta?.rented.difference()),

@@ -28,11 +28,17 @@ pub(super) struct Session {
     pub(super) config: Config,
     pub(super) settings: Settings,
     pub(super) paths: Paths,
+    /// Relative to the repository, where there is one.
+    hosted_paths: Paths,
     /// The day that dates are compared with.
     pub(super) today: Date,
     /// The directories and files that were named, as paths of the tree.
     pub(super) named: Vec<String>,
     pub(super) root: PathBuf,
+    /// The running directory, as a path of the tree; the root where it lies outside.
+    pub(super) here: String,
+    /// What may be read.
+    pub(super) allowed: Vec<PathBuf>,
     /// Findings that were accepted all at once.
     pub(super) baseline: Baseline,
     /// The place of that file in the tree, whether or not it is there.
@@ -137,8 +143,11 @@ impl Session {
             files: found.files,
             skipped: found.skipped,
             paths: place.paths(),
+            hosted_paths: place.hosted_paths(),
             named: place.named.iter().filter_map(|path| place.in_tree(path)).collect(),
             root: place.root.clone(),
+            here: place.in_tree(&place.here).unwrap_or_default(),
+            allowed: place.allowed.clone(),
             baseline: Baseline::default(),
             baseline_path: config.text("baseline").map_or(beside_settings, |(path, _)| path.to_owned()),
             files_of_settings: sources.count(),
@@ -165,9 +174,12 @@ impl Session {
             config: self.config.clone(),
             settings: self.settings.clone(),
             paths: self.paths.clone(),
+            hosted_paths: self.hosted_paths.clone(),
             today: self.today,
             named: self.named.clone(),
             root: self.root.clone(),
+            here: self.here.clone(),
+            allowed: self.allowed.clone(),
             skipped: Vec::new(),
             wrong_rules: Vec::new(),
             allow_empty: self.allow_empty,
@@ -233,8 +245,17 @@ impl Session {
             Some(request) => self.analyze_rendered(request),
         };
         analysis.inventory.skipped.extend(self.skipped.iter().cloned());
+        let told: BTreeSet<String> = analysis.inventory.skipped.iter().map(|it| it.path.clone()).collect();
+        analysis.inventory.skipped.extend(self.refused().filter(|it| !told.contains(&it.path)));
         analysis.inventory.skipped.sort();
         analysis
+    }
+
+    /// Files that were found and could not be read: pipes, links that lead nowhere, what is too large or may not be read.
+    fn refused(&self) -> impl Iterator<Item = Skipped> {
+        let refused = self.sources.refused().into_iter();
+        let found = refused.filter(|(path, _)| self.files.binary_search(path).is_ok());
+        found.map(|(path, why)| Skipped { path, reason: why.to_string() })
     }
 
     fn analyze_rendered(&self, request: &render::Request) -> Analysis {
@@ -261,6 +282,7 @@ impl Session {
         Report {
             sources: &self.sources,
             paths: &self.paths,
+            hosted_paths: &self.hosted_paths,
             inventory: &analysis.inventory,
             bill: &analysis.bill,
             findings,
@@ -297,7 +319,7 @@ impl Session {
 
 impl Session {
     /// Text without accelerators was checked; text that is neither Terraform nor Kubernetes was not.
-    fn was_anything_checked(&self, analysis: &Analysis) -> bool {
+    pub(super) fn was_anything_checked(&self, analysis: &Analysis) -> bool {
         let named = |file: &&String| self.only.as_ref().is_none_or(|only| only.contains(*file));
         let mut files = self.files.iter().filter(named);
         let inventory = &analysis.inventory;
@@ -351,13 +373,17 @@ impl Found {
 
     fn below(&mut self, directory: &Path, place: &Place) -> Vec<String> {
         let mut files = Vec::new();
-        for path in discover::below(directory) {
+        let found = discover::below(directory);
+        let shown = |path: &Path| path.strip_prefix(&place.root).unwrap_or(path).to_string_lossy().into_owned();
+        for (path, reason) in found.odd {
+            self.skipped.push(Skipped { path: shown(&path), reason: reason.to_owned() });
+        }
+        for path in found.files {
             match place.in_tree(&path) {
                 Some(file) => files.push(file),
-                None => self.skipped.push(Skipped {
-                    path: path.strip_prefix(&place.root).unwrap_or(&path).to_string_lossy().into_owned(),
-                    reason: "its name is no UTF-8".to_owned(),
-                }),
+                None => {
+                    self.skipped.push(Skipped { path: shown(&path), reason: "its name is no UTF-8".to_owned() });
+                }
             }
         }
         files

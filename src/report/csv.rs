@@ -1,7 +1,7 @@
 //! Rows for spreadsheets.
 
 use super::Report;
-use super::escape::one_line;
+use super::escape::{one_line, shortened};
 use crate::catalog::MoneyRange;
 use crate::inventory::{Fact, Key, Range, Resource};
 use crate::pricing::Status;
@@ -101,9 +101,12 @@ fn dollars(range: Option<MoneyRange>) -> [String; 3] {
     }
 }
 
+/// Spreadsheets cut cells at 32,767 characters.
+const LONGEST_CELL: usize = 30_000;
+
 /// A cell. Spreadsheets run what begins like a formula.
 fn text(text: &str) -> String {
-    let text = one_line(text);
+    let text = shortened(&one_line(text), LONGEST_CELL);
     let text = if text.starts_with(['=', '+', '-', '@']) { format!("'{text}") } else { text };
     if text.contains([',', '"', '\'']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text }
 }

@@ -132,6 +132,13 @@ impl Sources {
         self
     }
 
+    /// Files that were asked for and could not be read, and why.
+    pub fn refused(&self) -> Vec<(String, ReadError)> {
+        let files = self.read_lock();
+        let refused = files.by_path.iter().filter_map(|(path, read)| Some((path.clone(), read.clone().err()?)));
+        refused.collect()
+    }
+
     /// How many files were read so far.
     pub fn count(&self) -> usize {
         self.read_lock().all.len()

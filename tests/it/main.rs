@@ -4,11 +4,15 @@
 
 mod action;
 mod arrows;
+mod bases;
 mod broken_pages;
+mod changes;
 mod ci_docs;
 mod cli;
 mod docs;
+mod examples;
 mod explain;
+mod faults;
 mod fences;
 mod fit;
 mod fit_cases;

@@ -63,6 +63,14 @@ impl Snippet {
     }
 }
 
+impl Snippet {
+    /// The place, where the text itself is not known.
+    pub(super) fn place_of_unknown_text(&self) -> Option<String> {
+        let is_blank = self.text.trim().is_empty();
+        is_blank.then(|| format!("{}:{}:{}", self.path, self.line, self.column))
+    }
+}
+
 impl SourceCode for Snippet {
     fn read_span<'a>(
         &'a self,

@@ -210,6 +210,7 @@ fn compare_saved(arguments: &Diff, before: &report::State, mut after: report::St
         bill: later.bill,
         fit: &[],
         today: Some(session.today),
+        catalog: None,
         delta: Some(&change),
     };
     let judgement = rules.judge_change(&world);

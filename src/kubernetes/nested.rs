@@ -1,9 +1,7 @@
 //! YAML inside a scalar of YAML: values and settings that an object carries as text.
 
-use crate::inventory::programs::Setting;
 use crate::source::{Sources, Span};
 
-use super::containers;
 use super::tree::{Data, Entry, Node};
 use super::yaml;
 

@@ -1,6 +1,6 @@
 //! Rows applied to objects: an object becomes groups of pods and groups of machines, each with its facts.
 
-use crate::inventory::{Fact, Key, Origin, Range, Resource, Value, programs};
+use crate::inventory::{Fact, Key, Origin, Range, Resource, Value};
 use crate::source::{Sources, Span};
 
 use super::chart;

@@ -1,9 +1,7 @@
-//! YAML inside a scalar of YAML: values and settings that an object carries as text.
+//! YAML inside a scalar of YAML: values that an object carries as text.
 
-use crate::inventory::programs::Setting;
 use crate::source::{Sources, Span};
 
-use super::containers;
 use super::tree::{Data, Entry, Node};
 use super::yaml;
 
@@ -45,29 +43,6 @@ fn placed(node: &Node, span: Span, depth: usize) -> Node {
                 value: placed(&entry.value, span, depth + 1),
             };
             Node::map(span, entries.iter().map(placed).collect())
-        }
-    }
-}
-
-/// The leaves of a tree, as the reader of programs takes them.
-pub(super) fn settings(node: &Node) -> Vec<Setting> {
-    let mut all = Vec::new();
-    gather(node, "", 0, &mut all);
-    all
-}
-
-fn gather(node: &Node, path: &str, depth: usize, out: &mut Vec<Setting>) {
-    if depth > DEEPEST {
-        return;
-    }
-    match &node.data {
-        Data::Scalar { .. } => out.push(Setting { path: path.to_owned(), value: containers::word(node) }),
-        Data::List(items) => items.iter().for_each(|item| gather(item, path, depth + 1, out)),
-        Data::Map(entries) => {
-            for entry in entries.iter() {
-                let dot = if path.is_empty() { "" } else { "." };
-                gather(&entry.value, &format!("{path}{dot}{}", entry.key), depth + 1, out);
-            }
         }
     }
 }

@@ -41,12 +41,12 @@ pub(super) struct Row {
     pub scales: Option<Scales>,
     /// It holds for other objects.
     pub relates: Option<Relates>,
+    /// Settings of a program that stand in no container.
+    #[serde(default)]
+    pub settings: Vec<Told>,
     /// Values of a chart, or text that holds them, which say what the chart asks for.
     #[serde(default)]
     pub values: Vec<Path>,
-    /// Text that holds the settings of a program.
-    #[serde(default)]
-    pub settings: Vec<Path>,
     #[serde(default)]
     pub facts: Facts,
     #[serde(default)]
@@ -55,6 +55,15 @@ pub(super) struct Row {
     pub holds: Vec<Holds>,
     #[serde(default)]
     pub machines: Vec<Machines>,
+}
+
+/// Settings of a program: a mapping, or a text that holds one.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Told {
+    pub at: Path,
+    /// By its name in the table of programs; settings that several programs share are read where it is missing.
+    pub program: Option<String>,
 }
 
 /// Pods that an object creates.

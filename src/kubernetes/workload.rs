@@ -1,6 +1,6 @@
 //! Rows applied to objects: an object becomes groups of pods and groups of machines, each with its facts.
 
-use crate::inventory::{Fact, Key, Origin, Range, Resource, Value, programs};
+use crate::inventory::{Fact, Key, Origin, Range, Resource, Value};
 use crate::source::{Sources, Span};
 
 use super::chart;
@@ -14,6 +14,7 @@ use super::object::Object;
 use super::path::{Match, Path};
 use super::pod::Pod;
 use super::resource;
+use super::settings;
 use super::sources;
 use super::table::{Borrows, Holds, KINDS, Pods, Row};
 use super::tree::Node;
@@ -102,13 +103,7 @@ impl Reader<'_, '_> {
             generic::collect(object, above, out);
             return;
         };
-        let mut above = around(object, row, above);
-        for text in row.settings.iter().filter_map(|path| path.first(object.root)) {
-            let settings = nested::read(self.sources, text).map(|root| nested::settings(&root)).unwrap_or_default();
-            for (key, fact) in programs::recognize_settings(None, &settings) {
-                fill(&mut above.facts, key, fact);
-            }
-        }
+        let above = around(object, row, above);
         for pods in &row.pods {
             pods_of(object, pods, &above, out);
         }
@@ -229,6 +224,9 @@ fn around(object: &Object<'_>, row: &Row, above: &Above) -> Above {
     let mut above = above.clone();
     let root = Match::root(object.root);
     for (key, fact) in sources::facts(&row.facts, object.root, &Path::default(), &root, object.head) {
+        fill(&mut above.facts, key, fact);
+    }
+    for (key, fact) in settings::facts(&row.settings, object.root) {
         fill(&mut above.facts, key, fact);
     }
     if row.template && above.depth == 0 {

@@ -1,4 +1,4 @@
-//! YAML inside a scalar of YAML: values and settings that an object carries as text.
+//! YAML inside a scalar of YAML: values that an object carries as text.
 
 use crate::source::{Sources, Span};
 

@@ -131,6 +131,7 @@ impl Session {
                 terraform: terraform_options(input, &place)?,
                 pricing: super::prices::settings(&config, today),
                 catalog: settings::catalog(input, &sources, &config, &place)?,
+                declaring_labels: settings::declaring_labels(&config),
                 today: Some(today),
                 ..Settings::default()
             },

@@ -234,6 +234,8 @@ keys! {
     ExpertParallel "expert_parallel" Integer;
     /// Pods or machines that together run one copy of the model.
     GroupSize "group_size" Integer;
+    /// What finds further machines for one copy of the model, beside those that the text gives it: ray.
+    Spread "spread" Text;
     /// Training: full, lora or qlora.
     Method "method" Text;
     /// Training: adamw, adamw8bit, lion, adafactor, ...

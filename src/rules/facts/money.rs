@@ -5,6 +5,7 @@ use std::sync::LazyLock;
 use super::table::{Records, rows};
 use super::{Asking, End, kinds, unknown_price};
 use crate::catalog::{Money, MoneyRange};
+use crate::fit::Alternative;
 use crate::pricing::{HOURS_PER_MONTH, Item, Scenario, Status};
 use crate::rules::cel::{Type, Value};
 
@@ -108,7 +109,7 @@ pub(super) enum Sum {
     Spot,
     Reserved1y,
     Reserved3y,
-    Smallest,
+    Instead(Alternative),
     Saves,
     Disks,
     AllDisks,
@@ -120,14 +121,18 @@ pub(super) enum Sum {
     RequestedBefore,
 }
 
-const SUMS: [Sum; 16] = [
+const SUMS: [Sum; 20] = [
     Sum::Monthly,
     Sum::Hourly,
     Sum::OnDemand,
     Sum::Spot,
     Sum::Reserved1y,
     Sum::Reserved3y,
-    Sum::Smallest,
+    Sum::Instead(Alternative::Smallest),
+    Sum::Instead(Alternative::Quantized),
+    Sum::Instead(Alternative::Halved),
+    Sum::Instead(Alternative::Limited),
+    Sum::Instead(Alternative::Larger),
     Sum::Saves,
     Sum::Disks,
     Sum::AllDisks,
@@ -174,7 +179,7 @@ fn range(asking: &Asking<'_>, id: u32, sum: Sum) -> Option<MoneyRange> {
         Sum::Spot => if_bought(Scenario::Spot),
         Sum::Reserved1y => if_bought(Scenario::Reserved1y),
         Sum::Reserved3y => if_bought(Scenario::Reserved3y),
-        Sum::Smallest => smallest(asking, id),
+        Sum::Instead(which) => instead(asking, id, which),
         Sum::Saves => asking.saves,
         Sum::Disks => Some(item?.attached.as_ref()?.monthly),
         Sum::AllDisks => Some(asking.world.bill.attached),
@@ -187,11 +192,11 @@ fn range(asking: &Asking<'_>, id: u32, sum: Sum) -> Option<MoneyRange> {
     }
 }
 
-/// The smaller machine for as many hours, as often.
-fn smallest(asking: &Asking<'_>, id: u32) -> Option<MoneyRange> {
+/// Another machine for as many hours, as often.
+fn instead(asking: &Asking<'_>, id: u32, which: Alternative) -> Option<MoneyRange> {
     let resource = asking.world.inventory.resources.get(id as usize)?;
     let item = asking.item(id)?;
-    let choice = asking.world.fit.get(id as usize)?.value()?.smallest.as_ref()?;
+    let choice = asking.world.fit.get(id as usize)?.value()?.placed.value()?.instead.get(&which)?;
     let count = item.count.or(resource.count.value().copied())?;
     let hours = if item.hours_per_month > 0.0 { item.hours_per_month } else { HOURS_PER_MONTH };
     let monthly = |count: f64| choice.per_hour.times(hours * if count.is_finite() { count } else { 0.0 });

@@ -85,7 +85,10 @@ impl<'a> State<'a> {
                         format!("new {}", unpaired.entry(id).or_insert(next))
                     }
                 },
-                None => self.session.sources.path(finding.span.file),
+                None => match &finding.piece {
+                    Some(piece) => format!("{} {}", self.session.sources.path(finding.span.file), piece.address),
+                    None => self.session.sources.path(finding.span.file),
+                },
             };
             (finding.rule.clone(), about)
         };

@@ -317,6 +317,7 @@ fn terraform_options(input: &Input, place: &Place) -> Result<terraform::Options,
         workspace: input.workspace.clone(),
         named_roots: directories.filter_map(|path| place.in_tree(path)).collect(),
         modules_directory: None,
+        raw: false,
     })
 }
 

@@ -24,8 +24,7 @@ pub(super) fn verdicts(session: &Session, analysis: &mut Analysis) -> Vec<Decide
     };
     let mut decided = decide::decide(findings, &grounds).findings;
     decided.sort_by_cached_key(|it| {
-        let address =
-            it.finding.resource.and_then(|id| analysis.inventory.resources.get(id.0)).map(|it| it.address.clone());
+        let address = it.finding.address(&analysis.inventory).map(str::to_owned);
         (session.sources.locate(it.finding.span), it.finding.rule.clone(), address)
     });
     decided

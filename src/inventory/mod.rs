@@ -8,13 +8,15 @@ mod key;
 mod link;
 pub mod programs;
 mod purpose;
+mod raw;
 mod resource;
 
 pub use fact::{Fact, Known, Origin, Unknown};
 pub use key::{Key, Type, Value};
 pub use link::{infer_purposes, link_pools};
 pub use purpose::{Evidence, Says, production, purpose};
+pub use raw::{Data as RawData, MOST_VALUES, Raw, Tree};
 pub use resource::{
     CountedIn, FrontEnd, Inventory, Labels, Link, LinkKind, Purchase, Purpose, Range, Resource, ResourceId, Role,
-    Selector, Skipped, Taint,
+    Selector, Skipped, Taint, WantedObjects, WantedRaw,
 };

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use crate::diagnostic::{Diagnostic, Level};
+use crate::inventory::WantedObjects;
 use crate::source::{FileId, Sources};
 
 use super::chart;
@@ -29,13 +30,15 @@ pub(super) fn gather(
     sources: &Sources,
     paths: &[String],
     embedded: &[(FileId, String)],
+    wanted: &WantedObjects,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Vec<File> {
     let paths: BTreeSet<&String> = paths.iter().filter(|path| filter::is_manifest(path)).collect();
     let paths: Vec<&String> = paths.into_iter().collect();
+    let wanted = filter::Wanted::new(wanted);
     let looked: Vec<(&String, Matter)> = paths
         .par_iter()
-        .map(|&path| (path, sources.tree().read(path).map_or(Matter::Asks, |text| filter::look(&text))))
+        .map(|&path| (path, sources.tree().read(path).map_or(Matter::Asks, |text| wanted.look(&text))))
         .collect();
     let mut asking: BTreeSet<&String> =
         looked.iter().filter(|(_, matter)| *matter == Matter::Asks).map(|(path, _)| *path).collect();

@@ -5,6 +5,8 @@ use std::sync::{Arc, LazyLock};
 
 use regex::bytes::{Regex, RegexBuilder};
 
+use crate::inventory::WantedObjects;
+
 use super::devices::DEVICES;
 use super::table::KINDS;
 
@@ -33,7 +35,35 @@ pub(super) fn is_manifest(path: &str) -> bool {
     ENDINGS.iter().any(|ending| path.ends_with(ending)) && !NOT.iter().any(|ending| path.ends_with(ending))
 }
 
-pub(super) fn look(text: &[u8]) -> Matter {
+/// The kinds that rules look at as they are written, whatever they ask for.
+pub(super) struct Wanted {
+    kinds: Option<Regex>,
+}
+
+impl Wanted {
+    pub(super) fn new(objects: &WantedObjects) -> Self {
+        let kinds = match objects {
+            WantedObjects::None | WantedObjects::OfResources => None,
+            // a list may hold any kind
+            WantedObjects::Kinds(kinds) => {
+                let names: Vec<String> = kinds.iter().map(|kind| regex::escape(kind)).collect();
+                of_kinds(&names.iter().map(String::as_str).chain([r"\w*List"]).collect::<Vec<_>>())
+            }
+            WantedObjects::All => Regex::new(r#"(?m)^[ \t{-]*["']?kind["']?[ \t]*:"#).ok(),
+        };
+        Wanted { kinds }
+    }
+
+    pub(super) fn look(&self, text: &[u8]) -> Matter {
+        match look(text) {
+            Matter::Asks => Matter::Asks,
+            _ if self.kinds.as_ref().is_some_and(|kinds| kinds.is_match(text)) => Matter::Asks,
+            other => other,
+        }
+    }
+}
+
+fn look(text: &[u8]) -> Matter {
     let found = |words: &Option<Regex>| words.as_ref().is_none_or(|words| words.is_match(text));
     if found(&WORDS) || found(&KIND_WORDS) {
         Matter::Asks

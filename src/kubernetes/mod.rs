@@ -21,6 +21,7 @@ mod object;
 mod path;
 mod pod;
 mod quantity;
+mod raw;
 mod request;
 mod resource;
 mod scalar;
@@ -37,7 +38,7 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use crate::inventory::{Inventory, Skipped};
+use crate::inventory::{Inventory, Skipped, WantedObjects};
 use crate::source::{FileId, Sources, Span};
 
 use index::Index;
@@ -48,7 +49,10 @@ use yaml::Stream;
 
 /// What the command line gives beside the files.
 #[derive(Debug, Clone, Default)]
-pub struct Options {}
+pub struct Options {
+    /// Which manifests are wanted as they are, for rules about any kind.
+    pub objects: WantedObjects,
+}
 
 /// What was read.
 #[derive(Debug, Default)]
@@ -59,9 +63,9 @@ pub struct Reading {
 }
 
 /// Reads manifests; `embedded` are manifests inside Terraform, with the address of the resource that carries them.
-pub fn read(sources: &Sources, paths: &[String], embedded: &[(FileId, String)], _options: &Options) -> Reading {
+pub fn read(sources: &Sources, paths: &[String], embedded: &[(FileId, String)], options: &Options) -> Reading {
     let mut reading = Reading::default();
-    let files = files::gather(sources, paths, embedded, &mut reading.inventory.diagnostics);
+    let files = files::gather(sources, paths, embedded, &options.objects, &mut reading.inventory.diagnostics);
     let parsed: Vec<Parsed> = files.into_par_iter().map(|file| Parsed::new(sources, file)).collect();
     let index = Index::new(parsed.iter().map(|it| (it.file.id, it.file.path.clone(), it.roots().collect())));
     let mut found = read_all(&parsed, &index);
@@ -70,6 +74,11 @@ pub fn read(sources: &Sources, paths: &[String], embedded: &[(FileId, String)], 
     claims::share(&mut found);
     versions::mark(&mut found);
     for file in parsed {
+        if options.objects != WantedObjects::None && !file.file.joined_only {
+            for document in &file.stream.documents {
+                raw::of(&document.root, document.span, file.inferred.as_ref(), &mut reading.inventory.objects);
+            }
+        }
         reading.inventory.diagnostics.extend(file.stream.diagnostics);
         reading.inventory.skipped.extend(file.skipped);
         reading.comments.extend(file.stream.comments);

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::cel::{self, About, Budget, Host, Read, Unknown, Value};
-use super::facts::{self, Asking};
+use super::facts::Asking;
 use super::page::{LooksAt, Match, Page};
 
 /// What a condition comes to.
@@ -22,15 +22,17 @@ pub(super) fn evaluate(page: &Page, asking: &Asking<'_>) -> Verdict {
     let mut unknown = None;
     for wanted in &page.matches {
         match accepts(wanted, asking) {
-            Answer::Yes => reads.push(read(asking, wanted.fact)),
+            Answer::Yes => reads.push(asking.read(wanted.fact)),
             Answer::No => return Verdict::No,
             Answer::Unknown(why) => unknown = Some(Unknown::or_weightier(unknown, why)),
         }
     }
-    if let Some(when) = &page.when {
-        let mut budget = match page.looks_at {
-            LooksAt::Resource => Budget::standard(),
-            LooksAt::Repository | LooksAt::Text => Budget::for_many(asking.world.inventory.resources.len()),
+    let inventory = asking.world.inventory;
+    for when in &page.when {
+        let many = page.raw.everything() || matches!(page.looks_at, LooksAt::Repository | LooksAt::Text);
+        let mut budget = match many {
+            false => Budget::standard(),
+            true => Budget::for_many(inventory.resources.len() + inventory.objects.len() + inventory.blocks.len()),
         };
         let evaluation = when.program.evaluate(asking, &mut budget);
         match evaluation.result {
@@ -55,10 +57,6 @@ pub(super) fn place(page: &Page, at: usize, message: &str) -> String {
     format!("line {line}: {message}")
 }
 
-fn read(asking: &Asking<'_>, field: usize) -> Read {
-    Read { record: cel::Handle { schema: facts::resource_schema(), id: asking.resource as u32 }, field }
-}
-
 enum Answer {
     Yes,
     No,
@@ -66,7 +64,7 @@ enum Answer {
 }
 
 fn accepts(wanted: &Match, asking: &Asking<'_>) -> Answer {
-    let Read { record, field } = read(asking, wanted.fact);
+    let Read { record, field } = asking.read(wanted.fact);
     let is_accepted = |value: &Value| wanted.accepts.iter().any(|accepted| cel::same(accepted, value));
     match asking.field(record, field) {
         Value::Absent => Answer::No,

@@ -16,9 +16,11 @@ mod settings;
 mod template;
 mod yaml;
 
+use std::sync::Arc;
+
 use crate::catalog::MoneyRange;
 use crate::diagnostic::Level;
-use crate::inventory::ResourceId;
+use crate::inventory::{Inventory, ResourceId};
 use crate::source::Span;
 
 pub use example::{Example, Expected, File, Marker, Surprise, compare, examples};
@@ -38,6 +40,8 @@ pub struct Finding {
     /// What acting on it may break.
     pub risk: Risk,
     pub resource: Option<ResourceId>,
+    /// What a rule about objects or blocks speaks of.
+    pub piece: Option<Piece>,
     pub span: Span,
     pub message: String,
     pub help: Option<String>,
@@ -46,6 +50,45 @@ pub struct Finding {
     pub related: Vec<(Span, String)>,
     /// The facts that the rule decided on.
     pub evidence: Vec<Evidence>,
+}
+
+/// An object or a block that is no resource with accelerators, or is looked at as if it were none.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Piece {
+    pub address: Arc<str>,
+    pub kind: Arc<str>,
+    pub span: Span,
+    pub body: Span,
+}
+
+/// What something is called and what it is, for reports.
+fn named<'a>(
+    resource: Option<ResourceId>,
+    piece: Option<&'a Piece>,
+    inventory: &'a Inventory,
+) -> Option<(&'a str, &'a str)> {
+    match (resource, piece) {
+        (Some(id), _) => inventory.resources.get(id.0).map(|it| (it.address.as_str(), it.kind.as_str())),
+        (None, Some(piece)) => Some((&piece.address, &piece.kind)),
+        (None, None) => None,
+    }
+}
+
+impl Finding {
+    /// The address and the kind of what it is about.
+    pub fn about<'a>(&'a self, inventory: &'a Inventory) -> Option<(&'a str, &'a str)> {
+        named(self.resource, self.piece.as_ref(), inventory)
+    }
+
+    pub fn address<'a>(&'a self, inventory: &'a Inventory) -> Option<&'a str> {
+        self.about(inventory).map(|(address, _)| address)
+    }
+}
+
+impl Undetermined {
+    pub fn address<'a>(&'a self, inventory: &'a Inventory) -> Option<&'a str> {
+        named(self.resource, self.piece.as_ref(), inventory).map(|(address, _)| address)
+    }
 }
 
 /// A fact that a rule decided on.
@@ -64,6 +107,7 @@ pub struct Evidence {
 pub struct Undetermined {
     pub rule: String,
     pub resource: Option<ResourceId>,
+    pub piece: Option<Piece>,
     pub span: Span,
     pub cause: String,
 }

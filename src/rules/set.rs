@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::diagnostic::{Diagnostic, Level};
+use crate::inventory::WantedRaw;
 use crate::source::Span;
 
 use super::facts::World;
@@ -13,6 +14,11 @@ use super::settings::{Override, PageText, Parameter, Settings};
 use super::{Broken, Confidence, Finding, Judgement};
 
 include!(concat!(env!("OUT_DIR"), "/pages.rs"));
+
+/// The names and texts of the built-in pages.
+pub(super) fn built_in() -> impl Iterator<Item = (&'static str, &'static str)> {
+    BUILT_IN.iter().map(|(path, text)| (path.rsplit('/').next().unwrap_or(path).trim_end_matches(".md"), *text))
+}
 
 /// The rules of a run.
 #[derive(Debug, Default)]
@@ -95,6 +101,15 @@ impl Rules {
         self.pages.iter().zip(&self.on).any(|(page, on)| page.name == name && *on)
     }
 
+    /// What the rules that are on look at beside facts.
+    pub fn raw(&self) -> WantedRaw {
+        let mut wanted = WantedRaw::default();
+        for page in self.pages.iter().zip(&self.on).filter(|(_, on)| **on).map(|(page, _)| page) {
+            wanted.add(&page.wanted_raw());
+        }
+        wanted
+    }
+
     /// What the rules that are on say.
     pub fn judge(&self, world: &World<'_>) -> Judgement {
         let pages: Vec<&Page> = self.pages.iter().zip(&self.on).filter(|(_, on)| **on).map(|(page, _)| page).collect();
@@ -113,6 +128,7 @@ impl Rules {
             confidence: Confidence::High,
             risk: page.risk,
             resource: None,
+            piece: None,
             span,
             message,
             help,

@@ -70,6 +70,14 @@ impl Template {
         Ok(Template { parts })
     }
 
+    /// What is computed in it.
+    pub(super) fn programs(&self) -> impl Iterator<Item = &Program> {
+        self.parts.iter().filter_map(|part| match part {
+            Part::Value(program, _) => Some(program),
+            Part::Text(_) => None,
+        })
+    }
+
     pub(super) fn render(&self, host: &dyn Host) -> Rendered {
         let mut rendered = Rendered { text: String::new(), missing: None, failure: None };
         let mut after_unknown_money = false;

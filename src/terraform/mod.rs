@@ -13,6 +13,7 @@ mod module;
 mod modules;
 mod number;
 mod parallel;
+mod raw;
 mod root;
 mod roots;
 mod rows;
@@ -45,6 +46,8 @@ pub struct Options {
     pub named_roots: Vec<String>,
     /// Where downloaded modules lie, beside `.terraform/modules` of each root.
     pub modules_directory: Option<String>,
+    /// Every block is wanted as it is, for rules about any type.
+    pub raw: bool,
 }
 
 /// What was read.
@@ -98,6 +101,9 @@ pub fn read(sources: &Sources, paths: &[String], options: &Options) -> Reading {
         reading.inventory.diagnostics.extend(root.diagnostics);
         reading.inventory.resources.extend(resources);
         reading.embedded.extend(embedded);
+        if options.raw {
+            reading.inventory.blocks.extend(raw::of(&root.blocks, FrontEnd::Terraform));
+        }
         reading.blocks.extend(root.blocks);
         let workspace = options.workspace.clone().unwrap_or_else(|| "default".into());
         reading.roots.push(Root { directory, variable_files: root.variable_files, workspace });

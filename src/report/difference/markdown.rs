@@ -138,7 +138,7 @@ fn fixed(text: &mut String, it: &Difference) {
     }
     let _ = writeln!(text, "<details><summary>{} fixed</summary>\n", count_of(it.fixed.len()));
     for decided in &it.fixed {
-        let resource = it.before.resource(decided.finding.resource).map_or("", |it| it.address.as_str());
+        let resource = decided.finding.address(it.before.inventory).unwrap_or_default();
         let _ = writeln!(text, "- {} {}", decided.finding.rule, code(&escape::shortened(resource, 200)));
     }
     text.push_str("\n</details>\n\n");

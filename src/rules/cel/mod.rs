@@ -25,6 +25,7 @@ mod types;
 mod value;
 
 use std::ops::Range;
+use std::sync::Arc;
 
 pub(super) use budget::Budget;
 pub(super) use check::{Meaning, Scope, Variable, never, same};
@@ -64,25 +65,37 @@ impl Problem {
 pub(super) struct Program {
     node: check::Node,
     pub(super) result: Type,
+    /// What it names, as far as names lead: `object.spec.replicas` is three.
+    pub(super) names: Vec<Vec<Arc<str>>>,
 }
 
 impl Program {
     pub(super) fn compile(text: &str, scope: &Scope<'_>) -> Result<Program, Problem> {
         let expression = parser::parse(text)?;
         let (node, result) = check::lower(&expression, scope, text)?;
-        Ok(Program { node, result })
+        let mut names = Vec::new();
+        syntax::names(&expression, &mut names);
+        Ok(Program { node, result, names })
     }
 
     /// Yields the number that a record stands for.
     #[must_use]
     pub(super) fn into_number(self) -> Program {
         let (node, result) = check::as_number(self.node, self.result);
-        Program { node, result }
+        Program { node, result, names: self.names }
     }
 
     pub(super) fn evaluate(&self, host: &dyn Host, budget: &mut Budget) -> Evaluation {
         eval::evaluate(&self.node, host, budget)
     }
+}
+
+/// The names that `a.b['c'][0]` consists of; an error where it is more than a path.
+pub(super) fn path(text: &str) -> Result<Vec<Arc<str>>, Problem> {
+    let expression = parser::parse(text)?;
+    syntax::path(&expression).ok_or_else(|| {
+        Problem::new(0..text.len(), "this is no path").with_help("write names: `object.metadata.labels['a/b']`")
+    })
 }
 
 /// A day such as `2026-11-21` as a point in time.

@@ -62,6 +62,13 @@ impl Value {
         Value::List(items.into_iter().collect())
     }
 
+    pub(in crate::rules) fn as_text(&self) -> Option<&str> {
+        match self {
+            Value::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+
     pub(in crate::rules) fn as_number(&self) -> Option<f64> {
         match self {
             Value::Integer(n) => Some(*n as f64),

@@ -1,6 +1,7 @@
 //! A page: the text of a rule, read and checked.
 
 mod expression;
+mod extends;
 mod fields;
 mod matching;
 
@@ -8,9 +9,10 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use crate::diagnostic::Level;
+use crate::inventory::{WantedObjects, WantedRaw};
 
 use super::cel::{self, Meaning, Program, Scope, Type, Value, Variable};
-use super::facts::{self, SeenBy, variable};
+use super::facts::{self, SeenBy};
 use super::nearest::nearest;
 use super::settings::{Parameter, Profile};
 use super::template::Template;
@@ -30,6 +32,8 @@ pub struct Page {
     pub since: String,
     pub profile: Profile,
     pub looks_at: LooksAt,
+    /// The built-in rule that this one is made of.
+    pub extends: Option<String>,
     pub parameters: Vec<Declared>,
     /// The page has no examples on purpose.
     pub untested: bool,
@@ -38,9 +42,13 @@ pub struct Page {
     /// Where the prose starts.
     pub prose: usize,
     pub(super) matches: Vec<Match>,
-    pub(super) when: Option<Expression>,
-    /// Facts to point at: the first that stands in the text.
-    pub(super) at: Vec<usize>,
+    /// All of them must hold.
+    pub(super) when: Vec<Expression>,
+    /// What to point at: the first that stands in the text.
+    pub(super) at: Vec<At>,
+    pub(super) raw: RawUse,
+    /// The parts of objects and blocks that it names.
+    pub(super) paths: Vec<facts::Path>,
     pub(super) related: Vec<usize>,
     pub(super) messages: Vec<Template>,
     pub(super) help: Vec<Template>,
@@ -52,10 +60,39 @@ pub struct Page {
 pub enum LooksAt {
     /// Each resource.
     Resource,
+    /// Each manifest, whatever it asks for.
+    Object,
+    /// Each Terraform block, whatever it is.
+    Block,
     /// All of them, once.
     Repository,
     /// Nothing: gpulint says it itself while it reads, and the page gives it a level and explains it.
     Text,
+}
+
+/// A place to point at.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum At {
+    /// Of the facts of what the rule looks at.
+    Fact(usize),
+    Part(facts::Path),
+}
+
+/// What a page looks at beside facts.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct RawUse {
+    /// The manifests of resources.
+    pub(super) object: bool,
+    pub(super) block: bool,
+    pub(super) objects: bool,
+    pub(super) blocks: bool,
+}
+
+impl RawUse {
+    /// It may look at each of them for each of them.
+    pub(super) fn everything(self) -> bool {
+        self.objects || self.blocks
+    }
 }
 
 /// A parameter of a page.
@@ -106,6 +143,7 @@ impl Page {
         let node = yaml::parse(&text[front.clone()])
             .map_err(|broken| vec![Mistake::new(shifted(broken.at, front.start), broken.message)])?;
         let mut fields = Fields::new(node, text, front.clone());
+        extends::inherit(&mut fields);
         let page = build(&mut fields, text, front.end, parameters);
         match page {
             Some(page) if fields.mistakes.is_empty() => Ok(page),
@@ -116,6 +154,21 @@ impl Page {
     /// The prose and the examples.
     pub fn body(&self) -> &str {
         self.text.get(self.prose..).unwrap_or_default()
+    }
+
+    /// What it looks at beside facts.
+    pub(super) fn wanted_raw(&self) -> WantedRaw {
+        let kinds =
+            self.matches.iter().find(|it| self.looks_at == LooksAt::Object && Some(it.fact) == facts::kind_of_object());
+        let named = kinds.map(|it| it.accepts.iter().filter_map(Value::as_text).map(str::to_owned).collect());
+        let objects = match (self.looks_at, named) {
+            _ if self.raw.objects => WantedObjects::All,
+            (LooksAt::Object, Some(kinds)) => WantedObjects::Kinds(kinds),
+            (LooksAt::Object, None) => WantedObjects::All,
+            _ if self.raw.object => WantedObjects::OfResources,
+            _ => WantedObjects::None,
+        };
+        WantedRaw { blocks: self.raw.block || self.raw.blocks, objects }
     }
 
     /// The first sentence of the prose.
@@ -159,14 +212,20 @@ fn shifted(at: Range<usize>, by: usize) -> Range<usize> {
 /// Builds what can be built, and notes everything that is wrong.
 fn build(fields: &mut Fields, text: &Arc<str>, prose: usize, given: &[(&str, &Parameter)]) -> Option<Page> {
     let name = fields.kebab("name");
-    let group = fields.kebab("group");
-    let layer = fields.choice("layer", &Layer::ALL.map(|it| (it.name(), it)), None);
-    let level = fields.choice("level", &Level::ALL.map(|it| (it.name(), it)), None);
-    let risk = fields.choice("risk", &Risk::ALL.map(|it| (it.name(), it)), None);
+    let group = if fields.has("group") { fields.kebab("group") } else { Some("governance".to_owned()) };
+    let layer = fields.choice("layer", &Layer::ALL.map(|it| (it.name(), it)), Some(Layer::Procurement));
+    let level = fields.choice("level", &Level::ALL.map(|it| (it.name(), it)), Some(Level::Warning));
+    let risk = fields.choice("risk", &Risk::ALL.map(|it| (it.name(), it)), Some(Risk::Low));
     let profile = fields.choice("profile", &Profile::ALL.map(|it| (it.name(), it)), Some(Profile::Standard));
     let looks_at = fields.choice(
         "for",
-        &[("resource", LooksAt::Resource), ("repository", LooksAt::Repository), ("text", LooksAt::Text)],
+        &[
+            ("resource", LooksAt::Resource),
+            ("object", LooksAt::Object),
+            ("block", LooksAt::Block),
+            ("repository", LooksAt::Repository),
+            ("text", LooksAt::Text),
+        ],
         Some(LooksAt::Resource),
     );
     let since = fields.text("since").unwrap_or_default();
@@ -176,9 +235,9 @@ fn build(fields: &mut Fields, text: &Arc<str>, prose: usize, given: &[(&str, &Pa
     let scope = scope(looks_at, &parameters, false);
     let told = self::scope(looks_at, &parameters, true);
     let matches = matching::read(fields, looks_at);
-    let when = fields.expression("when", &scope, Some(&Type::Flag));
+    let when = fields.conditions(&scope);
     let saves = fields.expression("saves", &scope, Some(&Type::Double));
-    let at = fields.facts("at");
+    let at = fields.places("at", looks_at);
     let related = fields.facts("related");
     let messages = fields.templates("message", &told);
     let help = fields.templates("help", &told);
@@ -187,11 +246,15 @@ fn build(fields: &mut Fields, text: &Arc<str>, prose: usize, given: &[(&str, &Pa
     if speaks && messages.is_empty() && !fields.has("message") {
         fields.missing("message");
     }
-    if speaks && when.is_none() && matches.is_empty() && !fields.has("when") && !fields.has("match") {
+    if speaks && when.is_empty() && matches.is_empty() && !fields.has("when") && !fields.has("match") {
         fields.missing("when");
     }
     fields.take("fix");
     fields.refuse_others();
+    let expressions = when.iter().chain(&saves).map(|it| &it.program);
+    let programs: Vec<&Program> =
+        expressions.chain(messages.iter().chain(&help).flat_map(Template::programs)).collect();
+    let (raw, paths) = raw_use(&programs, looks_at, &at);
     Some(Page {
         name: name?,
         group: group?,
@@ -201,7 +264,10 @@ fn build(fields: &mut Fields, text: &Arc<str>, prose: usize, given: &[(&str, &Pa
         since,
         profile: profile?,
         looks_at,
+        extends: fields.extended(),
         parameters,
+        raw,
+        paths,
         untested,
         text: text.clone(),
         prose: prose + FENCE.len(),
@@ -215,6 +281,34 @@ fn build(fields: &mut Fields, text: &Arc<str>, prose: usize, given: &[(&str, &Pa
     })
 }
 
+/// What programs look at beside facts, and which parts of it.
+fn raw_use(programs: &[&Program], looks_at: LooksAt, at: &[At]) -> (RawUse, Vec<facts::Path>) {
+    let mut used =
+        RawUse { object: looks_at == LooksAt::Object, block: looks_at == LooksAt::Block, ..RawUse::default() };
+    let mut paths = Vec::new();
+    let pointed = at.iter().filter_map(|at| match at {
+        At::Part(path) => Some(if path.is_object { "object" } else { "block" }),
+        At::Fact(_) => None,
+    });
+    let mut note = |name: &str| match name {
+        "object" => used.object = true,
+        "block" => used.block = true,
+        "objects" => used.objects = true,
+        "blocks" => used.blocks = true,
+        _ => {}
+    };
+    pointed.for_each(&mut note);
+    for names in programs.iter().flat_map(|program| &program.names) {
+        // `resource.object` and `it.block` name the same as `object` and `block`
+        names.iter().take(2).for_each(|name| note(name));
+        let names = if names.first().is_some_and(|name| &**name == "resource") { &names[1..] } else { names };
+        paths.extend(facts::Path::of(names));
+    }
+    paths.sort();
+    paths.dedup();
+    (used, paths)
+}
+
 /// What the expressions of a page may name.
 fn scope(looks_at: LooksAt, parameters: &[Declared], in_messages: bool) -> Scope<'static> {
     let mut values = cel::Map::default();
@@ -222,7 +316,7 @@ fn scope(looks_at: LooksAt, parameters: &[Declared], in_messages: bool) -> Scope
         values.set(&parameter.name, parameter.value.clone());
     }
     let seen = |by: SeenBy| match by {
-        SeenBy::Both => true,
+        SeenBy::Any => true,
         SeenBy::Messages => in_messages,
         SeenBy::Resource => looks_at == LooksAt::Resource,
         SeenBy::Repository => looks_at == LooksAt::Repository,
@@ -234,8 +328,7 @@ fn scope(looks_at: LooksAt, parameters: &[Declared], in_messages: bool) -> Scope
         .collect();
     let params = Value::Map(Arc::new(values));
     variables.push(Variable { name: "params", holds: Type::Any, stands_for: Meaning::Constant(params) });
-    let implied = (looks_at == LooksAt::Resource).then(|| (variable::RESOURCE, facts::resource_schema()));
-    Scope { variables, implied, unchecked: false }
+    Scope { variables, implied: facts::implied(looks_at), unchecked: false }
 }
 
 /// The parameters of the page, with what is given for them.

@@ -76,7 +76,14 @@ pub fn analyze(sources: &Sources, paths: &[String], settings: &Settings) -> Anal
     let left_out = pricing::complete(&mut inventory, &settings.catalog, &settings.pricing);
     let bill = pricing::bill(&inventory, &settings.catalog, &settings.pricing);
     let fits = fit::assess_all(&inventory, &bill, &settings.catalog, &settings.pricing);
-    let world = World { inventory: &inventory, bill: &bill, fit: &fits, today: settings.today };
+    let world = World {
+        inventory: &inventory,
+        bill: &bill,
+        fit: &fits,
+        today: settings.today,
+        catalog: &settings.catalog,
+        pricing: &settings.pricing,
+    };
     let judgement = settings.rules.judge(&world);
     let mut findings = judgement.findings;
     findings.extend(unreadable(&inventory, &settings.rules));
@@ -188,7 +195,7 @@ fn read(sources: &Sources, paths: &[String], settings: &Settings) -> Reading {
     let terraform::Reading { mut inventory, embedded, blocks, roots, mut comments } =
         terraform::read(sources, paths, &terraform::Options { raw: wanted.blocks, ..settings.terraform.clone() });
     let embedded: Vec<(FileId, String)> = embedded.into_iter().map(|it| (it.file, it.address)).collect();
-    let options = kubernetes::Options { objects: wanted.objects, ..settings.kubernetes.clone() };
+    let options = kubernetes::Options { objects: wanted.objects };
     let kubernetes = kubernetes::read(sources, paths, &embedded, &options);
     comments.extend(kubernetes.comments);
     let kubernetes = kubernetes.inventory;

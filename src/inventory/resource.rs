@@ -215,6 +215,8 @@ pub enum LinkKind {
 }
 
 impl LinkKind {
+    pub const ALL: [LinkKind; 4] = [LinkKind::Pool, LinkKind::Autoscaler, LinkKind::Stop, LinkKind::Settings];
+
     pub fn name(self) -> &'static str {
         match self {
             LinkKind::Pool => "pool",

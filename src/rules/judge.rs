@@ -3,6 +3,7 @@
 use std::cell::Cell;
 
 use crate::catalog::{Money, MoneyRange};
+use crate::fit::Market;
 use crate::inventory::{Origin, ResourceId};
 use crate::source::Span;
 
@@ -18,8 +19,9 @@ pub(super) fn judge(pages: &[&Page], world: &World<'_>, settings: &Settings) -> 
     let mut judgement = Judgement::default();
     let resources = &world.inventory.resources;
     let raws = Raws::new(world);
+    let market = Market::new(world.catalog, world.pricing);
     for page in pages {
-        let judge = Judge { page, world, settings, raws: &raws };
+        let judge = Judge { page, world, settings, raws: &raws, market: &market };
         let (subject, count) = match page.looks_at {
             LooksAt::Resource => (Subject::Resource, resources.len()),
             LooksAt::Object => (Subject::Object, world.inventory.objects.len()),
@@ -46,6 +48,7 @@ struct Judge<'a> {
     world: &'a World<'a>,
     settings: &'a Settings,
     raws: &'a Raws,
+    market: &'a Market<'a>,
 }
 
 /// One of the resources, objects or blocks; nothing where a rule is about everything.
@@ -58,6 +61,7 @@ impl Judge<'_> {
             world: self.world,
             settings: self.settings,
             raws: self.raws,
+            market: self.market,
             about: about.map_or(Subject::Resource, |(subject, _)| subject),
             resource: about.map_or(0, |(_, place)| place),
             end: Cell::new(End::Expected),

@@ -7,22 +7,28 @@
 //! (`false && unknown` is false) and carries its cause. `Absent` is what the text does not say: it behaves as null that
 //! never fails: equal to nothing but null, every test of it is false, and what is computed from it is absent again.
 
+mod address;
 mod budget;
 mod check;
 mod eval;
+mod format_names;
 mod functions;
 mod lexer;
 mod literal;
+mod location;
 mod macros;
 mod map;
+mod opaque;
 mod operators;
 mod parser;
+mod quantity;
 mod syntax;
 #[cfg(test)]
 mod tests;
 mod time;
 mod types;
 mod value;
+mod version;
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -30,7 +36,9 @@ use std::sync::Arc;
 pub(super) use budget::Budget;
 pub(super) use check::{Meaning, Scope, Variable, never, same};
 pub(super) use eval::{Evaluation, Host, Read};
+pub(super) use functions::Ask;
 pub(super) use map::{Key, Map};
+pub(super) use operators::Fault;
 pub(super) use types::{Field, Schema, Type};
 pub(super) use value::{About, Handle, Unknown, Value};
 

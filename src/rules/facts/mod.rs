@@ -1,5 +1,6 @@
 //! The vocabulary of pages: one table of what may be named, which answers too, and which `gpulint facts` prints.
 
+mod ask;
 mod derived;
 mod fit;
 mod money;
@@ -11,14 +12,14 @@ mod table;
 use std::cell::Cell;
 use std::sync::Arc;
 
-use crate::catalog::MoneyRange;
-use crate::fit::Assessment;
+use crate::catalog::{Catalog, MoneyRange};
+use crate::fit::{Assessment, Market};
 use crate::inventory::{self, Fact, Inventory, Origin, Resource};
-use crate::pricing::{Bill, Item};
+use crate::pricing::{self, Bill, Item};
 use crate::source::{Date, Span};
 
 use super::Settings;
-use super::cel::{self, About, Handle, Host, Read, Schema, Type, Unknown, Value};
+use super::cel::{self, About, Ask, Budget, Fault, Handle, Host, Read, Schema, Type, Unknown, Value};
 use super::page::LooksAt;
 use super::{format, template};
 use money::{MONEY, Sum, TOTAL};
@@ -36,6 +37,9 @@ pub struct World<'a> {
     /// One for each resource, in the same order; absent where no model is declared.
     pub fit: &'a [Fact<Assessment>],
     pub today: Option<Date>,
+    /// What pages may ask about beside the resources.
+    pub catalog: &'a Catalog,
+    pub pricing: &'a pricing::Settings,
 }
 
 /// Who is asked about, and how money is to be read.
@@ -43,6 +47,7 @@ pub(super) struct Asking<'a> {
     pub(super) world: &'a World<'a>,
     pub(super) settings: &'a Settings,
     pub(super) raws: &'a Raws,
+    pub(super) market: &'a Market<'a>,
     pub(super) about: Subject,
     /// The number of what is asked about.
     pub(super) resource: usize,
@@ -206,6 +211,10 @@ impl Host for Asking<'_> {
             Some(Answer::Computed(compute)) => compute(self, record.id),
             None => Value::Absent,
         }
+    }
+
+    fn ask(&self, what: Ask, given: &[Value], budget: &mut Budget) -> Result<Value, Fault> {
+        ask::ask(self, what, given, budget)
     }
 }
 

@@ -1,4 +1,5 @@
-//! Turns the tables of `pricing/`, and the frozen ones that examples and tests see, into blocks of sorted rows.
+//! Turns the tables of `pricing/`, and the frozen ones that examples and tests see, into blocks of sorted rows,
+//! and the rows and pages that readers and rules go by into what needs no parsing at start-up.
 
 #![allow(clippy::print_stdout, reason = "this is how a build script talks to cargo")]
 #![allow(unreachable_pub, dead_code, reason = "the format is shared with the library")]
@@ -9,6 +10,8 @@ mod format;
 mod models;
 #[path = "build/pages.rs"]
 mod pages;
+#[path = "build/rows.rs"]
+mod rows;
 
 use std::error::Error;
 use std::fs;
@@ -24,11 +27,12 @@ const OTHER: &[&str] = &["models"];
 fn main() -> Result<(), Box<dyn Error>> {
     let root = PathBuf::from(std::env::var("CARGO_MANIFEST_DIR")?);
     let out = PathBuf::from(std::env::var("OUT_DIR")?);
-    for watched in ["pricing", "tests/catalog", "src/catalog", "build", "build.rs"] {
+    for watched in ["pricing", "tests/catalog", "src/catalog", "src/terraform/rows/like.rs", "build", "build.rs"] {
         println!("cargo::rerun-if-changed={watched}");
     }
     models::write(&root.join("pricing/models.csv"), &out.join("models.rs"))?;
     pages::write(&root.join("rules"), &out.join("pages.rs"))?;
+    rows::write(&root, &out)?;
     let tables = tables_of(&root.join("pricing"))?;
     write_block(&out.join("catalog.bin"), &tables)?;
     let mut frozen: Vec<_> = tables.into_iter().filter(|table| SHARED.contains(&table.stem.as_str())).collect();

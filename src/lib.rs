@@ -81,6 +81,7 @@ pub fn analyze(sources: &Sources, paths: &[String], settings: &Settings) -> Anal
         bill: &bill,
         fit: &fits,
         today: settings.today,
+        delta: None,
         catalog: &settings.catalog,
         pricing: &settings.pricing,
     };

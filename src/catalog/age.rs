@@ -60,8 +60,7 @@ impl Catalog {
     /// Date of the newest price.
     pub fn as_of(&self) -> &str {
         let blocks = [self.refreshed.as_ref(), Some(&self.block)].into_iter().flatten();
-        let dates = blocks.flat_map(|block| block.table("prices").rows()).map(super::quote::date_of_row);
-        dates.max().unwrap_or_default()
+        blocks.flat_map(|block| block.table("prices").distinct(super::quote::DATE)).max().unwrap_or_default()
     }
 
     /// The ages of what lookups find, by class.

@@ -247,7 +247,12 @@ pub(super) const SCHEMAS: &[Schema] = &[
 
 impl Schema {
     pub(super) fn row_width(&self) -> usize {
-        self.columns.iter().map(|(_, kind)| width(*kind)).sum()
+        self.begin(self.columns.len())
+    }
+
+    /// Where a column begins in a row.
+    pub(super) fn begin(&self, column: usize) -> usize {
+        self.columns.iter().take(column).map(|(_, kind)| width(*kind)).sum()
     }
 }
 

@@ -160,19 +160,33 @@ impl Catalog {
         found
     }
 
-    /// The machines with accelerators among these names, in their order; a name may be a pattern such as `g5.*`.
+    /// The machines with accelerators among these names, in their order; a name may be a pattern such as `g5.*`, which
+    /// stands for all that it covers, the cheapest first.
     pub fn machines_among(&self, provider: &str, names: &[&str]) -> Vec<Machine<'_>> {
         let mut found: Vec<Machine<'_>> = Vec::new();
         for name in names {
             if name.contains('*') {
-                let all =
-                    self.machines().filter(|it| it.provider.eq_ignore_ascii_case(provider) && covers(name, &it.name));
-                found.extend(all);
+                found.extend(self.covered(provider, name));
             } else {
                 found.extend(self.machine(provider, name));
             }
         }
         found
+    }
+
+    fn covered(&self, provider: &str, pattern: &str) -> Vec<Machine<'_>> {
+        let region = self.base_region(provider);
+        // Azure names its families without what all of their sizes begin with.
+        let is_short = provider.eq_ignore_ascii_case("azure") && !covers("Standard_*", pattern);
+        let family = format!("Standard_{}*", pattern.trim_end_matches(['*', '.']));
+        let pattern = if is_short { &family } else { pattern };
+        let is_one = |it: &Machine<'_>| it.provider.eq_ignore_ascii_case(provider) && covers(pattern, &it.name);
+        let mut all: Vec<_> = self.machines().filter(is_one).collect();
+        all.sort_by_cached_key(|machine| {
+            let price = self.quote(machine, region).and_then(|quote| quote.on_demand.or(quote.spot));
+            (price.is_none(), price, machine.name.to_string())
+        });
+        all
     }
 
     /// The providers that have prices, sorted.

@@ -336,10 +336,8 @@ fn region_of(mut row: Cells<'_>) -> &str {
     row.text()
 }
 
-/// The date of the on-demand price of a row.
-pub(super) fn date_of_row(row: Cells<'_>) -> &str {
-    read_quote(row).as_of
-}
+/// The column of `prices` with the date of the on-demand price.
+pub(super) const DATE: usize = 11;
 
 fn read_quote(mut row: Cells<'_>) -> Quote<'_> {
     let (_provider, _machine, region, _accelerator) = (row.text(), row.text(), row.text(), row.text());

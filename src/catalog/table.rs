@@ -85,6 +85,16 @@ impl<'c> Table<'c> {
         (0..self.len).map(move |index| self.row(index))
     }
 
+    /// The different texts of a column. Equal texts stand in the pool once.
+    pub(super) fn distinct(self, column: usize) -> impl Iterator<Item = &'c str> {
+        let before = self.schema.begin(column);
+        let rows = self.rows.chunks_exact(self.width).filter_map(move |row| row.get(before..));
+        let mut places: Vec<&[u8]> = rows.filter_map(|row| row.get(..4)).collect();
+        places.sort_unstable();
+        places.dedup();
+        places.into_iter().map(move |bytes| Cells { pool: self.pool, bytes }.text())
+    }
+
     /// The rows whose first columns are these, whatever their case. Only for tables that are sorted by text.
     pub(super) fn range(self, keys: &[&str]) -> Range<usize> {
         debug_assert!(keys.len() <= self.schema.keys);

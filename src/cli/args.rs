@@ -43,6 +43,12 @@ pub(super) enum Verb {
     /// The rules
     #[command(subcommand)]
     Rules(RulesVerb),
+    /// What is suppressed, by whom, until when
+    #[command(subcommand)]
+    Suppressions(SuppressionsVerb),
+    /// Accept what is found today, so that only what is new counts
+    #[command(subcommand)]
+    Baseline(BaselineVerb),
     /// The words that a page of rules may use
     Facts {
         #[command(flatten)]
@@ -166,6 +172,38 @@ pub(super) enum RulesVerb {
 }
 
 #[derive(Debug, Subcommand)]
+pub(super) enum SuppressionsVerb {
+    /// Every suppression, with its reason and its last day
+    List {
+        #[command(flatten)]
+        input: Box<Input>,
+        /// Only those that end within so many days: 14d
+        #[arg(long, value_name = "DAYS", value_parser = days)]
+        within: Option<i64>,
+        #[command(flatten)]
+        output: Box<Output>,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum BaselineVerb {
+    /// Write a baseline of everything that is found
+    Create(Box<Accepting>),
+    /// Write it anew; what was in it keeps its day
+    Update(Box<Accepting>),
+    /// Take out what is no longer found
+    Prune(Box<Accepting>),
+}
+
+#[derive(Debug, Args)]
+pub(super) struct Accepting {
+    #[command(flatten)]
+    pub(super) input: Input,
+    #[command(flatten)]
+    pub(super) selection: Selection,
+}
+
+#[derive(Debug, Subcommand)]
 pub(super) enum Config {
     /// Each value in force and where it comes from
     Show(Box<Input>),
@@ -179,6 +217,9 @@ pub(super) enum Config {
 pub(super) struct Check {
     #[command(flatten)]
     pub(super) input: Input,
+    /// Write a comment into the files that suppresses each finding, with this reason
+    #[arg(long, value_name = "REASON", conflicts_with_all = ["formats", "outputs", "policy_ref"])]
+    pub(super) add_ignore: Option<String>,
     #[command(flatten)]
     pub(super) selection: Selection,
     #[command(flatten)]
@@ -202,6 +243,9 @@ pub(super) struct Selection {
     /// A directory with pages of your own rules
     #[arg(long, value_name = "DIR")]
     pub(super) rules: Vec<PathBuf>,
+    /// Tell again what the baseline accepts
+    #[arg(long)]
+    pub(super) no_baseline: bool,
 }
 
 /// What makes a run fail.
@@ -278,6 +322,9 @@ pub(super) struct Input {
     /// The file of settings [default: the nearest gpulint.toml up to the repository's root]
     #[arg(long, value_name = "FILE")]
     pub(super) config: Option<PathBuf>,
+    /// Text that stands at a path of the tree instead of what is there.
+    #[arg(skip)]
+    pub(super) given: Vec<(String, Vec<u8>)>,
     /// Paths that are named for another reason than to be checked.
     #[arg(skip)]
     pub(super) beside: Vec<PathBuf>,
@@ -352,9 +399,14 @@ impl Arguments {
             Some(Verb::Inspect(inspect)) => &mut inspect.output,
             Some(Verb::Price(price)) => &mut price.output,
             Some(Verb::Fit(fit)) => &mut fit.output,
-            Some(Verb::Facts { output } | Verb::Rules(RulesVerb::List { output, .. })) => output,
             Some(
-                Verb::Explain(_)
+                Verb::Facts { output }
+                | Verb::Rules(RulesVerb::List { output, .. })
+                | Verb::Suppressions(SuppressionsVerb::List { output, .. }),
+            ) => output,
+            Some(
+                Verb::Baseline(_)
+                | Verb::Explain(_)
                 | Verb::Catalog(_)
                 | Verb::Config(_)
                 | Verb::Completions { .. }
@@ -379,6 +431,12 @@ fn files_url(text: &str) -> Result<String, String> {
         return Err("expected https://HOST/PATH without spaces, brackets and quotes".to_owned());
     }
     Ok(text.trim_end_matches('/').to_owned())
+}
+
+/// `14d`, or `14`
+fn days(text: &str) -> Result<i64, String> {
+    let number = text.trim_end_matches('d').parse::<u32>();
+    number.map(i64::from).map_err(|_| "write it as 14d".to_owned())
 }
 
 fn level(name: &str) -> Result<Level, String> {

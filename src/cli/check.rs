@@ -1,10 +1,13 @@
 use super::args::Check;
 use super::gate::Gate;
 use super::session::Session;
-use super::{Failure, Outcome, output};
+use super::{Failure, Outcome, add_ignore, output};
 use crate::report::{self, Format};
 
 pub(super) fn run(arguments: &Check) -> Result<Outcome, Failure> {
+    if let Some(reason) = &arguments.add_ignore {
+        return add_ignore::run(arguments, reason);
+    }
     let session = Session::judging(&arguments.input, &arguments.selection)?;
     let (analysis, mut findings) = session.judge();
     let gate = Gate::of(&arguments.threshold, &session.config);

@@ -12,13 +12,18 @@ use crate::decide::{self, Decided};
 use crate::inventory::ResourceId;
 use crate::pricing::{ChangeKind, Delta, Side, delta};
 use crate::report::{self, Difference, Format, Head, Verdict};
+use crate::rules::World;
 
 pub(super) fn run(arguments: &Diff) -> Result<Outcome, Failure> {
     let mut head = Session::judging(&arguments.input, &arguments.selection)?;
     let mut notes = Vec::new();
     let base = earlier(arguments, &mut head, &mut notes)?;
     let gate = Gate::of(&arguments.threshold, &head.config);
-    let (base, head) = (State::of(&base, &gate)?, State::of(&head, &gate)?);
+    let (before, mut after) = (base.analyze_all(), head.analyze_all());
+    demand_whole(&base)?;
+    let change = delta(side(&base, &before), side(&head, &after));
+    judge_change(&head, &mut after, &change);
+    let (base, head) = (State::of(&base, before, &gate), State::of(&head, after, &gate));
     let delta = delta(base.side(), head.side());
     let compared = decide::compare(base.identities(Some), head.identities(|id| earlier_self(&delta, id)));
     let (new, unchanged, fixed) =
@@ -45,6 +50,36 @@ pub(super) fn run(arguments: &Diff) -> Result<Outcome, Failure> {
     if base.session.files.is_empty() { Ok(head.session.outcome(&head.analysis)) } else { Ok(Outcome::Passed) }
 }
 
+fn side<'a>(session: &'a Session, analysis: &'a Analysis) -> Side<'a> {
+    Side { sources: &session.sources, inventory: &analysis.inventory, bill: &analysis.bill }
+}
+
+/// What rules say about the change as a whole, as findings of its later state.
+fn judge_change(head: &Session, after: &mut Analysis, delta: &Delta) {
+    let world = World {
+        inventory: &after.inventory,
+        bill: &after.bill,
+        fit: &after.fits,
+        today: Some(head.today),
+        delta: Some(delta),
+        catalog: &head.settings.catalog,
+        pricing: &head.settings.pricing,
+    };
+    let judgement = head.settings.rules.judge_change(&world);
+    after.findings.extend(judgement.findings);
+    after.undetermined.extend(judgement.undetermined);
+    after.broken_rules.extend(judgement.failures);
+}
+
+/// A base of which parts are missing would make everything in them look new.
+fn demand_whole(base: &Session) -> Result<(), Failure> {
+    match base.missing() {
+        None => Ok(()),
+        Some(missing) => Err(Failure::new(format!("this partial clone does not hold `{missing}` of the base"))
+            .with_help("fetch the base as a whole: git fetch --refetch --no-filter origin")),
+    }
+}
+
 /// One state of the tree, read and judged.
 struct State<'a> {
     session: &'a Session,
@@ -53,18 +88,15 @@ struct State<'a> {
 }
 
 impl<'a> State<'a> {
-    fn of(session: &'a Session, gate: &Gate) -> Result<State<'a>, Failure> {
-        let (analysis, mut findings) = session.judge();
-        if let Some(missing) = session.missing() {
-            return Err(Failure::new(format!("this partial clone does not hold `{missing}` of the base"))
-                .with_help("fetch the base as a whole: git fetch --refetch --no-filter origin"));
-        }
+    fn of(session: &'a Session, analysis: Analysis, gate: &Gate) -> State<'a> {
+        let (analysis, decision) = session.decide(analysis);
+        let mut findings = decision.findings;
         findings.retain(|decided| gate.shows(decided));
-        Ok(State { session, analysis, findings })
+        State { session, analysis, findings }
     }
 
     fn side(&self) -> Side<'_> {
-        Side { sources: &self.session.sources, inventory: &self.analysis.inventory, bill: &self.analysis.bill }
+        side(self.session, &self.analysis)
     }
 
     /// Those that nobody has accepted.

@@ -3,7 +3,9 @@
 //! One file a verb. A verb reads its input through a `session`, asks the spine in `lib.rs` and hands a report to
 //! `output`. Nothing below this room prints.
 
+mod add_ignore;
 mod args;
+mod baseline;
 mod blocks;
 mod cache;
 mod catalog;
@@ -35,6 +37,7 @@ mod progress;
 mod rules;
 mod session;
 mod settings;
+mod suppressions;
 mod verdicts;
 
 use std::process::ExitCode;
@@ -87,6 +90,8 @@ fn run(arguments: Arguments) -> Result<Outcome, Failure> {
         Some(Verb::Explain(explain)) => explain::run(&explain),
         Some(Verb::Fit(fit)) => fit::run(&fit),
         Some(Verb::Rules(verb)) => rules::run(&verb),
+        Some(Verb::Suppressions(verb)) => suppressions::run(&verb),
+        Some(Verb::Baseline(verb)) => baseline::run(&verb),
         Some(Verb::Facts { output }) => facts::run(&output),
         Some(Verb::Config(verb)) => config::run(&verb),
         Some(Verb::Completions { shell }) => completions::run(shell),

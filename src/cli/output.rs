@@ -68,9 +68,12 @@ fn colors_are_welcome() -> bool {
 }
 
 /// Writes a file as a whole or not at all.
-fn save(path: &Path, text: &str) -> Result<(), Failure> {
+pub(super) fn save(path: &Path, text: &str) -> Result<(), Failure> {
     let failed = |error: io::Error| Failure::new(format!("`{}` cannot be written: {error}", path.display()));
-    let special = fs::metadata(path).is_ok_and(|it| !it.is_file());
+    // A link stays a link, and a pipe or a device is written to as it is.
+    let path = &path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let before = fs::metadata(path).ok();
+    let special = before.as_ref().is_some_and(|it| !it.is_file());
     let Some(name) = path.file_name().filter(|_| !special) else {
         return fs::write(path, text).map_err(failed);
     };
@@ -78,7 +81,8 @@ fn save(path: &Path, text: &str) -> Result<(), Failure> {
     hidden.push(name);
     hidden.push(format!(".{}", std::process::id()));
     let beside = path.with_file_name(hidden);
-    fs::write(&beside, text).and_then(|()| fs::rename(&beside, path)).map_err(|error| {
+    let keep = || before.map_or(Ok(()), |it| fs::set_permissions(&beside, it.permissions()));
+    fs::write(&beside, text).and_then(|()| keep()).and_then(|()| fs::rename(&beside, path)).map_err(|error| {
         let _ = fs::remove_file(&beside);
         failed(error)
     })

@@ -10,7 +10,7 @@ use super::policy::PolicyTree;
 use super::progress::Progress;
 use super::{Failure, Outcome, clock, discover, output, settings, verdicts};
 use crate::config::Config;
-use crate::decide::Decided;
+use crate::decide::{Baseline, Decided, Decision};
 use crate::diagnostic::Diagnostic;
 use crate::inventory::Skipped;
 use crate::report::{Paths, Report};
@@ -32,6 +32,12 @@ pub(super) struct Session {
     /// The directories and files that were named, as paths of the tree.
     pub(super) named: Vec<String>,
     pub(super) root: PathBuf,
+    /// Findings that were accepted all at once.
+    pub(super) baseline: Baseline,
+    /// The place of that file in the tree, whether or not it is there.
+    pub(super) baseline_path: String,
+    /// Files that were read before anything was checked: the settings and what they name.
+    files_of_settings: usize,
     skipped: Vec<Skipped>,
     /// What is wrong with pages of rules and with settings about them.
     wrong_rules: Vec<Diagnostic>,
@@ -68,6 +74,10 @@ impl Session {
         let (rules, wrong) = settings::rules(&session.sources, &session.config, selection, &place)?;
         session.settings.rules = Arc::new(rules);
         session.wrong_rules = wrong;
+        if !selection.no_baseline {
+            session.baseline = settings::baseline(&session.sources, &session.baseline_path, &place)?;
+        }
+        session.files_of_settings = session.sources.count();
         Ok(session)
     }
 
@@ -93,10 +103,14 @@ impl Session {
         let tree = DiskTree::new(place.root.clone(), place.allowed.clone());
         let mut tree = PolicyTree::of(input, &place, tree)?;
         let settings_file = settings::find(input, &place, &tree)?;
+        let beside_settings = settings::baseline_path(settings_file.as_deref(), &place, &tree);
         if let Some((name, text)) = piped {
             found.files.push(name.clone());
             found.only.insert(name.clone());
             tree = tree.with_given(name, text);
+        }
+        for (path, text) in &input.given {
+            tree = tree.with_given(path.clone(), text.clone());
         }
         found.files.sort();
         found.files.dedup();
@@ -118,6 +132,9 @@ impl Session {
             paths: place.paths(),
             named: place.named.iter().filter_map(|path| place.in_tree(path)).collect(),
             root: place.root.clone(),
+            baseline: Baseline::default(),
+            baseline_path: config.text("baseline").map_or(beside_settings, |(path, _)| path.to_owned()),
+            files_of_settings: sources.count(),
             allow_empty: input.allow_empty,
             today,
             wrong_rules: Vec::new(),
@@ -131,7 +148,10 @@ impl Session {
     /// The same settings on another state of the same tree.
     pub(super) fn at(&self, tree: impl Tree + 'static, files: Vec<String>) -> Session {
         Session {
-            sources: Sources::new(tree),
+            sources: Sources::new(tree).with_files_of(&self.sources, self.files_of_settings),
+            files_of_settings: self.files_of_settings,
+            baseline: self.baseline.clone(),
+            baseline_path: self.baseline_path.clone(),
             files,
             only: self.only.clone(),
             config: self.config.clone(),
@@ -177,13 +197,27 @@ impl Session {
 
     /// What was decided about each finding in the files that were named, in the order of files and lines.
     pub(super) fn judge(&self) -> (Analysis, Vec<Decided>) {
-        let mut analysis = self.analyze_all();
-        let mut findings = verdicts::verdicts(self, &mut analysis);
-        self.limit(&mut analysis, &mut findings);
-        (analysis, findings)
+        let (analysis, decision) = self.judge_all();
+        (analysis, decision.findings)
     }
 
-    fn analyze_all(&self) -> Analysis {
+    /// The same, with the suppressions that were met.
+    pub(super) fn judge_all(&self) -> (Analysis, Decision) {
+        self.decide(self.analyze_all())
+    }
+
+    /// What is decided about the findings of an analysis.
+    pub(super) fn decide(&self, mut analysis: Analysis) -> (Analysis, Decision) {
+        let mut decision = verdicts::verdicts(self, &mut analysis);
+        self.limit(&mut analysis, &mut decision.findings);
+        if let Some(only) = &self.only {
+            decision.suppressions.retain(|it| only.contains(&self.sources.path(it.span.file)));
+        }
+        (analysis, decision)
+    }
+
+    /// Everything, before anything is decided about it and left out.
+    pub(super) fn analyze_all(&self) -> Analysis {
         let _progress = Progress::start(self.files.len());
         let mut analysis = crate::analyze(&self.sources, &self.files, &self.settings);
         analysis.inventory.skipped.extend(self.skipped.iter().cloned());

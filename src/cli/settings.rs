@@ -6,10 +6,11 @@ use super::policy::PolicyTree;
 use super::{Failure, output, prices};
 use crate::catalog::Catalog;
 use crate::config::{self, Config};
+use crate::decide::{self, Baseline};
 use crate::diagnostic::{Diagnostic, Level};
 use crate::report::{self, Paths, Style};
 use crate::rules::{self, Override, PageText, Parameter, Profile, Rules};
-use crate::source::{Sources, Span};
+use crate::source::{self, ReadError, Sources, Span};
 
 /// The file of settings for what was named: given by hand, or the nearest one up to the repository's root.
 pub(super) fn find(input: &Input, place: &Place, tree: &PolicyTree) -> Result<Option<String>, Failure> {
@@ -61,6 +62,34 @@ pub(super) fn load(sources: &Sources, path: Option<&str>, place: &Place) -> Resu
     }
     let what = format!("`{}` cannot be used", place.paths().show(path));
     Err(refused(sources, &place.paths(), &wrong, &what).with_help("`gpulint config schema` lists every setting"))
+}
+
+/// Where the baseline lies if no setting says so: beside the settings, else at the top of what is read.
+pub(super) fn baseline_path(settings: Option<&str>, place: &Place, tree: &PolicyTree) -> String {
+    let inside = |directory: &str| match directory {
+        "" => decide::BASELINE.to_owned(),
+        directory => format!("{directory}/{}", decide::BASELINE),
+    };
+    match settings {
+        Some(settings) => inside(source::parent(settings)),
+        None => {
+            let top = place.allowed.first().and_then(|top| place.in_tree(top)).unwrap_or_default();
+            tree.file(inside(&top))
+        }
+    }
+}
+
+/// Reads it, if it is there.
+pub(super) fn baseline(sources: &Sources, path: &str, place: &Place) -> Result<Baseline, Failure> {
+    let failed = |why: String| {
+        Failure::new(format!("`{}` cannot be used: {why}", place.paths().show(path)))
+            .with_help("`gpulint baseline create` writes a new one")
+    };
+    match sources.open(path) {
+        Ok(file) => Baseline::read(&sources.text(file)).map_err(failed),
+        Err(ReadError::Missing) => Ok(Baseline::default()),
+        Err(error) => Err(failed(error.to_string())),
+    }
 }
 
 /// The catalog that `--prices` names, with the user's own prices laid over it.

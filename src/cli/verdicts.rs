@@ -1,13 +1,17 @@
+use std::collections::BTreeMap;
+
 use super::session::Session;
 use crate::Analysis;
 use crate::config::Suppress;
-use crate::decide::{self, Configured, Decided, Grounds};
+use crate::decide::{self, Configured, Decision, Grounds, View};
+use crate::report::Paths;
+use crate::source::{self, Span};
 
 /// What was decided about each finding, in the order of files and lines.
-pub(super) fn verdicts(session: &Session, analysis: &mut Analysis) -> Vec<Decided> {
+pub(super) fn verdicts(session: &Session, analysis: &mut Analysis) -> Decision {
     let configured = session.config.rules();
     let fixed = configured.iter().filter(|rule| rule.ignorable == Some(false));
-    let fixed = fixed.map(|rule| (rule.name.to_owned(), rule.span)).collect();
+    let fixed: BTreeMap<String, Span> = fixed.map(|rule| (rule.name.to_owned(), rule.span)).collect();
     let modules = analysis.blocks.iter().filter(|block| block.keyword == "module");
     let calls: Vec<_> = modules.map(|block| (block.span, block.address.clone())).collect();
     let findings = std::mem::take(&mut analysis.findings);
@@ -22,12 +26,27 @@ pub(super) fn verdicts(session: &Session, analysis: &mut Analysis) -> Vec<Decide
         require_reason: session.config.flag("require-reason").unwrap_or(false),
         today: session.today,
     };
-    let mut decided = decide::decide(findings, &grounds).findings;
-    decided.sort_by_cached_key(|it| {
+    let mut decision = decide::decide(findings, &grounds);
+    let show = paths_of_baseline(session);
+    session.baseline.apply(&mut decision, &view(session, analysis, &show), |rule| fixed.contains_key(rule));
+    decision.findings.sort_by_cached_key(|it| {
         let address = it.finding.address(&analysis.inventory).map(str::to_owned);
         (session.sources.locate(it.finding.span), it.finding.rule.clone(), address)
     });
-    decided
+    decision
+}
+
+/// How a baseline names files: relative to its own directory.
+pub(super) fn paths_of_baseline(session: &Session) -> impl Fn(&str) -> String {
+    let directory = source::parent(&session.baseline_path);
+    // The baseline of another commit lies beside the tree, under the name of that commit.
+    let directory = directory.split_once(':').map_or(directory, |(_, inside)| inside.trim_start_matches('/'));
+    let paths = Paths::seen_from(directory);
+    move |path| paths.show(path)
+}
+
+pub(super) fn view<'a>(session: &'a Session, analysis: &'a Analysis, show: &'a dyn Fn(&str) -> String) -> View<'a> {
+    View { sources: &session.sources, inventory: &analysis.inventory, bill: &analysis.bill, show }
 }
 
 fn configured_suppression(it: &Suppress) -> Configured {

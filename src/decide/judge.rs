@@ -1,7 +1,7 @@
 use super::cover::Target;
 use super::gather::Suppression;
 use super::{Complaints, Decided, Grounds, Listed, Suppressed};
-use crate::rules::Finding;
+use crate::rules::{Finding, LooksAt};
 
 /// Finds for each finding the suppression that covers it, and the suppressions that nothing needs any more.
 pub(super) fn judge(
@@ -49,12 +49,17 @@ fn tell(suppression: &Suppression, counts: &[usize], grounds: &Grounds, complain
         return;
     }
     for ((rule, span), count) in suppression.rules.iter().zip(counts) {
-        if *count == 0 && grounds.rules.is_on(rule) {
+        if *count == 0 && grounds.rules.is_on(rule) && !waits_for_a_change(grounds, rule) {
             let message = format!("nothing here needs `{rule}` to be ignored");
             let span = if matches!(suppression.target, Target::Annotated { .. }) { suppression.span } else { *span };
             complaints.stale(message, "remove it", span);
         }
     }
+}
+
+/// A rule about a change is silent where nothing is compared; that says nothing about what silences it.
+fn waits_for_a_change(grounds: &Grounds, rule: &str) -> bool {
+    grounds.rules.page(rule).is_some_and(|page| page.looks_at == LooksAt::Change)
 }
 
 impl Suppression {

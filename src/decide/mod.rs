@@ -3,6 +3,7 @@
 //! A suppression is a comment, an annotation of a manifest or an entry of the configuration. All of them become one
 //! type, and one function says whether it covers a finding. What is wrong with a suppression is a finding itself.
 
+mod baseline;
 mod compare;
 mod cover;
 mod fingerprint;
@@ -17,6 +18,7 @@ use crate::inventory::Inventory;
 use crate::rules::{Finding, Rules};
 use crate::source::{Date, Sources, Span};
 
+pub use baseline::{Baseline, FILE_NAME as BASELINE, View};
 pub use compare::{Compared, compare};
 pub use fingerprint::fingerprints;
 

@@ -66,6 +66,7 @@ fn blank(rule: &str, span: Span) -> Finding {
         help: None,
         saves: None,
         related: Vec::new(),
+        edits: Vec::new(),
         evidence: Vec::new(),
     }
 }

@@ -197,7 +197,10 @@ fn category(condition: &Condition, label: &Label) -> Fact<Value> {
         return Fact::Absent;
     }
     let names: Vec<&str> = condition.values.iter().map(|(text, _)| &**text).collect();
-    Fact::unknown(format!("any machine of the category {}", names.join(" or ")), condition.span)
+    let why = format!("any machine of the category {}", names.join(" or "));
+    // A category is the letters before the generation: g covers g4dn, g5 and g6e.
+    let candidates = names.iter().map(|name| Value::text(format!("{name}#*"))).collect();
+    Fact::Unknown(Unknown { span: condition.span, why: why.into(), candidates })
 }
 
 fn names(facts: &mut Facts, condition: &Condition) {

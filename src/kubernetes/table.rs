@@ -348,7 +348,7 @@ pub(super) struct Kinds {
 
 impl Kinds {
     fn parse(text: &str) -> Result<Self, String> {
-        let file: File = toml::from_str(text).map_err(|error| error.to_string())?;
+        let file: File = serde_json::from_str(text).map_err(|error| error.to_string())?;
         let mut by_name = HashMap::new();
         for (place, row) in file.kind.iter().enumerate() {
             for group in &row.groups {
@@ -405,7 +405,8 @@ pub(super) fn key(name: &str) -> Option<Key> {
 
 /// The table is part of the program; a test proves that it parses.
 pub(super) static KINDS: LazyLock<Kinds> = LazyLock::new(|| {
-    Kinds::parse(include_str!("kinds.toml")).unwrap_or_else(|_| Kinds { rows: Vec::new(), by_name: HashMap::new() })
+    Kinds::parse(include_str!(concat!(env!("OUT_DIR"), "/kinds.json")))
+        .unwrap_or_else(|_| Kinds { rows: Vec::new(), by_name: HashMap::new() })
 });
 
 #[cfg(test)]
@@ -414,6 +415,6 @@ mod tests {
 
     #[test]
     fn the_table_of_kinds_is_sound() {
-        Kinds::parse(include_str!("kinds.toml")).unwrap();
+        Kinds::parse(include_str!(concat!(env!("OUT_DIR"), "/kinds.json"))).unwrap();
     }
 }

@@ -1,11 +1,11 @@
-use crate::catalog::{Catalog, Class, Machine, MoneyRange, is_stale};
+use crate::catalog::{Catalog, Class, Machine, MoneyRange, Recognized, is_stale};
 use crate::inventory::{Fact, Inventory, Key, Origin, Purchase, Range, Resource, Role, Value};
 
 use super::attached::attached;
 use super::complete::plain;
 use super::hours::hours;
 use super::purchase::{Bought, Variant, buy};
-use super::share::pod_variants;
+use super::share::{on_any_machine, pod_variants};
 use super::unit::{dollars, unit};
 use super::{Bill, HOURS_PER_MONTH, Item, Scenario, Settings, Status, Step};
 
@@ -59,6 +59,10 @@ impl<'a> Pricing<'a> {
 
     fn rented(&self) -> Result<Vec<Variant<'a>>, String> {
         let provider = self.resource.text(Key::Provider).ok_or("the provider is not known")?;
+        if self.resource.fact(Key::Machine).is_absent() && self.resource.text(Key::Accelerator).is_some() {
+            // Whoever rents it out chooses the machine: node auto-provisioning, accelerators of a service.
+            return on_any_machine(self, Some(provider), self.resource.number(Key::AcceleratorCount).unwrap_or(1.0));
+        }
         Ok(self.variants(provider, self.machines(provider)?, |_| None))
     }
 
@@ -116,12 +120,7 @@ impl<'a> Pricing<'a> {
                 let found = self.catalog.machines_among(provider, &names);
                 if found.is_empty() { Err(unknown.why.to_string()) } else { Ok(found) }
             }
-            Fact::Absent => {
-                let chips = self.resource.number(Key::AcceleratorCount);
-                let accelerator = self.resource.text(Key::Accelerator);
-                let tpu = accelerator.zip(chips).and_then(|(name, chips)| self.catalog.tpu(name, chips));
-                Ok(vec![tpu.ok_or("no machine is named")?])
-            }
+            Fact::Absent => Err("no machine is named".to_owned()),
         }
     }
 
@@ -130,8 +129,8 @@ impl<'a> Pricing<'a> {
             return Ok(machine);
         }
         let guests = self.resource.text(Key::Accelerator).zip(self.resource.number(Key::AcceleratorCount));
-        match guests {
-            Some((accelerator, count)) if provider == "gcp" => self.catalog.equipped(name, accelerator, count),
+        match (self.catalog.recognize(provider, name), guests) {
+            (Recognized::Host(_), Some((accelerator, count))) => self.catalog.equipped(name, accelerator, count),
             _ => Err(format!("{name} of {provider} is not in the catalog")),
         }
     }

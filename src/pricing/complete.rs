@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::catalog::{Catalog, Host, Machine, Recognized};
 use crate::inventory::{
-    Fact, Inventory, Key, Known, Origin, Resource, Role, Unknown, Value, infer_purposes, link_pools,
+    CountedIn, Fact, Inventory, Key, Known, Origin, Resource, Role, Unknown, Value, infer_purposes, link_pools,
 };
 use crate::source::Span;
 
@@ -105,8 +105,8 @@ impl Completion<'_> {
         match verdict {
             Verdict::Carries => true,
             Verdict::Plain => asked,
-            Verdict::Unknown(why) if asked => {
-                // whether it can carry them is not known either
+            Verdict::Unknown(why) if is_named(resource) => {
+                // Whether it can carry them is not known either.
                 let span = machine.span().unwrap_or(resource.span);
                 resource.set(Key::Impossible, Fact::unknown(why, span));
                 true
@@ -233,6 +233,19 @@ impl Completion<'_> {
         if !asked_for(resource) {
             return Verdict::Plain;
         }
+        let is_named = !resource.fact(Key::Accelerator).is_absent();
+        if let Fact::Unknown(unknown) = resource.fact(Key::AcceleratorCount)
+            && !is_named
+            && unknown.candidates.is_empty()
+        {
+            // A number that a variable may leave at none.
+            return Verdict::Unknown(unknown.why.clone());
+        }
+        if resource.counted_in == CountedIn::Accelerators
+            && let Fact::Known(known) = resource.fact(Key::Accelerator).clone()
+        {
+            follow(resource, Key::AcceleratorCount, Value::Number(1.0), &known);
+        }
         self.memory(resource);
         Verdict::Carries
     }
@@ -322,6 +335,12 @@ impl Completion<'_> {
             None => (self.catalog.base_region(provider).to_owned(), "the base region of the provider"),
         }
     }
+}
+
+/// An accelerator, or how many, stands in the text.
+fn is_named(resource: &Resource) -> bool {
+    !resource.fact(Key::Accelerator).is_absent()
+        || resource.number(Key::AcceleratorCount).is_some_and(|count| count > 0.0)
 }
 
 /// Accelerators are asked for by name or number, and not none of them.

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::catalog::MoneyRange;
+use crate::catalog::{Money, MoneyRange};
 use crate::inventory::{Fact, Inventory, Key, Resource, ResourceId, Role};
 use crate::source::Sources;
 
@@ -47,6 +47,8 @@ pub struct Change {
     pub before: Option<ResourceId>,
     pub after: Option<ResourceId>,
     pub kind: ChangeKind,
+    /// By so much it became dearer, or cheaper, as far as prices are known.
+    pub increase: Money,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -94,6 +96,12 @@ impl Delta {
     /// The earlier self of a resource of the later side.
     pub fn earlier(&self, after: ResourceId) -> Option<ResourceId> {
         self.changes.iter().find(|change| change.after == Some(after))?.before
+    }
+
+    /// The resource of the later side that became dearer most.
+    pub fn dearest(&self) -> Option<ResourceId> {
+        let there = self.changes.iter().filter(|change| change.after.is_some());
+        there.max_by_key(|change| (change.increase, std::cmp::Reverse(change.after)))?.after
     }
 
     /// Only what came, went, moved or costs something else.
@@ -176,7 +184,14 @@ impl<'a> Pairing<'a> {
         let gone = self.open_before.iter().map(|at| (id(at), None, ChangeKind::Removed));
         let come = self.open_after.iter().map(|at| (None, id(at), ChangeKind::Added));
         let pairs = self.pairs.iter().map(|(before, after)| (id(before), id(after), self.became(*before, *after)));
-        gone.chain(come).chain(pairs).map(|(before, after, kind)| Change { before, after, kind }).collect()
+        let monthly = |side: &Side, id: Option<ResourceId>| {
+            id.and_then(|id| side.item(id)?.monthly).map_or(Money::ZERO, |range| range.expected)
+        };
+        let change = |(before, after, kind)| {
+            let increase = monthly(&self.after, after) - monthly(&self.before, before);
+            Change { before, after, kind, increase }
+        };
+        gone.chain(come).chain(pairs).map(change).collect()
     }
 
     fn became(&self, before: usize, after: usize) -> ChangeKind {
@@ -222,7 +237,6 @@ fn signature(it: &Resource) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::catalog::Money;
     use crate::inventory::{FrontEnd, Range, Value};
     use crate::source::{MemoryTree, Span};
 

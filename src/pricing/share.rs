@@ -35,7 +35,11 @@ pub(super) fn pod_variants<'a>(pricing: &Pricing<'a>) -> Result<Vec<Variant<'a>>
 
 /// Without a machine, the cheapest one with the accelerator sets the price; in each cloud, where none is named; of each
 /// common accelerator, where that is not named either.
-fn on_any_machine<'a>(pricing: &Pricing<'a>, provider: Option<&str>, devices: f64) -> Result<Vec<Variant<'a>>, String> {
+pub(super) fn on_any_machine<'a>(
+    pricing: &Pricing<'a>,
+    provider: Option<&str>,
+    devices: f64,
+) -> Result<Vec<Variant<'a>>, String> {
     let (accelerators, why) = accelerators(pricing)?;
     let providers: Vec<&str> = provider.map_or_else(|| CLOUDS.to_vec(), |provider| vec![provider]);
     let mut variants: Vec<Variant<'a>> = Vec::new();
@@ -46,9 +50,13 @@ fn on_any_machine<'a>(pricing: &Pricing<'a>, provider: Option<&str>, devices: f6
     }
     if variants.is_empty() {
         let names = accelerators.join(", ");
-        return Err(match provider {
-            Some(provider) => format!("no machine of {provider} with {names} has a price"),
-            None => format!("no machine with {names} has a price"),
+        let exists = accelerators
+            .iter()
+            .any(|name| providers.iter().any(|provider| !pricing.catalog.machines_with(provider, name).is_empty()));
+        let whose = provider.map_or(String::new(), |provider| format!(" of {provider}"));
+        return Err(match exists {
+            true if devices > 1.0 => format!("no machine{whose} carries {} of {names}", plain(devices)),
+            _ => format!("no machine{whose} with {names} has a price"),
         });
     }
     // What is expected is the middle one: neither the cheapest that it may be, nor the dearest.
@@ -84,18 +92,26 @@ fn accelerators(pricing: &Pricing<'_>) -> Result<(Vec<String>, String), String> 
             }
             let why = other.why().unwrap_or("the text names none").to_owned();
             let vendor = pricing.resource.text(Key::Vendor).unwrap_or("nvidia");
-            let names: Vec<String> = if vendor == "nvidia" {
-                COMMON.iter().map(|name| (*name).to_owned()).collect()
-            } else {
-                let all = pricing.catalog.accelerators().filter(|it| it.vendor == vendor);
-                all.map(|it| it.name.to_owned()).collect()
-            };
+            let names = common(pricing, vendor);
             if names.is_empty() {
                 return Err(format!("the catalog knows no accelerators of {vendor}"));
             }
             Ok((names, format!("the accelerator is not known ({why}): any common one of {vendor} is assumed")))
         }
     }
+}
+
+/// What a resource of a vendor may mean: the accelerators that the clouds rent out, or all that its own provider has.
+fn common(pricing: &Pricing<'_>, vendor: &str) -> Vec<String> {
+    let all = pricing.catalog.accelerators().filter(|it| it.vendor == vendor).map(|it| it.name);
+    let all: Vec<&str> = all.collect();
+    let rents = |name: &&str| match pricing.resource.text(Key::Provider) {
+        Some(provider) => !pricing.catalog.machines_with(provider, name).is_empty(),
+        None => true,
+    };
+    let usual: Vec<&str> = COMMON.into_iter().filter(|name| all.contains(name)).filter(rents).collect();
+    let names = if usual.is_empty() { all } else { usual };
+    names.into_iter().map(str::to_owned).collect()
 }
 
 /// The machine of a provider on which the pod costs least.

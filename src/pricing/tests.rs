@@ -1,5 +1,5 @@
 use crate::catalog::{Catalog, Money};
-use crate::inventory::{Fact, FrontEnd, Inventory, Key, Origin, Range, Resource, Role, Unknown, Value};
+use crate::inventory::{CountedIn, Fact, FrontEnd, Inventory, Key, Origin, Range, Resource, Role, Unknown, Value};
 use crate::source::{MemoryTree, Sources, Span};
 
 use super::{
@@ -367,4 +367,38 @@ fn old_prices_are_marked() {
     spot.set(Key::Purchase, Fact::written(Value::text("spot"), span()));
     assert!(with(settings("2026-01-16"), spot).stale.is_some());
     assert_eq!(with(Settings::default(), g5()).stale, None);
+}
+
+#[test]
+fn accelerators_without_a_machine_cost_what_the_cheapest_machine_with_them_does() {
+    let mut pool = rented(&[(Key::Provider, "gcp"), (Key::Region, "us-central1"), (Key::Accelerator, "nvidia-l4")]);
+    pool.counted_in = CountedIn::Accelerators;
+    pool.count = Fact::written(Range { floor: 0.0, expected: 0.0, ceiling: 16.0 }, span());
+    let (pool, item) = one(pool);
+    assert_eq!(pool.count.value().map(|count| count.ceiling), Some(16.0));
+    assert_eq!(hourly(&item).1, 0.7);
+    assert_eq!(item.monthly.unwrap().ceiling, Money::from_usd(16.0 * 0.7 * 730.0));
+}
+
+#[test]
+fn a_number_of_accelerators_that_may_be_none_is_no_evidence() {
+    let mut service = rented(&[(Key::Provider, "gcp")]);
+    service.set(Key::AcceleratorCount, Fact::unknown("variable `gpus` has no value", span()));
+    let (inventory, _, left_out) = priced(vec![service]);
+    assert!(inventory.resources.is_empty());
+    assert_eq!(left_out.unknown_machines.len(), 1);
+}
+
+#[test]
+fn a_family_may_be_any_of_its_machines_from_the_cheapest_up() {
+    let mut pool = rented(&[(Key::Provider, "aws"), (Key::Region, "us-east-1")]);
+    let candidates = vec![Value::text("g5.*")];
+    pool.set(Key::Machine, Fact::Unknown(Unknown { span: span(), why: "any g5".into(), candidates }));
+    assert_eq!(hourly(&one(pool).1), (1.0, 1.0, 15.0));
+}
+
+#[test]
+fn a_pod_larger_than_any_machine_says_so() {
+    let (_, item) = one(pod(&[(Key::Provider, "aws"), (Key::AcceleratorCount, "16"), (Key::Accelerator, "H100")]));
+    assert_eq!(item.status, Status::Unpriced("no machine of aws carries 16 of H100-80GB".into()));
 }

@@ -20,6 +20,7 @@ mod outputs;
 mod paths;
 mod price;
 mod sarif;
+mod suppressions;
 mod text;
 mod vocabulary;
 mod ways;
@@ -31,6 +32,7 @@ pub use format::Format;
 pub use json::inspect;
 pub use paths::Paths;
 pub use price::price;
+pub use suppressions::suppressions;
 pub use vocabulary::{rules, vocabulary};
 pub use ways::ways;
 

@@ -29,10 +29,10 @@ pub(super) fn evaluate(page: &Page, asking: &Asking<'_>) -> Verdict {
     }
     let inventory = asking.world.inventory;
     for when in &page.when {
-        let many = page.raw.everything() || matches!(page.looks_at, LooksAt::Repository | LooksAt::Text);
-        let mut budget = match many {
-            false => Budget::standard(),
-            true => Budget::for_many(inventory.resources.len() + inventory.objects.len() + inventory.blocks.len()),
+        let is_about_one = matches!(page.looks_at, LooksAt::Resource | LooksAt::Object | LooksAt::Block);
+        let mut budget = match is_about_one && !page.raw.everything() {
+            true => Budget::standard(),
+            false => Budget::for_many(inventory.resources.len() + inventory.objects.len() + inventory.blocks.len()),
         };
         let evaluation = when.program.evaluate(asking, &mut budget);
         match evaluation.result {

@@ -1,6 +1,9 @@
 //! The examples of a page: text that a rule must report, must not report, or must not be able to judge.
 
 use std::collections::BTreeSet;
+use std::ops::Range;
+
+use super::{Finding, format};
 
 /// One example: the files of a small repository, and what the rule must say about it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -16,6 +19,16 @@ pub struct Example {
     pub config: Option<String>,
     pub today: Option<String>,
     pub expected: Vec<Expected>,
+    /// What the rule tells, word for word.
+    pub told: Option<Told>,
+}
+
+/// The fence of an example with what the rule must tell.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Told {
+    pub text: String,
+    /// Where it stands in the page, in bytes.
+    pub at: Range<usize>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -60,54 +73,103 @@ pub struct Surprise {
     pub is_missing: bool,
 }
 
-/// The examples of a page. Fences between two headings belong together; a second file without a name starts another.
+/// The examples of a page. Fences between two headings belong together; a second file of the same name starts another.
 pub fn examples(page: &str) -> Vec<Example> {
     let mut all: Vec<Example> = Vec::new();
     let mut current = Example::default();
-    let mut title = String::new();
-    let mut lines = page.lines().enumerate();
-    while let Some((number, line)) = lines.next() {
-        if line.starts_with('#') {
-            finish(&mut current, &mut all);
-            title = line.trim_start_matches('#').trim().to_owned();
-            continue;
-        }
-        let Some(info) = line.strip_prefix("```").filter(|info| !info.is_empty()) else { continue };
-        let mut text = String::new();
-        for (_, inner) in lines.by_ref().take_while(|(_, inner)| inner.trim_end() != "```") {
-            text.push_str(inner);
-            text.push('\n');
-        }
+    let mut title = "";
+    for part in parts(page) {
+        let Fence { info, text, line, at } = match part {
+            Part::Heading(heading) => {
+                finish(&mut current, &mut all);
+                title = heading;
+                continue;
+            }
+            Part::Fence(fence) => fence,
+        };
         let mut words = info.split_whitespace();
         let kind = words.next().unwrap_or_default();
         let named = words.find_map(|word| word.strip_prefix("file="));
-        let default = match kind {
-            "hcl" => "main.tf",
-            "yaml" => "manifest.yaml",
-            "json" => "plan.json",
-            "prices" | "config" | "today" => "",
-            _ => continue,
+        let file = match kind {
+            "hcl" => Some("main.tf"),
+            "yaml" => Some("manifest.yaml"),
+            "json" => Some("plan.json"),
+            _ => None,
         };
-        let path = named.unwrap_or(default).to_owned();
-        if !default.is_empty() && current.files.iter().any(|file| file.path == path) {
+        let file = file.map(|default| named.unwrap_or(default));
+        let is_second = file.is_some_and(|path| current.files.iter().any(|file| file.path == path));
+        // what is told closes an example, and settings open the next one
+        let is_next =
+            !current.files.is_empty() && (current.told.is_some() || matches!(kind, "prices" | "config" | "today"));
+        if is_second || is_next {
             finish(&mut current, &mut all);
         }
-        if current.files.is_empty() && current.prices.is_none() && current.config.is_none() && current.today.is_none() {
-            current.title.clone_from(&title);
-            current.line = number + 1;
+        if current == Example::default() {
+            title.clone_into(&mut current.title);
+            current.line = line;
         }
-        match kind {
-            "prices" => current.prices = Some(text),
-            "config" => current.config = Some(text),
-            "today" => current.today = Some(text.trim().to_owned()),
-            _ => {
-                current.expected.extend(markers(&path, &text));
-                current.files.push(File { path, text, line: number + 1 });
+        match (kind, file) {
+            ("prices", _) => current.prices = Some(text.to_owned()),
+            ("config", _) => current.config = Some(text.to_owned()),
+            ("today", _) => current.today = Some(text.trim().to_owned()),
+            ("text", _) if !current.files.is_empty() => current.told = Some(Told { text: text.to_owned(), at }),
+            (_, Some(path)) => {
+                current.expected.extend(markers(path, text));
+                current.files.push(File { path: path.to_owned(), text: text.to_owned(), line });
             }
+            _ => {}
         }
     }
     finish(&mut current, &mut all);
     all
+}
+
+enum Part<'a> {
+    Heading(&'a str),
+    Fence(Fence<'a>),
+}
+
+struct Fence<'a> {
+    info: &'a str,
+    text: &'a str,
+    /// The line that opens it, from 1.
+    line: usize,
+    at: Range<usize>,
+}
+
+/// The headings and fences of a page.
+fn parts(page: &str) -> Vec<Part<'_>> {
+    let mut parts = Vec::new();
+    let mut open: Option<(&str, usize, usize)> = None;
+    let mut at = 0;
+    for (number, line) in page.split_inclusive('\n').enumerate() {
+        let next = at + line.len();
+        match (open, line.strip_prefix("```")) {
+            (None, Some(info)) => open = Some((info.trim(), number + 1, next)),
+            (Some((info, line, start)), Some(rest)) if rest.trim().is_empty() => {
+                parts.push(Part::Fence(Fence { info, text: &page[start..at], line, at: start..at }));
+                open = None;
+            }
+            (None, None) if line.starts_with('#') => parts.push(Part::Heading(line.trim_start_matches('#').trim())),
+            _ => {}
+        }
+        at = next;
+    }
+    parts
+}
+
+/// A finding as the examples of pages show it.
+pub fn tell(finding: &Finding) -> String {
+    let mut text = format!("{}\n", finding.message);
+    if let Some(help) = &finding.help {
+        text.push_str(&format!("  help: {help}\n"));
+    }
+    if let Some(saves) = finding.saves {
+        let [floor, expected, ceiling] = [saves.floor, saves.expected, saves.ceiling].map(|it| format::usd(it.usd()));
+        let range = if floor == ceiling { String::new() } else { format!(", from {floor} to {ceiling}") };
+        text.push_str(&format!("  saves: {expected}/month{range}\n"));
+    }
+    text
 }
 
 fn finish(current: &mut Example, all: &mut Vec<Example>) {

@@ -26,15 +26,19 @@ pub(super) fn judge(pages: &[&Page], world: &World<'_>, settings: &Settings) -> 
             LooksAt::Resource => (Subject::Resource, resources.len()),
             LooksAt::Object => (Subject::Object, world.inventory.objects.len()),
             LooksAt::Block => (Subject::Block, world.inventory.blocks.len()),
-            LooksAt::Repository | LooksAt::Text => (Subject::Resource, 0),
+            LooksAt::Repository | LooksAt::Change | LooksAt::Text => (Subject::Resource, 0),
         };
         for place in 0..count {
             if !judge.look_at(Some((subject, place)), &mut judgement) {
                 break;
             }
         }
-        let is_anything = !resources.is_empty() || page.raw.everything();
-        if page.looks_at == LooksAt::Repository && is_anything {
+        let looks = match page.looks_at {
+            LooksAt::Repository => !resources.is_empty() || page.raw.everything(),
+            LooksAt::Change => world.delta.is_some(),
+            _ => false,
+        };
+        if looks {
             judge.look_at(None, &mut judgement);
         }
     }
@@ -145,6 +149,7 @@ impl Judge<'_> {
             help: self.first_known(&page.help, asking)?,
             saves: asking.saves,
             related: self.related(asking, span),
+            edits: Vec::new(),
             evidence: self.evidence(asking, &stands),
         }))
     }
@@ -166,10 +171,13 @@ impl Judge<'_> {
     }
 
     /// The first fact of `at` that stands in the text; else where the resource starts. About everything: the first
-    /// resource that was decided on.
+    /// resource that was decided on. About a change: what became dearer most.
     fn span(&self, asking: &Asking<'_>, about: About, stands: &[(Stand, Read)]) -> Option<Span> {
         let inventory = self.world.inventory;
         let Some((subject, place)) = about else {
+            if let Some(dearest) = self.world.delta.and_then(|delta| delta.dearest()) {
+                return inventory.resources.get(dearest.0).map(|it| it.span);
+            }
             let first = stands.iter().find_map(|(_, read)| facts::span_of(self.world, read.record));
             let any = inventory.resources.first().map(|it| it.span);
             let raw = inventory.objects.first().or(inventory.blocks.first()).map(|it| it.span);

@@ -21,9 +21,9 @@ use std::sync::Arc;
 use crate::catalog::MoneyRange;
 use crate::diagnostic::Level;
 use crate::inventory::{Inventory, ResourceId};
-use crate::source::Span;
+use crate::source::{Edit, Span};
 
-pub use example::{Example, Expected, File, Marker, Surprise, compare, examples};
+pub use example::{Example, Expected, File, Marker, Surprise, Told, compare, examples, tell};
 pub use facts::{Entry, World, functions, vocabulary};
 pub use page::{Declared, LooksAt, Mistake, Page};
 pub use set::{BUILT_IN, Rules};
@@ -48,6 +48,8 @@ pub struct Finding {
     /// Dollars a month.
     pub saves: Option<MoneyRange>,
     pub related: Vec<(Span, String)>,
+    /// What to write instead; none where nobody can know it.
+    pub edits: Vec<Edit>,
     /// The facts that the rule decided on.
     pub evidence: Vec<Evidence>,
 }

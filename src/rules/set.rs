@@ -31,18 +31,31 @@ pub struct Rules {
 impl Rules {
     /// Loads the built-in pages and some of a team's own. A page that does not load is told about and left out.
     pub fn load(own: &[PageText], settings: Settings) -> (Rules, Vec<Diagnostic>) {
-        let mut rules = Rules::default();
-        let mut wrong = Vec::new();
-        for (path, text) in BUILT_IN {
-            rules.add(path, &Arc::from(*text), None, &settings, &mut wrong);
-        }
-        for own in own {
-            rules.add(&own.path, &own.text, Some(own), &settings, &mut wrong);
-        }
-        rules.pages.sort_by(|a, b| a.name.cmp(&b.name));
-        rules.on = rules.pages.iter().map(|page| is_on(page, &settings)).collect();
+        let (mut rules, mut wrong) = Self::read(BUILT_IN, own, &settings);
         rules.check_names(&settings, &mut wrong);
         rules.settings = settings;
+        (rules, wrong)
+    }
+
+    /// Only these pages, all of them switched on; for tests of pages.
+    pub fn of(pages: &[(&str, &str)], settings: Settings) -> Rules {
+        let (mut rules, _) = Self::read(pages, &[], &settings);
+        rules.on.fill(true);
+        rules.settings = settings;
+        rules
+    }
+
+    fn read(built_in: &[(&str, &str)], own: &[PageText], settings: &Settings) -> (Rules, Vec<Diagnostic>) {
+        let mut rules = Rules::default();
+        let mut wrong = Vec::new();
+        for (path, text) in built_in {
+            rules.add(path, &Arc::from(*text), None, settings, &mut wrong);
+        }
+        for own in own {
+            rules.add(&own.path, &own.text, Some(own), settings, &mut wrong);
+        }
+        rules.pages.sort_by(|a, b| a.name.cmp(&b.name));
+        rules.on = rules.pages.iter().map(|page| is_on(page, settings)).collect();
         (rules, wrong)
     }
 
@@ -73,7 +86,12 @@ impl Rules {
         }
         if own.is_some() && page.looks_at == LooksAt::Text {
             let mistake = Mistake::new(0..0, "`for: text` is for what gpulint itself says while it reads");
-            wrong.push(diagnostic(mistake.with_help("say `for: resource` or `for: repository`"), path, text, own));
+            wrong.push(diagnostic(
+                mistake.with_help("say `for: resource`, `for: repository` or `for: change`"),
+                path,
+                text,
+                own,
+            ));
             return;
         }
         if self.pages.iter().any(|known| known.name == page.name) {
@@ -112,8 +130,17 @@ impl Rules {
 
     /// What the rules that are on say.
     pub fn judge(&self, world: &World<'_>) -> Judgement {
-        let pages: Vec<&Page> = self.pages.iter().zip(&self.on).filter(|(_, on)| **on).map(|(page, _)| page).collect();
-        judge(&pages, world, &self.settings)
+        judge(&self.pages_that_are_on(|_| true), world, &self.settings)
+    }
+
+    /// What the rules about a change say; the world knows the change.
+    pub fn judge_change(&self, world: &World<'_>) -> Judgement {
+        judge(&self.pages_that_are_on(|page| page.looks_at == LooksAt::Change), world, &self.settings)
+    }
+
+    fn pages_that_are_on(&self, is_wanted: impl Fn(&Page) -> bool) -> Vec<&Page> {
+        let pages = self.pages.iter().zip(&self.on).filter(|(_, on)| **on).map(|(page, _)| page);
+        pages.filter(|page| is_wanted(page)).collect()
     }
 
     /// What gpulint itself has to say about a text, as a finding of the page that explains it; none where that rule is
@@ -134,6 +161,7 @@ impl Rules {
             help,
             saves: None,
             related: Vec::new(),
+            edits: Vec::new(),
             evidence: Vec::new(),
         })
     }

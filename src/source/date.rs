@@ -9,6 +9,12 @@ pub struct Date {
     day: u8,
 }
 
+impl Default for Date {
+    fn default() -> Self {
+        Date { year: 1970, month: 1, day: 1 }
+    }
+}
+
 impl Date {
     pub fn new(year: u16, month: u8, day: u8) -> Option<Self> {
         let valid = (1..=9999).contains(&year) && (1..=12).contains(&month) && day >= 1 && day <= length(year, month);

@@ -39,6 +39,13 @@ impl Span {
     }
 }
 
+/// Text that should stand in the place of a span.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Edit {
+    pub span: Span,
+    pub replacement: String,
+}
+
 /// Where derived text came from: from `start` on, up to the next segment.
 #[derive(Debug, Clone, Copy)]
 pub struct Segment {
@@ -110,6 +117,22 @@ impl Sources {
     pub fn derive(&self, path: &str, text: String, segments: Vec<Segment>) -> FileId {
         let mut files = self.files.write().unwrap_or_else(PoisonError::into_inner);
         files.push(path.to_owned(), text, segments)
+    }
+
+    /// Puts the files of another run at the same places, so that its spans mean the same here. Only before anything else
+    /// is read.
+    #[must_use]
+    pub fn with_files_of(self, other: &Sources, count: usize) -> Self {
+        {
+            let mut files = self.files.write().unwrap_or_else(PoisonError::into_inner);
+            files.all.extend(other.read_lock().all.iter().take(count).cloned());
+        }
+        self
+    }
+
+    /// How many files were read so far.
+    pub fn count(&self) -> usize {
+        self.read_lock().all.len()
     }
 
     pub fn text(&self, file: FileId) -> Arc<str> {

@@ -11,5 +11,5 @@ mod tree;
 
 pub use comment::{Directive, EXAMPLE as DIRECTIVE_EXAMPLE, Mistake, directive};
 pub use date::Date;
-pub use files::{FileId, Location, Segment, Sources, Span};
+pub use files::{Edit, FileId, Location, Segment, Sources, Span};
 pub use tree::{Entry, MemoryTree, ReadError, Tree, join, normalize, parent};

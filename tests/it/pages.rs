@@ -2,12 +2,17 @@
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
+use std::path::Path;
 use std::sync::Arc;
 
 use gpulint::catalog::Catalog;
-use gpulint::rules::{self, BUILT_IN, Example, Expected, LooksAt, Marker, Profile, Rules, compare, examples};
+use gpulint::rules::{
+    self, BUILT_IN, Example, Expected, LooksAt, Marker, Override, Parameter, Profile, Rules, compare, examples, tell,
+};
 use gpulint::source::{MemoryTree, Sources};
 use gpulint::{Analysis, Settings, analyze};
+
+use crate::fences;
 
 #[test]
 fn every_built_in_page_loads() {
@@ -49,16 +54,8 @@ fn every_example_comes_out_as_its_page_says() {
     assert!(report.is_empty(), "\n{report}");
 }
 
-#[allow(clippy::print_stdout, reason = "one page at a time shows what it says")]
 fn run(rule: &str, rules: &Arc<Rules>, example: &Example, report: &mut String) {
-    let tree = example.files.iter().fold(MemoryTree::new(), |tree, file| tree.with(&file.path, file.text.as_str()));
-    let paths: Vec<String> = example.files.iter().map(|file| file.path.clone()).collect();
-    let sources = Sources::new(tree);
-    let mut settings = Settings { catalog: Catalog::examples(), rules: rules.clone(), ..Settings::default() };
-    if let Some(prices) = &example.prices {
-        settings.catalog = settings.catalog.with_prices("prices.csv", prices).unwrap();
-    }
-    let analysis = analyze(&sources, &paths, &settings);
+    let (sources, analysis) = analyzed(rules, example);
     for surprise in compare(example, &said(rule, &sources, &analysis)) {
         let file = example.files.iter().find(|file| file.path == surprise.at.path).unwrap();
         let line = file.text.lines().nth(surprise.at.line - 1).unwrap_or_default().trim();
@@ -69,21 +66,44 @@ fn run(rule: &str, rules: &Arc<Rules>, example: &Example, report: &mut String) {
             writeln!(report, "    undetermined: {}", it.cause).unwrap();
         }
     }
+    if let Some(told) = &example.told
+        && told.text != words(rule, &sources, &analysis)
+    {
+        let words = words(rule, &sources, &analysis);
+        if fences::blessing() {
+            let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("rules/{rule}.md"));
+            let page = std::fs::read_to_string(&path).unwrap();
+            std::fs::write(
+                path,
+                page.replacen(&format!("```text\n{}```", told.text), &format!("```text\n{words}```"), 1),
+            )
+            .unwrap();
+        } else {
+            writeln!(report, "rules/{rule}.md:{}: it tells\n{words}instead of\n{}", example.line, told.text).unwrap();
+        }
+    }
     for broken in &analysis.broken_rules {
         writeln!(report, "rules/{}.md: {}", broken.rule, broken.message).unwrap();
     }
-    if std::env::var("PAGE").is_ok() {
-        for it in analysis.findings.iter().filter(|it| it.rule == rule) {
-            println!(
-                "{}: {}\n  {}\n  {:?} {:?}",
-                example.line,
-                it.message,
-                it.help.clone().unwrap_or_default(),
-                it.saves,
-                it.confidence
-            );
-        }
+}
+
+fn analyzed(rules: &Arc<Rules>, example: &Example) -> (Sources, Analysis) {
+    let tree = example.files.iter().fold(MemoryTree::new(), |tree, file| tree.with(&file.path, file.text.as_str()));
+    let paths: Vec<String> = example.files.iter().map(|file| file.path.clone()).collect();
+    let sources = Sources::new(tree);
+    let mut settings = Settings { catalog: Catalog::examples(), rules: rules.clone(), ..Settings::default() };
+    if let Some(prices) = &example.prices {
+        settings.catalog = settings.catalog.with_prices("prices.csv", prices).unwrap();
     }
+    let analysis = analyze(&sources, &paths, &settings);
+    (sources, analysis)
+}
+
+/// What the rule tells, in the order of the lines that it speaks about.
+fn words(rule: &str, sources: &Sources, analysis: &Analysis) -> String {
+    let mut findings: Vec<_> = analysis.findings.iter().filter(|it| it.rule == rule).collect();
+    findings.sort_by_key(|it| sources.locate(it.span));
+    findings.into_iter().map(tell).collect()
 }
 
 fn said(rule: &str, sources: &Sources, analysis: &Analysis) -> Vec<Expected> {
@@ -94,4 +114,60 @@ fn said(rule: &str, sources: &Sources, analysis: &Analysis) -> Vec<Expected> {
     let findings = analysis.findings.iter().filter(|it| it.rule == rule).map(|it| at(it.span, Marker::Reported));
     let unknown = analysis.undetermined.iter().filter(|it| it.rule == rule).map(|it| at(it.span, Marker::Undetermined));
     findings.chain(unknown).collect()
+}
+
+/// A condition that is turned round, or a threshold that is moved far away, must be noticed by an example.
+#[test]
+fn every_page_fails_when_it_says_something_else() {
+    let mut unnoticed = String::new();
+    for (path, text) in BUILT_IN {
+        let name = path.trim_start_matches("rules/").trim_end_matches(".md");
+        if std::env::var("PAGE").is_ok_and(|only| only != name) {
+            continue;
+        }
+        // a page about a change says that its examples are elsewhere
+        if text.contains("\nuntested: true") {
+            continue;
+        }
+        let all = examples(text);
+        // what gpulint itself says while it reads has no condition
+        let Some(start) = text.find("\nwhen:") else { continue };
+        let (before, rest) = text.split_at(start + 1);
+        let end = rest.match_indices('\n').map(|(at, _)| at + 1).find(|at| !rest[*at..].starts_with(' ')).unwrap();
+        let (when, after) = rest.split_at(end);
+        let condition = when.trim_start_matches("when:").trim().trim_start_matches(['>', '|', '-']).trim();
+        let condition = condition.strip_prefix('"').and_then(|it| it.strip_suffix('"')).unwrap_or(condition);
+        let turned = format!("{before}when: |-\n  !({})\n{after}", condition.replace('\n', " "));
+        if !notices(name, &turned, rules::Settings::default(), &all) {
+            writeln!(unnoticed, "{path}: nothing fails when its condition is turned round").unwrap();
+        }
+        let (rules, _) = Rules::load(&[], rules::Settings::default());
+        for declared in &rules.page(name).unwrap().parameters {
+            let Some(default) = declared.number() else { continue };
+            for factor in [0.001, 1000.0] {
+                let mut settings = rules::Settings { profile: Profile::All, ..rules::Settings::default() };
+                let moved = match default * factor {
+                    moved if declared.is_whole() => Parameter::Integer(moved.round() as i64),
+                    moved => Parameter::Number(moved),
+                };
+                let parameters = vec![(declared.name.clone(), moved, None)];
+                settings.rules.insert(name.to_owned(), Override { parameters, ..Override::default() });
+                if !notices(name, text, settings, &all) {
+                    writeln!(unnoticed, "{path}: nothing fails when `{}` is {factor} times what it is", declared.name)
+                        .unwrap();
+                }
+            }
+        }
+    }
+    assert!(unnoticed.is_empty(), "\n{unnoticed}");
+}
+
+/// Whether an example comes out differently with this text of its page.
+fn notices(name: &str, text: &str, settings: rules::Settings, all: &[Example]) -> bool {
+    let rules = Arc::new(Rules::of(&[(name, text)], settings));
+    all.iter().any(|example| {
+        let (sources, analysis) = analyzed(&rules, example);
+        !compare(example, &said(name, &sources, &analysis)).is_empty()
+            || example.told.as_ref().is_some_and(|told| told.text != words(name, &sources, &analysis))
+    })
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use super::super::fact::{Fact, Origin};
 use super::super::key::{Key, Value};
 use super::super::resource::{Purpose, Resource};
-use super::table::TABLE;
+use super::table;
 use super::values::{self, Meaning};
 use super::{Facts, Word};
 
@@ -27,7 +27,7 @@ pub fn declare(resource: &mut Resource, own: &BTreeMap<String, String>) {
         let named = label.strip_prefix("gpulint.dev/").or_else(|| own.get(label).map(String::as_str));
         if let Some(key) = named.and_then(key_of) {
             said.push((key, declared_value(key, word)));
-        } else if let Some(key) = TABLE.label(label) {
+        } else if let Some(key) = table::label(label) {
             let fact = declared_value(key, word);
             let why: Arc<str> = format!("label `{label}`").into();
             hinted.push((key, inferred(fact, &why)));

@@ -5,8 +5,11 @@ use serde::Deserialize;
 
 use super::super::key::Key;
 
+/// `programs.toml`, as the build script wrote it.
+const TEXT: &str = include_str!(concat!(env!("OUT_DIR"), "/programs.json"));
+
 /// The table, read once on first use.
-pub(super) static TABLE: LazyLock<Table> = LazyLock::new(|| Table::parse(include_str!("../programs.toml")));
+pub(super) static TABLE: LazyLock<Table> = LazyLock::new(|| Table::read(TEXT));
 
 /// What an argument, variable or setting declares: a fact, or text that a reader of its own takes apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -65,7 +68,6 @@ pub(super) struct Table {
     /// Names that mean the same in every program.
     pub(super) generic: Program,
     pub(super) values: BTreeMap<Key, BTreeMap<String, String>>,
-    labels: HashMap<String, Key>,
     /// Patterns of commands by their first word; those that begin with a wildcard stand under the empty word.
     commands: HashMap<String, Vec<(Vec<String>, usize)>>,
     images: Vec<(String, usize)>,
@@ -73,11 +75,27 @@ pub(super) struct Table {
     not_images: Vec<String>,
 }
 
+/// What labels of well-known names declare. Nearly every run asks for these, few for the programs.
+static LABELS: LazyLock<HashMap<String, Key>> = LazyLock::new(|| {
+    #[derive(Deserialize)]
+    struct OnlyLabels {
+        labels: BTreeMap<String, String>,
+    }
+    serde_json::from_str(TEXT).map(|only: OnlyLabels| labels(&only.labels)).unwrap_or_default()
+});
+
+/// What a label of a well-known name declares.
+pub(super) fn label(name: &str) -> Option<Key> {
+    LABELS.get(name).copied()
+}
+
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct TableFile {
     not_images: String,
     values: BTreeMap<String, BTreeMap<String, String>>,
+    /// Read by `label`.
+    #[cfg_attr(not(test), expect(dead_code, reason = "a test reads them"))]
     labels: BTreeMap<String, String>,
     generic: ProgramRow,
     program: Vec<ProgramRow>,
@@ -107,13 +125,12 @@ struct ProgramRow {
 
 impl Table {
     /// The table is part of the program and a test reads all of it, so a row that makes no sense is left out here.
-    fn parse(text: &str) -> Table {
-        let Ok(file) = toml::from_str::<TableFile>(text) else { return Table::default() };
+    fn read(text: &str) -> Table {
+        let Ok(file) = serde_json::from_str::<TableFile>(text) else { return Table::default() };
         let rows: HashMap<&str, &ProgramRow> = file.program.iter().map(|row| (&*row.name, row)).collect();
         let mut table = Table {
             generic: Program::build(&file.generic, &rows),
             values: values(&file.values),
-            labels: labels(&file.labels),
             not_images: file.not_images.split_whitespace().map(str::to_owned).collect(),
             ..Table::default()
         };
@@ -141,11 +158,6 @@ impl Table {
             return None;
         }
         self.images.iter().find(|(pattern, _)| image_matches(pattern, path, tag)).map(|(_, index)| *index)
-    }
-
-    /// What a label of a well-known name declares.
-    pub(super) fn label(&self, name: &str) -> Option<Key> {
-        self.labels.get(name).copied()
     }
 
     /// The program that alone has such a flag.
@@ -381,7 +393,7 @@ mod tests {
 
     #[test]
     fn every_row_is_understood() {
-        let file: TableFile = toml::from_str(include_str!("../programs.toml")).unwrap();
+        let file: TableFile = serde_json::from_str(TEXT).unwrap();
         let names: Vec<&str> = file.program.iter().map(|row| &*row.name).collect();
         for row in file.program.iter().chain([&file.generic]) {
             let keys = row.flags.keys().chain(row.env.keys()).chain(row.settings.keys());

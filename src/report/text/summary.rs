@@ -4,7 +4,7 @@ use std::fmt::Write;
 use super::table::Table;
 use crate::catalog::{Money, MoneyRange};
 use crate::diagnostic::Level;
-use crate::inventory::{ResourceId, Role};
+use crate::inventory::{LinkKind, Resource, ResourceId, Role};
 use crate::pricing::Status;
 use crate::report::money::usd;
 use crate::report::{Report, Style, escape};
@@ -64,9 +64,9 @@ pub(in crate::report) fn headline(report: &Report) -> String {
 fn savings(report: &Report) -> Money {
     let mut best: BTreeMap<Option<ResourceId>, Money> = BTreeMap::new();
     for finding in report.findings.iter().filter(|it| it.counts()).map(|it| &it.finding) {
-        // What a pod wastes is part of what its machine costs: it must not be counted with it.
-        let role = report.resource(finding.resource).map(|it| it.role);
-        if role == Some(Role::Requested) && !report.bill.rented.ceiling.is_zero() {
+        // What a pod wastes of a pool is part of what the pool costs: it must not be counted with it.
+        let runs_on_pool = |it: &Resource| it.links.iter().any(|link| link.kind == LinkKind::Pool);
+        if report.resource(finding.resource).is_some_and(runs_on_pool) {
             continue;
         }
         if let Some(saves) = finding.saves {

@@ -15,14 +15,14 @@ use std::sync::Arc;
 use crate::catalog::{Catalog, MoneyRange};
 use crate::fit::{Assessment, Market};
 use crate::inventory::{self, Fact, Inventory, Origin, Resource};
-use crate::pricing::{self, Bill, Item};
+use crate::pricing::{self, Bill, Delta, Item};
 use crate::source::{Date, Span};
 
 use super::Settings;
 use super::cel::{self, About, Ask, Budget, Fault, Handle, Host, Read, Schema, Type, Unknown, Value};
 use super::page::LooksAt;
 use super::{format, template};
-use money::{MONEY, Sum, TOTAL};
+use money::{DELTA, MONEY, Sum, TOTAL};
 use raw::{BLOCK, OBJECT};
 pub(super) use raw::{Path, Raws, part, written};
 use resource::{COUNT, RESOURCE};
@@ -40,6 +40,8 @@ pub struct World<'a> {
     /// What pages may ask about beside the resources.
     pub catalog: &'a Catalog,
     pub pricing: &'a pricing::Settings,
+    /// How it came to be, where it is compared with an earlier state.
+    pub delta: Option<&'a Delta>,
 }
 
 /// Who is asked about, and how money is to be read.
@@ -79,10 +81,11 @@ pub(super) mod variable {
     pub(in crate::rules) const TODAY: usize = 3;
     pub(in crate::rules) const RESOURCES: usize = 4;
     pub(in crate::rules) const TOTAL: usize = 5;
-    pub(in crate::rules) const OBJECT: usize = 6;
-    pub(in crate::rules) const BLOCK: usize = 7;
-    pub(in crate::rules) const OBJECTS: usize = 8;
-    pub(in crate::rules) const BLOCKS: usize = 9;
+    pub(in crate::rules) const DELTA: usize = 6;
+    pub(in crate::rules) const OBJECT: usize = 7;
+    pub(in crate::rules) const BLOCK: usize = 8;
+    pub(in crate::rules) const OBJECTS: usize = 9;
+    pub(in crate::rules) const BLOCKS: usize = 10;
 }
 
 /// The numbers of the kinds of records.
@@ -98,8 +101,9 @@ mod kinds {
     pub(super) const SETTINGS: usize = 8;
     pub(super) const LABELS: usize = 9;
     pub(super) const TOTAL: usize = 10;
-    pub(super) const OBJECT: usize = 11;
-    pub(super) const BLOCK: usize = 12;
+    pub(super) const DELTA: usize = 11;
+    pub(super) const OBJECT: usize = 12;
+    pub(super) const BLOCK: usize = 13;
 }
 
 /// The records of a kind.
@@ -123,7 +127,7 @@ pub(super) fn implied(looks_at: LooksAt) -> Option<(usize, &'static Schema)> {
         LooksAt::Resource => Some((variable::RESOURCE, &RESOURCE.schema)),
         LooksAt::Object => Some((variable::OBJECT, &OBJECT.schema)),
         LooksAt::Block => Some((variable::BLOCK, &BLOCK.schema)),
-        LooksAt::Repository | LooksAt::Text => None,
+        LooksAt::Repository | LooksAt::Change | LooksAt::Text => None,
     }
 }
 
@@ -144,15 +148,17 @@ pub(super) struct Named {
 pub(super) enum SeenBy {
     /// Rules about one resource.
     Resource,
-    /// Rules about everything.
-    Repository,
+    /// Rules about everything, or about a change of it.
+    Whole,
+    /// Rules about a change.
+    Change,
     Any,
     /// Messages.
     Messages,
 }
 
-pub(super) fn named() -> [Named; 8] {
-    use SeenBy::{Any, Messages, Repository};
+pub(super) fn named() -> [Named; 9] {
+    use SeenBy::{Any, Change, Messages, Whole};
     let row = |name, holds, number, seen_by, meaning| Named { name, holds, number, meaning, seen_by };
     let about_one = "The resource; its facts may be named without it.";
     [
@@ -161,10 +167,17 @@ pub(super) fn named() -> [Named; 8] {
             "resources",
             Type::list(RESOURCE.holds()),
             variable::RESOURCES,
-            Repository,
-            "All resources, `for: repository`.",
+            Whole,
+            "All resources, `for: repository` and `for: change`.",
         ),
-        row("total", TOTAL.holds(), variable::TOTAL, Repository, "The whole bill, `for: repository`."),
+        row(
+            "total",
+            TOTAL.holds(),
+            variable::TOTAL,
+            Whole,
+            "The whole bill, `for: repository` and, after the change, `for: change`.",
+        ),
+        row("delta", DELTA.holds(), variable::DELTA, Change, "What a change does to the bill, `for: change`."),
         row("settings", SETTINGS.holds(), variable::SETTINGS, Any, "What is configured."),
         row("today", Type::Timestamp, variable::TODAY, Any, "The day that was given, at midnight."),
         row(
@@ -201,6 +214,7 @@ impl Host for Asking<'_> {
             variable::BLOCK => BLOCK.value(id),
             variable::OBJECTS => self.raws.all_objects(self.world),
             variable::BLOCKS => self.raws.all_blocks(),
+            variable::DELTA => DELTA.value(0),
             _ => Value::Absent,
         }
     }

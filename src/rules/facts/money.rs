@@ -70,8 +70,22 @@ pub(super) static TOTAL: LazyLock<Records> = LazyLock::new(|| {
     )
 });
 
-pub(super) fn all() -> [&'static Records; 4] {
-    [&MONEY, &SCENARIOS, &BILL, &TOTAL]
+pub(super) static DELTA: LazyLock<Records> = LazyLock::new(|| {
+    Records::new(
+        "delta",
+        kinds::DELTA,
+        None,
+        rows! {
+            rented: MONEY.holds(), "What machines cost more, for a month; less than 0 where they cost less." => |asking, id| money(asking, id, Sum::RentedMore);
+            requested: MONEY.holds(), "What pods ask for more, for a month." => |asking, id| money(asking, id, Sum::RequestedMore);
+            rented_before: MONEY.holds(), "All machines before the change, for a month." => |asking, id| money(asking, id, Sum::RentedBefore);
+            requested_before: MONEY.holds(), "All that pods asked for before the change, for a month." => |asking, id| money(asking, id, Sum::RequestedBefore);
+        },
+    )
+});
+
+pub(super) fn all() -> [&'static Records; 5] {
+    [&MONEY, &SCENARIOS, &BILL, &TOTAL, &DELTA]
 }
 
 /// A sum of money that pages can name.
@@ -87,9 +101,13 @@ pub(super) enum Sum {
     Saves,
     Rented,
     Requested,
+    RentedMore,
+    RequestedMore,
+    RentedBefore,
+    RequestedBefore,
 }
 
-const SUMS: [Sum; 10] = [
+const SUMS: [Sum; 14] = [
     Sum::Monthly,
     Sum::Hourly,
     Sum::OnDemand,
@@ -100,6 +118,10 @@ const SUMS: [Sum; 10] = [
     Sum::Saves,
     Sum::Rented,
     Sum::Requested,
+    Sum::RentedMore,
+    Sum::RequestedMore,
+    Sum::RentedBefore,
+    Sum::RequestedBefore,
 ];
 
 /// A sum as a record: its number is that of the resource and of the sum.
@@ -140,6 +162,10 @@ fn range(asking: &Asking<'_>, id: u32, sum: Sum) -> Option<MoneyRange> {
         Sum::Saves => asking.saves,
         Sum::Rented => Some(asking.world.bill.rented),
         Sum::Requested => Some(asking.world.bill.requested),
+        Sum::RentedMore => Some(asking.world.delta?.rented.difference()),
+        Sum::RequestedMore => Some(asking.world.delta?.requested.difference()),
+        Sum::RentedBefore => Some(asking.world.delta?.rented.before),
+        Sum::RequestedBefore => Some(asking.world.delta?.requested.before),
     }
 }
 

@@ -18,9 +18,9 @@ pub(super) fn read(fields: &mut Fields, looks_at: LooksAt) -> Vec<Match> {
     let mut matches = Vec::new();
     let entries = fields.map("match");
     let Some((_, schema)) = facts::implied(looks_at) else {
-        let Some((name, _)) = entries.first().filter(|_| looks_at == LooksAt::Repository) else { return matches };
+        let Some((name, _)) = entries.first().filter(|_| looks_at != LooksAt::Text) else { return matches };
         let help = "select among `resources` in `when`".to_owned();
-        fields.wrong(&name.at, "a rule about the repository has nothing to match", Some(help));
+        fields.wrong(&name.at, "a rule about everything has nothing to match", Some(help));
         return matches;
     };
     for (name, node) in entries {

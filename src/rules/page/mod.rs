@@ -66,6 +66,8 @@ pub enum LooksAt {
     Block,
     /// All of them, once.
     Repository,
+    /// What lies between two states, once; only where two states are compared.
+    Change,
     /// Nothing: gpulint says it itself while it reads, and the page gives it a level and explains it.
     Text,
 }
@@ -101,6 +103,22 @@ pub struct Declared {
     pub name: String,
     pub meaning: String,
     pub(super) value: Value,
+}
+
+impl Declared {
+    /// The value, where it is a number.
+    pub fn number(&self) -> Option<f64> {
+        self.value.as_number()
+    }
+
+    pub fn is_whole(&self) -> bool {
+        matches!(self.value, Value::Integer(_))
+    }
+
+    /// The value as a message shows it.
+    pub fn text(&self) -> String {
+        super::template::plain(&self.value)
+    }
 }
 
 #[derive(Debug)]
@@ -224,6 +242,7 @@ fn build(fields: &mut Fields, text: &Arc<str>, prose: usize, given: &[(&str, &Pa
             ("object", LooksAt::Object),
             ("block", LooksAt::Block),
             ("repository", LooksAt::Repository),
+            ("change", LooksAt::Change),
             ("text", LooksAt::Text),
         ],
         Some(LooksAt::Resource),
@@ -319,7 +338,8 @@ fn scope(looks_at: LooksAt, parameters: &[Declared], in_messages: bool) -> Scope
         SeenBy::Any => true,
         SeenBy::Messages => in_messages,
         SeenBy::Resource => looks_at == LooksAt::Resource,
-        SeenBy::Repository => looks_at == LooksAt::Repository,
+        SeenBy::Whole => matches!(looks_at, LooksAt::Repository | LooksAt::Change),
+        SeenBy::Change => looks_at == LooksAt::Change,
     };
     let mut variables: Vec<Variable<'static>> = facts::named()
         .into_iter()

@@ -42,7 +42,7 @@ struct Chart {
 fn table() -> &'static Table {
     static TABLE: OnceLock<Table> = OnceLock::new();
     TABLE.get_or_init(|| {
-        toml::from_str(include_str!("../kubernetes.toml"))
+        serde_json::from_str(include_str!(concat!(env!("OUT_DIR"), "/embedded.json")))
             .unwrap_or_else(|why| unreachable!("the embedded table of Kubernetes types: {why}"))
     })
 }

@@ -328,6 +328,13 @@ impl<T> Default for Many<T> {
 #[derive(Debug)]
 pub(super) struct Table {
     pub(super) providers: BTreeMap<String, ProviderRow>,
-    pub(super) types: BTreeMap<String, Vec<Row>>,
-    pub(super) modules: BTreeMap<String, Vec<Row>>,
+    pub(super) types: Section,
+    pub(super) modules: Section,
+}
+
+/// Rows by sorted names, each name's read when they are first asked for: few of the types stand in one repository.
+#[derive(Debug)]
+pub(super) struct Section {
+    pub(super) texts: &'static [(&'static str, &'static str)],
+    pub(super) rows: Vec<OnceLock<Vec<Row>>>,
 }

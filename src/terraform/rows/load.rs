@@ -11,80 +11,70 @@ use serde::{Deserialize, Deserializer};
 use crate::inventory::Key;
 
 use super::language::{
-    Alternative, Conditions, Count, LabelList, LabelsAt, Many, Pattern, ProviderRow, Row, Spec, Table,
+    Alternative, Conditions, Count, LabelList, LabelsAt, Many, Pattern, ProviderRow, Row, Section, Spec, Table,
 };
 use super::path::Path;
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Text {
-    providers: BTreeMap<String, ProviderRow>,
-    #[serde(rename = "type")]
-    types: BTreeMap<String, Vec<toml::Table>>,
-    #[serde(default, rename = "module")]
-    modules: BTreeMap<String, Vec<toml::Table>>,
-}
+include!(concat!(env!("OUT_DIR"), "/resources.rs"));
 
-/// The embedded table, read once. A unit test holds that it can be read.
+/// The embedded table. A unit test holds that all of it can be read.
 pub(super) fn table() -> &'static Table {
     static TABLE: OnceLock<Table> = OnceLock::new();
-    TABLE.get_or_init(|| {
-        parse(include_str!("../resources.toml"))
-            .unwrap_or_else(|why| unreachable!("the embedded table of resources: {why}"))
-    })
+    TABLE.get_or_init(|| Table::new(PROVIDERS, TYPES, MODULES))
 }
 
-pub(super) fn parse(text: &str) -> Result<Table, String> {
-    let text: Text = toml::from_str(text).map_err(|error| error.to_string())?;
-    let rows = |tables: &BTreeMap<String, Vec<toml::Table>>| -> Result<BTreeMap<String, Vec<Row>>, String> {
-        let mut all = BTreeMap::new();
-        for (name, own) in tables {
-            let rows: Result<Vec<Row>, String> = own
-                .iter()
-                .map(|table| row(like(table, tables, 0)?, &text.providers).map_err(|why| format!("{name}: {why}")))
-                .collect();
-            all.insert(name.clone(), rows?);
+impl Table {
+    fn new(providers: &str, types: &'static [(&str, &str)], modules: &'static [(&str, &str)]) -> Table {
+        let providers: Providers =
+            serde_json::from_str(providers).unwrap_or_else(|why| unreachable!("the embedded providers: {why}"));
+        Table { providers: providers.providers, types: Section::new(types), modules: Section::new(modules) }
+    }
+
+    /// The rows of a type.
+    pub(super) fn of_type(&self, kind: &str) -> &[Row] {
+        let place = self.types.texts.binary_search_by(|(name, _)| (*name).cmp(kind));
+        place.ok().map_or(&[], |place| self.types.rows(place))
+    }
+
+    /// The rows of a module of the registry: of a pattern of the table that is its name, or the start of it before `*`.
+    pub(super) fn of_module(&self, name: &str) -> Option<&[Row]> {
+        let matches = |pattern: &str| match pattern.strip_suffix('*') {
+            Some(start) => name.starts_with(start),
+            None => pattern == name,
+        };
+        let place = self.modules.texts.iter().position(|(pattern, _)| matches(pattern))?;
+        Some(self.modules.rows(place))
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Providers {
+    providers: BTreeMap<String, ProviderRow>,
+}
+
+impl Section {
+    fn new(texts: &'static [(&str, &str)]) -> Section {
+        Section { texts, rows: texts.iter().map(|_| OnceLock::new()).collect() }
+    }
+
+    /// The rows at a place, read when they are first asked for.
+    fn rows(&self, place: usize) -> &[Row] {
+        let (Some((name, text)), Some(rows)) = (self.texts.get(place), self.rows.get(place)) else { return &[] };
+        rows.get_or_init(|| read(text).unwrap_or_else(|why| unreachable!("the embedded rows of `{name}`: {why}")))
+    }
+}
+
+fn read(text: &str) -> Result<Vec<Row>, String> {
+    let mut rows: Vec<Row> = serde_json::from_str(text).map_err(|error| error.to_string())?;
+    for row in &mut rows {
+        for (name, spec) in std::mem::take(&mut row.facts) {
+            let key = Key::ALL.iter().copied().find(|key| key.name() == name);
+            row.keyed.push((key.ok_or_else(|| format!("`{name}` is neither a word of a row nor a fact"))?, spec));
         }
-        Ok(all)
-    };
-    let (types, modules) = (rows(&text.types)?, rows(&text.modules)?);
-    Ok(Table { providers: text.providers, types, modules })
-}
-
-/// A row with the words that it takes over from the row it is like.
-fn like(own: &toml::Table, all: &BTreeMap<String, Vec<toml::Table>>, depth: usize) -> Result<toml::Table, String> {
-    let mut own = own.clone();
-    let Some(other) = own.remove("like") else { return Ok(own) };
-    let other = other.as_str().unwrap_or_default();
-    let (name, at) = match other.split_once('#') {
-        Some((name, at)) => (name, at.parse::<usize>().map_err(|_| format!("`{other}` is no row"))?),
-        None => (other, 0),
-    };
-    let model = all.get(name).and_then(|rows| rows.get(at)).filter(|_| depth < 8);
-    let mut merged = like(model.ok_or_else(|| format!("there is no row like `{other}`"))?, all, depth + 1)?;
-    for (word, value) in own {
-        match (merged.get_mut(&word), value) {
-            // Links and labels of its own stand beside those that it takes over.
-            (Some(toml::Value::Table(before)), toml::Value::Table(more)) if word == "links" => before.extend(more),
-            (_, value) => {
-                merged.insert(word, value);
-            }
-        }
+        row.keyed.sort_by_key(|(key, _)| *key);
     }
-    Ok(merged)
-}
-
-fn row(table: toml::Table, providers: &BTreeMap<String, ProviderRow>) -> Result<Row, String> {
-    let mut row: Row = toml::Value::Table(table).try_into().map_err(|error: toml::de::Error| error.to_string())?;
-    if !providers.contains_key(&row.provider) {
-        return Err(format!("unknown provider `{}`", row.provider));
-    }
-    for (name, spec) in std::mem::take(&mut row.facts) {
-        let key = Key::ALL.iter().copied().find(|key| key.name() == name);
-        row.keyed.push((key.ok_or_else(|| format!("`{name}` is neither a word of a row nor a fact"))?, spec));
-    }
-    row.keyed.sort_by_key(|(key, _)| *key);
-    Ok(row)
+    Ok(rows)
 }
 
 impl<'de> Deserialize<'de> for Path {
@@ -193,25 +183,42 @@ impl<'de, T: FromText + Deserialize<'de>> Deserialize<'de> for Many<T> {
 #[cfg(test)]
 mod tests {
     use super::super::language::Role;
+    use super::super::like;
     use super::super::path::Start;
     use super::*;
     use crate::inventory::{Purchase, Purpose};
 
-    fn rows() -> impl Iterator<Item = (&'static String, &'static Row)> {
-        let all = table().types.iter().chain(&table().modules);
-        all.flat_map(|(name, rows)| rows.iter().map(move |row| (name, row)))
+    fn rows() -> impl Iterator<Item = (&'static str, &'static Row)> {
+        [&table().types, &table().modules].into_iter().flat_map(|section| {
+            section
+                .texts
+                .iter()
+                .enumerate()
+                .flat_map(|(place, (name, _))| section.rows(place).iter().map(move |row| (*name, row)))
+        })
     }
 
     #[test]
-    fn the_embedded_table_is_read() {
-        if let Err(why) = parse(include_str!("../resources.toml")) {
-            panic!("{why}");
+    fn every_row_is_read_and_has_a_known_provider() {
+        for (name, text) in TYPES.iter().chain(MODULES) {
+            match read(text) {
+                Ok(rows) => assert!(!rows.is_empty(), "{name}"),
+                Err(why) => panic!("{name}: {why}"),
+            }
+        }
+        for (name, row) in rows() {
+            assert!(table().providers.contains_key(&row.provider), "{name}: unknown provider `{}`", row.provider);
         }
     }
 
     #[test]
     fn unknown_words_are_refused() {
-        let parse = |row: &str| parse(&format!("[providers.aws]\n[[type.x]]\nprovider = \"aws\"\n{row}")).map(|_| ());
+        let parse = |row: &str| {
+            let table: like::Section =
+                toml::from_str(&format!("[[x]]\nprovider = \"aws\"\n{row}")).map_err(|error| error.to_string())?;
+            let rows = like::resolved(&table)?;
+            read(&serde_json::to_string(&rows["x"]).unwrap()).map(|_| ())
+        };
         assert_eq!(parse("machine = \"a.b\""), Ok(()));
         for (row, why) in [
             ("machin = \"a\"", "`machin` is neither a word of a row nor a fact"),

@@ -9,6 +9,8 @@ mod count;
 mod fact;
 mod labels;
 mod language;
+#[cfg(test)]
+mod like;
 mod links;
 mod load;
 mod module;
@@ -34,7 +36,7 @@ pub(super) fn resources(blocks: &[Block], switched_off: &[Block], front_end: Fro
     for block in blocks.iter().chain(switched_off) {
         match (block.keyword.as_str(), block.labels.first()) {
             ("resource", Some(kind)) => {
-                for (at, row) in table.types.get(kind).into_iter().flatten().enumerate() {
+                for (at, row) in table.of_type(kind).iter().enumerate() {
                     match row.role {
                         Role::Control => controls.push((block, row)),
                         _ => builder.add(block, kind, row, at == 0),

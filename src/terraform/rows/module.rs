@@ -13,22 +13,14 @@ pub(super) fn add<'a>(builder: &mut Builder<'a>, block: &'a Block) {
     let Some(source) = block.source.as_deref() else { return };
     let name = registry_name(source);
     let kind = format!("module:{name}");
-    let rows = builder.table.modules.iter().find(|(pattern, _)| matches(pattern, &name));
+    let rows = builder.table.of_module(&name);
     match rows {
-        Some((_, rows)) => {
+        Some(rows) => {
             for row in rows {
                 builder.add(block, &kind, row, false);
             }
         }
         None => unknown_module(builder, block, &kind),
-    }
-}
-
-/// A pattern of the table: a name, or the start of one before `*`.
-fn matches(pattern: &str, name: &str) -> bool {
-    match pattern.strip_suffix('*') {
-        Some(start) => name.starts_with(start),
-        None => pattern == name,
     }
 }
 

@@ -1,0 +1,53 @@
+//! Turns the tables that readers go by into JSON: read at start-up, TOML took two thirds of a small run.
+
+#[path = "../src/terraform/rows/like.rs"]
+mod like;
+
+use std::error::Error;
+use std::fmt::Write as _;
+use std::fs;
+use std::path::Path;
+
+use like::Section;
+
+/// Tables that are read as one, by the name of what is written.
+const WHOLE: &[(&str, &str)] = &[
+    ("kinds", "src/kubernetes/kinds.toml"),
+    ("programs", "src/inventory/programs.toml"),
+    ("embedded", "src/terraform/kubernetes.toml"),
+];
+
+/// Writes all of them.
+pub fn write(root: &Path, out: &Path) -> Result<(), Box<dyn Error>> {
+    for (name, path) in WHOLE {
+        let table = read(&root.join(path))?;
+        fs::write(out.join(format!("{name}.json")), serde_json::to_string(&table)?)?;
+    }
+    let mut table = read(&root.join("src/terraform/resources.toml"))?;
+    let mut section = |name: &str| -> Result<Section, Box<dyn Error>> {
+        let value = table.remove(name).unwrap_or_else(|| toml::Table::new().into());
+        Ok(like::resolved(&value.try_into()?).map_err(|why| format!("src/terraform/resources.toml: {why}"))?)
+    };
+    let (types, modules) = (section("type")?, section("module")?);
+    let mut code = format!("static PROVIDERS: &str = {:?};\n", serde_json::to_string(&table)?);
+    write_section(&mut code, "TYPES", &types)?;
+    write_section(&mut code, "MODULES", &modules)?;
+    fs::write(out.join("resources.rs"), code)?;
+    Ok(())
+}
+
+fn read(path: &Path) -> Result<toml::Table, Box<dyn Error>> {
+    println!("cargo::rerun-if-changed={}", path.display());
+    let text = fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
+    toml::from_str(&text).map_err(|error| format!("{}: {error}", path.display()).into())
+}
+
+/// A list of names and the rows of each, sorted by name.
+fn write_section(code: &mut String, name: &str, section: &Section) -> Result<(), Box<dyn Error>> {
+    writeln!(code, "static {name}: &[(&str, &str)] = &[")?;
+    for (kind, rows) in section {
+        writeln!(code, "    ({kind:?}, {:?}),", serde_json::to_string(rows)?)?;
+    }
+    code.push_str("];\n");
+    Ok(())
+}

@@ -1,0 +1,197 @@
+//! Findings that were accepted all at once, so that only what is new counts.
+//!
+//! An entry names a rule, a file and a resource, and what the rule knew about it. It holds no line: text may move. When
+//! what is known changes, or the money grows, the finding is open again.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::fingerprint::{hash, identity};
+use super::{Decided, Decision};
+use crate::catalog::Money;
+use crate::inventory::Inventory;
+use crate::pricing::Bill;
+use crate::rules::{Evidence, Finding};
+use crate::source::{Date, Sources};
+
+/// The name of the file.
+pub const FILE_NAME: &str = ".gpulint-baseline.json";
+
+/// By so much a month may grow before a finding is open again.
+const TOLERANCE: f64 = 0.1;
+
+const VERSION: u32 = 1;
+
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Baseline {
+    entries: BTreeMap<Key, Accepted>,
+}
+
+/// Rule, file relative to the baseline's directory, address, and what the rule knew.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+struct Key {
+    rule: String,
+    path: String,
+    address: String,
+    fingerprint: String,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+struct Accepted {
+    count: usize,
+    /// What the resource cost a month.
+    usd_per_month: Option<f64>,
+    since: Date,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Document {
+    version: u32,
+    entries: Vec<Entry>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Entry {
+    rule: String,
+    path: String,
+    address: Option<String>,
+    fingerprint: String,
+    count: usize,
+    usd_per_month: Option<f64>,
+    since: String,
+}
+
+/// What findings are about, and how their files are named in a baseline.
+pub struct View<'a> {
+    pub sources: &'a Sources,
+    pub inventory: &'a Inventory,
+    pub bill: &'a Bill,
+    /// A path of the tree, relative to the baseline's directory.
+    pub show: &'a dyn Fn(&str) -> String,
+}
+
+impl Baseline {
+    /// Reads a file; an error says what is wrong with it.
+    pub fn read(text: &str) -> Result<Baseline, String> {
+        let document: Document = serde_json::from_str(text).map_err(|error| error.to_string())?;
+        if document.version != VERSION {
+            return Err(format!("it is of version {}, and this gpulint reads version {VERSION}", document.version));
+        }
+        let mut baseline = Baseline::default();
+        for entry in document.entries {
+            let since = entry.since.parse()?;
+            let (rule, path, fingerprint) = (entry.rule, entry.path, entry.fingerprint);
+            let key = Key { rule, path, address: entry.address.unwrap_or_default(), fingerprint };
+            baseline.entries.insert(key, Accepted { count: entry.count, usd_per_month: entry.usd_per_month, since });
+        }
+        Ok(baseline)
+    }
+
+    /// As the file holds it: sorted, one entry a line, so that a change to it reads well.
+    pub fn write(&self) -> String {
+        let lines = self.entries.iter().filter_map(|(key, accepted)| {
+            let entry = Entry {
+                rule: key.rule.clone(),
+                path: key.path.clone(),
+                address: Some(key.address.clone()).filter(|address| !address.is_empty()),
+                fingerprint: key.fingerprint.clone(),
+                count: accepted.count,
+                usd_per_month: accepted.usd_per_month,
+                since: accepted.since.to_string(),
+            };
+            serde_json::to_string(&entry).ok()
+        });
+        let lines: Vec<String> = lines.map(|line| format!("    {line}")).collect();
+        format!("{{\n  \"version\": {VERSION},\n  \"entries\": [\n{}\n  ]\n}}\n", lines.join(",\n"))
+    }
+
+    /// Everything that counts now. What was accepted before keeps its day.
+    #[must_use]
+    pub fn of(findings: &[Decided], view: &View, before: &Baseline, today: Date) -> Baseline {
+        let mut baseline = Baseline::default();
+        for decided in findings.iter().filter(|decided| decided.suppressed.is_none()) {
+            let key = view.key(&decided.finding);
+            let cost = view.cost(&decided.finding);
+            let since = before.entries.get(&key).map_or(today, |accepted| accepted.since);
+            let entry = baseline.entries.entry(key).or_insert(Accepted { count: 0, usd_per_month: cost, since });
+            entry.count += 1;
+            entry.usd_per_month = match (entry.usd_per_month, cost) {
+                (Some(one), Some(other)) => Some(one.max(other)),
+                (one, other) => one.or(other),
+            };
+        }
+        baseline
+    }
+
+    /// Marks the findings that are accepted; `is_fixed` are rules that nobody may accept.
+    pub fn apply(&self, decision: &mut Decision, view: &View, is_fixed: impl Fn(&str) -> bool) {
+        let mut left: BTreeMap<Key, usize> = self.entries.iter().map(|(key, it)| (key.clone(), it.count)).collect();
+        for decided in decision.findings.iter_mut().filter(|decided| decided.suppressed.is_none()) {
+            let key = view.key(&decided.finding);
+            let Some(accepted) = self.entries.get(&key).filter(|_| !is_fixed(&key.rule)) else { continue };
+            let Some(left) = left.get_mut(&key).filter(|left| **left > 0) else { continue };
+            let grown = match (accepted.usd_per_month, view.cost(&decided.finding)) {
+                (Some(before), Some(now)) => now > before * (1.0 + TOLERANCE),
+                (None, Some(now)) => now > 0.0,
+                (_, None) => false,
+            };
+            if !grown {
+                *left -= 1;
+                decided.baselined = Some(accepted.since);
+            }
+        }
+    }
+
+    /// Only what is still found; and how many entries that leaves out.
+    #[must_use]
+    pub fn pruned(&self, findings: &[Decided], view: &View) -> (Baseline, usize) {
+        let now = Baseline::of(findings, view, self, Date::default());
+        let mut kept = self.clone();
+        kept.entries.retain(|key, _| now.entries.contains_key(key));
+        for (key, accepted) in &mut kept.entries {
+            let count = now.entries.get(key).map_or(0, |it| it.count);
+            accepted.count = accepted.count.min(count);
+        }
+        let gone = self.entries.len() - kept.entries.len();
+        (kept, gone)
+    }
+
+    /// How many findings it accepts.
+    pub fn len(&self) -> usize {
+        self.entries.values().map(|it| it.count).sum()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+}
+
+impl View<'_> {
+    fn key(&self, finding: &Finding) -> Key {
+        let (rule, path, address) = identity(finding, self.sources, self.inventory);
+        let fingerprint = fingerprint(finding);
+        Key { rule, path: (self.show)(&path), address, fingerprint }
+    }
+
+    fn cost(&self, finding: &Finding) -> Option<f64> {
+        let item = self.bill.items.get(finding.resource?.0)?;
+        item.monthly.map(|range| whole_cents(range.expected))
+    }
+}
+
+fn whole_cents(money: Money) -> f64 {
+    (money.usd() * 100.0).round() / 100.0
+}
+
+/// What the rule knew, without the money: prices move by themselves, and have a tolerance of their own.
+fn fingerprint(finding: &Finding) -> String {
+    let is_fact = |evidence: &&Evidence| !evidence.fact.starts_with("bill") && !evidence.fact.contains("usd");
+    let mut parts: Vec<String> =
+        finding.evidence.iter().filter(is_fact).map(|it| format!("{}={}", it.fact, it.value)).collect();
+    parts.sort();
+    parts.dedup();
+    hash(&parts)
+}

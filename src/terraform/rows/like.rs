@@ -1,0 +1,43 @@
+//! Rows that take words over from other rows, resolved before the program is built: the build script reads this file too.
+
+use std::collections::BTreeMap;
+
+use toml::{Table, Value};
+
+/// The rows of one section of `resources.toml`, by type.
+pub(super) type Section = BTreeMap<String, Vec<Table>>;
+
+/// How long a chain of rows may be, each like the next.
+const LONGEST: usize = 8;
+
+/// Every row with the words that it takes over.
+pub(super) fn resolved(section: &Section) -> Result<Section, String> {
+    let mut all = Section::new();
+    for (name, rows) in section {
+        let rows: Result<_, _> = rows.iter().map(|row| like(row, section, 0)).collect();
+        all.insert(name.clone(), rows.map_err(|why: String| format!("{name}: {why}"))?);
+    }
+    Ok(all)
+}
+
+fn like(own: &Table, all: &Section, depth: usize) -> Result<Table, String> {
+    let mut own = own.clone();
+    let Some(other) = own.remove("like") else { return Ok(own) };
+    let other = other.as_str().unwrap_or_default();
+    let (name, at) = match other.split_once('#') {
+        Some((name, at)) => (name, at.parse::<usize>().map_err(|_| format!("`{other}` is no row"))?),
+        None => (other, 0),
+    };
+    let model = all.get(name).and_then(|rows| rows.get(at)).filter(|_| depth < LONGEST);
+    let mut merged = like(model.ok_or_else(|| format!("there is no row like `{other}`"))?, all, depth + 1)?;
+    for (word, value) in own {
+        match (merged.get_mut(&word), value) {
+            // Links and labels of its own stand beside those that it takes over.
+            (Some(Value::Table(before)), Value::Table(more)) if word == "links" => before.extend(more),
+            (_, value) => {
+                merged.insert(word, value);
+            }
+        }
+    }
+    Ok(merged)
+}

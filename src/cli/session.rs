@@ -14,6 +14,7 @@ use crate::decide::{Baseline, Decided, Decision};
 use crate::diagnostic::Diagnostic;
 use crate::inventory::Skipped;
 use crate::report::{Paths, Report};
+use crate::rules::PageText;
 use crate::source::{Date, Sources, Tree};
 use crate::{Analysis, Settings, terraform};
 
@@ -41,6 +42,8 @@ pub(super) struct Session {
     skipped: Vec<Skipped>,
     /// What is wrong with pages of rules and with settings about them.
     wrong_rules: Vec<Diagnostic>,
+    /// The pages of the team's own.
+    pub(super) own_pages: Vec<PageText>,
     allow_empty: bool,
     /// Asks the tree for a file that it should hold and does not.
     missing: Option<Missing>,
@@ -71,9 +74,10 @@ impl Session {
     ) -> Result<Session, Failure> {
         let input = Input { beside: selection.rules.clone(), ..input.clone() };
         let (mut session, place) = Self::with(&input, add)?;
-        let (rules, wrong) = settings::rules(&session.sources, &session.config, selection, &place)?;
+        let (rules, wrong, own) = settings::rules(&session.sources, &session.config, selection, &place)?;
         session.settings.rules = Arc::new(rules);
         session.wrong_rules = wrong;
+        session.own_pages = own;
         if !selection.no_baseline {
             session.baseline = settings::baseline(&session.sources, &session.baseline_path, &place)?;
         }
@@ -138,6 +142,7 @@ impl Session {
             allow_empty: input.allow_empty,
             today,
             wrong_rules: Vec::new(),
+            own_pages: Vec::new(),
             missing: None,
             sources,
             config,
@@ -162,6 +167,7 @@ impl Session {
             root: self.root.clone(),
             skipped: Vec::new(),
             wrong_rules: Vec::new(),
+            own_pages: Vec::new(),
             allow_empty: self.allow_empty,
             missing: None,
         }

@@ -104,6 +104,18 @@ pub(super) fn catalog(input: &Input, sources: &Sources, config: &Config, place: 
     prices::lay_over(catalog, &shown, &sources.text(file), rate)
 }
 
+/// What a configuration says about rules.
+pub(super) fn of_rules(config: &Config) -> rules::Settings {
+    rules::Settings {
+        profile: config.text("profile").and_then(|(name, _)| Profile::from_name(name)).unwrap_or_default(),
+        select: chosen(&[], config.texts("select")),
+        ignore: chosen(&[], config.texts("ignore")),
+        rules: config.rules().iter().map(|rule| (rule.name.to_owned(), overridden(rule))).collect(),
+        required_labels: config.texts("labels.required").iter().map(|(label, _)| label.clone()).collect(),
+        tiers: config.below("tiers").map(|(purpose, entry)| (purpose.to_owned(), entry.value.texts())).collect(),
+    }
+}
+
 /// The built-in pages and the team's own, with what the configuration and the command line say about them. Pages that
 /// do not load are told, and the others are used.
 pub(super) fn rules(
@@ -111,15 +123,15 @@ pub(super) fn rules(
     config: &Config,
     asked: &Selection,
     place: &Place,
-) -> Result<(Rules, Vec<Diagnostic>), Failure> {
-    let settings = rules::Settings {
-        profile: asked.profile.or_else(|| Profile::from_name(config.text("profile")?.0)).unwrap_or_default(),
-        select: chosen(&asked.select, config.texts("select")),
-        ignore: chosen(&asked.ignore, config.texts("ignore")),
-        rules: config.rules().iter().map(|rule| (rule.name.to_owned(), overridden(rule))).collect(),
-        required_labels: config.texts("labels.required").iter().map(|(label, _)| label.clone()).collect(),
-        tiers: config.below("tiers").map(|(purpose, entry)| (purpose.to_owned(), entry.value.texts())).collect(),
-    };
+) -> Result<(Rules, Vec<Diagnostic>, Vec<PageText>), Failure> {
+    let mut settings = of_rules(config);
+    settings.profile = asked.profile.unwrap_or(settings.profile);
+    if !asked.select.is_empty() {
+        settings.select = chosen(&asked.select, &[]);
+    }
+    if !asked.ignore.is_empty() {
+        settings.ignore = chosen(&asked.ignore, &[]);
+    }
     let mut pages = Vec::new();
     for (directory, span) in config.texts("rules-dir") {
         pages.extend(pages_of(sources, directory, Some(*span), place)?);
@@ -127,7 +139,8 @@ pub(super) fn rules(
     for directory in &asked.rules {
         pages.extend(pages_of(sources, &place.named_file(directory)?, None, place)?);
     }
-    Ok(Rules::load(&pages, settings))
+    let (rules, wrong) = Rules::load(&pages, settings);
+    Ok((rules, wrong, pages))
 }
 
 /// What the command line says replaces what the configuration says.

@@ -48,7 +48,7 @@ pub(super) fn check(report: &Report) -> String {
 }
 
 /// Text inside of an element or an attribute; XML knows fewer characters than text.
-fn escaped(text: &str) -> String {
+pub fn escaped(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for c in harmless(text).chars() {
         match c {

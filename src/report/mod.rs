@@ -26,10 +26,12 @@ mod vocabulary;
 mod ways;
 
 pub use difference::{Difference, Head, Verdict, difference};
+pub use escape::one_line;
 pub use explain::explain;
 pub use fit::fit;
 pub use format::Format;
 pub use json::inspect;
+pub use junit::escaped as xml;
 pub use paths::Paths;
 pub use price::price;
 pub use suppressions::suppressions;

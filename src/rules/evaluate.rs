@@ -1,10 +1,42 @@
 //! One page and one resource: does the rule speak?
 
+use std::cell::Cell;
 use std::sync::Arc;
 
+use crate::fit::Market;
+
 use super::cel::{self, About, Budget, Host, Read, Unknown, Value};
-use super::facts::Asking;
+use super::facts::{Asking, End, Raws, Subject, World};
 use super::page::{LooksAt, Match, Page};
+use super::settings::Settings;
+
+/// What everything is judged on: the world, what is configured, and what was made of them on the way.
+pub(super) struct Ground<'a> {
+    world: &'a World<'a>,
+    settings: &'a Settings,
+    raws: Raws,
+    market: &'a Market<'a>,
+}
+
+impl<'a> Ground<'a> {
+    pub(super) fn new(world: &'a World<'a>, settings: &'a Settings, market: &'a Market<'a>) -> Self {
+        Ground { world, settings, raws: Raws::new(world), market }
+    }
+
+    /// About one thing, by its number among those of its kind.
+    pub(super) fn asking(&'a self, about: Subject, place: usize) -> Asking<'a> {
+        Asking {
+            world: self.world,
+            settings: self.settings,
+            raws: &self.raws,
+            market: self.market,
+            about,
+            resource: place,
+            end: Cell::new(End::Expected),
+            saves: None,
+        }
+    }
+}
 
 /// What a condition comes to.
 #[derive(Debug)]

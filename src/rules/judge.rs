@@ -1,15 +1,13 @@
 //! All rules and all resources: findings, and what could not be determined.
 
-use std::cell::Cell;
-
 use crate::catalog::{Money, MoneyRange};
 use crate::fit::Market;
 use crate::inventory::{Origin, ResourceId};
 use crate::source::Span;
 
 use super::cel::{Budget, Read};
-use super::evaluate::{self, Verdict, evaluate};
-use super::facts::{self, Asking, End, Raws, Stand, Subject, World};
+use super::evaluate::{self, Ground, Verdict, evaluate};
+use super::facts::{self, Asking, End, Stand, Subject, World};
 use super::page::{At, LooksAt, Page};
 use super::settings::Settings;
 use super::template::Template;
@@ -18,10 +16,10 @@ use super::{Broken, Confidence, Evidence, Finding, Judgement, Piece, Undetermine
 pub(super) fn judge(pages: &[&Page], world: &World<'_>, settings: &Settings) -> Judgement {
     let mut judgement = Judgement::default();
     let resources = &world.inventory.resources;
-    let raws = Raws::new(world);
     let market = Market::new(world.catalog, world.pricing);
+    let ground = Ground::new(world, settings, &market);
     for page in pages {
-        let judge = Judge { page, world, settings, raws: &raws, market: &market };
+        let judge = Judge { page, world, ground: &ground };
         let (subject, count) = match page.looks_at {
             LooksAt::Resource => (Subject::Resource, resources.len()),
             LooksAt::Object => (Subject::Object, world.inventory.objects.len()),
@@ -50,9 +48,7 @@ pub(super) fn judge(pages: &[&Page], world: &World<'_>, settings: &Settings) -> 
 struct Judge<'a> {
     page: &'a Page,
     world: &'a World<'a>,
-    settings: &'a Settings,
-    raws: &'a Raws,
-    market: &'a Market<'a>,
+    ground: &'a Ground<'a>,
 }
 
 /// One of the resources, objects or blocks; nothing where a rule is about everything.
@@ -61,16 +57,8 @@ type About = Option<(Subject, usize)>;
 impl Judge<'_> {
     /// False where the page fails, so that it is not asked again.
     fn look_at(&self, about: About, into: &mut Judgement) -> bool {
-        let mut asking = Asking {
-            world: self.world,
-            settings: self.settings,
-            raws: self.raws,
-            market: self.market,
-            about: about.map_or(Subject::Resource, |(subject, _)| subject),
-            resource: about.map_or(0, |(_, place)| place),
-            end: Cell::new(End::Expected),
-            saves: None,
-        };
+        let (subject, place) = about.unwrap_or((Subject::Resource, 0));
+        let mut asking = self.ground.asking(subject, place);
         match evaluate(self.page, &asking) {
             Verdict::No => {}
             Verdict::Unknown(unknown) => {

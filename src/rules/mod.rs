@@ -3,6 +3,7 @@
 //! A rule is a Markdown page: front matter with conditions over facts, prose, and examples that prove it. Built-in pages
 //! and a team's own are the same kind of file. Knows no Terraform type and no Kubernetes kind.
 
+mod attempt;
 mod cel;
 mod evaluate;
 mod example;
@@ -11,8 +12,10 @@ mod format;
 mod judge;
 mod nearest;
 mod page;
+mod policy;
 mod set;
 mod settings;
+mod starter;
 mod template;
 mod yaml;
 
@@ -23,11 +26,15 @@ use crate::diagnostic::Level;
 use crate::inventory::{Inventory, ResourceId};
 use crate::source::{Edit, Span};
 
+pub use attempt::{Answer, Attempt};
+pub use cel::Kubernetes;
 pub use example::{Example, Expected, File, Marker, Surprise, Told, compare, examples, tell};
 pub use facts::{Entry, World, functions, vocabulary};
-pub use page::{Declared, LooksAt, Mistake, Page};
+pub use page::{Declared, LooksAt, Mistake, Page, is_name};
+pub use policy::admission_policy;
 pub use set::{BUILT_IN, Rules};
 pub use settings::{Override, PageText, Parameter, Profile, Settings};
+pub use starter::template;
 
 /// A rule spoke about a resource, or about the repository.
 #[derive(Debug, Clone)]

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::cel::{About, Budget, Host, Problem, Program, Scope, Type, Unknown, Value};
+use super::cel::{self, About, Budget, Host, Kubernetes, Map, Problem, Program, Scope, Type, Unknown, Value};
 use super::format;
 use super::nearest::nearest;
 
@@ -68,6 +68,16 @@ impl Template {
             parts.push(Part::Text(plain));
         }
         Ok(Template { parts })
+    }
+
+    /// As an expression of a Kubernetes API server; nothing where it shows what such a server cannot.
+    pub(super) fn in_kubernetes(&self, parameters: &Map, version: Kubernetes) -> Option<String> {
+        let parts = self.parts.iter().map(|part| match part {
+            Part::Text(text) => Some(cel::quoted(text)),
+            Part::Value(program, Format::Plain) => program.text_in_kubernetes(parameters, version).ok(),
+            Part::Value(..) => None,
+        });
+        Some(parts.collect::<Option<Vec<_>>>()?.join(" + ")).filter(|text| !text.is_empty())
     }
 
     /// What is computed in it.

@@ -8,6 +8,7 @@
 //! never fails: equal to nothing but null, every test of it is false, and what is computed from it is absent again.
 
 mod address;
+mod admission;
 mod budget;
 mod check;
 mod eval;
@@ -33,6 +34,7 @@ mod version;
 use std::ops::Range;
 use std::sync::Arc;
 
+pub use admission::Kubernetes;
 pub(super) use budget::Budget;
 pub(super) use check::{Meaning, Scope, Variable, never, same};
 pub(super) use eval::{Evaluation, Host, Read};
@@ -75,6 +77,7 @@ pub(super) struct Program {
     pub(super) result: Type,
     /// What it names, as far as names lead: `object.spec.replicas` is three.
     pub(super) names: Vec<Vec<Arc<str>>>,
+    written: syntax::Expr,
 }
 
 impl Program {
@@ -83,14 +86,25 @@ impl Program {
         let (node, result) = check::lower(&expression, scope, text)?;
         let mut names = Vec::new();
         syntax::names(&expression, &mut names);
-        Ok(Program { node, result, names })
+        Ok(Program { node, result, names, written: expression })
     }
 
     /// Yields the number that a record stands for.
     #[must_use]
     pub(super) fn into_number(self) -> Program {
-        let (node, result) = check::as_number(self.node, self.result);
-        Program { node, result, names: self.names }
+        let Program { node, result, names, written } = self;
+        let (node, result) = check::as_number(node, result);
+        Program { node, result, names, written }
+    }
+
+    /// As a condition that a Kubernetes API server understands, or why there is none.
+    pub(super) fn in_kubernetes(&self, parameters: &Map, version: Kubernetes) -> Result<String, String> {
+        admission::Translation::new(parameters, version).condition(&self.written)
+    }
+
+    /// As a text in a message of such a server.
+    pub(super) fn text_in_kubernetes(&self, parameters: &Map, version: Kubernetes) -> Result<String, String> {
+        admission::Translation::new(parameters, version).text(&self.written)
     }
 
     pub(super) fn evaluate(&self, host: &dyn Host, budget: &mut Budget) -> Evaluation {
@@ -104,6 +118,11 @@ pub(super) fn path(text: &str) -> Result<Vec<Arc<str>>, Problem> {
     syntax::path(&expression).ok_or_else(|| {
         Problem::new(0..text.len(), "this is no path").with_help("write names: `object.metadata.labels['a/b']`")
     })
+}
+
+/// A text as a literal.
+pub(super) fn quoted(text: &str) -> String {
+    admission::quoted(text)
 }
 
 /// A day such as `2026-11-21` as a point in time.

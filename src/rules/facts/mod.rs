@@ -310,6 +310,11 @@ pub(super) fn kind_of_object() -> Option<usize> {
     OBJECT.schema.field("kind")
 }
 
+/// The place of the name among the facts of an object.
+pub(super) fn name_of_object() -> Option<usize> {
+    OBJECT.schema.field("name")
+}
+
 /// The place and origin of a fact.
 pub(super) fn stand(world: &World<'_>, read: Read) -> Option<Stand> {
     let Read { record: Handle { id, schema }, field } = read;

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::expression::place_in;
-use super::{At, Expression, LooksAt, Mistake, meant, shifted};
+use super::{At, Expression, LooksAt, Mistake, is_name, meant, shifted};
 use crate::rules::cel::{self, Program, Scope, Type};
 use crate::rules::facts;
 use crate::rules::nearest::nearest;
@@ -171,10 +171,7 @@ impl<'a> Fields<'a> {
         }
         let at = self.place(field);
         let text = self.text(field)?;
-        let words = text
-            .split('-')
-            .all(|word| !word.is_empty() && word.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit()));
-        if words && text.len() <= 64 {
+        if is_name(&text) {
             return Some(text);
         }
         let help = "write small letters, digits and dashes: on-demand-batch".to_owned();

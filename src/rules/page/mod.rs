@@ -5,6 +5,7 @@ mod extends;
 mod fields;
 mod matching;
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -12,7 +13,7 @@ use crate::diagnostic::Level;
 use crate::inventory::{WantedObjects, WantedRaw};
 
 use super::cel::{self, Meaning, Program, Scope, Type, Value, Variable};
-use super::facts::{self, SeenBy};
+use super::facts::{self, SeenBy, Subject};
 use super::nearest::nearest;
 use super::settings::{Parameter, Profile};
 use super::template::Template;
@@ -47,6 +48,7 @@ pub struct Page {
     /// What to point at: the first that stands in the text.
     pub(super) at: Vec<At>,
     pub(super) raw: RawUse,
+    constants: cel::Map,
     /// The parts of objects and blocks that it names.
     pub(super) paths: Vec<facts::Path>,
     pub(super) related: Vec<usize>,
@@ -72,6 +74,35 @@ pub enum LooksAt {
     Text,
 }
 
+impl LooksAt {
+    pub fn from_name(name: &str) -> Option<LooksAt> {
+        SCOPES.iter().find(|(known, _)| *known == name).map(|(_, looks_at)| *looks_at)
+    }
+
+    pub(super) fn subject(self) -> Subject {
+        match self {
+            LooksAt::Object => Subject::Object,
+            LooksAt::Block => Subject::Block,
+            _ => Subject::Resource,
+        }
+    }
+}
+
+const SCOPES: [(&str, LooksAt); 6] = [
+    ("resource", LooksAt::Resource),
+    ("object", LooksAt::Object),
+    ("block", LooksAt::Block),
+    ("repository", LooksAt::Repository),
+    ("change", LooksAt::Change),
+    ("text", LooksAt::Text),
+];
+
+/// Small letters, digits and dashes.
+pub fn is_name(text: &str) -> bool {
+    let is_word = |word: &str| !word.is_empty() && word.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit());
+    text.split('-').all(is_word) && text.len() <= 64
+}
+
 /// A place to point at.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum At {
@@ -91,6 +122,18 @@ pub(super) struct RawUse {
 }
 
 impl RawUse {
+    /// What must be read for it; `kinds` are those that a rule about objects matches.
+    pub(super) fn wanted(self, looks_at: LooksAt, kinds: Option<BTreeSet<String>>) -> WantedRaw {
+        let objects = match (looks_at, kinds) {
+            _ if self.objects => WantedObjects::All,
+            (LooksAt::Object, Some(kinds)) => WantedObjects::Kinds(kinds),
+            (LooksAt::Object, None) => WantedObjects::All,
+            _ if self.object => WantedObjects::OfResources,
+            _ => WantedObjects::None,
+        };
+        WantedRaw { blocks: self.block || self.blocks, objects }
+    }
+
     /// It may look at each of them for each of them.
     pub(super) fn everything(self) -> bool {
         self.objects || self.blocks
@@ -169,6 +212,11 @@ impl Page {
         }
     }
 
+    /// The parameters and their values.
+    pub(super) fn constants(&self) -> &cel::Map {
+        &self.constants
+    }
+
     /// The prose and the examples.
     pub fn body(&self) -> &str {
         self.text.get(self.prose..).unwrap_or_default()
@@ -179,14 +227,7 @@ impl Page {
         let kinds =
             self.matches.iter().find(|it| self.looks_at == LooksAt::Object && Some(it.fact) == facts::kind_of_object());
         let named = kinds.map(|it| it.accepts.iter().filter_map(Value::as_text).map(str::to_owned).collect());
-        let objects = match (self.looks_at, named) {
-            _ if self.raw.objects => WantedObjects::All,
-            (LooksAt::Object, Some(kinds)) => WantedObjects::Kinds(kinds),
-            (LooksAt::Object, None) => WantedObjects::All,
-            _ if self.raw.object => WantedObjects::OfResources,
-            _ => WantedObjects::None,
-        };
-        WantedRaw { blocks: self.raw.block || self.raw.blocks, objects }
+        self.raw.wanted(self.looks_at, named)
     }
 
     /// The first sentence of the prose.
@@ -235,18 +276,7 @@ fn build(fields: &mut Fields, text: &Arc<str>, prose: usize, given: &[(&str, &Pa
     let level = fields.choice("level", &Level::ALL.map(|it| (it.name(), it)), Some(Level::Warning));
     let risk = fields.choice("risk", &Risk::ALL.map(|it| (it.name(), it)), Some(Risk::Low));
     let profile = fields.choice("profile", &Profile::ALL.map(|it| (it.name(), it)), Some(Profile::Standard));
-    let looks_at = fields.choice(
-        "for",
-        &[
-            ("resource", LooksAt::Resource),
-            ("object", LooksAt::Object),
-            ("block", LooksAt::Block),
-            ("repository", LooksAt::Repository),
-            ("change", LooksAt::Change),
-            ("text", LooksAt::Text),
-        ],
-        Some(LooksAt::Resource),
-    );
+    let looks_at = fields.choice("for", &SCOPES, Some(LooksAt::Resource));
     let since = fields.text("since").unwrap_or_default();
     let untested = fields.flag("untested").unwrap_or(false);
     let parameters = parameters(fields, given);
@@ -284,6 +314,7 @@ fn build(fields: &mut Fields, text: &Arc<str>, prose: usize, given: &[(&str, &Pa
         profile: profile?,
         looks_at,
         extends: fields.extended(),
+        constants: constants(&parameters),
         parameters,
         raw,
         paths,
@@ -301,7 +332,7 @@ fn build(fields: &mut Fields, text: &Arc<str>, prose: usize, given: &[(&str, &Pa
 }
 
 /// What programs look at beside facts, and which parts of it.
-fn raw_use(programs: &[&Program], looks_at: LooksAt, at: &[At]) -> (RawUse, Vec<facts::Path>) {
+pub(super) fn raw_use(programs: &[&Program], looks_at: LooksAt, at: &[At]) -> (RawUse, Vec<facts::Path>) {
     let mut used =
         RawUse { object: looks_at == LooksAt::Object, block: looks_at == LooksAt::Block, ..RawUse::default() };
     let mut paths = Vec::new();
@@ -328,12 +359,17 @@ fn raw_use(programs: &[&Program], looks_at: LooksAt, at: &[At]) -> (RawUse, Vec<
     (used, paths)
 }
 
-/// What the expressions of a page may name.
-fn scope(looks_at: LooksAt, parameters: &[Declared], in_messages: bool) -> Scope<'static> {
+fn constants(parameters: &[Declared]) -> cel::Map {
     let mut values = cel::Map::default();
     for parameter in parameters {
         values.set(&parameter.name, parameter.value.clone());
     }
+    values
+}
+
+/// What the expressions of a page may name.
+pub(super) fn scope(looks_at: LooksAt, parameters: &[Declared], in_messages: bool) -> Scope<'static> {
+    let values = constants(parameters);
     let seen = |by: SeenBy| match by {
         SeenBy::Any => true,
         SeenBy::Messages => in_messages,

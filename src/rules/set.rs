@@ -6,6 +6,7 @@ use crate::diagnostic::{Diagnostic, Level};
 use crate::inventory::WantedRaw;
 use crate::source::Span;
 
+use super::example::examples;
 use super::facts::World;
 use super::judge::judge;
 use super::nearest::nearest;
@@ -92,6 +93,13 @@ impl Rules {
                 text,
                 own,
             ));
+            return;
+        }
+        if own.is_some() && !page.untested && examples(page.body()).is_empty() {
+            let start = text.find("untested").unwrap_or(page.prose).min(text.len());
+            let mistake = Mistake::new(start..start, "the page has no examples, so nothing shows that it works");
+            let help = "write one under `## Examples`, or say `untested: true`";
+            wrong.push(diagnostic(mistake.with_help(help), path, text, own));
             return;
         }
         if self.pages.iter().any(|known| known.name == page.name) {

@@ -40,7 +40,9 @@ help: \"ask for at most {params.most_gpus}\"
 resource \"aws_instance\" \"large\" {
   instance_type = \"p4d.24xlarge\" # <- reported
 }
+```
 
+```hcl
 resource \"aws_instance\" \"small\" {
   instance_type = \"g5.xlarge\"
 }
@@ -100,6 +102,16 @@ metadata:
   labels:
     team: search
 ```
+
+Nobody can know what is filled in elsewhere:
+
+```yaml
+apiVersion: v1
+kind: Namespace
+metadata:
+  name: asked # <- undetermined
+  labels: ${LABELS}
+```
 ",
 );
 
@@ -117,7 +129,9 @@ resource \"aws_sagemaker_notebook_instance\" \"open\" { # <- reported
   name          = \"open\"
   instance_type = \"ml.t3.medium\"
 }
+```
 
+```hcl
 resource \"aws_sagemaker_notebook_instance\" \"closed\" {
   name                   = \"closed\"
   instance_type          = \"ml.t3.medium\"
@@ -142,29 +156,36 @@ resource \"aws_sagemaker_notebook_instance\" \"asked\" {
 const REPOSITORY: Starter = (
     "for: repository # once, with all `resources`, `objects` and `blocks`
 params:
-  most_machines: 2
-when: resources.filter(it, it.role == 'rented').size() > params.most_machines # true: it is reported
-message: \"{resources.filter(it, it.role == 'rented').size()} machines, and {params.most_machines} are allowed\"
+  most_machines: 1
+when: resources.filter(it, it.machine == 'p4d.24xlarge').size() > params.most_machines # true: it is reported
+message: \"{resources.filter(it, it.machine == 'p4d.24xlarge').size()} large machines, and {params.most_machines} are allowed\"
 help: \"remove what nobody uses\"
 ",
-    "All of it together rents more machines than are allowed.",
+    "All of it together rents more large machines than are allowed.",
     "```hcl
 resource \"aws_instance\" \"a\" { # <- reported
-  instance_type = \"g5.xlarge\"
+  instance_type = \"p4d.24xlarge\"
 }
 
 resource \"aws_instance\" \"b\" {
-  instance_type = \"g5.xlarge\"
-}
-
-resource \"aws_instance\" \"c\" {
-  instance_type = \"g5.xlarge\"
+  instance_type = \"p4d.24xlarge\"
 }
 ```
 
 ```hcl
 resource \"aws_instance\" \"only\" {
-  instance_type = \"g5.xlarge\"
+  instance_type = \"p4d.24xlarge\"
+}
+```
+
+Nobody can know what a variable without a value holds:
+
+```hcl
+variable \"size\" {}
+
+resource \"aws_instance\" \"asked\" {
+  instance_type = var.size # <- undetermined
+  tags          = { gpu = \"a100\" }
 }
 ```
 ",

@@ -192,7 +192,7 @@ impl<'a> Translation<'a> {
                 _ => Err("`has` takes one argument".to_owned()),
             },
             _ => match self.path(it)? {
-                Some(path) => Ok(format!("{path}.orValue(false) == true")),
+                Some(path) => Ok(format!("{path}.orValue(dyn(false)) == true")),
                 None => {
                     let mut guards = Vec::new();
                     let text = self.value(it, &mut guards)?;
@@ -210,7 +210,7 @@ impl<'a> Translation<'a> {
     /// A value where null may stand for what is missing.
     fn nullable(&mut self, it: &Expr, guards: &mut Vec<String>) -> Translated {
         match self.path(it)? {
-            Some(path) => Ok(format!("{path}.orValue(null)")),
+            Some(path) => Ok(format!("{path}.orValue(dyn(null))")),
             None => self.value(it, guards),
         }
     }
@@ -218,7 +218,7 @@ impl<'a> Translation<'a> {
     /// A text for a message.
     pub(super) fn text(&mut self, it: &Expr) -> Translated {
         match self.path(it)? {
-            Some(path) => Ok(format!("string({path}.orValue('none'))")),
+            Some(path) => Ok(format!("string({path}.orValue(dyn('none')))")),
             None => match self.constant(it) {
                 Some(constant) => Ok(format!("string({})", constant?)),
                 None => Err("a message there shows paths of the object only".to_owned()),

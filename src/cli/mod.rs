@@ -42,6 +42,8 @@ mod verdicts;
 
 use std::process::ExitCode;
 
+pub use settings::of_rules as rule_settings;
+
 use args::{Arguments, Verb};
 use failure::Failure;
 

@@ -105,7 +105,7 @@ pub(super) fn catalog(input: &Input, sources: &Sources, config: &Config, place: 
 }
 
 /// What a configuration says about rules.
-pub(super) fn of_rules(config: &Config) -> rules::Settings {
+pub fn of_rules(config: &Config) -> rules::Settings {
     rules::Settings {
         profile: config.text("profile").and_then(|(name, _)| Profile::from_name(name)).unwrap_or_default(),
         select: chosen(&[], config.texts("select")),
@@ -113,7 +113,21 @@ pub(super) fn of_rules(config: &Config) -> rules::Settings {
         rules: config.rules().iter().map(|rule| (rule.name.to_owned(), overridden(rule))).collect(),
         required_labels: config.texts("labels.required").iter().map(|(label, _)| label.clone()).collect(),
         tiers: config.below("tiers").map(|(purpose, entry)| (purpose.to_owned(), entry.value.texts())).collect(),
+        budgets: config.budgets().iter().map(budget).collect(),
+        approvals_above_usd: config.number("approvals.above_monthly_usd"),
     }
+}
+
+fn budget(it: &config::Budget<'_>) -> rules::Budget {
+    let (name, label) = match it.of {
+        None => ("all of it".to_owned(), None),
+        Some(("label", pair)) => {
+            let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
+            (pair.to_owned(), Some((key.trim().to_owned(), value.trim().to_owned())))
+        }
+        Some((key, value)) => (format!("{key} {value}"), Some((key.to_owned(), value.to_owned()))),
+    };
+    rules::Budget { name, label, monthly_usd: it.monthly_usd }
 }
 
 /// The built-in pages and the team's own, with what the configuration and the command line say about them. Pages that

@@ -13,6 +13,7 @@ mod judge;
 mod nearest;
 mod page;
 mod policy;
+mod seen;
 mod set;
 mod settings;
 mod starter;
@@ -32,8 +33,9 @@ pub use example::{Example, Expected, File, Marker, Surprise, Told, compare, exam
 pub use facts::{Entry, World, functions, vocabulary};
 pub use page::{Declared, LooksAt, Mistake, Page, is_name};
 pub use policy::admission_policy;
+pub use seen::{Seen, seen};
 pub use set::{BUILT_IN, Rules};
-pub use settings::{Override, PageText, Parameter, Profile, Settings};
+pub use settings::{Budget, Override, PageText, Parameter, Profile, Settings};
 pub use starter::template;
 
 /// A rule spoke about a resource, or about the repository.

@@ -18,6 +18,19 @@ pub struct Settings {
     pub required_labels: Vec<String>,
     /// The accelerators that each purpose may use.
     pub tiers: BTreeMap<String, Vec<String>>,
+    pub budgets: Vec<Budget>,
+    /// Dollars a month above which a resource must carry a justification.
+    pub approvals_above_usd: Option<f64>,
+}
+
+/// What some resources may cost together.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Budget {
+    /// Whose it is, for messages: team search.
+    pub name: String,
+    /// The label that its resources carry, and the value; none: all of them.
+    pub label: Option<(String, String)>,
+    pub monthly_usd: f64,
 }
 
 /// How many rules are on.

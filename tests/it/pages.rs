@@ -55,7 +55,8 @@ fn every_example_comes_out_as_its_page_says() {
 }
 
 fn run(rule: &str, rules: &Arc<Rules>, example: &Example, report: &mut String) {
-    let (sources, analysis) = analyzed(rules, example);
+    let configured = example.config.as_deref().map(|text| Arc::new(Rules::load(&[], configured(text)).0));
+    let (sources, analysis) = analyzed(configured.as_ref().unwrap_or(rules), example);
     for surprise in compare(example, &said(rule, &sources, &analysis)) {
         let file = example.files.iter().find(|file| file.path == surprise.at.path).unwrap();
         let line = file.text.lines().nth(surprise.at.line - 1).unwrap_or_default().trim();
@@ -97,6 +98,14 @@ fn analyzed(rules: &Arc<Rules>, example: &Example) -> (Sources, Analysis) {
     }
     let analysis = analyze(&sources, &paths, &settings);
     (sources, analysis)
+}
+
+/// What an example configures about rules.
+fn configured(text: &str) -> rules::Settings {
+    let sources = Sources::new(MemoryTree::new().with("gpulint.toml", text));
+    let (config, wrong) = gpulint::config::load(&sources, "gpulint.toml", "0.1.0");
+    assert!(wrong.is_empty(), "{wrong:?}");
+    rules::Settings { profile: Profile::All, ..gpulint::cli::rule_settings(&config) }
 }
 
 /// What the rule tells, in the order of the lines that it speaks about.
@@ -164,8 +173,12 @@ fn every_page_fails_when_it_says_something_else() {
 
 /// Whether an example comes out differently with this text of its page.
 fn notices(name: &str, text: &str, settings: rules::Settings, all: &[Example]) -> bool {
-    let rules = Arc::new(Rules::of(&[(name, text)], settings));
     all.iter().any(|example| {
+        let settings = match &example.config {
+            Some(text) => rules::Settings { rules: settings.rules.clone(), ..configured(text) },
+            None => settings.clone(),
+        };
+        let rules = Arc::new(Rules::of(&[(name, text)], settings));
         let (sources, analysis) = analyzed(&rules, example);
         !compare(example, &said(name, &sources, &analysis)).is_empty()
             || example.told.as_ref().is_some_and(|told| told.text != words(name, &sources, &analysis))

@@ -11,6 +11,7 @@ mod address;
 mod admission;
 mod budget;
 mod check;
+mod compare;
 mod eval;
 mod format_names;
 mod functions;
@@ -36,6 +37,7 @@ use std::sync::Arc;
 
 pub use admission::Kubernetes;
 pub(super) use budget::Budget;
+pub(super) use compare::Comparison;
 pub(super) use check::{Meaning, Scope, Variable, never, same};
 pub(super) use eval::{Evaluation, Host, Read};
 pub(super) use functions::Ask;
@@ -105,6 +107,11 @@ impl Program {
     /// As a text in a message of such a server.
     pub(super) fn text_in_kubernetes(&self, parameters: &Map, version: Kubernetes) -> Result<String, String> {
         admission::Translation::new(parameters, version).text(&self.written)
+    }
+
+    /// The conjuncts that compare a fact with plain values.
+    pub(super) fn comparisons(&self) -> Vec<Comparison> {
+        compare::comparisons(&self.written)
     }
 
     pub(super) fn evaluate(&self, host: &dyn Host, budget: &mut Budget) -> Evaluation {

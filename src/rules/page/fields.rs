@@ -283,7 +283,10 @@ impl<'a> Fields<'a> {
                 });
                 if fits {
                     let start = self.place_of(field, &at, &text, &(0..0)).start;
-                    return Some(Expression { program, start });
+                    let compares = program.comparisons().into_iter();
+                    let compares = compares.map(|it| (self.place_of(field, &at, &text, it.place()), it));
+                    let compares = compares.map(|(at, it)| (it, at)).collect();
+                    return Some(Expression { program, start, compares });
                 }
                 let wanted = if wanted == Some(&Type::Double) { "a number" } else { "true or false" };
                 let message = format!("`{field}` is {wanted}, and this is {}", program.result);

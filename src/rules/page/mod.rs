@@ -169,6 +169,8 @@ pub(super) struct Expression {
     pub(super) program: Program,
     /// Where it starts in the page, to tell where it failed.
     pub(super) start: usize,
+    /// Where each conjunct that compares a fact with plain values stands in the page.
+    compares: Vec<(cel::Comparison, Range<usize>)>,
 }
 
 /// What is wrong with a page, and where: bytes from its start.
@@ -304,6 +306,7 @@ fn build(fields: &mut Fields, text: &Arc<str>, prose: usize, given: &[(&str, &Pa
     let programs: Vec<&Program> =
         expressions.chain(messages.iter().chain(&help).flat_map(Template::programs)).collect();
     let (raw, paths) = raw_use(&programs, looks_at, &at);
+    fields.mistakes.extend(when.iter().flat_map(|when| never_true(when, &matches, looks_at)));
     Some(Page {
         name: name?,
         group: group?,
@@ -329,6 +332,23 @@ fn build(fields: &mut Fields, text: &Arc<str>, prose: usize, given: &[(&str, &Pa
         help,
         saves,
     })
+}
+
+/// Conjuncts that `match` rules out: the condition can never be true.
+fn never_true(when: &Expression, matches: &[Match], looks_at: LooksAt) -> Vec<Mistake> {
+    let Some((_, schema)) = facts::implied(looks_at) else { return Vec::new() };
+    let refused = |(compare, at): &(cel::Comparison, Range<usize>)| {
+        let place = schema.field(&compare.fact)?;
+        let wanted = matches.iter().find(|it| it.fact == place)?;
+        // one member of a list may be this and another that
+        if matches!(schema.fields.get(place)?.holds, Type::List(_)) || wanted.accepts.iter().any(|it| compare.holds(it)) {
+            return None;
+        }
+        let values: Vec<String> = wanted.accepts.iter().map(super::template::plain).collect();
+        let message = format!("`when` can never be true: `match` says that `{}` is {}", compare.fact, values.join(" or "));
+        Some(Mistake::new(at.clone(), message).with_help("change one of the two"))
+    };
+    when.compares.iter().filter_map(refused).collect()
 }
 
 /// What programs look at beside facts, and which parts of it.

@@ -196,7 +196,7 @@ fn read(sources: &Sources, paths: &[String], settings: &Settings) -> Reading {
     let terraform::Reading { mut inventory, embedded, blocks, roots, mut comments } =
         terraform::read(sources, paths, &terraform::Options { raw: wanted.blocks, ..settings.terraform.clone() });
     let embedded: Vec<(FileId, String)> = embedded.into_iter().map(|it| (it.file, it.address)).collect();
-    let options = kubernetes::Options { objects: wanted.objects };
+    let options = kubernetes::Options { objects: wanted.objects, ..settings.kubernetes.clone() };
     let kubernetes = kubernetes::read(sources, paths, &embedded, &options);
     comments.extend(kubernetes.comments);
     let kubernetes = kubernetes.inventory;

@@ -390,6 +390,12 @@ pub(super) struct Input {
     /// Take settings, rules and prices from this commit instead of the files at hand
     #[arg(long, value_name = "REF", conflicts_with = "no_config")]
     pub(super) policy_ref: Option<String>,
+    /// Render charts with helm, and kustomizations with kustomize or kubectl, instead of reading their text
+    #[arg(long)]
+    pub(super) render: bool,
+    /// Render charts with their files of values of this name, or once more with each of them
+    #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = "*")]
+    pub(super) values: Vec<String>,
     /// Exit with 0 where nothing was there to check
     #[arg(long)]
     pub(super) allow_empty: bool,

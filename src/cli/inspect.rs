@@ -69,7 +69,9 @@ fn place(session: &Session, it: &Seen) -> Option<(String, usize)> {
 fn shown(session: &Session, found: &[Seen]) -> String {
     let mut text = String::new();
     for it in found {
-        let at = place(session, it).map(|(path, line)| format!("  # {}{path}:{line}", it.origin.map_or(String::new(), |it| format!("{it}, "))));
+        let at = place(session, it).map(|(path, line)| {
+            format!("  # {}{path}:{line}", it.origin.map_or(String::new(), |it| format!("{it}, ")))
+        });
         let value = match &it.unknown {
             Some(why) => format!("unknown: {why}"),
             None => it.value.clone(),

@@ -34,6 +34,7 @@ mod policy;
 mod price;
 mod prices;
 mod progress;
+mod render;
 mod rules;
 mod session;
 mod settings;

@@ -8,7 +8,7 @@ use super::disk::{DiskTree, LARGEST_FILE_BYTES};
 use super::place::{self, Place};
 use super::policy::PolicyTree;
 use super::progress::Progress;
-use super::{Failure, Outcome, clock, discover, output, settings, verdicts};
+use super::{Failure, Outcome, clock, discover, output, render, settings, verdicts};
 use crate::config::Config;
 use crate::decide::{Baseline, Decided, Decision};
 use crate::diagnostic::Diagnostic;
@@ -45,6 +45,8 @@ pub(super) struct Session {
     /// The pages of the team's own.
     pub(super) own_pages: Vec<PageText>,
     allow_empty: bool,
+    /// Charts and kustomizations are rendered.
+    render: Option<render::Request>,
     /// Asks the tree for a file that it should hold and does not.
     missing: Option<Missing>,
 }
@@ -140,6 +142,7 @@ impl Session {
             baseline_path: config.text("baseline").map_or(beside_settings, |(path, _)| path.to_owned()),
             files_of_settings: sources.count(),
             allow_empty: input.allow_empty,
+            render: render_request(input, &config),
             today,
             wrong_rules: Vec::new(),
             own_pages: Vec::new(),
@@ -169,6 +172,7 @@ impl Session {
             wrong_rules: Vec::new(),
             own_pages: Vec::new(),
             allow_empty: self.allow_empty,
+            render: self.render.clone(),
             missing: None,
         }
     }
@@ -225,9 +229,21 @@ impl Session {
     /// Everything, before anything is decided about it and left out.
     pub(super) fn analyze_all(&self) -> Analysis {
         let _progress = Progress::start(self.files.len());
-        let mut analysis = crate::analyze(&self.sources, &self.files, &self.settings);
+        let mut analysis = match &self.render {
+            None => crate::analyze(&self.sources, &self.files, &self.settings),
+            Some(request) => self.analyze_rendered(request),
+        };
         analysis.inventory.skipped.extend(self.skipped.iter().cloned());
         analysis.inventory.skipped.sort();
+        analysis
+    }
+
+    fn analyze_rendered(&self, request: &render::Request) -> Analysis {
+        let outcome = render::run(&self.sources, &self.files, request);
+        let mut settings = self.settings.clone();
+        settings.kubernetes.rendered = outcome.rendered;
+        let mut analysis = crate::analyze(&self.sources, &self.files, &settings);
+        analysis.inventory.skipped.extend(outcome.failed);
         analysis
     }
 
@@ -345,6 +361,16 @@ impl Found {
         }
         files
     }
+}
+
+fn render_request(input: &Input, config: &Config) -> Option<render::Request> {
+    let configured = config.flag("render").unwrap_or(false);
+    let values = if input.values.is_empty() {
+        config.texts("values").iter().map(|(name, _)| name.clone()).collect()
+    } else {
+        input.values.clone()
+    };
+    (input.render || configured).then_some(render::Request { values })
 }
 
 fn terraform_options(input: &Input, place: &Place) -> Result<terraform::Options, Failure> {

@@ -64,6 +64,8 @@ settings! {
     "rules-dir" Kind::Paths, Some("[]"), "directories with pages of your own rules";
     "require-reason" Kind::Flag, Some("false"), "a suppression without a reason suppresses nothing";
     "baseline" Kind::Path, Some("\".gpulint-baseline.json\""), "the file of findings that were accepted at once";
+    "render" Kind::Flag, Some("false"), "render charts with helm, and kustomizations with kustomize or kubectl";
+    "values" Kind::Texts, Some("[]"), "files of values to render charts with; \"*\": once more with each of them";
     "defaults.provider" Kind::Text, None, "cloud of machines where the text names none; then marked as assumed";
     "defaults.region" Kind::Text, None, "region where the text names none; then marked as assumed";
     "defaults.accelerator" Kind::Text, None, "accelerator of pods that name none; then marked as assumed";

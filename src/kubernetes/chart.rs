@@ -6,6 +6,7 @@ use std::sync::Arc;
 use crate::inventory::{Fact, FrontEnd, Key, Known, Link, LinkKind, Origin, Resource, Value};
 use crate::source::{Sources, Span, join, parent};
 
+use super::render::{Renderer, Trail};
 use super::tree::Node;
 use super::workload::Found;
 use super::yaml;
@@ -87,6 +88,21 @@ pub(super) fn infer(resource: &mut Resource, why: &Arc<str>, of_chart: bool) {
         resource.set(key, weakened(fact, why));
     }
     resource.count = weakened(std::mem::take(&mut resource.count), why);
+}
+
+/// What was rendered is shown where the values ask for the accelerators, too; it remembers the command that rendered it.
+pub(super) fn rendered(sources: &Sources, resource: &mut Resource, trail: &Trail) {
+    if trail.by == Renderer::Helm {
+        resource.front_end = FrontEnd::Chart;
+        let asked = resource.fact(Key::AcceleratorCount).span();
+        let elsewhere = |asked: &Span| sources.origin(*asked).file != sources.origin(resource.span).file;
+        if let Some(asked) = asked.filter(elsewhere) {
+            let template = Link { kind: LinkKind::Settings, to: resource.address.clone(), span: resource.span };
+            resource.links.push(template);
+            resource.span = asked;
+        }
+    }
+    resource.links.push(trail.link());
 }
 
 fn weakened<T>(fact: Fact<T>, why: &Arc<str>) -> Fact<T> {

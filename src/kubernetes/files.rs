@@ -11,6 +11,7 @@ use crate::source::{FileId, Sources};
 
 use super::chart;
 use super::filter::{self, Matter, Names};
+use super::render::{self, Rendered, Trail};
 use super::tree::Node;
 
 #[derive(Debug, Clone)]
@@ -23,6 +24,8 @@ pub(super) struct File {
     pub of_chart: bool,
     /// The values that its chart has by default.
     pub values: Option<Node>,
+    /// Another program made it.
+    pub rendered: Option<Trail>,
 }
 
 /// The files that matter, sorted by path; text inside Terraform comes last, in the order in which it was found.
@@ -30,11 +33,15 @@ pub(super) fn gather(
     sources: &Sources,
     paths: &[String],
     embedded: &[(FileId, String)],
+    rendered: &[Rendered],
     wanted: &WantedObjects,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Vec<File> {
-    let paths: BTreeSet<&String> = paths.iter().filter(|path| filter::is_manifest(path)).collect();
-    let paths: Vec<&String> = paths.into_iter().collect();
+    let replaced: BTreeSet<&String> = rendered.iter().flat_map(|it| &it.plan.replaces).collect();
+    let mut paths: Vec<&String> =
+        paths.iter().filter(|path| filter::is_manifest(path) && !replaced.contains(path)).collect();
+    paths.sort();
+    paths.dedup();
     let wanted = filter::Wanted::new(wanted);
     let looked: Vec<(&String, Matter)> = paths
         .par_iter()
@@ -44,6 +51,7 @@ pub(super) fn gather(
         looked.iter().filter(|(_, matter)| *matter == Matter::Asks).map(|(path, _)| *path).collect();
     asking.extend(chart::templates(&asking.iter().copied().collect::<Vec<_>>(), &paths));
     let mut files = open(sources, asking.iter().copied(), false, diagnostics);
+    files.extend(rendered.iter().flat_map(|it| render::derive(sources, it)));
     if files.is_empty() && embedded.is_empty() {
         return files;
     }
@@ -68,7 +76,11 @@ pub(super) fn gather(
 
 impl File {
     fn new(id: FileId, path: Arc<str>, joined_only: bool) -> Self {
-        File { id, path, joined_only, of_chart: false, values: None }
+        File { id, path, joined_only, of_chart: false, values: None, rendered: None }
+    }
+
+    pub(super) fn rendered(id: FileId, path: Arc<str>, joined_only: bool, trail: Trail) -> Self {
+        File { rendered: Some(trail), ..File::new(id, path, joined_only) }
     }
 }
 

@@ -22,6 +22,7 @@ mod path;
 mod pod;
 mod quantity;
 mod raw;
+mod render;
 mod request;
 mod resource;
 mod scalar;
@@ -47,11 +48,15 @@ use tree::Node;
 use workload::{Found, Reader};
 use yaml::Stream;
 
+pub use render::{Plan, Refused, Rendered, Renderer, plan};
+
 /// What the command line gives beside the files.
 #[derive(Debug, Clone, Default)]
 pub struct Options {
     /// Which manifests are wanted as they are, for rules about any kind.
     pub objects: WantedObjects,
+    /// What other programs made of charts and kustomizations; it is read instead of the files that it replaces.
+    pub rendered: Vec<Rendered>,
 }
 
 /// What was read.
@@ -65,10 +70,11 @@ pub struct Reading {
 /// Reads manifests; `embedded` are manifests inside Terraform, with the address of the resource that carries them.
 pub fn read(sources: &Sources, paths: &[String], embedded: &[(FileId, String)], options: &Options) -> Reading {
     let mut reading = Reading::default();
-    let files = files::gather(sources, paths, embedded, &options.objects, &mut reading.inventory.diagnostics);
+    let Options { objects, rendered } = options;
+    let files = files::gather(sources, paths, embedded, rendered, objects, &mut reading.inventory.diagnostics);
     let parsed: Vec<Parsed> = files.into_par_iter().map(|file| Parsed::new(sources, file)).collect();
     let index = Index::new(parsed.iter().map(|it| (it.file.id, it.file.path.clone(), it.roots().collect())));
-    let mut found = read_all(&parsed, &index);
+    let mut found = read_all(sources, &parsed, &index);
     chart::tell_once(&mut found);
     scale::apply(&scalers(&parsed), &mut found);
     claims::share(&mut found);
@@ -116,8 +122,8 @@ impl Parsed {
     }
 }
 
-fn read_all(parsed: &[Parsed], index: &Index<'_>) -> Vec<(Arc<str>, Found)> {
-    let files: Vec<Vec<Found>> = parsed.par_iter().map(|file| read_file(file, &Reader { index })).collect();
+fn read_all(sources: &Sources, parsed: &[Parsed], index: &Index<'_>) -> Vec<(Arc<str>, Found)> {
+    let files: Vec<Vec<Found>> = parsed.par_iter().map(|file| read_file(sources, file, &Reader { index })).collect();
     let mut all = Vec::new();
     for (file, found) in parsed.iter().zip(files) {
         all.extend(found.into_iter().map(|found| (file.file.path.clone(), found)));
@@ -125,7 +131,7 @@ fn read_all(parsed: &[Parsed], index: &Index<'_>) -> Vec<(Arc<str>, Found)> {
     all
 }
 
-fn read_file(parsed: &Parsed, reader: &Reader<'_, '_>) -> Vec<Found> {
+fn read_file(sources: &Sources, parsed: &Parsed, reader: &Reader<'_, '_>) -> Vec<Found> {
     let mut found = Vec::new();
     if parsed.file.joined_only {
         return found;
@@ -143,6 +149,9 @@ fn read_file(parsed: &Parsed, reader: &Reader<'_, '_>) -> Vec<Found> {
             chart::infer(&mut found.resource, &Arc::from(chart::VALUES_ALONE), true);
         } else if let Some(why) = &parsed.inferred {
             chart::infer(&mut found.resource, why, parsed.file.of_chart);
+        }
+        if let Some(trail) = &parsed.file.rendered {
+            chart::rendered(sources, &mut found.resource, trail);
         }
     }
     found

@@ -361,3 +361,80 @@ fn key_text(node: &Node) -> Arc<str> {
         _ => "{{".into(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::source::{MemoryTree, Sources};
+
+    fn parsed(text: &str) -> Stream {
+        let sources = Sources::new(MemoryTree::new().with("a.yaml", text));
+        read(sources.open("a.yaml").unwrap(), text)
+    }
+
+    #[test]
+    fn documents_are_cut_at_markers_only() {
+        for (text, count) in [
+            ("a: 1\n---\nb: 2\n", 2),
+            ("---\n---\na: 1\n...\n", 1),
+            ("%YAML 1.1\n---\na: 1\n", 1),
+            ("# comment\n---\na: 1\n", 2),
+            ("--- {a: 1}\n--- # next\nb: 1\n", 2),
+            ("a: |\n  ---\n  text\nb: ---x\n", 1),
+            ("---a: 1\n", 1),
+            ("\u{feff}a: 1\r\n---\r\nb: 1\r\n", 2),
+            ("", 0),
+        ] {
+            assert_eq!(documents(text).len(), count, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn spans_are_those_of_the_file() {
+        let text = "\u{feff}---\né: 1\n---\nkey: [a, \"b\"] # c\nblock: |\n  x\nlast: {n: 1}\n";
+        let stream = parsed(text);
+        let root = &stream.documents[1].root;
+        let snippet = |span: Span| &text[span.range()];
+        let entry = root.entry("key").unwrap();
+        assert_eq!((snippet(entry.key_span), snippet(entry.value.span)), ("key", "[a, \"b\"]"));
+        assert_eq!(snippet(entry.value.items()[1].span), "\"b\"");
+        assert_eq!(snippet(root.get("last").unwrap().span), "{n: 1}");
+        assert!(snippet(root.span).starts_with("key:") && snippet(root.span).ends_with("{n: 1}"));
+    }
+
+    #[test]
+    fn an_alias_bomb_is_bounded() {
+        let mut text = String::from("a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n");
+        for n in 1..12 {
+            let last = n - 1;
+            let aliases = vec![format!("*a{last}"); 10].join(", ");
+            text.push_str(&format!("a{n}: &a{n} [{aliases}]\n"));
+        }
+        text.push_str("---\nnext: 1\n");
+        let stream = parsed(&text);
+        assert_eq!((stream.documents.len(), stream.diagnostics.len()), (1, 1));
+        assert!(stream.diagnostics[0].message.contains("nodes"), "{}", stream.diagnostics[0].message);
+    }
+
+    #[test]
+    fn nesting_is_bounded() {
+        for text in [
+            "[".repeat(100_000),
+            "- ".repeat(100_000),
+            "{a: ".repeat(50_000),
+            (0..3000).map(|n| format!("{}a:\n", " ".repeat(n))).collect(),
+            "a: &a [*a]\n".to_owned(),
+            "!!binary &x [[[".to_owned(),
+        ] {
+            assert!(parsed(&text).documents.is_empty());
+        }
+    }
+
+    #[test]
+    fn large_mappings_take_no_quadratic_time() {
+        let text: String = (0..200_000).map(|n| format!("k{n}: {n}\n")).collect();
+        let started = std::time::Instant::now();
+        assert_eq!(parsed(&text).documents[0].root.entries().len(), 200_000);
+        assert!(started.elapsed().as_secs() < 20);
+    }
+}

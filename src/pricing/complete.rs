@@ -93,7 +93,7 @@ impl Completion<'_> {
         let asked = asked_for(resource);
         let machine = resource.fact(Key::Machine).clone();
         if resource.fact(Key::Provider).is_absent()
-            && let Some(provider) = machine.value().and_then(Value::as_text).and_then(|it| self.catalog.provider_of(it))
+            && let Some(provider) = self.provider_of(&machine)
         {
             infer_provider(resource, provider, &machine);
         }
@@ -121,6 +121,18 @@ impl Completion<'_> {
                 false
             }
         }
+    }
+
+    /// The cloud of a machine, or of all machines that it may be.
+    fn provider_of(&self, machine: &Fact<Value>) -> Option<&str> {
+        let names: Vec<&Value> = match machine {
+            Fact::Known(known) => vec![&known.value],
+            Fact::Unknown(unknown) => unknown.candidates.iter().collect(),
+            Fact::Absent => Vec::new(),
+        };
+        let mut providers = names.into_iter().map(|name| self.catalog.provider_of(name.as_text()?));
+        let first = providers.next()??;
+        providers.all(|other| other == Some(first)).then_some(first)
     }
 
     fn known_machine(&self, resource: &mut Resource, machine: &Known<Value>) -> Verdict {

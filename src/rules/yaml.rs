@@ -1,11 +1,10 @@
-//! YAML front matter as a tree with byte ranges. The only place that knows which parser reads it.
+//! YAML front matter as a tree with byte ranges. The only place here that knows which parser reads it.
+//!
+//! Aliases are refused: nobody needs them in a page, and they are how a small text becomes a large tree.
 
-use std::fmt;
 use std::ops::Range;
 
-use serde::Deserialize;
-use serde::de::{Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
-use serde_saphyr::Spanned;
+use granit_parser::{Event, Parser, ScalarStyle};
 
 #[derive(Debug, Clone)]
 pub(super) struct Node {
@@ -55,142 +54,123 @@ pub(super) struct Broken {
     pub(super) at: Range<usize>,
 }
 
+/// Nobody nests front matter deeper.
+const NESTING_LIMIT: usize = 64;
+
 pub(super) fn parse(text: &str) -> Result<Node, Broken> {
-    let parsed: Result<Spanned<Raw>, _> = serde_saphyr::from_str(text);
-    match parsed {
-        Ok(spanned) => Ok(Reader { text }.node(spanned)),
-        Err(error) => {
-            let at = error.location().map_or(0, |place| {
-                offset(text, usize::try_from(place.line()).unwrap_or(1), usize::try_from(place.column()).unwrap_or(1))
-            });
-            let shown = error.without_snippet().to_string();
-            let first = shown.lines().next().unwrap_or_default();
-            // what to configure in the parser is nothing for the author of a page
-            let message = first.split(" at line ").next().unwrap_or(first);
-            let message = message.split(", set ").next().unwrap_or(message);
-            Err(Broken { message: message.trim_end_matches([',', ':', '.']).to_owned(), at: at..at })
-        }
+    let options = granit_parser::options! {
+        block_nesting_limit: NESTING_LIMIT,
+        flow_nesting_limit: NESTING_LIMIT,
+    };
+    let mut builder = Builder::default();
+    for step in Parser::new_from_str_with_options(text, options) {
+        let (event, span) = step.map_err(|error| {
+            let at = error.marker().byte_offset().unwrap_or(0).min(text.len());
+            Broken { message: error.info().to_owned(), at: at..at }
+        })?;
+        let at = span.byte_range().map_or(0..0, |range| range.start..range.end);
+        builder.take(event, at)?;
     }
+    Ok(builder.root.unwrap_or(Node { value: Value::Null, at: 0..0 }))
 }
 
-fn offset(text: &str, line: usize, column: usize) -> usize {
-    let start: usize = text.split_inclusive('\n').take(line.saturating_sub(1)).map(str::len).sum();
-    let rest = text.get(start..).unwrap_or_default();
-    start + rest.char_indices().nth(column.saturating_sub(1)).map_or(rest.len(), |(at, _)| at)
+/// Turns parser events into a tree without recursion.
+#[derive(Default)]
+struct Builder {
+    open: Vec<Open>,
+    root: Option<Node>,
 }
 
-/// A value before its places are known.
-enum Raw {
-    Null,
-    Flag(bool),
-    Integer(i64),
-    Number(f64),
-    Text(String),
-    List(Vec<Spanned<Raw>>),
-    Map(Vec<(Spanned<String>, Spanned<Raw>)>),
+enum Open {
+    List { start: usize, items: Vec<Node> },
+    Map { start: usize, entries: Vec<(Name, Node)>, key: Option<Name> },
 }
 
-impl<'de> Deserialize<'de> for Raw {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(RawVisitor)
-    }
-}
-
-struct RawVisitor;
-
-impl<'de> Visitor<'de> for RawVisitor {
-    type Value = Raw;
-
-    fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        f.write_str("a value")
-    }
-
-    fn visit_unit<E>(self) -> Result<Raw, E> {
-        Ok(Raw::Null)
-    }
-
-    fn visit_none<E>(self) -> Result<Raw, E> {
-        Ok(Raw::Null)
-    }
-
-    fn visit_some<D: Deserializer<'de>>(self, deserializer: D) -> Result<Raw, D::Error> {
-        Raw::deserialize(deserializer)
-    }
-
-    fn visit_bool<E>(self, flag: bool) -> Result<Raw, E> {
-        Ok(Raw::Flag(flag))
-    }
-
-    fn visit_i64<E>(self, n: i64) -> Result<Raw, E> {
-        Ok(Raw::Integer(n))
-    }
-
-    fn visit_u64<E: serde::de::Error>(self, n: u64) -> Result<Raw, E> {
-        i64::try_from(n).map(Raw::Integer).map_err(|_| E::custom("the number does not fit 64 bits"))
-    }
-
-    fn visit_f64<E>(self, n: f64) -> Result<Raw, E> {
-        Ok(Raw::Number(n))
-    }
-
-    fn visit_str<E>(self, text: &str) -> Result<Raw, E> {
-        Ok(Raw::Text(text.to_owned()))
-    }
-
-    fn visit_string<E>(self, text: String) -> Result<Raw, E> {
-        Ok(Raw::Text(text))
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Raw, A::Error> {
-        let mut list = Vec::new();
-        while let Some(item) = items.next_element()? {
-            list.push(item);
-        }
-        Ok(Raw::List(list))
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Raw, A::Error> {
-        let mut map: Vec<(Spanned<String>, Spanned<Raw>)> = Vec::new();
-        while let Some((key, value)) = entries.next_entry::<Spanned<String>, Spanned<Raw>>()? {
-            if map.iter().any(|(known, _)| known.value == key.value) {
-                return Err(A::Error::custom(format!("`{}` is written twice", key.value)));
+impl Builder {
+    fn take(&mut self, event: Event<'_>, at: Range<usize>) -> Result<(), Broken> {
+        match event {
+            Event::Scalar(text, style, ..) => match self.open.last_mut() {
+                Some(Open::Map { entries, key: key @ None, .. }) => {
+                    if entries.iter().any(|(known, _)| known.text == *text) {
+                        return Err(Broken { message: format!("`{text}` is written twice"), at });
+                    }
+                    *key = Some(Name { text: text.into_owned(), at });
+                }
+                _ => {
+                    let value = match style {
+                        ScalarStyle::Plain => plain(&text).map_err(|message| Broken { message, at: at.clone() })?,
+                        _ => Value::Text(text.into_owned()),
+                    };
+                    self.finish(Node { value, at });
+                }
+            },
+            Event::SequenceStart(..) | Event::MappingStart(..) if self.wants_key() => {
+                return Err(Broken { message: "a key is a text".to_owned(), at });
             }
-            map.push((key, value));
+            Event::SequenceStart(..) => self.open.push(Open::List { start: at.start, items: Vec::new() }),
+            Event::MappingStart(..) => {
+                self.open.push(Open::Map { start: at.start, entries: Vec::new(), key: None });
+            }
+            Event::SequenceEnd | Event::MappingEnd => self.close(at.end),
+            Event::Alias(_) => {
+                return Err(Broken { message: "an alias cannot be used here: write the value out".to_owned(), at });
+            }
+            _ => {}
         }
-        Ok(Raw::Map(map))
-    }
-}
-
-struct Reader<'a> {
-    text: &'a str,
-}
-
-impl Reader<'_> {
-    fn range(&self, place: serde_saphyr::Location) -> Range<usize> {
-        let span = place.span();
-        let bytes = |n: Option<u64>| n.and_then(|n| usize::try_from(n).ok()).unwrap_or(0).min(self.text.len());
-        let start = bytes(span.byte_offset());
-        start..bytes(span.byte_offset().zip(span.byte_len()).map(|(start, length)| start + length)).max(start)
+        Ok(())
     }
 
-    fn node(&self, spanned: Spanned<Raw>) -> Node {
-        let at = self.range(spanned.referenced);
-        let value = match spanned.value {
-            Raw::Null => Value::Null,
-            Raw::Flag(flag) => Value::Flag(flag),
-            Raw::Integer(n) => Value::Integer(n),
-            Raw::Number(n) => Value::Number(n),
-            Raw::Text(text) => Value::Text(text),
-            Raw::List(items) => Value::List(items.into_iter().map(|item| self.node(item)).collect()),
-            Raw::Map(entries) => Value::Map(
-                entries
-                    .into_iter()
-                    .map(|(key, value)| (Name { at: self.range(key.referenced), text: key.value }, self.node(value)))
-                    .collect(),
-            ),
+    fn wants_key(&self) -> bool {
+        matches!(self.open.last(), Some(Open::Map { key: None, .. }))
+    }
+
+    fn close(&mut self, end: usize) {
+        let node = match self.open.pop() {
+            Some(Open::List { start, items }) => {
+                let end = items.last().map_or(end, |last| last.at.end.max(end));
+                Node { value: Value::List(items), at: start..end }
+            }
+            Some(Open::Map { start, entries, .. }) => {
+                let end = entries.last().map_or(end, |(_, last)| last.at.end.max(end));
+                Node { value: Value::Map(entries), at: start..end }
+            }
+            None => return,
         };
-        Node { value, at }
+        self.finish(node);
     }
+
+    fn finish(&mut self, node: Node) {
+        match self.open.last_mut() {
+            None => self.root = Some(node),
+            Some(Open::List { items, .. }) => items.push(node),
+            Some(Open::Map { entries, key, .. }) => entries.extend(key.take().map(|name| (name, node))),
+        }
+    }
+}
+
+/// What a text without quotes says, by the core schema of YAML 1.2.
+fn plain(text: &str) -> Result<Value, String> {
+    Ok(match text {
+        "" | "~" | "null" | "Null" | "NULL" => Value::Null,
+        "true" | "True" | "TRUE" => Value::Flag(true),
+        "false" | "False" | "FALSE" => Value::Flag(false),
+        _ => match text.parse::<i64>() {
+            Ok(n) => Value::Integer(n),
+            Err(_) if is_digits(text) => return Err("the number does not fit 64 bits".to_owned()),
+            Err(_) => number(text).map_or_else(|| Value::Text(text.to_owned()), Value::Number),
+        },
+    })
+}
+
+fn is_digits(text: &str) -> bool {
+    let digits = text.trim_start_matches(['+', '-']);
+    !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// Words such as `inf` are texts.
+fn number(text: &str) -> Option<f64> {
+    let starts = text.trim_start_matches(['+', '-']).starts_with(|c: char| c.is_ascii_digit() || c == '.');
+    text.parse().ok().filter(|_| starts)
 }
 
 #[cfg(test)]
@@ -201,13 +181,42 @@ mod tests {
     fn every_part_knows_where_it_stands() {
         let text = "name: é\nmatch: { purpose: [a, b] }\nwhen: |\n  x > 1\nat: \"x\"\nn: 3\n";
         let Value::Map(entries) = parse(text).unwrap().value else { panic!() };
-        let places: Vec<(&str, &str)> = entries
-            .iter()
-            .map(|(key, value)| (&text[key.at.clone()], text.get(value.at.clone()).unwrap_or("?")))
-            .collect();
-        println!("{places:#?}");
-        for text in ["a: [1\nb: 2\n", "a: 1\na: 2\n", "\t- x", "a: {b: c", "a: b: c"] {
-            println!("{:?}", parse(text).map_err(|b| (text.get(b.at.start..).map(str::to_owned), b)));
+        let text_at = |at: &Range<usize>| text.get(at.clone()).unwrap_or("?").trim_end().to_owned();
+        let places: Vec<(String, String)> =
+            entries.iter().map(|(key, value)| (text_at(&key.at), text_at(&value.at))).collect();
+        let expected =
+            [("name", "é"), ("match", "{ purpose: [a, b] }"), ("when", "x > 1"), ("at", "\"x\""), ("n", "3")];
+        let places: Vec<(&str, &str)> = places.iter().map(|(key, value)| (&**key, &**value)).collect();
+        assert_eq!(places, expected);
+    }
+
+    #[test]
+    fn what_is_broken_is_said_with_its_place() {
+        for (text, message, at) in [
+            ("a: [1\nb: 2\n", "", None),
+            ("a: 1\na: 2\n", "`a` is written twice", Some(5)),
+            ("a: {b: c", "", None),
+            ("a: b: c", "", None),
+            ("a: &x 1\nb: *x\n", "an alias cannot be used here", Some(11)),
+            ("a: 99999999999999999999", "the number does not fit 64 bits", Some(3)),
+            ("[a, b]: 1", "a key is a text", Some(0)),
+        ] {
+            let broken = parse(text).unwrap_err();
+            assert!(broken.message.starts_with(message) && !broken.message.is_empty(), "{text}: {broken:?}");
+            assert!(at.is_none_or(|at| broken.at.start == at), "{text}: {broken:?}");
         }
+    }
+
+    #[test]
+    fn plain_texts_are_what_yaml_says_they_are() {
+        let of = |text: &str| format!("{:?}", parse(text).unwrap().value);
+        assert_eq!(of("3"), "Integer(3)");
+        assert_eq!(of("-0.5"), "Number(-0.5)");
+        assert_eq!(of("1e3"), "Number(1000.0)");
+        assert_eq!(of("true"), "Flag(true)");
+        assert_eq!(of("yes"), "Text(\"yes\")");
+        assert_eq!(of("inf"), "Text(\"inf\")");
+        assert_eq!(of("'3'"), "Text(\"3\")");
+        assert_eq!(of("~"), "Null");
     }
 }

@@ -89,6 +89,22 @@ impl Place {
         String::from_utf8(output.stdout).unwrap()
     }
 
+    pub(crate) fn directory(&self) -> &Path {
+        &self.directory
+    }
+
+    /// The same with another search path, and something on standard input.
+    pub(crate) fn run_with(&self, arguments: &[&str], path: &str, input: Option<&str>) -> String {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_gpulint"));
+        command.current_dir(&self.directory).env("PATH", path).args(arguments);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        child.stdin.take().unwrap().write_all(input.unwrap_or_default().as_bytes()).unwrap();
+        let output = child.wait_with_output().unwrap();
+        assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    }
+
     fn run_all(&self, console: &str) -> String {
         let mut text = String::new();
         for line in console.lines().filter_map(|line| line.strip_prefix("$ ")) {

@@ -19,6 +19,7 @@ mod precommit;
 mod pricing_data;
 mod readme;
 mod refresh;
+mod rendering;
 mod schema;
 mod terraform;
 mod terraform_resources;

@@ -83,7 +83,7 @@ pub(super) enum Lookup {
     May,
 }
 
-/// Compiled on first use, so that loading a page costs nothing for it.
+/// Compiled once, when it is checked.
 #[derive(Debug)]
 pub(super) struct Pattern {
     text: Arc<str>,
@@ -513,7 +513,7 @@ fn written_pattern(full_name: &str, nodes: &mut Vec<Node>) -> Option<Result<(Nod
     let What::Constant(Value::Text(text)) = &nodes[1].what else { return None };
     let pattern = Pattern { text: text.clone(), regex: OnceLock::new() };
     let at = nodes[1].at.clone();
-    if let Err(why) = functions::check_pattern(&pattern.text) {
+    if let Err(why) = pattern.regex() {
         return Some(Err(Problem::new(at, why)));
     }
     nodes.pop();

@@ -37,8 +37,8 @@ use std::sync::Arc;
 
 pub use admission::Kubernetes;
 pub(super) use budget::Budget;
-pub(super) use compare::Comparison;
 pub(super) use check::{Meaning, Scope, Variable, never, same};
+pub(super) use compare::Comparison;
 pub(super) use eval::{Evaluation, Host, Read};
 pub(super) use functions::Ask;
 pub(super) use map::{Key, Map};

@@ -341,11 +341,13 @@ fn never_true(when: &Expression, matches: &[Match], looks_at: LooksAt) -> Vec<Mi
         let place = schema.field(&compare.fact)?;
         let wanted = matches.iter().find(|it| it.fact == place)?;
         // one member of a list may be this and another that
-        if matches!(schema.fields.get(place)?.holds, Type::List(_)) || wanted.accepts.iter().any(|it| compare.holds(it)) {
+        if matches!(schema.fields.get(place)?.holds, Type::List(_)) || wanted.accepts.iter().any(|it| compare.holds(it))
+        {
             return None;
         }
         let values: Vec<String> = wanted.accepts.iter().map(super::template::plain).collect();
-        let message = format!("`when` can never be true: `match` says that `{}` is {}", compare.fact, values.join(" or "));
+        let message =
+            format!("`when` can never be true: `match` says that `{}` is {}", compare.fact, values.join(" or "));
         Some(Mistake::new(at.clone(), message).with_help("change one of the two"))
     };
     when.compares.iter().filter_map(refused).collect()

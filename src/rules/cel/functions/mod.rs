@@ -308,10 +308,6 @@ pub(super) fn pattern(text: &str) -> Result<Regex, String> {
     })
 }
 
-pub(super) fn check_pattern(text: &str) -> Result<(), String> {
-    pattern(text).map(|_| ())
-}
-
 /// Arguments that the table should have kept out.
 fn wrong() -> Fault {
     "no matching overload".into()

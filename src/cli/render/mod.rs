@@ -1,0 +1,133 @@
+//! Runs the programs that render charts and kustomizations. They see copies of the files that belong to what they render,
+//! an empty environment and a directory of their own; nothing of the tree is written, no shell is involved.
+
+mod process;
+mod workspace;
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rayon::prelude::*;
+
+use crate::inventory::Skipped;
+use crate::kubernetes::{Plan, Rendered, Renderer, plan};
+use crate::source::Sources;
+
+use process::Program;
+use workspace::Workspace;
+
+/// A chart renders in well under a second.
+const TIME_LIMIT: Duration = Duration::from_secs(20);
+/// Rendered text beyond this is an attack or a mistake.
+const MOST_BYTES: u64 = 32 << 20;
+
+/// What was asked for.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Request {
+    /// Names of files of values; `*` is each that a chart has.
+    pub(super) values: Vec<String>,
+}
+
+/// What came of it.
+#[derive(Debug, Default)]
+pub(super) struct Outcome {
+    pub(super) rendered: Vec<Rendered>,
+    pub(super) failed: Vec<Skipped>,
+}
+
+/// Renders what there is to render among the files at `paths`.
+pub(super) fn run(sources: &Sources, paths: &[String], request: &Request) -> Outcome {
+    let (plans, refused) = plan(sources, paths, &request.values);
+    let (charts, kustomizations): (Vec<Plan>, Vec<Plan>) = plans.into_iter().partition(|it| it.by == Renderer::Helm);
+    let mut outcome = Outcome::default();
+    outcome.failed.extend(refused.iter().map(|no| failed(no.by, &no.directory, &no.why)));
+    match (Program::find(&["helm"]), charts.is_empty()) {
+        (_, true) => {}
+        (Some(helm), false) => outcome.add(charts.par_iter().map(|plan| one(sources, &helm, plan)).collect()),
+        (None, false) => outcome.failed.push(not_installed("helm is", "charts")),
+    }
+    match (Program::find(&["kustomize", "kubectl"]), kustomizations.is_empty()) {
+        (_, true) => {}
+        (Some(program), false) => outcome.build(sources, &program, kustomizations),
+        (None, false) => {
+            outcome.failed.push(not_installed("neither kustomize nor kubectl is", "kustomizations"));
+        }
+    }
+    outcome.failed.sort();
+    outcome
+}
+
+type Made = Result<Rendered, Skipped>;
+
+impl Outcome {
+    fn add(&mut self, all: Vec<Made>) {
+        for made in all {
+            match made {
+                Ok(rendered) => self.rendered.push(rendered),
+                Err(why) => self.failed.push(why),
+            }
+        }
+    }
+
+    /// What is part of another kustomization is built with it, and by itself where that one cannot be built.
+    fn build(&mut self, sources: &Sources, program: &Program, mut waiting: Vec<Plan>) {
+        let mut built: BTreeSet<String> = BTreeSet::new();
+        while !waiting.is_empty() {
+            let is_part = |plan: &Plan| waiting.iter().any(|other| other.parts.contains(&plan.directory));
+            let (now, later): (Vec<Plan>, Vec<Plan>) = waiting.iter().cloned().partition(|plan| !is_part(plan));
+            // Those that hold each other, which none can build.
+            let (now, later) = if now.is_empty() { (later, now) } else { (now, later) };
+            let all: Vec<Made> = now.par_iter().map(|plan| one(sources, program, plan)).collect();
+            for rendered in all.iter().flatten() {
+                built.extend(rendered.plan.parts.iter().cloned());
+            }
+            self.add(all);
+            waiting = later.into_iter().filter(|plan| !built.contains(&plan.directory)).collect();
+        }
+    }
+}
+
+fn one(sources: &Sources, program: &Program, plan: &Plan) -> Made {
+    let made = || -> Result<String, String> {
+        let workspace = Workspace::new().map_err(|error| format!("no temporary directory: {error}"))?;
+        workspace.lay_out(sources, &plan.inputs)?;
+        let text = program.run(&workspace, &arguments(program, plan), TIME_LIMIT, MOST_BYTES)?;
+        Ok(text.replace(&*workspace.tree().to_string_lossy(), ""))
+    };
+    match made() {
+        Ok(text) => Ok(Rendered { plan: plan.clone(), text }),
+        Err(why) => Err(failed(plan.by, &plan.directory, &why)),
+    }
+}
+
+/// The arguments; directories are relative to the copy of the tree.
+fn arguments(program: &Program, plan: &Plan) -> Vec<String> {
+    let inside = |path: &str| Path::new(".").join(path).to_string_lossy().into_owned();
+    let directory = inside(&plan.directory);
+    match plan.by {
+        Renderer::Helm => {
+            let mut all = vec!["template".to_owned(), plan.release.clone(), directory, "--skip-tests".to_owned()];
+            all.extend(plan.values.iter().flat_map(|file| ["--values".to_owned(), inside(file)]));
+            all
+        }
+        Renderer::Kustomize if program.is("kubectl") => vec!["kustomize".to_owned(), directory],
+        Renderer::Kustomize => vec!["build".to_owned(), directory],
+    }
+}
+
+fn failed(by: Renderer, directory: &str, why: &str) -> Skipped {
+    let path = if directory.is_empty() { ".".to_owned() } else { directory.to_owned() };
+    Skipped { path, reason: format!("read without rendering it: {}: {why}", by.name()) }
+}
+
+fn not_installed(programs: &str, what: &str) -> Skipped {
+    Skipped { path: ".".to_owned(), reason: format!("{what} are read without rendering them: {programs} installed") }
+}
+
+/// A program on the search path, by absolute directories only: the tree must not bring its own.
+pub(super) fn search(name: &str) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH")?;
+    let file = format!("{name}{}", std::env::consts::EXE_SUFFIX);
+    std::env::split_paths(&path).filter(|it| it.is_absolute()).map(|it| it.join(&file)).find(|it| it.is_file())
+}

@@ -1,0 +1,184 @@
+use std::io::Read;
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{self, Receiver};
+use std::time::{Duration, Instant};
+
+use super::search;
+use super::workspace::Workspace;
+
+/// How much of what a program complains is read.
+const MOST_COMPLAINTS: u64 = 64 << 10;
+/// How much of it is told.
+const LONGEST_COMPLAINT: usize = 200;
+
+/// A program that renders.
+pub(super) struct Program {
+    name: &'static str,
+    path: PathBuf,
+}
+
+impl Program {
+    /// The first of these that is installed.
+    pub(super) fn find(names: &[&'static str]) -> Option<Program> {
+        names.iter().find_map(|name| Some(Program { name, path: search(name)? }))
+    }
+
+    pub(super) fn is(&self, name: &str) -> bool {
+        self.name == name
+    }
+
+    /// What it prints. It is killed when the time is up or when it prints too much.
+    pub(super) fn run(
+        &self,
+        workspace: &Workspace,
+        arguments: &[String],
+        time_limit: Duration,
+        most_bytes: u64,
+    ) -> Result<String, String> {
+        let mut child = self.command(workspace, arguments).spawn().map_err(|error| error.to_string())?;
+        let output = read(child.stdout.take(), most_bytes + 1);
+        let complaints = read(child.stderr.take(), MOST_COMPLAINTS);
+        let finished = self.wait(&mut child, &output, time_limit, most_bytes);
+        if finished.is_err() {
+            let _ = child.kill();
+        }
+        let status = child.wait().map_err(|error| error.to_string())?;
+        let text = finished?;
+        if !status.success() {
+            let complaints = complaints.recv_timeout(Duration::from_secs(1)).unwrap_or_default();
+            return Err(complaint(&complaints, workspace));
+        }
+        String::from_utf8(text).map_err(|_| "what it printed is no UTF-8".to_owned())
+    }
+
+    fn wait(
+        &self,
+        child: &mut Child,
+        output: &Receiver<Vec<u8>>,
+        time_limit: Duration,
+        most_bytes: u64,
+    ) -> Result<Vec<u8>, String> {
+        let deadline = Instant::now() + time_limit;
+        let text = output
+            .recv_timeout(time_limit)
+            .map_err(|_| format!("it took longer than {} seconds", time_limit.as_secs()))?;
+        if text.len() as u64 > most_bytes {
+            return Err(format!("it printed more than {} MiB", most_bytes >> 20));
+        }
+        // It closed its output; a moment later it should be gone.
+        while child.try_wait().map_err(|error| error.to_string())?.is_none() {
+            if Instant::now() > deadline {
+                return Err(format!("it took longer than {} seconds", time_limit.as_secs()));
+            }
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        Ok(text)
+    }
+
+    /// Nothing of the user's environment, no other program to run, no configuration, no cluster. What asks for a proxy gets
+    /// one that is not there.
+    fn command(&self, workspace: &Workspace, arguments: &[String]) -> Command {
+        const NOWHERE: &str = "http://127.0.0.1:9";
+        let home = workspace.home();
+        let mut command = Command::new(&self.path);
+        command.args(arguments).current_dir(workspace.tree()).env_clear();
+        for name in [
+            "HOME",
+            "TMPDIR",
+            "XDG_CACHE_HOME",
+            "XDG_CONFIG_HOME",
+            "XDG_DATA_HOME",
+            "HELM_CACHE_HOME",
+            "HELM_CONFIG_HOME",
+            "HELM_DATA_HOME",
+            "HELM_PLUGINS",
+            "KUSTOMIZE_PLUGIN_HOME",
+        ] {
+            command.env(name, &home);
+        }
+        for name in ["HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy", "ALL_PROXY"] {
+            command.env(name, NOWHERE);
+        }
+        // Without it, Windows starts no program that uses sockets.
+        if let Some(root) = std::env::var_os("SystemRoot") {
+            command.env("SystemRoot", root);
+        }
+        command.env("KUBECONFIG", if cfg!(windows) { "NUL" } else { "/dev/null" }).env("PATH", "");
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+    }
+}
+
+/// Reads a pipe to its end, or to the limit, beside the program; what never ends is left behind.
+fn read(pipe: Option<impl Read + Send + 'static>, limit: u64) -> Receiver<Vec<u8>> {
+    let (give, take) = mpsc::channel();
+    std::thread::spawn(move || {
+        let mut bytes = Vec::new();
+        if let Some(pipe) = pipe {
+            let _ = pipe.take(limit).read_to_end(&mut bytes);
+        }
+        let _ = give.send(bytes);
+    });
+    take
+}
+
+/// The line that says what went wrong, without the names of our own directories.
+fn complaint(bytes: &[u8], workspace: &Workspace) -> String {
+    let text = String::from_utf8_lossy(bytes).replace(&*workspace.tree().to_string_lossy(), "");
+    let lines = || text.lines().map(str::trim).filter(|line| !line.is_empty());
+    let telling = lines().find(|line| line.to_ascii_lowercase().starts_with("error")).or_else(|| lines().next_back());
+    let line = telling.unwrap_or("it failed without a word");
+    let line = line.trim_start_matches("Error: ").trim_start_matches("error: ");
+    line.chars().take(LONGEST_COMPLAINT).collect()
+}
+
+#[cfg(unix)]
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shell(script: &str, time_limit: Duration, most_bytes: u64) -> Result<String, String> {
+        let workspace = Workspace::new().unwrap();
+        let program = Program::find(&["sh"]).unwrap();
+        program.run(&workspace, &["-c".to_owned(), script.to_owned()], time_limit, most_bytes)
+    }
+
+    const LONG: Duration = Duration::from_secs(120);
+
+    #[test]
+    fn a_program_gets_a_directory_of_its_own_and_no_environment() {
+        let said = shell(
+            "echo \"$PATH|$USER|$KUBECONFIG|$CARGO_MANIFEST_DIR\"; test -d \"$HOME\" && echo home; pwd",
+            LONG,
+            4096,
+        );
+        let said = said.unwrap();
+        let mut lines = said.lines();
+        assert_eq!(lines.next(), Some("||/dev/null|"));
+        assert_eq!(lines.next(), Some("home"));
+        assert!(lines.next().unwrap().ends_with("/tree"), "{said}");
+    }
+
+    #[test]
+    fn a_program_that_does_not_end_is_killed() {
+        let short = Duration::from_millis(100);
+        assert_eq!(shell("while :; do :; done", short, 4096).unwrap_err(), "it took longer than 0 seconds");
+        assert_eq!(shell("exec >&-; while :; do :; done", short, 4096).unwrap_err(), "it took longer than 0 seconds");
+    }
+
+    #[test]
+    fn a_program_that_prints_without_end_is_killed() {
+        let said = shell("while :; do echo 0123456789; done", LONG, 1 << 20);
+        assert_eq!(said.unwrap_err(), "it printed more than 1 MiB");
+    }
+
+    #[test]
+    fn what_a_program_complains_is_told() {
+        assert_eq!(
+            shell("echo warning; echo Error: no such chart >&2; exit 3", LONG, 4096).unwrap_err(),
+            "no such chart"
+        );
+        assert_eq!(shell("exit 1", LONG, 4096).unwrap_err(), "it failed without a word");
+    }
+}

@@ -1,0 +1,213 @@
+//! A kustomization with all files that it is made of. What it would take from elsewhere, or would run, is refused before
+//! any program sees it.
+
+use std::collections::BTreeSet;
+
+use crate::kubernetes::tree::{Data, Node};
+use crate::source::{Sources, join};
+
+use super::Renderer;
+use super::plan::{Plan, Refused, at, document};
+
+pub(super) const NAMES: [&str; 3] = ["kustomization.yaml", "kustomization.yml", "Kustomization"];
+
+/// Fields that hold no paths.
+const NO_PATHS: [&str; 17] = [
+    "apiVersion",
+    "kind",
+    "metadata",
+    "namespace",
+    "namePrefix",
+    "nameSuffix",
+    "nameprefix",
+    "namesuffix",
+    "commonLabels",
+    "commonAnnotations",
+    "labels",
+    "images",
+    "replicas",
+    "vars",
+    "generatorOptions",
+    "buildMetadata",
+    "sortOptions",
+];
+/// Members of generators and patches that hold none either.
+const NO_PATHS_INSIDE: [&str; 8] = ["literals", "target", "options", "name", "namespace", "type", "behavior", "op"];
+/// Fields of which every entry must be there.
+const NEEDED: [&str; 8] =
+    ["resources", "bases", "components", "patchesStrategicMerge", "crds", "generators", "transformers", "validators"];
+/// Fields whose files may name further files, or programs.
+const POWERFUL: [&str; 3] = ["generators", "transformers", "validators"];
+const DEEPEST: usize = 32;
+
+/// `None` where the file is no kustomization, or is one that only others may use.
+pub(super) fn plan(sources: &Sources, directory: &str) -> Option<Result<Plan, Refused>> {
+    let root = NAMES.iter().find_map(|name| document(sources, &at(directory, name)))?;
+    if root.text_at("kind").is_some_and(|kind| &**kind == "Component") {
+        return None;
+    }
+    let foreign = |version: &str| !version.starts_with("kustomize.config.k8s.io/");
+    if root.text_at("apiVersion").is_some_and(|version| foreign(version)) {
+        return None;
+    }
+    let mut closure = Closure { sources, files: BTreeSet::new(), directories: BTreeSet::new() };
+    let visited = closure.visit(directory, 0);
+    let parts = closure.directories.iter().filter(|part| *part != directory).cloned().collect();
+    Some(match visited {
+        Ok(()) => {
+            let inputs: Vec<String> = closure.files.into_iter().collect();
+            Ok(Plan {
+                by: Renderer::Kustomize,
+                directory: directory.to_owned(),
+                release: String::new(),
+                values: Vec::new(),
+                replaces: inputs.clone(),
+                inputs,
+                parts,
+            })
+        }
+        Err(why) => Err(Refused { by: Renderer::Kustomize, directory: directory.to_owned(), why }),
+    })
+}
+
+struct Closure<'s> {
+    sources: &'s Sources,
+    files: BTreeSet<String>,
+    directories: BTreeSet<String>,
+}
+
+impl Closure<'_> {
+    fn visit(&mut self, directory: &str, depth: usize) -> Result<(), String> {
+        if depth > DEEPEST || !self.directories.insert(directory.to_owned()) {
+            return Ok(());
+        }
+        let found = NAMES.iter().find_map(|name| {
+            let path = at(directory, name);
+            document(self.sources, &path).map(|root| (path, root))
+        });
+        let (path, root) = found.ok_or_else(|| format!("`{directory}` holds no kustomization"))?;
+        self.files.insert(path);
+        for entry in root.entries() {
+            let field = &*entry.key;
+            if field.starts_with("helmChart") || field == "helmGlobals" {
+                return Err(format!("its `{field}` would fetch charts"));
+            }
+            if !NO_PATHS.contains(&field) {
+                self.field(directory, field, &entry.value, depth)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn field(&mut self, directory: &str, field: &str, node: &Node, depth: usize) -> Result<(), String> {
+        match &node.data {
+            Data::Scalar { text, .. } => self.path(directory, field, text, depth),
+            Data::List(items) => items.iter().try_for_each(|item| self.field(directory, field, item, depth)),
+            Data::Map(entries) => entries
+                .iter()
+                .filter(|entry| !NO_PATHS_INSIDE.contains(&&*entry.key))
+                .try_for_each(|entry| self.field(directory, field, &entry.value, depth)),
+        }
+    }
+
+    fn path(&mut self, directory: &str, field: &str, text: &str, depth: usize) -> Result<(), String> {
+        let powerful = POWERFUL.contains(&field);
+        if text.trim().contains('\n') {
+            return if powerful { harmless(text) } else { Ok(()) };
+        }
+        // Generators write `key=path`.
+        let named =
+            if field.ends_with("Generator") { text.split_once('=').map_or(text, |(_, path)| path) } else { text };
+        if is_remote(named) {
+            return Err(format!("its `{field}` would fetch `{named}`"));
+        }
+        let needed = NEEDED.contains(&field);
+        let Some(path) = join(directory, named) else {
+            return if needed { Err(format!("`{named}` leads out of the tree")) } else { Ok(()) };
+        };
+        if NAMES.iter().any(|name| self.sources.tree().read(&at(&path, name)).is_ok()) {
+            return self.visit(&path, depth + 1);
+        }
+        match self.sources.tree().read(&path) {
+            Ok(bytes) => {
+                if powerful {
+                    harmless(&String::from_utf8_lossy(&bytes))?;
+                }
+                self.files.insert(path);
+                Ok(())
+            }
+            Err(error) if needed => Err(format!("`{named}` of its `{field}`: {error}")),
+            Err(_) => Ok(()),
+        }
+    }
+}
+
+/// Everything that Kustomize takes for an address rather than for a path, and a little more.
+fn is_remote(text: &str) -> bool {
+    const STARTS: [&str; 8] =
+        ["git@", "git::", "gh:", "github.com", "gitlab.com", "bitbucket.org", "ssh:", "git.launchpad.net"];
+    text.contains("://")
+        || text.contains("?ref=")
+        || text.contains(".git/")
+        || text.ends_with(".git")
+        || text.contains("_git/")
+        || STARTS.iter().any(|start| text.starts_with(start))
+}
+
+/// The configuration of a plugin may name programs and addresses.
+fn harmless(text: &str) -> Result<(), String> {
+    const TELLING: [(&str, &str); 4] = [
+        ("://", "would fetch something"),
+        ("config.kubernetes.io/function", "would run a function"),
+        ("ChartInflat", "would fetch charts"),
+        ("exec:", "would run a program"),
+    ];
+    match TELLING.iter().find(|(word, _)| text.contains(word)) {
+        Some((_, why)) => Err(format!("one of its plugins {why}")),
+        None => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::source::MemoryTree;
+
+    fn planned(kustomization: &str) -> Result<Vec<String>, String> {
+        let tree = MemoryTree::new()
+            .with("o/kustomization.yaml", kustomization)
+            .with("base/kustomization.yaml", "resources: [d.yaml]")
+            .with("base/d.yaml", "kind: Deployment")
+            .with("o/p.yaml", "kind: Deployment")
+            .with("o/t.yaml", "kind: PatchTransformer\npath: https://example.com/p.yaml");
+        let sources = Sources::new(tree);
+        plan(&sources, "o").unwrap().map(|plan| plan.inputs).map_err(|no| no.why)
+    }
+
+    #[test]
+    fn all_files_of_a_kustomization_are_gathered() {
+        let found =
+            planned("resources: [../base]\npatches: [{path: p.yaml, target: {kind: X}}]\nimages: [{name: a.git}]");
+        let all = ["base/d.yaml", "base/kustomization.yaml", "o/kustomization.yaml", "o/p.yaml"];
+        assert_eq!(found.unwrap(), all);
+    }
+
+    #[test]
+    fn what_would_be_fetched_or_run_is_refused() {
+        for (text, why) in [
+            ("resources: ['https://example.com/a.yaml']", "would fetch `https://example.com/a.yaml`"),
+            ("bases: ['github.com/a/b?ref=v1']", "would fetch `github.com/a/b?ref=v1`"),
+            ("components: ['git@example.com:a/b']", "would fetch"),
+            ("openapi: {path: 'http://example.com/o.json'}", "would fetch"),
+            ("configMapGenerator: [{name: a, files: ['k=https://example.com/k']}]", "would fetch"),
+            ("helmCharts: [{name: a}]", "would fetch charts"),
+            ("transformers: [t.yaml]", "one of its plugins would fetch something"),
+            ("transformers: [\"a:\\n  exec: {path: ./x}\\n\"]", "one of its plugins would run a program"),
+            ("resources: [missing.yaml]", "no such file"),
+            ("resources: [../../up.yaml]", "leads out of the tree"),
+        ] {
+            let refused = planned(text).unwrap_err();
+            assert!(refused.contains(why), "{text}: {refused}");
+        }
+    }
+}

@@ -1,0 +1,181 @@
+//! What there is to render in a tree, and what each rendering needs.
+
+use std::collections::BTreeSet;
+
+use crate::kubernetes::chart;
+use crate::kubernetes::tree::Node;
+use crate::kubernetes::yaml;
+use crate::source::{Sources, join, parent};
+
+use super::Renderer;
+use super::kustomization;
+
+/// A chart with more files than this is no chart that a person wrote.
+const MOST_FILES: usize = 5_000;
+/// Directories nest this deep at most.
+const DEEPEST: usize = 16;
+
+/// One rendering: of a chart with some of its files of values, or of a kustomization.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Plan {
+    pub by: Renderer,
+    /// The directory of the chart or of the kustomization.
+    pub directory: String,
+    /// What the release is called.
+    pub release: String,
+    /// Files of values beside the chart's own, the strongest last.
+    pub values: Vec<String>,
+    /// Everything that the program must see.
+    pub inputs: Vec<String>,
+    /// What the rendered text stands for: nobody needs to read these files any more.
+    pub replaces: Vec<String>,
+    /// Directories of kustomizations that are part of this one.
+    pub parts: Vec<String>,
+}
+
+/// A chart or kustomization that is not rendered, and why.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Refused {
+    pub by: Renderer,
+    pub directory: String,
+    pub why: String,
+}
+
+impl Plan {
+    /// As a person would type it.
+    pub fn command(&self) -> String {
+        let directory = if self.directory.is_empty() { "." } else { &self.directory };
+        match self.by {
+            Renderer::Helm => {
+                let values: String = self.values.iter().map(|file| format!(" --values {file}")).collect();
+                format!("helm template {directory}{values}")
+            }
+            Renderer::Kustomize => format!("kustomize build {directory}"),
+        }
+    }
+}
+
+/// Charts and kustomizations among the files at `paths`. `values` are names of files of values: each chart is rendered
+/// with those that it has; `*` renders it once more with each of its files.
+pub fn plan(sources: &Sources, paths: &[String], values: &[String]) -> (Vec<Plan>, Vec<Refused>) {
+    let mut plans = Vec::new();
+    let mut refused = Vec::new();
+    let named = |path: &&String, names: &[&str]| names.iter().any(|name| path.rsplit('/').next() == Some(*name));
+    let charts: BTreeSet<&str> =
+        paths.iter().filter(|path| named(path, &["Chart.yaml"])).map(|path| parent(path)).collect();
+    for &directory in charts.iter().filter(|directory| !is_part(directory, &charts)) {
+        match of_chart(sources, directory, values) {
+            Ok(of_chart) => plans.extend(of_chart),
+            Err(why) => refused.push(Refused { by: Renderer::Helm, directory: directory.into(), why }),
+        }
+    }
+    let directories: BTreeSet<&str> =
+        paths.iter().filter(|path| named(path, &kustomization::NAMES)).map(|path| parent(path)).collect();
+    for directory in directories {
+        match kustomization::plan(sources, directory) {
+            Some(Ok(plan)) => plans.push(plan),
+            Some(Err(no)) => refused.push(no),
+            None => {}
+        }
+    }
+    (plans, refused)
+}
+
+/// Charts below `charts/` of another chart are rendered with it; so are those below `templates/`, which are none.
+fn is_part(directory: &str, charts: &BTreeSet<&str>) -> bool {
+    let within = |marker: &str| {
+        let ends = directory.match_indices(marker).map(|(at, _)| at);
+        ends.filter_map(|at| directory.get(..at)).any(|above| charts.contains(above.trim_end_matches('/')))
+    };
+    within("charts/") || within("templates/")
+}
+
+fn of_chart(sources: &Sources, directory: &str, values: &[String]) -> Result<Vec<Plan>, String> {
+    let about = document(sources, &at(directory, "Chart.yaml")).ok_or("its Chart.yaml cannot be read")?;
+    if about.text_at("type").is_some_and(|kind| &**kind == "library") {
+        return Ok(Vec::new());
+    }
+    let mut files = Vec::new();
+    below(sources, directory, 0, &mut files)?;
+    let old = document(sources, &at(directory, "requirements.yaml"));
+    for list in [Some(&about), old.as_ref()].into_iter().flatten().filter_map(|root| root.get("dependencies")) {
+        for name in list.items().iter().filter_map(|item| item.text_at("name")) {
+            let bundled = at(directory, &format!("charts/{name}"));
+            let is_there =
+                |file: &String| file.strip_prefix(&bundled).is_some_and(|rest| rest.starts_with(['/', '-', '.']));
+            if !files.iter().any(is_there) {
+                return Err(format!("it depends on the chart `{name}`, which is not in its directory"));
+            }
+        }
+    }
+    let own = at(directory, "values.yaml");
+    let mut offered: Vec<&String> = files.iter().filter(|file| offers(directory, file) && **file != own).collect();
+    offered.sort();
+    let mut sets: Vec<Vec<String>> = Vec::new();
+    let wanted = values.iter().filter(|name| *name != "*");
+    let chosen = wanted.flat_map(|name| offered.iter().filter(move |file| is_called(file, name)));
+    sets.push(chosen.map(|file| (*file).clone()).collect());
+    if values.iter().any(|name| name == "*") {
+        sets.extend(offered.iter().map(|file| vec![(*file).clone()]));
+    }
+    let release = release_name(about.text_at("name").map_or("release", |name| name));
+    let parts = [at(directory, "templates/"), at(directory, "charts/")];
+    let made_of = |file: &&String| parts.iter().any(|part| file.starts_with(part)) || **file == own;
+    let plan = |values: Vec<String>| Plan {
+        by: Renderer::Helm,
+        directory: directory.to_owned(),
+        release: release.clone(),
+        replaces: files.iter().filter(made_of).chain(&values).cloned().collect(),
+        inputs: files.clone(),
+        parts: Vec::new(),
+        values,
+    };
+    Ok(sets.into_iter().map(plan).collect())
+}
+
+/// A file of values that the chart offers: by its name, and not part of a chart inside.
+fn offers(directory: &str, file: &str) -> bool {
+    let inside = file.strip_prefix(directory).unwrap_or(file).trim_start_matches('/');
+    let plain = file.ends_with(".yaml") || file.ends_with(".yml");
+    plain && chart::is_values(file) && !inside.starts_with("charts/") && !inside.starts_with("templates/")
+}
+
+fn is_called(file: &str, name: &str) -> bool {
+    let name = name.trim_start_matches("./");
+    file.strip_suffix(name).is_some_and(|rest| rest.is_empty() || rest.ends_with('/'))
+}
+
+/// Releases are called like their charts, as far as Helm allows.
+fn release_name(chart: &str) -> String {
+    const LONGEST: usize = 53;
+    let plain = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' };
+    let name: String = chart.chars().map(plain).take(LONGEST).collect();
+    let name = name.trim_matches('-');
+    if name.is_empty() { "release".to_owned() } else { name.to_owned() }
+}
+
+/// All files below a directory.
+fn below(sources: &Sources, directory: &str, depth: usize, out: &mut Vec<String>) -> Result<(), String> {
+    for entry in sources.tree().list(directory) {
+        let path = at(directory, &entry.name);
+        if entry.is_directory && depth < DEEPEST {
+            below(sources, &path, depth + 1, out)?;
+        } else if !entry.is_directory {
+            out.push(path);
+        }
+        if out.len() > MOST_FILES {
+            return Err(format!("it has more than {MOST_FILES} files"));
+        }
+    }
+    Ok(())
+}
+
+pub(super) fn at(directory: &str, name: &str) -> String {
+    join(directory, name).unwrap_or_else(|| name.to_owned())
+}
+
+/// The first document of a file.
+pub(super) fn document(sources: &Sources, path: &str) -> Option<Node> {
+    let file = sources.open(path).ok()?;
+    yaml::read(file, &sources.text(file)).documents.into_iter().next().map(|document| document.root)
+}

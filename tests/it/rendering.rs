@@ -1,0 +1,137 @@
+//! Charts and kustomizations with `--render`, in `tests/rendering`: a fence `helm` or `kustomize` names the directory that
+//! is rendered and holds what gpulint tells of it. The same facts must follow from what the program itself prints.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::Value;
+
+use crate::cli::Place;
+use crate::fences;
+
+#[test]
+fn rendered_text_leads_back_to_what_people_wrote() {
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/rendering");
+    let mut files: Vec<_> = fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.sort();
+    let mut skipped = Vec::new();
+    let mut wrong = String::new();
+    for file in files {
+        let text = fs::read_to_string(&file).unwrap();
+        let checked = check(&text, &mut skipped);
+        if checked == text {
+            continue;
+        }
+        if fences::blessing() {
+            fs::write(&file, checked).unwrap();
+        } else {
+            writeln!(wrong, "{}\n--- expected\n{text}\n--- found\n{checked}", file.display()).unwrap();
+        }
+    }
+    if !skipped.is_empty() {
+        eprintln!("SKIPPED {} renderings: {} is not installed", skipped.len(), skipped.join(", "));
+    }
+    assert!(wrong.is_empty(), "\n{wrong}");
+}
+
+fn check(case: &str, skipped: &mut Vec<String>) -> String {
+    let all = fences::read(case);
+    let place = Place::new();
+    for fence in all.iter().filter(|fence| !is_rendering(fence)) {
+        place.write(fence.file.as_deref().unwrap(), &fence.text);
+    }
+    let mut checked = case.to_owned();
+    for fence in all.iter().filter(|fence| is_rendering(fence)).collect::<Vec<_>>().iter().rev() {
+        let directory = fence.file.as_deref().unwrap();
+        let (name, program) = match fence.language.as_str() {
+            "helm" => ("helm", installed("helm")),
+            _ => ("kubectl", installed("kubectl")),
+        };
+        let Some(program) = program else {
+            skipped.push(name.to_owned());
+            continue;
+        };
+        let path = format!("{}:/nowhere", program.parent().unwrap().display());
+        let told = place.document(&["inspect", "--no-config", "--render", directory], &path, None);
+        let printed = place.printed(&program, name, directory);
+        let piped = place.document(&["inspect", "--no-config", "-"], &path, Some(&printed));
+        assert_eq!(facts(&told), facts(&piped), "{directory} tells something else than {name} prints");
+        checked = fences::replaced(&checked, fence, &places(&told));
+    }
+    checked
+}
+
+fn is_rendering(fence: &fences::Fence) -> bool {
+    matches!(fence.language.as_str(), "helm" | "kustomize")
+}
+
+/// On the search path, or where Go installs programs.
+fn installed(name: &str) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let home = std::env::var_os("HOME").map(|home| Path::new(&home).join("go/bin"));
+    std::env::split_paths(&path).chain(home).map(|it| it.join(name)).find(|it| it.is_file())
+}
+
+impl Place {
+    fn document(&self, arguments: &[&str], path: &str, input: Option<&str>) -> Value {
+        let arguments: Vec<&str> = arguments.iter().copied().chain(["--allow-empty", "--prices", "embedded"]).collect();
+        serde_json::from_str(&self.run_with(&arguments, path, input)).unwrap()
+    }
+
+    fn printed(&self, program: &Path, name: &str, directory: &str) -> String {
+        let mut command = Command::new(program);
+        match name {
+            "helm" => command.args(["template", "vllm", directory, "--skip-tests"]),
+            _ => command.args(["kustomize", directory]),
+        };
+        let output = command.current_dir(self.directory()).env("KUBECONFIG", "/dev/null").output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    }
+}
+
+/// What is told, without the places that say it; values and what they are called.
+fn facts(document: &Value) -> Vec<String> {
+    let mut all: Vec<String> = document["resources"].as_array().unwrap().iter().map(told).collect();
+    all.sort();
+    all
+}
+
+fn told(resource: &Value) -> String {
+    let mut text = format!("{} {}", resource["address"], resource["count"]);
+    for (name, fact) in named(resource) {
+        write!(text, " {name}={}{}", fact["value"], fact["unknown"]).unwrap();
+    }
+    text
+}
+
+fn named(resource: &Value) -> impl Iterator<Item = (String, &Value)> {
+    let own = ["accelerator", "accelerator_count", "model", "machine", "purchase"];
+    let own = own.into_iter().map(|name| (name.to_owned(), &resource[name]));
+    let others = resource["facts"].as_object().unwrap().iter().map(|(name, fact)| (name.clone(), fact));
+    own.chain(others).filter(|(_, fact)| !fact.is_null())
+}
+
+/// Where each fact is shown.
+fn places(document: &Value) -> String {
+    let mut text = String::new();
+    let at = |it: &Value| format!("{}:{}", it["path"].as_str().unwrap(), it["line"]);
+    for resource in document["resources"].as_array().unwrap() {
+        let count = &resource["count"];
+        let (address, count) = (resource["address"].as_str().unwrap(), &count["expected"]);
+        writeln!(text, "{address} {} × {count}", at(resource)).unwrap();
+        for (name, fact) in named(resource) {
+            writeln!(text, "  {name} = {} {}", fact["value"], at(fact)).unwrap();
+        }
+        for link in resource["links"].as_array().unwrap() {
+            writeln!(text, "  {} → {} {}", link["kind"].as_str().unwrap(), link["to"].as_str().unwrap(), at(link))
+                .unwrap();
+        }
+    }
+    for skipped in document["skipped"].as_array().unwrap() {
+        writeln!(text, "{}: {}", skipped["path"].as_str().unwrap(), skipped["reason"].as_str().unwrap()).unwrap();
+    }
+    text
+}

@@ -29,6 +29,7 @@ mod inspect;
 mod manual;
 mod network;
 mod output;
+mod packs;
 mod place;
 mod policy;
 mod price;

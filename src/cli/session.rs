@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::args::{Input, Selection};
 use super::disk::{DiskTree, LARGEST_FILE_BYTES};
+use super::packs::{self, Pack};
 use super::place::{self, Place};
 use super::policy::PolicyTree;
 use super::progress::Progress;
@@ -42,6 +43,8 @@ pub(super) struct Session {
     skipped: Vec<Skipped>,
     /// What is wrong with pages of rules and with settings about them.
     wrong_rules: Vec<Diagnostic>,
+    /// The packs that are configured.
+    pub(super) packs: Arc<Vec<Pack>>,
     /// The pages of the team's own.
     pub(super) own_pages: Vec<PageText>,
     allow_empty: bool,
@@ -76,7 +79,7 @@ impl Session {
     ) -> Result<Session, Failure> {
         let input = Input { beside: selection.rules.clone(), ..input.clone() };
         let (mut session, place) = Self::with(&input, add)?;
-        let (rules, wrong, own) = settings::rules(&session.sources, &session.config, selection, &place)?;
+        let (rules, wrong, own) = settings::rules(&session.sources, &session.config, selection, &place, &session.packs)?;
         session.settings.rules = Arc::new(rules);
         session.wrong_rules = wrong;
         session.own_pages = own;
@@ -124,11 +127,12 @@ impl Session {
         let config = settings::load(&sources, settings_file.as_deref(), &place)?;
         let today = input.today.map_or_else(clock::today, Ok)?;
         let named_files = place.named.iter().any(|path| path.is_file());
+        let packs = Arc::new(packs::load(&sources, &config, &place)?);
         let session = Session {
             settings: Settings {
                 terraform: terraform_options(input, &place)?,
                 pricing: super::prices::settings(&config, today),
-                catalog: settings::catalog(input, &sources, &config, &place)?,
+                catalog: settings::catalog(input, &sources, &config, &place, &packs)?,
                 today: Some(today),
                 ..Settings::default()
             },
@@ -146,6 +150,7 @@ impl Session {
             today,
             wrong_rules: Vec::new(),
             own_pages: Vec::new(),
+            packs,
             missing: None,
             sources,
             config,
@@ -171,6 +176,7 @@ impl Session {
             skipped: Vec::new(),
             wrong_rules: Vec::new(),
             own_pages: Vec::new(),
+            packs: self.packs.clone(),
             allow_empty: self.allow_empty,
             render: self.render.clone(),
             missing: None,

@@ -3,6 +3,7 @@ use std::path::{Path, PathBuf};
 use super::args::{Input, Selection};
 use super::place::{self, Place};
 use super::policy::PolicyTree;
+use super::packs::{self, Pack};
 use super::{Failure, output, prices};
 use crate::catalog::Catalog;
 use crate::config::{self, Config};
@@ -93,8 +94,15 @@ pub(super) fn baseline(sources: &Sources, path: &str, place: &Place) -> Result<B
 }
 
 /// The catalog that `--prices` names, with the user's own prices laid over it.
-pub(super) fn catalog(input: &Input, sources: &Sources, config: &Config, place: &Place) -> Result<Catalog, Failure> {
+pub(super) fn catalog(
+    input: &Input,
+    sources: &Sources,
+    config: &Config,
+    place: &Place,
+    packs: &[Pack],
+) -> Result<Catalog, Failure> {
     let (catalog, has_own) = prices::catalog(input.prices.as_deref())?;
+    let catalog = if has_own { catalog } else { packs::prices(catalog, sources, packs, place)? };
     let Some((path, _)) = config.text("prices.file").filter(|_| !has_own) else { return Ok(catalog) };
     let shown = place.paths().show(path);
     let file = sources.open(path).map_err(|error| {
@@ -107,6 +115,7 @@ pub(super) fn catalog(input: &Input, sources: &Sources, config: &Config, place: 
 /// What a configuration says about rules.
 pub fn of_rules(config: &Config) -> rules::Settings {
     rules::Settings {
+        forced: Default::default(),
         profile: config.text("profile").and_then(|(name, _)| Profile::from_name(name)).unwrap_or_default(),
         select: chosen(&[], config.texts("select")),
         ignore: chosen(&[], config.texts("ignore")),
@@ -137,6 +146,7 @@ pub(super) fn rules(
     config: &Config,
     asked: &Selection,
     place: &Place,
+    packs: &[Pack],
 ) -> Result<(Rules, Vec<Diagnostic>, Vec<PageText>), Failure> {
     let mut settings = of_rules(config);
     settings.profile = asked.profile.unwrap_or(settings.profile);
@@ -146,14 +156,16 @@ pub(super) fn rules(
     if !asked.ignore.is_empty() {
         settings.ignore = chosen(&asked.ignore, &[]);
     }
-    let mut pages = Vec::new();
+    let relaxed = packs::add(packs, config, &mut settings);
+    let mut pages: Vec<PageText> = packs.iter().flat_map(|pack| pack.pages.iter().cloned()).collect();
     for (directory, span) in config.texts("rules-dir") {
         pages.extend(pages_of(sources, directory, Some(*span), place)?);
     }
     for directory in &asked.rules {
         pages.extend(pages_of(sources, &place.named_file(directory)?, None, place)?);
     }
-    let (rules, wrong) = Rules::load(&pages, settings);
+    let (rules, mut wrong) = Rules::load(&pages, settings);
+    wrong.extend(relaxed);
     Ok((rules, wrong, pages))
 }
 
@@ -166,7 +178,7 @@ fn chosen(asked: &[String], configured: &[(String, Span)]) -> Vec<(String, Optio
     }
 }
 
-fn overridden(rule: &config::Rule) -> Override {
+pub(super) fn overridden(rule: &config::Rule) -> Override {
     let parameter = |(name, entry): &(&str, &config::Entry)| {
         let value = match &entry.value {
             config::Value::Text(text) => Parameter::Text(text.clone()),
@@ -183,8 +195,21 @@ fn overridden(rule: &config::Rule) -> Override {
 
 /// The pages of a directory.
 fn pages_of(sources: &Sources, directory: &str, from: Option<Span>, place: &Place) -> Result<Vec<PageText>, Failure> {
+    let pages = pages_in(sources, directory, place)?;
+    if pages.is_empty() {
+        let message = format!("there are no pages of rules in `{}`", place.paths().show(directory));
+        let wrong =
+            Diagnostic::new(Level::Error, message, from).with_help("a page is a Markdown file named as its rule");
+        return Err(refused(sources, &place.paths(), &[wrong], "the rules cannot be used"));
+    }
+    Ok(pages)
+}
+
+/// The Markdown files of a directory; not the one that introduces it.
+pub(super) fn pages_in(sources: &Sources, directory: &str, place: &Place) -> Result<Vec<PageText>, Failure> {
     let entries = sources.tree().list(directory);
-    let names = entries.into_iter().filter(|entry| !entry.is_directory && entry.name.ends_with(".md"));
+    let is_page = |name: &str| name.ends_with(".md") && name != "README.md";
+    let names = entries.into_iter().filter(|entry| !entry.is_directory && is_page(&entry.name));
     let mut pages = Vec::new();
     for entry in names {
         let path = if directory.is_empty() { entry.name } else { format!("{directory}/{}", entry.name) };
@@ -192,12 +217,6 @@ fn pages_of(sources: &Sources, directory: &str, from: Option<Span>, place: &Plac
             .open(&path)
             .map_err(|error| Failure::new(format!("`{}` cannot be read: {error}", place.paths().show(&path))))?;
         pages.push(PageText { text: sources.text(file), path, file });
-    }
-    if pages.is_empty() {
-        let message = format!("there are no pages of rules in `{}`", place.paths().show(directory));
-        let wrong =
-            Diagnostic::new(Level::Error, message, from).with_help("a page is a Markdown file named as its rule");
-        return Err(refused(sources, &place.paths(), &[wrong], "the rules cannot be used"));
     }
     Ok(pages)
 }

@@ -9,7 +9,8 @@ use crate::source::{self, Span};
 
 /// What was decided about each finding, in the order of files and lines.
 pub(super) fn verdicts(session: &Session, analysis: &mut Analysis) -> Decision {
-    let configured = session.config.rules();
+    let packs = session.packs.iter().flat_map(|pack| pack.config.rules());
+    let configured: Vec<_> = session.config.rules().into_iter().chain(packs).collect();
     let fixed = configured.iter().filter(|rule| rule.ignorable == Some(false));
     let fixed: BTreeMap<String, Span> = fixed.map(|rule| (rule.name.to_owned(), rule.span)).collect();
     let modules = analysis.blocks.iter().filter(|block| block.keyword == "module");

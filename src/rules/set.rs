@@ -207,6 +207,9 @@ fn is_on(page: &Page, settings: &Settings) -> bool {
     let named = |names: &[(String, Option<Span>)], exact: bool| {
         names.iter().any(|(name, _)| *name == page.name || !exact && (*name == page.group || name == ALL))
     };
+    if settings.forced.contains(&page.name) {
+        return true;
+    }
     if named(&settings.ignore, true) {
         return false;
     }

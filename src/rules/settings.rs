@@ -1,6 +1,6 @@
 //! What a configuration says about rules. The rules are told; they never read a configuration.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::diagnostic::Level;
 use crate::source::{FileId, Span};
@@ -12,6 +12,8 @@ pub struct Settings {
     pub select: Vec<(String, Option<Span>)>,
     /// Rules or groups: these are off.
     pub ignore: Vec<(String, Option<Span>)>,
+    /// Rules that are on, whatever the profile and the others say.
+    pub forced: BTreeSet<String>,
     /// By the name of the rule.
     pub rules: BTreeMap<String, Override>,
     /// Label keys that everything must carry.

@@ -63,7 +63,7 @@ impl Wanted {
     }
 }
 
-fn look(text: &[u8]) -> Matter {
+pub(super) fn look(text: &[u8]) -> Matter {
     let found = |words: &Option<Regex>| words.as_ref().is_none_or(|words| words.is_match(text));
     if found(&WORDS) || found(&KIND_WORDS) {
         Matter::Asks

@@ -36,15 +36,11 @@ message: \"{gpus} in one place, and {params.most_gpus} are allowed\"
 help: \"ask for at most {params.most_gpus}\"
 ",
     "One machine or pod has more accelerators than are allowed.",
-    "```hcl
-resource \"aws_instance\" \"large\" {
-  instance_type = \"p4d.24xlarge\" # <- reported
-}
-```
+    "### Reported
 
 ```hcl
-resource \"aws_instance\" \"small\" {
-  instance_type = \"g5.xlarge\"
+resource \"aws_instance\" \"large\" {
+  instance_type = \"p4d.24xlarge\" # <- reported
 }
 ```
 
@@ -60,6 +56,16 @@ spec:
         limits:
           nvidia.com/gpu: 8 # <- reported
 ```
+
+### Clean
+
+```hcl
+resource \"aws_instance\" \"small\" {
+  instance_type = \"g5.xlarge\"
+}
+```
+
+### Undetermined
 
 Nobody can know what a variable without a value holds:
 
@@ -87,12 +93,16 @@ message: \"{object.metadata.name} has no label `team`\"
 help: \"add it under metadata.labels\"
 ",
     "A namespace says which team it belongs to.",
-    "```yaml
+    "### Reported
+
+```yaml
 apiVersion: v1
 kind: Namespace
 metadata:
   name: search # <- reported
 ```
+
+### Clean
 
 ```yaml
 apiVersion: v1
@@ -102,6 +112,8 @@ metadata:
   labels:
     team: search
 ```
+
+### Undetermined
 
 Nobody can know what is filled in elsewhere:
 
@@ -124,12 +136,16 @@ message: \"{address} can be reached from the internet\"
 help: \"set direct_internet_access = \\\"Disabled\\\"\"
 ",
     "No notebook is public.",
-    "```hcl
+    "### Reported
+
+```hcl
 resource \"aws_sagemaker_notebook_instance\" \"open\" { # <- reported
   name          = \"open\"
   instance_type = \"ml.t3.medium\"
 }
 ```
+
+### Clean
 
 ```hcl
 resource \"aws_sagemaker_notebook_instance\" \"closed\" {
@@ -138,6 +154,8 @@ resource \"aws_sagemaker_notebook_instance\" \"closed\" {
   direct_internet_access = \"Disabled\"
 }
 ```
+
+### Undetermined
 
 Nobody can know what a variable without a value holds:
 
@@ -162,7 +180,9 @@ message: \"{resources.filter(it, it.machine == 'p4d.24xlarge').size()} large mac
 help: \"remove what nobody uses\"
 ",
     "All of it together rents more large machines than are allowed.",
-    "```hcl
+    "### Reported
+
+```hcl
 resource \"aws_instance\" \"a\" { # <- reported
   instance_type = \"p4d.24xlarge\"
 }
@@ -172,20 +192,27 @@ resource \"aws_instance\" \"b\" {
 }
 ```
 
+### Clean
+
 ```hcl
 resource \"aws_instance\" \"only\" {
   instance_type = \"p4d.24xlarge\"
 }
 ```
 
-Nobody can know what a variable without a value holds:
+### Undetermined
+
+Nobody can know which of two machines it is:
 
 ```hcl
-variable \"size\" {}
+variable \"large\" {}
+
+resource \"aws_instance\" \"first\" {
+  instance_type = \"p4d.24xlarge\"
+}
 
 resource \"aws_instance\" \"asked\" {
-  instance_type = var.size # <- undetermined
-  tags          = { gpu = \"a100\" }
+  instance_type = var.large ? \"p4d.24xlarge\" : \"g5.xlarge\" # <- undetermined
 }
 ```
 ",

@@ -22,10 +22,10 @@ pub mod terraform;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use catalog::{Catalog, MoneyRange};
+use catalog::Catalog;
 use diagnostic::Diagnostic;
 use fit::Assessment;
-use inventory::{Fact, Inventory, Resource, ResourceId, Role, WantedRaw};
+use inventory::{Fact, Inventory, Resource, ResourceId, WantedRaw};
 use pricing::{Bill, LeftOut};
 use rules::{Broken, Finding, Rules, Undetermined, World};
 use source::{Date, FileId, Sources, Span};
@@ -137,21 +137,8 @@ impl Analysis {
         self.bill.items.retain(|_| keep.next().unwrap_or(true));
         let mut keep = kept.iter().copied();
         self.fits.retain(|_| keep.next().unwrap_or(true));
-        self.total();
+        self.bill.sum_up(&self.inventory);
         moves
-    }
-
-    /// Adds the bill up again.
-    fn total(&mut self) {
-        let (mut rented, mut requested) = (MoneyRange::ZERO, MoneyRange::ZERO);
-        for (resource, item) in self.inventory.resources.iter().zip(&self.bill.items) {
-            let sum = if resource.role == Role::Rented { &mut rented } else { &mut requested };
-            *sum += item.monthly.unwrap_or_default();
-        }
-        self.bill.rented = rented;
-        self.bill.requested = requested;
-        self.bill.unpriced = self.bill.items.iter().filter(|it| it.monthly.is_none()).count();
-        self.bill.oldest_row = self.bill.items.iter().filter_map(|it| it.as_of.clone()).min();
     }
 }
 
@@ -179,7 +166,8 @@ fn places(resource: &Resource) -> impl Iterator<Item = Span> {
     let labels = resource.labels.entries.values().flat_map(|fact| [fact.span(), fact.defined()]);
     let count = [resource.count.span(), resource.count.defined()];
     let links = resource.links.iter().map(|link| link.span);
-    facts.chain(labels).chain(count).flatten().chain(links).chain([resource.span])
+    let disks = resource.disks.iter().flat_map(|disk| [disk.gib.span(), disk.kind.span(), disk.count.span()]);
+    facts.chain(labels).chain(count).chain(disks).flatten().chain(links).chain([resource.span])
 }
 
 struct Reading {

@@ -87,6 +87,12 @@ impl Catalog {
         self.block.table("mig").find(&[accelerator, &profile]).map(read_slice)
     }
 
+    /// The slices into which an accelerator can be cut.
+    pub fn slices_of<'c>(&'c self, accelerator: &str) -> impl Iterator<Item = Slice<'c>> + use<'c> {
+        let accelerator = accelerator.to_owned();
+        self.block.table("mig").rows().map(read_slice).filter(move |slice| slice.accelerator == accelerator)
+    }
+
     /// Every accelerator that can be cut into slices of this profile.
     pub fn slices(&self, profile: &str) -> Vec<Slice<'_>> {
         let profile = profile_of(profile);

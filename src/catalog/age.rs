@@ -63,6 +63,20 @@ impl Catalog {
         blocks.flat_map(|block| block.table("prices").distinct(super::quote::DATE)).max().unwrap_or_default()
     }
 
+    /// For each provider how many prices on demand it has, and how many of them are too old.
+    pub fn stale_of_providers(&self, today: Date) -> Vec<(&str, usize, usize)> {
+        let mut all: Vec<(&str, usize, usize)> =
+            self.providers().into_iter().map(|provider| (provider, 0, 0)).collect();
+        for offer in self.offers().filter(|offer| offer.quote.on_demand.is_some() && !offer.quote.as_of.is_empty()) {
+            let provider = &*offer.machine.provider;
+            if let Some((name, prices, stale)) = all.iter_mut().find(|(name, ..)| *name == provider) {
+                *prices += 1;
+                *stale += usize::from(is_stale(offer.quote.as_of, self.class(name), today));
+            }
+        }
+        all
+    }
+
     /// The ages of what lookups find, by class.
     pub fn ages(&self, today: Date) -> Vec<Ages> {
         let mut all: Vec<Ages> = Vec::new();

@@ -9,6 +9,10 @@ pub struct Disk<'c> {
     /// Of the row; another than the one asked for makes it an estimate.
     pub region: &'c str,
     pub per_month: Money,
+    /// For one GiB, where it is sold so.
+    pub per_gib: Option<Money>,
+    /// The size that is paid for, where only some sizes are sold.
+    pub size_gib: Option<f64>,
     pub as_of: &'c str,
     pub source: &'c str,
 }
@@ -43,7 +47,15 @@ impl Catalog {
         // Disks that are sold by size cost what the next larger size costs.
         let row = here.into_iter().find(|row| row.up_to_gib.is_none_or(|most| gib <= most))?;
         let per_month = row.usd_per_month.or_else(|| row.usd_per_gib_month.map(|price| price.times(gib)))?;
-        Some(Disk { kind: row.kind, region: row.region, per_month, as_of: row.as_of, source: row.source })
+        Some(Disk {
+            kind: row.kind,
+            region: row.region,
+            per_month,
+            per_gib: row.usd_per_gib_month,
+            size_gib: row.up_to_gib,
+            as_of: row.as_of,
+            source: row.source,
+        })
     }
 }
 

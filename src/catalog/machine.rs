@@ -133,7 +133,13 @@ impl Catalog {
         let table = self.block.table("prices");
         let is_new = move |machine: &Machine<'_>| table.find(&[&*machine.provider, &*machine.name]).is_none();
         let refreshed = self.refreshed.iter().flat_map(|block| self.machines_of(block)).filter(is_new);
-        self.machines_of(&self.block).chain(refreshed)
+        let is_own = move |machine: &Machine<'_>| {
+            let blocks = [Some(&self.block), self.refreshed.as_ref()].into_iter().flatten();
+            let mut tables = blocks.map(|block| block.table("prices"));
+            tables.all(|table| table.find(&[&*machine.provider, &*machine.name]).is_none())
+        };
+        let own = self.own.machines().filter_map(|(provider, name)| self.own_machine(provider, name)).filter(is_own);
+        self.machines_of(&self.block).chain(refreshed).chain(own)
     }
 
     fn machines_of<'c>(&'c self, block: &'c Block) -> impl Iterator<Item = Machine<'c>> {
@@ -156,6 +162,12 @@ impl Catalog {
             row.text()
         });
         let mut found: Vec<_> = names.filter_map(|name| self.listed(provider, name)).collect();
+        let own = self.own.machines().filter(|(of, _)| of.eq_ignore_ascii_case(provider));
+        for machine in own.filter_map(|(of, name)| self.own_machine(of, name)) {
+            if machine.accelerator == accelerator && found.iter().all(|it| it.name != machine.name) {
+                found.push(machine);
+            }
+        }
         found.sort_by(|one, two| one.count.total_cmp(&two.count).then_with(|| compare(&one.name, &two.name)));
         found
     }
@@ -199,6 +211,12 @@ impl Catalog {
             providers.push(provider);
             at = table.range(&[provider]).end.max(at + 1);
         }
+        let own = self.own.machines().map(|(provider, _)| provider);
+        providers.extend(
+            own.filter(|own| !providers.iter().any(|known| known.eq_ignore_ascii_case(own))).collect::<Vec<_>>(),
+        );
+        providers.sort_unstable();
+        providers.dedup();
         providers
     }
 

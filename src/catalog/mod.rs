@@ -205,4 +205,18 @@ mod tests {
         let wrong = Catalog::embedded().with_prices("own.csv", "provider,machine,price\naws,p5*,1\n");
         assert!(wrong.is_err_and(|error| error.message.contains("column `price`")));
     }
+
+    #[test]
+    fn machines_of_the_users_own_are_found_searched_and_verified() {
+        let text = "provider,machine,accelerator,accelerator_count,on_demand_usd_per_hour,spot_usd_per_hour\n\
+                    mine,box,H100-80GB,8,10,20\naws,p5.48xlarge,H100-80GB,8,1,\n";
+        let catalog = Catalog::embedded().with_prices("own.csv", text).unwrap();
+        assert!(catalog.providers().contains(&"mine"));
+        assert_eq!(catalog.provider_of("box"), Some("mine"));
+        let search = Search { accelerator: Some("H100"), providers: &["mine".to_owned()], ..Search::default() };
+        assert_eq!(catalog.search(&search).len(), 1);
+        let doubts = catalog.verify();
+        assert!(doubts.iter().any(|it| it.starts_with("mine box *: spot costs $20, more than")), "{doubts:?}");
+        assert_eq!(catalog.machines().filter(|it| it.name == "p5.48xlarge").count(), 1);
+    }
 }

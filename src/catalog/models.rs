@@ -226,6 +226,7 @@ mod tests {
             ("acme/foo-13b-chat-GPTQ", "acme/foo-13b-chat-GPTQ 13.0 gptq4 Size"),
             ("acme/foo-30b-a3b", "acme/foo-30b-a3b 30.0 - Size"),
             ("acme/foo-1_8b", "acme/foo-1_8b 1.8 - Size"),
+            ("acme/foo-06b", "acme/foo-06b 0.6 - Size"),
             ("openai/gpt-oss-120b", "openai/gpt-oss-120b 116.8 - Listed"),
             ("RedHatAI/Meta-Llama-3.1-8B-Instruct-quantized.w8a8", "meta-llama/Llama-3.1-8B 8.0 int8 Listed"),
             ("neuralmagic/Meta-Llama-3.1-8B-Instruct-FP8-KV", "meta-llama/Llama-3.1-8B 8.0 fp8 Listed"),

@@ -293,7 +293,11 @@ fn size(word: &str) -> Option<Size> {
     (0.005..5000.0).contains(&total).then_some(Size::Total(total))
 }
 
+/// `06` is what is left of `0.6` where a name may hold no point.
 fn number(text: &str) -> Option<f64> {
+    if let Some(tenths) = text.strip_prefix('0').filter(|rest| !rest.is_empty() && !rest.contains('.')) {
+        return format!("0.{tenths}").parse().ok();
+    }
     text.starts_with(|c: char| c.is_ascii_digit()).then(|| text.parse().ok()).flatten()
 }
 

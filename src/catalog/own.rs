@@ -27,6 +27,8 @@ pub(super) struct OwnPrice {
     pub(super) spot: Option<Money>,
     pub(super) reserved_1y: Option<Money>,
     pub(super) reserved_3y: Option<Money>,
+    /// Dollars for one unit of the currency of the prices, in millionths.
+    pub(super) usd_per_unit: i64,
     /// The prices are for one accelerator, not for the machine.
     pub(super) per_accelerator: bool,
 }
@@ -40,13 +42,14 @@ impl OwnPrices {
             Some((line, header)) => header.map_err(|message| error(line, message))?,
             None => return Err(error(1, "the file is empty: it needs a header".into())),
         };
+        let usd_per_unit = (usd_per_unit * 1e6).round() as i64;
         let mut rows = Vec::new();
         for (line, record) in records {
             let record = record.map_err(|message| error(line, message))?;
             if record.len() != header.len() {
                 return Err(error(line, format!("{} cells under {} columns", record.len(), header.len())));
             }
-            let mut row = OwnPrice { line, ..OwnPrice::default() };
+            let mut row = OwnPrice { line, usd_per_unit, ..OwnPrice::default() };
             for (column, cell) in header.iter().zip(record) {
                 row.set(column, cell).map_err(|message| error(line, message))?;
             }
@@ -56,10 +59,6 @@ impl OwnPrices {
             }
             if prices.iter().flatten().any(|price| *price < Money::ZERO) {
                 return Err(error(line, "a price is below zero".into()));
-            }
-            // Without a rate the prices stay exact.
-            if usd_per_unit != 1.0 {
-                row.convert(usd_per_unit);
             }
             rows.push(row);
         }
@@ -79,6 +78,18 @@ impl OwnPrices {
         })
     }
 
+    /// Provider and name of each machine that a line describes, once.
+    pub(super) fn machines(&self) -> impl Iterator<Item = (&str, &str)> {
+        let describes = |row: &&OwnPrice| row.accelerator_count.is_some() && !row.accelerator.is_empty();
+        let is_plain = |text: &str| !text.is_empty() && !text.contains(['*', '#']);
+        let rows =
+            self.rows.iter().filter(describes).filter(move |row| is_plain(&row.provider) && is_plain(&row.machine));
+        let mut seen = std::collections::BTreeSet::new();
+        rows.map(|row| (&*row.provider, &*row.machine)).filter(move |(provider, machine)| {
+            seen.insert((provider.to_ascii_lowercase(), machine.to_ascii_lowercase()))
+        })
+    }
+
     /// The line that describes a machine: its name without wildcards, its accelerator and how many of it.
     pub(super) fn machine(&self, provider: &str, name: &str) -> Option<(&OwnPrice, f64)> {
         self.rows.iter().rev().find_map(|row| {
@@ -90,13 +101,6 @@ impl OwnPrices {
 }
 
 impl OwnPrice {
-    fn convert(&mut self, usd_per_unit: f64) {
-        let prices = [&mut self.on_demand, &mut self.spot, &mut self.reserved_1y, &mut self.reserved_3y];
-        for price in prices.into_iter().flatten() {
-            *price = price.times(usd_per_unit);
-        }
-    }
-
     fn set(&mut self, column: &str, cell: String) -> Result<(), String> {
         let number = || match cell.as_str() {
             "" => Ok(None),

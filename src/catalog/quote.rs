@@ -19,6 +19,10 @@ pub struct Quote<'c> {
     /// Date of the on-demand price, `2026-07-20`; the day or the month may be missing.
     pub as_of: &'c str,
     pub spot_as_of: &'c str,
+    /// How the spot price was found: list, composed, lowest-zone, advisor-saving.
+    pub spot_basis: &'c str,
+    /// How reserved prices were found: list, list-no-upfront, whole-term, family-ratio, ...
+    pub reserved_basis: &'c str,
     /// How often spot machines are interrupted, where the cloud says so: `<5%`.
     pub interruption: &'c str,
     pub source: Cow<'c, str>,
@@ -33,6 +37,10 @@ pub enum Basis<'c> {
     /// The user's own price, in that line of their file.
     Own {
         line: usize,
+        /// The line states it for one accelerator.
+        per_accelerator: bool,
+        /// Dollars for one unit of the currency of the file, in millionths.
+        usd_per_unit: i64,
     },
     /// A row that `catalog update` brought.
     Refreshed {
@@ -68,6 +76,9 @@ pub struct Part<'c> {
     pub quantity: f64,
     /// For one, on demand.
     pub unit_price: Money,
+    /// For one, on spot.
+    pub spot_unit_price: Option<Money>,
+    pub basis: Basis<'c>,
 }
 
 /// A machine in a region with its prices, as the catalog lists it.
@@ -105,6 +116,10 @@ impl Catalog {
             }
             regions.sort_unstable();
             regions.dedup();
+            if regions.is_empty() {
+                // Only a line of the user's own describes it.
+                regions.push("*");
+            }
             let offer = |region| Some(Offer { machine: machine.clone(), region, quote: self.quote(&machine, region)? });
             regions.into_iter().filter_map(offer).collect::<Vec<_>>()
         })
@@ -238,9 +253,11 @@ impl Catalog {
             reserved_1y: None,
             reserved_3y: None,
             parts: vec![Part {
-                what: "factor of the managed service",
+                what: "times the machine (the factor of the managed service)",
                 quantity: factor as f64 / 1e6,
                 unit_price: machine_price,
+                spot_unit_price: quote.spot,
+                basis: quote.basis.clone(),
             }],
             notes: evidence,
             ..quote
@@ -259,7 +276,13 @@ impl Catalog {
         Some(Quote {
             on_demand: times(chip.on_demand),
             spot: times(chip.spot),
-            parts: vec![Part { what: "chip", quantity: machine.count, unit_price }],
+            parts: vec![Part {
+                what: "chips",
+                quantity: machine.count,
+                unit_price,
+                spot_unit_price: chip.spot,
+                basis: chip.basis.clone(),
+            }],
             ..chip
         })
     }
@@ -286,7 +309,8 @@ impl Catalog {
         let parts = parts
             .iter()
             .filter_map(|(what, quantity, quote)| {
-                Some(Part { what, quantity: *quantity, unit_price: quote.on_demand? })
+                let (unit_price, spot_unit_price) = (quote.on_demand?, quote.spot);
+                Some(Part { what, quantity: *quantity, unit_price, spot_unit_price, basis: quote.basis.clone() })
             })
             .collect();
         Some(Quote {
@@ -343,7 +367,7 @@ fn read_quote(mut row: Cells<'_>) -> Quote<'_> {
     let (_provider, _machine, region, _accelerator) = (row.text(), row.text(), row.text(), row.text());
     let _shape = (row.millionths(), row.millionths(), row.millionths());
     let (on_demand, spot, reserved_1y, reserved_3y) = (row.money(), row.money(), row.money(), row.money());
-    let (as_of, spot_as_of, _spot_basis, interruption, _reserved_basis) =
+    let (as_of, spot_as_of, spot_basis, interruption, reserved_basis) =
         (row.text(), row.text(), row.text(), row.text(), row.text());
     let (source, confidence, notes) = (row.text(), row.text(), row.text());
     Quote {
@@ -355,6 +379,8 @@ fn read_quote(mut row: Cells<'_>) -> Quote<'_> {
         parts: Vec::new(),
         as_of,
         spot_as_of,
+        spot_basis,
+        reserved_basis,
         interruption,
         source: source.into(),
         confidence,
@@ -395,8 +421,10 @@ fn shorter(region: &str) -> Option<&str> {
 }
 
 fn overlay<'c>(listed: Quote<'c>, own: &OwnPrice, machine: &Machine<'_>) -> Quote<'c> {
-    let of =
-        |price: Option<Money>| price.map(|price| if own.per_accelerator { price.times(machine.count) } else { price });
+    let of = |price: Option<Money>| {
+        let price = price?.scaled(own.usd_per_unit);
+        Some(if own.per_accelerator { price.times(machine.count) } else { price })
+    };
     let own_on_demand = of(own.on_demand);
     // A list price for a commitment says nothing beside a price that was negotiated below it.
     let below_own = |price: &Money| own_on_demand.is_none_or(|own| *price <= own);
@@ -405,7 +433,7 @@ fn overlay<'c>(listed: Quote<'c>, own: &OwnPrice, machine: &Machine<'_>) -> Quot
         spot: of(own.spot).or(listed.spot.filter(below_own)),
         reserved_1y: of(own.reserved_1y).or(listed.reserved_1y.filter(below_own)),
         reserved_3y: of(own.reserved_3y).or(listed.reserved_3y.filter(below_own)),
-        basis: Basis::Own { line: own.line },
+        basis: Basis::Own { line: own.line, per_accelerator: own.per_accelerator, usd_per_unit: own.usd_per_unit },
         parts: Vec::new(),
         source: "own prices".into(),
         confidence: "high",

@@ -1,14 +1,112 @@
 use super::Catalog;
 use super::money::Money;
 use super::quote::{Basis, Offer};
+use super::table::covers;
 
 /// What an hour of one accelerator costs anywhere, in dollars: less or more is another unit.
 pub const PER_ACCELERATOR_USD: std::ops::RangeInclusive<f64> = 0.02..=60.0;
 
+/// Families whose sizes cost the same for each accelerator, as their vendors publish them.
+const LINEAR: [(&str, &str); 5] = [
+    ("aws", "p3.*"),
+    ("azure", "Standard_NC#ads_A100_v4"),
+    ("azure", "Standard_NC#ad*_H100_v5"),
+    ("gcp", "a2-highgpu-*"),
+    ("gcp", "a3-highgpu-*"),
+];
+
+/// Regions for which Google sells each thing at one price.
+const ONE_PRICE: [&str; 3] = ["us-central1", "us-east1", "us-west1"];
+
 impl Catalog {
-    /// What cannot be true of the prices, in the order of provider, machine and region.
+    /// What cannot be true of the prices: rows in the order of provider, machine and region, then what rows say together,
+    /// then the other tables.
     pub fn verify(&self) -> Vec<String> {
-        self.offers().flat_map(|offer| self.doubts(&offer)).collect()
+        let mut doubts: Vec<String> = self.offers().flat_map(|offer| self.doubts(&offer)).collect();
+        for (provider, pattern) in LINEAR {
+            doubts.extend(self.not_linear(provider, pattern));
+        }
+        doubts.extend(self.not_one_price());
+        for (table, keys) in [("gcp_components", 2), ("gcp_tpu", 3)] {
+            doubts.extend(self.spot_above(table, keys));
+        }
+        doubts
+    }
+
+    /// Sizes of a family that are listed in one region and do not cost as much for each accelerator as the smallest.
+    fn not_linear(&self, provider: &str, pattern: &str) -> Vec<String> {
+        let in_family = |it: &Offer<'_>| it.machine.provider == provider && covers(pattern, &it.machine.name);
+        let offers: Vec<Offer<'_>> = self.offers().filter(in_family).filter(is_listed).collect();
+        let mut regions: Vec<&str> = offers.iter().map(|offer| offer.region).collect();
+        regions.sort_unstable();
+        regions.dedup();
+        // Azure publishes three decimals and others six: a size may be off by half of the last for each accelerator.
+        let rounding = if provider == "azure" { 500.0 } else { 0.5 };
+        let mut doubts = Vec::new();
+        for region in regions {
+            let sizes: Vec<&Offer<'_>> = offers.iter().filter(|offer| offer.region == region).collect();
+            let smallest = sizes.iter().min_by(|one, other| one.machine.count.total_cmp(&other.machine.count));
+            let Some((least, base)) = smallest.and_then(|it| Some((&it.machine, it.quote.on_demand?))) else {
+                continue;
+            };
+            for Offer { machine, quote, .. } in sizes {
+                let Some(price) = quote.on_demand else { continue };
+                let times = machine.count / least.count;
+                if ((price.micros() - base.times(times).micros()) as f64).abs() > rounding * (times + 1.0) {
+                    let (price, base) = (price.usd(), base.usd());
+                    doubts.push(format!(
+                        "{provider} {} {region}: costs ${price}, not {times} times the ${base} of {}",
+                        machine.name, least.name
+                    ));
+                }
+            }
+        }
+        doubts
+    }
+
+    /// Google's machines that do not cost the same where one price holds.
+    fn not_one_price(&self) -> Vec<String> {
+        let mut doubts = Vec::new();
+        for machine in self.machines().filter(|machine| machine.provider == "gcp") {
+            let listed = |region| Some((region, self.quote(&machine, region)?));
+            let quotes = ONE_PRICE.into_iter().filter_map(listed).filter(|(_, quote)| !quote.basis.is_estimate());
+            let prices: Vec<(&str, Money)> = quotes.filter_map(|(region, it)| Some((region, it.on_demand?))).collect();
+            let Some(((first, base), rest)) = prices.split_first() else { continue };
+            // Sums of parts differ from published prices by less than a hundredth.
+            let differs = |price: &Money| (price.usd() / base.usd() - 1.0).abs() > 0.01;
+            doubts.extend(rest.iter().filter(|(_, price)| differs(price)).map(|(region, price)| {
+                format!(
+                    "gcp {} {region}: costs ${}, and ${} in {first}, where one price holds",
+                    machine.name,
+                    price.usd(),
+                    base.usd()
+                )
+            }));
+        }
+        doubts
+    }
+
+    /// Parts of machines whose spot price is above the one on demand, or that cost nothing.
+    fn spot_above(&self, table: &'static str, keys: usize) -> Vec<String> {
+        let mut doubts = Vec::new();
+        for mut row in self.block.table(table).rows() {
+            let mut name: Vec<&str> = (0..keys).map(|_| row.text()).filter(|it| !it.is_empty()).collect();
+            if table == "gcp_components" {
+                name.push(row.text());
+            }
+            let (on_demand, spot) = (row.money(), row.money());
+            let name = name.join(" ");
+            if on_demand.is_none_or(|price| price <= Money::ZERO) {
+                doubts.push(format!("{table} {name}: it has no price"));
+            }
+            if let (Some(on_demand), Some(spot)) = (on_demand, spot)
+                && spot > on_demand
+            {
+                let (spot, on_demand) = (spot.usd(), on_demand.usd());
+                doubts.push(format!("{table} {name}: spot costs ${spot}, more than ${on_demand} on demand"));
+            }
+        }
+        doubts
     }
 
     fn doubts(&self, offer: &Offer<'_>) -> Vec<String> {
@@ -41,6 +139,11 @@ impl Catalog {
                 doubt(format!("{way} costs ${}, more than ${} on demand", price.usd(), on_demand.usd()));
             }
         }
+        if let (Some(one), Some(three)) = (quote.reserved_1y, quote.reserved_3y)
+            && three > one
+        {
+            doubt(format!("three years cost ${}, more than ${} for one", three.usd(), one.usd()));
+        }
         if let Some(on_demand) = quote.on_demand
             && machine.count > 0.0
             && !PER_ACCELERATOR_USD.contains(&(on_demand.usd() / machine.count))
@@ -48,5 +151,65 @@ impl Catalog {
             doubt(format!("${} for {} accelerators cannot be", on_demand.usd(), machine.count));
         }
         doubts
+    }
+}
+
+fn is_listed(offer: &Offer<'_>) -> bool {
+    matches!(offer.quote.basis, Basis::Listed { .. } | Basis::Refreshed { .. })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::format::File;
+    use super::*;
+
+    const HEADER: &str = "provider,machine,region,accelerator,accelerator_count,on_demand_usd_per_hour,spot_usd_per_hour,\
+                          reserved_1y_usd_per_hour,reserved_3y_usd_per_hour,as_of,source,confidence\n";
+
+    fn doubts(rows: &str) -> Vec<String> {
+        let prices = format!("{HEADER}{rows}");
+        let accelerators = "accelerator,vendor,kind,memory_gib\nA100-40GB,nvidia,gpu,40\nV100,nvidia,gpu,16\n";
+        let components = "component,region,unit,on_demand_usd,spot_usd\nn1-core,us-central1,h,0.03,0.04\n";
+        let file = |stem, text| File { path: stem, stem, text };
+        let files = [file("prices", &*prices), file("accelerators", accelerators), file("gcp_components", components)];
+        Catalog::from_tables(&files).unwrap().verify()
+    }
+
+    #[test]
+    fn what_cannot_be_true_is_told() {
+        for (row, told) in [
+            ("aws,p3.2xlarge,us-east-1,V100,1,3.06,4,,,2026-01-01,a,high", "spot costs $4, more than $3.06 on demand"),
+            ("aws,p3.2xlarge,us-east-1,V100,1,3.06,,3.1,,2026-01-01,a,high", "one year costs $3.1, more than $3.06"),
+            ("aws,p3.2xlarge,us-east-1,V100,1,3.06,,2,2.5,2026-01-01,a,high", "three years cost $2.5, more than $2"),
+            ("aws,p3.2xlarge,us-east-1,V100,1,0,,,,2026-01-01,a,high", "on demand costs $0"),
+            ("aws,p3.2xlarge,us-east-1,V100,1,700,,,,2026-01-01,a,high", "$700 for 1 accelerators cannot be"),
+            ("aws,p3.2xlarge,us-east-1,V100,0,3.06,,,,2026-01-01,a,high", "it carries no accelerator"),
+            ("aws,p3.2xlarge,us-east-1,V1000,1,3.06,,,,2026-01-01,a,high", "`V1000` is no accelerator"),
+            ("aws,p3.2xlarge,us-east-1,V100,1,3.06,,,,,a,high", "its price has no date"),
+        ] {
+            let found = doubts(row);
+            assert!(found.iter().any(|it| it.contains(told)), "{told}: {found:?}");
+        }
+    }
+
+    #[test]
+    fn rows_that_contradict_each_other_are_told() {
+        let found = doubts(
+            "aws,p3.2xlarge,us-east-1,V100,1,3.06,,,,2026-01-01,a,high\n\
+             aws,p3.16xlarge,us-east-1,V100,8,25,,,,2026-01-01,a,high\n\
+             gcp,a2-highgpu-1g,us-central1,A100-40GB,1,3.6,,,,2026-01-01,a,high\n\
+             gcp,a2-highgpu-1g,us-east1,A100-40GB,1,3.7,,,,2026-01-01,a,high\n",
+        );
+        let expected = [
+            "aws p3.16xlarge us-east-1: costs $25, not 8 times the $3.06 of p3.2xlarge",
+            "gcp a2-highgpu-1g us-east1: costs $3.7, and $3.6 in us-central1, where one price holds",
+            "gcp_components n1-core us-central1 h: spot costs $0.04, more than $0.03 on demand",
+        ];
+        assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn the_embedded_tables_are_beyond_doubt() {
+        assert_eq!(Catalog::embedded().verify(), Vec::<String>::new());
     }
 }

@@ -95,6 +95,9 @@ pub(super) struct Price {
     /// Hours of the planned run
     #[arg(long, requires = "run")]
     pub(super) hours: Option<f64>,
+    /// The day to judge ages by, for repeatable runs [default: today]
+    #[arg(long, value_name = "YYYY-MM-DD")]
+    pub(super) today: Option<Date>,
     /// `embedded`, `cached` (with what `gpulint catalog update` brought), or a CSV file of your own [default: cached]
     #[arg(long, value_name = "embedded|cached|FILE")]
     pub(super) prices: Option<PathBuf>,
@@ -114,8 +117,11 @@ pub(super) struct Explain {
 #[derive(Debug, Args)]
 pub(super) struct Fit {
     /// The model, as in meta-llama/Llama-3.1-8B-Instruct
-    #[arg(required_unless_present = "cases")]
+    #[arg(required_unless_present_any = ["params", "cases"])]
     pub(super) model: Option<String>,
+    /// The size of a model that is not listed, as in 7b
+    #[arg(long, value_name = "SIZE")]
+    pub(super) params: Option<String>,
     /// The accelerator to hold it, as in L4 or A100-80GB
     #[arg(long, visible_alias = "gpu", value_name = "NAME")]
     pub(super) accelerator: Option<String>,
@@ -123,36 +129,45 @@ pub(super) struct Fit {
     #[arg(long, value_name = "NAME", conflicts_with = "accelerator")]
     pub(super) machine: Option<String>,
     /// Accelerators [default: all of the machine, or 1]
-    #[arg(long, value_name = "N")]
-    pub(super) count: Option<f64>,
-    /// The cloud to look for something cheaper in
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=65_536))]
+    pub(super) count: Option<u32>,
+    /// Only this cloud's machines in the table
     #[arg(long)]
     pub(super) provider: Option<String>,
     #[arg(long)]
     pub(super) region: Option<String>,
-    /// serve, embed, diffusion, speech or train
-    #[arg(long, default_value = "serve")]
+    /// What is done with it
+    #[arg(long, default_value = "serve", value_parser = ["serve", "embed", "diffusion", "speech", "train"])]
     pub(super) task: String,
     /// Precision of the weights: bf16, fp8, int8, awq, nf4, ... [default: the model's own]
     #[arg(long)]
     pub(super) precision: Option<String>,
-    /// Tokens of context
-    #[arg(long, visible_alias = "sequence")]
-    pub(super) context: Option<i64>,
-    /// Sequences or samples at a time
-    #[arg(long, visible_alias = "batch")]
-    pub(super) batch_size: Option<i64>,
-    /// Training: full, lora or qlora
+    /// Precision of the KV cache: fp8, int8 or int4 [default: 16 bits]
     #[arg(long)]
+    pub(super) cache_precision: Option<String>,
+    /// Tokens of context, or of a training sequence, as in 32768 or 32k [serving: the model's whole window]
+    #[arg(long, visible_alias = "sequence", value_name = "TOKENS")]
+    pub(super) context: Option<String>,
+    /// Sequences or samples at a time [default: 1]
+    #[arg(long, visible_alias = "batch", value_name = "N")]
+    pub(super) batch_size: Option<String>,
+    /// Training: what is trained
+    #[arg(long, value_parser = ["full", "lora", "qlora"])]
     pub(super) method: Option<String>,
     /// Training: adamw, adamw8bit, lion, adafactor, ...
     #[arg(long)]
     pub(super) optimizer: Option<String>,
-    /// Training: ddp, fsdp, zero1, zero2, zero3 or megatron
-    #[arg(long)]
+    /// Training: how it is spread over accelerators
+    #[arg(long, value_parser = ["none", "ddp", "fsdp", "zero1", "zero2", "zero3", "megatron"])]
     pub(super) sharding: Option<String>,
+    /// Training: keep activations instead of computing them again
+    #[arg(long)]
+    pub(super) keep_activations: bool,
+    /// A table of your own models, before the embedded one
+    #[arg(long, value_name = "FILE.csv")]
+    pub(super) models: Option<PathBuf>,
     /// A table of workloads; the answer is one JSON object a line
-    #[arg(long, value_name = "FILE.csv", exclusive = true)]
+    #[arg(long, value_name = "FILE.csv", conflicts_with_all = ["model", "params", "accelerator", "machine"])]
     pub(super) cases: Option<PathBuf>,
     #[command(flatten)]
     pub(super) output: Output,

@@ -1,7 +1,7 @@
 //! The user's cache of refreshed prices: one file a provider, in the form of the files in `pricing`.
 
 use std::fs;
-use std::io;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use super::Failure;
@@ -70,13 +70,20 @@ pub(super) fn write(directory: &Path, provider: &str, text: &str) -> Result<Path
     let path = directory.join(format!("{provider}.csv"));
     let beside = directory.join(format!(".{provider}.csv.{}", std::process::id()));
     fs::create_dir_all(directory)
-        .and_then(|()| fs::write(&beside, text))
+        .and_then(|()| write_through(&beside, text))
         .and_then(|()| fs::rename(&beside, &path))
         .map_err(|error| {
             let _ = fs::remove_file(&beside);
             Failure::new(format!("`{}` cannot be written: {error}", path.display()))
         })?;
     Ok(path)
+}
+
+/// Returns when the bytes are on the disk: a name must not be given to what a crash may still lose.
+fn write_through(path: &Path, text: &str) -> io::Result<()> {
+    let mut file = fs::File::create(path)?;
+    file.write_all(text.as_bytes())?;
+    file.sync_all()
 }
 
 fn unreadable(path: &Path, error: &io::Error) -> Failure {

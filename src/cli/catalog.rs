@@ -76,7 +76,6 @@ fn show(arguments: &Show) -> Result<Outcome, Failure> {
     let today = arguments.today.map_or_else(clock::today, Ok)?;
     let (catalog, _) = prices::catalog(None)?;
     let mut text = format!("gpulint {}, prices as of {}\n", env!("CARGO_PKG_VERSION"), catalog.as_of());
-    let embedded = Catalog::embedded();
     let refreshed = cache::directory(&ci::of_process).map(|directory| cache::read(&directory)).transpose()?;
     for (provider, rows) in refreshed.into_iter().flatten() {
         let rows = rows.lines().count().saturating_sub(1);
@@ -99,8 +98,13 @@ fn show(arguments: &Show) -> Result<Outcome, Failure> {
             ages.class.days()
         );
     }
+    let stale = catalog.stale_of_providers(today).into_iter().filter(|(_, _, stale)| *stale > 0);
+    let stale: Vec<String> = stale.map(|(name, prices, stale)| format!("{name} {stale} of {prices}")).collect();
+    if !stale.is_empty() {
+        let _ = writeln!(text, "\ntoo old on demand: {}", stale.join(", "));
+    }
     let machines = catalog.machines().count();
-    let providers = embedded.providers().len();
+    let providers = catalog.providers().len();
     let _ = writeln!(text, "\n{machines} machines of {providers} providers");
     output::print(&text)?;
     Ok(Outcome::Passed)

@@ -1,8 +1,8 @@
 use super::args::Price;
-use super::{Failure, Outcome, output, prices};
+use super::{Failure, Outcome, clock, output, prices};
 use crate::catalog::{Catalog, Machine, Money, Offer, Search};
 use crate::pricing::{self, Run};
-use crate::report::{self, Format};
+use crate::report::{self, Format, Prices};
 
 /// Looks a machine, an accelerator or a planned run up.
 pub(super) fn run(arguments: &Price) -> Result<Outcome, Failure> {
@@ -18,7 +18,9 @@ pub(super) fn run(arguments: &Price) -> Result<Outcome, Failure> {
     }
     let mut offers = find(&catalog, arguments)?;
     sort(&mut offers, arguments);
-    output::write(&arguments.output, Format::Text, |format, _style| report::price(format, &offers))?;
+    let today = arguments.today.map_or_else(clock::today, Ok)?;
+    let prices = Prices { catalog: &catalog, offers: &offers, on_spot: arguments.spot, today };
+    output::write(&arguments.output, Format::Text, |format, _style| report::price(format, &prices))?;
     Ok(Outcome::Passed)
 }
 

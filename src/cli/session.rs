@@ -79,7 +79,8 @@ impl Session {
     ) -> Result<Session, Failure> {
         let input = Input { beside: selection.rules.clone(), ..input.clone() };
         let (mut session, place) = Self::with(&input, add)?;
-        let (rules, wrong, own) = settings::rules(&session.sources, &session.config, selection, &place, &session.packs)?;
+        let (rules, wrong, own) =
+            settings::rules(&session.sources, &session.config, selection, &place, &session.packs)?;
         session.settings.rules = Arc::new(rules);
         session.wrong_rules = wrong;
         session.own_pages = own;
@@ -133,6 +134,7 @@ impl Session {
                 terraform: terraform_options(input, &place)?,
                 pricing: super::prices::settings(&config, today),
                 catalog: settings::catalog(input, &sources, &config, &place, &packs)?,
+                declaring_labels: settings::declaring_labels(&config),
                 today: Some(today),
                 ..Settings::default()
             },

@@ -1,9 +1,10 @@
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use super::args::{Input, Selection};
+use super::packs::{self, Pack};
 use super::place::{self, Place};
 use super::policy::PolicyTree;
-use super::packs::{self, Pack};
 use super::{Failure, output, prices};
 use crate::catalog::Catalog;
 use crate::config::{self, Config};
@@ -93,8 +94,31 @@ pub(super) fn baseline(sources: &Sources, path: &str, place: &Place) -> Result<B
     }
 }
 
-/// The catalog that `--prices` names, with the user's own prices laid over it.
+/// The labels by which the user's own workloads declare a fact.
+pub(super) fn declaring_labels(config: &Config) -> BTreeMap<String, String> {
+    let declared = config.below("labels.declare");
+    declared.filter_map(|(label, entry)| Some((label.to_owned(), entry.value.text()?.to_owned()))).collect()
+}
+
+/// The catalog that `--prices` names, with the prices of packs and the user's own prices and models laid over it.
 pub(super) fn catalog(
+    input: &Input,
+    sources: &Sources,
+    config: &Config,
+    place: &Place,
+    packs: &[Pack],
+) -> Result<Catalog, Failure> {
+    let catalog = priced(input, sources, config, place, packs)?;
+    let Some((path, _)) = config.text("models.file") else { return Ok(catalog) };
+    let shown = place.paths().show(path);
+    let file = sources.open(path).map_err(|error| {
+        Failure::new(format!("`{shown}` cannot be read: {error}")).with_help("`models.file` in gpulint.toml names it")
+    })?;
+    let with_models = catalog.with_models(&shown, &sources.text(file));
+    with_models.map_err(|error| Failure::new(error.to_string()).with_help(super::fit::MODEL_COLUMNS))
+}
+
+fn priced(
     input: &Input,
     sources: &Sources,
     config: &Config,

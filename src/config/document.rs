@@ -80,6 +80,7 @@ pub fn example() -> String {
         let path = setting.path.replace("rules.*.*", "rules.on-demand-batch.min_monthly_usd");
         let path = path.replace("rules.*", "rules.on-demand-batch");
         let path = path.replace("tiers.*", "tiers.interactive").replace("discount.*", "discount.aws");
+        let path = path.replace("declare.*", "declare.llm");
         let (section, key) = path.rsplit_once('.').unwrap_or(("", &path));
         if section != before {
             text.push_str(&match section.strip_suffix("[]") {
@@ -101,6 +102,7 @@ fn sample(path: &str, kind: Kind) -> String {
         "defaults.region" => "\"us-east-1\"".to_owned(),
         "defaults.accelerator" => "\"A100-80GB\"".to_owned(),
         "tiers.interactive" => "[\"T4\", \"L4\", \"A10G\"]".to_owned(),
+        "models.file" => "\"models.csv\"".to_owned(),
         "prices.file" => "\"contract-prices.csv\"".to_owned(),
         "prices.discount.aws" => "0.12".to_owned(),
         "contracts[].provider" => "\"aws\"".to_owned(),

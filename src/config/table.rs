@@ -43,6 +43,23 @@ pub struct Setting {
 
 const LEVELS: Kind = Kind::OneOf(&[Level::Note.name(), Level::Warning.name(), Level::Error.name()]);
 const CONFIDENCES: Kind = Kind::OneOf(&["low", "medium", "high"]);
+/// What a label may declare, by the names that `gpulint.dev/…` has for it.
+const DECLARED: Kind = Kind::OneOf(&[
+    "model",
+    "params",
+    "precision",
+    "cache-precision",
+    "task",
+    "context",
+    "batch-size",
+    "tensor-parallel",
+    "pipeline-parallel",
+    "data-parallel",
+    "method",
+    "sharding",
+    "optimizer",
+    "purpose",
+]);
 const PROFILES: Kind = Kind::OneOf(&["essential", "standard", "all"]);
 
 macro_rules! settings {
@@ -70,6 +87,8 @@ settings! {
     "defaults.region" Kind::Text, None, "region where the text names none; then marked as assumed";
     "defaults.accelerator" Kind::Text, None, "accelerator of pods that name none; then marked as assumed";
     "labels.required" Kind::Texts, Some("[]"), "labels that each resource must carry; empty: at least one that attributes cost";
+    "labels.declare.*" DECLARED, None, "what a label of your own says by hand, as in \"acme.example/llm\" = \"model\"";
+    "models.file" Kind::Path, None, "a CSV file with your own models, in the columns of `pricing/models.csv`";
     "rules.*.level" LEVELS, None, "the level of a rule's findings";
     "rules.*.ignorable" Kind::Flag, Some("true"), "false: comments, annotations and the baseline cannot silence the rule";
     "rules.*.forbid" Kind::Flag, Some("false"), "in a pack, true: the repository below cannot change or ignore the rule";

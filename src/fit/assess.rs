@@ -1,11 +1,12 @@
 use std::collections::BTreeMap;
 
 use super::choose::{Market, Place};
-use super::demand::{Demand, Reader};
+use super::demand::{Demand, Missing, Reader, slice_gib};
 use super::estimate::{budget, estimate};
+use super::hardware::Device;
 use super::workload::{Engine, Task, Workload};
-use super::{Assessment, Choice, Verdict, verdict};
-use crate::catalog::Catalog;
+use super::{Alternative, Assessment, Choice, Fraction, LIMITED, MARGIN, Placed, Verdict, verdict};
+use crate::catalog::{Catalog, Precision};
 use crate::inventory::{Fact, Inventory, Key, Resource, Role};
 use crate::pricing::{Bill, Item, Settings};
 
@@ -24,56 +25,108 @@ pub fn assess_all(inventory: &Inventory, bill: &Bill, catalog: &Catalog, setting
 /// a model; unknown where it does, and something that decides is not known.
 pub fn assess(resource: &Resource, item: &Item, catalog: &Catalog, market: &Market<'_>) -> Fact<Assessment> {
     let mut reader = Reader::new(resource);
-    let assessed = reader.demand(catalog).and_then(|demand| {
-        let (device, given) = reader.devices(catalog)?;
-        let group = resource.number(Key::GroupSize).unwrap_or(1.0).max(1.0);
-        let devices = demand.devices_of_copy(given * group).max(1.0);
-        if devices > given * group {
-            let why = format!("it is to run on {devices} accelerators and has {}", given * group);
+    let place_of = |key: Key, other: Key| {
+        let span = resource.fact(key).span().or_else(|| resource.fact(other).span());
+        span.unwrap_or(resource.span)
+    };
+    let demand = match reader.demand(catalog) {
+        Ok(demand) => demand,
+        Err(Some((why, key))) => return Fact::unknown(why, place_of(key, key)),
+        Err(None) => return Fact::Absent,
+    };
+    let span = place_of(Key::Model, Key::Parameters);
+    let given = Given::read(&mut reader, resource, catalog, &demand);
+    let search = Search { demand: &demand, resource, item, catalog, market };
+    let placed = match given.and_then(|given| judge(&demand, &given, &search)) {
+        Ok(placed) => Fact::known(placed, span, reader.origin.clone()),
+        Err(Some((why, key))) => Fact::unknown(why, place_of(key, Key::AcceleratorCount)),
+        Err(None) => Fact::Absent,
+    };
+    let assessment = Assessment {
+        model: demand.model.id.to_string(),
+        task: demand.task,
+        params_b: demand.model.params_b,
+        precision: demand.precision.name(),
+        context: demand.context,
+        placed,
+    };
+    Fact::known(assessment, span, reader.origin)
+}
+
+/// The accelerators that one copy of the model is given.
+struct Given {
+    device: Device,
+    /// Those that it uses, by its own parallelism.
+    used: f64,
+    /// All that there are for it.
+    all: f64,
+}
+
+impl Given {
+    fn read(
+        reader: &mut Reader<'_>,
+        resource: &Resource,
+        catalog: &Catalog,
+        demand: &Demand<'_>,
+    ) -> Result<Given, Missing> {
+        let (device, in_one) = reader.devices(catalog)?;
+        let all = in_one * resource.number(Key::GroupSize).unwrap_or(1.0).max(1.0);
+        let used = demand.devices_of_copy(all).max(1.0);
+        if used > all {
+            let why = format!("it is to run on {used} accelerators and has {all}");
             return Err(Some((why.into(), Key::TensorParallel)));
         }
-        let tensor = if demand.tensor_parallel > 0.0 { demand.tensor_parallel } else { devices };
-        let workload = demand.on(devices, tensor, demand.pipeline_parallel);
-        let estimate = estimate(&workload);
-        let budget_gib = budget(&workload, device.usable_gib);
-        let need_gib = estimate.need();
-        let missing = || Some(("the numbers of this workload make no sense".into(), Key::Model));
-        let all_devices = (given * group / demand.data_parallel.max(1.0)).max(devices);
-        let mut verdict =
-            verdict(&Workload { devices: all_devices, ..workload }, device.usable_gib).ok_or_else(missing)?;
-        if verdict == Verdict::DoesNotFit
-            && !demand.needs_whole_context()
-            && fits_with_less(&demand, devices, tensor, device.usable_gib)
-        {
-            verdict = Verdict::Borderline;
-        }
-        let breakdown = BTreeMap::from([
+        Ok(Given { device, used, all: (all / demand.data_parallel.max(1.0)).max(used) })
+    }
+}
+
+fn judge(demand: &Demand<'_>, given: &Given, search: &Search<'_, '_>) -> Result<Placed, Missing> {
+    let tensor = if demand.tensor_parallel > 0.0 { demand.tensor_parallel } else { given.used };
+    let workload = demand.on(given.used, tensor, demand.pipeline_parallel);
+    let usable_gib = given.device.usable_gib;
+    let estimate = estimate(&workload);
+    let missing = || Some(("the numbers of this workload make no sense".into(), Key::Model));
+    let mut verdict = verdict(&Workload { devices: given.all, ..workload }, usable_gib).ok_or_else(missing)?;
+    if verdict == Verdict::DoesNotFit
+        && !demand.needs_whole_context()
+        && fits_with_less(demand, given.used, tensor, usable_gib)
+    {
+        verdict = Verdict::Borderline;
+    }
+    let fits = verdict != Verdict::DoesNotFit;
+    Ok(Placed {
+        verdict,
+        refuses: verdict == Verdict::DoesNotFit && refuses(demand),
+        devices: given.used,
+        need_gib: estimate.need(),
+        budget_gib: budget(&workload, usable_gib),
+        breakdown: BTreeMap::from([
             ("weights", estimate.weights),
             ("kv", estimate.cache),
             ("activations", estimate.activations),
             ("optimizer", estimate.optimizer),
             ("overhead", estimate.overhead),
-        ]);
-        Ok(Assessment {
-            verdict,
-            refuses: verdict == Verdict::DoesNotFit && refuses(&demand),
-            model: demand.model.id.to_string(),
-            params_b: demand.model.params_b,
-            precision: demand.precision.name(),
-            context: demand.context,
-            devices,
-            need_gib,
-            budget_gib,
-            breakdown,
-            smallest: smallest(&demand, resource, item, catalog, market),
-        })
-    });
-    let span = resource.fact(Key::Model).span().unwrap_or(resource.span);
-    match assessed {
-        Ok(assessment) => Fact::known(assessment, span, reader.origin),
-        Err(Some((why, key))) => Fact::unknown(why, resource.fact(key).span().unwrap_or(resource.span)),
-        Err(None) => Fact::Absent,
-    }
+        ]),
+        fits_in_eight_bits: !fits && fits_in_eight_bits(demand, &workload, usable_gib),
+        fits_limited: !fits && fits_limited(demand, &workload, usable_gib),
+        instead: search.instead(fits),
+        fraction: search.fraction(given),
+    })
+}
+
+fn fits_in_eight_bits(demand: &Demand<'_>, workload: &Workload<'_>, usable_gib: f64) -> bool {
+    let eight = Workload { precision: Precision::Int8, ..*workload };
+    demand.task == Task::Serve
+        && demand.precision.is_full()
+        && estimate(&eight).need() <= MARGIN * budget(&eight, usable_gib)
+}
+
+fn fits_limited(demand: &Demand<'_>, workload: &Workload<'_>, usable_gib: f64) -> bool {
+    let limited = Workload { context: LIMITED, ..*workload };
+    demand.task == Task::Serve
+        && demand.whole_window
+        && demand.context > LIMITED
+        && estimate(&limited).need() <= MARGIN * budget(&limited, usable_gib)
 }
 
 /// It fits if the engine takes less context than the model has: those that do not refuse will.
@@ -89,53 +142,130 @@ fn refuses(demand: &Demand<'_>) -> bool {
     demand.task == Task::Serve && matches!(demand.engine, Engine::Pooled { .. }) && !demand.offloaded
 }
 
-/// The cheapest configuration in the same place that costs less than this one.
-fn smallest(
-    demand: &Demand<'_>,
-    resource: &Resource,
-    item: &Item,
-    catalog: &Catalog,
-    market: &Market<'_>,
-) -> Option<Choice> {
-    if demand.task == Task::Train {
+/// Looks for something else that would hold a demand, where the resource is.
+struct Search<'a, 'c> {
+    demand: &'a Demand<'a>,
+    resource: &'a Resource,
+    item: &'a Item,
+    catalog: &'a Catalog,
+    market: &'a Market<'c>,
+}
+
+impl Search<'_, '_> {
+    /// The cheapest configurations, by what else would be changed: those that cost less than this one, and one that
+    /// holds the model where this one does not.
+    fn instead(&self, fits: bool) -> BTreeMap<Alternative, Choice> {
+        let mut found = BTreeMap::new();
+        if !fits {
+            found.extend(self.cheapest(self.demand).map(|choice| (Alternative::Larger, choice)));
+        }
         // Fewer or slower devices make training longer, not cheaper.
-        return None;
-    }
-    let now = item.per_hour?.expected;
-    let machine = resource.text(Key::Machine).unwrap_or_default();
-    let accelerator = resource.text(Key::Accelerator);
-    let mut place = Place {
-        vendor: accelerator.and_then(|name| catalog.accelerator(name)).map_or("", |known| known.vendor),
-        purchase: resource.purchase(),
-        shared: resource.role == Role::Requested,
-        service: if machine.starts_with("ml.") { "ml." } else { "" },
-        ..Place::default()
-    };
-    if place.shared {
-        place.cpus = resource.number(Key::Cpus).unwrap_or(0.0);
-        place.memory_gib = resource.number(Key::Memory).unwrap_or(0.0);
-    }
-    let choice = match resource.text(Key::Provider) {
-        Some(provider) => {
-            let region = resource.text(Key::Region).unwrap_or_else(|| catalog.base_region(provider));
-            market.cheapest(demand, &Place { provider, region, ..place })
+        if self.demand.task == Task::Train {
+            return found;
         }
-        None => {
-            // The price of a pod without a provider is that of the middle of the clouds, and so is its alternative's.
-            let in_cloud = |provider| {
-                let region = catalog.base_region(provider);
-                market.cheapest(demand, &Place { provider, region, ..place.clone() })
-            };
-            let mut choices: Vec<Choice> = CLOUDS.into_iter().filter_map(in_cloud).collect();
-            choices.sort_by_key(|choice| choice.per_hour);
-            let middle = choices.len().checked_sub(1)? / 2;
-            choices.into_iter().nth(middle)
+        let smallest = self.cheaper(self.demand);
+        let still_cheaper = |demand: Option<Demand<'_>>| {
+            let choice = self.cheaper(&demand?)?;
+            smallest.as_ref().is_none_or(|smallest| choice.per_hour < smallest.per_hour).then_some(choice)
+        };
+        let changed = [
+            (Alternative::Quantized, self.in_eight_bits()),
+            (Alternative::Halved, self.in_sixteen_bits()),
+            (Alternative::Limited, self.with_less_context()),
+        ];
+        for (alternative, demand) in changed {
+            found.extend(still_cheaper(demand).map(|choice| (alternative, choice)));
         }
-    }?;
-    // The same accelerators in a smaller machine are no smaller accelerators.
-    let same =
-        Some(&*choice.accelerator) == accelerator && resource.number(Key::AcceleratorCount) == Some(choice.devices);
-    (choice.per_hour < now && !same).then_some(choice)
+        found.extend(smallest.map(|choice| (Alternative::Smallest, choice)));
+        found
+    }
+
+    fn in_eight_bits(&self) -> Option<Demand<'_>> {
+        let full = self.demand.task == Task::Serve && self.demand.precision.is_full();
+        full.then(|| Demand { precision: Precision::Int8, ..self.demand.clone() })
+    }
+
+    fn in_sixteen_bits(&self) -> Option<Demand<'_>> {
+        let single = self.demand.precision == Precision::Fp32;
+        single.then(|| Demand { precision: Precision::Fp16, ..self.demand.clone() })
+    }
+
+    fn with_less_context(&self) -> Option<Demand<'_>> {
+        let demand = self.demand;
+        let open = demand.task == Task::Serve && demand.whole_window && demand.context > LIMITED;
+        open.then(|| Demand { context: LIMITED, ..demand.clone() })
+    }
+
+    fn cheaper(&self, demand: &Demand<'_>) -> Option<Choice> {
+        // One pod of several that hold a model together costs only a part of what an alternative replaces.
+        if self.resource.number(Key::GroupSize).is_some_and(|size| size > 1.0) {
+            return None;
+        }
+        let now = self.item.per_hour?.expected;
+        let choice = self.cheapest(demand)?;
+        // The same accelerators in a smaller machine are no smaller accelerators.
+        let same = Some(&*choice.accelerator) == self.resource.text(Key::Accelerator)
+            && self.resource.number(Key::AcceleratorCount) == Some(choice.devices);
+        (choice.per_hour < now && !same).then_some(choice)
+    }
+
+    fn cheapest(&self, demand: &Demand<'_>) -> Option<Choice> {
+        let place = self.place();
+        if let Some(provider) = self.resource.text(Key::Provider) {
+            let region = self.resource.text(Key::Region).unwrap_or_else(|| self.catalog.base_region(provider));
+            return self.market.cheapest(demand, &Place { provider, region, ..place });
+        }
+        // The price of a pod without a provider is that of the middle of the clouds, and so is its alternative's.
+        let in_cloud = |provider| {
+            let region = self.catalog.base_region(provider);
+            self.market.cheapest(demand, &Place { provider, region, ..place.clone() })
+        };
+        let mut choices: Vec<Choice> = CLOUDS.into_iter().filter_map(in_cloud).collect();
+        choices.sort_by_key(|choice| choice.per_hour);
+        let middle = choices.len().checked_sub(1)? / 2;
+        choices.into_iter().nth(middle)
+    }
+
+    /// What must come with the accelerators, whoever rents them out.
+    fn place(&self) -> Place<'_> {
+        let resource = self.resource;
+        let machine = resource.text(Key::Machine).unwrap_or_default();
+        let accelerator = resource.text(Key::Accelerator).and_then(|name| self.catalog.accelerator(name));
+        let shared = resource.role == Role::Requested;
+        let asked = |key| if shared { resource.number(key).unwrap_or(0.0) } else { 0.0 };
+        Place {
+            vendor: accelerator.map_or("", |known| known.vendor),
+            purchase: resource.purchase(),
+            shared,
+            service: if machine.starts_with("ml.") { "ml." } else { "" },
+            cpus: asked(Key::Cpus),
+            memory_gib: asked(Key::Memory),
+            ..Place::default()
+        }
+    }
+
+    /// The smallest slice of the same accelerator that would hold it, where it uses one device alone.
+    fn fraction(&self, given: &Given) -> Option<Fraction> {
+        let whole =
+            self.resource.fact(Key::Slice).is_absent() && self.resource.number(Key::AcceleratorCount) == Some(1.0);
+        if self.demand.task == Task::Train || given.used > 1.0 || !whole {
+            return None;
+        }
+        let accelerator = self.resource.text(Key::Accelerator)?;
+        let workload = self.demand.on(1.0, 1.0, 1.0);
+        let need_gib = estimate(&workload).need();
+        let fitting = self.catalog.slices_of(accelerator).filter_map(|slice| {
+            let budget_gib = budget(&workload, slice_gib(&slice));
+            let fits = need_gib <= MARGIN * budget_gib && slice.max_instances > 1;
+            fits.then(|| Fraction {
+                profile: slice.profile.to_owned(),
+                instances: slice.max_instances,
+                need_gib,
+                budget_gib,
+            })
+        });
+        fitting.max_by(|one, two| one.instances.cmp(&two.instances).then(two.budget_gib.total_cmp(&one.budget_gib)))
+    }
 }
 
 /// Every configuration on which the model of a resource fits with a margin, in each of these places, the cheapest first.

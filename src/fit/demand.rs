@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::hardware::{Device, device};
 use super::workload::{Engine, Method, Optimizer, Recompute, Sharding, Task, Training, Workload};
-use crate::catalog::{Catalog, Identification, Identified, Modality, Model, Precision};
+use crate::catalog::{Catalog, Identification, Identified, Modality, Model, Precision, Slice};
 use crate::inventory::{Fact, Key, Known, Origin, Resource, Value};
 
 /// What a workload asks of its accelerators, whichever these are.
@@ -82,6 +82,9 @@ impl<'r> Reader<'r> {
         let model = found.model;
         let context = self.context(&model, task, program)?;
         let training = if task == Task::Train { self.training(precision)? } else { Training::default() };
+        // Adapters that say nothing else are trained on weights in four bits.
+        let quantizes = training.method == Method::Qlora && task == Task::Train && precision.is_full();
+        let precision = if quantizes { Precision::Nf4 } else { precision };
         let unsaid = if task == Task::Train { 1.0 } else { 0.0 };
         let tensor_parallel = self.number(Key::TensorParallel)?.unwrap_or(unsaid);
         Ok(Demand {
@@ -133,7 +136,7 @@ impl<'r> Reader<'r> {
             return Ok(found);
         }
         if let Some(size) = size {
-            return self.sized(catalog, size);
+            return self.sized(catalog, name, size);
         }
         // A path tells no more than no name at all.
         if name.is_none_or(|name| name.starts_with('/'))
@@ -175,10 +178,14 @@ impl<'r> Reader<'r> {
         Some(found)
     }
 
-    fn sized<'c>(&mut self, catalog: &'c Catalog, size: f64) -> Result<Identified<'c>, Missing> {
+    fn sized<'c>(&mut self, catalog: &'c Catalog, name: Option<&str>, size: f64) -> Result<Identified<'c>, Missing> {
         self.weaken(Origin::Inferred("only the size of the model is known".into()));
         match catalog.models().of_size(size) {
-            Some(model) => Ok(Identified { model: Cow::Owned(model), precision: None, by: Identification::Size }),
+            Some(model) => {
+                let called = name.map_or_else(|| format!("a model of {size} billion parameters"), str::to_owned);
+                let model = Model { id: called.into(), ..model };
+                Ok(Identified { model: Cow::Owned(model), precision: None, by: Identification::Size })
+            }
             None => Self::missing(format!("{size} billion parameters are no size of a model"), Key::Parameters),
         }
     }
@@ -305,7 +312,7 @@ impl<'r> Reader<'r> {
         let count = self.number(Key::AcceleratorCount)?.unwrap_or(1.0);
         if let Some(profile) = self.text(Key::Slice)? {
             match catalog.mig(name, profile) {
-                Some(slice) => device.usable_gib = slice.memory_gib * 0.97,
+                Some(slice) => device.usable_gib = slice_gib(&slice),
                 None => return Self::missing(format!("{name} has no slices of {profile}"), Key::Slice),
             }
         } else if count < 1.0 {
@@ -314,6 +321,11 @@ impl<'r> Reader<'r> {
         }
         Ok((device, count.max(1.0)))
     }
+}
+
+/// What a slice leaves to a program, of the memory that its profile names.
+pub(super) fn slice_gib(slice: &Slice<'_>) -> f64 {
+    slice.memory_gib * 0.97
 }
 
 /// How a program manages memory.

@@ -15,6 +15,7 @@ mod workload;
 use std::collections::BTreeMap;
 
 use crate::catalog::Money;
+use crate::inventory::Fact;
 
 pub use assess::{assess, assess_all, options};
 pub use choose::{Market, Place};
@@ -26,27 +27,75 @@ pub use workload::{Engine, Method, Optimizer, Recompute, Sharding, Task, Trainin
 /// Share of the budget that a recommendation fills at most.
 pub const MARGIN: f64 = 0.90;
 
-/// Whether a model fits the accelerators that it was given, with the numbers, in GiB for each accelerator.
+/// What a resource's model is, and whether it fits the accelerators that it was given.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Assessment {
-    pub verdict: Verdict,
-    /// The program will not start: it is a server that needs all of this at once.
-    pub refuses: bool,
     /// The model as the table names it.
     pub model: String,
+    pub task: Task,
     pub params_b: f64,
     /// Of the weights as they are held.
     pub precision: &'static str,
     /// Tokens that must be held; the model's whole window where nothing limits them.
     pub context: f64,
+    /// On its accelerators; unknown where these are.
+    pub placed: Fact<Placed>,
+}
+
+/// A model on its accelerators, with the numbers in GiB for each of them.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Placed {
+    pub verdict: Verdict,
+    /// The program will not start: it is a server that needs all of this at once.
+    pub refuses: bool,
     /// Devices that one copy of the model uses.
     pub devices: f64,
     pub need_gib: f64,
     pub budget_gib: f64,
     /// weights, kv, activations, overhead, ...
     pub breakdown: BTreeMap<&'static str, f64>,
-    /// The cheapest configuration of the same provider on which it fits with a margin, if it costs less.
-    pub smallest: Option<Choice>,
+    /// With weights in eight bits it would fit these accelerators with a margin, and as it is it does not fit.
+    pub fits_in_eight_bits: bool,
+    /// With a limit of `LIMITED` tokens it would fit them, and without any it does not.
+    pub fits_limited: bool,
+    /// Other configurations of the same provider that hold it with a margin.
+    pub instead: BTreeMap<Alternative, Choice>,
+    /// The smallest slice of the same accelerator on which it fits with a margin.
+    pub fraction: Option<Fraction>,
+}
+
+/// What else would be changed, beside the machine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Alternative {
+    /// Nothing: the cheapest that costs less.
+    Smallest,
+    /// Weights in eight bits, where these have more and it is cheaper than without.
+    Quantized,
+    /// Weights in sixteen bits, where these have 32.
+    Halved,
+    /// A limit of `LIMITED` tokens, where nothing limits the context and it is cheaper than without.
+    Limited,
+    /// Nothing: the cheapest there is, where it does not fit what it has.
+    Larger,
+}
+
+impl Alternative {
+    pub const ALL: [Alternative; 5] =
+        [Alternative::Smallest, Alternative::Quantized, Alternative::Halved, Alternative::Limited, Alternative::Larger];
+}
+
+/// Tokens of context that most requests stay below.
+pub const LIMITED: f64 = 8_192.0;
+
+/// A part of an accelerator that could be used instead of all of it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Fraction {
+    /// `1g.10gb`
+    pub profile: String,
+    /// So many of them are one accelerator.
+    pub instances: u32,
+    pub need_gib: f64,
+    pub budget_gib: f64,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

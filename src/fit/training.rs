@@ -71,8 +71,8 @@ fn full_states(workload: &Workload<'_>, params: f64) -> States {
         // States of plain optimizers take the type of the weights; those of eight bits keep no copy in 32 either.
         [2.0, 2.0, if eight_bit { of_states } else { of_states / 2.0 }]
     } else if training.sharding == Sharding::Megatron {
-        // Gradients are summed in 32 bits.
-        [2.0, if offloaded { 2.0 } else { 4.0 }, if offloaded { 0.0 } else { of_states + 4.0 }]
+        // Gradients are summed in 32 bits, wherever the optimizer lives.
+        [2.0, 4.0, if offloaded { 0.0 } else { of_states + 4.0 }]
     } else {
         [2.0, 2.0, if offloaded { 0.0 } else { of_states + 4.0 }]
     };

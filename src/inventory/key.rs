@@ -153,6 +153,8 @@ keys! {
     Impossible "impossible" Text;
     /// A slice of an accelerator that is asked for: a MIG profile such as 1g.10gb.
     Slice "slice" Text;
+    /// So many pods share one accelerator: time-slicing, MPS.
+    SharedBy "shared_by" Number;
     /// Virtual CPUs: of the machine (rented) or asked for by the pod (requested).
     Cpus "cpus" Number;
     /// CPUs that the pod may use at most.
@@ -160,10 +162,10 @@ keys! {
     /// Memory in GiB: of the machine (rented) or asked for by the pod (requested).
     Memory "memory_gib" Number;
 
-    /// Size of the boot disk of each machine in GiB.
+    /// Size of all disks of each machine in GiB, where the text says all of them.
     DiskGib "disk_gib" Number;
-    /// Kind of the boot disk, as the cloud writes it: gp3, pd-ssd, Premium_LRS.
-    DiskType "disk_type" Text;
+    /// Software whose licence is billed beside the machine: windows, rhel, suse, grid.
+    Licence "licence" Text;
 
     // How it is bought
     /// on-demand, spot, reserved, capacity-block, flex-start, mixed, spot-or-on-demand or on-prem.
@@ -232,6 +234,8 @@ keys! {
     ExpertParallel "expert_parallel" Integer;
     /// Pods or machines that together run one copy of the model.
     GroupSize "group_size" Integer;
+    /// What finds further machines for one copy of the model, beside those that the text gives it: ray.
+    Spread "spread" Text;
     /// Training: full, lora or qlora.
     Method "method" Text;
     /// Training: adamw, adamw8bit, lion, adafactor, ...

@@ -16,6 +16,7 @@ const INHERITED: &[Key] = &[
     Key::Machine,
     Key::Accelerator,
     Key::AcceleratorMemory,
+    Key::SharedBy,
     Key::Purchase,
     Key::OnDemandBase,
     Key::SpotShare,

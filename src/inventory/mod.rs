@@ -17,6 +17,6 @@ pub use link::{infer_purposes, link_pools};
 pub use purpose::{Evidence, Says, production, purpose};
 pub use raw::{Data as RawData, MOST_VALUES, Raw, Tree};
 pub use resource::{
-    CountedIn, FrontEnd, Inventory, Labels, Link, LinkKind, Purchase, Purpose, Range, Resource, ResourceId, Role,
+    CountedIn, Disk, FrontEnd, Inventory, Labels, Link, LinkKind, Purchase, Purpose, Range, Resource, ResourceId, Role,
     Selector, Skipped, Taint, WantedObjects, WantedRaw,
 };

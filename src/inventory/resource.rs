@@ -94,7 +94,20 @@ pub struct Resource {
     pub links: Vec<Link>,
     /// Pools: the labels and taints that its nodes get. Pods: the labels that they ask for of a node.
     pub selector: Selector,
+    /// What each machine brings with it that is billed apart.
+    pub disks: Vec<Disk>,
     facts: BTreeMap<Key, Fact<Value>>,
+}
+
+/// Disks of one kind and size that come with each machine.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Disk {
+    /// Size of one.
+    pub gib: Fact<Value>,
+    /// As the cloud writes it: gp3, pd-ssd, Premium_LRS.
+    pub kind: Fact<Value>,
+    /// How many of them; one where nothing is said.
+    pub count: Fact<Value>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -312,6 +325,7 @@ impl Resource {
             labels: Labels::default(),
             links: Vec::new(),
             selector: Selector::default(),
+            disks: Vec::new(),
             facts: BTreeMap::new(),
         }
     }

@@ -63,6 +63,10 @@ pub(super) enum Said {
     Region,
     Zone,
     Purchase,
+    /// A MIG profile that every accelerator of the node is cut into.
+    Slice,
+    /// How many pods share one accelerator.
+    SharedBy,
     /// The name of a pool or class; it may contain more.
     Pool,
 }

@@ -14,6 +14,7 @@ use super::devices::DEVICES;
 use super::nodes::fill;
 use super::object::Object;
 use super::pod::{Part, Pod};
+use super::settings;
 use super::tree::{Data, Node};
 use super::workload::{Above, Group};
 
@@ -62,6 +63,9 @@ fn walk(node: &Node, why: &Arc<str>, above: &Above, depth: usize, out: &mut Vec<
                 let (mut facts, role) = (above.facts.clone(), above.role.clone());
                 if let Some(machine) = machine(node) {
                     fill(&mut facts, Key::Machine, Fact::known(machine.0, machine.1, Origin::Inferred(why.clone())));
+                }
+                for (key, fact) in settings::beside(node) {
+                    fill(&mut facts, key, fact);
                 }
                 out.push(Group { role, pod, count, facts, by_shape: Some(why.clone()), is_overlay: false });
                 return;

@@ -27,6 +27,7 @@ mod request;
 mod resource;
 mod scalar;
 mod scale;
+mod settings;
 mod sources;
 mod table;
 mod template;

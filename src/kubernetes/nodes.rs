@@ -105,6 +105,8 @@ fn said(facts: &mut Facts, condition: &Condition, label: &Label) {
         Said::Machine | Said::Family | Said::Category => Key::Machine,
         Said::Region | Said::Zone => Key::Region,
         Said::Purchase => Key::Purchase,
+        Said::Slice => Key::Slice,
+        Said::SharedBy => Key::SharedBy,
         Said::Pool => return,
     };
     if condition.values.is_empty() {
@@ -143,7 +145,7 @@ fn one(label: &Label, fact: Said, text: &Arc<str>, span: Span) -> Fact<Value> {
     }
     let value = match fact {
         Said::Zone => Value::text(region_of(text)),
-        Said::AcceleratorMemoryGib | Said::AcceleratorCount => match text.parse::<f64>() {
+        Said::AcceleratorMemoryGib | Said::AcceleratorCount | Said::SharedBy => match text.parse::<f64>() {
             Ok(number) => Value::Number(number * label.scale.unwrap_or(1.0)),
             Err(_) => return Fact::unknown(format!("`{text}` is no number"), span),
         },

@@ -36,6 +36,9 @@ pub(super) struct Row {
     pub borrows: Option<Borrows>,
     /// It decides the number of another object.
     pub scales: Option<Scales>,
+    /// Settings of a program that stand in no container.
+    #[serde(default)]
+    pub settings: Vec<Told>,
     /// Values of a chart, which say what the chart asks for.
     #[serde(default)]
     pub values: Vec<Path>,
@@ -47,6 +50,15 @@ pub(super) struct Row {
     pub holds: Vec<Holds>,
     #[serde(default)]
     pub machines: Vec<Machines>,
+}
+
+/// Settings of a program: a mapping, or a text that holds one.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Told {
+    pub at: Path,
+    /// By its name in the table of programs; settings that several programs share are read where it is missing.
+    pub program: Option<String>,
 }
 
 /// Pods that an object creates.

@@ -13,6 +13,7 @@ use super::object::Object;
 use super::path::{Match, Path};
 use super::pod::Pod;
 use super::resource;
+use super::settings;
 use super::sources;
 use super::table::{Borrows, Holds, KINDS, Pods, Row};
 use super::tree::Node;
@@ -218,6 +219,9 @@ fn around(object: &Object<'_>, row: &Row, above: &Above) -> Above {
     let mut above = above.clone();
     let root = Match::root(object.root);
     for (key, fact) in sources::facts(&row.facts, object.root, &Path::default(), &root, object.head) {
+        fill(&mut above.facts, key, fact);
+    }
+    for (key, fact) in settings::facts(&row.settings, object.root) {
         fill(&mut above.facts, key, fact);
     }
     if row.template && above.depth == 0 {

@@ -1,41 +1,115 @@
 //! What a machine brings with it that is billed apart: its disks.
 
-use crate::catalog::{Catalog, MoneyRange};
-use crate::inventory::{Key, Range, Resource};
+use crate::catalog::{Catalog, Money, MoneyRange, covers};
+use crate::inventory::{Disk, Fact, Key, Range, Resource, Value};
 
 use super::Step;
+use super::bill::spoken_count;
 use super::complete::plain;
 use super::unit::dollars;
 
 /// A cost beside that of the machine.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Attached {
+    /// Of all machines, for a month.
     pub monthly: MoneyRange,
     pub steps: Vec<Step>,
+    /// Why it costs more than this, where it does: a disk whose size or price is not known.
+    pub not_known: Vec<String>,
+    /// Why it is an estimate, if it is one.
+    pub estimated: Option<String>,
 }
 
-/// The disk of each machine, for whole months: a disk is paid for while its machine is stopped.
+/// Machines whose price contains their local disks (Google's page of accelerator-optimized machines, 2026-05).
+const WITH_LOCAL_DISKS: [&str; 3] = ["a2-ultragpu-*", "a3-*", "a4*"];
+
+/// A text may have any number of disks: of those that have no price, so many reasons are kept.
+const MOST_CAUSES: usize = 16;
+
+/// The disks of each machine, for whole months: a disk is paid for while its machine is stopped.
 pub(super) fn attached(catalog: &Catalog, resource: &Resource, count: Option<Range>) -> Option<Attached> {
-    let gib = resource.number(Key::DiskGib).filter(|gib| *gib > 0.0)?;
-    let provider = resource.text(Key::Provider)?;
-    let region = resource.text(Key::Region).unwrap_or_else(|| catalog.base_region(provider));
-    let disk = catalog.disk(provider, resource.text(Key::DiskType), region, gib)?;
-    let count = count?;
+    if resource.disks.is_empty() {
+        return None;
+    }
+    let mut attached = Attached::default();
+    let mut each = Money::ZERO;
+    for disk in &resource.disks {
+        match of_one_machine(catalog, resource, disk, &mut attached) {
+            Ok(price) => each += price,
+            Err(why) if attached.not_known.len() == MOST_CAUSES || attached.not_known.contains(&why) => {}
+            Err(why) => attached.not_known.push(why),
+        }
+    }
+    attached.steps.extend(attached.not_known.iter().map(|why| said(format!("not in the sum: {why}"))));
+    let Some(count) = count.filter(|_| !each.is_zero()) else { return Some(attached) };
     let most = if count.ceiling.is_finite() { count.ceiling } else { count.expected };
-    let monthly = MoneyRange {
-        floor: disk.per_month.times(count.floor),
-        expected: disk.per_month.times(count.expected),
-        ceiling: disk.per_month.times(most),
+    attached.monthly =
+        MoneyRange { floor: each.times(count.floor), expected: each.times(count.expected), ceiling: each.times(most) };
+    let text = format!("{} for each x {}", dollars(each), spoken_count(count));
+    attached.steps.push(Step { text, result: Some(attached.monthly.expected) });
+    Some(attached)
+}
+
+fn said(text: String) -> Step {
+    Step { text, result: None }
+}
+
+/// What the disks of one kind cost a month, or why that is not known.
+fn of_one_machine(
+    catalog: &Catalog,
+    resource: &Resource,
+    disk: &Disk,
+    attached: &mut Attached,
+) -> Result<Money, String> {
+    let gib = number(&disk.gib, "size")?.unwrap_or(0.0);
+    let disks = number(&disk.count, "number")?.unwrap_or(1.0);
+    if gib <= 0.0 || disks <= 0.0 {
+        return Ok(Money::ZERO);
+    }
+    let kind = match &disk.kind {
+        Fact::Known(kind) => kind.value.as_text(),
+        Fact::Unknown(unknown) => return Err(format!("the kind of a disk is not known: {}", unknown.why)),
+        Fact::Absent => None,
     };
-    let text = format!(
-        "disk of {} GiB {} in {}: {}, {}; x {} machines",
-        plain(gib),
-        disk.kind,
-        disk.region,
-        disk.source,
-        disk.as_of,
-        plain(count.expected)
-    );
-    let each = Step { text: format!("{} a month each", dollars(disk.per_month)), result: Some(disk.per_month) };
-    Some(Attached { monthly, steps: vec![each, Step { text, result: Some(monthly.expected) }] })
+    let machine = resource.text(Key::Machine).unwrap_or_default();
+    let many = if disks == 1.0 { String::new() } else { format!("{} x ", plain(disks)) };
+    let what = format!("{many}{} GiB", plain(gib));
+    if kind == Some("local-ssd") && WITH_LOCAL_DISKS.iter().any(|pattern| covers(pattern, machine)) {
+        attached.steps.push(said(format!("{what} of local-ssd: in the price of {machine}")));
+        return Ok(Money::ZERO);
+    }
+    let provider = resource.text(Key::Provider).unwrap_or_default();
+    let region = resource.text(Key::Region).unwrap_or_else(|| catalog.base_region(provider));
+    let Some(found) = catalog.disk(provider, kind, region, gib) else {
+        let kind = kind.map(|kind| format!(" of {kind}")).unwrap_or_default();
+        return Err(format!("a disk of {} GiB{kind} has no price in the catalog", plain(gib)));
+    };
+    let price = found.per_month.times(disks);
+    let mut text = format!("{what} of {}", found.kind);
+    if kind.is_none() {
+        text.push_str(" (assumed)");
+    }
+    match (found.per_gib, found.size_gib) {
+        (Some(rate), _) => text.push_str(&format!(" at {} a GiB and month", dollars(rate))),
+        (None, Some(size)) => {
+            text.push_str(&format!(", sold as {} GiB for {} a month", plain(size), dollars(found.per_month)));
+        }
+        (None, None) => {}
+    }
+    text.push_str(&format!(" in {}: {}, {}", found.region, found.source, found.as_of));
+    if !found.region.eq_ignore_ascii_case(region) {
+        let why = format!("disks at the price of {}: {region} is not listed", found.region);
+        attached.estimated.get_or_insert(why);
+        text.push_str(&format!("; {region} is not listed"));
+    }
+    attached.steps.push(Step { text, result: Some(price) });
+    Ok(price)
+}
+
+fn number(fact: &Fact<Value>, what: &str) -> Result<Option<f64>, String> {
+    match fact {
+        Fact::Known(known) => Ok(known.value.as_number()),
+        Fact::Unknown(unknown) => Err(format!("the {what} of a disk is not known: {}", unknown.why)),
+        Fact::Absent => Ok(None),
+    }
 }

@@ -5,7 +5,7 @@ use super::attached::attached;
 use super::complete::plain;
 use super::hours::hours;
 use super::purchase::{Bought, Variant, buy};
-use super::share::{on_any_machine, pod_variants};
+use super::share::{Share, on_any_machine, pod_variants};
 use super::unit::{dollars, unit};
 use super::{Bill, HOURS_PER_MONTH, Item, Scenario, Settings, Status, Step};
 
@@ -14,25 +14,34 @@ pub fn bill(inventory: &Inventory, catalog: &Catalog, settings: &Settings) -> Bi
     let mut bill = Bill::default();
     for resource in &inventory.resources {
         let item = Pricing { catalog, settings, resource }.item();
-        match (&item.monthly, resource.role) {
-            _ if resource.version_of.is_some() => {}
-            (Some(monthly), Role::Rented) => bill.rented += *monthly,
-            (Some(monthly), Role::Requested) => bill.requested += *monthly,
-            (None, _) => bill.unpriced += 1,
-        }
-        if let Some(attached) = &item.attached
-            && resource.version_of.is_none()
-        {
-            bill.attached += attached.monthly;
-        }
-        if let Some(date) = &item.as_of
-            && bill.oldest_row.as_ref().is_none_or(|oldest| date < oldest)
-        {
-            bill.oldest_row = Some(date.clone());
-        }
         bill.items.push(item);
     }
+    bill.sum_up(inventory);
     bill
+}
+
+impl Bill {
+    /// Adds the items up, one for each resource of the inventory, in its order.
+    pub fn sum_up(&mut self, inventory: &Inventory) {
+        let mut sums = Bill::default();
+        for (resource, item) in inventory.resources.iter().zip(&self.items) {
+            if resource.version_of.is_some() {
+                continue;
+            }
+            match (item.monthly, resource.role) {
+                (Some(monthly), Role::Rented) => sums.rented += monthly,
+                (Some(monthly), Role::Requested) => sums.requested += monthly,
+                (None, _) => sums.unpriced += 1,
+            }
+            if let Some(attached) = &item.attached {
+                sums.attached += attached.monthly;
+            }
+            sums.stale += usize::from(item.stale.is_some());
+            let dates = [sums.oldest_row.take(), item.as_of.clone()];
+            sums.oldest_row = dates.into_iter().flatten().min();
+        }
+        *self = Bill { items: std::mem::take(&mut self.items), ..sums };
+    }
 }
 
 /// Everything that prices one resource.
@@ -71,18 +80,18 @@ impl<'a> Pricing<'a> {
         &self,
         provider: &str,
         machines: Vec<Machine<'a>>,
-        share: impl Fn(&Machine<'a>) -> Option<(f64, String)>,
+        share: impl Fn(&Machine<'a>) -> Option<Share>,
     ) -> Vec<Variant<'a>> {
         let (region, region_step) = self.region(provider);
         let variant = |machine: Machine<'a>| {
             let mut unit = unit(self.catalog, self.settings, &machine, &region);
-            unit.steps.extend(region_step.clone());
-            let share = share(&machine);
-            let part = share.as_ref().map_or(1.0, |(part, _)| *part);
-            if let Some((part, why)) = share {
-                unit = unit.times(part, why);
+            region_step.clone().into_iter().for_each(|step| unit.say(step));
+            let mut whole = Share { part: 1.0, ..Share::default() };
+            if let Some(share) = share(&machine) {
+                unit = unit.times(share.part, &share.why);
+                whole = share;
             }
-            Variant { machine, region: region.clone(), unit, share: part }
+            Variant { machine, region: region.clone(), unit, share: whole.part, stranded: whole.stranded }
         };
         machines.into_iter().map(variant).collect()
     }
@@ -199,13 +208,14 @@ impl<'a> Pricing<'a> {
         let Some(first) = variants.first() else { return Item::default() };
         let (hours, hours_step) = hours(self.resource, self.settings);
         let per_hour = bought.per_hour;
-        let mut steps = first.unit.steps.clone();
+        let mut steps = first.unit.steps(&bought.ways);
         steps.extend(bought.steps);
         if variants.len() > 1 {
             let (low, high) = (dollars(per_hour.floor), dollars(per_hour.ceiling));
             let text = format!("it may be any of {} machines, from {low} to {high}", variants.len());
             steps.push(Step { text, result: Some(per_hour.expected) });
         }
+        let hours_because = hours_step.as_ref().map(|step| step.text.clone());
         steps.extend(hours_step);
         let status = match (first.unit.status(), bought.estimated) {
             (Status::Priced, Some(why)) => Status::Estimated(why),
@@ -216,9 +226,12 @@ impl<'a> Pricing<'a> {
             status,
             per_hour: Some(per_hour),
             hours_per_month: hours.expected,
+            hours_because,
             count,
             as_of: first.unit.as_of.clone(),
             attached: attached(self.catalog, self.resource, count),
+            licence: licence(self.resource),
+            stranded: first.stranded,
             stale: self.stale(first),
             ..Item::default()
         };
@@ -241,6 +254,12 @@ impl<'a> Pricing<'a> {
         item.steps = steps;
         item
     }
+}
+
+/// Software that is billed by the hour beside the machine, and of which no price is known.
+fn licence(resource: &Resource) -> Option<String> {
+    let software = resource.text(Key::Licence)?;
+    Some(format!("the licence of {software} is billed beside it and is not included"))
 }
 
 /// Where nothing limits how many there are, the most that can be said is what is expected.
@@ -273,7 +292,7 @@ fn unpriced(why: String) -> Item {
     Item { status: Status::Unpriced(why), steps, hours_per_month: HOURS_PER_MONTH, ..Item::default() }
 }
 
-fn spoken_count(count: Range) -> String {
+pub(super) fn spoken_count(count: Range) -> String {
     if count.floor == count.ceiling {
         return plain(count.expected);
     }

@@ -195,7 +195,9 @@ impl Completion<'_> {
             return Some(format!("{} and cannot take {asked}", has()));
         }
         let count = resource.number(Key::AcceleratorCount)?;
-        (count != machine.count && count > 0.0).then(|| format!("{}, not {}", has(), plain(count)))
+        // The part of a device that a machine has is one device to whoever asks for it.
+        let is_it = count == machine.count || (count == 1.0 && machine.count < 1.0);
+        (!is_it && count > 0.0).then(|| format!("{}, not {}", has(), plain(count)))
     }
 
     /// A machine that is one of several.

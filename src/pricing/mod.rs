@@ -91,6 +91,8 @@ pub struct Item {
     /// The same, bought differently; missing where that price is not known or does not exist.
     pub monthly_if: BTreeMap<Scenario, MoneyRange>,
     pub hours_per_month: f64,
+    /// What says so, where it is not simply the whole month.
+    pub hours_because: Option<String>,
     pub count: Option<Range>,
     /// How the price came to be, in order, for `gpulint explain`.
     pub steps: Vec<Step>,
@@ -98,6 +100,10 @@ pub struct Item {
     pub as_of: Option<String>,
     /// What comes with it and is billed apart.
     pub attached: Option<Attached>,
+    /// Software whose licence costs more than this, if there is any.
+    pub licence: Option<String>,
+    /// Pods: accelerators of the machine that nobody can use beside one of them, for want of CPUs or memory.
+    pub stranded: f64,
     /// Why the price is too old to be relied on, if it is.
     pub stale: Option<String>,
 }

@@ -70,7 +70,7 @@ pub fn ways(catalog: &Catalog, run: &Run) -> Vec<Way> {
                 (&other.provider, other.purchase, &other.accelerator) == (&way.provider, way.purchase, &way.accelerator)
             };
             match ways.iter_mut().find(same) {
-                Some(other) if way.total < other.total => *other = way,
+                Some(other) if (way.total, way.machines) < (other.total, other.machines) => *other = way,
                 Some(_) => {}
                 None => ways.push(way),
             }

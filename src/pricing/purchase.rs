@@ -12,14 +12,16 @@ use super::{Scenario, Step};
 pub(super) struct Bought {
     pub(super) per_hour: MoneyRange,
     pub(super) steps: Vec<Step>,
+    /// The prices that it was made from.
+    pub(super) ways: Vec<Scenario>,
     /// Why this makes it an estimate, if it does.
     pub(super) estimated: Option<String>,
 }
 
 impl Bought {
-    fn said(per_hour: MoneyRange, text: impl Into<String>) -> Self {
+    fn said(per_hour: MoneyRange, ways: &[Scenario], text: impl Into<String>) -> Self {
         let step = Step { text: text.into(), result: Some(per_hour.expected) };
-        Bought { per_hour, steps: vec![step], estimated: None }
+        Bought { per_hour, steps: vec![step], ways: ways.to_vec(), estimated: None }
     }
 }
 
@@ -31,6 +33,8 @@ pub(super) struct Variant<'c> {
     pub(super) unit: Unit,
     /// The part of the machine that is paid for; 1 for a whole one.
     pub(super) share: f64,
+    /// Accelerators that its CPUs or memory leave to nobody.
+    pub(super) stranded: f64,
 }
 
 impl Variant<'_> {
@@ -42,7 +46,7 @@ impl Variant<'_> {
     }
 
     fn exactly(&self, scenario: Scenario, text: &str) -> Result<Bought, String> {
-        Ok(Bought::said(MoneyRange::exactly(self.price(scenario)?), text))
+        Ok(Bought::said(MoneyRange::exactly(self.price(scenario)?), &[scenario], text))
     }
 }
 
@@ -86,7 +90,8 @@ fn spot_to_on_demand(variant: &Variant<'_>, dear: bool, text: String) -> Result<
     };
     let floor = variant.price(Scenario::Spot).unwrap_or(on_demand).min(on_demand);
     let expected = if dear { on_demand } else { floor };
-    Ok(Bought::said(MoneyRange { floor, expected, ceiling: on_demand }, text))
+    let ways = [Scenario::OnDemand, Scenario::Spot];
+    Ok(Bought::said(MoneyRange { floor, expected, ceiling: on_demand }, &ways, text))
 }
 
 /// A reservation whose rate is not listed costs no more than on demand.
@@ -94,7 +99,7 @@ fn without_reserved_price(variant: &Variant<'_>, why: String) -> Result<Bought, 
     let on_demand = variant.price(Scenario::OnDemand).map_err(|_| why.clone())?;
     let per_hour = MoneyRange { floor: Money::ZERO, expected: on_demand, ceiling: on_demand };
     let text = format!("{why}: at most the on-demand price");
-    Ok(Bought { estimated: Some(text.clone()), ..Bought::said(per_hour, text) })
+    Ok(Bought { estimated: Some(text.clone()), ..Bought::said(per_hour, &[Scenario::OnDemand], text) })
 }
 
 /// So many on demand, and above that a share of spot.
@@ -117,13 +122,14 @@ fn mixed(resource: &Resource, variant: &Variant<'_>, count: Option<Range>) -> Re
     let per_hour =
         MoneyRange { floor: average(count.floor), expected: average(count.expected), ceiling: average(count.ceiling) };
     let text = format!(
-        "{} on demand at {}, and of those above {}% spot at {}: on average",
-        plain(base),
+        "of {}, {} on demand at {}, and of the rest {}% spot at {}: the average of one",
+        plain(count.expected),
+        plain(base.min(count.expected)),
         dollars(on_demand),
         plain(share * 100.0),
         dollars(spot)
     );
-    Ok(Bought::said(per_hour, text))
+    Ok(Bought::said(per_hour, &[Scenario::OnDemand, Scenario::Spot], text))
 }
 
 /// Purchases that the catalog prices apart from the usual ways.
@@ -140,7 +146,8 @@ fn block(catalog: &Catalog, variant: &Variant<'_>, purchase: Purchase) -> Result
             found.source,
             found.as_of
         );
-        let mut bought = Bought::said(MoneyRange::exactly(found.per_hour.times(variant.share)), text);
+        let per_hour = MoneyRange::exactly(found.per_hour.times(variant.share));
+        let mut bought = Bought::said(per_hour, &[], text);
         if purchase == Purchase::FlexStart {
             bought.estimated = Some("flex-start at the price of a reservation by calendar".into());
         } else if found.region != variant.region {

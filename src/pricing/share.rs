@@ -124,22 +124,22 @@ fn cheapest<'a>(pricing: &Pricing<'a>, provider: &str, accelerator: &str, device
         (region, Some(Step { text, result: None }))
     };
     let offers = hosts(pricing, provider, accelerator, devices).into_iter().filter_map(|machine| {
-        let (share, why) = share(pricing.resource, &machine, devices);
+        let share = share(pricing.resource, &machine, devices);
         if provider == OWN_PROVIDER {
-            return Some((false, Money::ZERO, machine, share, why));
+            return Some((false, Money::ZERO, machine, share));
         }
         let quote = pricing.catalog.quote(&machine, &region)?;
         let price = quote.on_demand.or(quote.spot).or(quote.reserved_1y)?;
         let is_doubtful = quote.basis.is_estimate() || quote.confidence == "low";
-        Some((is_doubtful, price.times(share), machine, share, why))
+        Some((is_doubtful, price.times(share.part), machine, share))
     });
     // A price that the region lists comes before one that is estimated or doubtful.
-    let (_, _, machine, share, why) = offers
+    let (_, _, machine, share) = offers
         .min_by(|one, other| (one.0, one.1).cmp(&(other.0, other.1)).then_with(|| one.2.name.cmp(&other.2.name)))?;
     let mut unit = unit(pricing.catalog, pricing.settings, &machine, &region);
-    unit.steps.extend(region_step);
-    let unit = unit.times(share, format!("{why}; the cheapest machine with {accelerator} for this pod"));
-    Some(Variant { machine, region, unit, share })
+    region_step.into_iter().for_each(|step| unit.say(step));
+    let unit = unit.times(share.part, &format!("{}; the cheapest machine with {accelerator} for it", share.why));
+    Some(Variant { machine, region, unit, share: share.part, stranded: share.stranded })
 }
 
 /// The machines of a provider that have enough of an accelerator and can still be rented.
@@ -153,7 +153,11 @@ fn hosts<'a>(pricing: &Pricing<'a>, provider: &str, accelerator: &str, devices: 
         machines.extend(catalog.tpu(accelerator, devices));
         machines.extend(smallest_host(pricing, accelerator, devices));
     }
-    machines.retain(|machine| machine.count >= devices && catalog.retired(machine).is_none());
+    machines.retain(|machine| machine.count >= devices);
+    let current = |machine: &Machine<'_>| catalog.retired(machine).is_none();
+    if machines.iter().any(current) {
+        machines.retain(current);
+    }
     let holds = |key: Key, has: Option<f64>| !matches!((pricing.resource.number(key), has), (Some(asked), Some(has)) if asked > has);
     let large = |machine: &Machine<'_>| holds(Key::Cpus, machine.cpus) && holds(Key::Memory, machine.memory_gib);
     // Where no machine holds the pod, its share of the one that comes nearest still says what it would cost.
@@ -184,6 +188,8 @@ pub fn devices(resource: &Resource, catalog: &Catalog) -> Result<f64, String> {
         }
         Fact::Absent => 1.0,
     };
+    // Whoever shares one accelerator with others asks for it as for a whole one.
+    let count = count / resource.number(Key::SharedBy).filter(|pods| *pods >= 1.0).unwrap_or(1.0);
     let Some(profile) = resource.text(Key::Slice) else { return Ok(count) };
     let most = match resource.text(Key::Accelerator) {
         Some(accelerator) => catalog.mig(accelerator, profile).map(|slice| slice.max_instances),
@@ -194,9 +200,20 @@ pub fn devices(resource: &Resource, catalog: &Catalog) -> Result<f64, String> {
     Ok(count / f64::from(most))
 }
 
-/// The largest of the pod's shares of the machine's accelerators, CPUs and memory, and the sum that says so.
-fn share(resource: &Resource, machine: &Machine<'_>, devices: f64) -> (f64, String) {
-    let mut largest = (devices / machine.count, "accelerators", devices, machine.count);
+/// What of a machine a pod pays for.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Share {
+    pub(super) part: f64,
+    /// The sum that says so.
+    pub(super) why: String,
+    /// Accelerators beyond those that it asks for, which nobody else can use beside it.
+    pub(super) stranded: f64,
+}
+
+/// The largest of the pod's shares of the machine's accelerators, CPUs and memory.
+fn share(resource: &Resource, machine: &Machine<'_>, devices: f64) -> Share {
+    let of_devices = devices / machine.count;
+    let mut largest = (of_devices, "accelerators", devices, machine.count);
     for (key, what, of) in [(Key::Cpus, "CPUs", machine.cpus), (Key::Memory, "GiB of memory", machine.memory_gib)] {
         if let (Some(asked), Some(has)) = (resource.number(key), of)
             && has > 0.0
@@ -205,6 +222,12 @@ fn share(resource: &Resource, machine: &Machine<'_>, devices: f64) -> (f64, Stri
             largest = (asked / has, what, asked, has);
         }
     }
-    let (share, what, asked, has) = largest;
-    (share, format!("{} of its {} {what}", plain(asked), plain(has)))
+    let (part, what, asked, has) = largest;
+    let stranded = ((part.min(1.0) - of_devices) * machine.count).max(0.0);
+    let mut why = format!("{} of its {} {what}", plain(asked), plain(has));
+    if stranded > 0.0 {
+        let hundredths = plain((stranded * 100.0).round() / 100.0);
+        why.push_str(&format!(", which leaves {hundredths} of {} accelerators to nobody", plain(machine.count)));
+    }
+    Share { part, why, stranded }
 }

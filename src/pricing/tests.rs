@@ -1,5 +1,7 @@
-use crate::catalog::{Catalog, Money};
-use crate::inventory::{CountedIn, Fact, FrontEnd, Inventory, Key, Origin, Range, Resource, Role, Unknown, Value};
+use crate::catalog::{Catalog, Money, MoneyRange};
+use crate::inventory::{
+    CountedIn, Disk, Fact, FrontEnd, Inventory, Key, Origin, Range, Resource, Role, Unknown, Value,
+};
 use crate::source::{MemoryTree, Sources, Span};
 
 use super::{
@@ -328,15 +330,30 @@ fn owned_hardware_costs_its_purchase_and_its_power() {
 
 #[test]
 fn disks_are_a_line_of_their_own() {
+    let disk = |gib: Fact<Value>, kind: Option<&str>, disks: f64| Disk {
+        gib,
+        kind: kind.map_or(Fact::Absent, |kind| Fact::written(Value::text(kind), span())),
+        count: Fact::written(Value::Number(disks), span()),
+    };
+    let size = |gib: f64| Fact::written(Value::Number(gib), span());
     let mut machine = g5();
-    machine.set(Key::DiskGib, Fact::written(Value::Integer(500), span()));
-    machine.count = Fact::written(Range::exactly(2.0), span());
+    machine.disks = vec![disk(size(500.0), None, 1.0), disk(size(50.0), Some("gp3"), 4.0)];
+    machine.count = Fact::written(Range { floor: 0.0, expected: 2.0, ceiling: f64::INFINITY }, span());
     let (_, bill, _) = priced(vec![machine]);
-    assert_eq!(bill.attached.expected.usd(), 100.0);
+    // 0.1 x (500 + 4 x 50) x 2 machines
+    assert_eq!(bill.attached, MoneyRange { floor: Money::ZERO, ..MoneyRange::exactly(Money::from_usd(140.0)) });
     assert_eq!(bill.rented.expected.usd(), 2.0 * 730.0);
+    // Sold by size: 200 GiB cost what 1024 do.
     let mut azure = rented(&[(Key::Machine, "Standard_NC24ads_A100_v4"), (Key::Region, "eastus")]);
-    azure.set(Key::DiskGib, Fact::written(Value::Integer(200), span()));
+    azure.disks = vec![disk(size(200.0), None, 1.0)];
     assert_eq!(priced(vec![azure]).1.attached.expected.usd(), 100.0);
+    let mut open = g5();
+    open.disks = vec![disk(Fact::unknown("the image sets it", span()), None, 1.0), disk(size(10.0), Some("tape"), 1.0)];
+    let attached = one(open).1.attached.unwrap();
+    assert_eq!(attached.monthly, MoneyRange::ZERO);
+    let why =
+        ["the size of a disk is not known: the image sets it", "a disk of 10 GiB of tape has no price in the catalog"];
+    assert_eq!(attached.not_known, why);
 }
 
 #[test]
@@ -401,4 +418,42 @@ fn a_family_may_be_any_of_its_machines_from_the_cheapest_up() {
 fn a_pod_larger_than_any_machine_says_so() {
     let (_, item) = one(pod(&[(Key::Provider, "aws"), (Key::AcceleratorCount, "16"), (Key::Accelerator, "H100")]));
     assert_eq!(item.status, Status::Unpriced("no machine of aws carries 16 of H100-80GB".into()));
+}
+
+#[test]
+fn shared_accelerators_are_paid_by_part_and_stranded_ones_are_told() {
+    let pod_on = |facts: &[(Key, &str)]| {
+        let mut all = vec![(Key::Provider, "aws"), (Key::Region, "us-east-1"), (Key::Machine, "g5.12xlarge")];
+        all.extend(facts);
+        one(pod(&all)).1
+    };
+    // A quarter of one of four: 5 / 4 / 4
+    let shared = pod_on(&[(Key::AcceleratorCount, "1"), (Key::SharedBy, "4")]);
+    assert_eq!((hourly(&shared).1, shared.stranded), (0.3125, 0.0));
+    // Half of the CPUs and one of four accelerators: one more is of no use to anybody.
+    let by_cpu = pod_on(&[(Key::AcceleratorCount, "1"), (Key::Cpus, "24")]);
+    assert_eq!((hourly(&by_cpu).1, by_cpu.stranded), (2.5, 1.0));
+    let told = by_cpu.steps.iter().any(|step| step.text.contains("leaves 1 of 4 accelerators to nobody"));
+    assert!(told, "{:#?}", by_cpu.steps);
+}
+
+#[test]
+fn a_part_of_a_device_is_one_to_whoever_asks_for_it() {
+    let text = "provider,machine,accelerator,accelerator_count,on_demand_usd_per_hour\ngcp,g9-half,L4,0.5,1\n";
+    let catalog = Catalog::examples().with_prices("own.csv", text).unwrap();
+    let impossible = |count: &str| {
+        let facts = [
+            (Key::Provider, "gcp"),
+            (Key::Machine, "g9-half"),
+            (Key::Accelerator, "L4"),
+            (Key::AcceleratorCount, count),
+        ];
+        let mut inventory = Inventory { resources: vec![rented(&facts)], ..Inventory::default() };
+        complete(&mut inventory, &catalog, &Settings::default());
+        let machine = &inventory.resources[0];
+        assert_eq!(machine.number(Key::AcceleratorCount), Some(0.5));
+        machine.text(Key::Impossible).map(str::to_owned)
+    };
+    assert_eq!(impossible("1"), None);
+    assert_eq!(impossible("2"), Some("g9-half carries 0.5 L4, not 2".to_owned()));
 }

@@ -1,8 +1,9 @@
 //! What one machine costs an hour: the row, the estimates where there is none, and the discount.
 
-use crate::catalog::{Basis, Catalog, Machine, Money, Quote, covers};
+use crate::catalog::{Basis, Catalog, Machine, Money, Part, Quote, covers};
 
 use super::complete::plain;
+use super::purchase::spoken;
 use super::{OWN_PROVIDER, Scenario, Settings, Status, Step};
 
 /// Prices of one machine in one region, with the steps that led to them.
@@ -11,7 +12,10 @@ pub(super) struct Unit {
     prices: [Option<Money>; Scenario::ALL.len()],
     /// Why it is an estimate, if it is one.
     pub(super) estimated: Option<String>,
-    pub(super) steps: Vec<Step>,
+    /// The steps to each price, and what is said of all of them.
+    steps: Vec<(Option<Scenario>, Step)>,
+    /// Spot is a share of what on demand costs.
+    is_spot_of_on_demand: bool,
     /// Of the row, `2026-07-20`.
     pub(super) as_of: Option<String>,
     pub(super) spot_as_of: String,
@@ -41,16 +45,55 @@ impl Unit {
         self.estimated.get_or_insert(why);
     }
 
-    fn step(&mut self, text: String, result: Option<Money>) {
-        self.steps.push(Step { text, result });
+    fn step(&mut self, scenario: Scenario, text: String, result: Money) {
+        self.steps.push((Some(scenario), Step { text, result: Some(result) }));
     }
 
-    pub(super) fn times(mut self, share: f64, text: String) -> Unit {
-        for price in self.prices.iter_mut().flatten() {
-            *price = price.times(share);
+    /// Said of every price.
+    pub(super) fn say(&mut self, step: Step) {
+        self.steps.push((None, step));
+    }
+
+    fn part(&mut self, scenario: Scenario, part: &Part<'_>) {
+        let each = match scenario {
+            Scenario::OnDemand => part.unit_price,
+            Scenario::Spot => match part.spot_unit_price {
+                Some(price) => price,
+                None => return,
+            },
+            Scenario::Reserved1y | Scenario::Reserved3y => return,
+        };
+        let from = match &part.basis {
+            Basis::Regional { from, factor } => format!(", that of {from} x {}", plain(*factor as f64 / 1e6)),
+            Basis::Elsewhere { from } => format!(", that of {from}"),
+            _ => String::new(),
+        };
+        let text = format!("{} {} at {}{from}", plain(part.quantity), part.what, dollars(each));
+        self.step(scenario, text, each.times(part.quantity));
+    }
+
+    /// The steps to the prices of these ways, in the order in which they were made.
+    pub(super) fn steps(&self, ways: &[Scenario]) -> Vec<Step> {
+        let needs = |scenario: Scenario| {
+            ways.contains(&scenario)
+                || scenario == Scenario::OnDemand && self.is_spot_of_on_demand && ways.contains(&Scenario::Spot)
+        };
+        let steps = self.steps.iter().filter(|(of, _)| of.is_none_or(needs));
+        steps.map(|(_, step)| step.clone()).collect()
+    }
+
+    /// Every price changed in the same way.
+    fn change(&mut self, text: &str, change: impl Fn(Money) -> Money) {
+        for scenario in Scenario::ALL {
+            if let Some(price) = self.price(scenario).map(&change) {
+                self.set(scenario, Some(price));
+                self.step(scenario, text.to_owned(), price);
+            }
         }
-        let result = self.prices.iter().flatten().next().copied();
-        self.step(text, result);
+    }
+
+    pub(super) fn times(mut self, share: f64, text: &str) -> Unit {
+        self.change(text, |price| price.times(share));
         self
     }
 }
@@ -58,7 +101,7 @@ impl Unit {
 /// The prices of a machine in a region; none where nothing says what it costs.
 pub(super) fn unit(catalog: &Catalog, settings: &Settings, machine: &Machine<'_>, region: &str) -> Unit {
     let mut unit = match catalog.quote(machine, region) {
-        Some(quote) => from_quote(&quote, machine, region),
+        Some(quote) => from_quote(catalog, &quote, machine, region),
         None => Unit::default(),
     };
     if owned(&mut unit, settings, machine) {
@@ -88,48 +131,101 @@ fn owned(unit: &mut Unit, settings: &Settings, machine: &Machine<'_>) -> bool {
     let Some(rate) = rates.into_iter().find(|it| covers(&it.accelerator, &machine.accelerator)) else { return false };
     let price = rate.per_accelerator_hour.times(machine.count);
     unit.set(Scenario::OnDemand, Some(price));
-    unit.step(format!("{} {}: {}", plain(machine.count), machine.accelerator, rate.how), Some(price));
+    let text = format!("{} {}: {}", plain(machine.count), machine.accelerator, rate.how);
+    unit.step(Scenario::OnDemand, text, price);
     unit.is_own = true;
     true
 }
 
-fn from_quote(quote: &Quote<'_>, machine: &Machine<'_>, region: &str) -> Unit {
+fn from_quote(catalog: &Catalog, quote: &Quote<'_>, machine: &Machine<'_>, region: &str) -> Unit {
     let as_of = Some(quote.as_of.to_owned()).filter(|date| !date.is_empty());
     let (notes, spot_as_of) = (quote.notes.to_owned(), quote.spot_as_of.to_owned());
-    let mut unit = Unit { as_of, spot_as_of, notes, ..Unit::default() };
-    unit.set(Scenario::OnDemand, quote.on_demand);
-    unit.set(Scenario::Spot, quote.spot);
-    unit.set(Scenario::Reserved1y, quote.reserved_1y);
-    unit.set(Scenario::Reserved3y, quote.reserved_3y);
-    let name = &machine.name;
-    let row = format!("{}, {}", quote.source, quote.as_of);
-    let whole: Option<Money> = quote.on_demand.or(quote.spot);
-    let what = if quote.on_demand.is_some() { "on demand" } else { "spot" };
-    let from = |region: &str| if region == "*" { "everywhere".to_owned() } else { format!("in {region}") };
-    for part in &quote.parts {
-        unit.step(format!("{} {} at {}", plain(part.quantity), part.what, dollars(part.unit_price)), None);
+    let is_own = matches!(quote.basis, Basis::Own { .. });
+    let mut unit = Unit { as_of, spot_as_of, notes, is_own, ..Unit::default() };
+    match quote.basis {
+        Basis::Regional { from, factor } => {
+            let times = plain(factor as f64 / 1e6);
+            unit.estimate(format!("price of {from} x {times}, the regional index of {region}"));
+        }
+        Basis::Elsewhere { from } => unit.estimate(format!("price of {from}: nothing is known of {region}")),
+        _ => {}
     }
-    match &quote.basis {
-        Basis::Own { line } => {
-            unit.is_own = true;
-            unit.step(format!("{name} in {region}: own price, line {line}"), whole);
+    let base = match quote.basis {
+        Basis::Regional { from, .. } => catalog.quote(machine, from),
+        _ => None,
+    };
+    for scenario in Scenario::ALL {
+        let Some(price) = listed(quote, scenario) else { continue };
+        unit.set(scenario, Some(price));
+        for part in &quote.parts {
+            unit.part(scenario, part);
         }
-        Basis::Refreshed { region: of } => {
-            unit.step(format!("{name} {} {what}: refreshed row, {row}", from(of)), whole);
-        }
-        Basis::Listed { region: of } => unit.step(format!("{name} {} {what}: {row}", from(of)), whole),
-        Basis::Regional { from: base, factor } => {
-            let times = plain(*factor as f64 / 1e6);
-            unit.estimate(format!("price of {base} x {times}, the regional index of {region}"));
-            unit.step(format!("{name} in {base} {what}: {row}; x {times}, the regional index of {region}"), whole);
-        }
-        Basis::Elsewhere { from: base } => {
-            unit.estimate(format!("price of {base}: nothing is known of {region}"));
-            unit.step(format!("{name} in {base} {what}: {row}; nothing is known of {region}"), whole);
-        }
-        Basis::Unknown => {}
+        let base = base.as_ref().and_then(|base| listed(base, scenario));
+        unit.step(scenario, origin(quote, machine, region, scenario, base), price);
     }
     unit
+}
+
+fn listed(quote: &Quote<'_>, scenario: Scenario) -> Option<Money> {
+    match scenario {
+        Scenario::OnDemand => quote.on_demand,
+        Scenario::Spot => quote.spot,
+        Scenario::Reserved1y => quote.reserved_1y,
+        Scenario::Reserved3y => quote.reserved_3y,
+    }
+}
+
+/// Which row a price stands in, with its date and source, and what was made of it.
+fn origin(quote: &Quote<'_>, machine: &Machine<'_>, region: &str, scenario: Scenario, base: Option<Money>) -> String {
+    let (name, way) = (&machine.name, spoken(scenario));
+    let (date, basis) = match scenario {
+        Scenario::OnDemand => (quote.as_of, ""),
+        Scenario::Spot => (quote.spot_as_of, found_as(quote.spot_basis)),
+        Scenario::Reserved1y | Scenario::Reserved3y => (quote.as_of, found_as(quote.reserved_basis)),
+    };
+    let row = [&*quote.source, date, basis].into_iter().filter(|it| !it.is_empty()).collect::<Vec<_>>().join(", ");
+    let sum = if quote.parts.is_empty() { "" } else { "the sum of these, " };
+    let place = |region: &str| if region == "*" { "everywhere".to_owned() } else { format!("in {region}") };
+    match &quote.basis {
+        Basis::Own { line, per_accelerator, usd_per_unit } => {
+            let rate = *usd_per_unit as f64 / 1e6;
+            let accelerators = if *per_accelerator { machine.count } else { 1.0 };
+            let stated = listed(quote, scenario).unwrap_or_default().usd() / rate / accelerators;
+            let mut text = format!("{name} in {region} {way}: own price, line {line}, {}", plain(stated));
+            if *per_accelerator {
+                text.push_str(&format!(" for each of {} {}", plain(machine.count), machine.accelerator));
+            }
+            if rate != 1.0 {
+                text.push_str(&format!(", x {} dollars", plain(rate)));
+            }
+            text
+        }
+        Basis::Refreshed { region: of } => format!("{name} {} {way}: {sum}refreshed row, {row}", place(of)),
+        Basis::Listed { region: of } => format!("{name} {} {way}: {sum}{row}", place(of)),
+        // Parts are at the prices of the region already.
+        Basis::Regional { .. } if !quote.parts.is_empty() => format!("{name} in {region} {way}: {sum}{row}"),
+        Basis::Regional { from, factor } => {
+            let base = base.map(|price| format!(" {}", dollars(price))).unwrap_or_default();
+            let times = plain(*factor as f64 / 1e6);
+            format!("{name} in {from} {way}{base}: {row}; x {times}, the regional index of {region}")
+        }
+        Basis::Elsewhere { from } => format!("{name} in {from} {way}: {sum}{row}; nothing is known of {region}"),
+        Basis::Unknown => format!("{name} {way}: {row}"),
+    }
+}
+
+/// The words of the tables for how a price was found.
+fn found_as(basis: &str) -> &str {
+    match basis {
+        "lowest-zone" => "the cheapest zone",
+        "advisor-saving" => "what the spot advisor saves of on demand",
+        "composed" => "put together from parts",
+        "list-no-upfront" => "nothing paid upfront",
+        "whole-term" => "the whole term divided by its hours",
+        "family-ratio" => "the ratio of another size of its family",
+        "cud-scaled" => "the commitment of another size",
+        _ => "",
+    }
 }
 
 /// From machines of the same provider with the same accelerator: the price of one accelerator, times how many it has.
@@ -142,6 +238,7 @@ fn from_accelerator(unit: &mut Unit, catalog: &Catalog, machine: &Machine<'_>, r
     let whole = price.times(machine.count / other.count);
     unit.estimate(format!("same accelerator in {}", other.name));
     unit.step(
+        Scenario::OnDemand,
         format!(
             "{} in {region}: no price of its own; {} costs {} for {} {}, {} each, x {}",
             machine.name,
@@ -152,7 +249,7 @@ fn from_accelerator(unit: &mut Unit, catalog: &Catalog, machine: &Machine<'_>, r
             dollars(each),
             plain(machine.count)
         ),
-        Some(whole),
+        whole,
     );
     unit.set(Scenario::OnDemand, Some(whole));
 }
@@ -186,30 +283,29 @@ fn estimate_spot(unit: &mut Unit, catalog: &Catalog, machine: &Machine<'_>, regi
     shares.sort_unstable();
     if let Some(share) = shares.get(shares.len() / 2) {
         let spot = on_demand.scaled(*share);
-        let percent = plain((*share as f64 / 1e4).round());
-        unit.step(
-            format!("spot is not listed: {percent}% of on demand, as on machines with the same accelerator"),
-            Some(spot),
+        let percent = plain(*share as f64 / 1e4);
+        let text = format!(
+            "spot is not listed: {percent}% of {} on demand, as on machines with the same accelerator",
+            dollars(on_demand)
         );
+        unit.step(Scenario::Spot, text, spot);
         unit.set(Scenario::Spot, Some(spot));
+        unit.is_spot_of_on_demand = true;
     }
 }
 
 fn discount(unit: &mut Unit, settings: &Settings, machine: &Machine<'_>) {
     let Some(share) = settings.discounts.get(&*machine.provider) else { return };
     let keep = ((1.0 - share.clamp(0.0, 1.0)) * 1e6).round() as i64;
-    for price in unit.prices.iter_mut().flatten() {
-        *price = price.scaled(keep);
-    }
-    let result = unit.price(Scenario::OnDemand).or(unit.price(Scenario::Spot));
-    unit.step(format!("{}% discount of {}", plain(share * 100.0), machine.provider), result);
+    let text = format!("{}% off the list of {}", plain(share * 100.0), machine.provider);
+    unit.change(&text, |price| price.scaled(keep));
 }
 
 /// A contract makes on demand cheaper; a later one comes before an earlier one.
 fn contract(unit: &mut Unit, settings: &Settings, machine: &Machine<'_>, region: &str) {
     let Some(contract) = settings.contracts.iter().rev().find(|it| it.covers(machine, region)) else { return };
     if let Some((price, how)) = contract.price(machine, unit.price(Scenario::OnDemand)) {
-        unit.step(format!("{} on demand: {how}", machine.name), Some(price));
+        unit.step(Scenario::OnDemand, format!("{} on demand: {how}", machine.name), price);
         unit.set(Scenario::OnDemand, Some(price));
     }
 }

@@ -85,19 +85,32 @@ impl Meters<'_> {
             "Consumption" if row.on_demand.is_none() || (since > row_since.as_str() && since <= today.as_str()) => {
                 row.on_demand = Some(price);
                 *row_since = since.to_owned();
+                for plan in meter.get("savingsPlan").and_then(Value::as_array).into_iter().flatten() {
+                    let term = plan.get("term").and_then(Value::as_str).unwrap_or_default();
+                    let price = plan.get("retailPrice").and_then(Value::as_f64).filter(|price| *price > 0.0);
+                    price.into_iter().for_each(|price| commit(row, term, Money::from_usd(price), "savings-plan"));
+                }
             }
             "Reservation" => {
-                let hours = TERM_HOURS.iter().find(|(term, _)| *term == text("reservationTerm"));
-                let hourly = |hours: f64| Some(price.times(1.0 / hours));
-                match hours {
-                    Some(("1 Year", hours)) => row.reserved_1y = hourly(*hours),
-                    Some((_, hours)) => row.reserved_3y = hourly(*hours),
-                    None => return,
-                }
-                row.reserved_basis = "whole-term".to_owned();
+                let term = text("reservationTerm");
+                let hours = TERM_HOURS.iter().find(|(known, _)| *known == term).map(|(_, hours)| *hours);
+                hours.into_iter().for_each(|hours| commit(row, term, price.times(1.0 / hours), "whole-term"));
             }
             _ => {}
         }
+    }
+}
+
+/// The cheaper of a reservation and a savings plan for a term.
+fn commit(row: &mut Row, term: &str, price: Money, basis: &str) {
+    let to = match term {
+        "1 Year" => &mut row.reserved_1y,
+        "3 Years" => &mut row.reserved_3y,
+        _ => return,
+    };
+    if to.is_none_or(|known| price < known) {
+        *to = Some(price);
+        row.reserved_basis = basis.to_owned();
     }
 }
 

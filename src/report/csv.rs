@@ -44,7 +44,7 @@ pub(super) fn check(report: &Report) -> String {
 
 const RESOURCES: &str = "address,path,line,kind,role,provider,region,machine,accelerator,accelerator_count,purchase,\
                          count_floor,count_expected,count_ceiling,status,usd_per_hour,\
-                         floor_usd_per_month,expected_usd_per_month,ceiling_usd_per_month\n";
+                         floor_usd_per_month,expected_usd_per_month,ceiling_usd_per_month,disks_usd_per_month,hours_per_month\n";
 
 /// The bill.
 pub(super) fn cost(report: &Report) -> String {
@@ -70,6 +70,9 @@ pub(super) fn cost(report: &Report) -> String {
         let hourly = item.and_then(|item| item.per_hour).map(|range| range.expected.usd().to_string());
         cells.push(hourly.unwrap_or_default());
         cells.extend(dollars(item.and_then(|item| item.monthly)));
+        let disks = item.and_then(|item| item.attached.as_ref()).map(|it| it.monthly.expected.usd().to_string());
+        cells.push(disks.unwrap_or_default());
+        cells.push(item.map(|item| item.hours_per_month.to_string()).unwrap_or_default());
         rows.push_str(&cells.join(","));
         rows.push('\n');
     }

@@ -7,7 +7,7 @@ use super::money::{exact, usd_range};
 use super::text::Table;
 use super::{Report, escape};
 use crate::inventory::{Fact, Known, Resource, ResourceId};
-use crate::pricing::{Scenario, Status};
+use crate::pricing::{Scenario, Status, Step};
 
 /// A resource with its facts, the steps of its price, and what it would cost bought differently.
 pub fn explain(report: &Report, id: ResourceId) -> String {
@@ -17,16 +17,16 @@ pub fn explain(report: &Report, id: ResourceId) -> String {
     text.push_str(&facts(report, resource));
     let Some(item) = report.bill.items.get(id.0) else { return text };
     let _ = writeln!(text);
-    for step in &item.steps {
-        let result = step.result.map(|money| format!("  {}", exact(money))).unwrap_or_default();
-        let _ = writeln!(text, "  {}{result}", one_line(&step.text));
-    }
+    steps(&mut text, &item.steps);
     let _ = match &item.status {
         Status::Priced => writeln!(text, "priced"),
         Status::Estimated(why) => writeln!(text, "estimated: {}", one_line(why)),
         Status::Unpriced(why) => writeln!(text, "unpriced: {}", one_line(why)),
         Status::Unasked => writeln!(text, "no price was asked for"),
     };
+    for note in [&item.licence, &item.stale].into_iter().flatten() {
+        let _ = writeln!(text, "{}", one_line(note));
+    }
     if let Some(range) = item.monthly {
         let _ = writeln!(text, "{}/month", usd_range(range));
     }
@@ -34,7 +34,21 @@ pub fn explain(report: &Report, id: ResourceId) -> String {
     for (scenario, range) in others {
         let _ = writeln!(text, "  bought {}: {}/month", scenario.name().replace('_', " "), usd_range(*range));
     }
+    if let Some(attached) = &item.attached {
+        let _ = writeln!(text, "\ndisks, billed beside it");
+        steps(&mut text, &attached.steps);
+        let _ = attached.estimated.as_ref().map(|why| writeln!(text, "estimated: {}", one_line(why)));
+        let _ = writeln!(text, "{}/month", usd_range(attached.monthly));
+    }
+    text.push_str("\nnot included: transfer, support, tax\n");
     text
+}
+
+fn steps(text: &mut String, steps: &[Step]) {
+    for step in steps {
+        let result = step.result.map(|money| format!("  {}", exact(money))).unwrap_or_default();
+        let _ = writeln!(text, "  {}{result}", one_line(&step.text));
+    }
 }
 
 /// Every fact with how it is known.

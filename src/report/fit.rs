@@ -9,7 +9,7 @@ use super::json::{self, Number};
 use super::money::{usd, usd_per_hour};
 use super::text::Table;
 use super::{Format, escape};
-use crate::fit::{Assessment, Choice};
+use crate::fit::{Assessment, Choice, Task};
 use crate::inventory::Fact;
 use crate::pricing::HOURS_PER_MONTH;
 
@@ -21,6 +21,7 @@ struct Document<'a> {
     cause: Option<&'a str>,
     model: Option<&'a str>,
     precision: Option<&'a str>,
+    context: Option<Number>,
     devices: Option<Number>,
     need_gib_per_gpu: Option<Number>,
     budget_gib_per_gpu: Option<Number>,
@@ -35,6 +36,7 @@ struct Chosen<'a> {
     accelerator: &'a str,
     count: Number,
     usd_per_hour: Number,
+    usd_per_month: Number,
     need_gib_per_gpu: Number,
     budget_gib_per_gpu: Number,
 }
@@ -50,18 +52,25 @@ pub fn fit(format: Format, fact: &Fact<Assessment>, options: &[Choice]) -> Optio
 
 fn as_json(fact: &Fact<Assessment>, options: &[Choice]) -> String {
     let known = fact.value();
+    let placed = known.and_then(|it| it.placed.value());
     json::print(&Document {
         version: json::VERSION,
-        verdict: known.map_or("unknown", |it| it.verdict.name()),
-        cause: fact.why(),
+        verdict: placed.map_or("unknown", |it| it.verdict.name()),
+        cause: cause(fact),
         model: known.map(|it| it.model.as_str()),
         precision: known.map(|it| it.precision),
-        devices: known.map(|it| Number(it.devices)),
-        need_gib_per_gpu: known.map(|it| rounded(it.need_gib)),
-        budget_gib_per_gpu: known.map(|it| rounded(it.budget_gib)),
-        breakdown: known.iter().flat_map(|it| &it.breakdown).map(|(name, gib)| (*name, rounded(*gib))).collect(),
+        context: known.map(|it| Number(it.context)),
+        devices: placed.map(|it| Number(it.devices)),
+        need_gib_per_gpu: placed.map(|it| rounded(it.need_gib)),
+        budget_gib_per_gpu: placed.map(|it| rounded(it.budget_gib)),
+        breakdown: placed.iter().flat_map(|it| &it.breakdown).map(|(name, gib)| (*name, rounded(*gib))).collect(),
         options: options.iter().map(chosen).collect(),
     })
+}
+
+/// Why there is no verdict.
+fn cause(fact: &Fact<Assessment>) -> Option<&str> {
+    fact.why().or_else(|| fact.value()?.placed.why())
 }
 
 fn chosen(choice: &Choice) -> Chosen<'_> {
@@ -71,6 +80,7 @@ fn chosen(choice: &Choice) -> Chosen<'_> {
         accelerator: &choice.accelerator,
         count: Number(choice.count),
         usd_per_hour: choice.per_hour.into(),
+        usd_per_month: choice.per_hour.times(HOURS_PER_MONTH).into(),
         need_gib_per_gpu: rounded(choice.need_gib),
         budget_gib_per_gpu: rounded(choice.budget_gib),
     }
@@ -83,39 +93,64 @@ fn rounded(gib: f64) -> Number {
 
 fn as_text(fact: &Fact<Assessment>, options: &[Choice]) -> String {
     let mut text = String::new();
-    match (fact.value(), fact.why()) {
-        (Some(it), _) => {
-            let (need, budget) = (it.need_gib, it.budget_gib);
-            let _ = writeln!(text, "{}: {need:.1} GiB needed of {budget:.1} GiB on each GPU", it.verdict.name());
-            let _ = writeln!(
-                text,
-                "{} in {} for {} tokens on {} GPUs",
-                escape::one_line(&it.model),
-                it.precision,
-                it.context,
-                it.devices
-            );
-            for (name, gib) in it.breakdown.iter().filter(|(_, gib)| **gib > 0.0) {
-                let _ = writeln!(text, "  {name:<12} {gib:>8.1} GiB");
+    let Some(assessment) = fact.value() else {
+        let why = fact.why().unwrap_or("nothing is known of the model");
+        let _ = writeln!(text, "unknown: {}", escape::one_line(why));
+        text.push_str("  help: --params 7b says the size of a model that is not listed, --context what it holds\n");
+        return text;
+    };
+    let _ = write!(
+        text,
+        "{}: {} billion parameters in {}, ",
+        escape::one_line(&assessment.model),
+        assessment.params_b,
+        assessment.precision
+    );
+    let _ = match assessment.task {
+        Task::Serve => writeln!(text, "a context of {} tokens", assessment.context),
+        Task::Train => writeln!(text, "sequences of {} tokens", assessment.context),
+        task => writeln!(text, "for {}", task.name()),
+    };
+    match (assessment.placed.value(), assessment.placed.why()) {
+        (Some(placed), _) => {
+            let gpus =
+                if placed.devices == 1.0 { "one GPU".to_owned() } else { format!("each of {} GPUs", placed.devices) };
+            let (need, budget) = (placed.need_gib, placed.budget_gib);
+            let _ = writeln!(text, "{}: {need:.1} GiB needed of {budget:.1} GiB on {gpus}", placed.verdict.name());
+            for name in PARTS {
+                if let Some(gib) = placed.breakdown.get(name).filter(|gib| **gib > 0.0) {
+                    let _ = writeln!(text, "  {name:<12} {gib:>8.1} GiB");
+                }
             }
         }
-        (None, Some(why)) => {
-            let _ = writeln!(text, "unknown: {}", escape::one_line(why));
-        }
-        (None, None) => text.push_str("unknown: no accelerator was named\n"),
+        (None, Some(why)) => _ = writeln!(text, "unknown: {}", escape::one_line(why)),
+        (None, None) => {}
     }
-    if !options.is_empty() {
-        let mut table = Table::new(&["it fits on", "", "an hour", "a month", "GiB of"], 2..5);
-        for choice in options {
-            table.row(vec![
-                format!("{} {}", choice.provider, choice.machine),
-                format!("{} × {}", choice.count, choice.accelerator),
-                usd_per_hour(choice.per_hour),
-                usd(choice.per_hour.times(HOURS_PER_MONTH)),
-                format!("{:.1} of {:.1}", choice.need_gib, choice.budget_gib),
-            ]);
-        }
-        let _ = write!(text, "\n{}", table.print());
-    }
+    text.push_str(&table(options));
     text
+}
+
+/// In the order in which people think of them.
+const PARTS: [&str; 5] = ["weights", "kv", "activations", "optimizer", "overhead"];
+
+/// Configurations by provider, the cheapest first.
+fn table(options: &[Choice]) -> String {
+    if options.is_empty() {
+        return "\nno machine in the catalog holds it with a margin\n".to_owned();
+    }
+    let mut table = Table::new(&["it fits on", "", "an hour", "a month", "GiB of each"], 2..5);
+    for choice in options {
+        table.row(vec![
+            format!("{} {}", choice.provider, choice.machine),
+            if choice.devices < choice.count {
+                format!("{} of {} × {}", choice.devices, choice.count, choice.accelerator)
+            } else {
+                format!("{} × {}", choice.count, choice.accelerator)
+            },
+            usd_per_hour(choice.per_hour),
+            usd(choice.per_hour.times(HOURS_PER_MONTH)),
+            format!("{:.1} of {:.1}", choice.need_gib, choice.budget_gib),
+        ]);
+    }
+    format!("\n{}", table.print())
 }

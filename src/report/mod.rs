@@ -33,7 +33,7 @@ pub use format::Format;
 pub use json::inspect;
 pub use junit::escaped as xml;
 pub use paths::Paths;
-pub use price::price;
+pub use price::{Prices, price};
 pub use suppressions::suppressions;
 pub use vocabulary::{rules, vocabulary};
 pub use ways::ways;

@@ -222,6 +222,8 @@ pub(super) fn plain(value: &Value) -> String {
     match value {
         Value::Text(text) => text.to_string(),
         Value::Flag(flag) => flag.to_string(),
+        Value::Integer(number) => number.to_string(),
+        Value::Double(number) => format::number(*number),
         Value::List(items) => {
             let items: Vec<String> = items.iter().map(|item| written(item, Format::Plain)).collect();
             items.join(", ")

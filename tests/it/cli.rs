@@ -65,6 +65,10 @@ impl Place {
         Place { directory }
     }
 
+    pub(crate) fn path(&self) -> &Path {
+        &self.directory
+    }
+
     /// A name that ends with `/` is a directory.
     pub(crate) fn write(&self, file: &str, text: &str) {
         let path = self.directory.join(file);

@@ -1,12 +1,15 @@
 //! Whether a model fits its accelerators: worked examples, and what is said about a resource.
 
-use gpulint::catalog::{Catalog, Model, Models, Precision};
+use std::sync::Arc;
+
+use gpulint::catalog::{Catalog, Model, Models, MoneyRange, Precision};
 use gpulint::fit::{
-    Assessment, Engine, Method, Sharding, Task, Training, Verdict, Workload, assess_all, budget, device, estimate,
-    verdict,
+    Alternative, Assessment, Engine, Method, Placed, Sharding, Task, Training, Verdict, Workload, assess_all, budget,
+    device, estimate, verdict,
 };
 use gpulint::inventory::{Fact, FrontEnd, Inventory, Key, Origin, Resource, Role, Value};
 use gpulint::pricing::{self, Settings};
+use gpulint::rules::{self, Rules};
 use gpulint::source::{MemoryTree, Sources, Span};
 
 fn serving<'m>(model: &'m Model, precision: Precision, context: f64, devices: f64) -> Workload<'m> {
@@ -80,6 +83,11 @@ impl Pod {
         self.set(key, Value::Number(n))
     }
 
+    /// On its accelerators.
+    fn placed(self) -> Placed {
+        self.assess().value().unwrap().placed.value().unwrap().clone()
+    }
+
     fn assess(self) -> Fact<Assessment> {
         let (catalog, settings) = (Catalog::embedded(), Settings::default());
         let mut inventory = Inventory { resources: vec![self.resource], ..Inventory::default() };
@@ -97,10 +105,9 @@ fn h100() -> Pod {
 fn a_small_model_on_a_large_card_names_the_small_card() {
     for provider in ["aws", "gcp", "azure"] {
         let pod = h100().with(Key::Provider, provider).with(Key::Model, "meta-llama/Llama-3.1-8B-Instruct");
-        let fact = pod.number(Key::Context, 8192.0).assess();
-        let assessment = fact.value().unwrap();
-        assert_eq!(assessment.verdict, Verdict::Fits);
-        let smallest = assessment.smallest.as_ref().unwrap();
+        let placed = pod.number(Key::Context, 8192.0).placed();
+        assert_eq!(placed.verdict, Verdict::Fits);
+        let smallest = &placed.instead[&Alternative::Smallest];
         assert!(["L4", "A10G", "A10", "A100-80GB"].contains(&&*smallest.accelerator), "{smallest:?}");
         assert!(provider == "azure" || smallest.accelerator != "A100-80GB", "{smallest:?}");
     }
@@ -112,10 +119,13 @@ fn without_a_limit_the_whole_window_counts() {
     let fact = pod.assess();
     let assessment = fact.value().unwrap();
     assert_eq!(assessment.context, 131_072.0);
-    assert!(assessment.need_gib > 30.0, "{assessment:?}");
-    let smallest = assessment.smallest.as_ref().unwrap();
+    let placed = assessment.placed.value().unwrap();
+    assert!(placed.need_gib > 30.0, "{placed:?}");
+    let smallest = &placed.instead[&Alternative::Smallest];
     assert!(!["L4", "A10G"].contains(&&*smallest.accelerator) || smallest.devices > 1.0, "{smallest:?}");
     assert_eq!(fact.origin(), Some(&Origin::Default));
+    let limited = &placed.instead[&Alternative::Limited];
+    assert!(["L4", "A10G"].contains(&&*limited.accelerator) && limited.per_hour < smallest.per_hour, "{limited:?}");
 }
 
 #[test]
@@ -126,8 +136,9 @@ fn what_decides_and_is_not_known_is_named() {
     let mut pod = h100().with(Key::Model, "meta-llama/Llama-3.1-8B");
     pod.resource.set(Key::Context, Fact::unknown("variable `LEN` is not known", pod.at));
     assert_eq!(cause(pod), "context is not known: variable `LEN` is not known");
-    let bare = Pod::new().with(Key::Model, "meta-llama/Llama-3.1-8B").number(Key::AcceleratorCount, 1.0);
-    assert_eq!(cause(bare), "the accelerator is not known");
+    let bare = Pod::new().with(Key::Model, "meta-llama/Llama-3.1-8B").number(Key::AcceleratorCount, 1.0).assess();
+    assert_eq!(bare.value().unwrap().placed.why(), Some("the accelerator is not known"));
+    assert_eq!(bare.value().unwrap().params_b, 8.03);
 }
 
 #[test]
@@ -136,13 +147,14 @@ fn a_server_that_cannot_hold_its_model_refuses_to_start() {
         .with(Key::Accelerator, "L4")
         .number(Key::AcceleratorCount, 1.0)
         .with(Key::Model, "Qwen/Qwen2.5-32B-Instruct");
-    let fact = pod.assess();
-    let assessment = fact.value().unwrap();
-    assert!(assessment.refuses && assessment.verdict == Verdict::DoesNotFit, "{assessment:?}");
+    let placed = pod.placed();
+    assert!(placed.refuses && placed.verdict == Verdict::DoesNotFit, "{placed:?}");
+    assert!(!placed.fits_in_eight_bits, "{placed:?}");
     let ollama =
         Pod::new().with(Key::Program, "ollama").with(Key::Accelerator, "L4").number(Key::AcceleratorCount, 1.0);
-    let fact = ollama.with(Key::Model, "llama3.1:70b").assess();
-    assert!(!fact.value().unwrap().refuses);
+    assert!(!ollama.with(Key::Model, "llama3.1:70b").placed().refuses);
+    let t4 = Pod::new().with(Key::Accelerator, "T4").number(Key::AcceleratorCount, 1.0).number(Key::Context, 8192.0);
+    assert!(t4.with(Key::Model, "meta-llama/Llama-3.1-8B").placed().fits_in_eight_bits);
 }
 
 #[test]
@@ -199,4 +211,72 @@ fn names_of_a_library_and_of_resources_lead_to_models() {
     let fact = named.number(Key::Context, 4096.0).assess();
     assert_eq!(fact.value().unwrap().model, "meta-llama/Llama-3.1-8B");
     assert!(matches!(fact.origin(), Some(Origin::Inferred(_))));
+}
+
+#[test]
+fn slices_and_eight_bits_are_alternatives_too() {
+    let small = || {
+        h100().with(Key::Provider, "aws").with(Key::Model, "Qwen/Qwen2.5-1.5B-Instruct").number(Key::Context, 4096.0)
+    };
+    let fraction = small().placed().fraction.unwrap();
+    assert_eq!((&*fraction.profile, fraction.instances), ("1g.10gb", 7));
+    let large =
+        h100().with(Key::Provider, "aws").with(Key::Model, "meta-llama/Llama-3.1-8B").number(Key::Context, 32768.0);
+    let instead = large.placed().instead;
+    let (smallest, quantized) = (&instead[&Alternative::Smallest], &instead[&Alternative::Quantized]);
+    assert!(quantized.per_hour < smallest.per_hour, "{smallest:?} {quantized:?}");
+    let awq = small().with(Key::Precision, "awq").placed();
+    assert!(!awq.instead.contains_key(&Alternative::Quantized));
+}
+
+#[test]
+fn more_parallelism_than_accelerators_is_unknown() {
+    let pod = h100().with(Key::Model, "meta-llama/Llama-3.1-8B").number(Key::TensorParallel, 2.0);
+    let fact = pod.assess();
+    assert_eq!(fact.value().unwrap().placed.why(), Some("it is to run on 2 accelerators and has 1"));
+}
+
+/// The findings about a Deployment of vLLM on so many H100: rule, message, help, and what is saved in a month.
+fn said(arguments: &str, gpus: u32) -> Vec<(String, String, String, f64)> {
+    let manifest = format!(
+        r#"
+apiVersion: apps/v1
+kind: Deployment
+metadata: {{ name: llama }}
+spec:
+  replicas: 1
+  selector: {{ matchLabels: {{ app: llama }} }}
+  template:
+    metadata: {{ labels: {{ app: llama }} }}
+    spec:
+      nodeSelector: {{ nvidia.com/gpu.product: NVIDIA-H100-80GB-HBM3 }}
+      containers:
+        - name: vllm
+          image: vllm/vllm-openai:v0.11.0
+          args: [{arguments}]
+          resources: {{ limits: {{ nvidia.com/gpu: {gpus} }} }}
+"#
+    );
+    let sources = Sources::new(MemoryTree::new().with("llama.yaml", manifest.as_str()));
+    let (rules, _) = Rules::load(&[], rules::Settings::default());
+    let settings =
+        gpulint::Settings { catalog: Catalog::embedded(), rules: Arc::new(rules), ..gpulint::Settings::default() };
+    let analysis = gpulint::analyze(&sources, &["llama.yaml".to_owned()], &settings);
+    let saved = |saves: Option<MoneyRange>| saves.map_or(0.0, |saves| saves.expected.usd());
+    let told = analysis.findings.into_iter();
+    told.map(|it| (it.rule, it.message, it.help.unwrap_or_default(), saved(it.saves))).collect()
+}
+
+#[test]
+fn a_declared_context_decides_what_is_proposed() {
+    let model = "--model=meta-llama/Llama-3.1-8B-Instruct";
+    let limited = said(&format!("{model}, --max-model-len=8192"), 1);
+    let (_, _, help, saves) = limited.iter().find(|it| it.0 == "oversized-gpu").expect("it is oversized");
+    assert!(help.contains("L4") || help.contains("A10G"), "{help}");
+    assert!(help.contains("/month less") && *saves > 1000.0, "{help} {saves}");
+    let open = said(model, 1);
+    assert!(open.iter().all(|(_, message, help, _)| !format!("{message} {help} ").contains("L4 ")), "{open:?}");
+    let idle = said(&format!("{model}, --max-model-len=8192, --tensor-parallel-size=1"), 8);
+    let (_, message, ..) = idle.iter().find(|it| it.0 == "idle-gpus").expect("seven are idle");
+    assert!(message.starts_with("7 of 8 "), "{message}");
 }

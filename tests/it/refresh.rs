@@ -13,15 +13,16 @@ use gpulint::refresh::{Access, Place, Row, Update, Vendor, update};
 
 use crate::forge::server::{Answer, Received, Server};
 
-const KEY: &str = "a-key-that-nobody-may-see";
+pub(crate) const KEY: &str = "a-key-that-nobody-may-see";
 
 /// What the catalog knows before: few machines, so that an answer of few machines is a whole one.
-const KNOWN: &str = "\
+pub(crate) const KNOWN: &str = "\
 provider,machine,region,accelerator,accelerator_count,vcpus,memory_gib,on_demand_usd_per_hour,as_of,source,confidence
 aws,g5.xlarge,us-east-1,A10G,1,4,16,1.006,2026-01-01,test,high
 aws,p4d.24xlarge,us-east-1,A100-40GB,8,96,1152,21.957642,2026-01-01,test,high
 aws,p5.48xlarge,us-east-1,H100-80GB,8,192,2048,55.04,2026-01-01,test,high
 azure,Standard_NC24ads_A100_v4,eastus,A100-80GB-PCIe,1,24,220,3.673,2026-01-01,test,high
+azure,Standard_NC128ds_xl_RTXPRO6000BSE_v6,centralus,RTX-PRO-6000,1,128,256,6.38,2026-01-01,test,high
 azure,Standard_ND96isr_H100_v5,eastus,H100-80GB,8,96,1900,98.32,2026-01-01,test,high
 gcp,a2-highgpu-1g,us-central1,A100-40GB,1,12,85,3.673385,2026-01-01,test,high
 gcp,a3-highgpu-8g,us-central1,H100-80GB,8,208,1872,88.49,2026-01-01,test,high
@@ -37,7 +38,7 @@ azure,eastus,eastus,1
 gcp,us-central1,us-central1,1
 ";
 
-struct Impatient(RefCell<Duration>);
+pub(crate) struct Impatient(pub(crate) RefCell<Duration>);
 
 impl Clock for Impatient {
     fn now(&self) -> u64 {
@@ -53,15 +54,20 @@ impl Clock for Impatient {
     }
 }
 
-fn read(path: &str) -> Vec<u8> {
+pub(crate) fn read(path: &str) -> Vec<u8> {
     fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/refresh").join(path)).unwrap()
 }
 
-fn answer(path: &str) -> Answer {
+pub(crate) fn answer(path: &str) -> Answer {
     Answer::new(200, read(path))
 }
 
-fn catalog() -> Catalog {
+pub(crate) fn catalog() -> Catalog {
+    catalog_of(KNOWN)
+}
+
+/// A catalog that knows these prices.
+pub(crate) fn catalog_of(prices: &str) -> Catalog {
     let table =
         |name: &str| fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("pricing").join(name)).unwrap();
     let (accelerators, aliases) = (table("accelerators.csv"), table("aliases.csv"));
@@ -69,14 +75,14 @@ fn catalog() -> Catalog {
     Catalog::from_tables(&[
         file("accelerators", &accelerators),
         file("aliases", &aliases),
-        file("prices", KNOWN),
+        file("prices", prices),
         file("regions", REGIONS),
     ])
     .unwrap()
 }
 
 /// What each interface answers when all is well.
-fn good(asked: &Received) -> Answer {
+pub(crate) fn good(asked: &Received) -> Answer {
     let page = |first: &str, second: &str, token: &str| {
         if asked.query(token).is_some() { answer(second) } else { answer(first) }
     };
@@ -102,7 +108,17 @@ fn good(asked: &Received) -> Answer {
     }
 }
 
-fn refreshed(vendor: Vendor, earlier: &str, server: &Server, accept_changes: bool) -> Result<Update, Error> {
+pub(crate) fn refreshed(vendor: Vendor, earlier: &str, server: &Server, accept_changes: bool) -> Result<Update, Error> {
+    refreshed_over(&catalog(), vendor, earlier, server, accept_changes)
+}
+
+pub(crate) fn refreshed_over(
+    catalog: &Catalog,
+    vendor: Vendor,
+    earlier: &str,
+    server: &Server,
+    accept_changes: bool,
+) -> Result<Update, Error> {
     let clock = Impatient(RefCell::default());
     let access = Access {
         http: Settings { timeout: Duration::from_millis(500), max_reply_bytes: 1 << 20, ..Settings::default() },
@@ -114,18 +130,21 @@ fn refreshed(vendor: Vendor, earlier: &str, server: &Server, accept_changes: boo
         accept_changes,
         progress: &|_| {},
     };
-    update(vendor, &catalog(), earlier, &access)
+    update(vendor, catalog, earlier, &access)
 }
 
-fn answered(vendor: Vendor, handler: impl FnMut(&Received) -> Answer + Send + 'static) -> Result<Update, Error> {
+pub(crate) fn answered(
+    vendor: Vendor,
+    handler: impl FnMut(&Received) -> Answer + Send + 'static,
+) -> Result<Update, Error> {
     refreshed(vendor, "", &Server::start(handler), false)
 }
 
-fn row<'u>(update: &'u Update, machine: &str) -> &'u Row {
+pub(crate) fn row<'u>(update: &'u Update, machine: &str) -> &'u Row {
     update.rows.iter().find(|row| row.machine == machine).unwrap_or_else(|| panic!("{machine}: {update:#?}"))
 }
 
-fn usd(money: Option<Money>) -> f64 {
+pub(crate) fn usd(money: Option<Money>) -> f64 {
     money.map_or(f64::NAN, Money::usd)
 }
 
@@ -160,6 +179,11 @@ fn azure_is_read_over_all_pages() {
     assert_eq!(usd(h100.on_demand), 98.32);
     // A reservation is listed for its whole term: 551,221 / 8,760 and 1,134,310 / 26,280 hours.
     assert_eq!((usd(h100.reserved_1y), usd(h100.reserved_3y)), (62.924772, 43.162481));
+    assert_eq!(h100.reserved_basis, "whole-term");
+    // A savings plan is listed for an hour, beside the price on demand.
+    let pro = row(&update, "Standard_NC128ds_xl_RTXPRO6000BSE_v6");
+    assert_eq!((usd(pro.reserved_1y), usd(pro.reserved_3y)), (5.3592, 3.9556));
+    assert_eq!(pro.reserved_basis, "savings-plan");
     let refused: Vec<_> = update.rejected.iter().map(|it| (it.region.as_str(), it.why.as_str())).collect();
     assert_eq!(refused, [("westeurope", "priced in EUR for 1 Hour")]);
 }
@@ -243,12 +267,6 @@ fn a_list_that_breaks_off_is_asked_for_again_and_never_half_believed() {
 }
 
 #[test]
-fn a_compressed_answer_is_read() {
-    let zipped = |_: &Received| answer("lambda/instance-types.json.gz").with("content-encoding", "gzip");
-    assert_eq!(answered(Vendor::Lambda, zipped).unwrap().arrived, 1);
-}
-
-#[test]
 fn pages_that_lead_back_end_the_reading() {
     for vendor in [Vendor::Azure, Vendor::Gcp] {
         // The second page is the first again.
@@ -277,17 +295,6 @@ fn nobody_is_followed_to_another_host() {
         Answer::new(200, text.replace(&host, "https://elsewhere.test/"))
     };
     assert_eq!(answered(Vendor::Azure, leads_away).unwrap_err().kind, Kind::Redirected);
-}
-
-#[test]
-fn a_hung_connection_is_given_up() {
-    let hung = |_: &Received| {
-        std::thread::sleep(Duration::from_secs(20));
-        Answer::hang_up()
-    };
-    let started = std::time::Instant::now();
-    assert!(answered(Vendor::Lambda, hung).is_err());
-    assert!(started.elapsed() < Duration::from_secs(10));
 }
 
 #[test]
@@ -364,32 +371,6 @@ fn a_row_that_cannot_be_believed_leaves_the_earlier_one() {
 }
 
 #[test]
-fn spot_above_on_demand_is_not_believed() {
-    let update = answered(Vendor::Runpod, |_| {
-        let text = String::from_utf8(read("runpod/gpu-types.json")).unwrap();
-        Answer::new(200, text.replace("\"secureSpotPrice\": 1.75", "\"secureSpotPrice\": 4.75"))
-    });
-    let update = update.unwrap();
-    assert_eq!(update.rejected.len(), 1);
-    assert_eq!(update.rejected[0].why, "spot costs $4.7500, more than $3.9900 on demand");
-}
-
-#[test]
-fn a_list_that_lost_half_of_its_machines_is_refused_as_a_whole() {
-    let update = answered(Vendor::Aws, |asked| {
-        let mut answer = good(asked);
-        if asked.path.ends_with("index.csv") {
-            let text = String::from_utf8(answer.body).unwrap();
-            let lines = text.lines().filter(|line| !line.contains("p5.48xlarge") && !line.contains("g5.xlarge"));
-            answer.body = lines.map(|line| format!("{line}\n")).collect::<String>().into_bytes();
-        }
-        answer
-    });
-    let error = update.unwrap_err();
-    assert_eq!(error.message, "aws listed 1 machines where 3 are known: nothing was taken over");
-}
-
-#[test]
 fn spot_prices_that_cannot_be_read_are_told_and_the_rest_is_kept() {
     let update = answered(Vendor::Aws, |asked| match asked.path.as_str() {
         "/spot.js" => Answer::new(404, "gone"),
@@ -404,7 +385,7 @@ fn spot_prices_that_cannot_be_read_are_told_and_the_rest_is_kept() {
 }
 
 /// Runs the program with a cache of its own, in a directory of its own.
-fn program(place: &Path, arguments: &[&str]) -> (String, String, i32) {
+pub(crate) fn program(place: &Path, arguments: &[&str]) -> (String, String, i32) {
     let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_gpulint"));
     command.args(arguments).current_dir(place).env("GPULINT_CACHE_DIR", place.join("cache"));
     for name in ["http_proxy", "https_proxy", "all_proxy", "HTTPS_PROXY", "ALL_PROXY"] {
@@ -415,7 +396,7 @@ fn program(place: &Path, arguments: &[&str]) -> (String, String, i32) {
     (text(output.stdout), text(output.stderr), output.status.code().unwrap())
 }
 
-fn empty_directory(name: &str) -> std::path::PathBuf {
+pub(crate) fn empty_directory(name: &str) -> std::path::PathBuf {
     let place = std::env::temp_dir().join(format!("gpulint-refresh-{name}-{}", std::process::id()));
     let _ = fs::remove_dir_all(&place);
     fs::create_dir_all(&place).unwrap();
@@ -465,29 +446,5 @@ fn the_verb_fills_the_cache_and_what_fails_leaves_it_alone() {
     assert_eq!(fs::read(place.join("cache/prices/lambda.csv")).unwrap(), kept);
     let files: Vec<_> = fs::read_dir(place.join("cache/prices")).unwrap().collect();
     assert_eq!(files.len(), 1, "nothing half-written is left behind: {files:?}");
-    fs::remove_dir_all(place).unwrap();
-}
-
-#[test]
-fn linting_needs_no_network() {
-    let cut = |arguments: &[&str]| std::process::Command::new("unshare").args(["-rn"]).args(arguments).output();
-    if !cut(&["true"]).is_ok_and(|output| output.status.success()) {
-        // This machine does not let a process leave the network.
-        return;
-    }
-    let place = empty_directory("cut");
-    fs::write(place.join("main.tf"), "resource \"aws_instance\" \"a\" {\n  instance_type = \"g5.xlarge\"\n}\n")
-        .unwrap();
-    let arguments = ["check", "--format", "json", "--prices", "embedded", "--fail-on", "error"];
-    let (connected, _, _) = program(&place, &arguments);
-    let gpulint = env!("CARGO_BIN_EXE_gpulint");
-    let output = std::process::Command::new("unshare")
-        .args(["-rn", gpulint])
-        .args(arguments)
-        .current_dir(&place)
-        .output()
-        .unwrap();
-    assert_eq!(String::from_utf8(output.stdout).unwrap(), connected);
-    assert!(connected.contains("aws_instance.a") || connected.contains("\"findings\""), "{connected}");
     fs::remove_dir_all(place).unwrap();
 }

@@ -79,6 +79,10 @@ pub fn recognize_settings(program: Option<&str>, settings: &[Setting]) -> Facts 
 /// The facts of the command that says most: one with a model before one without.
 fn best(commands: Vec<Command>, accelerated: bool) -> Facts {
     let mut best = Facts::new();
+    let cluster = commands.iter().find_map(|command| match command.words.as_slice() {
+        [name, verb, ..] if words::base_name(&name.text) == "ray" && verb.text == "start" => Some(name.clone()),
+        _ => None,
+    });
     for command in commands {
         let facts = recognize_command(&command, accelerated);
         let score =
@@ -87,13 +91,16 @@ fn best(commands: Vec<Command>, accelerated: bool) -> Facts {
             best = facts;
         }
     }
+    if let Some(ray) = cluster.filter(|_| best.contains_key(&Key::Program)) {
+        best.entry(Key::Spread).or_insert_with(|| Fact::known(Value::text("ray"), ray.span, ray.origin));
+    }
     best
 }
 
 fn recognize_command(command: &Command, accelerated: bool) -> Facts {
     let matches = matching_programs(&command.words);
     let image = command.image.as_ref().filter(|image| !image.has_hole());
-    if image.is_some_and(|image| TABLE.is_other_hardware(&image.text)) {
+    if image.is_some_and(|image| TABLE.needs_no_accelerator(&image.text)) {
         return Facts::new();
     }
     let by_image = image.and_then(|image| TABLE.by_image(&image.text));

@@ -166,7 +166,7 @@ impl Table {
         flag.starts_with("--").then(|| self.signatures.get(&normalize_flag(name)).copied()).flatten()
     }
 
-    pub(super) fn is_other_hardware(&self, image: &str) -> bool {
+    pub(super) fn needs_no_accelerator(&self, image: &str) -> bool {
         let (path, tag) = image_parts(image);
         self.not_images.iter().any(|pattern| image_matches(pattern, path, tag))
     }

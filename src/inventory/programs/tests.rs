@@ -439,7 +439,7 @@ fn every_training_program_in_the_form_of_its_documentation() {
 #[test]
 fn other_hardware_and_other_programs_say_nothing() {
     for image in [
-        "vllm/vllm-tpu:nightly",
+        "vllm/vllm-cpu:nightly",
         "ghcr.io/huggingface/text-embeddings-inference:cpu-1.7",
         "nginx",
         "lmsysorg/sglang-router",

@@ -159,6 +159,16 @@ pub(super) struct Price {
     pub(super) reason: Option<String>,
     pub(super) usd_per_hour: Option<Number>,
     pub(super) usd_per_month: Option<Bounds>,
+    pub(super) hours_per_month: Number,
+    pub(super) hours_because: Option<String>,
+    /// Disks, billed apart.
+    pub(super) attached_usd_per_month: Option<Bounds>,
+    /// Accelerators that nobody can use beside one pod.
+    pub(super) stranded_accelerators: Number,
+    pub(super) as_of: Option<String>,
+    pub(super) stale: Option<String>,
+    /// What this price leaves out.
+    pub(super) not_included: Vec<String>,
 }
 
 impl Price {
@@ -174,8 +184,20 @@ impl Price {
             reason,
             usd_per_hour: item.and_then(|item| item.per_hour).map(|range| range.expected.into()),
             usd_per_month: item.and_then(|item| item.monthly).map(Into::into),
+            hours_per_month: Number(item.map_or(pricing::HOURS_PER_MONTH, |item| item.hours_per_month)),
+            hours_because: item.and_then(|item| item.hours_because.clone()),
+            attached_usd_per_month: item.and_then(|item| item.attached.as_ref()).map(|it| it.monthly.into()),
+            stranded_accelerators: Number(item.map_or(0.0, |item| item.stranded)),
+            as_of: item.and_then(|item| item.as_of.clone()),
+            stale: item.and_then(|item| item.stale.clone()),
+            not_included: item.map(not_included).unwrap_or_default(),
         }
     }
+}
+
+fn not_included(item: &Item) -> Vec<String> {
+    let disks = item.attached.iter().flat_map(|it| it.not_known.iter().cloned());
+    item.licence.iter().cloned().chain(disks).collect()
 }
 
 #[derive(Debug, Serialize)]
@@ -211,12 +233,22 @@ pub(super) fn unknown_machines<'a>(report: &Report<'a>) -> Vec<UnknownMachine<'a
 pub(super) struct Totals {
     rented: Bounds,
     requested: Bounds,
+    /// Disks of what is rented.
+    attached: Bounds,
     unpriced: usize,
+    /// Prices that are older than those of their kind may be.
+    stale: usize,
 }
 
 impl Totals {
     pub(super) fn new(report: &Report) -> Totals {
         let bill = report.bill;
-        Totals { rented: bill.rented.into(), requested: bill.requested.into(), unpriced: bill.unpriced }
+        Totals {
+            rented: bill.rented.into(),
+            requested: bill.requested.into(),
+            attached: bill.attached.into(),
+            unpriced: bill.unpriced,
+            stale: bill.stale,
+        }
     }
 }

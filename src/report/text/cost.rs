@@ -27,7 +27,8 @@ pub(in crate::report) fn cost(report: &Report) -> String {
         lines.sort_by(|a, b| {
             monthly(b.1).cmp(&monthly(a.1)).then_with(|| a.0.address.cmp(&b.0.address)).then(a.0.span.cmp(&b.0.span))
         });
-        let mut table = Table::new(&[role.name(), "", "", "count", "an hour", "floor", "expected", "ceiling"], 3..8);
+        let mut table =
+            Table::new(&[role.name(), "", "", "count", "an hour", "hours", "floor", "expected", "ceiling"], 3..9);
         for (resource, item) in lines {
             table.row(row(resource, item));
         }
@@ -47,8 +48,13 @@ fn row(resource: &Resource, item: Option<&Item>) -> Vec<String> {
         Some(Status::Estimated(_)) => format!("~{price}"),
         _ => price,
     };
+    let price = match item.and_then(|item| item.stale.as_ref()) {
+        Some(_) => format!("{price} old"),
+        None => price,
+    };
     let mut cells =
         vec![shown(&resource.address), said(resource, Key::Machine), accelerators(resource), count(resource), price];
+    cells.push(item.map_or_else(String::new, |item| trimmed(item.hours_per_month)));
     match item.and_then(|item| item.monthly) {
         Some(range) => cells.extend([range.floor, range.expected, range.ceiling].map(usd)),
         None => cells.extend(["?", "?", "?"].map(str::to_owned)),

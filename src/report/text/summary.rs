@@ -5,7 +5,7 @@ use super::table::Table;
 use crate::catalog::{Money, MoneyRange};
 use crate::diagnostic::Level;
 use crate::inventory::{LinkKind, Resource, ResourceId, Role};
-use crate::pricing::Status;
+use crate::pricing::{Item, Status};
 use crate::report::money::usd;
 use crate::report::{Report, Style, escape};
 
@@ -30,8 +30,30 @@ pub(super) fn write_bill(text: &mut String, report: &Report) {
     if !report.catalog.as_of.is_empty() {
         let oldest = report.bill.oldest_row.as_deref().filter(|oldest| *oldest != report.catalog.as_of);
         let oldest = oldest.map(|date| format!(", the oldest used of {date}")).unwrap_or_default();
-        let _ = writeln!(text, "prices of {}{oldest}; a month is 730 hours", report.catalog.as_of);
+        let layers =
+            report.catalog.version.split_once(' ').map(|(_, layers)| format!(" ({layers})")).unwrap_or_default();
+        let _ = writeln!(text, "prices of {}{layers}{oldest}; a month is 730 hours", report.catalog.as_of);
+        if report.bill.stale > 0 {
+            let _ = writeln!(text, "priced by rows that are too old: {}; `gpulint catalog update`", report.bill.stale);
+        }
+        let _ = writeln!(text, "not included: {}", not_included(report).join(", "));
     }
+}
+
+/// What the bill leaves out: what it has seen and cannot price, then what no text tells.
+fn not_included(report: &Report) -> Vec<String> {
+    let mut all = Vec::new();
+    let items = || report.bill.items.iter();
+    match items().filter(|it| it.attached.as_ref().is_some_and(|it| !it.not_known.is_empty())).count() {
+        0 => {}
+        n => all.push(format!("disks of unknown size or price ({n})")),
+    }
+    match items().filter(|it| it.licence.is_some()).count() {
+        0 => {}
+        n => all.push(format!("licences ({n})")),
+    }
+    all.extend(["transfer", "support", "tax"].map(str::to_owned));
+    all
 }
 
 /// How many findings of each level, and what can be saved.
@@ -90,6 +112,8 @@ fn bill(text: &mut String, report: &Report) {
     };
     line("rented, a month", count(Role::Rented), report.bill.rented);
     line("requested, a month", count(Role::Requested), report.bill.requested);
+    let has_disks = |it: &&Item| it.attached.as_ref().is_some_and(|it| !it.monthly.ceiling.is_zero());
+    line("disks, a month", report.bill.items.iter().filter(has_disks).count(), report.bill.attached);
     text.push_str(&table.print());
 }
 

@@ -54,11 +54,27 @@ pub(super) fn parallelism(resource: &Resource) -> Value {
     product.map_or(Value::Absent, Value::Integer)
 }
 
+/// Accelerators that one copy of the model is spread over: tensor × pipeline; what is not declared counts once.
+pub(super) fn gpus_needed(resource: &Resource) -> Value {
+    let mut product: Option<f64> = None;
+    for key in SPREAD {
+        match value_of(resource.fact(key)) {
+            Value::Integer(n) => product = Some(product.unwrap_or(1.0) * n as f64),
+            Value::Absent => {}
+            other => return other,
+        }
+    }
+    product.map_or(Value::Absent, Value::Double)
+}
+
+const SPREAD: [Key; 2] = [Key::TensorParallel, Key::PipelineParallel];
+
 /// Where a computed fact stands: at the first that it is computed from.
 pub(super) fn stand(name: &'static str, resource: &Resource) -> Stand {
     match name {
         "parallelism" => first_stand(name, resource, &PARALLEL),
         "gpus_used" => first_stand(name, resource, &USED),
+        "gpus_needed" => first_stand(name, resource, &SPREAD),
         _ => Stand { name, span: None, defined: None, origin: None },
     }
 }

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use super::money::{MONEY, Sum, money};
 use super::table::{Records, rows};
 use super::{Asking, kinds, unknown_fact};
-use crate::fit::{Assessment, Choice};
+use crate::fit::{Alternative, Assessment, Choice, Fraction, Placed};
 use crate::inventory::Fact;
 use crate::rules::cel::{Type, Value};
 
@@ -21,7 +21,10 @@ static CHOICE: LazyLock<Records> = LazyLock::new(|| {
             count: Type::Double, "Accelerators that are paid for: of the machine, or of the pod's part of it." => |asking, id| choice(asking, id, |it| Value::Double(it.count));
             devices: Type::Double, "Accelerators of it that the workload uses." => |asking, id| choice(asking, id, |it| Value::Double(it.devices));
             hourly: Type::Double, "Dollars an hour." => |asking, id| choice(asking, id, |it| Value::Double(it.per_hour.usd()));
-            monthly: MONEY.holds(), "As many of them as there are now, for a month." => |asking, id| money(asking, id, Sum::Smallest);
+            monthly: MONEY.holds(), "As many of them as there are now, for a month." => |asking, id| match of_id(id) {
+                Some((resource, alternative)) => money(asking, resource, Sum::Instead(alternative)),
+                None => Value::Absent,
+            };
             need_gib: Type::Double, "Memory that is needed of each accelerator." => |asking, id| choice(asking, id, |it| Value::Double(it.need_gib));
             budget_gib: Type::Double, "Memory that each accelerator has for it." => |asking, id| choice(asking, id, |it| Value::Double(it.budget_gib));
         },
@@ -34,19 +37,26 @@ pub(super) static FIT: LazyLock<Records> = LazyLock::new(|| {
         kinds::FIT,
         None,
         rows! {
-            verdict: Type::Text, "fits, borderline or does-not-fit." => |asking, id| of(asking, id, |it| Value::text(it.verdict.name()));
-            refuses: Type::Flag, "It will not start: a server that needs all of this at once." => |asking, id| of(asking, id, |it| Value::Flag(it.refuses));
             model: Type::Text, "The model as the table of models names it." => |asking, id| of(asking, id, |it| Value::text(&*it.model));
+            task: Type::Text, "What is done with it: serve, embed, diffusion, speech or train." => |asking, id| of(asking, id, |it| Value::text(it.task.name()));
             params_b: Type::Double, "Billions of parameters." => |asking, id| of(asking, id, |it| Value::Double(it.params_b));
             precision: Type::Text, "Of the weights as they are held." => |asking, id| of(asking, id, |it| Value::text(it.precision));
             context: Type::Double, "Tokens that must be held; the model's whole window where nothing limits them." => |asking, id| of(asking, id, |it| Value::Double(it.context));
-            devices: Type::Double, "Accelerators that one copy of the model uses." => |asking, id| of(asking, id, |it| Value::Double(it.devices));
-            need_gib: Type::Double, "Memory that is needed of each accelerator." => |asking, id| of(asking, id, |it| Value::Double(it.need_gib));
-            budget_gib: Type::Double, "Memory that each accelerator has for it." => |asking, id| of(asking, id, |it| Value::Double(it.budget_gib));
-            smallest: CHOICE.holds(), "The cheapest that fits with a margin, where it costs less." => |asking, id| of(asking, id, |it| match it.smallest {
-                Some(_) => CHOICE.value(id),
-                None => Value::Absent,
-            });
+            verdict: Type::Text, "fits, borderline or does-not-fit." => |asking, id| placed(asking, id, |it| Value::text(it.verdict.name()));
+            refuses: Type::Flag, "It will not start: a server that needs all of this at once." => |asking, id| placed(asking, id, |it| Value::Flag(it.refuses));
+            devices: Type::Double, "Accelerators that one copy of the model uses." => |asking, id| placed(asking, id, |it| Value::Double(it.devices));
+            need_gib: Type::Double, "Memory that is needed of each accelerator." => |asking, id| placed(asking, id, |it| Value::Double(it.need_gib));
+            budget_gib: Type::Double, "Memory that each accelerator has for it." => |asking, id| placed(asking, id, |it| Value::Double(it.budget_gib));
+            fits_in_eight_bits: Type::Flag, "It does not fit, and with weights in eight bits it would." => |asking, id| placed(asking, id, |it| Value::Flag(it.fits_in_eight_bits));
+            smallest: CHOICE.holds(), "The cheapest that fits with a margin, where it costs less." => |asking, id| alternative(asking, id, Alternative::Smallest);
+            quantized: CHOICE.holds(), "The cheapest with weights in eight bits, where that is cheaper still." => |asking, id| alternative(asking, id, Alternative::Quantized);
+            halved: CHOICE.holds(), "The cheapest with weights in 16 bits instead of 32, where that is cheaper still." => |asking, id| alternative(asking, id, Alternative::Halved);
+            limited: CHOICE.holds(), "The cheapest with a context of 8,192 tokens, where nothing limits it and that is cheaper still." => |asking, id| alternative(asking, id, Alternative::Limited);
+            larger: CHOICE.holds(), "The cheapest that fits with a margin, where it does not fit." => |asking, id| alternative(asking, id, Alternative::Larger);
+            fits_limited: Type::Flag, "It does not fit, and with a limit of 8,192 tokens it would." => |asking, id| placed(asking, id, |it| Value::Flag(it.fits_limited));
+            fraction: Type::Text, "The smallest slice of the same accelerator that would hold it, a MIG profile." => |asking, id| fraction(asking, id, |it| Value::text(&*it.profile));
+            fraction_instances: Type::Double, "How many of these slices one accelerator has." => |asking, id| fraction(asking, id, |it| Value::Double(f64::from(it.instances)));
+            fraction_gib: Type::Double, "Memory that such a slice has for it." => |asking, id| fraction(asking, id, |it| Value::Double(it.budget_gib));
         },
     )
 });
@@ -61,13 +71,42 @@ pub(super) fn fit(asking: &Asking<'_>, id: u32) -> Value {
 }
 
 fn of(asking: &Asking<'_>, id: u32, read: impl Fn(&Assessment) -> Value) -> Value {
-    match asking.world.fit.get(id as usize) {
-        Some(Fact::Known(known)) => read(&known.value),
-        Some(Fact::Unknown(unknown)) => unknown_fact(&unknown.why, unknown.span, Vec::new()),
-        Some(Fact::Absent) | None => Value::Absent,
+    asking.world.fit.get(id as usize).map_or(Value::Absent, |fact| inside(fact, read))
+}
+
+fn placed(asking: &Asking<'_>, id: u32, read: impl Fn(&Placed) -> Value) -> Value {
+    of(asking, id, |it| inside(&it.placed, &read))
+}
+
+fn inside<T>(fact: &Fact<T>, read: impl Fn(&T) -> Value) -> Value {
+    match fact {
+        Fact::Known(known) => read(&known.value),
+        Fact::Unknown(unknown) => unknown_fact(&unknown.why, unknown.span, Vec::new()),
+        Fact::Absent => Value::Absent,
     }
 }
 
+fn fraction(asking: &Asking<'_>, id: u32, read: impl Fn(&Fraction) -> Value) -> Value {
+    placed(asking, id, |it| it.fraction.as_ref().map_or(Value::Absent, &read))
+}
+
+/// Each resource has as many choices as there are alternatives.
+const CHOICES: u32 = Alternative::ALL.len() as u32;
+
+fn alternative(asking: &Asking<'_>, id: u32, which: Alternative) -> Value {
+    let place = Alternative::ALL.iter().position(|it| *it == which).unwrap_or(0);
+    placed(asking, id, |it| match it.instead.contains_key(&which) {
+        true => CHOICE.value(id * CHOICES + place as u32),
+        false => Value::Absent,
+    })
+}
+
+/// The resource and the alternative of a choice.
+fn of_id(id: u32) -> Option<(u32, Alternative)> {
+    Some((id / CHOICES, *Alternative::ALL.get((id % CHOICES) as usize)?))
+}
+
 fn choice(asking: &Asking<'_>, id: u32, read: impl Fn(&Choice) -> Value) -> Value {
-    of(asking, id, |it| it.smallest.as_ref().map_or(Value::Absent, &read))
+    let Some((resource, which)) = of_id(id) else { return Value::Absent };
+    placed(asking, resource, |it| it.instead.get(&which).map_or(Value::Absent, &read))
 }

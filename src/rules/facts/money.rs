@@ -5,6 +5,7 @@ use std::sync::LazyLock;
 use super::table::{Records, rows};
 use super::{Asking, End, kinds, unknown_price};
 use crate::catalog::{Money, MoneyRange};
+use crate::fit::Alternative;
 use crate::pricing::{HOURS_PER_MONTH, Item, Scenario, Status};
 use crate::rules::cel::{Type, Value};
 
@@ -49,6 +50,15 @@ pub(super) static BILL: LazyLock<Records> = LazyLock::new(|| {
             hourly: MONEY.holds(), "One of them for an hour, as it is bought." => |asking, id| money(asking, id, Sum::Hourly);
             monthly_if: SCENARIOS.holds(), "A month, bought in another way." => |_, id| SCENARIOS.value(id);
             status: Type::Text, "priced, estimated, unpriced or unasked." => |asking, id| Value::text(status(asking.item(id)));
+            disks: MONEY.holds(), "Disks of all of them for a month, billed beside them." => |asking, id| money(asking, id, Sum::Disks);
+            stranded: Type::Double, "Accelerators that nobody can use beside one pod, for want of CPUs or memory." => |asking, id| match asking.item(id) {
+                Some(item) => Value::Double(item.stranded),
+                None => Value::Absent,
+            };
+            stale: Type::Flag, "The price is older than prices of its kind may be." => |asking, id| match asking.item(id) {
+                Some(item) => Value::Flag(item.stale.is_some()),
+                None => Value::Absent,
+            };
             hours_per_month: Type::Double, "Hours of a month that are billed." => |asking, id| match asking.item(id) {
                 Some(item) => Value::Double(item.hours_per_month),
                 None => Value::Absent,
@@ -65,6 +75,8 @@ pub(super) static TOTAL: LazyLock<Records> = LazyLock::new(|| {
         rows! {
             rented: MONEY.holds(), "All machines for a month." => |asking, id| money(asking, id, Sum::Rented);
             requested: MONEY.holds(), "All that pods ask for, for a month; a part of the machines." => |asking, id| money(asking, id, Sum::Requested);
+            disks: MONEY.holds(), "Disks of all machines for a month, billed beside them." => |asking, id| money(asking, id, Sum::AllDisks);
+            stale: Type::Integer, "Resources whose price is older than prices of its kind may be." => |asking, _| Value::Integer(asking.world.bill.stale as i64);
             unpriced: Type::Integer, "Resources without a price." => |asking, _| Value::Integer(asking.world.bill.unpriced as i64);
         },
     )
@@ -97,8 +109,10 @@ pub(super) enum Sum {
     Spot,
     Reserved1y,
     Reserved3y,
-    Smallest,
+    Instead(Alternative),
     Saves,
+    Disks,
+    AllDisks,
     Rented,
     Requested,
     RentedMore,
@@ -107,15 +121,21 @@ pub(super) enum Sum {
     RequestedBefore,
 }
 
-const SUMS: [Sum; 14] = [
+const SUMS: [Sum; 20] = [
     Sum::Monthly,
     Sum::Hourly,
     Sum::OnDemand,
     Sum::Spot,
     Sum::Reserved1y,
     Sum::Reserved3y,
-    Sum::Smallest,
+    Sum::Instead(Alternative::Smallest),
+    Sum::Instead(Alternative::Quantized),
+    Sum::Instead(Alternative::Halved),
+    Sum::Instead(Alternative::Limited),
+    Sum::Instead(Alternative::Larger),
     Sum::Saves,
+    Sum::Disks,
+    Sum::AllDisks,
     Sum::Rented,
     Sum::Requested,
     Sum::RentedMore,
@@ -133,6 +153,7 @@ pub(super) fn money(asking: &Asking<'_>, id: u32, sum: Sum) -> Value {
     let status = asking.item(id).map(|item| &item.status);
     unknown_price(match (sum, status) {
         (Sum::Monthly | Sum::Hourly, Some(Status::Unpriced(why))) => why,
+        (Sum::Disks, _) => "no disks are known",
         (Sum::Spot, _) => "no price on spot is known",
         (Sum::Reserved1y | Sum::Reserved3y, _) => "no reserved price is known",
         _ => "no price is known",
@@ -158,8 +179,10 @@ fn range(asking: &Asking<'_>, id: u32, sum: Sum) -> Option<MoneyRange> {
         Sum::Spot => if_bought(Scenario::Spot),
         Sum::Reserved1y => if_bought(Scenario::Reserved1y),
         Sum::Reserved3y => if_bought(Scenario::Reserved3y),
-        Sum::Smallest => smallest(asking, id),
+        Sum::Instead(which) => instead(asking, id, which),
         Sum::Saves => asking.saves,
+        Sum::Disks => Some(item?.attached.as_ref()?.monthly),
+        Sum::AllDisks => Some(asking.world.bill.attached),
         Sum::Rented => Some(asking.world.bill.rented),
         Sum::Requested => Some(asking.world.bill.requested),
         Sum::RentedMore => Some(asking.world.delta?.rented.difference()),
@@ -169,11 +192,11 @@ fn range(asking: &Asking<'_>, id: u32, sum: Sum) -> Option<MoneyRange> {
     }
 }
 
-/// The smaller machine for as many hours, as often.
-fn smallest(asking: &Asking<'_>, id: u32) -> Option<MoneyRange> {
+/// Another machine for as many hours, as often.
+fn instead(asking: &Asking<'_>, id: u32, which: Alternative) -> Option<MoneyRange> {
     let resource = asking.world.inventory.resources.get(id as usize)?;
     let item = asking.item(id)?;
-    let choice = asking.world.fit.get(id as usize)?.value()?.smallest.as_ref()?;
+    let choice = asking.world.fit.get(id as usize)?.value()?.placed.value()?.instead.get(&which)?;
     let count = item.count.or(resource.count.value().copied())?;
     let hours = if item.hours_per_month > 0.0 { item.hours_per_month } else { HOURS_PER_MONTH };
     let monthly = |count: f64| choice.per_hour.times(hours * if count.is_finite() { count } else { 0.0 });

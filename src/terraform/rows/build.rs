@@ -11,6 +11,7 @@ use crate::source::Span;
 use super::super::block::Block;
 use super::super::value::Data;
 use super::count::{count, times};
+use super::disks::{disks, total_gib};
 use super::fact::Wanted;
 use super::labels::{labels, selector};
 use super::language::{ProviderRow, Role, Row, Table};
@@ -89,6 +90,8 @@ impl<'a> Builder<'a> {
         resource.labels = labels(&scope, row, provider);
         resource.selector = selector(&scope, row);
         resource.links = drawn(&scope, row);
+        resource.disks = disks(&scope, &row.disks);
+        resource.set(Key::DiskGib, total_gib(&resource.disks));
         tell_purpose(&mut resource, &scope, row);
         let covered_by = reservations(&scope, row);
         self.resources.push(Built { resource, block: block.address.clone(), covered_by });

@@ -52,6 +52,9 @@ pub(super) struct Row {
     pub(super) links: BTreeMap<String, LinkWord>,
     /// What a control does to the things that its link `target` leads to.
     pub(super) link: Option<LinkName>,
+    /// What each machine brings with it that is billed apart.
+    #[serde(default)]
+    pub(super) disks: Vec<DiskWord>,
     /// Any fact of the inventory, by its name.
     #[serde(flatten)]
     pub(super) facts: BTreeMap<String, Spec>,
@@ -69,6 +72,24 @@ pub(super) enum Role {
     Template,
     /// No resource: it says something about the one that it refers to.
     Control,
+}
+
+/// Disks of each machine.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct DiskWord {
+    /// Where they stand, each its own; what the row describes where this is missing.
+    pub(super) at: Option<Path>,
+    #[serde(default)]
+    pub(super) when: Conditions,
+    pub(super) gib: Spec,
+    #[serde(default)]
+    pub(super) kind: Spec,
+    #[serde(default)]
+    pub(super) count: Spec,
+    /// Every machine has one: its size is not known where the text does not say it.
+    #[serde(default)]
+    pub(super) always: bool,
 }
 
 /// Where a link leads, and how it is recognized.

@@ -271,7 +271,9 @@ mod tests {
     fn every_pattern_compiles_and_every_link_that_is_used_is_drawn() {
         for (name, row) in rows() {
             let counts = row.count.0.iter().flat_map(|it| [&it.desired, &it.min, &it.max]);
-            let specs = row.keyed.iter().map(|(_, spec)| spec).chain([&row.region, &row.rented_from]).chain(counts);
+            let disks = row.disks.iter().flat_map(|it| [&it.gib, &it.kind, &it.count]);
+            let specs = row.keyed.iter().map(|(_, spec)| spec).chain([&row.region, &row.rented_from]);
+            let specs = specs.chain(counts).chain(disks);
             let alternatives: Vec<&Alternative> = specs.flat_map(|spec| &spec.0).collect();
             for it in &alternatives {
                 assert!(it.pattern.as_ref().is_none_or(Pattern::compiles), "{name}");
@@ -282,7 +284,8 @@ mod tests {
             });
             let conditions = alternatives.iter().flat_map(|it| it.when.0.iter().map(|(path, _)| path));
             let paths = alternatives.iter().filter_map(|it| it.at.as_ref()).chain(labels).chain(conditions);
-            for path in paths.chain(&row.names.0) {
+            let places = row.disks.iter().filter_map(|it| it.at.as_ref());
+            for path in paths.chain(&row.names.0).chain(places) {
                 if let Start::Link(link) = &path.start {
                     assert!(row.links.contains_key(link), "{name}: no link `{link}`");
                 }

@@ -6,6 +6,7 @@
 mod build;
 mod control;
 mod count;
+mod disks;
 mod fact;
 mod labels;
 mod language;

@@ -41,6 +41,11 @@ impl<'a> Scope<'a> {
         Scope { block, part: Node::Block(block), key: None, defaults: Vec::new(), links: BTreeMap::new() }
     }
 
+    /// The same block with another part of it, or of what it is linked to, in view.
+    pub(super) fn at(&self, part: Node<'a>) -> Self {
+        Scope { part, defaults: Vec::new(), ..self.clone() }
+    }
+
     /// Where a reader looks when nothing says more.
     pub(super) fn span(&self) -> Span {
         self.part.span()

@@ -1,0 +1,58 @@
+//! How many estimates a second one core makes: an editor asks for one on every key. `cargo bench --bench fit`
+
+#![allow(clippy::print_stdout, reason = "a measurement is there to be read")]
+
+use std::hint::black_box;
+use std::time::Instant;
+
+use gpulint::catalog::{Models, Precision};
+use gpulint::fit::{Engine, Method, Sharding, Task, Training, Workload, estimate, verdict};
+
+const ROUNDS: u32 = 2_000_000;
+
+fn main() {
+    let models = Models::default();
+    let names =
+        ["meta-llama/Llama-3.1-8B", "Qwen/Qwen2.5-72B-Instruct", "deepseek-ai/DeepSeek-R1", "openai/gpt-oss-120b"];
+    let found: Vec<_> = names.iter().filter_map(|name| models.identify(name)).collect();
+    let serving = found.iter().map(|found| Workload {
+        model: &found.model,
+        task: Task::Serve,
+        engine: Engine::Pooled { has_utilization: true },
+        precision: Precision::Bf16,
+        cache_bytes: 2.0,
+        context: 8192.0,
+        batch: 1.0,
+        devices: 8.0,
+        tensor_parallel: 8.0,
+        pipeline_parallel: 1.0,
+        expert_parallel: 1.0,
+        utilization: None,
+        draft_b: 0.0,
+        weights_offloaded: false,
+        eager_attention: false,
+        training: Training::default(),
+    });
+    let serving: Vec<Workload<'_>> = serving.collect();
+    let all: Vec<Workload<'_>> = serving.iter().copied().chain(serving.iter().map(trained)).collect();
+    measure("estimates", &all, |workload| estimate(workload).need());
+    measure("verdicts", &all, |workload| f64::from(u8::from(verdict(workload, 79.1).is_some())));
+}
+
+fn trained<'m>(workload: &Workload<'m>) -> Workload<'m> {
+    let training = Training { method: Method::Full, sharding: Sharding::Everything, ..Training::default() };
+    Workload { task: Task::Train, engine: Engine::Eager, tensor_parallel: 1.0, training, ..*workload }
+}
+
+fn measure(what: &str, all: &[Workload<'_>], ask: impl Fn(&Workload<'_>) -> f64) {
+    let start = Instant::now();
+    let mut sum = 0.0;
+    for round in 0..ROUNDS {
+        let Some(workload) = all.get(round as usize % all.len()) else { continue };
+        // another context each time, so that nothing can be computed once and for all
+        let workload = Workload { context: 1024.0 + f64::from(round % 32_768), ..*workload };
+        sum += ask(black_box(&workload));
+    }
+    let seconds = start.elapsed().as_secs_f64();
+    println!("{what}: {:.1} million a second on one core (sum {sum:.0})", f64::from(ROUNDS) / seconds / 1e6);
+}

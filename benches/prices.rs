@@ -1,0 +1,50 @@
+//! What a price costs: `cargo bench --bench prices`.
+//!
+//! Opens the embedded tables, then looks up every machine in every region that lists it, by name and in another case, and
+//! in regions that are estimated. A lookup is a machine by its name and its price in a region.
+
+#![allow(clippy::print_stdout, clippy::unwrap_used, reason = "a benchmark tells what it measured")]
+
+use std::hint::black_box;
+use std::time::{Duration, Instant};
+
+use gpulint::catalog::Catalog;
+
+/// The fastest of several rounds: everything else that a machine does only adds to it.
+const ROUNDS: usize = 15;
+
+fn main() {
+    let opened = fastest(|| {
+        for _ in 0..1000 {
+            black_box(Catalog::embedded());
+        }
+    }) / 1000;
+    println!("open the tables         {:>8} ns", opened.as_nanos());
+    let catalog = Catalog::embedded();
+    let rows: Vec<(String, String, String)> = catalog
+        .offers()
+        .map(|it| (it.machine.provider.to_string(), it.machine.name.to_string(), it.region.to_owned()))
+        .collect();
+    println!("rows                    {:>8}", rows.len());
+    let upper: Vec<_> = rows.iter().map(|(p, name, region)| (p.clone(), name.to_uppercase(), region.clone())).collect();
+    let nowhere: Vec<_> =
+        rows.iter().map(|(provider, name, _)| (provider.clone(), name.clone(), "atlantis-1".to_owned())).collect();
+    for (what, keys) in [("listed", &rows), ("listed, upper case", &upper), ("estimated", &nowhere)] {
+        let all = fastest(|| {
+            for (provider, name, region) in keys {
+                let machine = catalog.machine(provider, name).unwrap();
+                black_box(catalog.quote(&machine, region));
+            }
+        });
+        println!("{what:<23} {:>8} ns a lookup", all.as_nanos() / keys.len() as u128);
+    }
+}
+
+fn fastest(mut run: impl FnMut()) -> Duration {
+    let times = (0..ROUNDS).map(|_| {
+        let started = Instant::now();
+        run();
+        started.elapsed()
+    });
+    times.min().unwrap_or_default()
+}

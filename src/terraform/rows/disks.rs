@@ -1,0 +1,79 @@
+//! The disks that come with a machine and are billed beside it.
+
+use crate::inventory::{Disk, Fact, Known, Origin, Type, Value};
+
+use super::fact::Wanted;
+use super::language::DiskWord;
+use super::scope::{Scope, Truth};
+
+/// Every disk that the words of a row find.
+pub(super) fn disks(scope: &Scope<'_>, words: &[DiskWord]) -> Vec<Disk> {
+    let mut disks = Vec::new();
+    for word in words {
+        let doubt = match scope.holds(&word.when) {
+            Truth::No => continue,
+            Truth::Yes(_) => None,
+            Truth::Unknown { why, span } => Some(Fact::unknown(why, span)),
+        };
+        let found = match &word.at {
+            Some(path) => scope.find(path).into_iter().map(|part| scope.at(part)).collect(),
+            None => vec![scope.clone()],
+        };
+        if found.is_empty() && word.always {
+            disks.push(Disk { gib: not_said(scope), kind: Fact::Absent, count: Fact::Absent });
+        }
+        for scope in found {
+            let number = |spec| as_number(scope.fact(spec, Wanted::NUMBER));
+            let gib = match doubt.clone().unwrap_or_else(|| number(&word.gib)) {
+                // Without a size there is none, unless every machine has one.
+                Fact::Absent if word.always => not_said(&scope),
+                Fact::Absent => continue,
+                said => said,
+            };
+            let count = number(&word.count);
+            if !count.is_absent() || word.count.0.is_empty() {
+                disks.push(Disk { gib, kind: scope.fact(&word.kind, Wanted::TEXT), count });
+            }
+        }
+    }
+    disks
+}
+
+fn not_said(scope: &Scope<'_>) -> Fact<Value> {
+    Fact::unknown("the image or the provider sets it", scope.span())
+}
+
+fn as_number(fact: Fact<Value>) -> Fact<Value> {
+    match fact {
+        Fact::Known(known) => match known.value.clone().conform(Type::Number) {
+            Some(value) => Fact::Known(Known { value, ..known }),
+            None => Fact::unknown("it is no number", known.span),
+        },
+        other => other,
+    }
+}
+
+/// All of them together; unknown where the size or number of one is.
+pub(super) fn total_gib(disks: &[Disk]) -> Fact<Value> {
+    let mut total: Option<(f64, Origin)> = None;
+    let mut span = None;
+    for disk in disks {
+        for fact in [&disk.gib, &disk.count] {
+            if let Fact::Unknown(unknown) = fact {
+                return Fact::unknown(unknown.why.clone(), unknown.span);
+            }
+        }
+        let number = |fact: &Fact<Value>| fact.value().and_then(Value::as_number);
+        let gib = number(&disk.gib).unwrap_or_default() * number(&disk.count).unwrap_or(1.0);
+        let origin = disk.gib.origin().cloned().unwrap_or(Origin::Written);
+        span = span.or(disk.gib.span());
+        total = Some(match total {
+            Some((sum, before)) => (sum + gib, before.weakest(origin)),
+            None => (gib, origin),
+        });
+    }
+    match (total, span) {
+        (Some((gib, origin)), Some(span)) => Fact::known(Value::Number(gib), span, origin),
+        _ => Fact::Absent,
+    }
+}

@@ -1,0 +1,335 @@
+//! What goes wrong between a price vendor and here, for every vendor; and that nothing of it is believed or left behind.
+
+use std::fs;
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Condvar, Mutex};
+use std::time::Duration;
+
+use gpulint::http::Kind;
+use gpulint::refresh::{Update, Vendor};
+
+use crate::forge::server::{Answer, Received, Server};
+use crate::refresh::{KEY, KNOWN, answered, catalog_of, empty_directory, good, program, refreshed_over, row, usd};
+
+/// Bytes in the form of gzip, not made smaller.
+fn gzip(bytes: &[u8]) -> Vec<u8> {
+    let mut zipped = vec![0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255];
+    let mut blocks = bytes.chunks(0xffff).peekable();
+    while let Some(block) = blocks.next() {
+        let length = block.len() as u16;
+        zipped.push(u8::from(blocks.peek().is_none()));
+        zipped.extend(length.to_le_bytes());
+        zipped.extend((!length).to_le_bytes());
+        zipped.extend(block);
+    }
+    let mut check = u32::MAX;
+    for byte in bytes {
+        check ^= u32::from(*byte);
+        for _ in 0..8 {
+            check = if check & 1 == 1 { (check >> 1) ^ 0xedb8_8320 } else { check >> 1 };
+        }
+    }
+    zipped.extend((!check).to_le_bytes());
+    zipped.extend((bytes.len() as u32).to_le_bytes());
+    zipped
+}
+
+#[test]
+fn compressed_answers_are_read() {
+    for vendor in Vendor::ALL {
+        let zipped = |asked: &Received| {
+            let plain = good(asked);
+            Answer { body: gzip(&plain.body), ..plain }.with("content-encoding", "gzip")
+        };
+        let expected = answered(vendor, good).unwrap();
+        assert_eq!(answered(vendor, zipped), Ok(expected), "{}", vendor.name());
+    }
+}
+
+#[test]
+fn a_compressed_answer_that_breaks_off_is_not_believed() {
+    for vendor in Vendor::ALL {
+        let cut = |asked: &Received| {
+            let zipped = gzip(&good(asked).body);
+            Answer::new(200, &zipped[..zipped.len() / 2]).with("content-encoding", "gzip")
+        };
+        assert!(answered(vendor, cut).is_err(), "{}", vendor.name());
+    }
+}
+
+#[test]
+fn a_hung_connection_is_given_up() {
+    std::thread::scope(|scope| {
+        for vendor in Vendor::ALL {
+            scope.spawn(move || {
+                // Nothing is answered until the client has gone.
+                let gone = Arc::new((Mutex::new(false), Condvar::new()));
+                let waits = gone.clone();
+                let hung = move |_: &Received| {
+                    let (gone, rings) = &*waits;
+                    let is_gone = gone.lock().unwrap();
+                    drop(rings.wait_timeout_while(is_gone, Duration::from_secs(60), |is_gone| !*is_gone));
+                    Answer::hang_up()
+                };
+                let error = answered(vendor, hung).unwrap_err();
+                *gone.0.lock().unwrap() = true;
+                gone.1.notify_all();
+                assert_eq!(error.kind, Kind::Interrupted, "{}", vendor.name());
+                assert!(error.message.contains("did not answer in time"), "{}: {}", vendor.name(), error.message);
+            });
+        }
+    });
+}
+
+/// The known prices times a factor.
+fn known_times(factor: f64) -> String {
+    let mut table = String::new();
+    for (at, line) in KNOWN.lines().enumerate() {
+        let mut cells: Vec<String> = line.split(',').map(str::to_owned).collect();
+        if at > 0 {
+            cells[7] = format!("{:.6}", cells[7].parse::<f64>().unwrap() * factor);
+        }
+        table.push_str(&format!("{}\n", cells.join(",")));
+    }
+    table
+}
+
+#[test]
+fn a_price_that_changed_by_more_than_three_times_is_not_believed() {
+    for vendor in Vendor::ALL {
+        for factor in [0.2, 5.0] {
+            let known = catalog_of(&known_times(factor));
+            let server = Server::start(good);
+            let update = refreshed_over(&known, vendor, "", &server, false).unwrap();
+            let wild = update.rejected.iter().filter(|it| it.why.starts_with("on demand went from $")).count();
+            let listed = KNOWN.lines().filter(|line| line.starts_with(&format!("{},", vendor.name()))).count();
+            assert_eq!(wild, listed, "{} {factor}: {:#?}", vendor.name(), update.rejected);
+            let accepted = refreshed_over(&known, vendor, "", &server, true).unwrap();
+            assert_eq!(accepted.arrived, update.arrived + listed, "{} {factor}", vendor.name());
+        }
+    }
+}
+
+#[test]
+fn a_list_that_lost_half_of_its_machines_is_refused_as_a_whole() {
+    for vendor in Vendor::ALL {
+        let mut known = KNOWN.to_owned();
+        let first = KNOWN.lines().find(|line| line.starts_with(&format!("{},", vendor.name()))).unwrap();
+        let cells: Vec<&str> = first.split(',').collect();
+        for at in 0..20 {
+            known.push_str(&first.replacen(cells[1], &format!("lost-{at}"), 1));
+            known.push('\n');
+        }
+        let server = Server::start(good);
+        let error = refreshed_over(&catalog_of(&known), vendor, "", &server, false).unwrap_err();
+        assert_eq!(error.kind, Kind::Malformed, "{}", vendor.name());
+        assert!(error.message.ends_with("are known: nothing was taken over"), "{}", error.message);
+    }
+}
+
+/// Answers as always, with one text of one answer replaced.
+fn with(
+    path: &'static str,
+    before: &'static str,
+    after: &'static str,
+) -> impl FnMut(&Received) -> Answer + Send + 'static {
+    move |asked| {
+        let answer = good(asked);
+        if !asked.path.contains(path) {
+            return answer;
+        }
+        let text = String::from_utf8(answer.body).unwrap();
+        Answer { body: text.replace(before, after).into_bytes(), ..answer }
+    }
+}
+
+fn refused<'u>(update: &'u Update, machine: &str) -> &'u str {
+    let found = update.rejected.iter().find(|it| it.machine == machine);
+    found.map_or_else(|| panic!("{machine} was believed: {update:#?}"), |it| it.why.as_str())
+}
+
+#[test]
+fn spot_above_on_demand_is_not_believed() {
+    let cases = [
+        (Vendor::Aws, "spot.js", r#""USD":"0.4125""#, r#""USD":"1.4125""#, "g5.xlarge", "spot costs $1.4125"),
+        (Vendor::Azure, "prices", "0.67877", "3.67877", "Standard_NC24ads_A100_v4", "spot costs $3.6788"),
+        (
+            Vendor::Runpod,
+            "graphql",
+            r#""secureSpotPrice": 1.75"#,
+            r#""secureSpotPrice": 4.75"#,
+            "secure/H100-80GB",
+            "spot costs $4.7500, more than $3.9900 on demand",
+        ),
+    ];
+    for (vendor, path, before, after, machine, why) in cases {
+        let update = answered(vendor, with(path, before, after)).unwrap();
+        let told = refused(&update, machine);
+        assert!(told.starts_with(why), "{}: {told}", vendor.name());
+        assert!(update.rows.iter().all(|row| row.machine != machine), "{}", vendor.name());
+    }
+    // A bid above the price of the same offer says nothing: the other bids hold.
+    let vast = answered(Vendor::Vast, with("bundles", r#""min_bid": 1.1"#, r#""min_bid": 11"#)).unwrap();
+    assert_eq!((usd(row(&vast, "H100-80GB").on_demand), usd(row(&vast, "H100-80GB").spot)), (1.89, 0.8));
+}
+
+#[test]
+fn another_currency_or_unit_is_not_believed() {
+    for (vendor, path, before, after, told) in [
+        (Vendor::Aws, "index.csv", "\"USD\"", "\"CNY\"", "priced in CNY for Hrs"),
+        (Vendor::Aws, "index.csv", "\"Hrs\"", "\"Days\"", "priced in USD for Days"),
+        (Vendor::Azure, "prices", r#""unitOfMeasure": "1 Hour""#, r#""unitOfMeasure": "1 Month""#, "for 1 Month"),
+        (Vendor::Gcp, "skus", r#""currencyCode": "USD""#, r#""currencyCode": "EUR""#, "priced in EUR for h"),
+        (Vendor::Gcp, "skus", r#""usageUnit": "h""#, r#""usageUnit": "mo""#, "priced in USD for mo"),
+    ] {
+        match answered(vendor, with(path, before, after)) {
+            // All rows are of that kind: the list as a whole is refused.
+            Err(error) => assert_eq!(error.kind, Kind::Malformed, "{}: {}", vendor.name(), error.message),
+            Ok(update) => {
+                assert!(update.rejected.iter().any(|it| it.why.contains(told)), "{told}: {:#?}", update.rejected);
+                assert!(update.rows.iter().all(|row| row.on_demand.is_none()), "{told}: {:#?}", update.rows);
+            }
+        }
+    }
+}
+
+#[test]
+fn decoys_stand_in_the_answers_and_change_nothing() {
+    // Each fixture holds meters of the same machines that are something else. Their prices must not matter at all.
+    for (vendor, path, decoys) in [
+        (Vendor::Azure, "prices", &["Windows", "Low Priority", "DevTestConsumption"][..]),
+        (Vendor::Gcp, "skus", &["Commitment", "Reserved", "DWS"][..]),
+        (Vendor::Aws, "index.csv", &["WINDECOY", "UNUSED", "BLOCK", "DEDICATED"][..]),
+    ] {
+        let seen = Arc::new(Mutex::new(String::new()));
+        let kept = seen.clone();
+        let update = answered(vendor, move |asked| {
+            let answer = good(asked);
+            if asked.path.contains(path) {
+                kept.lock().unwrap().push_str(&String::from_utf8_lossy(&answer.body));
+            }
+            answer
+        });
+        assert!(update.is_ok());
+        let text = seen.lock().unwrap().clone();
+        let missing: Vec<_> = decoys.iter().filter(|decoy| !text.contains(**decoy)).collect();
+        assert!(missing.is_empty(), "{}: the fixture has no {missing:?}", vendor.name());
+    }
+}
+
+#[test]
+fn keys_stand_in_nothing_that_the_verb_writes() {
+    let place = empty_directory("keys");
+    let repeats = |asked: &Received| {
+        let sent: Vec<String> = asked.headers.iter().map(|(_, value)| value.clone()).collect();
+        Answer::new(401, format!("{{\"error\": \"no access with {} {KEY}\"}}", sent.join(" ")))
+    };
+    let server = Server::start(repeats);
+    let (out, err, code) = program(&place, &["catalog", "update", "lambda", "--mirror", &server.url()]);
+    assert_eq!(code, 2);
+    assert!(!server.received().is_empty() && err.contains("401"), "{err}");
+    assert!(!out.contains(KEY) && !err.contains(KEY), "{out}{err}");
+    fs::remove_dir_all(place).unwrap();
+}
+
+#[test]
+fn an_update_that_is_killed_leaves_whole_files_only() {
+    let place = empty_directory("killed");
+    // What an update that was killed while it wrote has left: it is no file of the cache.
+    fs::create_dir_all(place.join("cache/prices")).unwrap();
+    fs::write(place.join("cache/prices/.vast.csv.1"), "machine,region,accel").unwrap();
+    let asked_second = Arc::new((AtomicBool::new(false), Mutex::new(()), Condvar::new()));
+    let rings = asked_second.clone();
+    let server = Server::start(move |asked| {
+        if asked.path == "/graphql" {
+            let (is_asked, lock, bell) = &*rings;
+            is_asked.store(true, Ordering::SeqCst);
+            drop(lock.lock());
+            bell.notify_all();
+            std::thread::sleep(Duration::from_secs(60));
+        }
+        lambda_list()
+    });
+    let mut child = Command::new(env!("CARGO_BIN_EXE_gpulint"))
+        .args(["catalog", "update", "lambda", "runpod", "--mirror", &server.url()])
+        .current_dir(&place)
+        .env("GPULINT_CACHE_DIR", place.join("cache"))
+        .env("LAMBDA_API_KEY", KEY)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let (is_asked, lock, bell) = &*asked_second;
+    let guard = lock.lock().unwrap();
+    let waits = |_: &mut ()| !is_asked.load(Ordering::SeqCst);
+    let (_guard, result) = bell.wait_timeout_while(guard, Duration::from_secs(60), waits).unwrap();
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(!result.timed_out(), "the second provider was never asked");
+    let mut names: Vec<String> = fs::read_dir(place.join("cache/prices"))
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    names.sort();
+    assert_eq!(names, [".vast.csv.1", "lambda.csv"]);
+    let (out, err, code) = program(&place, &["catalog", "verify", "--prices", "cached"]);
+    assert_eq!((err.as_str(), code), ("", 0), "{out}");
+    fs::remove_dir_all(place).unwrap();
+}
+
+/// Every machine of the embedded list, at the price that it has there.
+fn lambda_list() -> Answer {
+    let catalog = gpulint::catalog::Catalog::embedded();
+    let machines = catalog.machines().filter(|it| it.provider == "lambda");
+    let types: serde_json::Map<_, _> = machines
+        .filter_map(|machine| {
+            let cents = (catalog.quote(&machine, "*")?.on_demand?.usd() * 100.0).round() as i64;
+            let specs = serde_json::json!({ "vcpus": 26, "memory_gib": 225, "gpus": machine.count });
+            let kind = serde_json::json!({ "name": machine.name, "price_cents_per_hour": cents, "specs": specs });
+            Some((machine.name.to_string(), serde_json::json!({ "instance_type": kind })))
+        })
+        .collect();
+    Answer::json(200, &serde_json::json!({ "data": types }))
+}
+
+#[test]
+fn linting_is_the_same_without_a_network() {
+    let cut = |arguments: &[&str]| Command::new("unshare").args(["-rn"]).args(arguments).output();
+    if !cut(&["true"]).is_ok_and(|output| output.status.success()) {
+        // Written past the capture of the test harness: nobody may take this for a test that ran.
+        let said = "\nSKIPPED linting_is_the_same_without_a_network: `unshare -rn` is not allowed here\n";
+        std::io::stderr().write_all(said.as_bytes()).unwrap();
+        return;
+    }
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let gpulint = env!("CARGO_BIN_EXE_gpulint");
+    let mut bytes = 0;
+    for entry in fs::read_dir(root.join("examples")).unwrap() {
+        let example = entry.unwrap().path();
+        if !example.is_dir() {
+            continue;
+        }
+        let verbs: [&[&str]; 5] = [
+            &["check", "--format", "json"],
+            &["check", "--format", "sarif"],
+            &["check", "--format", "text"],
+            &["cost", "--format", "json"],
+            &["inspect", "--format", "json"],
+        ];
+        for verb in verbs {
+            let arguments = [verb, &["--prices", "embedded", "--today", "2026-11-21"]].concat();
+            let connected = Command::new(gpulint).args(&arguments).current_dir(&example).output().unwrap();
+            let mut alone = Command::new("unshare");
+            let alone = alone.args(["-rn", gpulint]).args(&arguments).current_dir(&example).output().unwrap();
+            assert!(!connected.stdout.is_empty(), "{arguments:?} says nothing");
+            assert!(connected.stdout == alone.stdout, "{}: {arguments:?} differs", example.display());
+            assert!(connected.stderr == alone.stderr, "{}: {arguments:?} differs in its errors", example.display());
+            assert_eq!(connected.status.code(), alone.status.code());
+            bytes += connected.stdout.len();
+        }
+    }
+    assert!(bytes > 10_000, "the examples say only {bytes} bytes");
+}

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use super::{Asking, kinds, unknown_price};
 use crate::catalog::{Money, Quote};
-use crate::fit::{self, Choice, Place, Verdict};
-use crate::inventory::{self, Fact, FrontEnd, Inventory, Key, Resource, Role};
+use crate::fit::{self, Assessment, Choice, Place, Verdict};
+use crate::inventory::{self, Fact, FrontEnd, Inventory, Key, Known, Resource, Role};
 use crate::pricing;
 use crate::rules::cel::{About, Ask, Budget, Fault, Handle, Map, Unknown, Value};
 use crate::source::Span;
@@ -91,9 +91,14 @@ fn fits(asking: &Asking<'_>, model: &str, accelerator: &str, count: f64) -> Valu
         .zip(bill.items.first())
         .map(|(resource, item)| fit::assess(resource, item, world.catalog, asking.market));
     match assessed {
-        Some(Fact::Known(known)) => Value::Flag(known.value.verdict != Verdict::DoesNotFit),
+        Some(Fact::Known(Known { value: Assessment { placed: Fact::Known(placed), .. }, .. })) => {
+            Value::Flag(placed.value.verdict != Verdict::DoesNotFit)
+        }
+        Some(Fact::Known(Known { value: Assessment { placed: Fact::Unknown(unknown), .. }, .. })) => {
+            unknown_because(unknown.why)
+        }
         Some(Fact::Unknown(unknown)) => unknown_because(unknown.why),
-        Some(Fact::Absent) | None => unknown_because(format!("it is not known whether {model} fits").into()),
+        _ => unknown_because(format!("it is not known whether {model} fits").into()),
     }
 }
 

@@ -15,7 +15,7 @@ pub(super) struct Template {
 #[derive(Debug)]
 enum Part {
     Text(String),
-    Value(Program, Format),
+    Value(Box<Program>, Format),
 }
 
 /// How a value is written.
@@ -83,7 +83,7 @@ impl Template {
     /// What is computed in it.
     pub(super) fn programs(&self) -> impl Iterator<Item = &Program> {
         self.parts.iter().filter_map(|part| match part {
-            Part::Value(program, _) => Some(program),
+            Part::Value(program, _) => Some(&**program),
             Part::Text(_) => None,
         })
     }
@@ -183,7 +183,7 @@ fn placeholder(text: &str, inner: Range<usize>, scope: &Scope<'_>) -> Result<Par
     {
         return Err(Problem::new(at, format!("a {} cannot be shown", program.result)));
     }
-    Ok(Part::Value(program.into_number(), format))
+    Ok(Part::Value(Box::new(program.into_number()), format))
 }
 
 /// The last `|` that is no `||` and not in quotes.

@@ -51,11 +51,9 @@ fn dns(text: &str, longest: usize, dots: bool, letter_first: bool) -> Option<&'s
         return Some("it is too long");
     }
     let part = |part: &str| {
-        !part.is_empty()
-            && part.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-')
-            && !part.starts_with('-')
-            && !part.ends_with('-')
-            && !(letter_first && part.starts_with(|c: char| c.is_ascii_digit()))
+        let starts_wrongly = letter_first && part.starts_with(|c: char| c.is_ascii_digit());
+        let plain = part.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-');
+        plain && !part.is_empty() && !part.starts_with('-') && !part.ends_with('-') && !starts_wrongly
     };
     let valid = if dots { text.split('.').all(part) } else { part(text) };
     (!valid).then_some("it must consist of small letters, digits and dashes, and start and end with one of the former")

@@ -40,7 +40,7 @@ pub struct Diagnostic {
 
 impl Diagnostic {
     pub fn new(level: Level, message: impl Into<String>, span: Option<Span>) -> Self {
-        Diagnostic { level, message: message.into(), span, notes: Vec::new(), help: None, unreadable: false }
+        Diagnostic { level, message: shortened(message.into()), span, notes: Vec::new(), help: None, unreadable: false }
     }
 
     /// Text that the tool it is written for would refuse.
@@ -67,6 +67,17 @@ impl Diagnostic {
         self.notes.push((span, note.into()));
         self
     }
+}
+
+/// A message as far as a reader follows it: it may hold a name, and a hostile text may make a name of a megabyte.
+pub fn shortened(mut message: String) -> String {
+    const LONGEST_BYTES: usize = 400;
+    if message.len() > LONGEST_BYTES {
+        let end = (0..=LONGEST_BYTES).rev().find(|end| message.is_char_boundary(*end)).unwrap_or(0);
+        message.truncate(end);
+        message.push('…');
+    }
+    message
 }
 
 /// The known name that was probably meant, if one is close: for "did you mean" in every room.
@@ -105,6 +116,12 @@ fn distance(a: &str, b: &str) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn long_messages_are_cut_between_letters() {
+        assert_eq!(shortened("é".repeat(200)), "é".repeat(200));
+        assert_eq!(shortened("xé".repeat(200)), format!("{}x…", "xé".repeat(133)));
+    }
 
     #[test]
     fn a_misspelt_name_finds_the_one_that_was_meant() {

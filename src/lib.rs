@@ -54,6 +54,8 @@ pub struct Analysis {
     pub blocks: Vec<terraform::Block>,
     /// The directories that were read as Terraform roots.
     pub roots: Vec<terraform::Root>,
+    /// The plans and states among the files.
+    pub plans: Vec<String>,
     pub bill: Bill,
     /// Comments that may speak to gpulint.
     pub comments: Vec<Span>,
@@ -69,11 +71,12 @@ pub struct Analysis {
 
 /// Reads the files at `paths` and concludes everything that follows from them. A pure function of text and settings.
 pub fn analyze(sources: &Sources, paths: &[String], settings: &Settings) -> Analysis {
-    let Reading { mut inventory, blocks, roots, comments } = read(sources, paths, settings);
+    let Reading { mut inventory, blocks, roots, plans, comments } = read(sources, paths, settings);
     for resource in &mut inventory.resources {
         inventory::programs::declare(resource, &settings.declaring_labels);
     }
     let left_out = pricing::complete(&mut inventory, &settings.catalog, &settings.pricing);
+    inventory::look_round(&mut inventory, sources, paths);
     let bill = pricing::bill(&inventory, &settings.catalog, &settings.pricing);
     let fits = fit::assess_all(&inventory, &bill, &settings.catalog, &settings.pricing);
     let world = World {
@@ -95,6 +98,7 @@ pub fn analyze(sources: &Sources, paths: &[String], settings: &Settings) -> Anal
         inventory,
         blocks,
         roots,
+        plans,
         comments,
         bill,
         fits,
@@ -174,6 +178,7 @@ struct Reading {
     inventory: Inventory,
     blocks: Vec<terraform::Block>,
     roots: Vec<terraform::Root>,
+    plans: Vec<String>,
     comments: Vec<Span>,
 }
 
@@ -181,11 +186,12 @@ struct Reading {
 fn read(sources: &Sources, paths: &[String], settings: &Settings) -> Reading {
     let mut wanted = settings.rules.raw();
     wanted.add(&settings.raw);
-    let terraform::Reading { mut inventory, embedded, blocks, roots, mut comments } =
+    let terraform::Reading { mut inventory, embedded, blocks, roots, plans, mut comments } =
         terraform::read(sources, paths, &terraform::Options { raw: wanted.blocks, ..settings.terraform.clone() });
+    let others: Vec<String> = paths.iter().filter(|path| plans.binary_search(path).is_err()).cloned().collect();
     let embedded: Vec<(FileId, String)> = embedded.into_iter().map(|it| (it.file, it.address)).collect();
     let options = kubernetes::Options { objects: wanted.objects, ..settings.kubernetes.clone() };
-    let kubernetes = kubernetes::read(sources, paths, &embedded, &options);
+    let kubernetes = kubernetes::read(sources, &others, &embedded, &options);
     comments.extend(kubernetes.comments);
     let kubernetes = kubernetes.inventory;
     inventory.objects.extend(kubernetes.objects);
@@ -194,5 +200,5 @@ fn read(sources: &Sources, paths: &[String], settings: &Settings) -> Reading {
     inventory.skipped.extend(kubernetes.skipped);
     inventory.skipped.sort();
     inventory.skipped.dedup();
-    Reading { inventory, blocks, roots, comments }
+    Reading { inventory, blocks, roots, plans, comments }
 }

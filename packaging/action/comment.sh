@@ -2,8 +2,10 @@
 # Keeps the comment up to date. A comment that cannot be written is a warning: the report is in the summary of the job too.
 set -euo pipefail
 
-arguments=(--body "$GPULINT_BODY" "--tag=$GPULINT_TAG" "--mode=$GPULINT_MODE")
-[ "$GPULINT_QUIET" != true ] || arguments+=(--only-if-present)
+arguments=(--report "$GPULINT_REPORT" "--tag=$GPULINT_TAG" "--mode=$GPULINT_MODE")
+if [ "$GPULINT_REVIEW" = true ]; then
+  arguments+=(--review "--directory=$(git rev-parse --show-prefix 2>/dev/null || true)")
+fi
 
 # The scan wrote the summary already.
 unset GITHUB_STEP_SUMMARY

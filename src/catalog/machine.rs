@@ -142,6 +142,19 @@ impl Catalog {
         self.machines_of(&self.block).chain(refreshed).chain(own)
     }
 
+    /// Machines that no row lists, as their price is that of their parts: hosts of TPUs, and N1 with what can be attached.
+    pub(super) fn put_together(&self) -> Vec<Machine<'_>> {
+        let hosts = self.block.table("gcp_tpu_machines").rows().map(|mut row| row.text());
+        let mut found: Vec<Machine<'_>> = hosts.filter_map(|name| self.tpu_machine(name)).collect();
+        for (accelerator, _, most, _) in self.guests() {
+            let counts = [1.0, 2.0, 4.0, 8.0].into_iter().filter(|count| *count <= most);
+            // Four CPUs for each is what is usual.
+            let equip = |count: f64| self.equipped(&format!("n1-standard-{}", count * 4.0), accelerator, count).ok();
+            found.extend(counts.filter_map(equip));
+        }
+        found
+    }
+
     fn machines_of<'c>(&'c self, block: &'c Block) -> impl Iterator<Item = Machine<'c>> {
         let mut before = ("", "");
         block.table("prices").rows().filter_map(move |row| {

@@ -30,7 +30,14 @@ impl Catalog {
             });
             accelerator && count && provider && memory && self.retired(machine).is_none()
         };
-        self.machines().filter(fits).filter_map(|machine| self.in_region(machine, search.region)).collect()
+        let mut machines: Vec<Machine<'_>> = self.machines().collect();
+        machines.extend(self.put_together());
+        machines.retain(fits);
+        machines.sort_by(|one, two| {
+            let key = |it: &Machine<'_>| (it.provider.to_ascii_lowercase(), it.name.to_ascii_lowercase());
+            key(one).cmp(&key(two)).then(one.count.total_cmp(&two.count))
+        });
+        machines.into_iter().filter_map(|machine| self.in_region(machine, search.region)).collect()
     }
 
     /// The accelerators that a name stands for: `A100-80GB` is one, `A100` all with this chip.
@@ -76,6 +83,15 @@ mod tests {
         assert_eq!(found, ["p5.48xlarge", "a3-highgpu-8g", "a3-megagpu-8g"]);
         let large = Search { memory_gib: Some(141.0), ..Search::default() };
         assert!(catalog.search(&large).iter().all(|it| it.machine.accelerator != "H100-80GB"));
+        // Put together: 4 x 0.03 + 15 x 0.004 + 0.35, and four chips at 1.20
+        let gcp = ["gcp".to_owned()];
+        let one = |accelerator| {
+            let search = Search { accelerator: Some(accelerator), providers: &gcp, ..Search::default() };
+            let found = catalog.search(&search).into_iter();
+            found.map(|it| (it.machine.name.to_string(), it.quote.on_demand.unwrap().usd())).collect::<Vec<_>>()
+        };
+        assert!(one("T4").contains(&("n1-standard-4".to_owned(), 0.53)), "{:?}", one("T4"));
+        assert!(one("TPU-v5e").contains(&("ct5lp-hightpu-4t".to_owned(), 4.8)), "{:?}", one("TPU-v5e"));
         let retired = Search { accelerator: Some("V100"), providers: &["azure".to_owned()], ..Search::default() };
         assert!(catalog.search(&retired).is_empty());
     }

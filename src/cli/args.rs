@@ -3,7 +3,7 @@ use std::path::PathBuf;
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 
 use crate::diagnostic::Level;
-use crate::report::Format;
+use crate::report::{Format, Head};
 use crate::rules::{Confidence, Profile};
 use crate::source::Date;
 
@@ -337,7 +337,7 @@ pub(super) struct Diff {
     pub(super) base: String,
     /// Address of this directory at the commit under review, for links: https://github.com/OWNER/NAME/blob/SHA
     #[arg(long, value_name = "URL", value_parser = files_url)]
-    pub(super) files_url: Option<String>,
+    pub(super) files_url: Option<Head>,
     #[command(flatten)]
     pub(super) input: Input,
     #[command(flatten)]
@@ -378,12 +378,15 @@ pub(super) struct Input {
     /// The value of a Terraform variable: NAME=VALUE
     #[arg(long = "var", value_name = "NAME=VALUE", value_parser = assignment)]
     pub(super) variables: Vec<(String, String)>,
-    /// A file of Terraform variables
+    /// A file of Terraform variables; a pattern in quotes, as in 'env/*.tfvars', is one run with each of its files
     #[arg(long = "var-file", value_name = "FILE")]
     pub(super) variable_files: Vec<PathBuf>,
     /// The Terraform workspace
     #[arg(long, value_name = "NAME")]
     pub(super) workspace: Option<String>,
+    /// Where downloaded Terraform modules lie: a `.terraform/modules`, or directories named like the calls
+    #[arg(long = "modules-dir", value_name = "DIRECTORY")]
+    pub(super) modules_directory: Option<PathBuf>,
     /// The day to judge dates by, for repeatable runs [default: today]
     #[arg(long, value_name = "YYYY-MM-DD")]
     pub(super) today: Option<Date>,
@@ -525,13 +528,8 @@ fn assignment(text: &str) -> Result<(String, String), String> {
     }
 }
 
-/// Nothing that could end a link in Markdown; without a slash at the end.
-fn files_url(text: &str) -> Result<String, String> {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-._~/%:@+=,".contains(c);
-    if !(text.starts_with("https://") || text.starts_with("http://")) || !text.chars().all(plain) {
-        return Err("expected https://HOST/PATH without spaces, brackets and quotes".to_owned());
-    }
-    Ok(text.trim_end_matches('/').to_owned())
+fn files_url(text: &str) -> Result<Head, String> {
+    Head::new(text).ok_or_else(|| "expected https://HOST/PATH without spaces, brackets and quotes".to_owned())
 }
 
 /// `14d`, or `14`

@@ -33,7 +33,10 @@ pub(super) fn directory(environment: Environment) -> Option<PathBuf> {
 pub(super) fn read(directory: &Path) -> Result<Vec<(String, String)>, Failure> {
     let entries = match fs::read_dir(directory) {
         Ok(entries) => entries,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        // Where there can be no directory, there is none.
+        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+            return Ok(Vec::new());
+        }
         Err(error) => return Err(unreadable(directory, &error)),
     };
     let mut files = Vec::new();

@@ -7,21 +7,37 @@ use serde_json::Value;
 
 use super::ci::{self, Environment, Surroundings};
 use super::network::{self, SystemClock};
-use super::{Failure, Outcome, output};
-use crate::forge::{self, Host, Mode, Tag, Target, Wire};
+use super::{Failure, Outcome, output, secrets};
+use crate::forge::{self, Host, LineNote, Mode, Reviewed, Tag, Target, Wire};
 use crate::http::{Credential, Secret, Settings};
+use crate::report::{self, Note, Room, Saved};
+use crate::rules::Rules;
+use crate::source::normalize;
 
 /// Longer than any host takes; whatever is longer was not meant as a comment.
 const LONGEST_BODY_BYTES: u64 = 4 << 20;
+
+/// A report of tens of thousands of resources is as long.
+const LONGEST_REPORT_BYTES: u64 = 256 << 20;
 
 #[derive(Debug, Args)]
 pub(super) struct Comment {
     /// The code host: github, gitlab, bitbucket, azure or gitea
     #[arg(value_parser = host)]
     host: Host,
-    /// The report as Markdown; `-` for standard input
+    /// What `gpulint diff --format json` or `check --format json` wrote: the comment is made for this host; `-` for standard
+    /// input
+    #[arg(long, value_name = "FILE", required_unless_present = "body", conflicts_with = "body")]
+    report: Option<PathBuf>,
+    /// The comment itself, as Markdown; `-` for standard input
     #[arg(long, value_name = "FILE")]
-    body: PathBuf,
+    body: Option<PathBuf>,
+    /// Put notes with a button on changed lines for which a finding knows what to write
+    #[arg(long, requires = "report")]
+    review: bool,
+    /// Where the paths of the report start, from the root of the repository
+    #[arg(long, value_name = "DIR", requires = "report", default_value = "", hide_default_value = true)]
+    directory: String,
     /// The repository: owner/name, project/repository on Azure [default: the one of this build]
     #[arg(long, value_name = "NAME")]
     repo: Option<String>,
@@ -67,24 +83,100 @@ fn mode(name: &str) -> Result<Mode, String> {
 
 pub(super) fn run(arguments: &Comment) -> Result<Outcome, Failure> {
     let environment: Environment = &ci::of_process;
-    let body = body(&arguments.body)?;
+    let Told { body, is_quiet, notes } = told(arguments)?;
     let found = ci::surroundings(arguments.host, environment, event(environment).as_ref());
-    let comment = forge::Comment {
+    let mut comment = forge::Comment {
         body,
         tag: arguments.tag.clone(),
         mode: arguments.mode,
-        only_if_present: arguments.only_if_present,
+        only_if_present: arguments.only_if_present || is_quiet,
     };
     let settings = Settings { allow_plain_http: arguments.allow_plain_http, ..network::settings(environment) };
     let wire = Wire { settings, clock: &SystemClock };
-    let outcome = match target(arguments, found, &wire)? {
-        Addressee::Known(target) if arguments.dry_run => return preview(&target, &comment),
-        Addressee::Known(target) => forge::upsert(&target, &comment, &wire).map_err(failed)?,
-        Addressee::Unreachable { reason } => forge::Outcome::JobSummary { reason },
+    let addressee = target(arguments, found, &wire)?;
+    if let Addressee::Known(target) = &addressee {
+        comment.body = secrets::hidden(comment.body, &target.credential);
+    }
+    let outcome = match &addressee {
+        Addressee::Known(target) if arguments.dry_run => return preview(target, &comment),
+        Addressee::Known(target) => forge::upsert(target, &comment, &wire).map_err(failed)?,
+        Addressee::Unreachable { reason } => forge::Outcome::JobSummary { reason: reason.clone() },
     };
     let summary = arguments.summary.clone().or_else(|| environment("GITHUB_STEP_SUMMARY").map(PathBuf::from));
     tell(&outcome, &comment.body, summary.as_deref())?;
+    if let Addressee::Known(target) = &addressee
+        && arguments.review
+        && !matches!(outcome, forge::Outcome::JobSummary { .. } | forge::Outcome::Superseded { .. })
+    {
+        let notes: Vec<LineNote> = notes.into_iter().map(|it| line_note(it, arguments, &target.credential)).collect();
+        tell_review(&forge::review(target, &arguments.tag, &notes, &wire).map_err(failed)?);
+    }
     Ok(Outcome::Passed)
+}
+
+/// What there is to tell, in the form that the host takes.
+struct Told {
+    body: String,
+    /// There is nothing that would be worth a first comment.
+    is_quiet: bool,
+    notes: Vec<Note>,
+}
+
+fn told(arguments: &Comment) -> Result<Told, Failure> {
+    let Some(file) = &arguments.report else {
+        let file = arguments.body.as_deref().unwrap_or(Path::new("-"));
+        return Ok(Told { body: text(file, LONGEST_BODY_BYTES)?, is_quiet: false, notes: Vec::new() });
+    };
+    let text = text(file, LONGEST_REPORT_BYTES)?;
+    let saved = report::saved(&text)
+        .map_err(|why| Failure::new(format!("the report `{}` cannot be used: {why}", file.display())))?;
+    let room = Room::of(arguments.host.longest_body(), arguments.host.has_folds());
+    let rules = Rules::default();
+    Ok(match saved {
+        Saved::Check(state) => {
+            let body = report::comment(&state.report(&rules), room);
+            Told { body, is_quiet: false, notes: Vec::new() }
+        }
+        Saved::Difference(compared) => {
+            let difference = compared.difference(&rules);
+            Told {
+                body: report::comment_on_change(&difference, room),
+                is_quiet: difference.is_quiet(),
+                notes: report::notes(&difference),
+            }
+        }
+    })
+}
+
+fn line_note(note: Note, arguments: &Comment, credential: &Credential) -> LineNote {
+    let Note { suggestion, body, key } = note;
+    let line = |line: usize| u32::try_from(line).unwrap_or(u32::MAX);
+    let path = format!("{}/{}", arguments.directory, suggestion.path);
+    LineNote {
+        path: normalize(&path).unwrap_or(suggestion.path),
+        first_line: line(suggestion.first_line),
+        last_line: line(suggestion.last_line),
+        body: secrets::hidden(body, credential),
+        replacement: Some(suggestion.replacement),
+        key,
+    }
+}
+
+fn tell_review(reviewed: &Reviewed) {
+    let mut parts = vec![format!("{} notes on changed lines", reviewed.posted)];
+    for (count, what) in [
+        (reviewed.standing, "stand there already"),
+        (reviewed.elsewhere, "are about lines that the change does not show"),
+        (reviewed.beyond_limit, "were too many and are in the comment only"),
+    ] {
+        if count > 0 {
+            parts.push(format!("{count} {what}"));
+        }
+    }
+    if let Some(why) = &reviewed.refused {
+        parts.push(format!("refused: {why}"));
+    }
+    output::complain(&parts.join("; "));
 }
 
 /// Whether there is somebody to write to.
@@ -185,7 +277,7 @@ fn append(file: &Path, body: &str) -> Result<(), Failure> {
     summary.write_all(format!("{}\n", body.trim_end()).as_bytes()).map_err(failure)
 }
 
-fn body(path: &Path) -> Result<String, Failure> {
+fn text(path: &Path, most_bytes: u64) -> Result<String, Failure> {
     let failure =
         |error: std::io::Error| Failure::new(format!("the report `{}` cannot be read: {error}", path.display()));
     let source: Box<dyn Read> = if path.as_os_str() == "-" {
@@ -194,9 +286,9 @@ fn body(path: &Path) -> Result<String, Failure> {
         Box::new(File::open(path).map_err(failure)?)
     };
     let mut text = String::new();
-    source.take(LONGEST_BODY_BYTES + 1).read_to_string(&mut text).map_err(failure)?;
-    if text.len() as u64 > LONGEST_BODY_BYTES {
-        return Err(Failure::new(format!("the report `{}` is longer than {LONGEST_BODY_BYTES} bytes", path.display())));
+    source.take(most_bytes + 1).read_to_string(&mut text).map_err(failure)?;
+    if text.len() as u64 > most_bytes {
+        return Err(Failure::new(format!("the report `{}` is longer than {most_bytes} bytes", path.display())));
     }
     if text.trim().is_empty() {
         return Err(Failure::new(format!("the report `{}` is empty", path.display())));

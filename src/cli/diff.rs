@@ -1,57 +1,90 @@
-use std::collections::{BTreeSet, HashMap};
-use std::path::{Path, PathBuf};
-use std::sync::PoisonError;
+use std::collections::{HashMap, HashSet};
+use std::fs;
+use std::path::Path;
 
-use super::args::{Diff, Input};
+use super::args::Diff;
+use super::earlier::earlier;
 use super::gate::Gate;
-use super::git::Base;
 use super::session::Session;
-use super::{Failure, Outcome, discover, output, place};
+use super::{Failure, Outcome, output};
 use crate::Analysis;
+use crate::catalog::Money;
 use crate::decide::{self, Decided};
 use crate::inventory::ResourceId;
 use crate::pricing::{ChangeKind, Delta, Side, delta};
-use crate::report::{self, Difference, Format, Head, Verdict};
+use crate::report::{self, Difference, Format, Report, Saved, Verdict};
 use crate::rules::World;
 
 pub(super) fn run(arguments: &Diff) -> Result<Outcome, Failure> {
+    if let Some((before, after)) = saved_reports(arguments)? {
+        return compare_saved(arguments, &before, after);
+    }
     let mut head = Session::judging(&arguments.input, &arguments.selection)?;
     let mut notes = Vec::new();
-    let base = earlier(arguments, &mut head, &mut notes)?;
+    let base = earlier(&arguments.base, &mut head, &mut notes)?;
     let gate = Gate::of(&arguments.threshold, &head.config);
     let (before, mut after) = (base.analyze_all(), head.analyze_all());
     demand_whole(&base)?;
     let change = delta(side(&base, &before), side(&head, &after));
     judge_change(&head, &mut after, &change);
-    let (base, head) = (State::of(&base, before, &gate), State::of(&head, after, &gate));
-    let delta = delta(base.side(), head.side());
-    let compared = decide::compare(base.identities(Some), head.identities(|id| earlier_self(&delta, id)));
-    let (new, unchanged, fixed) =
-        (head.chosen(&compared.new), head.chosen(&compared.unchanged), base.chosen(&compared.fixed));
+    let (before, earlier) = decided(&base, before, &gate);
+    let (after, later) = decided(&head, after, &gate);
+    let failed = tell(arguments, &gate, head.report(&after, &later), base.report(&before, &earlier), notes)?;
+    head.demand_whole_rules(&after)?;
+    if failed {
+        return Ok(Outcome::Failed);
+    }
+    // A change that removes the last file was checked too.
+    if base.was_anything_checked(&before) { Ok(Outcome::Passed) } else { Ok(head.outcome(&after)) }
+}
+
+/// Writes what lies between the two states; whether the gate is closed.
+fn tell(
+    arguments: &Diff,
+    gate: &Gate,
+    after: Report<'_>,
+    before: Report<'_>,
+    notes: Vec<String>,
+) -> Result<bool, Failure> {
+    let delta = delta(side_of(&before), side_of(&after));
+    let selves = earlier_selves(&delta);
+    let earlier = identities(&before, Some);
+    let later = identities(&after, |id| selves.get(&id).copied());
+    let accepted = newly_accepted(&before, &earlier, &after, &later);
+    let compared = decide::compare(&earlier, &later);
+    let grown = grown(&delta, &before, &after);
+    let is_worse = |at: &usize| {
+        after.findings.get(*at).and_then(|decided| decided.finding.resource).is_some_and(|id| grown.contains(&id))
+    };
+    let (worse, unchanged): (Vec<usize>, Vec<usize>) = compared.unchanged.iter().partition(|at| is_worse(at));
+    let mut new = [compared.new, worse].concat();
+    new.sort_unstable();
+    let new = chosen(&after, &new);
     let blocked = new.iter().any(|decided| gate.stops(decided));
     let difference = Difference {
-        before: base.session.report(&base.analysis, &base.findings),
-        after: head.session.report(&head.analysis, &head.findings),
+        teams: report::teams(&before, &after),
+        unchanged: chosen(&after, &unchanged),
+        accepted,
+        fixed: chosen(&before, &compared.fixed),
+        before,
+        after,
         delta: &delta,
         new,
-        unchanged,
-        fixed,
         base: arguments.base.clone(),
-        head: arguments.files_url.clone().map(|url| Head { url }),
+        head: arguments.files_url.clone(),
         notes,
         verdict: Verdict { blocked, setting: gate.setting.clone() },
     };
     output::write(&arguments.output, Format::Text, |format, style| report::difference(format, &difference, style))?;
-    head.session.demand_whole_rules(&head.analysis)?;
-    if blocked {
-        return Ok(Outcome::Failed);
-    }
-    // A change that removes the last file was checked too.
-    if base.session.files.is_empty() { Ok(head.session.outcome(&head.analysis)) } else { Ok(Outcome::Passed) }
+    Ok(blocked)
 }
 
 fn side<'a>(session: &'a Session, analysis: &'a Analysis) -> Side<'a> {
     Side { sources: &session.sources, inventory: &analysis.inventory, bill: &analysis.bill }
+}
+
+fn side_of<'a>(report: &Report<'a>) -> Side<'a> {
+    Side { sources: report.sources, inventory: report.inventory, bill: report.bill }
 }
 
 /// What rules say about the change as a whole, as findings of its later state.
@@ -61,6 +94,7 @@ fn judge_change(head: &Session, after: &mut Analysis, delta: &Delta) {
         bill: &after.bill,
         fit: &after.fits,
         today: Some(head.today),
+        catalog: None,
         delta: Some(delta),
         catalog: &head.settings.catalog,
         pricing: &head.settings.pricing,
@@ -80,99 +114,112 @@ fn demand_whole(base: &Session) -> Result<(), Failure> {
     }
 }
 
-/// One state of the tree, read and judged.
-struct State<'a> {
-    session: &'a Session,
-    analysis: Analysis,
-    findings: Vec<Decided>,
+fn decided(session: &Session, analysis: Analysis, gate: &Gate) -> (Analysis, Vec<Decided>) {
+    let (analysis, decision) = session.decide(analysis);
+    let mut findings = decision.findings;
+    findings.retain(|decided| gate.shows(decided));
+    (analysis, findings)
 }
 
-impl<'a> State<'a> {
-    fn of(session: &'a Session, analysis: Analysis, gate: &Gate) -> State<'a> {
-        let (analysis, decision) = session.decide(analysis);
-        let mut findings = decision.findings;
-        findings.retain(|decided| gate.shows(decided));
-        State { session, analysis, findings }
-    }
+/// Those that nobody has accepted.
+fn chosen<'a>(report: &Report<'a>, places: &[usize]) -> Vec<&'a Decided> {
+    places.iter().filter_map(|at| report.findings.get(*at)).filter(|decided| decided.counts()).collect()
+}
 
-    fn side(&self) -> Side<'_> {
-        side(self.session, &self.analysis)
-    }
-
-    /// Those that nobody has accepted.
-    fn chosen(&self, places: &[usize]) -> Vec<&Decided> {
-        places.iter().filter_map(|at| self.findings.get(*at)).filter(|decided| decided.counts()).collect()
-    }
-
-    /// What makes a finding the same in both states: its rule and its resource, or its file where it has none.
-    fn identities(&self, resource: impl Fn(ResourceId) -> Option<ResourceId>) -> Vec<(String, String)> {
-        let mut unpaired: HashMap<ResourceId, usize> = HashMap::new();
-        let identity = |decided: &Decided| {
-            let finding = &decided.finding;
-            let about = match finding.resource {
-                Some(id) => match resource(id) {
-                    Some(earlier) => format!("resource {}", earlier.0),
-                    None => {
-                        let next = unpaired.len();
-                        format!("new {}", unpaired.entry(id).or_insert(next))
-                    }
-                },
-                None => match &finding.piece {
-                    Some(piece) => format!("{} {}", self.session.sources.path(finding.span.file), piece.address),
-                    None => self.session.sources.path(finding.span.file),
-                },
-            };
-            (finding.rule.clone(), about)
+/// What makes a finding the same in both states: its rule and its resource, or its file where it has none.
+fn identities(report: &Report<'_>, resource: impl Fn(ResourceId) -> Option<ResourceId>) -> Vec<(String, String)> {
+    let mut unpaired: HashMap<ResourceId, usize> = HashMap::new();
+    let identity = |decided: &Decided| {
+        let finding = &decided.finding;
+        let about = match finding.resource {
+            Some(id) => match resource(id) {
+                Some(earlier) => format!("resource {}", earlier.0),
+                None => {
+                    let next = unpaired.len();
+                    format!("new {}", unpaired.entry(id).or_insert(next))
+                }
+            },
+            None => match &finding.piece {
+                Some(piece) => format!("{} {}", report.sources.path(finding.span.file), piece.address),
+                None => report.sources.path(finding.span.file),
+            },
         };
-        self.findings.iter().map(identity).collect()
+        (finding.rule.clone(), about)
+    };
+    report.findings.iter().map(identity).collect()
+}
+
+/// The earlier self of each resource.
+fn earlier_selves(delta: &Delta) -> HashMap<ResourceId, ResourceId> {
+    delta.changes.iter().filter_map(|change| change.after.zip(change.before)).collect()
+}
+
+/// By so much more a month a finding is news again.
+const TOLERANCE: f64 = 1.1;
+
+/// Resources that the change made clearly dearer: what was said about them before is worse now.
+fn grown(delta: &Delta, before: &Report<'_>, after: &Report<'_>) -> HashSet<ResourceId> {
+    let monthly = |report: &Report<'_>, id: ResourceId| report.bill.items.get(id.0).and_then(|item| item.monthly);
+    let changed = delta.changes.iter().filter(|change| change.kind == ChangeKind::Changed);
+    let grown = changed.filter_map(|change| {
+        let (earlier, later) = (change.before?, change.after?);
+        let (before, after) = (monthly(before, earlier)?, monthly(after, later)?);
+        let is_dearer = |before: Money, after: Money| after.usd() > before.usd() * TOLERANCE;
+        (is_dearer(before.expected, after.expected) || is_dearer(before.ceiling, after.ceiling)).then_some(later)
+    });
+    grown.collect()
+}
+
+/// Findings that are suppressed and were not before: a reviewer should know who accepts what.
+fn newly_accepted<'a>(
+    before: &Report<'a>,
+    earlier: &[(String, String)],
+    after: &Report<'a>,
+    later: &[(String, String)],
+) -> Vec<&'a Decided> {
+    let suppressed = |report: &Report<'a>| report.findings.iter().map(|decided| decided.suppressed.is_some());
+    let known: HashSet<&(String, String)> =
+        earlier.iter().zip(suppressed(before)).filter(|(_, is)| *is).map(|(identity, _)| identity).collect();
+    let of_after = after.findings.iter().zip(later);
+    of_after.filter(|(it, identity)| it.suppressed.is_some() && !known.contains(identity)).map(|(it, _)| it).collect()
+}
+
+/// Both sides, if they are reports that were saved.
+fn saved_reports(arguments: &Diff) -> Result<Option<(report::State, report::State)>, Failure> {
+    let [after] = arguments.input.paths.as_slice() else { return Ok(None) };
+    let read = |path: &Path| {
+        let text = fs::read_to_string(path).ok().filter(|_| path.is_file())?;
+        match report::saved(&text) {
+            Ok(Saved::Check(state)) => Some(*state),
+            _ => None,
+        }
+    };
+    match (read(Path::new(&arguments.base)), read(after)) {
+        (Some(before), Some(after)) => Ok(Some((before, after))),
+        (None, None) => Ok(None),
+        _ => Err(Failure::new("a saved report is compared with another saved report")
+            .with_help("save both with: gpulint check --format json --output FILE")),
     }
 }
 
-/// The earlier self of a resource. One that became another machine, or more of them, has none: what is said about it is
-/// news.
-fn earlier_self(delta: &Delta, id: ResourceId) -> Option<ResourceId> {
-    let change = delta.changes.iter().find(|change| change.after == Some(id))?;
-    change.before.filter(|_| change.kind != ChangeKind::Changed)
-}
-
-/// The state that the change started from.
-fn earlier(arguments: &Diff, head: &mut Session, notes: &mut Vec<String>) -> Result<Session, Failure> {
-    let path = Path::new(&arguments.base);
-    if path.is_dir() || path.is_file() {
-        let input = Input { paths: vec![PathBuf::from(path)], ..arguments.input.clone() };
-        return Session::judging(&input, &arguments.selection);
-    }
-    let repository = head.root.clone();
-    if place::repository(&repository) != Some(&repository) {
-        return Err(Failure::new(format!("`{}` is no directory, and there is no git repository here", arguments.base))
-            .with_help("run it in one repository, or compare with a directory: --base DIR"));
+/// Two saved reports. Of rules, only those about a change are asked: the others have spoken.
+fn compare_saved(arguments: &Diff, before: &report::State, mut after: report::State) -> Result<Outcome, Failure> {
+    let session = Session::rules_only(&arguments.input, &arguments.selection)?;
+    let gate = Gate::of(&arguments.threshold, &session.config);
+    let rules = &session.settings.rules;
+    let earlier = before.report(rules);
+    let later = after.report(rules);
+    let change = delta(side_of(&earlier), side_of(&later));
+    let world = World {
+        inventory: later.inventory,
+        bill: later.bill,
+        fit: &[],
+        today: Some(session.today),
+        catalog: None,
+        delta: Some(&change),
     };
-    let base = Base::find(&repository, &arguments.base)?;
-    notes.extend(base.note.clone());
-    let tree = base.tree()?;
-    let submodules = tree.submodules();
-    let inside = |file: &str| {
-        submodules.iter().any(|it| file.strip_prefix(it.as_str()).is_some_and(|rest| rest.starts_with('/')))
-    };
-    if head.files.iter().any(|file| inside(file)) {
-        notes.push(format!("submodules are not compared: {}", submodules.join(", ")));
-        head.leave_out("it belongs to a submodule, which git does not show in the base", inside);
-    }
-    let present: BTreeSet<&str> = head.files.iter().map(String::as_str).collect();
-    let named = |file: &str| head.named.iter().any(|it| it.is_empty() || file == it || is_below(file, it));
-    let wanted = |file: &&str| {
-        discover::is_candidate(Path::new(file))
-            && (head.reads_all() || named(file))
-            // What is on the disk and was not found there is ignored by git's own rules.
-            && (present.contains(file) || !repository.join(file).exists())
-    };
-    let files: Vec<String> = tree.files().filter(wanted).map(str::to_owned).collect();
-    let missing = tree.missing();
-    Ok(head
-        .at(tree, files)
-        .with_missing(move || missing.lock().unwrap_or_else(PoisonError::into_inner).first().cloned()))
-}
-
-fn is_below(file: &str, directory: &str) -> bool {
-    file.strip_prefix(directory).is_some_and(|rest| rest.starts_with('/'))
+    let judgement = rules.judge_change(&world);
+    after.add(judgement.findings);
+    let failed = tell(arguments, &gate, after.report(rules), before.report(rules), Vec::new())?;
+    Ok(if failed { Outcome::Failed } else { Outcome::Passed })
 }

@@ -1,7 +1,8 @@
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fs;
-use std::io::{ErrorKind, Read};
+use std::io::{self, ErrorKind, Read};
 use std::path::{Path, PathBuf};
+use std::sync::{PoisonError, RwLock};
 
 use crate::source::{Entry, ReadError, Tree};
 
@@ -15,11 +16,13 @@ pub(super) struct DiskTree {
     allowed: Vec<PathBuf>,
     /// Text that lies at a path without being there: standard input.
     given: BTreeMap<String, Vec<u8>>,
+    /// Directories with links followed: files stand side by side, and following a path asks for each of its parts.
+    directories: RwLock<HashMap<PathBuf, PathBuf>>,
 }
 
 impl DiskTree {
     pub(super) fn new(root: PathBuf, allowed: Vec<PathBuf>) -> Self {
-        DiskTree { root, allowed, given: BTreeMap::new() }
+        DiskTree { root, allowed, given: BTreeMap::new(), directories: RwLock::default() }
     }
 
     #[must_use]
@@ -30,8 +33,23 @@ impl DiskTree {
 
     /// The place on the disk, with links followed, if it may be read.
     fn resolve(&self, path: &str) -> Result<PathBuf, ReadError> {
-        let real = self.root.join(path).canonicalize().map_err(|error| failure(&error))?;
+        let real = self.real(&self.root.join(path)).map_err(|error| failure(&error))?;
         if self.allowed.iter().any(|allowed| real.starts_with(allowed)) { Ok(real) } else { Err(ReadError::Outside) }
+    }
+
+    fn real(&self, path: &Path) -> io::Result<PathBuf> {
+        let (Some(directory), Some(name)) = (path.parent(), path.file_name()) else { return path.canonicalize() };
+        if fs::symlink_metadata(path)?.is_symlink() {
+            return path.canonicalize();
+        }
+        let known = self.directories.read().unwrap_or_else(PoisonError::into_inner).get(directory).cloned();
+        if let Some(directory) = known {
+            return Ok(directory.join(name));
+        }
+        let real = directory.canonicalize()?;
+        let mut directories = self.directories.write().unwrap_or_else(PoisonError::into_inner);
+        directories.insert(directory.to_owned(), real.clone());
+        Ok(real.join(name))
     }
 }
 

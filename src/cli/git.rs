@@ -56,6 +56,7 @@ impl Base {
     pub(super) fn tip(repository: &Path, reference: &str) -> Result<Base, Failure> {
         let asked = ["rev-parse", "--verify", "--quiet", "--end-of-options", &commit_of(reference)];
         match ask(repository, &asked)? {
+            Some(commit) if !is_commit(&commit) => Err(nonsense(&commit)),
             Some(commit) => Ok(Base { repository: repository.to_owned(), commit, note: None }),
             None => Err(unknown_base(repository, reference)?),
         }
@@ -66,10 +67,26 @@ impl Base {
         if !listed.status.success() {
             return Err(Failure::new(format!("git cannot list the base: {}", first_line(&listed.stderr))));
         }
-        let lines = listed.stdout.split(|byte| *byte == 0).filter_map(|line| std::str::from_utf8(line).ok());
+        let mut entries = BTreeMap::new();
+        for line in listed.stdout.split(|byte| *byte == 0).filter(|line| !line.is_empty()) {
+            // A name that is no text is no file of ours; whatever else this is, git did not write it.
+            let Ok(line) = std::str::from_utf8(line) else { continue };
+            let (path, object) = entry(line).ok_or_else(|| nonsense(line))?;
+            entries.insert(path, object);
+        }
         let reader = Mutex::new(Reader::start(&self.repository)?);
-        Ok(GitTree { entries: lines.filter_map(entry).collect(), missing: Arc::default(), reader })
+        Ok(GitTree { entries, missing: Arc::default(), reader })
     }
+}
+
+/// A base of which nothing can be understood would make everything look new.
+fn nonsense(line: &str) -> Failure {
+    let line: String = line.chars().take(80).collect();
+    Failure::new(format!("git answered something else than a list of files: `{}`", line.escape_debug()))
+}
+
+fn is_commit(text: &str) -> bool {
+    matches!(text.len(), 40 | 64) && text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
 fn commit_of(reference: &str) -> String {
@@ -235,6 +252,10 @@ impl Drop for Reader {
 /// git as it may be run on a repository that is not trusted: no network, no prompt, no lock, no program of its settings.
 fn git(repository: &Path) -> Command {
     let mut command = Command::new("git");
+    // A repository that is broken must not be taken for the one around it.
+    if let Some(around) = repository.parent() {
+        command.env("GIT_CEILING_DIRECTORIES", around);
+    }
     command.arg("-C").arg(repository).args(["-c", "core.fsmonitor=false", "-c", "core.hooksPath="]);
     for (name, value) in [
         ("GIT_OPTIONAL_LOCKS", "0"),

@@ -71,9 +71,15 @@ fn colors_are_welcome() -> bool {
 pub(super) fn save(path: &Path, text: &str) -> Result<(), Failure> {
     let failed = |error: io::Error| Failure::new(format!("`{}` cannot be written: {error}", path.display()));
     // A link stays a link, and a pipe or a device is written to as it is.
+    if path == Path::new("/dev/stdout") {
+        return print(text);
+    }
+    let given = path;
     let path = &path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let before = fs::metadata(path).ok();
-    let special = before.as_ref().is_some_and(|it| !it.is_file());
+    // What the system calls a file there is somebody's open stream.
+    let is_stream = given.starts_with("/dev") || given.starts_with("/proc");
+    let special = is_stream || before.as_ref().is_some_and(|it| !it.is_file());
     let Some(name) = path.file_name().filter(|_| !special) else {
         return fs::write(path, text).map_err(failed);
     };
@@ -81,10 +87,13 @@ pub(super) fn save(path: &Path, text: &str) -> Result<(), Failure> {
     hidden.push(name);
     hidden.push(format!(".{}", std::process::id()));
     let beside = path.with_file_name(hidden);
+    let is_there = before.is_some();
     let keep = || before.map_or(Ok(()), |it| fs::set_permissions(&beside, it.permissions()));
-    fs::write(&beside, text).and_then(|()| keep()).and_then(|()| fs::rename(&beside, path)).map_err(|error| {
+    fs::write(&beside, text).and_then(|()| keep()).and_then(|()| fs::rename(&beside, path)).or_else(|error| {
         let _ = fs::remove_file(&beside);
-        failed(error)
+        // Only the file itself may be written: it is mounted, or its directory belongs to somebody else.
+        let is_locked = matches!(error.kind(), io::ErrorKind::PermissionDenied | io::ErrorKind::ResourceBusy);
+        if is_there && is_locked { fs::write(path, text).map_err(failed) } else { Err(failed(error)) }
     })
 }
 

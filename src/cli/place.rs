@@ -66,6 +66,13 @@ impl Place {
     }
 }
 
+impl Place {
+    /// How code hosts name files: from the root of the repository; elsewhere as they are shown.
+    pub(super) fn hosted_paths(&self) -> Paths {
+        if repository(&self.root) == Some(&self.root) { Paths::default() } else { self.paths() }
+    }
+}
+
 pub(super) fn canonical(path: &Path) -> Result<PathBuf, Failure> {
     path.canonicalize().map_err(|error| match error.kind() {
         std::io::ErrorKind::NotFound => missing(path),

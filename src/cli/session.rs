@@ -9,6 +9,7 @@ use super::packs::{self, Pack};
 use super::place::{self, Place};
 use super::policy::PolicyTree;
 use super::progress::Progress;
+use super::variables::VariableFiles;
 use super::{Failure, Outcome, clock, discover, output, render, settings, verdicts};
 use crate::config::Config;
 use crate::decide::{Baseline, Decided, Decision};
@@ -29,11 +30,17 @@ pub(super) struct Session {
     pub(super) config: Config,
     pub(super) settings: Settings,
     pub(super) paths: Paths,
+    /// Relative to the repository, where there is one.
+    hosted_paths: Paths,
     /// The day that dates are compared with.
     pub(super) today: Date,
     /// The directories and files that were named, as paths of the tree.
     pub(super) named: Vec<String>,
     pub(super) root: PathBuf,
+    /// The running directory, as a path of the tree; the root where it lies outside.
+    pub(super) here: String,
+    /// What may be read.
+    pub(super) allowed: Vec<PathBuf>,
     /// Findings that were accepted all at once.
     pub(super) baseline: Baseline,
     /// The place of that file in the tree, whether or not it is there.
@@ -104,7 +111,9 @@ impl Session {
             paths.push(PathBuf::from("."));
         }
         let beside: Vec<&Path> =
-            input.config.iter().chain(&input.variable_files).chain(&input.beside).map(PathBuf::as_path).collect();
+            input.config.iter().chain(&input.modules_directory).chain(&input.beside).map(PathBuf::as_path).collect();
+        let variable_files = VariableFiles::of(&input.variable_files)?;
+        let beside: Vec<&Path> = beside.into_iter().chain(variable_files.all()).collect();
         let place = Place::of(&paths, &beside)?;
         let mut found = Found::default();
         for path in &place.named {
@@ -113,6 +122,7 @@ impl Session {
         let tree = DiskTree::new(place.root.clone(), place.allowed.clone());
         let mut tree = PolicyTree::of(input, &place, tree)?;
         let settings_file = settings::find(input, &place, &tree)?;
+        let given = piped.as_ref().map(|(name, _)| name.clone());
         let beside_settings = settings::baseline_path(settings_file.as_deref(), &place, &tree);
         if let Some((name, text)) = piped {
             found.files.push(name.clone());
@@ -131,7 +141,7 @@ impl Session {
         let packs = Arc::new(packs::load(&sources, &config, &place)?);
         let session = Session {
             settings: Settings {
-                terraform: terraform_options(input, &place)?,
+                terraform: terraform_options(input, &place, &variable_files, given.as_deref())?,
                 pricing: super::prices::settings(&config, today),
                 catalog: settings::catalog(input, &sources, &config, &place, &packs)?,
                 declaring_labels: settings::declaring_labels(&config),
@@ -142,8 +152,11 @@ impl Session {
             files: found.files,
             skipped: found.skipped,
             paths: place.paths(),
+            hosted_paths: place.hosted_paths(),
             named: place.named.iter().filter_map(|path| place.in_tree(path)).collect(),
             root: place.root.clone(),
+            here: place.in_tree(&place.here).unwrap_or_default(),
+            allowed: place.allowed.clone(),
             baseline: Baseline::default(),
             baseline_path: config.text("baseline").map_or(beside_settings, |(path, _)| path.to_owned()),
             files_of_settings: sources.count(),
@@ -172,9 +185,12 @@ impl Session {
             config: self.config.clone(),
             settings: self.settings.clone(),
             paths: self.paths.clone(),
+            hosted_paths: self.hosted_paths.clone(),
             today: self.today,
             named: self.named.clone(),
             root: self.root.clone(),
+            here: self.here.clone(),
+            allowed: self.allowed.clone(),
             skipped: Vec::new(),
             wrong_rules: Vec::new(),
             own_pages: Vec::new(),
@@ -242,8 +258,17 @@ impl Session {
             Some(request) => self.analyze_rendered(request),
         };
         analysis.inventory.skipped.extend(self.skipped.iter().cloned());
+        let told: BTreeSet<String> = analysis.inventory.skipped.iter().map(|it| it.path.clone()).collect();
+        analysis.inventory.skipped.extend(self.refused().filter(|it| !told.contains(&it.path)));
         analysis.inventory.skipped.sort();
         analysis
+    }
+
+    /// Files that were found and could not be read: pipes, links that lead nowhere, what is too large or may not be read.
+    fn refused(&self) -> impl Iterator<Item = Skipped> {
+        let refused = self.sources.refused().into_iter();
+        let found = refused.filter(|(path, _)| self.files.binary_search(path).is_ok());
+        found.map(|(path, why)| Skipped { path, reason: why.to_string() })
     }
 
     fn analyze_rendered(&self, request: &render::Request) -> Analysis {
@@ -270,6 +295,7 @@ impl Session {
         Report {
             sources: &self.sources,
             paths: &self.paths,
+            hosted_paths: &self.hosted_paths,
             inventory: &analysis.inventory,
             bill: &analysis.bill,
             findings,
@@ -306,11 +332,12 @@ impl Session {
 
 impl Session {
     /// Text without accelerators was checked; text that is neither Terraform nor Kubernetes was not.
-    fn was_anything_checked(&self, analysis: &Analysis) -> bool {
+    pub(super) fn was_anything_checked(&self, analysis: &Analysis) -> bool {
         let named = |file: &&String| self.only.as_ref().is_none_or(|only| only.contains(*file));
         let mut files = self.files.iter().filter(named);
         let inventory = &analysis.inventory;
         !inventory.resources.is_empty()
+            || !analysis.plans.is_empty()
             || !inventory.diagnostics.is_empty()
             || !inventory.skipped.is_empty()
             || self.files.iter().filter(named).any(|file| discover::is_terraform(file))
@@ -347,6 +374,7 @@ impl Found {
         // A file means nothing alone: what it belongs to may stand anywhere in its repository.
         let around = path.parent().map(|directory| place::repository(directory).unwrap_or(directory));
         if discover::is_candidate(path)
+            && !is_plan(path)
             && let Some(around) = around
         {
             let below = self.below(around, place);
@@ -358,13 +386,17 @@ impl Found {
 
     fn below(&mut self, directory: &Path, place: &Place) -> Vec<String> {
         let mut files = Vec::new();
-        for path in discover::below(directory) {
+        let found = discover::below(directory);
+        let shown = |path: &Path| path.strip_prefix(&place.root).unwrap_or(path).to_string_lossy().into_owned();
+        for (path, reason) in found.odd {
+            self.skipped.push(Skipped { path: shown(&path), reason: reason.to_owned() });
+        }
+        for path in found.files {
             match place.in_tree(&path) {
                 Some(file) => files.push(file),
-                None => self.skipped.push(Skipped {
-                    path: path.strip_prefix(&place.root).unwrap_or(&path).to_string_lossy().into_owned(),
-                    reason: "its name is no UTF-8".to_owned(),
-                }),
+                None => {
+                    self.skipped.push(Skipped { path: shown(&path), reason: "its name is no UTF-8".to_owned() });
+                }
             }
         }
         files
@@ -381,16 +413,26 @@ fn render_request(input: &Input, config: &Config) -> Option<render::Request> {
     (input.render || configured).then_some(render::Request { values })
 }
 
-fn terraform_options(input: &Input, place: &Place) -> Result<terraform::Options, Failure> {
+fn terraform_options(
+    input: &Input,
+    place: &Place,
+    files: &VariableFiles,
+    piped: Option<&str>,
+) -> Result<terraform::Options, Failure> {
     let directories = place.named.iter().filter(|path| path.is_dir());
-    let variable_files = input.variable_files.iter().map(|file| place.named_file(file));
+    let named = place.named.iter().filter(|path| path.is_file());
+    let named_plans = named.filter_map(|path| place.in_tree(path)).chain(piped.map(str::to_owned)).collect();
+    let in_tree = |files: &[PathBuf]| files.iter().map(|file| place.named_file(file)).collect::<Result<_, _>>();
     Ok(terraform::Options {
         variables: input.variables.clone(),
-        variable_files: variable_files.collect::<Result<_, _>>()?,
+        variable_files: in_tree(&files.together)?,
+        environments: in_tree(&files.each)?,
         environment: environment(),
         workspace: input.workspace.clone(),
         named_roots: directories.filter_map(|path| place.in_tree(path)).collect(),
-        modules_directory: None,
+        named_plans,
+        plan_side: terraform::PlanSide::After,
+        modules_directory: input.modules_directory.as_deref().map(|path| place.named_file(path)).transpose()?,
         raw: false,
     })
 }
@@ -409,6 +451,12 @@ fn piped() -> Result<(String, Vec<u8>), Failure> {
     let start = text.iter().copied().find(|byte| !byte.is_ascii_whitespace());
     let name = if start == Some(b'{') { "<stdin>.json" } else { "<stdin>.yaml" };
     Ok((name.to_owned(), text))
+}
+
+/// A plan says everything itself.
+fn is_plan(path: &Path) -> bool {
+    let text = super::disk::read_limited(path).map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+    path.extension().is_some_and(|it| it == "json") && text.is_ok_and(|text| terraform::is_plan(&text))
 }
 
 /// The variables that Terraform takes from the environment.

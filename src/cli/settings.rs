@@ -145,6 +145,7 @@ pub fn of_rules(config: &Config) -> rules::Settings {
         ignore: chosen(&[], config.texts("ignore")),
         rules: config.rules().iter().map(|rule| (rule.name.to_owned(), overridden(rule))).collect(),
         required_labels: config.texts("labels.required").iter().map(|(label, _)| label.clone()).collect(),
+        label_values: config.below("labels.values").map(|(key, entry)| (key.to_owned(), entry.value.texts())).collect(),
         tiers: config.below("tiers").map(|(purpose, entry)| (purpose.to_owned(), entry.value.texts())).collect(),
         budgets: config.budgets().iter().map(budget).collect(),
         approvals_above_usd: config.number("approvals.above_monthly_usd"),

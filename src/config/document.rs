@@ -79,7 +79,10 @@ pub fn example() -> String {
     for setting in SETTINGS.iter().filter(|setting| setting.path != "extend") {
         let path = setting.path.replace("rules.*.*", "rules.on-demand-batch.min_monthly_usd");
         let path = path.replace("rules.*", "rules.on-demand-batch");
-        let path = path.replace("tiers.*", "tiers.interactive").replace("discount.*", "discount.aws");
+        let path = path
+            .replace("tiers.*", "tiers.interactive")
+            .replace("values.*", "values.environment")
+            .replace("discount.*", "discount.aws");
         let path = path.replace("declare.*", "declare.llm");
         let (section, key) = path.rsplit_once('.').unwrap_or(("", &path));
         if section != before {
@@ -101,6 +104,7 @@ fn sample(path: &str, kind: Kind) -> String {
         "defaults.provider" => "\"aws\"".to_owned(),
         "defaults.region" => "\"us-east-1\"".to_owned(),
         "defaults.accelerator" => "\"A100-80GB\"".to_owned(),
+        "labels.values.environment" => "[\"production\", \"staging\", \"development\"]".to_owned(),
         "tiers.interactive" => "[\"T4\", \"L4\", \"A10G\"]".to_owned(),
         "models.file" => "\"models.csv\"".to_owned(),
         "prices.file" => "\"contract-prices.csv\"".to_owned(),

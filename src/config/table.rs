@@ -87,6 +87,7 @@ settings! {
     "defaults.region" Kind::Text, None, "region where the text names none; then marked as assumed";
     "defaults.accelerator" Kind::Text, None, "accelerator of pods that name none; then marked as assumed";
     "labels.required" Kind::Texts, Some("[]"), "labels that each resource must carry; empty: at least one that attributes cost";
+    "labels.values.*" Kind::Texts, None, "the values that a label may have";
     "labels.declare.*" DECLARED, None, "what a label of your own says by hand, as in \"acme.example/llm\" = \"model\"";
     "models.file" Kind::Path, None, "a CSV file with your own models, in the columns of `pricing/models.csv`";
     "rules.*.level" LEVELS, None, "the level of a rule's findings";

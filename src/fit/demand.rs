@@ -331,10 +331,9 @@ pub(super) fn slice_gib(slice: &Slice<'_>) -> f64 {
 /// How a program manages memory.
 fn engine(program: &str) -> Engine {
     match program {
-        "vllm" | "kserve-huggingface" | "nim" | "aphrodite" | "ray-serve" | "" => {
-            Engine::Pooled { has_utilization: true }
-        }
-        "sglang" | "tgi" | "lorax" | "trt-llm" | "triton" | "lmdeploy" | "djl" | "mlc-llm" => {
+        "vllm" | "kserve-huggingface" | "aphrodite" | "ray-serve" | "" => Engine::Pooled { has_utilization: true },
+        // NIM picks a profile, and with it a context, that suits the card.
+        "nim" | "sglang" | "tgi" | "lorax" | "trt-llm" | "triton" | "lmdeploy" | "djl" | "mlc-llm" => {
             Engine::Pooled { has_utilization: false }
         }
         "ollama" | "llama.cpp" | "localai" | "tabby" => Engine::Layered,

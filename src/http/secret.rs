@@ -45,7 +45,7 @@ pub enum Credential {
 }
 
 impl Credential {
-    pub(super) fn secret(&self) -> Option<&Secret> {
+    pub(crate) fn secret(&self) -> Option<&Secret> {
         match self {
             Credential::Anonymous => None,
             Credential::Bearer(secret) | Credential::Token(secret) => Some(secret),

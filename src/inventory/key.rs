@@ -149,6 +149,12 @@ keys! {
     AcceleratorMemory "accelerator_memory_gib" Number;
     /// How the chips of a slice are laid out: 2x2x4.
     Topology "topology" Text;
+    /// What keeps its machines near each other: a placement group, a compact policy.
+    Placement "placement" Text;
+    /// The network for training over several machines that its machines have: efa, infiniband, rdma.
+    Interconnect "interconnect" Text;
+    /// Zones that its machines are spread over.
+    Zones "zones" Integer;
     /// Why there is no such machine: an accelerator that it cannot carry.
     Impossible "impossible" Text;
     /// A slice of an accelerator that is asked for: a MIG profile such as 1g.10gb.
@@ -161,6 +167,12 @@ keys! {
     CpuLimit "cpu_limit" Number;
     /// Memory in GiB: of the machine (rented) or asked for by the pod (requested).
     Memory "memory_gib" Number;
+    /// Accelerators of the machine that a pod runs on.
+    NodeAccelerators "node_accelerators" Number;
+    /// Virtual CPUs of the machine that a pod runs on.
+    NodeCpus "node_cpus" Number;
+    /// Memory in GiB of the machine that a pod runs on.
+    NodeMemory "node_memory_gib" Number;
 
     /// Size of all disks of each machine in GiB, where the text says all of them.
     DiskGib "disk_gib" Number;
@@ -174,6 +186,24 @@ keys! {
     OnDemandBase "on_demand_base" Integer;
     /// With mixed purchase: the share above the base that is spot, 0 to 1.
     SpotShare "spot_share" Number;
+    /// The product is sold on spot at all.
+    SpotOffered "spot_offered" Flag;
+    /// Machine types that it may take, where they are listed.
+    MachineTypes "machine_types" Integer;
+    /// It can be given several machine types.
+    Flexible "flexible" Flag;
+    /// How a provider chooses among spot machines, in its own words.
+    AllocationStrategy "allocation_strategy" Text;
+    /// What becomes of a machine that is taken away, in the provider's own words.
+    EvictionPolicy "eviction_policy" Text;
+    /// Another pool beside it with the same accelerator, one of the two on spot and one not.
+    Twin "twin" Text;
+    /// A reservation, and who may use it: open or targeted.
+    Reservation "reservation" Text;
+    /// Pools and machines of the tree that use a reservation.
+    Consumers "consumers" Integer;
+    /// Machines that a reservation pays for.
+    Reserved "reserved" Number;
 
     // What it is for
     /// training, batch, inference, interactive, ci, graphics, test or infra.
@@ -194,16 +224,34 @@ keys! {
     TimeLimit "time_limit_seconds" Number;
     /// How often failed work is started again.
     Retries "retries" Integer;
+    /// Failed work is started again, as often as `retries` says or without an end.
+    Retried "retried" Flag;
+    /// Its machines stay when its work is done.
+    Lingers "lingers" Flag;
+    /// It searches: many trials of one training with different settings.
+    Search "search" Flag;
+    /// Trials that a search makes at most.
+    Trials "trials" Integer;
+    /// A search stops trials that go badly.
+    EarlyStopping "early_stopping" Flag;
     /// The queue that admits it.
     Queue "queue" Text;
+    /// A queue for such work is defined in the same directory.
+    QueueHere "queue_here" Flag;
     /// The priority class that decides who waits for whom.
     Priority "priority" Text;
+    /// Priority classes are defined in the same directory.
+    PriorityHere "priority_here" Flag;
     /// Its processes can share more memory than a container has by default.
     SharedMemory "shared_memory" Flag;
     /// It is removed so many seconds after it finished.
     Ttl "ttl_seconds" Number;
     /// Its number follows demand: an autoscaler is in charge of it.
     Autoscaled "autoscaled" Flag;
+    /// What an autoscaler looks at: cpu, memory, or the name of another metric.
+    AutoscaledOn "autoscaled_on" List;
+    /// An autoscaler waits so long before it takes something away.
+    Cooldown "cooldown_seconds" Number;
     /// It only exists while its work runs: a job, a task, a pool that a scheduler fills.
     EndsByItself "ends_by_itself" Flag;
 
@@ -222,6 +270,8 @@ keys! {
     Context "context" Integer;
     /// Sequences or samples at a time.
     BatchSize "batch_size" Integer;
+    /// What many requests begin with is computed once.
+    PrefixCache "prefix_cache" Flag;
     /// Share of accelerator memory that the program may fill, 0 to 1.
     MemoryUtilization "memory_utilization" Number;
     /// GPUs that share one layer.
@@ -248,6 +298,8 @@ keys! {
     Offload "offload" Text;
     /// Where training writes its checkpoints.
     Checkpoint "checkpoint" Text;
+    /// The file system in the network that it mounts: nfs, efs, filestore, azure-files, smb.
+    DataStorage "data_storage" Text;
     /// How often training writes a checkpoint, as the program counts it; `no` where it writes none.
     CheckpointInterval "checkpoint_interval" Text;
     /// Processes that load data for each GPU.

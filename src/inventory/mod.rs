@@ -10,6 +10,7 @@ pub mod programs;
 mod purpose;
 mod raw;
 mod resource;
+mod surroundings;
 
 pub use fact::{Fact, Known, Origin, Unknown};
 pub use key::{Key, Type, Value};
@@ -20,3 +21,4 @@ pub use resource::{
     CountedIn, Disk, FrontEnd, Inventory, Labels, Link, LinkKind, Purchase, Purpose, Range, Resource, ResourceId, Role,
     Selector, Skipped, Taint, WantedObjects, WantedRaw,
 };
+pub use surroundings::{Sign, look_round};

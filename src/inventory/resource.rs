@@ -7,6 +7,7 @@ use crate::source::Span;
 use super::fact::{Fact, Unknown};
 use super::key::{Key, Value};
 use super::raw::Raw;
+use super::surroundings::Sign;
 
 /// Everything that the front ends found in one tree.
 #[derive(Debug, Clone, Default)]
@@ -14,6 +15,8 @@ pub struct Inventory {
     pub resources: Vec<Resource>,
     pub diagnostics: Vec<Diagnostic>,
     pub skipped: Vec<Skipped>,
+    /// What the tree has beside accelerators, and the first place that says so.
+    pub signs: BTreeMap<Sign, Span>,
     /// Every manifest of the kinds that were asked for, accelerators or not.
     pub objects: Vec<Raw>,
     /// Every Terraform block, where these were asked for.
@@ -223,12 +226,35 @@ pub enum LinkKind {
     Autoscaler,
     /// It is stopped there.
     Stop,
-    /// It takes its settings from there: a launch template, a class, a queue.
+    /// It takes its settings from there: a launch template, a class, a chart.
     Settings,
+    /// It keeps some of its pods from being stopped.
+    Budget,
+    /// It waits there for room.
+    Queue,
+    /// It limits what its namespace may ask for.
+    Quota,
+    /// It decides who goes first.
+    Priority,
+    /// It is in there, and the labels of that hold for it.
+    Namespace,
+    /// It gets its devices by it.
+    Claim,
 }
 
 impl LinkKind {
-    pub const ALL: [LinkKind; 4] = [LinkKind::Pool, LinkKind::Autoscaler, LinkKind::Stop, LinkKind::Settings];
+    pub const ALL: [LinkKind; 10] = [
+        LinkKind::Pool,
+        LinkKind::Autoscaler,
+        LinkKind::Stop,
+        LinkKind::Settings,
+        LinkKind::Budget,
+        LinkKind::Queue,
+        LinkKind::Quota,
+        LinkKind::Priority,
+        LinkKind::Namespace,
+        LinkKind::Claim,
+    ];
 
     pub fn name(self) -> &'static str {
         match self {
@@ -236,6 +262,12 @@ impl LinkKind {
             LinkKind::Autoscaler => "autoscaler",
             LinkKind::Stop => "stop",
             LinkKind::Settings => "settings",
+            LinkKind::Budget => "disruption-budget",
+            LinkKind::Queue => "queue",
+            LinkKind::Quota => "quota",
+            LinkKind::Priority => "priority-class",
+            LinkKind::Namespace => "namespace",
+            LinkKind::Claim => "claim",
         }
     }
 }

@@ -87,6 +87,12 @@ pub(super) fn infer(resource: &mut Resource, why: &Arc<str>, of_chart: bool) {
     for (key, fact) in facts {
         resource.set(key, weakened(fact, why));
     }
+    // Volumes stand in the templates, which are not at hand.
+    if let (VALUES, Fact::Known(Known { span, origin: Origin::Inferred(_), .. })) =
+        (resource.kind.as_str(), resource.fact(Key::SharedMemory).clone())
+    {
+        resource.set(Key::SharedMemory, Fact::unknown("the template of the chart decides about volumes", span));
+    }
     resource.count = weakened(std::mem::take(&mut resource.count), why);
 }
 

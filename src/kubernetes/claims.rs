@@ -9,6 +9,7 @@ use crate::source::Span;
 use super::amount;
 use super::devices::{DEVICES, Device, Said};
 use super::index::{Index, Place};
+use super::object::Object;
 use super::pod::Pod;
 use super::request::{Request, plus};
 use super::tree::Node;
@@ -17,13 +18,15 @@ use super::workload::Found;
 /// What the claims of a pod ask for; `None` where no accelerator is among them.
 pub(super) fn request(pod: &Pod, index: &Index<'_>) -> Option<Request> {
     let mut all: Option<Request> = None;
-    for claim in pod.spec.get("resourceClaims").map(Node::items).unwrap_or_default() {
+    let more = pod.row.iter().flat_map(|row| &row.claims).filter_map(|path| path.first(&pod.spec));
+    for claim in pod.spec.get("resourceClaims").into_iter().chain(more).flat_map(Node::items) {
         let Some(one) = claimed(claim, index) else { continue };
         all = Some(match all {
             None => one,
             Some(mut sum) => {
                 sum.count = plus(sum.count, one.count);
                 sum.shared.extend(one.shared);
+                sum.claims.extend(one.claims);
                 sum
             }
         });
@@ -57,23 +60,38 @@ pub(super) fn share(found: &mut [(Arc<str>, Found)]) {
 fn claimed(claim: &Node, index: &Index<'_>) -> Option<Request> {
     let named = |key: &str| claim.text_at(key).or_else(|| claim.text_at(&format!("source.{key}")));
     let place = Place::of(claim.span);
+    if let Some(created) = claim.at("claimCreationSpec.devices") {
+        return sum(created.items().iter(), claim.span, index);
+    }
     if let Some(name) = named("resourceClaimTemplateName") {
         let template = index.find("resource.k8s.io/ResourceClaimTemplate", name, place)?;
-        return devices(template.root.at("spec.spec")?, claim.span, index);
+        let mut request = devices(template.root.at("spec.spec")?, claim.span, index)?;
+        request.claims.push(named_by(template));
+        return Some(request);
     }
     let name = named("resourceClaimName")?;
     let object = index.find("resource.k8s.io/ResourceClaim", name, place)?;
     let mut request = devices(object.root.get("spec")?, claim.span, index)?;
     request.shared.push(format!("{}:{}", index.path(object.head), object.address()));
+    request.claims.push(named_by(object));
     Some(request)
+}
+
+/// A claim and the place of its name.
+fn named_by(object: &Object<'_>) -> (String, Span) {
+    (object.address(), object.root.at("metadata.name").map_or(object.head, |name| name.span))
 }
 
 /// The devices that a claim asks for, through all versions of its API.
 fn devices(spec: &Node, span: Span, index: &Index<'_>) -> Option<Request> {
-    let mut all: Option<Request> = None;
     let requests = spec.at("devices.requests").map(Node::items).unwrap_or_default();
     let old = spec.get("resourceClassName").map(|_| spec);
-    for request in requests.iter().chain(old) {
+    sum(requests.iter().chain(old), span, index)
+}
+
+fn sum<'n>(requests: impl Iterator<Item = &'n Node>, span: Span, index: &Index<'_>) -> Option<Request> {
+    let mut all: Option<Request> = None;
+    for request in requests {
         let choice = request.get("firstAvailable").and_then(|choices| choices.items().first());
         let exact = request.get("exactly").or(choice).unwrap_or(request);
         let Some(one) = device(exact, span, index) else { continue };

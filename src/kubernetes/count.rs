@@ -23,6 +23,9 @@ fn one(factor: &Factor, root: &Node, along: &Path, at: &Match<'_>) -> Fact<Range
         let found = path.as_ref().and_then(|path| path.beside(root, along, at).first().copied());
         found.map_or(Fact::Absent, amount::number)
     };
+    if let Some(range) = factor.at.as_ref().and_then(|path| between(path.beside(root, along, at).first().copied()?)) {
+        return range;
+    }
     if let Some(why) = &factor.unknown {
         return Fact::unknown(why.as_str(), root.span);
     }
@@ -48,6 +51,14 @@ fn one(factor: &Factor, root: &Node, along: &Path, at: &Match<'_>) -> Fact<Range
     let range =
         Range { floor: lowered(range.floor), expected: lowered(range.expected), ceiling: lowered(range.ceiling) };
     Fact::known(range, span, origin)
+}
+
+/// `1..4`, as some tools write a range.
+fn between(node: &Node) -> Option<Fact<Range>> {
+    let (min, max) = node.text()?.split_once("..")?;
+    let (min, max) = (min.trim().parse::<u32>().ok()?, max.trim().parse::<u32>().ok()?);
+    let range = Range::between(min.min(max).into(), None, max.into());
+    Some(Fact::known(range, node.span, Origin::Written))
 }
 
 /// Zero times anything is zero; a factor that is not known makes the product unknown.

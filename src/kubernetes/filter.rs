@@ -1,6 +1,6 @@
 //! A byte search that rules out, before anything is parsed, text that cannot matter.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::{Arc, LazyLock};
 
 use regex::bytes::{Regex, RegexBuilder};
@@ -8,7 +8,7 @@ use regex::bytes::{Regex, RegexBuilder};
 use crate::inventory::WantedObjects;
 
 use super::devices::DEVICES;
-use super::table::KINDS;
+use super::table::{KINDS, Row};
 
 /// Words of dynamic resource allocation.
 const CLAIMS: [&str; 3] = ["resourceClaimName", "resourceClaimTemplateName", "resourceClaims"];
@@ -20,7 +20,7 @@ const REFERENCES: &str = r#"configMap(?:Key)?Ref"?\s*:\s*\{?(?:[^\n]*\n?){0,3}?[
 pub(super) enum Matter {
     /// It may ask for accelerators or rent machines.
     Asks,
-    /// Its objects may decide the number of others, or be claimed by others.
+    /// Its objects may decide the number of others, hold for others, or be claimed by others.
     Scales,
     /// Its objects may hold values that others take.
     Configures,
@@ -64,51 +64,96 @@ impl Wanted {
 }
 
 pub(super) fn look(text: &[u8]) -> Matter {
-    let found = |words: &Option<Regex>| words.as_ref().is_none_or(|words| words.is_match(text));
-    if found(&WORDS) || found(&KIND_WORDS) {
-        Matter::Asks
-    } else if found(&SCALING) {
-        Matter::Scales
-    } else if found(&CONFIGURING) {
-        Matter::Configures
-    } else {
-        Matter::Nothing
+    let words = WORDS.as_ref().is_none_or(|words| words.is_match(text));
+    if words {
+        return if is_idle(text) { Matter::Nothing } else { Matter::Asks };
     }
+    let mut found = Matter::Nothing;
+    for kind in kinds_in(text) {
+        match TELLING_KINDS.get(kind) {
+            Some(Matter::Asks) => return Matter::Asks,
+            Some(Matter::Scales) => found = Matter::Scales,
+            Some(Matter::Configures) if found == Matter::Nothing => found = Matter::Configures,
+            _ => {}
+        }
+    }
+    found
+}
+
+/// All its documents are of kinds that ask for nothing whatever is in them: schemas of custom resources speak of everything
+/// that pods may have.
+fn is_idle(text: &[u8]) -> bool {
+    let at_start = |at: usize| at == 0 || text.get(at - 1) == Some(&b'\n');
+    let mut kinds = 0;
+    for at in memchr::memmem::find_iter(text, b"kind:").filter(|&at| at_start(at)) {
+        if !kind_at(text, at).is_some_and(|kind| IDLE_KINDS.contains(kind)) {
+            return false;
+        }
+        kinds += 1;
+    }
+    let speaks = || memchr::memmem::find(text, b"gpulint").is_some();
+    let documents = || std::str::from_utf8(text).map(|text| super::yaml::documents(text).len());
+    kinds > 0 && !speaks() && documents().is_ok_and(|documents| documents <= kinds)
+}
+
+/// What stands behind each `kind:` of a text.
+fn kinds_in(text: &[u8]) -> impl Iterator<Item = &[u8]> {
+    memchr::memmem::find_iter(text, b"kind").filter_map(|at| kind_at(text, at))
+}
+
+/// The word behind `kind:`, `"kind": "`, …
+fn kind_at(text: &[u8], at: usize) -> Option<&[u8]> {
+    let rest = text.get(at + b"kind".len()..)?;
+    let rest = rest.strip_prefix(b"\"").unwrap_or(rest);
+    let rest = without_blanks(without_blanks(rest).strip_prefix(b":")?);
+    let rest = rest.strip_prefix(b"\"").or(rest.strip_prefix(b"'")).unwrap_or(rest);
+    let end = rest.iter().position(|byte| !byte.is_ascii_alphanumeric()).unwrap_or(rest.len());
+    rest.get(..end)
+}
+
+fn without_blanks(text: &[u8]) -> &[u8] {
+    let blanks = text.iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
+    text.get(blanks..).unwrap_or_default()
 }
 
 /// Words of which one stands in every text with a resource key of an accelerator.
 static WORDS: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    let shapes = KINDS.rows().iter().flat_map(|row| &row.has).filter_map(super::path::Path::last_key);
-    let words: BTreeSet<String> = DEVICES.words().chain(CLAIMS).chain(shapes).map(regex::escape).collect();
+    let shapes = KINDS.rows().iter().filter_map(|row| row.has.last()?.last_key());
+    let shapes = shapes.map(|key| format!(r#"{}"?[ \t]*:"#, regex::escape(key)));
+    let words: BTreeSet<String> = DEVICES.words().chain(CLAIMS).map(regex::escape).chain(shapes).collect();
     any(words)
 });
 
-/// Kinds that rent machines, that run the pods of others, or that have short names for accelerators.
-static KIND_WORDS: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    kinds(|row| {
-        let apart =
-            row.pods.iter().any(|pods| pods.amount.is_some() || !pods.keys.is_empty() || !pods.devices.is_empty());
-        !row.machines.is_empty() || row.borrows.is_some() || apart
-    })
+/// What the kinds of which rows speak are good for, beside asking for accelerators in so many words.
+static TELLING_KINDS: LazyLock<HashMap<&'static [u8], Matter>> = LazyLock::new(|| {
+    let mut kinds: HashMap<&[u8], Matter> = HashMap::new();
+    for (kinds_of, matter) in [
+        (&["ConfigMap", "List"][..], Matter::Configures),
+        (&["ResourceClaim", "ResourceClaimTemplate", "DeviceClass"][..], Matter::Scales),
+    ] {
+        kinds.extend(kinds_of.iter().map(|kind| (kind.as_bytes(), matter)));
+    }
+    let named = |row: &'static Row| row.kind.as_bytes();
+    let rows = KINDS.rows();
+    kinds.extend(
+        rows.iter().filter(|row| row.scales.is_some() || row.relates.is_some()).map(|row| (named(row), Matter::Scales)),
+    );
+    kinds.extend(rows.iter().filter(|row| asks_in_other_words(row)).map(|row| (named(row), Matter::Asks)));
+    kinds
 });
 
-static SCALING: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    let claims = r#"ResourceClaim|ResourceClaimTemplate|DeviceClass"#;
-    let scaling = KINDS.rows().iter().filter(|row| row.scales.is_some()).map(|row| row.kind.as_str());
-    let names: Vec<&str> = scaling.chain([claims]).collect();
-    of_kinds(&names)
-});
-
-static CONFIGURING: LazyLock<Option<Regex>> = LazyLock::new(|| of_kinds(&["ConfigMap", "List"]));
-
-fn kinds(wanted: impl Fn(&super::table::Row) -> bool) -> Option<Regex> {
-    let names: BTreeSet<&str> = KINDS.rows().iter().filter(|row| wanted(row)).map(|row| row.kind.as_str()).collect();
-    of_kinds(&names.into_iter().collect::<Vec<_>>())
+/// It rents machines, runs the pods of others, or has short names for accelerators.
+fn asks_in_other_words(row: &Row) -> bool {
+    let apart = row
+        .pods
+        .iter()
+        .any(|it| it.amount.is_some() || !it.keys.is_empty() || !it.devices.is_empty() || !it.claims.is_empty());
+    !row.machines.is_empty() || row.borrows.is_some() || apart
 }
 
-fn of_kinds(names: &[&str]) -> Option<Regex> {
-    Regex::new(&format!(r#"kind"?[ \t]*:[ \t]*["']?(?:{})\b"#, names.join("|"))).ok()
-}
+/// Kinds that only describe others.
+static IDLE_KINDS: LazyLock<HashSet<&'static [u8]>> =
+    LazyLock::new(|| KINDS.rows().iter().filter(|row| row.schema).map(|row| row.kind.as_bytes()).collect());
 
 fn any(words: BTreeSet<String>) -> Option<Regex> {
     Regex::new(&words.into_iter().collect::<Vec<_>>().join("|")).ok()
@@ -157,6 +202,10 @@ mod tests {
             ("kind: ConfigMap\n", Matter::Configures),
             ("kind: Deployment\nspec: {}", Matter::Nothing),
             ("kind: NodePoolish\n", Matter::Nothing),
+            ("kind: PodDisruptionBudget\n", Matter::Scales),
+            ("kind: CustomResourceDefinition\nspec:\n  nvidia.com/gpu: 1\n", Matter::Nothing),
+            ("kind: CustomResourceDefinition\n---\nnvidia.com/gpu: 1\n", Matter::Asks),
+            ("kind: CustomResourceDefinition\n---\nkind: Pod\nnvidia.com/gpu: 1\n", Matter::Asks),
         ] {
             assert_eq!(look(text.as_bytes()), matter, "{text}");
         }

@@ -11,11 +11,14 @@ use super::table::{KINDS, Row};
 use super::tree::Node;
 
 /// Kinds of which others take something, beside those that rows borrow from.
-const JOINED: [&str; 4] = [
+const JOINED: [&str; 7] = [
     "resource.k8s.io/ResourceClaim",
     "resource.k8s.io/ResourceClaimTemplate",
     "resource.k8s.io/DeviceClass",
     "/ConfigMap",
+    "/PersistentVolumeClaim",
+    "/PersistentVolume",
+    "storage.k8s.io/StorageClass",
 ];
 
 /// Where a name is used.

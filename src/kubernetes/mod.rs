@@ -16,12 +16,14 @@ mod generic;
 mod index;
 mod machines;
 mod mask;
+mod nested;
 mod nodes;
 mod object;
 mod path;
 mod pod;
 mod quantity;
 mod raw;
+mod relations;
 mod render;
 mod request;
 mod resource;
@@ -29,6 +31,7 @@ mod scalar;
 mod scale;
 mod settings;
 mod sources;
+mod storage;
 mod table;
 mod template;
 mod tree;
@@ -44,7 +47,10 @@ use crate::inventory::{Inventory, Skipped, WantedObjects};
 use crate::source::{FileId, Sources, Span};
 
 use index::Index;
+use object::Object;
+use relations::Relation;
 use scale::Scaler;
+use table::Row;
 use tree::Node;
 use workload::{Found, Reader};
 use yaml::Stream;
@@ -79,6 +85,7 @@ pub fn read(sources: &Sources, paths: &[String], embedded: &[(FileId, String)], 
     chart::tell_once(&mut found);
     scale::apply(&scalers(&parsed), &mut found);
     claims::share(&mut found);
+    relations::apply(&relations(&parsed), &mut found);
     versions::mark(&mut found);
     for file in parsed {
         if options.objects != WantedObjects::None && !file.file.joined_only {
@@ -124,7 +131,7 @@ impl Parsed {
 }
 
 fn read_all(sources: &Sources, parsed: &[Parsed], index: &Index<'_>) -> Vec<(Arc<str>, Found)> {
-    let files: Vec<Vec<Found>> = parsed.par_iter().map(|file| read_file(sources, file, &Reader { index })).collect();
+    let files: Vec<Vec<Found>> = parsed.par_iter().map(|file| read_file(file, &Reader { sources, index })).collect();
     let mut all = Vec::new();
     for (file, found) in parsed.iter().zip(files) {
         all.extend(found.into_iter().map(|found| (file.file.path.clone(), found)));
@@ -132,7 +139,7 @@ fn read_all(sources: &Sources, parsed: &[Parsed], index: &Index<'_>) -> Vec<(Arc
     all
 }
 
-fn read_file(sources: &Sources, parsed: &Parsed, reader: &Reader<'_, '_>) -> Vec<Found> {
+fn read_file(parsed: &Parsed, reader: &Reader<'_, '_>) -> Vec<Found> {
     let mut found = Vec::new();
     if parsed.file.joined_only {
         return found;
@@ -152,25 +159,35 @@ fn read_file(sources: &Sources, parsed: &Parsed, reader: &Reader<'_, '_>) -> Vec
             chart::infer(&mut found.resource, why, parsed.file.of_chart);
         }
         if let Some(trail) = &parsed.file.rendered {
-            chart::rendered(sources, &mut found.resource, trail);
+            chart::rendered(reader.sources, &mut found.resource, trail);
         }
     }
     found
 }
 
 fn scalers(parsed: &[Parsed]) -> Vec<(Arc<str>, Scaler)> {
-    let mut scalers = Vec::new();
-    for file in parsed {
-        for root in file.roots() {
-            let Some((object, Some(row))) = workload::identify(root) else { continue };
-            let carried = row.carried().flat_map(|path| path.all(root)).filter_map(|at| workload::identify(at.node));
-            for (object, row) in carried.chain([(object, Some(row))]) {
-                let scales = row.and_then(|row| row.scales.as_ref());
-                scalers.extend(
-                    scales.and_then(|scales| Scaler::new(&object, scales)).map(|it| (file.file.path.clone(), it)),
-                );
-            }
-        }
-    }
-    scalers
+    let scaler = |(path, object, row): (&Arc<str>, Object<'_>, &'static Row)| {
+        Some((path.clone(), Scaler::new(&object, row.scales.as_ref()?)?))
+    };
+    objects(parsed).filter_map(scaler).collect()
+}
+
+fn relations(parsed: &[Parsed]) -> Vec<Relation> {
+    let relation = |(path, object, row): (&Arc<str>, Object<'_>, &'static Row)| {
+        Relation::new(&object, row.relates.as_ref()?, path)
+    };
+    objects(parsed).filter_map(relation).collect()
+}
+
+/// Objects that have a row, and those that they carry.
+fn objects(parsed: &[Parsed]) -> impl Iterator<Item = (&Arc<str>, Object<'_>, &'static Row)> {
+    let roots = parsed.iter().flat_map(|file| file.roots().map(move |root| (&file.file.path, root)));
+    roots.flat_map(|(path, root)| {
+        let own = workload::identify(root).and_then(|(object, row)| Some((object, row?)));
+        let carried = own.iter().flat_map(|(_, row)| row.carried()).flat_map(|at| at.all(root));
+        let carried =
+            carried.filter_map(|at| workload::identify(at.node)).filter_map(|(object, row)| Some((object, row?)));
+        let all: Vec<_> = carried.collect();
+        all.into_iter().chain(own).map(move |(object, row)| (path, object, row))
+    })
 }

@@ -28,6 +28,8 @@ pub(super) struct Request {
     pub span: Span,
     /// Claims that other pods may use too.
     pub shared: Vec<String>,
+    /// All claims, with the places of their names.
+    pub claims: Vec<(String, Span)>,
 }
 
 /// What a pod asks for; `None` where that is no accelerator.
@@ -77,6 +79,7 @@ impl Request {
             provider: device.provider.clone(),
             span,
             shared: Vec::new(),
+            claims: Vec::new(),
         }
     }
 }

@@ -1,8 +1,8 @@
 //! Groups of pods become resources of the inventory.
 
 use crate::inventory::{
-    Evidence, Fact, FrontEnd, Key, Known, Labels, Origin, Purpose, Resource, Role, Says, Value, production, programs,
-    purpose,
+    Evidence, Fact, FrontEnd, Key, Known, Labels, Link, LinkKind, Origin, Purpose, Resource, Role, Says, Value,
+    production, programs, purpose,
 };
 use crate::source::Span;
 
@@ -10,8 +10,10 @@ use super::containers;
 use super::index::Index;
 use super::nodes::{Facts, fill};
 use super::object::{self, Object};
-use super::pod::Pod;
+use super::pod::{Part, Pod};
 use super::request::{self, Request};
+use super::storage;
+use super::tree::Node;
 use super::workload::{Found, Group};
 
 /// Groups that ask for accelerators become resources; where there are several, each is called by its role.
@@ -67,6 +69,7 @@ fn resource(
         fill(&mut facts, key, fact);
     }
     fill(&mut facts, Key::Queue, queue(&resource.labels));
+    storage::facts(&group.pod, index, &mut facts);
     settle_purpose(object, &resource.labels, &group.pod, &mut facts);
     // What is read without a row is a conclusion from its shape.
     if let (Some(why), Some(Fact::Known(known))) = (&group.by_shape, facts.get_mut(&Key::AcceleratorCount)) {
@@ -75,6 +78,8 @@ fn resource(
     for (key, fact) in facts {
         resource.set(key, fact);
     }
+    let claims = request.claims.iter().map(|(to, span)| Link { kind: LinkKind::Claim, to: to.clone(), span: *span });
+    resource.links.extend(claims);
     resource
 }
 
@@ -118,6 +123,14 @@ fn settle_purpose(object: &Object<'_>, labels: &Labels, pod: &Pod, facts: &mut F
     fill(facts, Key::Purpose, weak.unwrap_or_default());
 }
 
+/// A container whose command only shows the devices tests them.
+fn only_looks(part: &Part) -> bool {
+    const SHOWS: [&str; 3] = ["nvidia-smi", "vectorAdd", "rocm-smi"];
+    let words = ["command", "args"].iter().filter_map(|key| part.node.get(key));
+    let mut texts = words.flat_map(|list| list.items().iter().chain([list])).filter_map(Node::text);
+    texts.any(|text| SHOWS.iter().any(|program| text.trim_start().starts_with(program)))
+}
+
 fn of_task(task: Fact<Value>) -> Fact<Value> {
     match task {
         Fact::Known(known) => {
@@ -148,6 +161,9 @@ fn evidence<'a>(object: &'a Object<'_>, labels: &'a Labels, pod: &'a Pod) -> Vec
             let name = image.rsplit('/').next().unwrap_or(image);
             evidence.push(Evidence { says: Says::Around(name), span });
         }
+    }
+    for part in pod.containers.iter().filter(|part| only_looks(part)) {
+        evidence.push(Evidence { says: Says::Around("test"), span: part.node.span });
     }
     if let Some(namespace) = &object.namespace {
         evidence.push(Evidence { says: Says::Around(namespace), span: object.head });

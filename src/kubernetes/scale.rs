@@ -20,6 +20,8 @@ pub(super) struct Scaler {
     name: Arc<str>,
     namespace: Option<Arc<str>>,
     count: Fact<Range>,
+    looks_at: Fact<Value>,
+    cooldown: Fact<Value>,
     /// The name of its target.
     span: Span,
 }
@@ -49,6 +51,8 @@ impl Scaler {
             name: name.text()?.clone(),
             namespace: object.namespace.clone(),
             count,
+            looks_at: looks_at(object, scales),
+            cooldown: read(&scales.cooldown).map(Value::Number),
             span: name.span,
         })
     }
@@ -59,6 +63,24 @@ impl Scaler {
             _ => true,
         };
         found.kind == *self.kind && found.name.as_deref() == Some(&self.name) && same_space
+    }
+}
+
+/// The names of all metrics that it looks at.
+fn looks_at(object: &Object<'_>, scales: &Scales) -> Fact<Value> {
+    let found: Vec<_> = scales.metrics.iter().flat_map(|path| path.all(object.root)).collect();
+    let mut names: Vec<Arc<str>> = Vec::new();
+    for metric in &found {
+        match metric.node.text().map(|text| (text, amount::placeholder(text))) {
+            Some((_, Some(why))) => return Fact::unknown(why, metric.node.span),
+            Some((text, None)) if !names.contains(text) => names.push(text.clone()),
+            _ => {}
+        }
+    }
+    match (found.first(), &scales.default_metric) {
+        (Some(first), _) => Fact::written(Value::List(names), first.node.span),
+        (None, Some(name)) => Fact::known(Value::List(vec![name.as_str().into()]), object.head, Origin::Default),
+        (None, None) => Fact::Absent,
     }
 }
 
@@ -101,6 +123,8 @@ fn attach(found: &mut Found, scaler: &Scaler, decides: bool) {
         return;
     }
     resource.set(Key::Autoscaled, Fact::known(Value::Flag(true), scaler.span, Origin::Resolved));
+    resource.set(Key::AutoscaledOn, scaler.looks_at.clone());
+    resource.set(Key::Cooldown, scaler.cooldown.clone());
     let stated = match &resource.count {
         Fact::Known(Known { value, origin: Origin::Written | Origin::Resolved, .. }) => Some(value.expected),
         _ => None,

@@ -107,7 +107,7 @@ fn one(source: &Source, node: &Node) -> Fact<Value> {
     {
         let found = Regex::new(part).ok().and_then(|part| Some(part.captures(text)?.get(1)?.as_str().to_owned()));
         return match (found, &source.default) {
-            (Some(part), _) => Fact::written(Value::text(part), node.span),
+            (Some(part), _) => Fact::written(plain(&part), node.span),
             (None, Some(constant)) => Fact::known(value(constant), node.span, Origin::Default),
             (None, None) => Fact::Absent,
         };
@@ -119,6 +119,14 @@ fn one(source: &Source, node: &Node) -> Fact<Value> {
         (Some(flag), _) => Fact::written(Value::Flag(flag), node.span),
         (_, Some(number)) => Fact::written(Value::Number(number), node.span),
         _ => Fact::written(Value::Text(text.clone()), node.span),
+    }
+}
+
+/// A part that is a number is one.
+fn plain(part: &str) -> Value {
+    match part.parse::<f64>() {
+        Ok(number) if part.starts_with(|c: char| c.is_ascii_digit()) => Value::Number(number),
+        _ => Value::text(part),
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use serde::Deserialize;
 
-use crate::inventory::Key;
+use crate::inventory::{Key, LinkKind};
 
 use super::path::Path;
 use super::tree::Node;
@@ -23,6 +23,9 @@ pub(super) struct Row {
     /// Nothing runs because this object exists: it is a template for others.
     #[serde(default)]
     pub template: bool,
+    /// It only describes other kinds: whatever it speaks of, nobody asks for it.
+    #[serde(default)]
+    pub schema: bool,
     /// Documents that say no kind are of this one if something stands at all these paths.
     #[serde(default)]
     pub has: Vec<Path>,
@@ -39,7 +42,9 @@ pub(super) struct Row {
     /// Settings of a program that stand in no container.
     #[serde(default)]
     pub settings: Vec<Told>,
-    /// Values of a chart, which say what the chart asks for.
+    /// It holds for other objects.
+    pub relates: Option<Relates>,
+    /// Values of a chart, or text that holds them, which say what the chart asks for.
     #[serde(default)]
     pub values: Vec<Path>,
     #[serde(default)]
@@ -80,6 +85,9 @@ pub(super) struct Pods {
     /// Names of single devices, one each.
     #[serde(default)]
     pub devices: Vec<Path>,
+    /// Lists of claims of devices, beside `resourceClaims`.
+    #[serde(default)]
+    pub claims: Vec<Path>,
     /// Short names of resource keys.
     #[serde(default)]
     pub keys: BTreeMap<String, String>,
@@ -159,6 +167,33 @@ pub(super) struct Scales {
     pub floor: f64,
     /// Where no maximum is written.
     pub ceiling: Option<f64>,
+    /// What it looks at, by name.
+    #[serde(default)]
+    pub metrics: Vec<Path>,
+    /// What it looks at where nothing is written.
+    pub default_metric: Option<String>,
+    /// Seconds that it waits before it takes pods away.
+    pub cooldown: Option<Path>,
+}
+
+/// Objects that an object holds for: those in a namespace of its name, if nothing else is said.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Relates {
+    #[serde(deserialize_with = "link_kind")]
+    pub link: LinkKind,
+    /// A mapping of the labels that their pods have.
+    pub selects: Option<Path>,
+    /// The fact of theirs that is its name.
+    pub named_by: Option<String>,
+    /// A mapping of resource keys: it holds for its own namespace, if accelerators are among them.
+    pub limits: Option<Path>,
+}
+
+fn link_kind<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<LinkKind, D::Error> {
+    let name = String::deserialize(deserializer)?;
+    let found = LinkKind::ALL.iter().copied().find(|kind| kind.name() == name);
+    found.ok_or_else(|| serde::de::Error::custom(format!("there is no link `{name}`")))
 }
 
 /// Machines that an object rents.
@@ -384,6 +419,9 @@ impl Kinds {
                     regex::Regex::new(part).map_err(|error| format!("{}: {error}", row.kind))?;
                 }
             }
+            if let Some(fact) = row.relates.as_ref().and_then(|relates| relates.named_by.as_ref()) {
+                key(fact).ok_or_else(|| format!("{}: there is no fact `{fact}`", row.kind))?;
+            }
             let held = row.holds.iter().filter_map(|holds| holds.kind.as_ref());
             for kind in held.chain(row.borrows.iter().flat_map(|borrows| &borrows.kinds)) {
                 self.by_name.get(kind).ok_or_else(|| format!("{}: there is no row for {kind}", row.kind))?;
@@ -424,6 +462,15 @@ pub(super) static KINDS: LazyLock<Kinds> = LazyLock::new(|| {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// What the census of public manifests found accelerators in, with the path of its pods where it has some.
+    #[test]
+    fn every_kind_of_the_census_has_a_row() {
+        const KINDS_OF_THE_CENSUS: &str = "apps/Deployment /Pod batch/Job batch/CronJob apps/ReplicaSet apps/DaemonSet             apps/StatefulSet /PodTemplate kubeflow.org/MPIJob kubeflow.org/PyTorchJob kubeflow.org/TFJob             kubeflow.org/Experiment kubeflow.org/Notebook kubeflow.org/Profile jobset.x-k8s.io/JobSet ray.io/RayService             ray.io/RayCluster ray.io/RayJob leaderworkerset.x-k8s.io/LeaderWorkerSet orchestration.aibrix.ai/StormService             orchestration.aibrix.ai/RayClusterFleet serving.kubeflow.org/InferenceService trainer.kubeflow.org/TrainJob             trainer.kubeflow.org/ClusterTrainingRuntime serving.knative.dev/Service batch.volcano.sh/Job             serving.kserve.io/ServingRuntime serving.kserve.io/InferenceService serving.kserve.io/LLMInferenceService             elastic.iml.github.io/ElasticJob sagemaker.amazonaws.com/HyperPodPyTorchJob template.openshift.io/Template             inference.llmaz.io/Service inference.llmaz.io/Playground llmaz.io/OpenModel ome.io/ClusterServingRuntime             ome.io/InferenceService resource.k8s.io/ResourceClaimTemplate resource.k8s.io/ResourceClaim             kueue.x-k8s.io/ResourceFlavor kaito.sh/Workspace kaito.sh/InferenceSet kaito.sh/RAGEngine             kaito.sh/MultiRoleInference eksctl.io/ClusterConfig apps.nvidia.com/NIMService apps.nvidia.com/NIMPipeline             apps.nvidia.com/NIMCache cloud.google.com/ComputeClass karpenter.sh/NodePool karpenter.sh/Provisioner             machine.openshift.io/MachineSet /ResourceQuota scheduling.volcano.sh/Queue argoproj.io/Workflow             argoproj.io/WorkflowTemplate argoproj.io/CronWorkflow sparkoperator.k8s.io/SparkApplication             helm.toolkit.fluxcd.io/HelmRelease argoproj.io/Application sagemaker.services.k8s.aws/NotebookInstance";
+        let missing: Vec<&str> =
+            KINDS_OF_THE_CENSUS.split_whitespace().filter(|name| KINDS.named(name).is_none()).collect();
+        assert!(missing.is_empty(), "{missing:?}");
+    }
 
     #[test]
     fn the_table_of_kinds_is_sound() {

@@ -1,13 +1,14 @@
 //! Rows applied to objects: an object becomes groups of pods and groups of machines, each with its facts.
 
 use crate::inventory::{Fact, Key, Origin, Range, Resource, Value};
-use crate::source::Span;
+use crate::source::{Sources, Span};
 
 use super::chart;
 use super::count;
 use super::generic;
 use super::index::{Index, Place};
 use super::machines;
+use super::nested;
 use super::nodes::{Facts, fill};
 use super::object::Object;
 use super::path::{Match, Path};
@@ -65,6 +66,7 @@ pub(super) struct Found {
 
 /// Turns objects into resources, with the other objects of the tree at hand.
 pub(super) struct Reader<'i, 't> {
+    pub sources: &'i Sources,
     pub index: &'i Index<'t>,
 }
 
@@ -109,7 +111,10 @@ impl Reader<'_, '_> {
             self.held(object, holds, &above, out);
         }
         for values in row.values.iter().flat_map(|path| path.all(object.root)) {
-            generic::collect_values(values.node, &above, out);
+            match nested::read(self.sources, values.node) {
+                Some(root) => generic::collect_values(&root, &above, out),
+                None => generic::collect_values(values.node, &above, out),
+            }
         }
     }
 

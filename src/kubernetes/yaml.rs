@@ -52,6 +52,13 @@ pub(super) fn read(file: FileId, text: &str) -> Stream {
     read_with(file, text, text, &[])
 }
 
+/// Reads one document that starts at `base` of a file; nothing where it does not parse.
+pub(super) fn read_at(file: FileId, base: usize, text: &str) -> Option<Node> {
+    let range = documents(text).into_iter().next()?;
+    let piece = text.get(range.clone())?;
+    Builder::new(file, base + range.start, piece).run(piece).ok()?
+}
+
 /// Reads a template whose directives are masked; `original` is the text before that.
 pub(super) fn read_masked(file: FileId, original: &str, masked: &Masked) -> Stream {
     read_with(file, original, &masked.text, &masked.holes)

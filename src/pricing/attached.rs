@@ -20,6 +20,14 @@ pub struct Attached {
     pub estimated: Option<String>,
 }
 
+impl Attached {
+    /// What is known of it: nothing, where there are only disks of unknown size or price.
+    pub fn known(&self) -> Option<MoneyRange> {
+        let is_nothing = self.monthly == MoneyRange::ZERO && !self.not_known.is_empty();
+        (!is_nothing).then_some(self.monthly)
+    }
+}
+
 /// Machines whose price contains their local disks (Google's page of accelerator-optimized machines, 2026-05).
 const WITH_LOCAL_DISKS: [&str; 3] = ["a2-ultragpu-*", "a3-*", "a4*"];
 

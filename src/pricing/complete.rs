@@ -44,6 +44,7 @@ pub fn complete(inventory: &mut Inventory, catalog: &Catalog, settings: &Setting
             completion.requested(resource, only_provider.as_deref());
         }
         completion.place(resource);
+        machine_types(resource);
         resource.settle_count();
     }
     left_out
@@ -284,6 +285,12 @@ impl Completion<'_> {
                 let name = known.value.as_text().unwrap_or_default();
                 if let Some(found) = self.catalog.machine(&provider, name) {
                     follow(resource, Key::Accelerator, Value::text(&*found.accelerator), known);
+                    follow(resource, Key::NodeAccelerators, Value::Number(found.count), known);
+                    for (key, value) in [(Key::NodeCpus, found.cpus), (Key::NodeMemory, found.memory_gib)] {
+                        if let Some(value) = value {
+                            follow(resource, key, Value::Number(value), known);
+                        }
+                    }
                 }
             }
             Fact::Unknown(unknown) => {
@@ -392,6 +399,30 @@ fn impossible(resource: &mut Resource, why: String) {
         _ => Fact::written(Value::text(why), resource.span),
     };
     resource.set(Key::Impossible, fact);
+}
+
+/// How many machine types it may take, where all of them are named. A pattern stands for any number of them.
+fn machine_types(resource: &mut Resource) {
+    let is_one = |value: &Value| value.as_text().is_some_and(|name| !name.contains('*') && !name.is_empty());
+    let machine = resource.fact(Key::Machine).clone();
+    let number = match &machine {
+        Fact::Known(known) if is_one(&known.value) => 1,
+        Fact::Unknown(unknown) if unknown.candidates.len() > 1 && unknown.candidates.iter().all(is_one) => {
+            unknown.candidates.len()
+        }
+        _ => return,
+    };
+    if resource.flag(Key::Flexible) == Some(true)
+        && resource.fact(Key::MachineTypes).is_absent()
+        // a family of machines is no machine type
+        && (number > 1 || resource.fact(Key::AcceleratorCount).value().is_some())
+        && let Some(span) = machine.span()
+    {
+        let number = Value::Integer(i64::try_from(number).unwrap_or(i64::MAX));
+        let origin = machine.origin().cloned().unwrap_or(Origin::Resolved);
+        let defined = machine.defined().filter(|it| *it != span);
+        resource.set(Key::MachineTypes, Fact::Known(Known { value: number, span, defined, origin }));
+    }
 }
 
 fn infer_provider(resource: &mut Resource, provider: &str, machine: &Fact<Value>) {

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::catalog::{Money, MoneyRange};
-use crate::inventory::{Fact, Inventory, Key, Resource, ResourceId, Role};
+use crate::inventory::{Fact, Inventory, Key, Range, Resource, ResourceId, Role};
 use crate::source::Sources;
 
 use super::{Bill, Item};
@@ -33,6 +33,11 @@ pub struct BeforeAfter {
 }
 
 impl BeforeAfter {
+    /// Nothing before and nothing after.
+    pub fn is_nothing(&self) -> bool {
+        self.before == MoneyRange::ZERO && self.after == MoneyRange::ZERO
+    }
+
     pub fn difference(&self) -> MoneyRange {
         MoneyRange {
             floor: self.after.floor - self.before.floor,
@@ -42,13 +47,23 @@ impl BeforeAfter {
     }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Change {
     pub before: Option<ResourceId>,
     pub after: Option<ResourceId>,
     pub kind: ChangeKind,
     /// By so much it became dearer, or cheaper, as far as prices are known.
     pub increase: Money,
+    /// What became of its facts.
+    pub details: Vec<Detail>,
+}
+
+/// A fact of a resource before and after.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Detail {
+    pub what: String,
+    pub before: String,
+    pub after: String,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -189,7 +204,11 @@ impl<'a> Pairing<'a> {
         };
         let change = |(before, after, kind)| {
             let increase = monthly(&self.after, after) - monthly(&self.before, before);
-            Change { before, after, kind, increase }
+            let details = match (before, after) {
+                (Some(before), Some(after)) => details(self.before.resource(before), self.after.resource(after)),
+                _ => Vec::new(),
+            };
+            Change { before, after, kind, increase, details }
         };
         gone.chain(come).chain(pairs).map(change).collect()
     }
@@ -234,10 +253,46 @@ fn signature(it: &Resource) -> String {
     text
 }
 
+/// The facts that make a price and differ.
+fn details(before: &Resource, after: &Resource) -> Vec<Detail> {
+    let shown = |it: &Resource, key: Key| match it.fact(key) {
+        Fact::Known(known) => known.value.to_string(),
+        Fact::Unknown(_) => "?".to_owned(),
+        Fact::Absent => String::new(),
+    };
+    let accelerators = |it: &Resource| match shown(it, Key::AcceleratorCount).as_str() {
+        "" => shown(it, Key::Accelerator),
+        count => format!("{count}× {}", shown(it, Key::Accelerator)),
+    };
+    let count = |it: &Resource| match &it.count {
+        Fact::Known(known) => counted(known.value),
+        Fact::Unknown(_) => "?".to_owned(),
+        Fact::Absent => String::new(),
+    };
+    let rows = [
+        ("machine", shown(before, Key::Machine), shown(after, Key::Machine)),
+        ("accelerators", accelerators(before), accelerators(after)),
+        ("count", count(before), count(after)),
+        ("bought", shown(before, Key::Purchase), shown(after, Key::Purchase)),
+        ("region", shown(before, Key::Region), shown(after, Key::Region)),
+    ];
+    let differs = rows.into_iter().filter(|(_, before, after)| before != after);
+    differs.map(|(what, before, after)| Detail { what: what.to_owned(), before, after }).collect()
+}
+
+/// `2`, `0–8`, `0–2–8` where the text sets another number than the ends.
+fn counted(range: Range) -> String {
+    let number =
+        |n: f64| if n.is_finite() { format!("{}", (n * 100.0).round() / 100.0) } else { "no limit".to_owned() };
+    let mut ends = vec![number(range.floor), number(range.expected), number(range.ceiling)];
+    ends.dedup();
+    ends.join("–")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::inventory::{FrontEnd, Range, Value};
+    use crate::inventory::{FrontEnd, Value};
     use crate::source::{MemoryTree, Span};
 
     struct State {

@@ -10,6 +10,7 @@ mod contract;
 mod cron;
 mod delta;
 mod hours;
+mod market;
 mod plan;
 mod purchase;
 mod share;
@@ -27,8 +28,9 @@ pub use attached::Attached;
 pub use bill::bill;
 pub use complete::{LeftOut, UnknownMachine, complete};
 pub use contract::{Contract, Owned, Purchased, Terms};
-pub use delta::{BeforeAfter, Change, ChangeKind, Delta, Side, delta};
+pub use delta::{BeforeAfter, Change, ChangeKind, Delta, Detail, Side, delta};
 pub use hours::Usage;
+pub use market::{Elsewhere, cheaper_provider, cheaper_region};
 pub use plan::{Run, Way, ways};
 pub use share::devices;
 

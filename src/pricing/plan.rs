@@ -133,7 +133,8 @@ fn of_machine(
         let days = (run.hours / 24.0).ceil();
         let Some(listed) = catalog.commitment(&machine.provider, &machine.name, region, product) else { continue };
         if days <= most_days && listed.region == region {
-            let needs = format!("booked and paid ahead for {} days", plain(days));
+            let unit = if days == 1.0 { "day" } else { "days" };
+            let needs = format!("booked and paid ahead for {} {unit}", plain(days));
             found.push(way(purchase, listed.per_hour, days * 24.0, needs, listed.as_of));
         }
     }

@@ -225,9 +225,22 @@ fn share(resource: &Resource, machine: &Machine<'_>, devices: f64) -> Share {
     let (part, what, asked, has) = largest;
     let stranded = ((part.min(1.0) - of_devices) * machine.count).max(0.0);
     let mut why = format!("{} of its {} {what}", plain(asked), plain(has));
+    if what == "accelerators" {
+        why.push_str(&parts(resource));
+    }
     if stranded > 0.0 {
         let hundredths = plain((stranded * 100.0).round() / 100.0);
         why.push_str(&format!(", which leaves {hundredths} of {} accelerators to nobody", plain(machine.count)));
     }
     Share { part, why, stranded }
+}
+
+/// Why it takes less than a whole accelerator, where it does.
+fn parts(resource: &Resource) -> String {
+    let shared = resource.number(Key::SharedBy).filter(|pods| *pods > 1.0);
+    let shared = shared.map(|pods| format!("{} pods share each", plain(pods)));
+    let asked = resource.number(Key::AcceleratorCount).unwrap_or(1.0);
+    let slice = resource.text(Key::Slice).map(|profile| format!("{} slices of {profile}", plain(asked)));
+    let all: Vec<String> = slice.into_iter().chain(shared).collect();
+    if all.is_empty() { String::new() } else { format!(" ({})", all.join(", ")) }
 }

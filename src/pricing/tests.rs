@@ -430,6 +430,7 @@ fn shared_accelerators_are_paid_by_part_and_stranded_ones_are_told() {
     // A quarter of one of four: 5 / 4 / 4
     let shared = pod_on(&[(Key::AcceleratorCount, "1"), (Key::SharedBy, "4")]);
     assert_eq!((hourly(&shared).1, shared.stranded), (0.3125, 0.0));
+    assert!(shared.steps.iter().any(|step| step.text == "0.25 of its 4 accelerators (4 pods share each)"));
     // Half of the CPUs and one of four accelerators: one more is of no use to anybody.
     let by_cpu = pod_on(&[(Key::AcceleratorCount, "1"), (Key::Cpus, "24")]);
     assert_eq!((hourly(&by_cpu).1, by_cpu.stranded), (2.5, 1.0));

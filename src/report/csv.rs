@@ -1,7 +1,7 @@
 //! Rows for spreadsheets.
 
 use super::Report;
-use super::escape::one_line;
+use super::escape::{one_line, shortened};
 use crate::catalog::MoneyRange;
 use crate::inventory::{Fact, Key, Range, Resource};
 use crate::pricing::Status;
@@ -70,7 +70,7 @@ pub(super) fn cost(report: &Report) -> String {
         let hourly = item.and_then(|item| item.per_hour).map(|range| range.expected.usd().to_string());
         cells.push(hourly.unwrap_or_default());
         cells.extend(dollars(item.and_then(|item| item.monthly)));
-        let disks = item.and_then(|item| item.attached.as_ref()).map(|it| it.monthly.expected.usd().to_string());
+        let disks = item.and_then(|item| item.attached.as_ref()?.known()).map(|it| it.expected.usd().to_string());
         cells.push(disks.unwrap_or_default());
         cells.push(item.map(|item| item.hours_per_month.to_string()).unwrap_or_default());
         rows.push_str(&cells.join(","));
@@ -101,9 +101,12 @@ fn dollars(range: Option<MoneyRange>) -> [String; 3] {
     }
 }
 
+/// Spreadsheets cut cells at 32,767 characters.
+const LONGEST_CELL: usize = 30_000;
+
 /// A cell. Spreadsheets run what begins like a formula.
 fn text(text: &str) -> String {
-    let text = one_line(text);
+    let text = shortened(&one_line(text), LONGEST_CELL);
     let text = if text.starts_with(['=', '+', '-', '@']) { format!("'{text}") } else { text };
     if text.contains([',', '"', '\'']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text }
 }

@@ -38,7 +38,11 @@ pub fn explain(report: &Report, id: ResourceId) -> String {
         let _ = writeln!(text, "\ndisks, billed beside it");
         steps(&mut text, &attached.steps);
         let _ = attached.estimated.as_ref().map(|why| writeln!(text, "estimated: {}", one_line(why)));
-        let _ = writeln!(text, "{}/month", usd_range(attached.monthly));
+        let _ = match (attached.known(), attached.not_known.is_empty()) {
+            (Some(monthly), true) => writeln!(text, "{}/month", usd_range(monthly)),
+            (Some(monthly), false) => writeln!(text, "at least {}/month", usd_range(monthly)),
+            (None, _) => writeln!(text, "not known"),
+        };
     }
     text.push_str("\nnot included: transfer, support, tax\n");
     text

@@ -1,30 +1,30 @@
 //! Words of a repository inside Markdown: no mention, no link, no HTML, no broken fence, no table cell too many.
 
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use super::money::{usd, usd_range};
-use super::{Head, Report, escape};
+use super::scorecard::Scorecard;
+use super::{Head, Report, Room, escape};
 use crate::catalog::MoneyRange;
 use crate::decide::Decided;
 use crate::pricing::Status;
-
-/// Characters that a comment or a summary may have, with room for what a host adds.
-const LONGEST: usize = 59_500;
+use crate::rules::link;
 
 /// The findings of one tree.
-pub(super) fn check(report: &Report) -> String {
+pub(super) fn check(report: &Report, room: Room) -> String {
     let counting: Vec<&Decided> = report.findings.iter().filter(|decided| decided.counts()).collect();
     let mut most = counting.len();
     loop {
-        let text = compose(report, &counting, most);
-        if most == 0 || text.chars().count() <= LONGEST {
+        let text = compose(report, &counting, most, room);
+        if most == 0 || text.chars().count() <= room.characters {
             return text;
         }
         most /= 2;
     }
 }
 
-fn compose(report: &Report, findings: &[&Decided], most: usize) -> String {
+fn compose(report: &Report, findings: &[&Decided], most: usize, room: Room) -> String {
     let bill = report.bill;
     let at_least = if bill.unpriced > 0 { "at least " } else { "" };
     let mut text = format!("### GPU cost {at_least}{}/month\n\n", usd_range(bill.rented));
@@ -39,8 +39,9 @@ fn compose(report: &Report, findings: &[&Decided], most: usize) -> String {
     if findings.len() > most {
         let _ = writeln!(text, "\nand {} more; the full report lists them", findings.len() - most);
     }
+    text.push_str(&Scorecard::new(report).markdown());
     text.push('\n');
-    unknown(&mut text, report);
+    unknown(&mut text, report, room);
     text
 }
 
@@ -54,21 +55,37 @@ pub(super) fn finding(text: &mut String, report: &Report, head: Option<&Head>, d
     let place = report.paths.locate(report.sources, finding.span);
     let shown = code(&format!("{}:{}", escape::shortened(&place.path, 200), place.line));
     let place = match head {
-        Some(head) => format!("[{shown}]({}/{}#L{})", head.url, linkable(&place.path), place.line),
+        Some(head) => format!("[{shown}]({}/{}#L{})", head.url(), linkable(&place.path), place.line),
         None => shown,
     };
     let saves = finding.saves.map(|range| format!(" – saves about {}/month", usd(range.expected))).unwrap_or_default();
     let resource = finding.address(report.inventory).map(|it| format!(" {}", code(&escape::shortened(it, 200))));
+    let rule = match link(&finding.rule) {
+        Some(link) => format!("[**{}**]({link})", finding.rule),
+        None => format!("**{}**", finding.rule),
+    };
     let _ = writeln!(
         text,
-        "- **{}** {}{}{saves}  \n  {}",
-        finding.rule,
+        "- {rule} {}{}{saves}  \n  {}",
         place,
         resource.unwrap_or_default(),
         plain(&escape::shortened(&finding.message, 1_000))
     );
     if let Some(help) = &finding.help {
         let _ = writeln!(text, "  _{}_", plain(&escape::shortened(help, 1_000)));
+    }
+}
+
+/// A finding where its line is known already.
+pub(super) fn remark(text: &mut String, report: &Report, decided: &Decided) {
+    let finding = &decided.finding;
+    let costs = finding.resource.and_then(|id| report.bill.items.get(id.0)?.monthly);
+    let costs = costs.map(|range| format!(" – costs {}/month", usd_range(range))).unwrap_or_default();
+    let saves = finding.saves.map(|range| format!(" – saves about {}/month", usd(range.expected))).unwrap_or_default();
+    let message = plain(&escape::shortened(&finding.message, 1_000));
+    let _ = writeln!(text, "**{}**{costs}{saves}  \n{message}", finding.rule);
+    if let Some(help) = &finding.help {
+        let _ = writeln!(text, "\n_{}_", plain(&escape::shortened(help, 1_000)));
     }
 }
 
@@ -86,33 +103,56 @@ fn linkable(path: &str) -> String {
     text
 }
 
-/// What could not be priced or known, with the reason for each.
-pub(super) fn unknown(text: &mut String, report: &Report) {
+/// What could not be priced or known, with the reason for each, and what was assumed.
+pub(super) fn unknown(text: &mut String, report: &Report, room: Room) {
     const MOST: usize = 50;
-    let mut lines: Vec<String> = Vec::new();
-    for (resource, item) in report.inventory.resources.iter().zip(&report.bill.items) {
-        if let Status::Unpriced(why) = &item.status {
-            lines.push(format!("- {} has no price: {}", code(&escape::shortened(&resource.address, 200)), plain(why)));
-        }
-    }
-    for it in report.undetermined {
-        lines.push(format!("- {} could not be decided: {}", it.rule, plain(&escape::shortened(&it.cause, 300))));
-    }
-    lines.sort();
-    lines.dedup();
     let dated = if report.catalog.as_of.is_empty() {
         "Prices are list prices from the catalog in the binary.".to_owned()
     } else {
         format!("Prices are list prices as of {}.", report.catalog.as_of)
     };
-    let _ = writeln!(text, "<details><summary>What is not known, and what was assumed</summary>\n\n{dated}\n");
+    let lines = unknowns(report);
+    if lines.is_empty() {
+        let _ = writeln!(text, "{dated} Everything has a price, and nothing was assumed.\n");
+        return;
+    }
+    room.open_fold(text, "What is not known, and what was assumed");
+    let _ = writeln!(text, "{dated}\n");
     for line in lines.iter().take(MOST) {
-        let _ = writeln!(text, "{line}");
+        let _ = writeln!(text, "- {line}");
     }
     if lines.len() > MOST {
         let _ = writeln!(text, "- and {} more", lines.len() - MOST);
     }
-    text.push_str("\n</details>\n\n");
+    room.close_fold(text);
+}
+
+fn unknowns(report: &Report) -> Vec<String> {
+    let why = |cause: &str| plain(&escape::shortened(cause, 300));
+    let name = |address: &str| code(&escape::shortened(address, 200));
+    let mut lines: Vec<String> = Vec::new();
+    for (resource, item) in report.inventory.resources.iter().zip(&report.bill.items) {
+        if let Status::Unpriced(cause) = &item.status {
+            lines.push(format!("{} has no price: {}", name(&resource.address), why(cause)));
+        }
+    }
+    for it in report.undetermined {
+        lines.push(format!("{} could not be decided: {}", it.rule, why(&it.cause)));
+    }
+    for it in report.unknown_machines {
+        lines.push(format!("{} may or may not carry accelerators: {}", name(&it.address), why(&it.why)));
+    }
+    lines.sort();
+    lines.dedup();
+    let mut counted: BTreeMap<String, usize> = BTreeMap::new();
+    for (_, cause) in report.assumed() {
+        *counted.entry(format!("the region is assumed: {}", why(cause))).or_default() += 1;
+    }
+    for it in &report.inventory.skipped {
+        *counted.entry(format!("not read: {}", why(&it.reason))).or_default() += 1;
+    }
+    lines.extend(counted.into_iter().map(|(what, count)| format!("{count} × {what}")));
+    lines
 }
 
 /// Text that Markdown shows as it is.

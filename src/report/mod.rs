@@ -16,49 +16,74 @@ mod json;
 mod junit;
 mod markdown;
 mod money;
+mod notes;
 mod outputs;
 mod paths;
 mod price;
+mod room;
 mod sarif;
+mod saved;
+mod scorecard;
+mod suggestion;
 mod suppressions;
 mod text;
 mod vocabulary;
 mod ways;
 
-pub use difference::{Difference, Head, Verdict, difference};
+pub use difference::{Difference, Head, Team, Verdict, comment_on_change, difference, teams};
 pub use escape::one_line;
 pub use explain::explain;
 pub use fit::fit;
 pub use format::Format;
 pub use json::inspect;
 pub use junit::escaped as xml;
+pub use notes::{Note, notes};
 pub use paths::Paths;
 pub use price::{Prices, price};
+pub use room::Room;
+pub use saved::{Compared, Saved, State, saved};
+pub use suggestion::{Suggestion, suggestion};
 pub use suppressions::suppressions;
 pub use vocabulary::{rules, vocabulary};
 pub use ways::ways;
 
 use crate::decide::Decided;
 use crate::diagnostic::Diagnostic;
-use crate::inventory::{Inventory, Resource, ResourceId};
+use crate::inventory::{Inventory, Key, Origin, Resource, ResourceId};
 use crate::pricing::{Bill, UnknownMachine};
 use crate::rules::{Rules, Undetermined};
 use crate::source::Sources;
 
 /// The findings in a format.
 pub fn render(format: Format, report: &Report, style: Style) -> String {
+    if matches!(format, Format::Sarif | Format::Github | Format::Gitlab) {
+        let report = Report { paths: report.hosted_paths, catalog: report.catalog.clone(), ..*report };
+        return for_hosts(format, &report);
+    }
     match format {
         Format::Text => text::check(report, style),
         Format::Concise => concise::check(report),
         Format::Json => json::check(report),
-        Format::Sarif => sarif::check(report),
-        Format::Github => github::check(report),
-        Format::Markdown => markdown::check(report),
-        Format::Gitlab => gitlab::check(report),
+        Format::Markdown => markdown::check(report, Room::default()),
         Format::Junit => junit::check(report),
         Format::Csv => csv::check(report),
         Format::Outputs => outputs::check(report),
+        Format::Sarif | Format::Github | Format::Gitlab => for_hosts(format, report),
     }
+}
+
+/// What a code host reads.
+fn for_hosts(format: Format, report: &Report) -> String {
+    match format {
+        Format::Sarif => sarif::check(report),
+        Format::Gitlab => gitlab::check(report),
+        _ => github::check(report),
+    }
+}
+
+/// The findings of one tree as a comment.
+pub fn comment(report: &Report, room: Room) -> String {
+    markdown::check(report, room)
 }
 
 /// The bill in a format; `None` where the format is one of findings.
@@ -86,6 +111,8 @@ pub struct Style {
 pub struct Report<'a> {
     pub sources: &'a Sources,
     pub paths: &'a Paths,
+    /// The same for what code hosts read: they know a file by its path in the repository.
+    pub hosted_paths: &'a Paths,
     pub inventory: &'a Inventory,
     pub bill: &'a Bill,
     pub findings: &'a [Decided],
@@ -98,6 +125,14 @@ pub struct Report<'a> {
 impl<'a> Report<'a> {
     pub fn resource(&self, id: Option<ResourceId>) -> Option<&'a Resource> {
         self.inventory.resources.get(id?.0)
+    }
+
+    /// Resources whose region is a setting and not in the text, and which setting.
+    fn assumed(&self) -> impl Iterator<Item = (&'a Resource, &'a str)> {
+        self.inventory.resources.iter().filter_map(|it| match it.fact(Key::Region).origin()? {
+            Origin::Assumed(why) => Some((it, why.as_ref())),
+            _ => None,
+        })
     }
 }
 

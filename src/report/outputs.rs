@@ -20,7 +20,7 @@ pub(super) fn difference(it: &Difference) -> String {
         ("monthly-delta-floor", dollars(delta.floor)),
         ("monthly-delta-ceiling", dollars(delta.ceiling)),
         // Nothing that would be worth a first comment.
-        ("quiet", it.is_nothing().to_string()),
+        ("quiet", it.is_quiet().to_string()),
     ]);
     changed + &cost(&it.after)
 }

@@ -10,7 +10,7 @@ use super::escape::{harmless, one_line, shortened};
 use super::json::{self as contract, Bounds};
 use super::money::usd;
 use crate::decide::{Decided, fingerprints};
-use crate::rules::{Page, Undetermined};
+use crate::rules::{Page, Undetermined, link};
 use crate::source::{Location, Span};
 
 #[derive(Serialize)]
@@ -66,14 +66,24 @@ pub(super) fn check(report: &Report) -> String {
 }
 
 fn rule(page: &Page) -> Value {
-    json!({
+    let mut rule = json!({
         "id": page.name,
         "shortDescription": {"text": page.summary()},
         "fullDescription": {"text": page.summary()},
-        "help": {"text": page.body().trim(), "markdown": page.body().trim()},
+        "help": {"text": explained(page), "markdown": explained(page)},
         "defaultConfiguration": {"level": page.level.name()},
         "properties": {"tags": ["gpu", "cost", page.group, page.layer.name()], "risk": page.risk.name()},
-    })
+    });
+    if let Some(link) = link(&page.name) {
+        rule["helpUri"] = json!(link);
+    }
+    rule
+}
+
+/// Why and what to do instead; the examples stand where the rule is explained.
+fn explained(page: &Page) -> &str {
+    let body = page.body().trim();
+    body.split_once("\n## Examples").map_or(body, |(prose, _)| prose.trim())
 }
 
 fn finding<'a>(report: &Report, pages: &[&Page], decided: &'a Decided, fingerprint: String) -> Finding<'a> {

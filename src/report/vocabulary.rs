@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::text::Table;
 use super::{Format, json};
-use crate::rules::{Entry, Rules};
+use crate::rules::{Entry, Rules, link};
 
 #[derive(Serialize)]
 struct Words<'a> {
@@ -107,22 +107,26 @@ pub fn rules(format: Format, rules: &Rules) -> Option<String> {
     match format {
         Format::Json => Some(json::print(&listed)),
         Format::Text => {
-            let mut table = Table::new(&["rule", "group", "level", "risk", "profile", "", "what it finds"], 0..0);
+            let mut table =
+                Table::new(&["rule", "group", "layer", "level", "risk", "profile", "", "what it finds"], 0..0);
             for it in &listed {
                 let on = if it.on { "on" } else { "off" };
-                let cells = [it.name, it.group, it.level, it.risk, it.profile, on, it.summary];
+                let cells = [it.name, it.group, it.layer, it.level, it.risk, it.profile, on, it.summary];
                 table.row(cells.map(str::to_owned).to_vec());
             }
             Some(table.print())
         }
         Format::Markdown => {
-            let mut text = String::from("| rule | group | level | what it finds |\n|---|---|---|---|\n");
+            let mut text = String::from(
+                "| rule | group | layer | level | risk | profile | what it finds |\n|---|---|---|---|---|---|---|\n",
+            );
             for it in &listed {
-                let _ = writeln!(
-                    text,
-                    "| [`{}`](rules/{}.md) | {} | {} | {} |",
-                    it.name, it.name, it.group, it.level, it.summary
-                );
+                let name = match link(it.name) {
+                    Some(_) => format!("[`{0}`](docs/rules/{0}.md)", it.name),
+                    None => format!("`{}`", it.name),
+                };
+                let columns = [it.group, it.layer, it.level, it.risk, it.profile, it.summary].join(" | ");
+                let _ = writeln!(text, "| {name} | {columns} |");
             }
             Some(text)
         }

@@ -6,6 +6,7 @@ use crate::inventory::{Origin, ResourceId};
 use crate::source::Span;
 
 use super::cel::{Budget, Read};
+use super::combine::combine;
 use super::evaluate::{self, Ground, Verdict, evaluate};
 use super::facts::{self, Asking, End, Stand, Subject, World};
 use super::page::{At, LooksAt, Page};
@@ -40,6 +41,7 @@ pub(super) fn judge(pages: &[&Page], world: &World<'_>, settings: &Settings) -> 
             judge.look_at(None, &mut judgement);
         }
     }
+    combine(pages, &mut judgement.findings);
     judgement.failures.sort();
     judgement.failures.dedup();
     judgement

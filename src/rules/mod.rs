@@ -5,6 +5,8 @@
 
 mod attempt;
 mod cel;
+mod combine;
+mod document;
 mod evaluate;
 mod example;
 mod facts;
@@ -29,6 +31,7 @@ use crate::source::{Edit, Span};
 
 pub use attempt::{Answer, Attempt};
 pub use cel::Kubernetes;
+pub use document::{contents, document, link};
 pub use example::{Example, Expected, File, Marker, Surprise, Told, compare, examples, tell};
 pub use facts::{Entry, World, functions, vocabulary};
 pub use page::{Declared, LooksAt, Mistake, Page, is_name};

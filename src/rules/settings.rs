@@ -18,6 +18,8 @@ pub struct Settings {
     pub rules: BTreeMap<String, Override>,
     /// Label keys that everything must carry.
     pub required_labels: Vec<String>,
+    /// The values that a label may have, by its key.
+    pub label_values: BTreeMap<String, Vec<String>>,
     /// The accelerators that each purpose may use.
     pub tiers: BTreeMap<String, Vec<String>>,
     pub budgets: Vec<Budget>,

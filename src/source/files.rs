@@ -71,6 +71,8 @@ struct File {
     text: Arc<str>,
     line_starts: OnceLock<Vec<u32>>,
     derived: Vec<Segment>,
+    /// Set where a machine wrote the file and secrets stand in it, sorted.
+    secrets: OnceLock<Vec<Span>>,
 }
 
 /// All text of one run. Files are read once, on first use, and stay.
@@ -130,6 +132,13 @@ impl Sources {
         self
     }
 
+    /// Files that were asked for and could not be read, and why.
+    pub fn refused(&self) -> Vec<(String, ReadError)> {
+        let files = self.read_lock();
+        let refused = files.by_path.iter().filter_map(|(path, read)| Some((path.clone(), read.clone().err()?)));
+        refused.collect()
+    }
+
     /// How many files were read so far.
     pub fn count(&self) -> usize {
         self.read_lock().all.len()
@@ -150,6 +159,28 @@ impl Sources {
 
     pub fn snippet(&self, span: Span) -> String {
         self.text(span.file).get(span.range()).unwrap_or_default().to_owned()
+    }
+
+    /// Says that a file may hold secrets, at these places and where nobody knows: what surrounds a place in it is never shown.
+    pub fn conceal(&self, file: FileId, secrets: &[Span]) {
+        let mut secrets = secrets.to_vec();
+        secrets.sort();
+        // Each file is read once, and by one reader.
+        drop(self.file(file).secrets.set(secrets));
+    }
+
+    /// The text of a place of a file that may hold secrets, without those that are known; nothing for other files.
+    pub fn concealed(&self, span: Span) -> Option<String> {
+        let file = self.file(span.file);
+        let secrets = file.secrets.get()?;
+        let mut bytes = file.text.get(span.range()).unwrap_or_default().as_bytes().to_vec();
+        for secret in secrets.iter().filter(|it| it.start < span.end && span.start < it.end) {
+            let (from, to) = (secret.start.saturating_sub(span.start), secret.end.min(span.end) - span.start);
+            if let Some(hidden) = bytes.get_mut(from as usize..to as usize) {
+                hidden.fill(b'*');
+            }
+        }
+        Some(String::from_utf8_lossy(&bytes).into_owned())
     }
 
     /// The span in a file that an author can change.
@@ -192,7 +223,13 @@ impl Sources {
 impl Files {
     fn push(&mut self, path: String, text: String, derived: Vec<Segment>) -> FileId {
         let id = FileId(u32::try_from(self.all.len()).unwrap_or(u32::MAX));
-        self.all.push(Arc::new(File { path, text: text.into(), line_starts: OnceLock::new(), derived }));
+        self.all.push(Arc::new(File {
+            path,
+            text: text.into(),
+            line_starts: OnceLock::new(),
+            secrets: OnceLock::new(),
+            derived,
+        }));
         id
     }
 }

@@ -1,6 +1,7 @@
 //! The modules of a tree, each read once.
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use crate::source::{FileId, Sources};
@@ -12,11 +13,12 @@ pub(super) struct Library<'s> {
     sources: &'s Sources,
     modules: Mutex<HashMap<String, Arc<OnceLock<Arc<ModuleCode>>>>>,
     templates: Mutex<HashMap<FileId, Arc<Result<Expression, SyntaxError>>>>,
+    parsed: AtomicUsize,
 }
 
 impl<'s> Library<'s> {
     pub(super) fn new(sources: &'s Sources) -> Self {
-        Library { sources, modules: Mutex::default(), templates: Mutex::default() }
+        Library { sources, modules: Mutex::default(), templates: Mutex::default(), parsed: AtomicUsize::new(0) }
     }
 
     /// The code in a directory of the tree.
@@ -25,7 +27,17 @@ impl<'s> Library<'s> {
             let mut modules = self.modules.lock().unwrap_or_else(PoisonError::into_inner);
             modules.entry(directory.to_owned()).or_default().clone()
         };
-        slot.get_or_init(|| Arc::new(ModuleCode::read(self.sources, directory))).clone()
+        let read = || {
+            self.parsed.fetch_add(1, Ordering::Relaxed);
+            Arc::new(ModuleCode::read(self.sources, directory))
+        };
+        slot.get_or_init(read).clone()
+    }
+
+    /// How often the code of a module was read and parsed.
+    #[cfg(test)]
+    pub(super) fn times_parsed(&self) -> usize {
+        self.parsed.load(Ordering::Relaxed)
     }
 
     /// All modules that were read, by directory.

@@ -9,6 +9,8 @@ use crate::source::{Sources, Span};
 use super::syntax::json::parse_json_body;
 use super::syntax::{Attribute, BlockNode, Body, Parsed, parse_body};
 
+const MOST_DIAGNOSTICS: usize = 50;
+
 /// A directory of Terraform files.
 #[derive(Debug, Default)]
 pub(super) struct ModuleCode {
@@ -120,7 +122,18 @@ impl ModuleCode {
                 code.override_with(block);
             }
         }
+        code.shorten_diagnostics();
         code
+    }
+
+    /// More than the first few nobody reads.
+    fn shorten_diagnostics(&mut self) {
+        let left_out = self.diagnostics.len().saturating_sub(MOST_DIAGNOSTICS);
+        if let (Some(anywhere), true) = (self.anywhere, left_out > 0) {
+            self.diagnostics.truncate(MOST_DIAGNOSTICS);
+            let message = format!("{left_out} more messages about the files of this directory are left out");
+            self.diagnostics.push(Diagnostic::note(message, anywhere));
+        }
     }
 
     fn read_file(&mut self, sources: &Sources, name: &str) -> Vec<BlockNode> {
@@ -158,6 +171,8 @@ impl ModuleCode {
     }
 
     fn add(&mut self, block: BlockNode) {
+        let (labels, header) = (block.labels.len(), block.header);
+        let keyword = block.keyword.text.clone();
         let (wanted, result) = match &*block.keyword.text {
             "resource" => (2, self.resources.add(resource_key("", &block), block)),
             "data" => (2, self.resources.add(resource_key("data.", &block), block)),
@@ -169,7 +184,10 @@ impl ModuleCode {
             "provider" => return self.providers.push(block),
             _ => return self.others.push(block),
         };
-        let _ = wanted;
+        if labels != wanted {
+            let message = format!("a block `{keyword}` has {wanted} labels, this one has {labels}");
+            self.diagnostics.push(Diagnostic::unreadable(message, header));
+        }
         if let Err(twice) = result {
             let name: Vec<&str> = twice.labels.iter().map(|label| &*label.text).collect();
             let message = format!("the {} `{}` is declared twice", twice.keyword.text, name.join("."));

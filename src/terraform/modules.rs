@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use crate::source::{Sources, join, normalize};
 
+use super::roots::has_configuration;
 use super::syntax::json::parse_json;
 
 /// The modules that `terraform init` downloaded for one root.
@@ -11,7 +12,12 @@ use super::syntax::json::parse_json;
 pub(super) struct Modules {
     /// By the names of the calls that lead there: `eks.node_groups`.
     downloaded: HashMap<String, String>,
+    /// The directory of `--modules-dir`.
+    beside: Option<String>,
 }
+
+/// Where `terraform init` puts what it downloads.
+const DOWNLOADED: &str = ".terraform/modules";
 
 /// A source that is a path: `./modules/gpu`.
 pub(super) fn is_local(source: &str) -> bool {
@@ -62,34 +68,52 @@ pub(super) fn provider_of_source(source: &str) -> Option<String> {
 
 impl Modules {
     pub(super) fn read(sources: &Sources, root: &str, beside: Option<&str>) -> Self {
-        let mut modules = Modules::default();
-        let own = join(root, ".terraform/modules");
-        let beside = beside.and_then(normalize);
-        for (directory, base) in [(beside.clone(), beside), (own, Some(root.to_owned()))] {
-            let (Some(directory), Some(base)) = (directory, base) else { continue };
-            let Ok(file) = sources.open(&format!("{directory}/modules.json")) else { continue };
-            let Ok(json) = parse_json(file, &sources.text(file)) else { continue };
-            for module in json.get("Modules").map(|list| list.items()).unwrap_or_default() {
-                let (Some(key), Some(path)) =
-                    (module.get("Key").and_then(|k| k.text()), module.get("Dir").and_then(|d| d.text()))
-                else {
-                    continue;
-                };
-                if let Some(path) = join(&base, path) {
-                    modules.downloaded.insert(key.to_owned(), path);
-                }
-            }
+        let mut modules = Modules { downloaded: HashMap::new(), beside: beside.and_then(normalize) };
+        if let Some(beside) = modules.beside.clone() {
+            modules.add_list(sources, root, &beside);
+        }
+        if let Some(own) = join(root, DOWNLOADED) {
+            modules.add_list(sources, root, &own);
         }
         modules
     }
 
+    /// What the `modules.json` of a directory says. It names paths that are relative to the root; those of downloaded
+    /// modules lie in the directory itself, wherever that was moved.
+    fn add_list(&mut self, sources: &Sources, root: &str, directory: &str) {
+        let Ok(file) = sources.open(&format!("{directory}/modules.json")) else { return };
+        let Ok(json) = parse_json(file, &sources.text(file)) else { return };
+        for module in json.get("Modules").map(|list| list.items()).unwrap_or_default() {
+            let (Some(key), Some(path)) =
+                (module.get("Key").and_then(|key| key.text()), module.get("Dir").and_then(|path| path.text()))
+            else {
+                continue;
+            };
+            let below = path.strip_prefix(DOWNLOADED).and_then(|below| below.strip_prefix('/'));
+            let place = below.map_or_else(|| join(root, path), |below| join(directory, below));
+            if let Some(place) = place {
+                self.downloaded.insert(key.to_owned(), place);
+            }
+        }
+    }
+
     /// The directory of a call; `path` are the names of the calls that lead there.
-    pub(super) fn directory(&self, caller: &str, path: &str, source: &str) -> Option<String> {
+    pub(super) fn directory(&self, sources: &Sources, caller: &str, path: &str, source: &str) -> Option<String> {
         if is_local(source) {
             return join(caller, source);
         }
-        self.downloaded.get(path).cloned()
+        self.downloaded.get(path).cloned().or_else(|| {
+            let candidate = join(self.beside.as_deref()?, &format!("{path}/{}", below_source(source)))?;
+            has_configuration(sources, &candidate).then_some(candidate)
+        })
     }
+}
+
+/// The directory inside of what a source names: `modules/x` of `acme/eks/aws//modules/x?ref=1`.
+fn below_source(source: &str) -> &str {
+    let source = source.split('?').next().unwrap_or(source);
+    let source = source.split_once("://").map_or(source, |(_, rest)| rest);
+    source.split_once("//").map_or("", |(_, below)| below)
 }
 
 #[cfg(test)]

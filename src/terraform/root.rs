@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::diagnostic::{Diagnostic, Level};
-use crate::source::{Sources, Span};
+use crate::source::{FileId, Sources, Span};
 
 use super::Options;
 use super::block::Block;
@@ -14,7 +14,7 @@ use super::library::Library;
 use super::modules::Modules;
 use super::roots::automatic_files;
 use super::syntax::json::{literal, parse_json};
-use super::syntax::{Attribute, parse_body};
+use super::syntax::{Attribute, Kind, SyntaxError, parse_body};
 
 /// A root as it was read.
 #[derive(Debug, Clone, Default)]
@@ -24,9 +24,19 @@ pub(super) struct Root {
     pub(super) switched_off: Vec<Block>,
     pub(super) diagnostics: Vec<Diagnostic>,
     pub(super) variable_files: Vec<String>,
+    /// Maps that variables are by default, as nobody assigns them here.
+    pub(super) default_maps: Vec<Span>,
+    /// What evaluating it cost.
+    pub(super) steps: u64,
 }
 
-pub(super) fn evaluate(sources: &Sources, library: &Library<'_>, directory: &str, options: &Options) -> Root {
+pub(super) fn evaluate(
+    sources: &Sources,
+    library: &Library<'_>,
+    directory: &str,
+    environment: Option<&str>,
+    options: &Options,
+) -> Root {
     let code = library.module(directory);
     let mut root = Root::default();
     let Some(anywhere) = code.anywhere else { return root };
@@ -36,6 +46,7 @@ pub(super) fn evaluate(sources: &Sources, library: &Library<'_>, directory: &str
     }
     root.variable_files = automatic_files(sources, directory);
     root.variable_files.extend(options.variable_files.iter().cloned());
+    root.variable_files.extend(environment.map(str::to_owned));
     for path in &root.variable_files {
         assignments.file(path);
     }
@@ -43,6 +54,9 @@ pub(super) fn evaluate(sources: &Sources, library: &Library<'_>, directory: &str
         assignments.text("--var", name, value);
     }
     root.diagnostics = assignments.diagnostics;
+    let unassigned = code.variables.iter().filter(|it| !assignments.by_name.contains_key(it.label(0)));
+    let defaults = unassigned.filter_map(|it| it.body.attribute("default")).map(|it| &it.expression);
+    root.default_maps = defaults.filter(|it| matches!(it.kind, Kind::Object(_))).map(|it| it.span).collect();
     let evaluator = Evaluator {
         sources,
         library,
@@ -51,15 +65,18 @@ pub(super) fn evaluate(sources: &Sources, library: &Library<'_>, directory: &str
         assignments: assignments.by_name,
         modules: Modules::read(sources, directory, options.modules_directory.as_deref()),
         budget: Budget::new(anywhere),
+        patterns: RefCell::default(),
         diagnostics: RefCell::default(),
     };
     let instance = Instance::root(code, anywhere);
     evaluator.all_blocks(&instance, &mut root.blocks);
     evaluator.switched_off(&instance, &mut root.switched_off);
     if let Some(cause) = evaluator.budget.exhausted() {
-        root.diagnostics.push(Diagnostic::warning(cause.why.clone(), cause.span));
+        let message = format!("not everything in this root is read: {}", cause.why);
+        root.diagnostics.push(Diagnostic::warning(message, cause.span));
     }
-    root.diagnostics.extend(evaluator.diagnostics.into_inner());
+    root.diagnostics.extend(evaluator.diagnostics.into_inner().finish(anywhere));
+    root.steps = evaluator.budget.spent();
     root
 }
 
@@ -100,7 +117,13 @@ impl Assignments<'_> {
             }
         } else {
             let parsed = parse_body(file, &text);
-            (parsed.body.attributes, parsed.errors.into_iter().next())
+            match parsed.errors.into_iter().next() {
+                Some(error) => match other_language(file, &text) {
+                    Some(what) => (Vec::new(), Some(SyntaxError { message: what.to_owned(), span: error.span })),
+                    None => (parsed.body.attributes, Some(error)),
+                },
+                None => (parsed.body.attributes, None),
+            }
         };
         if let Some(error) = error {
             let message = format!("not all variables of this file can be read: {}", error.message);
@@ -111,4 +134,13 @@ impl Assignments<'_> {
             self.by_name.entry(name).or_default().push(Assignment::Written(Arc::new(attribute)));
         }
     }
+}
+
+/// What a `.tfvars` file that does not parse is instead, where that can be told: none of it is used.
+fn other_language(file: FileId, text: &str) -> Option<&'static str> {
+    if text.contains("{{") || text.contains("{%") {
+        return Some("it is a template of another program, which fills in what stands in `{{` or `{%`");
+    }
+    let json = text.trim_start().starts_with('{') && parse_json(file, text).is_ok();
+    json.then_some("it is JSON, which Terraform reads from files that end in `.tfvars.json` only")
 }

@@ -38,7 +38,7 @@ fn is_terraform_file(path: &str) -> bool {
     is_configuration(name) || is_variable_file(name)
 }
 
-fn has_configuration(sources: &Sources, directory: &str) -> bool {
+pub(super) fn has_configuration(sources: &Sources, directory: &str) -> bool {
     sources.tree().list(directory).iter().any(|entry| !entry.is_directory && is_configuration(&entry.name))
 }
 

@@ -180,22 +180,23 @@ impl Type {
             }
             return Some(Type::Tuple(columns.into_iter().map(Type::common).collect::<Option<_>>()?));
         }
-        let sets: Vec<Type> = types
-            .iter()
-            .filter_map(|of| match of {
-                Type::Set(of) => Some(Type::clone(of)),
-                _ => None,
-            })
-            .collect();
-        if !sets.is_empty() {
-            return Some(Type::Set(Box::new(Type::common(sets)?)));
+        // Beside a list, a set becomes a list of the same elements; beside a set, a tuple becomes a set of them.
+        let (any_set, all_sets) = (types.iter().any(Type::is_set), types.iter().all(Type::is_set));
+        if any_set && !all_sets {
+            let list = types.iter().find(|of| matches!(of, Type::List(_)));
+            return list.or_else(|| types.iter().find(|of| of.is_set())).cloned();
         }
         let members = types.into_iter().flat_map(|of| match of {
-            Type::List(of) => vec![*of],
+            Type::List(of) | Type::Set(of) => vec![*of],
             Type::Tuple(items) => items,
             _ => Vec::new(),
         });
-        Some(Type::List(Box::new(Type::common(members)?)))
+        let common = Box::new(Type::common(members)?);
+        Some(if all_sets { Type::Set(common) } else { Type::List(common) })
+    }
+
+    fn is_set(&self) -> bool {
+        matches!(self, Type::Set(_))
     }
 
     fn common_map(types: Vec<Type>) -> Option<Type> {
@@ -219,7 +220,13 @@ impl Type {
             Type::Object(fields) => fields.into_values().map(|field| field.of).collect(),
             _ => Vec::new(),
         });
-        Some(Type::Map(Box::new(Type::common(members)?)))
+        // An empty map shows no type. What it was made of was a list, if what it meets is written as one.
+        let (open, members): (Vec<Type>, Vec<Type>) = members.partition(|of| matches!(of, Type::Any));
+        let of = match Type::common(members)? {
+            Type::Tuple(items) if !open.is_empty() => Type::List(Box::new(Type::common(items)?)),
+            of => of,
+        };
+        Some(Type::Map(Box::new(of)))
     }
 
     pub(super) fn name(&self) -> String {

@@ -2,6 +2,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use crate::diagnostic::shortened;
 use crate::source::Span;
 
 pub use super::number::Number;
@@ -17,12 +18,15 @@ pub struct Value {
     depth: u8,
     /// Values in it, itself included, each counted as often as it can be reached.
     weight: u32,
+    /// Something in it is not known, or sensitive: what walks through large values again and again looks here first.
+    open: bool,
+    secret: bool,
 }
 
 /// Collections are shared, so that a few lines can build values that are larger or deeper than any memory or stack if
 /// they are walked. Those beyond these bounds become unknown.
 const DEEPEST: u8 = 200;
-const HEAVIEST: u32 = 2_000_000;
+const HEAVIEST: u32 = 1_000_000;
 
 #[derive(Debug, Clone)]
 pub enum Data {
@@ -104,22 +108,24 @@ impl FromIterator<(Arc<str>, Value)> for Entries {
 
 impl Cause {
     pub fn new(why: impl Into<String>, span: Span) -> Self {
-        Cause { why: why.into(), span, candidates: Vec::new(), computed_by: None, refused: false }
+        Cause { why: shortened(why.into()), span, candidates: Vec::new(), computed_by: None, refused: false }
     }
 }
 
 impl Value {
     pub fn new(data: Data, span: Span) -> Self {
-        let (depth, weight) = match &data {
-            Data::List(items) | Data::Set(items) | Data::Tuple(items) => measure(items.iter()),
-            Data::Map(entries) | Data::Object(entries) => measure(entries.known.values()),
-            _ => (0, 1),
+        let size = match &data {
+            Data::List(items) | Data::Set(items) | Data::Tuple(items) => Size::of(items.iter(), false),
+            Data::Map(entries) | Data::Object(entries) => Size::of(entries.known.values(), entries.rest.is_some()),
+            Data::Unknown(_) => Size { depth: 0, weight: 1, open: true, secret: false },
+            _ => Size { depth: 0, weight: 1, open: false, secret: false },
         };
+        let Size { depth, weight, open, secret } = size;
         if depth > DEEPEST || weight > HEAVIEST {
             let limit = if depth > DEEPEST { format!("{DEEPEST} levels deep") } else { format!("{HEAVIEST} values") };
             return Self::unknown(format!("this value is larger than {limit}"), span);
         }
-        Value { data, span, sensitive: false, depth, weight }
+        Value { data, span, sensitive: false, depth, weight, open, secret }
     }
 
     /// Other data at the same place, with the same marks.
@@ -214,6 +220,9 @@ impl Value {
 
     /// The first cause in it or in a member, however deep.
     pub fn any_cause(&self) -> Option<&Arc<Cause>> {
+        if !self.open {
+            return None;
+        }
         match &self.data {
             Data::Unknown(cause) => Some(cause),
             Data::List(items) | Data::Set(items) | Data::Tuple(items) => items.iter().find_map(Value::any_cause),
@@ -226,6 +235,9 @@ impl Value {
 
     /// It or a member is something that Terraform would refuse.
     pub fn any_refused(&self) -> bool {
+        if !self.open {
+            return false;
+        }
         match &self.data {
             Data::Unknown(cause) => cause.refused,
             Data::List(items) | Data::Set(items) | Data::Tuple(items) => items.iter().any(Value::any_refused),
@@ -244,12 +256,7 @@ impl Value {
 
     /// It or a member is sensitive.
     pub fn any_sensitive(&self) -> bool {
-        self.sensitive
-            || match &self.data {
-                Data::List(items) | Data::Set(items) | Data::Tuple(items) => items.iter().any(Value::any_sensitive),
-                Data::Map(entries) | Data::Object(entries) => entries.known.values().any(Value::any_sensitive),
-                _ => false,
-            }
+        self.sensitive || self.secret
     }
 
     /// As a string; numbers and booleans are converted as Terraform does.
@@ -296,6 +303,11 @@ impl Value {
         }
     }
 
+    /// How many members it has; none where it is no collection.
+    pub fn members(&self) -> usize {
+        self.entries().map_or(self.items().len(), Entries::len)
+    }
+
     /// The members of a map or object.
     pub fn entries(&self) -> Option<&Entries> {
         match &self.data {
@@ -333,10 +345,26 @@ impl Value {
     }
 }
 
-fn measure<'v>(members: impl Iterator<Item = &'v Value>) -> (u8, u32) {
-    let (depth, weight) = members
-        .fold((0u8, 1u32), |(depth, weight), member| (depth.max(member.depth), weight.saturating_add(member.weight)));
-    (depth.saturating_add(1), weight)
+/// What is known of a value from its members alone.
+struct Size {
+    depth: u8,
+    weight: u32,
+    open: bool,
+    secret: bool,
+}
+
+impl Size {
+    fn of<'v>(members: impl Iterator<Item = &'v Value>, open: bool) -> Self {
+        let mut size = Size { depth: 0, weight: 1, open, secret: false };
+        for member in members {
+            size.depth = size.depth.max(member.depth);
+            size.weight = size.weight.saturating_add(member.weight);
+            size.open |= member.open;
+            size.secret |= member.any_sensitive();
+        }
+        size.depth = size.depth.saturating_add(1);
+        size
+    }
 }
 
 impl<'v> From<&'v Value> for Found<'v> {

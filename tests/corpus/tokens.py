@@ -18,7 +18,7 @@ NO_WORKLOAD_KINDS = {
     'a quota, a profile or a queue': r'ResourceQuota|LimitRange|Profile|ClusterQueue|LocalQueue|Cohort|Queue|ElasticQuota\w*|ClusterResourceQuota|PriorityClass|Topology|AdmissionCheck|ProvisioningRequestConfig|HardwareProfile|AcceleratorProfile|WorkloadPriorityClass|Workload|MultiKueue\w*',
     'a flavour of machines in a queue': r'ResourceFlavor',
     'a device class or claim that no pod here names': r'ResourceClaim|ResourceClaimTemplate|DeviceClass|ResourceSlice|DeviceTaintRule|ResourceClass|DeviceConfig|GpuConfig',
-    'settings of a driver, an operator or a monitor': r'ClusterPolicy|NodeFeature\w*|NvidiaDriver|NVIDIADriver|NicClusterPolicy|Sriov\w*|NodeNetwork\w*|MacvlanNetwork|HostDeviceNetwork|IPoIBNetwork|PrometheusRule|ServiceMonitor|Kyverno|Policy|\w*Webhook\w*|KueueConfiguration|Configuration|KubeSchedulerConfiguration|SchedulerConfig\w*|ClusterRole|Role|ConfigMap|Secret|NodePolicy|Tuned|Descheduler\w*|Kubelet\w*|KubeletConfig|ClusterVersion|Subscription|Node|StorageClass|Service|PersistentVolume\w*|NodeOverlay|Autopilot|Config|NodeHealthCheck|Grafana\w*|EnvoyFilter|RuntimeClass|CSIDriver|Kustomization|Component|Accelerator|MLCommons|GatewayClass|Model|OpenModel|ClusterBaseModel|BaseModel|AcceleratorClass|BackendRuntime|ModelDeployment|EC2NodeClass|AKSNodeClass|PodGroup|Stage|NodeSet|KwokConfiguration|MachineConfig\w*|StackConfigPolicy',
+    'settings of a driver, an operator or a monitor': r'ClusterPolicy|NodeFeature\w*|NvidiaDriver|NVIDIADriver|NicClusterPolicy|Sriov\w*|NodeNetwork\w*|MacvlanNetwork|HostDeviceNetwork|IPoIBNetwork|PrometheusRule|ServiceMonitor|Kyverno|Policy|\w*Webhook\w*|KueueConfiguration|Configuration|KubeSchedulerConfiguration|SchedulerConfig\w*|ClusterRole|Role|ConfigMap|Secret|NodePolicy|Tuned|Descheduler\w*|Kubelet\w*|KubeletConfig|ClusterVersion|Subscription|Node|StorageClass|Service|PersistentVolume\w*|NodeOverlay|Autopilot|Config|NodeHealthCheck|Grafana\w*|EnvoyFilter|RuntimeClass|CSIDriver|Kustomization|Component|Accelerator|MLCommons|GatewayClass|Model|OpenModel|ClusterBaseModel|BaseModel|AcceleratorClass|BackendRuntime|ModelDeployment|EC2NodeClass|AKSNodeClass|PodGroup|Stage|NodeSet|KwokConfiguration|MachineConfig\w*|StackConfigPolicy|packer|terraform|Environment|Cluster|ClusterServiceVersion|DRAConfig|NodeConfig|CheckpointConfiguration',
 }
 
 
@@ -51,38 +51,51 @@ def kind_of(lines):
     return kinds[0] if kinds else None
 
 
-def reason(row, lines, span, seen):
+AMOUNT = re.compile(r'(/(gpu|tpu|neuron\w*|gaudi|vgpu|dcu|npu|xpu|mlu|mig-[\w.]+|nvidia-gpu|gpu\.shared)|gpumem\w*|gpucores|i915|xe)["\']?\s*:\s*["\']?'
+                    r'([1-9]|\$|\{|<|PLACE)')
+CLAIM = re.compile(r'resourceClaim(Template)?Name|deviceClassName')
+
+
+def reason(row, lines, span, skipped):
     line = lines[row['line'] - 1] if row['line'] <= len(lines) else ''
     document = lines[span[0] - 1:span[1]]
-    path, token, base = row['path'], row['token'], os.path.basename(row['path'])
+    path, token = row['path'], row['token']
     kind = kind_of(document)
-    if 'c' in row['flags'] or line.lstrip().startswith(('#', '//', '{{/*')):
-        return 'in a comment'
+    live = [it for it in document if not it.lstrip().startswith('#')]
+    asks = any(AMOUNT.search(it.split(' #')[0]) for it in live)
     if 'r' in row['flags']:
         return 'a schema of a custom resource'
     if kind:
         for why, pattern in NO_WORKLOAD_KINDS.items():
             if re.fullmatch(pattern, kind):
                 return why
+    if re.search(r'playbooks?/|/ansible/', path):
+        return 'a document that is no object: settings of another tool, playbooks, tests'
     if re.search(r'(^|/)\.github/|\.gitlab-ci|azure-pipelines|buildspec|cloudbuild|\.circleci|/workflows/', path):
         return 'a pipeline of builds'
-    if re.search(r'AWSTemplateFormatVersion|^Resources:|blueprint_name:|^vars:\n', '\n'.join(lines), re.M) and not kind:
+    text = '\n'.join(lines)
+    if re.search(r'AWSTemplateFormatVersion|^Resources:|blueprint_name:|^vars:\n|^Parameters:', text, re.M):
         return 'CloudFormation or a blueprint of another tool'
     if re.search(r'rdma|hostdev|\.deploy\.|gpu\.present|/mlnx|efa$', token):
         return 'a label or a network device'
-    if re.search(r'resources:\s*$', '') or re.search(r'(key|operator|topologyKey|resourceName|resource|name)"?:\s', line) \
-            and 'limits' not in line and not re.search(r'gpu"?\s*:\s*"?\d', line):
-        seen_near = 'a toleration, an affinity or a name in a pod without accelerators'
-        if kind:
-            return seen_near
-    if re.search(r'gpu"?\s*:\s*"?(0|present|true|exists|nvidia)\b', line, re.I):
+    if path in skipped:
+        return 'a template that cannot be read without rendering it; gpulint says so'
+    if re.search(r'gpu"?\s*:\s*["\']?(0|present|true|exists|nvidia)\b', line, re.I):
         return 'an amount of zero, or a label'
-    if 'v' in row['flags'] or (not kind and re.search('values', base)):
+    if re.search(r'recommended-accelerators|kubectl|jq |Description:|curl |default: ', line):
+        return 'a word in a script, an annotation or a parameter'
+    if re.search(r'profileList|kubespawner_override', text):
+        return 'a menu that people choose from'
+    if 'v' in row['flags'] or (not kind and 'values' in os.path.basename(path)):
         return 'values of a chart without an amount of accelerators beside them'
     if 't' in row['flags'] or path.endswith(TEMPLATES):
         return 'a template that only rendering tells'
+    if kind and any(CLAIM.search(it) for it in live) and not asks:
+        return 'a claim that is not in the text, or whose class names no accelerator'
+    if kind and not asks:
+        return 'a pod that asks for none: it tolerates, selects or installs'
     if not kind:
-        return 'a document that is no object: settings of another tool, patches, tests'
+        return 'a document that is no object: settings of another tool, playbooks, tests'
     return None
 
 
@@ -105,7 +118,9 @@ def main():
             count['the repository is not there'] += len(tokens)
             continue
         told = collections.defaultdict(set)
-        for resource in inspect(gpulint, where)['resources']:
+        document = inspect(gpulint, where)
+        skipped = {os.path.normpath(it['path']) for it in document['skipped']}
+        for resource in document['resources']:
             for path, line in places(resource):
                 told[os.path.normpath(path)].add(line)
         texts = {}
@@ -124,7 +139,7 @@ def main():
             elif any(span[0] <= line <= span[1] for line in told[path]):
                 why = 'extracted'
             else:
-                why = reason(row, lines, span, told)
+                why = reason(row, lines, span, skipped)
             if why is None:
                 missed[kind_of(lines[span[0] - 1:span[1]])] += 1
             count[why or 'MISSED'] += 1

@@ -23,7 +23,7 @@ use crate::forge::stand_in::{Github, TOKEN};
 
 const CLEAN: &str = r#"resource "aws_eks_node_group" "train" {
   cluster_name   = "main"
-  instance_types = ["p4d.24xlarge"]
+  instance_types = ["p4d.24xlarge", "p4de.24xlarge"]
   capacity_type  = "SPOT"
   labels         = { workload = "training" }
   tags           = { team = "research" }

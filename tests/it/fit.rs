@@ -153,6 +153,10 @@ fn a_server_that_cannot_hold_its_model_refuses_to_start() {
     let ollama =
         Pod::new().with(Key::Program, "ollama").with(Key::Accelerator, "L4").number(Key::AcceleratorCount, 1.0);
     assert!(!ollama.with(Key::Model, "llama3.1:70b").placed().refuses);
+    // NIM picks a profile that suits the card; vLLM asks for the model's whole window.
+    let l4 = || Pod::new().with(Key::Accelerator, "L4").number(Key::AcceleratorCount, 1.0);
+    let small = |pod: Pod| pod.with(Key::Model, "meta-llama/Llama-3.1-8B-Instruct").placed().refuses;
+    assert!(!small(l4().with(Key::Program, "nim")) && small(l4()));
     let t4 = Pod::new().with(Key::Accelerator, "T4").number(Key::AcceleratorCount, 1.0).number(Key::Context, 8192.0);
     assert!(t4.with(Key::Model, "meta-llama/Llama-3.1-8B").placed().fits_in_eight_bits);
 }

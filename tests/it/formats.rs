@@ -79,6 +79,87 @@ const HOSTILE: [&str; 9] = [
     "%0A::error::x",
 ];
 
+/// A change that brings thousands of findings with long hostile names: the comment stays below what hosts take.
+#[test]
+fn a_comment_about_thousands_of_findings_is_cut_in_the_stated_order() {
+    let place = Place::new();
+    let job = |n: usize| {
+        let name = serde_json::to_string(&format!("{n}{}", HOSTILE[n % HOSTILE.len()].repeat(8))).unwrap();
+        format!(
+            "{{\"apiVersion\": \"batch/v1\", \"kind\": \"Job\", \"metadata\": {{\"name\": {name}}}, \"spec\": {{\
+             \"template\": {{\"spec\": {{\"nodeSelector\": {{\"node.kubernetes.io/instance-type\": \"p4d.24xlarge\"}}, \
+             \"containers\": [{{\"name\": \"c\", \"command\": [\"torchrun\", \"train.py\"], \
+             \"resources\": {{\"limits\": {{\"nvidia.com/gpu\": 8}}}}}}]}}}}}}}}\n---\n"
+        )
+    };
+    let stay: String = (0..100).map(job).collect();
+    let new: String = (100..1_600).map(job).collect();
+    let gone: String = (2_000..2_400).map(job).collect();
+    place.write("before/jobs.yaml", &format!("{stay}{gone}"));
+    place.write("after/jobs.yaml", &format!("{stay}{new}"));
+    let diff = ["diff", "--base", "before", "after", "--today", "2026-11-21", "--format"];
+    let comment = place.stdout(&[&diff[..], &["markdown"]].concat());
+    let found: Value = serde_json::from_str(&place.stdout(&[&diff[..], &["json"]].concat())).unwrap();
+    assert!(found["new"].as_array().unwrap().len() >= 3_000, "{}", found["new"].as_array().unwrap().len());
+    let length = comment.chars().count();
+    assert!(length < 60_000, "{length} characters");
+    assert!(length > 50_000, "{length} characters: more was cut than had to be");
+    // First what was fixed goes, then the details, then new findings from the last one on. Headline, table and gate stay.
+    assert!(comment.starts_with("### GPU cost"));
+    assert!(comment.contains("fixed; the full report lists them."), "{comment}");
+    assert!(!comment.contains("<details>"), "details are cut before findings");
+    assert!(comment.contains("more; the full report lists them"));
+    assert!(comment.trim_end().ends_with("`fail-on = \"warning\", fail-confidence = \"medium\"`"), "{comment}");
+    let plain = without_code(&comment);
+    assert!(!plain.contains("<script") && !plain.contains("](javascript") && !plain.contains("@everyone"), "{plain}");
+}
+
+/// One value of a megabyte: no format repeats it.
+#[test]
+fn a_name_of_a_megabyte_does_not_drown_a_report() {
+    let place = Place::new();
+    let name = "x".repeat(1 << 20);
+    place.write(
+        "job.yaml",
+        &format!(
+            "apiVersion: batch/v1\nkind: Job\nmetadata: {{ name: \"{name}\" }}\nspec:\n  template:\n    spec:\n      \
+             nodeSelector: {{ node.kubernetes.io/instance-type: p3.2xlarge }}\n      containers:\n        - name: c\n          \
+             resources: {{ limits: {{ nvidia.com/gpu: 1 }} }}\n"
+        ),
+    );
+    for format in Format::ALL {
+        let text = written(&place, *format);
+        // JSON is data and keeps what is there.
+        let limit = if *format == Format::Json { usize::MAX } else { 1 << 20 };
+        assert!(text.len() < limit, "{format} has {} bytes", text.len());
+    }
+}
+
+/// A validator that others publish (npm: `@microsoft/sarif-multitool-linux`): zero errors and zero warnings but one.
+#[test]
+#[allow(clippy::print_stderr, reason = "a test that is skipped says so")]
+fn sarif_passes_a_public_validator() {
+    let Some(tool) = std::env::var_os("GPULINT_SARIF_MULTITOOL") else {
+        eprintln!("SKIPPED: set GPULINT_SARIF_MULTITOOL to the validator's program (CONTRIBUTING.md says how)");
+        return;
+    };
+    for place in [place(), hostile_place()] {
+        place.write("gpulint.sarif", &written(&place, Format::Sarif));
+        let mut command = std::process::Command::new(&tool);
+        command.current_dir(place.directory()).env("DOTNET_SYSTEM_GLOBALIZATION_INVARIANT", "1");
+        command.args(["validate", "gpulint.sarif", "--rule-kind", "Sarif;Ghas"]);
+        command.args(["--output", "validated.sarif", "--log", "ForceOverwrite"]);
+        let run = command.output().unwrap();
+        let said = String::from_utf8_lossy(&run.stdout);
+        assert!(said.contains("Analysis completed successfully."), "{said}");
+        // That the program has a page to read more on is known once it is published.
+        let wrong: Vec<&str> =
+            said.lines().filter(|line| line.contains(": error ") || line.contains(": warning ")).collect();
+        let wrong: Vec<&&str> = wrong.iter().filter(|line| !line.contains("SARIF2005")).collect();
+        assert!(wrong.is_empty(), "{wrong:?}");
+    }
+}
+
 fn hostile_place() -> Place {
     let place = Place::new();
     for (number, name) in HOSTILE.iter().enumerate() {
@@ -147,4 +228,35 @@ fn several_formats_are_written_in_one_run() {
     assert!(said.lines().last().unwrap().contains("warning"), "{said}");
     assert!(place.read("a.sarif").contains("\"2.1.0\""));
     assert!(place.read("a.csv").starts_with("rule,"));
+}
+
+#[test]
+fn what_code_hosts_read_names_files_from_the_root_of_the_repository() {
+    let place = place();
+    place.write("infra/pool.tf", "resource \"aws_instance\" \"a\" {\n  instance_type = \"p3.2xlarge\"\n}\n");
+    place.write(".git/", "");
+    for format in [Format::Sarif, Format::Github, Format::Gitlab, Format::Concise] {
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_gpulint"));
+        command.current_dir(place.directory().join("infra")).args(["check", "--format", format.name()]);
+        let text = String::from_utf8(command.output().unwrap().stdout).unwrap();
+        assert_eq!(text.contains("infra/pool.tf"), format != Format::Concise, "{format}: {text}");
+    }
+}
+
+#[test]
+fn sarif_of_a_change_says_what_was_there_before() {
+    let place = Place::new();
+    let machine =
+        |name: &str| format!("resource \"aws_instance\" \"{name}\" {{\n  instance_type = \"p3.2xlarge\"\n}}\n");
+    place.write("before/main.tf", &machine("old"));
+    let accepted = machine("accepted").replace("{\n", "{ # gpulint: ignore[old-generation] -- certified\n");
+    place.write("after/main.tf", &format!("{}{}{accepted}", machine("old"), machine("new")));
+    let diff = ["diff", "--base", "before", "after", "--select", "old-generation", "--format", "sarif"];
+    let log: Value = serde_json::from_str(&place.stdout(&diff)).unwrap();
+    let results = log["runs"][0]["results"].as_array().unwrap();
+    let told: Vec<(&str, usize)> = results
+        .iter()
+        .map(|it| (it["baselineState"].as_str().unwrap(), it["suppressions"].as_array().unwrap().len()))
+        .collect();
+    assert_eq!(told, [("unchanged", 0), ("new", 0), ("new", 1)]);
 }

@@ -8,7 +8,7 @@ use crate::cli::Place;
 use crate::fences;
 
 fn guide() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/rules")
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/own-rules")
 }
 
 fn gpulint(arguments: &[&str], directory: &Path) -> (String, bool) {
@@ -48,7 +48,7 @@ fn a_page_that_is_written_passes_its_own_test() {
 #[allow(clippy::print_stderr, reason = "a test that is left out says so")]
 fn the_policy_in_rego_runs_in_opa() {
     let Some(opa) = std::env::var_os("GPULINT_OPA") else {
-        eprintln!("SKIPPED: GPULINT_OPA names no opa, so the policy in docs/rules/rego was not run");
+        eprintln!("SKIPPED: GPULINT_OPA names no opa, so the policy in docs/own-rules/rego was not run");
         return;
     };
     let place = Place::new();

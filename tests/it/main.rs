@@ -4,10 +4,15 @@
 
 mod action;
 mod arrows;
+mod bases;
 mod broken_pages;
+mod changes;
 mod ci_docs;
 mod cli;
+mod docs;
+mod examples;
 mod explain;
+mod faults;
 mod fences;
 mod fit;
 mod fit_cases;
@@ -23,6 +28,7 @@ mod readme;
 mod refresh;
 mod refresh_faults;
 mod rendering;
+mod savings;
 mod schema;
 mod terraform;
 mod terraform_resources;

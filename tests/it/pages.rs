@@ -1,6 +1,6 @@
 //! Every page of `rules/` loads, and its examples come out as they say.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::Path;
 use std::sync::Arc;
@@ -55,7 +55,10 @@ fn every_example_comes_out_as_its_page_says() {
 }
 
 fn run(rule: &str, rules: &Arc<Rules>, example: &Example, report: &mut String) {
-    let configured = example.config.as_deref().map(|text| Arc::new(Rules::load(&[], configured(text)).0));
+    let configured = example.config.as_deref().map(|text| {
+        let settings = rules::Settings { profile: Profile::All, ..rules::Settings::default() };
+        Arc::new(Rules::load(&[], with_config(settings, text)).0)
+    });
     let (sources, analysis) = analyzed(configured.as_ref().unwrap_or(rules), example);
     for surprise in compare(example, &said(rule, &sources, &analysis)) {
         let file = example.files.iter().find(|file| file.path == surprise.at.path).unwrap();
@@ -100,12 +103,13 @@ fn analyzed(rules: &Arc<Rules>, example: &Example) -> (Sources, Analysis) {
     (sources, analysis)
 }
 
-/// What an example configures about rules.
-fn configured(text: &str) -> rules::Settings {
+/// What the configuration of an example says about rules.
+fn with_config(settings: rules::Settings, text: &str) -> rules::Settings {
     let sources = Sources::new(MemoryTree::new().with("gpulint.toml", text));
     let (config, wrong) = gpulint::config::load(&sources, "gpulint.toml", "0.1.0");
     assert!(wrong.is_empty(), "{wrong:?}");
-    rules::Settings { profile: Profile::All, ..gpulint::cli::rule_settings(&config) }
+    let rules::Settings { profile, rules, .. } = settings;
+    rules::Settings { profile, rules, ..gpulint::cli::rule_settings(&config) }
 }
 
 /// What the rule tells, in the order of the lines that it speaks about.
@@ -175,7 +179,7 @@ fn every_page_fails_when_it_says_something_else() {
 fn notices(name: &str, text: &str, settings: rules::Settings, all: &[Example]) -> bool {
     all.iter().any(|example| {
         let settings = match &example.config {
-            Some(text) => rules::Settings { rules: settings.rules.clone(), ..configured(text) },
+            Some(config) => with_config(settings.clone(), config),
             None => settings.clone(),
         };
         let rules = Arc::new(Rules::of(&[(name, text)], settings));

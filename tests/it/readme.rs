@@ -34,15 +34,7 @@ fn with_section(text: &str, name: &str, content: &str) -> String {
 
 fn table() -> String {
     let (rules, _) = Rules::load(&[], rules::Settings { profile: Profile::All, ..rules::Settings::default() });
-    let mut table = "| rule | group | level | risk | says |\n|---|---|---|---|---|\n".to_owned();
-    for page in rules.pages() {
-        let prose = page.text.split("\n---\n").nth(1).unwrap();
-        let says = prose.lines().map(str::trim).find(|line| !line.is_empty() && !line.starts_with('#')).unwrap();
-        let (name, group) = (&page.name, &page.group);
-        let (level, risk) = (page.level.name(), page.risk.name());
-        table.push_str(&format!("| [`{name}`](rules/{name}.md) | {group} | {level} | {risk} | {says} |\n"));
-    }
-    table
+    gpulint::report::rules(gpulint::report::Format::Markdown, &rules).unwrap()
 }
 
 /// What the README's first command prints.

@@ -47,6 +47,17 @@ fn every_example_is_told_as_the_contract_says() {
 }
 
 #[test]
+fn a_change_is_told_as_the_contract_says() {
+    let examples =
+        ["training-platform-eks", "inference-service", "notebooks-gcp", "mixed"].map(|it| format!("examples/{it}"));
+    for (before, after) in examples.iter().zip(examples.iter().cycle().skip(1)) {
+        let value = output(&["diff", "--format", "json", "--base", before, after]);
+        validate("diff", &value);
+        assert!(value["changes"].as_array().unwrap().len() > 1);
+    }
+}
+
+#[test]
 fn price_and_fit_speak_as_the_contract_says() {
     validate("price", &output(&["price", "--format", "json", "p5.48xlarge", "--region", "us-east-1"]));
     validate("price", &output(&["price", "--format", "json", "L4"]));

@@ -95,7 +95,7 @@ fn found(tree: MemoryTree) -> String {
     out
 }
 
-fn render(sources: &Sources, resource: &Resource, out: &mut String) {
+pub(crate) fn render(sources: &Sources, resource: &Resource, out: &mut String) {
     let place = at(sources, resource.span);
     let unit = match resource.counted_in {
         CountedIn::Machines => "",

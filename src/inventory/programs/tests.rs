@@ -86,7 +86,7 @@ fn shell_strings_are_split_and_words_keep_their_place() {
     let facts = recognize(&container);
     assert_eq!(
         show(&facts),
-        "program=sglang model=/models/Qwen3-32B-AWQ/ task=serve context=16384 tensor_parallel=2 pipeline_parallel=1 data_parallel=1"
+        "program=sglang model=/models/Qwen3-32B-AWQ/ task=serve context=16384 prefix_cache=true tensor_parallel=2 pipeline_parallel=1 data_parallel=1"
     );
     let (whole, part) = (container.args[0].span().unwrap(), facts[&Key::TensorParallel].span().unwrap());
     let at = (part.start - whole.start) as usize;

@@ -1,21 +1,45 @@
 use serde::Serialize;
 
-use super::Difference;
-use crate::pricing::{BeforeAfter, Change};
+use super::{Difference, Head, Team};
+use crate::pricing::{BeforeAfter, Change, Detail};
 use crate::report::json::{self, Bounds, Finding, finding};
 
 #[derive(Serialize)]
 struct Document<'a> {
     version: u32,
     base: &'a str,
+    /// Where the files of the later state can be looked at.
+    url: Option<&'a str>,
     notes: &'a [String],
     cost: Cost,
     changes: Vec<Changed<'a>>,
+    teams: Vec<Paying<'a>>,
     new: Vec<Finding<'a>>,
     unchanged: Vec<Finding<'a>>,
     fixed: Vec<Finding<'a>>,
+    accepted: Vec<Finding<'a>>,
+    undetermined: Vec<json::Unknown<'a>>,
+    unpriced: Vec<json::UnknownMachine<'a>>,
+    unknown_machines: Vec<json::UnknownMachine<'a>>,
+    assumed: Vec<json::UnknownMachine<'a>>,
+    skipped: Vec<json::Skipped<'a>>,
+    catalog: json::Catalog<'a>,
     blocked: bool,
     decided_by: &'a str,
+}
+
+#[derive(Serialize)]
+struct Paying<'a> {
+    team: Option<&'a str>,
+    before: Bounds,
+    after: Bounds,
+}
+
+#[derive(Serialize)]
+struct Differs<'a> {
+    what: &'a str,
+    before: &'a str,
+    after: &'a str,
 }
 
 #[derive(Serialize)]
@@ -45,12 +69,14 @@ struct Changed<'a> {
     line: usize,
     usd_per_month_before: Option<Bounds>,
     usd_per_month_after: Option<Bounds>,
+    details: Vec<Differs<'a>>,
 }
 
 pub(super) fn difference(it: &Difference) -> String {
     json::print(&Document {
         version: json::VERSION,
         base: &it.base,
+        url: it.head.as_ref().map(Head::url),
         notes: &it.notes,
         cost: Cost {
             rented: sum(&it.delta.rented),
@@ -59,19 +85,31 @@ pub(super) fn difference(it: &Difference) -> String {
             unpriced_after: it.delta.unpriced_after,
         },
         changes: it.delta.visible().filter_map(|change| changed(it, change)).collect(),
+        teams: it.teams.iter().map(paying).collect(),
         new: it.new.iter().map(|decided| finding(&it.after, decided)).collect(),
         unchanged: it.unchanged.iter().map(|decided| finding(&it.after, decided)).collect(),
         fixed: it.fixed.iter().map(|decided| finding(&it.before, decided)).collect(),
+        accepted: it.accepted.iter().map(|decided| finding(&it.after, decided)).collect(),
+        undetermined: it.after.undetermined.iter().map(|unknown| json::undetermined(&it.after, unknown)).collect(),
+        unpriced: json::unpriced(&it.after),
+        unknown_machines: json::unknown_machines(&it.after),
+        assumed: json::assumed(&it.after),
+        skipped: json::skipped(&it.after),
+        catalog: json::catalog(&it.after),
         blocked: it.verdict.blocked,
         decided_by: &it.verdict.setting,
     })
+}
+
+fn paying(team: &Team) -> Paying<'_> {
+    Paying { team: team.name.as_deref(), before: team.before.into(), after: team.after.into() }
 }
 
 fn sum(sum: &BeforeAfter) -> Sum {
     Sum { before: sum.before.into(), after: sum.after.into(), difference: sum.difference().into() }
 }
 
-fn changed<'a>(it: &'a Difference, change: &Change) -> Option<Changed<'a>> {
+fn changed<'a>(it: &'a Difference, change: &'a Change) -> Option<Changed<'a>> {
     let (before, after) = it.monthly(change);
     let earlier = it.before.resource(change.before);
     let (report, resource) = match it.after.resource(change.after) {
@@ -89,5 +127,10 @@ fn changed<'a>(it: &'a Difference, change: &Change) -> Option<Changed<'a>> {
         line: place.line,
         usd_per_month_before: before.map(Into::into),
         usd_per_month_after: after.map(Into::into),
+        details: change.details.iter().map(differs).collect(),
     })
+}
+
+fn differs(detail: &Detail) -> Differs<'_> {
+    Differs { what: &detail.what, before: &detail.before, after: &detail.after }
 }

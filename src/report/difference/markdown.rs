@@ -2,15 +2,13 @@
 
 use std::fmt::Write;
 
-use super::{Difference, headline, signed};
+use super::{Difference, Team, headline, signed};
 use crate::catalog::MoneyRange;
-use crate::pricing::Change;
-use crate::report::escape;
+use crate::inventory::Role;
+use crate::pricing::{Change, ChangeKind};
 use crate::report::markdown::{code, count_of, finding, plain, unknown};
 use crate::report::money::usd_range;
-
-/// Room for the marker that a host adds to our 60,000.
-const LONGEST: usize = 59_500;
+use crate::report::{Room, escape};
 
 /// Rows of the table before the fold.
 const ROWS: usize = 10;
@@ -18,62 +16,109 @@ const ROWS: usize = 10;
 /// Rows behind the fold.
 const MOST_ROWS: usize = 200;
 
-pub(super) fn difference(it: &Difference) -> String {
-    if it.is_nothing() && it.unchanged.is_empty() {
-        return format!("### GPU cost: nothing changed\n\n{}\n", gate(it));
+/// Teams that are told apart.
+const MOST_TEAMS: usize = 8;
+
+/// Accepted findings that are named.
+const MOST_ACCEPTED: usize = 20;
+
+/// Fixed findings that are named.
+const MOST_FIXED: usize = 50;
+
+pub(super) fn difference(it: &Difference, room: Room) -> String {
+    if it.is_nothing() {
+        return nothing(it);
     }
-    // The order of cutting: fixed findings, details of cost, then new findings from the last one on.
-    let mut most_new = it.new.len();
-    let (mut with_fixed, mut with_details) = (true, true);
+    // The order of cutting: what was fixed, then the details of cost and what is not known, then new findings from the
+    // last one on. The headline, the first rows of the table and the gate always stay.
+    let mut kept = Kept { new: it.new.len(), fixed: true, details: true };
     loop {
-        let text = compose(it, most_new, with_fixed, with_details);
-        if text.chars().count() <= LONGEST {
+        let text = compose(it, room, kept);
+        if text.chars().count() <= room.characters {
             return text;
         }
-        if with_fixed {
-            with_fixed = false;
-        } else if with_details {
-            with_details = false;
-        } else if most_new == 0 {
-            return text.chars().take(LONGEST).collect();
+        if kept.fixed {
+            kept.fixed = false;
+        } else if kept.details {
+            kept.details = false;
+        } else if kept.new == 0 {
+            return text.chars().take(room.characters).collect();
         } else {
-            most_new /= 2;
+            kept.new = fitting(it, room, kept);
         }
     }
 }
 
-fn compose(it: &Difference, most_new: usize, with_fixed: bool, with_details: bool) -> String {
+/// What was not cut yet.
+#[derive(Debug, Clone, Copy)]
+struct Kept {
+    new: usize,
+    fixed: bool,
+    details: bool,
+}
+
+/// The most new findings for which there is room.
+fn fitting(it: &Difference, room: Room, kept: Kept) -> usize {
+    let (mut fits, mut too_many) = (0, kept.new);
+    while too_many - fits > 1 {
+        let new = fits + (too_many - fits) / 2;
+        let fit = compose(it, room, Kept { new, ..kept }).chars().count() <= room.characters;
+        if fit { fits = new } else { too_many = new }
+    }
+    fits
+}
+
+/// One line is enough where nothing changed: it may stand in the place of a longer comment about an earlier commit.
+fn nothing(it: &Difference) -> String {
+    let mut text = "### GPU cost: nothing changed\n\n".to_owned();
+    notes(&mut text, it);
+    match it.unchanged.len() {
+        0 => {}
+        n => _ = writeln!(text, "{} as before.\n", count_of(n)),
+    }
+    let _ = writeln!(text, "{}", gate(it));
+    text
+}
+
+fn notes(text: &mut String, it: &Difference) {
+    for note in &it.notes {
+        let _ = writeln!(text, "> {}\n", plain(note));
+    }
+}
+
+fn compose(it: &Difference, room: Room, kept: Kept) -> String {
     let (first, second) = headline(it.delta);
     let mut text = format!("### {first}\n\n");
     if let Some(second) = second {
         let _ = writeln!(text, "{second}\n");
     }
-    for note in &it.notes {
-        let _ = writeln!(text, "> {}\n", plain(note));
-    }
-    changes(&mut text, it, with_details);
-    new_findings(&mut text, it, most_new);
-    if with_fixed {
-        fixed(&mut text, it);
+    notes(&mut text, it);
+    changes(&mut text, it, room, kept.details);
+    teams(&mut text, it);
+    new_findings(&mut text, it, kept.new);
+    accepted(&mut text, it);
+    if kept.fixed {
+        fixed(&mut text, it, room);
     } else if !it.fixed.is_empty() {
         let _ = writeln!(text, "{} fixed; the full report lists them.\n", count_of(it.fixed.len()));
     }
     if !it.unchanged.is_empty() {
         let _ = writeln!(text, "{} as before.\n", count_of(it.unchanged.len()));
     }
-    if with_details {
-        unknown(&mut text, &it.after);
+    if kept.details {
+        unknown(&mut text, &it.after, room);
     }
     let _ = writeln!(text, "{}", gate(it));
     text
 }
 
-fn changes(text: &mut String, it: &Difference, with_details: bool) {
+const HEAD: &str = "| change | resource | before | after | a month |\n|---|---|---:|---:|---:|\n";
+
+fn changes(text: &mut String, it: &Difference, room: Room, with_details: bool) {
     let changes = it.largest_first();
     if changes.is_empty() {
         return;
     }
-    const HEAD: &str = "| change | resource | before | after | a month |\n|---|---|---:|---:|---:|\n";
     text.push_str(HEAD);
     for change in changes.iter().take(ROWS) {
         row(text, it, change);
@@ -87,15 +132,15 @@ fn changes(text: &mut String, it: &Difference, with_details: bool) {
         let _ = writeln!(text, "and {} more\n", rest.len());
         return;
     }
-    let _ = writeln!(text, "<details><summary>{} more</summary>\n\n{HEAD}", rest.len());
-    text.pop();
+    room.open_fold(text, &format!("{} more", rest.len()));
+    text.push_str(HEAD);
     for change in rest.iter().take(MOST_ROWS) {
         row(text, it, change);
     }
     if rest.len() > MOST_ROWS {
         let _ = writeln!(text, "\nand {} more", rest.len() - MOST_ROWS);
     }
-    text.push_str("\n</details>\n\n");
+    room.close_fold(text);
 }
 
 fn row(text: &mut String, it: &Difference, change: &Change) {
@@ -107,23 +152,100 @@ fn row(text: &mut String, it: &Difference, change: &Change) {
     };
     let expected = |range: Option<MoneyRange>| range.unwrap_or_default().expected;
     let priced = (before.is_some() || change.before.is_none()) && (after.is_some() || change.after.is_none());
-    let difference = if priced { signed(expected(after) - expected(before)) } else { "?".to_owned() };
+    let difference = match change.kind {
+        ChangeKind::Moved => "–".to_owned(),
+        _ if priced => signed(expected(after) - expected(before)),
+        _ => "?".to_owned(),
+    };
     let _ = writeln!(
         text,
         "| {} | {} | {} | {} | {difference} |",
-        change.kind.name(),
-        code(&escape::shortened(it.address(change), 100)),
+        what(it, change),
+        resource(it, change),
         shown(before, change.before.is_some()),
         shown(after, change.after.is_some()),
     );
+}
+
+/// `changed: count 1 → 3, bought spot → on-demand`
+fn what(it: &Difference, change: &Change) -> String {
+    if change.kind == ChangeKind::Moved && is_renamed(it, change) {
+        return "renamed".to_owned();
+    }
+    if change.kind != ChangeKind::Changed {
+        return change.kind.name().to_owned();
+    }
+    if change.details.is_empty() {
+        return "another price".to_owned();
+    }
+    let shown = |value: &str| if value.is_empty() { "–".to_owned() } else { plain(&escape::shortened(value, 60)) };
+    let details = change.details.iter();
+    let details: Vec<String> =
+        details.map(|it| format!("{} {} → {}", it.what, shown(&it.before), shown(&it.after))).collect();
+    details.join(", ")
+}
+
+/// Only the name at the end of the address is another one.
+fn is_renamed(it: &Difference, change: &Change) -> bool {
+    let (Some(earlier), Some(later)) = (it.before.resource(change.before), it.after.resource(change.after)) else {
+        return false;
+    };
+    let place = |address: &str| address.rfind(['.', '/']).map(|at| address.get(..at).unwrap_or_default().to_owned());
+    earlier.address != later.address && place(&earlier.address) == place(&later.address)
+}
+
+/// The address; where it was another one before, that one too. What pods ask for is marked where machines stand beside it.
+fn resource(it: &Difference, change: &Change) -> String {
+    let (earlier, later) = (it.before.resource(change.before), it.after.resource(change.after));
+    let shown = |address: &str| code(&escape::shortened(address, 100));
+    let mut text = match (earlier, later) {
+        (Some(earlier), Some(later)) if earlier.address != later.address => {
+            format!("{} → {}", shown(&earlier.address), shown(&later.address))
+        }
+        _ => shown(it.address(change)),
+    };
+    let is_mixed = !it.delta.rented.is_nothing() && !it.delta.requested.is_nothing();
+    if is_mixed && later.or(earlier).is_some_and(|it| it.role == Role::Requested) {
+        text.push_str(" (requested)");
+    }
+    text
+}
+
+/// Who pays, where the change moves that and a label says whose it is.
+fn teams(text: &mut String, it: &Difference) {
+    let moved: Vec<&Team> = it.teams.iter().filter(|team| team.before != team.after).collect();
+    let name = |team: &Team| team.name.as_deref().map(|name| plain(&escape::shortened(name, 60)));
+    match moved.as_slice() {
+        [] => {}
+        [team] => {
+            if let Some(name) = name(team) {
+                let (before, after) = (usd_range(team.before), usd_range(team.after));
+                let _ = writeln!(text, "Paid by {name}: {before} → {after} a month\n");
+            }
+        }
+        moved if moved.iter().any(|team| team.name.is_some()) => {
+            text.push_str("| team | before | after | a month |\n|---|---:|---:|---:|\n");
+            for team in moved.iter().take(MOST_TEAMS) {
+                let name = name(team).unwrap_or_else(|| "_no team_".to_owned());
+                let difference = signed(team.after.expected - team.before.expected);
+                let (before, after) = (usd_range(team.before), usd_range(team.after));
+                let _ = writeln!(text, "| {name} | {before} | {after} | {difference} |");
+            }
+            if moved.len() > MOST_TEAMS {
+                let _ = writeln!(text, "\nand {} more teams", moved.len() - MOST_TEAMS);
+            }
+            text.push('\n');
+        }
+        _ => {}
+    }
 }
 
 fn new_findings(text: &mut String, it: &Difference, most: usize) {
     if it.new.is_empty() {
         return;
     }
-    let _ = writeln!(text, "#### {} new\n", count_of(it.new.len()));
-    for decided in it.new.iter().take(most) {
+    let _ = writeln!(text, "#### {}\n", counted(it.new.len(), "new finding"));
+    for decided in it.most_important_first().iter().take(most) {
         finding(text, &it.after, it.head.as_ref(), decided);
     }
     if it.new.len() > most {
@@ -132,16 +254,44 @@ fn new_findings(text: &mut String, it: &Difference, most: usize) {
     text.push('\n');
 }
 
-fn fixed(text: &mut String, it: &Difference) {
+fn counted(n: usize, what: &str) -> String {
+    format!("{n} {what}{}", if n == 1 { "" } else { "s" })
+}
+
+/// What somebody says is all right as it is, and why.
+fn accepted(text: &mut String, it: &Difference) {
+    if it.accepted.is_empty() {
+        return;
+    }
+    let _ = writeln!(text, "#### {} accepted by this change\n", count_of(it.accepted.len()));
+    for decided in it.accepted.iter().take(MOST_ACCEPTED) {
+        let Some(by) = &decided.suppressed else { continue };
+        let resource = it.after.resource(decided.finding.resource).map_or("", |it| it.address.as_str());
+        let until = by.until.map(|date| format!(", until {date}")).unwrap_or_default();
+        let reason = by.reason.as_deref().unwrap_or("no reason is given");
+        let resource = code(&escape::shortened(resource, 200));
+        let reason = plain(&escape::shortened(reason, 300));
+        let _ = writeln!(text, "- **{}** {resource}{until}: {reason}", decided.finding.rule);
+    }
+    if it.accepted.len() > MOST_ACCEPTED {
+        let _ = writeln!(text, "\nand {} more", it.accepted.len() - MOST_ACCEPTED);
+    }
+    text.push('\n');
+}
+
+fn fixed(text: &mut String, it: &Difference, room: Room) {
     if it.fixed.is_empty() {
         return;
     }
-    let _ = writeln!(text, "<details><summary>{} fixed</summary>\n", count_of(it.fixed.len()));
-    for decided in &it.fixed {
+    room.open_fold(text, &format!("{} fixed", count_of(it.fixed.len())));
+    for decided in it.fixed.iter().take(MOST_FIXED) {
         let resource = decided.finding.address(it.before.inventory).unwrap_or_default();
         let _ = writeln!(text, "- {} {}", decided.finding.rule, code(&escape::shortened(resource, 200)));
     }
-    text.push_str("\n</details>\n\n");
+    if it.fixed.len() > MOST_FIXED {
+        let _ = writeln!(text, "- and {} more", it.fixed.len() - MOST_FIXED);
+    }
+    room.close_fold(text);
 }
 
 fn gate(it: &Difference) -> String {
@@ -150,5 +300,5 @@ fn gate(it: &Difference) -> String {
         (false, false) => "warn",
         (false, true) => "pass",
     };
-    format!("**{word}** ({})", plain(&it.verdict.setting))
+    format!("**{word}** – decided by {}", code(&it.verdict.setting))
 }

@@ -2,12 +2,19 @@
 
 mod json;
 mod markdown;
+mod teams;
 mod text;
 
-use super::{Format, Report, Style};
+use std::cmp::Reverse;
+use std::collections::HashSet;
+
+use super::{Format, Report, Room, Style};
 use crate::catalog::{Money, MoneyRange};
 use crate::decide::Decided;
-use crate::pricing::{BeforeAfter, Change, Delta};
+use crate::pricing::{BeforeAfter, Change, ChangeKind, Delta};
+use crate::source::Date;
+pub(super) use teams::team;
+pub use teams::{Team, teams};
 
 /// Two states of a tree, and what lies between them.
 pub struct Difference<'a> {
@@ -17,6 +24,10 @@ pub struct Difference<'a> {
     pub new: Vec<&'a Decided>,
     pub unchanged: Vec<&'a Decided>,
     pub fixed: Vec<&'a Decided>,
+    /// Those that the change suppresses.
+    pub accepted: Vec<&'a Decided>,
+    /// What each team pays.
+    pub teams: Vec<Team>,
     /// What the change is compared with, as it was named.
     pub base: String,
     pub head: Option<Head>,
@@ -26,9 +37,23 @@ pub struct Difference<'a> {
 }
 
 /// The commit under review, for links.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Head {
-    /// Address of the repository's files at the commit, without a slash at the end.
-    pub url: String,
+    url: String,
+}
+
+impl Head {
+    /// The address of the repository's files at the commit; nothing in it could end a link in Markdown.
+    pub fn new(url: &str) -> Option<Head> {
+        let plain = |c: char| c.is_ascii_alphanumeric() || "-._~/%:@+=,".contains(c);
+        let is_web = url.starts_with("https://") || url.starts_with("http://");
+        (is_web && url.chars().all(plain)).then(|| Head { url: url.trim_end_matches('/').to_owned() })
+    }
+
+    /// Without a slash at the end.
+    pub(super) fn url(&self) -> &str {
+        &self.url
+    }
 }
 
 /// What the gate decided, and which setting made it.
@@ -43,8 +68,25 @@ pub fn difference(format: Format, difference: &Difference, style: Style) -> Opti
     match format {
         Format::Text => Some(text::difference(difference, style)),
         Format::Json => Some(json::difference(difference)),
-        Format::Markdown => Some(markdown::difference(difference)),
+        Format::Markdown => Some(markdown::difference(difference, Room::default())),
         Format::Outputs => Some(super::outputs::difference(difference)),
+        // SARIF tells everything, and what of it was there before.
+        Format::Sarif => {
+            let there: HashSet<*const Decided> =
+                difference.unchanged.iter().map(|it| std::ptr::from_ref(*it)).collect();
+            let was_there = |decided: &Decided| there.contains(&std::ptr::from_ref(decided));
+            let mark = |decided: &Decided| {
+                let mut marked = decided.clone();
+                if was_there(decided) {
+                    marked.baselined = Some(Date::default());
+                }
+                marked
+            };
+            let after = &difference.after;
+            let all: Vec<Decided> = after.findings.iter().map(mark).collect();
+            let report = Report { findings: &all, catalog: after.catalog.clone(), ..*after };
+            Some(super::render(format, &report, style))
+        }
         // What knows no change is told what the change brought.
         format => {
             let new: Vec<Decided> = difference.new.iter().map(|decided| (*decided).clone()).collect();
@@ -55,10 +97,35 @@ pub fn difference(format: Format, difference: &Difference, style: Style) -> Opti
     }
 }
 
-impl Difference<'_> {
+/// The difference as a comment.
+pub fn comment_on_change(difference: &Difference, room: Room) -> String {
+    markdown::difference(difference, room)
+}
+
+impl<'a> Difference<'a> {
+    /// There is nothing that would be worth a first comment: at most, things have another name or place.
+    pub fn is_quiet(&self) -> bool {
+        !self.has_findings_to_tell() && self.delta.visible().all(|change| change.kind == ChangeKind::Moved)
+    }
+
+    fn has_findings_to_tell(&self) -> bool {
+        !self.new.is_empty() || !self.fixed.is_empty() || !self.accepted.is_empty()
+    }
+
+    /// New findings: what fails before what does not, then the most money.
+    fn most_important_first(&self) -> Vec<&'a Decided> {
+        let mut new = self.new.clone();
+        new.sort_by_key(|decided| {
+            let finding = &decided.finding;
+            let saves = finding.saves.map(|saves| saves.expected);
+            (Reverse(finding.level), Reverse(saves), finding.span, finding.rule.clone())
+        });
+        new
+    }
+
     /// Neither cost nor findings changed.
     pub(super) fn is_nothing(&self) -> bool {
-        self.new.is_empty() && self.fixed.is_empty() && self.delta.visible().next().is_none()
+        !self.has_findings_to_tell() && self.delta.visible().next().is_none()
     }
 
     fn address(&self, change: &Change) -> &str {
@@ -108,21 +175,37 @@ fn change_of(sum: &BeforeAfter) -> String {
     format!("{}/month{percent}", signed(difference))
 }
 
+/// What becomes of the full scale, where the bill itself stays as it is.
+fn scale(sum: &BeforeAfter) -> String {
+    let difference = sum.difference();
+    match difference.expected.is_zero() && !difference.ceiling.is_zero() {
+        true => format!(" ({})", signed(difference.ceiling)),
+        false => String::new(),
+    }
+}
+
 /// What the change does to the bill, in one line, and in a second one where pods ask for machines that are billed above.
 ///
 /// `GPU cost +$4,180/month (+32%): $0 floor, $71,500 at full scale`
 fn headline(delta: &Delta) -> (String, Option<String>) {
-    let is_nothing = |sum: &BeforeAfter| sum.before == MoneyRange::ZERO && sum.after == MoneyRange::ZERO;
     let at_least = if delta.unpriced_after > 0 { "at least " } else { "" };
     let line = |sum: &BeforeAfter| {
         let (floor, ceiling) = (super::money::usd(sum.after.floor), super::money::usd(sum.after.ceiling));
-        format!("{at_least}{}: {floor} floor, {ceiling} at full scale", change_of(sum))
+        let what = if sum.difference().expected.is_zero() {
+            format!("unchanged at {at_least}{}/month", super::money::usd(sum.after.expected))
+        } else {
+            format!("{at_least}{}", change_of(sum))
+        };
+        format!("{what}: {floor} floor, {ceiling} at full scale{}", scale(sum))
     };
-    match (is_nothing(&delta.rented), is_nothing(&delta.requested)) {
+    match (delta.rented.is_nothing(), delta.requested.is_nothing()) {
         (true, false) => (format!("GPU cost requested by pods {}", line(&delta.requested)), None),
         (_, true) => (format!("GPU cost {}", line(&delta.rented)), None),
         (false, false) => {
-            let requested = change_of(&delta.requested);
+            let requested = match delta.requested.difference().expected.is_zero() {
+                true => format!("unchanged at {}/month", super::money::usd(delta.requested.after.expected)),
+                false => change_of(&delta.requested),
+            };
             (
                 format!("GPU cost {}", line(&delta.rented)),
                 Some(format!("Requested by pods, another view of the same machines: {requested}")),

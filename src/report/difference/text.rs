@@ -2,7 +2,7 @@ use std::fmt::Write;
 
 use super::{Difference, headline, signed};
 use crate::catalog::MoneyRange;
-use crate::pricing::ChangeKind;
+use crate::pricing::{Change, ChangeKind};
 use crate::report::money::usd_range;
 use crate::report::text::{Renderer, Table};
 use crate::report::{Style, escape};
@@ -28,6 +28,17 @@ pub(super) fn difference(it: &Difference, style: Style) -> String {
         let resource = decided.finding.address(it.before.inventory).unwrap_or_default();
         let _ = writeln!(text, "  fixed: {} {}", decided.finding.rule, escape::one_line(resource));
     }
+    for decided in &it.accepted {
+        let resource = it.after.resource(decided.finding.resource).map_or("", |it| it.address.as_str());
+        let reason = decided.suppressed.as_ref().and_then(|by| by.reason.as_deref()).unwrap_or("no reason is given");
+        let _ = writeln!(
+            text,
+            "  accepted: {} {}: {}",
+            decided.finding.rule,
+            escape::shortened(&escape::one_line(resource), 200),
+            escape::shortened(&escape::one_line(reason), 300)
+        );
+    }
     text
 }
 
@@ -36,7 +47,7 @@ fn costs(text: &mut String, it: &Difference) {
     if changes.is_empty() {
         return;
     }
-    let mut table = Table::new(&["change", "", "before", "after", "difference"], 2..5);
+    let mut table = Table::new(&["change", "", "before", "after", "difference", ""], 2..5);
     for change in changes {
         let (before, after) = it.monthly(change);
         let shown = |range: Option<MoneyRange>, there: bool| match range {
@@ -53,7 +64,20 @@ fn costs(text: &mut String, it: &Difference) {
             shown(before, change.before.is_some()),
             shown(after, change.after.is_some()),
             if known { signed(expected(after) - expected(before)) } else { "?".to_owned() },
+            details(change),
         ]);
     }
     let _ = writeln!(text, "{}", table.print());
+}
+
+/// `count 1 → 3, bought spot → on-demand`
+fn details(change: &Change) -> String {
+    let shown = |value: &str| match value {
+        "" => "–".to_owned(),
+        value => escape::shortened(&escape::one_line(value), 40),
+    };
+    let details = change.details.iter();
+    let details: Vec<String> =
+        details.map(|it| format!("{} {} → {}", it.what, shown(&it.before), shown(&it.after))).collect();
+    details.join(", ")
 }

@@ -1,18 +1,23 @@
 use serde::Serialize;
 
-use super::wire::{self, Bounds, Skipped, Totals, UnknownMachine};
+use super::wire::{self, Bounds, Counted, Skipped, Totals, UnknownMachine};
 use crate::decide::{self, Decided};
-use crate::report::Report;
+use crate::report::scorecard::Scorecard;
+use crate::report::{Report, Suggestion, suggestion};
 use crate::rules::Undetermined;
 
 #[derive(Serialize)]
 struct Document<'a> {
     version: u32,
     findings: Vec<Finding<'a>>,
+    resources: Vec<Counted<'a>>,
     undetermined: Vec<Unknown<'a>>,
     unknown_machines: Vec<UnknownMachine<'a>>,
+    /// The region of these is a setting.
+    assumed: Vec<UnknownMachine<'a>>,
     skipped: Vec<Skipped<'a>>,
     bill: Totals,
+    scorecard: Scorecard,
     catalog: Catalog<'a>,
 }
 
@@ -33,6 +38,8 @@ pub(in crate::report) struct Finding<'a> {
     help: Option<&'a str>,
     saves_usd_per_month: Option<Bounds>,
     related: Vec<Related<'a>>,
+    /// Lines that a reviewer can take instead.
+    fix: Option<Suggestion>,
     suppressed: Option<Suppressed<'a>>,
     baseline: Option<Baseline>,
 }
@@ -58,7 +65,7 @@ struct Baseline {
 }
 
 #[derive(Serialize)]
-struct Unknown<'a> {
+pub(in crate::report) struct Unknown<'a> {
     rule: &'a str,
     address: Option<&'a str>,
     path: String,
@@ -67,7 +74,7 @@ struct Unknown<'a> {
 }
 
 #[derive(Serialize)]
-struct Catalog<'a> {
+pub(in crate::report) struct Catalog<'a> {
     version: &'a str,
     as_of: &'a str,
     oldest_row_used: Option<&'a str>,
@@ -78,16 +85,23 @@ pub(in crate::report) fn check(report: &Report) -> String {
     super::print(&Document {
         version: super::VERSION,
         findings: report.findings.iter().map(|decided| finding(report, decided)).collect(),
+        resources: wire::counted(report),
         undetermined: report.undetermined.iter().map(|it| undetermined(report, it)).collect(),
         unknown_machines: wire::unknown_machines(report),
+        assumed: wire::assumed(report),
         skipped: wire::skipped(report),
         bill: Totals::new(report),
-        catalog: Catalog {
-            version: &report.catalog.version,
-            as_of: &report.catalog.as_of,
-            oldest_row_used: report.bill.oldest_row.as_deref(),
-        },
+        scorecard: Scorecard::new(report),
+        catalog: catalog(report),
     })
+}
+
+pub(in crate::report) fn catalog<'a>(report: &'a Report) -> Catalog<'a> {
+    Catalog {
+        version: &report.catalog.version,
+        as_of: &report.catalog.as_of,
+        oldest_row_used: report.bill.oldest_row.as_deref(),
+    }
 }
 
 pub(in crate::report) fn finding<'a>(report: &'a Report, decided: &'a Decided) -> Finding<'a> {
@@ -110,6 +124,7 @@ pub(in crate::report) fn finding<'a>(report: &'a Report, decided: &'a Decided) -
         help: it.help.as_deref(),
         saves_usd_per_month: it.saves.map(Into::into),
         related: it.related.iter().map(|(span, message)| related(report, *span, message)).collect(),
+        fix: suggestion(report, it),
         suppressed: decided.suppressed.as_ref().map(|it| suppressed(report, it)),
         baseline: decided.baselined.map(|since| Baseline { since: since.to_string() }),
     }
@@ -126,7 +141,7 @@ fn related<'a>(report: &Report, span: crate::source::Span, message: &'a str) -> 
     Related { path: location.path, line: location.line, message }
 }
 
-fn undetermined<'a>(report: &'a Report, it: &'a Undetermined) -> Unknown<'a> {
+pub(in crate::report) fn undetermined<'a>(report: &'a Report, it: &'a Undetermined) -> Unknown<'a> {
     let location = report.paths.locate(report.sources, it.span);
     let address = it.address(report.inventory);
     Unknown { rule: &it.rule, address, path: location.path, line: location.line, cause: &it.cause }

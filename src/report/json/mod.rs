@@ -5,10 +5,10 @@ mod cost;
 mod inspect;
 mod wire;
 
-pub(super) use check::{Finding, check, finding};
+pub(super) use check::{Catalog, Finding, Unknown, catalog, check, finding, undetermined};
 pub(super) use cost::cost;
 pub use inspect::inspect;
-pub(super) use wire::{Bounds, Number};
+pub(super) use wire::{Bounds, Number, Skipped, UnknownMachine, assumed, skipped, unknown_machines, unpriced};
 
 use serde::Serialize;
 

@@ -4,9 +4,10 @@ use serde::{Serialize, Serializer};
 
 use crate::catalog::{Money, MoneyRange};
 use crate::inventory;
-use crate::inventory::Value;
+use crate::inventory::{Key, Resource, Value};
 use crate::pricing::{self, Item, Status};
 use crate::report::Report;
+use crate::report::difference::team;
 use crate::source::Span;
 
 /// A number that is written without a fraction where it has none.
@@ -186,7 +187,7 @@ impl Price {
             usd_per_month: item.and_then(|item| item.monthly).map(Into::into),
             hours_per_month: Number(item.map_or(pricing::HOURS_PER_MONTH, |item| item.hours_per_month)),
             hours_because: item.and_then(|item| item.hours_because.clone()),
-            attached_usd_per_month: item.and_then(|item| item.attached.as_ref()).map(|it| it.monthly.into()),
+            attached_usd_per_month: item.and_then(|item| item.attached.as_ref()?.known()).map(Into::into),
             stranded_accelerators: Number(item.map_or(0.0, |item| item.stranded)),
             as_of: item.and_then(|item| item.as_of.clone()),
             stale: item.and_then(|item| item.stale.clone()),
@@ -201,31 +202,95 @@ fn not_included(item: &Item) -> Vec<String> {
 }
 
 #[derive(Debug, Serialize)]
-pub(super) struct Skipped<'a> {
+pub(in crate::report) struct Skipped<'a> {
     path: String,
     reason: &'a str,
 }
 
-pub(super) fn skipped<'a>(report: &Report<'a>) -> Vec<Skipped<'a>> {
+pub(in crate::report) fn skipped<'a>(report: &Report<'a>) -> Vec<Skipped<'a>> {
     let shown = |it: &'a inventory::Skipped| Skipped { path: report.paths.show(&it.path), reason: &it.reason };
     report.inventory.skipped.iter().map(shown).collect()
 }
 
 /// A machine of which nobody can say whether it carries accelerators.
 #[derive(Debug, Serialize)]
-pub(super) struct UnknownMachine<'a> {
+pub(in crate::report) struct UnknownMachine<'a> {
     address: &'a str,
     path: String,
     line: usize,
     cause: &'a str,
 }
 
-pub(super) fn unknown_machines<'a>(report: &Report<'a>) -> Vec<UnknownMachine<'a>> {
+pub(in crate::report) fn unknown_machines<'a>(report: &Report<'a>) -> Vec<UnknownMachine<'a>> {
     let shown = |it: &'a pricing::UnknownMachine| {
         let at = report.paths.locate(report.sources, it.span);
         UnknownMachine { address: &it.address, path: at.path, line: at.line, cause: &it.why }
     };
     report.unknown_machines.iter().map(shown).collect()
+}
+
+/// Resources without a price, and why.
+pub(in crate::report) fn unpriced<'a>(report: &Report<'a>) -> Vec<UnknownMachine<'a>> {
+    let resources = report.inventory.resources.iter().zip(&report.bill.items);
+    let shown = |(it, item): (&'a Resource, &'a Item)| {
+        let Status::Unpriced(cause) = &item.status else { return None };
+        let at = report.paths.locate(report.sources, it.span);
+        Some(UnknownMachine { address: &it.address, path: at.path, line: at.line, cause })
+    };
+    resources.filter_map(shown).collect()
+}
+
+/// Resources whose region is taken from a setting.
+pub(in crate::report) fn assumed<'a>(report: &Report<'a>) -> Vec<UnknownMachine<'a>> {
+    let shown = |(it, cause): (&'a Resource, &'a str)| {
+        let at = report.paths.locate(report.sources, it.span);
+        UnknownMachine { address: &it.address, path: at.path, line: at.line, cause }
+    };
+    report.assumed().map(shown).collect()
+}
+
+/// A resource with what it costs, and with what a later comparison needs of it.
+#[derive(Debug, Serialize)]
+pub(super) struct Counted<'a> {
+    address: &'a str,
+    path: String,
+    line: usize,
+    kind: &'a str,
+    role: &'static str,
+    provider: Option<String>,
+    region: Option<String>,
+    machine: Option<String>,
+    accelerator: Option<String>,
+    accelerator_count: Option<Number>,
+    purchase: Option<String>,
+    team: Option<&'a str>,
+    count: Count,
+    price: Price,
+}
+
+pub(super) fn counted<'a>(report: &Report<'a>) -> Vec<Counted<'a>> {
+    let resources = report.inventory.resources.iter().enumerate();
+    let shown = |(index, it): (usize, &'a Resource)| {
+        let at = report.paths.locate(report.sources, it.span);
+        let text = |key| it.fact(key).value().map(ToString::to_string);
+        Counted {
+            address: &it.address,
+            path: at.path,
+            line: at.line,
+            kind: &it.kind,
+            role: it.role.name(),
+            provider: text(Key::Provider),
+            region: text(Key::Region),
+            machine: text(Key::Machine),
+            accelerator: text(Key::Accelerator),
+            accelerator_count: it.number(Key::AcceleratorCount).map(Number),
+            purchase: text(Key::Purchase),
+            team: team(it),
+            count: Count::new(&it.count),
+            price: Price::new(report.bill.items.get(index)),
+        }
+    };
+    resources.map(shown).collect()
 }
 
 /// A sum of the bill.

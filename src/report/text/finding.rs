@@ -95,6 +95,13 @@ impl Renderer {
     }
 
     fn block(&self, text: &mut String, block: &Block) {
+        if let Some(place) = block.snippet.place_of_unknown_text() {
+            let _ = writeln!(text, "{}: {}\n  at {place}", block.level.name(), block.message);
+            for line in [&block.label, &block.help].into_iter().flatten() {
+                let _ = writeln!(text, "  {line}");
+            }
+            return;
+        }
         // Writing to memory fails only where miette cannot read a snippet; the message must not be lost with it.
         if self.handler.render_report(text, block).is_err() {
             let _ = writeln!(text, "{}: {}", block.level.name(), block.message);

@@ -2,7 +2,7 @@ use miette::{MietteError, MietteSpanContents, SourceCode, SourceSpan, SpanConten
 
 use crate::report::Paths;
 use crate::report::escape;
-use crate::source::{Sources, Span};
+use crate::source::{Location, Sources, Span};
 
 /// Bytes of one line that are shown at most, around the place in question.
 const WIDEST: usize = 160;
@@ -23,6 +23,9 @@ impl Snippet {
     pub(super) fn new(sources: &Sources, paths: &Paths, span: Span) -> Snippet {
         let span = sources.origin(span);
         let location = paths.locate(sources, span);
+        if let Some(place) = sources.concealed(span) {
+            return Snippet::of_place(&place, &location);
+        }
         let file = sources.text(span.file);
         let (start, end) = clamped(&file, span);
         let line_start = memchr::memrchr(b'\n', &file.as_bytes()[..start]).map_or(0, |at| at + 1);
@@ -49,6 +52,22 @@ impl Snippet {
         let (line, column) = (location.line, location.column);
         let text = escape::harmless(&text);
         Snippet { path: escape::one_line(&location.path), text, first_line, place, line, column }
+    }
+
+    /// The first line of a place and nothing around it.
+    fn of_place(place: &str, location: &Location) -> Snippet {
+        let line = place.lines().next().unwrap_or_default();
+        let text = escape::harmless(cut(line, 0, WIDEST).0);
+        let (path, place) = (escape::one_line(&location.path), 0..text.len());
+        Snippet { path, text, first_line: location.line, place, line: location.line, column: location.column }
+    }
+}
+
+impl Snippet {
+    /// The place, where the text itself is not known.
+    pub(super) fn place_of_unknown_text(&self) -> Option<String> {
+        let is_blank = self.text.trim().is_empty();
+        is_blank.then(|| format!("{}:{}:{}", self.path, self.line, self.column))
     }
 }
 

@@ -4,9 +4,10 @@ use std::fmt::Write;
 use super::table::Table;
 use crate::catalog::{Money, MoneyRange};
 use crate::diagnostic::Level;
-use crate::inventory::{LinkKind, Resource, ResourceId, Role};
+use crate::inventory::Role;
 use crate::pricing::{Item, Status};
 use crate::report::money::usd;
+use crate::report::scorecard::{Scorecard, best_savings};
 use crate::report::{Report, Style, escape};
 
 /// Causes that are named; the rest is counted.
@@ -18,6 +19,7 @@ pub(super) fn write(text: &mut String, report: &Report, style: Style) {
     let undetermined = report.undetermined.iter().map(|it| format!("{}: {}", it.rule, it.cause));
     causes(text, "undetermined", undetermined.collect());
     write_bill(text, report);
+    text.push_str(&Scorecard::new(report).text());
 }
 
 /// The totals and what they leave out.
@@ -82,38 +84,28 @@ pub(in crate::report) fn headline(report: &Report) -> String {
     format!("{found}{accepted}{saved}")
 }
 
-/// What acting on everything saves. Savings on one resource overlap: only the largest of them counts.
+/// What acting on everything saves.
 fn savings(report: &Report) -> Money {
-    let mut best: BTreeMap<Option<ResourceId>, Money> = BTreeMap::new();
-    for finding in report.findings.iter().filter(|it| it.counts()).map(|it| &it.finding) {
-        // What a pod wastes of a pool is part of what the pool costs: it must not be counted with it.
-        let runs_on_pool = |it: &Resource| it.links.iter().any(|link| link.kind == LinkKind::Pool);
-        if report.resource(finding.resource).is_some_and(runs_on_pool) {
-            continue;
-        }
-        if let Some(saves) = finding.saves {
-            let best = best.entry(finding.resource).or_default();
-            *best = (*best).max(saves.expected);
-        }
-    }
-    best.into_values().sum()
+    best_savings(report).values().filter_map(|finding| finding.saves).map(|saves| saves.expected).sum()
 }
 
 fn bill(text: &mut String, report: &Report) {
     let count = |role| report.inventory.resources.iter().filter(|it| it.role == role).count();
     let mut table = Table::new(&["", "", "floor", "expected", "ceiling"], 2..5);
     let at_least = if report.bill.unpriced > 0 { "at least" } else { "" };
-    let mut line = |name: &str, count: usize, range: MoneyRange| {
+    let mut line = |name: &str, at_least: &str, count: usize, range: MoneyRange| {
         if count > 0 {
             let money = [range.floor, range.expected, range.ceiling].map(usd);
             let [floor, expected, ceiling] = money;
             table.row(vec![format!("{name} ({count})"), at_least.to_owned(), floor, expected, ceiling]);
         }
     };
-    line("rented, a month", count(Role::Rented), report.bill.rented);
-    line("requested, a month", count(Role::Requested), report.bill.requested);
+    line("rented, a month", at_least, count(Role::Rented), report.bill.rented);
+    line("requested, a month", at_least, count(Role::Requested), report.bill.requested);
     let has_disks = |it: &&Item| it.attached.as_ref().is_some_and(|it| !it.monthly.ceiling.is_zero());
-    line("disks, a month", report.bill.items.iter().filter(has_disks).count(), report.bill.attached);
+    let is_open = |it: &Item| it.attached.as_ref().is_some_and(|it| !it.not_known.is_empty());
+    let at_least = if report.bill.items.iter().any(is_open) { "at least" } else { "" };
+    line("disks, a month", at_least, report.bill.items.iter().filter(has_disks).count(), report.bill.attached);
     text.push_str(&table.print());
 }
 

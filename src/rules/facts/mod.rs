@@ -3,6 +3,7 @@
 mod ask;
 mod derived;
 mod fit;
+mod market;
 mod money;
 mod raw;
 mod resource;
@@ -26,7 +27,7 @@ use money::{DELTA, MONEY, Sum, TOTAL};
 use raw::{BLOCK, OBJECT};
 pub(super) use raw::{Path, Raws, part, written};
 use resource::{COUNT, RESOURCE};
-use settings::SETTINGS;
+use settings::{SETTINGS, TREE};
 use table::{Answer, Records};
 
 /// Everything that rules judge.
@@ -82,10 +83,11 @@ pub(super) mod variable {
     pub(in crate::rules) const RESOURCES: usize = 4;
     pub(in crate::rules) const TOTAL: usize = 5;
     pub(in crate::rules) const DELTA: usize = 6;
-    pub(in crate::rules) const OBJECT: usize = 7;
-    pub(in crate::rules) const BLOCK: usize = 8;
-    pub(in crate::rules) const OBJECTS: usize = 9;
-    pub(in crate::rules) const BLOCKS: usize = 10;
+    pub(in crate::rules) const TREE: usize = 7;
+    pub(in crate::rules) const OBJECT: usize = 8;
+    pub(in crate::rules) const BLOCK: usize = 9;
+    pub(in crate::rules) const OBJECTS: usize = 10;
+    pub(in crate::rules) const BLOCKS: usize = 11;
 }
 
 /// The numbers of the kinds of records.
@@ -102,8 +104,10 @@ mod kinds {
     pub(super) const LABELS: usize = 9;
     pub(super) const TOTAL: usize = 10;
     pub(super) const DELTA: usize = 11;
-    pub(super) const OBJECT: usize = 12;
-    pub(super) const BLOCK: usize = 13;
+    pub(super) const TREE: usize = 12;
+    pub(super) const MARKET: usize = 13;
+    pub(super) const OBJECT: usize = 14;
+    pub(super) const BLOCK: usize = 15;
 }
 
 /// The records of a kind.
@@ -115,6 +119,7 @@ fn records(kind: usize) -> Option<&'static Records> {
         all.extend(fit::all());
         all.extend(settings::all());
         all.extend(raw::all());
+        all.extend(market::all());
         all.sort_by_key(|records| records.schema.number_of_kind);
         all
     });
@@ -157,7 +162,7 @@ pub(super) enum SeenBy {
     Messages,
 }
 
-pub(super) fn named() -> [Named; 9] {
+pub(super) fn named() -> [Named; 10] {
     use SeenBy::{Any, Change, Messages, Whole};
     let row = |name, holds, number, seen_by, meaning| Named { name, holds, number, meaning, seen_by };
     let about_one = "The resource; its facts may be named without it.";
@@ -179,6 +184,7 @@ pub(super) fn named() -> [Named; 9] {
         ),
         row("delta", DELTA.holds(), variable::DELTA, Change, "What a change does to the bill, `for: change`."),
         row("settings", SETTINGS.holds(), variable::SETTINGS, Any, "What is configured."),
+        row("tree", TREE.holds(), variable::TREE, Any, "What stands in the tree beside accelerators."),
         row("today", Type::Timestamp, variable::TODAY, Any, "The day that was given, at midnight."),
         row(
             "objects",
@@ -215,6 +221,7 @@ impl Host for Asking<'_> {
             variable::OBJECTS => self.raws.all_objects(self.world),
             variable::BLOCKS => self.raws.all_blocks(),
             variable::DELTA => DELTA.value(0),
+            variable::TREE => TREE.value(0),
             _ => Value::Absent,
         }
     }

@@ -50,6 +50,10 @@ pub(super) static BILL: LazyLock<Records> = LazyLock::new(|| {
             hourly: MONEY.holds(), "One of them for an hour, as it is bought." => |asking, id| money(asking, id, Sum::Hourly);
             monthly_if: SCENARIOS.holds(), "A month, bought in another way." => |_, id| SCENARIOS.value(id);
             status: Type::Text, "priced, estimated, unpriced or unasked." => |asking, id| Value::text(status(asking.item(id)));
+            reason: Type::Text, "Why it has no price, where it has none." => |asking, id| match asking.item(id).map(|item| &item.status) {
+                Some(Status::Unpriced(why)) => Value::text(why.as_str()),
+                _ => Value::Absent,
+            };
             disks: MONEY.holds(), "Disks of all of them for a month, billed beside them." => |asking, id| money(asking, id, Sum::Disks);
             stranded: Type::Double, "Accelerators that nobody can use beside one pod, for want of CPUs or memory." => |asking, id| match asking.item(id) {
                 Some(item) => Value::Double(item.stranded),
@@ -181,7 +185,7 @@ fn range(asking: &Asking<'_>, id: u32, sum: Sum) -> Option<MoneyRange> {
         Sum::Reserved3y => if_bought(Scenario::Reserved3y),
         Sum::Instead(which) => instead(asking, id, which),
         Sum::Saves => asking.saves,
-        Sum::Disks => Some(item?.attached.as_ref()?.monthly),
+        Sum::Disks => item?.attached.as_ref()?.known(),
         Sum::AllDisks => Some(asking.world.bill.attached),
         Sum::Rented => Some(asking.world.bill.rented),
         Sum::Requested => Some(asking.world.bill.requested),

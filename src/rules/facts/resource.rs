@@ -3,6 +3,7 @@
 use std::sync::{Arc, LazyLock};
 
 use super::fit::{FIT, fit};
+use super::market::MARKET;
 use super::money::BILL;
 use super::table::{Answer, Records, Row, rows};
 use super::{Asking, End, derived, kinds, unknown_fact};
@@ -56,6 +57,7 @@ pub(super) static RESOURCE: LazyLock<Records> = LazyLock::new(|| {
         taggable: Type::Flag, "It takes labels that reach the bill." => |asking, id| asking.of(id, |it| Value::Flag(it.labels.taggable));
         links: Type::list(LINK.holds()), "What it is linked with." => links;
         bill: BILL.holds(), "What it costs." => |_, id| BILL.value(id);
+        market: MARKET.holds(), "Where else it would be cheaper." => |_, id| MARKET.value(id);
         fit: FIT.holds(), "Whether its model fits." => fit;
         object: Type::Any, "The manifest that it stands in, as it is written." => |asking, id| asking.of(id, |it| asking.raws.of_resource(asking.world, it, true));
         block: Type::Any, "The Terraform block that it stands in, evaluated." => |asking, id| asking.of(id, |it| asking.raws.of_resource(asking.world, it, false));

@@ -1,9 +1,11 @@
 //! What is configured.
 
+use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
 
-use super::kinds;
 use super::table::{Records, rows};
+use super::{Asking, kinds};
+use crate::inventory::Sign;
 use crate::rules::Budget;
 use crate::rules::cel::{Map, Type, Value};
 
@@ -15,6 +17,9 @@ static LABELS: LazyLock<Records> = LazyLock::new(|| {
         rows! {
             required: Type::list(Type::Text), "Keys that everything must carry; none: at least one that attributes cost." => |asking, _| {
                 Value::list(asking.settings.required_labels.iter().map(|key| Value::text(&**key)))
+            };
+            values: Type::map(Type::Text, Type::list(Type::Text)), "The values that a label may have, by its key." => |asking, _| {
+                texts(&asking.settings.label_values)
             };
         },
     )
@@ -28,11 +33,7 @@ pub(super) static SETTINGS: LazyLock<Records> = LazyLock::new(|| {
         rows! {
             labels: LABELS.holds(), "What is configured about labels." => |_, id| LABELS.value(id);
             tiers: Type::map(Type::Text, Type::list(Type::Text)), "The accelerators that each purpose may use." => |asking, _| {
-                let mut map = Map::lenient(None);
-                for (purpose, accelerators) in &asking.settings.tiers {
-                    map.set(purpose, Value::list(accelerators.iter().map(|it| Value::text(&**it))));
-                }
-                Value::Map(Arc::new(map))
+                texts(&asking.settings.tiers)
             };
             budgets: Type::list(Type::Any), "Budgets, each with name, label, value and monthly_usd." => |asking, _| {
                 Value::list(asking.settings.budgets.iter().map(budget))
@@ -55,6 +56,33 @@ fn budget(it: &Budget) -> Value {
     Value::Map(Arc::new(map))
 }
 
-pub(super) fn all() -> [&'static Records; 2] {
-    [&LABELS, &SETTINGS]
+fn texts(lists: &BTreeMap<String, Vec<String>>) -> Value {
+    let mut map = Map::lenient(None);
+    for (name, items) in lists {
+        map.set(name, Value::list(items.iter().map(|it| Value::text(&**it))));
+    }
+    Value::Map(Arc::new(map))
+}
+
+pub(super) static TREE: LazyLock<Records> = LazyLock::new(|| {
+    Records::new(
+        "tree",
+        kinds::TREE,
+        None,
+        rows! {
+            metrics: Type::Flag, "Something in it exports what accelerators are doing." => |asking, _| has(asking, Sign::Metrics);
+            quota: Type::Flag, "Something in it limits what a namespace may ask for." => |asking, _| has(asking, Sign::Quota);
+            queue: Type::Flag, "A queue for batch work is defined in it." => |asking, _| has(asking, Sign::Queue);
+            priority: Type::Flag, "Classes of priority are defined in it." => |asking, _| has(asking, Sign::Priority);
+            budget: Type::Flag, "A budget of a cloud is defined in it." => |asking, _| has(asking, Sign::Budget);
+        },
+    )
+});
+
+fn has(asking: &Asking<'_>, sign: Sign) -> Value {
+    Value::Flag(asking.world.inventory.signs.contains_key(&sign))
+}
+
+pub(super) fn all() -> [&'static Records; 3] {
+    [&LABELS, &SETTINGS, &TREE]
 }

@@ -11,9 +11,27 @@ use crate::rules::template::Template;
 use crate::rules::yaml::{Name, Node, Value};
 
 /// Every field that a page may have.
-const FIELDS: [&str; 19] = [
-    "name", "group", "layer", "level", "risk", "since", "profile", "for", "params", "match", "when", "at", "related",
-    "message", "saves", "help", "fix", "untested", "extends",
+const FIELDS: [&str; 20] = [
+    "name",
+    "group",
+    "layer",
+    "level",
+    "risk",
+    "since",
+    "profile",
+    "for",
+    "params",
+    "match",
+    "when",
+    "at",
+    "related",
+    "message",
+    "saves",
+    "help",
+    "fix",
+    "untested",
+    "extends",
+    "yields-to",
 ];
 
 pub(super) struct Fields<'a> {
@@ -241,7 +259,7 @@ impl<'a> Fields<'a> {
     }
 
     /// The texts of a field that is one or a list, each with its place.
-    fn texts(&mut self, field: &str) -> Vec<(String, Range<usize>)> {
+    pub(super) fn texts(&mut self, field: &str) -> Vec<(String, Range<usize>)> {
         let Some(node) = self.take(field) else { return Vec::new() };
         let nodes = match node.value {
             Value::List(items) => items,

@@ -55,6 +55,8 @@ pub struct Page {
     pub(super) messages: Vec<Template>,
     pub(super) help: Vec<Template>,
     pub(super) saves: Option<Expression>,
+    /// Rules that tell what to do instead of the same thing, and that come first.
+    pub(super) yields_to: Vec<String>,
 }
 
 /// What a condition is evaluated for.
@@ -300,6 +302,7 @@ fn build(fields: &mut Fields, text: &Arc<str>, prose: usize, given: &[(&str, &Pa
     if speaks && when.is_empty() && matches.is_empty() && !fields.has("when") && !fields.has("match") {
         fields.missing("when");
     }
+    let yields_to = fields.texts("yields-to").into_iter().map(|(name, _)| name).collect();
     fields.take("fix");
     fields.refuse_others();
     let expressions = when.iter().chain(&saves).map(|it| &it.program);
@@ -331,6 +334,7 @@ fn build(fields: &mut Fields, text: &Arc<str>, prose: usize, given: &[(&str, &Pa
         messages,
         help,
         saves,
+        yields_to,
     })
 }
 

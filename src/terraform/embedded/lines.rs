@@ -18,6 +18,8 @@ pub(super) fn align(sources: &Sources, value: &Value) -> Option<(String, Vec<Seg
     let written = written.get(value.span.range()).unwrap_or_default();
     let base = value.span.start as usize;
     let lines: Vec<(usize, &str)> = starts(written);
+    // Only what is written as text has a line for each of its own; the lines of an expression are not its.
+    let is_text = written.trim_start().starts_with(['<', '"']);
     let mut next = 0;
     let mut segments = Vec::new();
     for (start, line) in starts(text) {
@@ -35,7 +37,7 @@ pub(super) fn align(sources: &Sources, value: &Value) -> Option<(String, Vec<Seg
             }
             None => match lines.get(next) {
                 // A heredoc begins below its marker.
-                Some((from, written)) if lines.len() > 1 => {
+                Some((from, written)) if is_text && lines.len() > 1 => {
                     let (from, written) = match lines.get(next + 1) {
                         Some(line) if next == 0 && written.trim_start().starts_with("<<") => *line,
                         _ => (*from, *written),

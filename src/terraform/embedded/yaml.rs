@@ -25,8 +25,7 @@ impl Tree {
     pub(super) fn nested(settings: Vec<(String, Span, Tree)>) -> Tree {
         let mut root = Vec::new();
         for (path, span, tree) in settings {
-            let parts: Vec<&str> = path.split('.').take(DEEPEST).collect();
-            insert(&mut root, &parts, span, tree);
+            insert(&mut root, &parts(&path), span, tree);
         }
         Tree::Map(root)
     }
@@ -48,18 +47,33 @@ impl Tree {
     }
 }
 
-fn insert(entries: &mut Vec<(String, Span, Tree)>, path: &[&str], span: Span, tree: Tree) {
+/// The names between dots; a dot behind a backslash is a part of its name: `limits.nvidia\.com/gpu`.
+fn parts(path: &str) -> Vec<String> {
+    let (mut parts, mut part) = (Vec::new(), String::new());
+    let mut letters = path.chars();
+    while let Some(letter) = letters.next() {
+        match letter {
+            '.' if parts.len() < DEEPEST => parts.push(std::mem::take(&mut part)),
+            '\\' => part.extend(letters.next()),
+            letter => part.push(letter),
+        }
+    }
+    parts.push(part);
+    parts
+}
+
+fn insert(entries: &mut Vec<(String, Span, Tree)>, path: &[String], span: Span, tree: Tree) {
     match path {
         [] => {}
         [name] => {
             entries.retain(|(key, ..)| key != name);
-            entries.push(((*name).to_owned(), span, tree));
+            entries.push((name.clone(), span, tree));
         }
         [name, rest @ ..] => {
             let at = match entries.iter().position(|(key, _, below)| key == name && matches!(below, Tree::Map(_))) {
                 Some(at) => at,
                 None => {
-                    entries.push(((*name).to_owned(), span, Tree::Map(Vec::new())));
+                    entries.push((name.clone(), span, Tree::Map(Vec::new())));
                     entries.len() - 1
                 }
             };

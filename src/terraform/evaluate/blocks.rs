@@ -3,21 +3,18 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use crate::diagnostic::Diagnostic;
 use crate::inventory::{Fact, Range, Unknown};
 use crate::source::Span;
 use crate::terraform::block::{Attribute, Block};
-use crate::terraform::module::ModuleCode;
 use crate::terraform::syntax::{BlockNode, Body, Expression, Kind};
-use crate::terraform::value::{Cause, Computed, Entries, Number, Value};
+use crate::terraform::value::{Cause, Computed, Data, Entries, Number, Value};
 
 use super::expand::{Expansion, ExpansionKind, Repeated};
-use super::expression::members;
-use super::instance::{CallSite, Called};
 use super::{Evaluator, Instance, Repetition, Scope, Variable};
 
-/// Modules inside modules; more are a cycle in disguise.
-const MODULE_DEPTH: u32 = 50;
+/// What it costs to make one instance of a block, and a block in it, beside their expressions.
+pub(super) const INSTANCE_STEPS: u64 = 200;
+const NESTED_STEPS: u64 = 100;
 
 /// A resource with all its instances.
 pub(in crate::terraform) struct Evaluated {
@@ -33,6 +30,9 @@ impl Evaluator<'_> {
     /// Everything in a module and in the modules that it calls.
     pub(in crate::terraform) fn all_blocks(&self, module: &Rc<Instance>, into: &mut Vec<Block>) {
         for index in 0..module.code.resources.len() {
+            if self.budget.exhausted().is_some() {
+                return;
+            }
             if let Some(evaluated) = self.resource(module, index) {
                 into.extend(evaluated.blocks.iter().cloned());
             }
@@ -45,6 +45,9 @@ impl Evaluator<'_> {
                 }
             }
             for instance in &called.instances {
+                if self.spend(INSTANCE_STEPS, called.span).is_err() {
+                    return;
+                }
                 self.all_blocks(instance, into);
             }
         }
@@ -58,6 +61,9 @@ impl Evaluator<'_> {
     /// the first of them would be.
     pub(in crate::terraform) fn switched_off(&self, module: &Rc<Instance>, into: &mut Vec<Block>) {
         for index in 0..module.code.resources.len() {
+            if self.budget.exhausted().is_some() {
+                return;
+            }
             let (Some(node), Some(evaluated)) = (module.code.resources.at(index), self.resource(module, index)) else {
                 continue;
             };
@@ -110,7 +116,8 @@ impl Evaluator<'_> {
     fn work_out_resource(&self, module: &Rc<Instance>, node: &BlockNode, key: &str) -> Evaluated {
         let expansion = self.expand(&node.body, node.header, Scope::of(module, &Repetition::Single));
         let provider = self.provider_of(module, node);
-        let blocks = expansion.instances.iter().map(|repeated| {
+        let affordable = expansion.instances.iter().take_while(|_| self.spend(INSTANCE_STEPS, node.header).is_ok());
+        let blocks = affordable.map(|repeated| {
             let mut block = self.block(node, Scope::of(module, &repeated.repetition), module);
             block.address = format!("{}{key}{}", module.address, repeated.suffix);
             block.instances = multiplied(&module.multiplicity, &repeated.number);
@@ -129,7 +136,24 @@ impl Evaluator<'_> {
         let Some(evaluated) = self.resource(module, index) else {
             return self.cycle(&format!("`{}{key}`", module.address), span);
         };
-        evaluated.value.get_or_init(|| value_of(&evaluated, span)).clone()
+        evaluated.value.get_or_init(|| self.value_of(&evaluated, span)).clone()
+    }
+
+    fn value_of(&self, evaluated: &Evaluated, span: Span) -> Value {
+        let one = |block: &Block| {
+            let value = block_value(block, Some(Arc::new(computed(block))));
+            let results = self.data_results(block);
+            match &value.data {
+                Data::Object(entries) if !results.is_empty() => {
+                    let mut entries = Entries::clone(entries);
+                    entries.known.extend(results.into_iter().map(|(name, result)| (Arc::from(name), result)));
+                    Value::object(entries, value.span)
+                }
+                _ => value,
+            }
+        };
+        let values = evaluated.blocks.iter().map(one).collect();
+        collected(&evaluated.expansion, values, span)
     }
 
     /// A block with its arguments evaluated.
@@ -150,6 +174,8 @@ impl Evaluator<'_> {
         };
         self.fill(&mut block, &node.body, scope, module, true);
         block.references = self.references(node, module);
+        // Where nothing is left to spend, the loops that make blocks see it.
+        let _: Result<(), Arc<Cause>> = self.budget.spend(block.references.len() as u64);
         block
     }
 
@@ -223,7 +249,7 @@ impl Evaluator<'_> {
             _ => name,
         };
         let collection = self.evaluate(&for_each.expression, scope);
-        let members = match members(&collection, for_each.expression.span) {
+        let members = match self.members(&collection, for_each.expression.span) {
             Ok(members) => members,
             Err(unknown) => {
                 if let Some(cause) = unknown.cause() {
@@ -233,7 +259,7 @@ impl Evaluator<'_> {
             }
         };
         for (key, value) in members {
-            if self.spend(1, node.header).is_err() {
+            if self.spend(NESTED_STEPS, node.header).is_err() {
                 break;
             }
             let entries = [(Arc::from("key"), key), (Arc::from("value"), value)].into_iter().collect::<Entries>();
@@ -245,106 +271,6 @@ impl Evaluator<'_> {
             block.open_blocks.push((name.to_owned(), cause));
         }
     }
-
-    /// A module call with its instances.
-    pub(super) fn called(&self, module: &Rc<Instance>, index: usize) -> Option<Rc<Called>> {
-        let node = module.code.calls.at(index)?;
-        module.calls.get(node.label(0), || Rc::new(self.work_out_call(module, index, node))).ok()
-    }
-
-    fn work_out_call(&self, module: &Rc<Instance>, index: usize, node: &BlockNode) -> Called {
-        let expansion = self.expand(&node.body, node.header, Scope::of(module, &Repetition::Single));
-        let code = self.code_of(module, node);
-        let mut called = Called { expansion, instances: Vec::new(), missing: None, span: node.header };
-        match code {
-            Ok(code) => {
-                called.instances = called
-                    .expansion
-                    .instances
-                    .iter()
-                    .map(|repeated| {
-                        let address = format!("{}module.{}{}.", module.address, node.label(0), repeated.suffix);
-                        let repetition = repeated.repetition.clone();
-                        let call = CallSite { parent: module.clone(), index, repetition };
-                        let number = multiplied(&module.multiplicity, &repeated.number);
-                        let depth = module.depth + 1;
-                        Rc::new(Instance::new(code.clone(), address.into(), Some(call), number, depth))
-                    })
-                    .collect();
-            }
-            Err(why) => {
-                let address = format!("{}module.{}", module.address, node.label(0)).into();
-                let cause = Cause {
-                    computed_by: Some(Computed { address, attribute: "".into() }),
-                    ..Cause::new(format!("`module.{}` {why}", node.label(0)), node.header)
-                };
-                called.missing = Some(Value::because(&Arc::new(cause), node.header));
-            }
-        }
-        called
-    }
-
-    /// The code of a call; `Err` says why there is none.
-    fn code_of(&self, module: &Rc<Instance>, node: &BlockNode) -> Result<Arc<ModuleCode>, String> {
-        let Some(source) = self.text_of(node, "source") else {
-            return Err("has no source that can be read".into());
-        };
-        let path = module_path(&module.address, node.label(0));
-        let directory = self.modules.directory(&module.code.directory, &path, &source);
-        let Some(directory) = directory else {
-            let why = format!("is not on disk (its source is {source})");
-            let help = "run `terraform init` first, or name its directory with --modules-dir";
-            let message = format!("`module.{}` {why}", node.label(0));
-            self.tell(Diagnostic::note(message, node.header).with_help(help));
-            return Err(why);
-        };
-        let mut ancestor = Some(module);
-        while let Some(here) = ancestor {
-            if here.code.directory == directory || module.depth >= MODULE_DEPTH {
-                let message = format!("`module.{}` calls itself", node.label(0));
-                self.tell(Diagnostic::unreadable(message, node.header));
-                return Err("calls itself".into());
-            }
-            ancestor = here.call.as_ref().map(|call| &call.parent);
-        }
-        let code = self.library.module(&directory);
-        if code.anywhere.is_none() {
-            let why = format!("has no Terraform files in {directory}");
-            self.tell(Diagnostic::note(format!("`module.{}` {why}", node.label(0)), node.header));
-            return Err(why);
-        }
-        Ok(code)
-    }
-
-    /// One output of one instance; `None` where the key does not lead to one.
-    pub(super) fn output_of(&self, called: &Called, key: Option<&Value>, name: &str, span: Span) -> Option<Value> {
-        if let Some(missing) = &called.missing {
-            return Some(super::traverse::attribute(missing, name, span));
-        }
-        let index = match (key, called.expansion.kind) {
-            (None, ExpansionKind::Single) => 0,
-            (Some(key), ExpansionKind::Count | ExpansionKind::Each) => {
-                let key = key.as_text()?;
-                called.expansion.instances.iter().position(|i| i.key().and_then(Value::as_text) == Some(key.clone()))?
-            }
-            _ => return None,
-        };
-        called.instances.get(index).map(|instance| self.output(instance, name, span))
-    }
-
-    /// All outputs of all instances.
-    pub(super) fn outputs(&self, called: &Called) -> Value {
-        if let Some(missing) = &called.missing {
-            return missing.clone();
-        }
-        let one = |instance: &Rc<Instance>| {
-            let names: Vec<Arc<str>> = instance.code.outputs.iter().map(|output| output.label(0).into()).collect();
-            let known = names.into_iter().map(|name| (name.clone(), self.output(instance, &name, called.span)));
-            Value::object(known.collect(), called.span)
-        };
-        let values: Vec<Value> = called.instances.iter().map(one).collect();
-        collected(&called.expansion, values, called.span)
-    }
 }
 
 /// Why something is not known that a provider computes.
@@ -354,15 +280,10 @@ fn computed(block: &Block) -> Cause {
     Cause { computed_by, ..Cause::new(format!("`{}` {why}", block.address), block.span) }
 }
 
-fn value_of(evaluated: &Evaluated, span: Span) -> Value {
-    let values = evaluated.blocks.iter().map(|block| block_value(block, Some(Arc::new(computed(block))))).collect();
-    collected(&evaluated.expansion, values, span)
-}
-
 /// A value for each instance → what a reference to the block is.
-fn collected(expansion: &Expansion, values: Vec<Value>, span: Span) -> Value {
+pub(super) fn collected(expansion: &Expansion, values: Vec<Value>, span: Span) -> Value {
     let not_known = expansion.instances.iter().find_map(|repeated| match &repeated.repetition {
-        Repetition::UnknownCount(cause) | Repetition::UnknownEach(cause) => Some(cause),
+        Repetition::UnknownCount(cause) | Repetition::UnknownEach { cause, .. } => Some(cause),
         _ => None,
     });
     match expansion.kind {
@@ -436,23 +357,8 @@ pub(super) fn resource_name(node: &BlockNode) -> String {
     }
 }
 
-/// The key of a call in `modules.json`: the names of the calls without their indexes.
-fn module_path(address: &str, name: &str) -> String {
-    let mut path = String::new();
-    let mut rest = address;
-    while let Some(after) = rest.strip_prefix("module.") {
-        let end = after.find(['.', '[']).unwrap_or(after.len());
-        path.push_str(&after[..end]);
-        path.push('.');
-        rest = match after[end..].strip_prefix('[') {
-            Some(index) => index.split_once("].").map_or("", |(_, rest)| rest),
-            None => after.get(end + 1..).unwrap_or(""),
-        };
-    }
-    path + name
-}
-
-fn multiplied(outer: &Fact<Range>, inner: &Fact<Range>) -> Fact<Range> {
+/// How many there are of something of which there are so many in each of so many.
+pub(super) fn multiplied(outer: &Fact<Range>, inner: &Fact<Range>) -> Fact<Range> {
     match (outer, inner) {
         (Fact::Known(a), Fact::Known(b)) if a.value == Range::exactly(1.0) => Fact::Known(b.clone()),
         (Fact::Known(a), Fact::Known(b)) => Fact::known(a.value.times(b.value), b.span, b.origin.clone()),

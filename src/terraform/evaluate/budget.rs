@@ -2,11 +2,16 @@ use std::cell::{Cell, OnceCell};
 use std::sync::Arc;
 
 use crate::source::Span;
-use crate::terraform::value::Cause;
+use crate::terraform::value::{Cause, Value};
 
-/// What evaluating one root may cost: the largest public roots take less than a hundredth of it.
-const STEPS: u64 = 20_000_000;
-const TEXT_BYTES: u64 = 256 << 20;
+/// What evaluating one root may cost: about a second. The largest public roots take less than a fiftieth of it.
+const STEPS: u64 = 6_000_000;
+const TEXT_BYTES: u64 = 64 << 20;
+/// Going through a value, to compare or convert it, costs less than making it.
+const VALUES_PER_STEP: u32 = 4;
+const STEPS_PER_TYPE: u64 = 2;
+/// Reading text, as `jsondecode` does.
+const BYTES_PER_STEP: usize = 8;
 /// Expressions inside expressions, references included.
 const DEPTH: u32 = 1_500;
 
@@ -30,6 +35,10 @@ impl Budget {
         }
     }
 
+    pub(in crate::terraform) fn spent(&self) -> u64 {
+        STEPS - self.steps.get()
+    }
+
     /// Why evaluation was given up, if it was.
     pub(in crate::terraform) fn exhausted(&self) -> Option<&Arc<Cause>> {
         self.exhausted.get()
@@ -43,6 +52,24 @@ impl Budget {
             }
             None => Err(self.give_up(format!("evaluation takes more than {STEPS} steps"))),
         }
+    }
+
+    /// What it costs to go through a value, to compare or to write it.
+    pub(in crate::terraform) fn walking(value: &Value) -> u64 {
+        u64::from(value.weight() / VALUES_PER_STEP)
+    }
+
+    /// What it costs to find the type of a value and to convert it.
+    pub(in crate::terraform) fn typing(value: &Value) -> u64 {
+        match value.members() {
+            0 => 0,
+            _ => u64::from(value.weight()) * STEPS_PER_TYPE,
+        }
+    }
+
+    /// Text of so many bytes is read.
+    pub(in crate::terraform) fn spend_reading(&self, bytes: usize) -> Result<(), Arc<Cause>> {
+        self.spend((bytes / BYTES_PER_STEP) as u64)
     }
 
     /// Text of so many bytes was made.

@@ -1,14 +1,17 @@
 use std::sync::Arc;
 
+use crate::diagnostic::Diagnostic;
 use crate::inventory::{Fact, Range, Unknown};
 use crate::source::Span;
+use crate::terraform::convert::equal;
 use crate::terraform::syntax::Body;
-use crate::terraform::value::{Cause, Data, Number, Value};
+use crate::terraform::value::{Cause, Data, Entries, Number, Value};
 
 use super::operators::forget_candidates;
 use super::{Evaluator, Repetition, Scope};
 
-/// More instances than this of one block are one evaluated block with a number.
+/// More instances than this of one block are not evaluated one by one: with `count` they are one block with a number, with
+/// `for_each` those beyond it are.
 const INSTANCES: usize = 2_000;
 
 /// The instances that `count` or `for_each` make of a block.
@@ -65,12 +68,29 @@ impl Evaluator<'_> {
         if let Some(count) = body.attribute("count") {
             let span = count.span();
             let value = self.evaluate(&count.expression, scope);
-            return Expansion { kind: ExpansionKind::Count, instances: counted(&value, span) };
+            let instances = counted(&value, span);
+            if let [Repeated { number: Fact::Known(number), repetition: Repetition::UnknownCount(cause), .. }] =
+                instances.as_slice()
+                && number.value.expected > INSTANCES as f64
+            {
+                self.tell(Diagnostic::note(cause.why.clone(), span));
+            }
+            return Expansion { kind: ExpansionKind::Count, instances };
         }
         if let Some(for_each) = body.attribute("for_each") {
             let span = for_each.span();
             let value = self.evaluate(&for_each.expression, scope);
-            return Expansion { kind: ExpansionKind::Each, instances: each(&value, span) };
+            let instances = each(&value, span);
+            if value.members() > INSTANCES
+                && let Some(Repeated { number: Fact::Known(number), .. }) = instances.last()
+            {
+                let number = number.value.expected;
+                let message = format!(
+                    "the last {number} of these instances are evaluated as one: only {INSTANCES} are by themselves"
+                );
+                self.tell(Diagnostic::note(message, span));
+            }
+            return Expansion { kind: ExpansionKind::Each, instances };
         }
         let number = Fact::written(Range::exactly(1.0), header);
         let single = Repeated { suffix: String::new(), repetition: Repetition::Single, number };
@@ -118,16 +138,18 @@ fn each(value: &Value, span: Span) -> Vec<Repeated> {
         Data::Map(entries) | Data::Object(entries) => {
             let known = entries.iter().map(|(key, member)| one(Value::text(key.clone(), member.span), member.clone()));
             let mut result: Vec<Repeated> = known.take(INSTANCES).collect();
+            result.extend(beyond(entries.known.values().skip(INSTANCES), span));
             if let Some(cause) = &entries.rest {
-                result.push(Repeated::unknown(cause, span, Repetition::UnknownEach(cause.clone())));
+                result.push(Repeated::unknown(cause, span, unknown_each(cause, span)));
             }
             result
         }
         Data::Set(items) if items.iter().all(|item| matches!(item.data, Data::Text(_))) => {
-            items.iter().take(INSTANCES).map(|item| one(item.clone(), item.clone())).collect()
+            let known = items.iter().take(INSTANCES).map(|item| one(item.clone(), item.clone()));
+            known.chain(beyond(items.iter().skip(INSTANCES), span)).collect()
         }
         Data::Unknown(cause) => {
-            vec![Repeated::unknown(cause, span, Repetition::UnknownEach(forget_candidates(cause)))]
+            vec![Repeated::unknown(cause, span, unknown_each(&forget_candidates(cause), span))]
         }
         _ => {
             let unknown_member = value.items().iter().find_map(Value::cause).cloned();
@@ -135,12 +157,43 @@ fn each(value: &Value, span: Span) -> Vec<Repeated> {
                 let why = "`for_each` is neither a map nor a set of strings";
                 Arc::new(Cause { refused: true, ..Cause::new(why, span) })
             });
-            let mut unknown = Repeated::unknown(&cause, span, Repetition::UnknownEach(forget_candidates(&cause)));
+            let mut unknown = Repeated::unknown(&cause, span, unknown_each(&forget_candidates(&cause), span));
             if let (Data::Set(items), Fact::Unknown(number)) = (&value.data, &mut unknown.number) {
                 number.candidates = vec![Range::exactly(items.len() as f64)];
             }
             vec![unknown]
         }
+    }
+}
+
+fn unknown_each(cause: &Arc<Cause>, span: Span) -> Repetition {
+    Repetition::UnknownEach { cause: cause.clone(), value: Value::because(cause, span) }
+}
+
+/// One instance for all members beyond those that are evaluated: their number is right, and of their values it knows
+/// what they have in common.
+fn beyond<'v>(members: impl Iterator<Item = &'v Value>, span: Span) -> Option<Repeated> {
+    let members: Vec<&Value> = members.collect();
+    let (first, rest) = members.split_first()?;
+    let cause = Arc::new(Cause::new(format!("{} instances are evaluated as one", members.len()), span));
+    let value = rest.iter().fold(Value::clone(first), |common, other| in_common(common, other, &cause, span));
+    let repetition = Repetition::UnknownEach { cause, value };
+    let number = Fact::written(Range::exactly(members.len() as f64), span);
+    Some(Repeated { suffix: String::new(), repetition, number })
+}
+
+/// Two values as one: members of objects that agree are known.
+fn in_common(a: Value, b: &Value, cause: &Arc<Cause>, span: Span) -> Value {
+    if equal(&a, b) == Some(true) {
+        return a;
+    }
+    match (&a.data, &b.data) {
+        (Data::Object(x), Data::Object(y)) if x.known.keys().eq(y.known.keys()) => {
+            let pairs = x.iter().zip(y.known.values());
+            let known = pairs.map(|((key, x), y)| (key.clone(), in_common(x.clone(), y, cause, span))).collect();
+            a.with(Data::Object(Arc::new(Entries { known, rest: x.rest.clone().or_else(|| y.rest.clone()) })))
+        }
+        _ => Value::because(cause, span).marked(a.sensitive || b.sensitive),
     }
 }
 

@@ -8,21 +8,21 @@ use crate::terraform::types::Type;
 use crate::terraform::value::{Cause, Data, Entries, Number, Value};
 
 use super::operators::{binary, boolean, forget_candidates, unary};
-use super::{Evaluator, Scope, Variable};
+use super::{Budget, Evaluator, Scope, Variable};
 
 impl Evaluator<'_> {
     /// What an expression is. The span of the result is where the value was written.
     pub(in crate::terraform) fn evaluate(&self, expression: &Expression, scope: Scope<'_>) -> Value {
         let span = expression.span;
+        if let Err(unknown) = self.spend(1, span) {
+            return unknown;
+        }
         match &expression.kind {
             Kind::Text(text) => return Value::text(text.clone(), span),
             Kind::Number(number) => return Value::number(number.clone(), span),
             Kind::Bool(flag) => return Value::bool(*flag, span),
             Kind::Null => return Value::null(span),
             _ => {}
-        }
-        if let Err(unknown) = self.spend(1, span) {
-            return unknown;
         }
         match self.budget.deeper(|| self.evaluate_composed(expression, scope)) {
             Ok(value) => value,
@@ -44,7 +44,11 @@ impl Evaluator<'_> {
             Kind::Binary(first, rest) => {
                 let mut result = self.evaluate(first, scope);
                 for (operator, operand) in rest {
-                    result = binary(*operator, &result, &self.evaluate(operand, scope), span);
+                    let operand = self.evaluate(operand, scope);
+                    if let Err(unknown) = self.spend(Budget::walking(&operand), span) {
+                        return unknown;
+                    }
+                    result = binary(*operator, &result, &operand, span);
                 }
                 result
             }
@@ -61,7 +65,17 @@ impl Evaluator<'_> {
         let yes = self.evaluate(&conditional.yes, scope);
         let no = self.evaluate(&conditional.no, scope);
         let chosen = boolean(&condition, span);
-        let (yes, no) = match Type::common([Type::of(&yes), Type::of(&no)]) {
+        let marked = condition.sensitive || yes.sensitive || no.sensitive;
+        let open = |value: &Value| value.is_null() || value.is_unknown();
+        let common = match open(&yes) || open(&no) {
+            // Beside something that has no type, the other keeps its own.
+            true => Some(Type::Any),
+            false => match self.spend(Budget::typing(&yes) + Budget::typing(&no), span) {
+                Ok(()) => Type::common([Type::of(&yes), Type::of(&no)]),
+                Err(unknown) => return unknown,
+            },
+        };
+        let (yes, no) = match common {
             Some(common) => (common.convert(&yes), common.convert(&no)),
             None if yes.any_refused() || no.any_refused() => (yes, no),
             None => return Value::refused("the two values of this conditional have no common type", span),
@@ -71,7 +85,7 @@ impl Evaluator<'_> {
             Ok(false) => no,
             Err(unknown) => either(&unknown, yes, no, span),
         };
-        result.marked(condition.sensitive)
+        result.marked(marked)
     }
 
     fn object(&self, items: &[Item], span: Span, scope: Scope<'_>) -> Value {
@@ -102,7 +116,7 @@ impl Evaluator<'_> {
 
     fn comprehension(&self, comprehension: &For, span: Span, scope: Scope<'_>) -> Value {
         let collection = self.evaluate(&comprehension.collection, scope);
-        let members = match members(&collection, span) {
+        let members = match self.members(&collection, span) {
             Ok(members) => members,
             Err(unknown) => return unknown,
         };
@@ -110,9 +124,6 @@ impl Evaluator<'_> {
         let marked = collection.sensitive;
         let mut gathered = Gathered { rest, ..Gathered::default() };
         for (key, value) in members {
-            if let Err(unknown) = self.spend(1, span) {
-                return unknown;
-            }
             let names = [comprehension.key_name.as_ref(), Some(&comprehension.value_name)];
             self.in_loop(names, key, value, scope, |scope| self.gather(comprehension, scope, &mut gathered));
         }
@@ -203,11 +214,10 @@ impl Evaluator<'_> {
                 Part::For { key_name, value_name, collection, body } => {
                     let value = self.evaluate(collection, scope);
                     into.sensitive |= value.sensitive;
-                    match members(&value, collection.span) {
+                    match self.members(&value, collection.span) {
                         Ok(members) => {
                             for (key, value) in members {
-                                if let Err(unknown) = self.spend(1, collection.span) {
-                                    into.unknown = unknown.cause().cloned();
+                                if into.unknown.is_some() {
                                     return;
                                 }
                                 let names = [key_name.as_ref(), Some(value_name)];
@@ -271,8 +281,15 @@ impl Gathered {
     }
 }
 
-/// Keys and values, as `for`, `for_each` and `dynamic` see them.
-pub(super) fn members(collection: &Value, span: Span) -> Result<Vec<(Value, Value)>, Value> {
+impl Evaluator<'_> {
+    /// Keys and values, as `for` and `dynamic` see them; each of them costs a step.
+    pub(super) fn members(&self, collection: &Value, span: Span) -> Result<Vec<(Value, Value)>, Value> {
+        self.spend(collection.members() as u64, span)?;
+        members(collection, span)
+    }
+}
+
+fn members(collection: &Value, span: Span) -> Result<Vec<(Value, Value)>, Value> {
     let marked = collection.sensitive;
     Ok(match &collection.data {
         Data::List(items) | Data::Tuple(items) => items

@@ -6,6 +6,8 @@
 
 mod blocks;
 mod budget;
+mod calls;
+mod data;
 mod expand;
 mod expression;
 mod instance;
@@ -16,9 +18,11 @@ mod traverse;
 mod variables;
 
 use std::cell::RefCell;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::rc::Rc;
 use std::sync::Arc;
+
+use regex::Regex;
 
 use crate::diagnostic::Diagnostic;
 use crate::source::{Sources, Span};
@@ -43,7 +47,40 @@ pub(super) struct Evaluator<'r> {
     pub(super) assignments: HashMap<String, Vec<Assignment>>,
     pub(super) modules: super::modules::Modules,
     pub(super) budget: Budget,
-    pub(super) diagnostics: RefCell<Vec<Diagnostic>>,
+    /// Regular expressions that were compiled; none for what is no such expression.
+    pub(super) patterns: RefCell<HashMap<Arc<str>, Option<Regex>>>,
+    pub(super) diagnostics: RefCell<Told>,
+}
+
+/// What was said about a root, each once.
+#[derive(Default)]
+pub(super) struct Told {
+    diagnostics: Vec<Diagnostic>,
+    seen: HashSet<(Option<Span>, String)>,
+    left_out: usize,
+}
+
+impl Told {
+    /// More about one root nobody reads.
+    const MOST: usize = 50;
+
+    fn add(&mut self, diagnostic: Diagnostic) {
+        if !self.seen.insert((diagnostic.span, diagnostic.message.clone())) {
+            return;
+        }
+        match self.diagnostics.len() < Self::MOST {
+            true => self.diagnostics.push(diagnostic),
+            false => self.left_out += 1,
+        }
+    }
+
+    pub(super) fn finish(mut self, anywhere: Span) -> Vec<Diagnostic> {
+        if self.left_out > 0 {
+            let message = format!("{} more messages about this root are left out", self.left_out);
+            self.diagnostics.push(Diagnostic::note(message, anywhere));
+        }
+        self.diagnostics
+    }
 }
 
 /// What names mean where an expression stands.
@@ -75,7 +112,11 @@ pub(super) enum Repetition {
     },
     /// There are some, but not known how many or which.
     UnknownCount(Arc<Cause>),
-    UnknownEach(Arc<Cause>),
+    /// `value` is what is known of all of their values.
+    UnknownEach {
+        cause: Arc<Cause>,
+        value: Value,
+    },
 }
 
 impl<'s> Scope<'s> {
@@ -107,10 +148,7 @@ impl<'s> Scope<'s> {
 
 impl Evaluator<'_> {
     pub(super) fn tell(&self, diagnostic: Diagnostic) {
-        let mut told = self.diagnostics.borrow_mut();
-        if !told.contains(&diagnostic) {
-            told.push(diagnostic);
-        }
+        self.diagnostics.borrow_mut().add(diagnostic);
     }
 
     /// Takes so many steps; `Err` where there are none left.

@@ -151,7 +151,8 @@ fn each(which: &str, repetition: &Repetition, span: Span) -> Value {
     match (repetition, which) {
         (Repetition::Each { key, .. }, "key") => key.clone(),
         (Repetition::Each { value, .. }, "value") => value.clone(),
-        (Repetition::UnknownEach(cause), "key" | "value") => Value::because(cause, span),
+        (Repetition::UnknownEach { cause, .. }, "key") => Value::because(cause, span),
+        (Repetition::UnknownEach { value, .. }, "value") => value.clone(),
         _ => Value::refused("`each` is known in a block with `for_each` only", span),
     }
 }

@@ -7,7 +7,7 @@ use crate::terraform::syntax::{BlockNode, Kind};
 use crate::terraform::types::Type;
 use crate::terraform::value::Value;
 
-use super::{Evaluator, Instance, Repetition, Scope};
+use super::{Budget, Evaluator, Instance, Repetition, Scope};
 
 impl Evaluator<'_> {
     /// `var.name`
@@ -79,7 +79,10 @@ impl Evaluator<'_> {
         };
         let sensitive = self.flag(declared, "sensitive").unwrap_or(false);
         match value {
-            Some(value) => of.convert(&value).marked(sensitive),
+            Some(value) => match self.spend(Budget::typing(&value), value.span) {
+                Ok(()) => of.convert(&value).marked(sensitive),
+                Err(unknown) => unknown,
+            },
             None => Value::unknown(format!("variable `{name}` has no value"), declared.header).marked(sensitive),
         }
     }

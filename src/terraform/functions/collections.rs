@@ -1,65 +1,44 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::terraform::convert::{equal, set_of};
-use crate::terraform::evaluate::{element, set};
+use crate::terraform::convert::equal;
+use crate::terraform::evaluate::{Budget, element};
 use crate::terraform::types::Type;
 use crate::terraform::value::{Cause, Data, Entries, Number, Value};
 
-use super::{Arguments, Failure, Function, Outcome, items, known, text, unified};
+use super::{Arguments, Arity, Failure, Function, MANY, Outcome, heaviest, items, known, text, unified};
 
-pub(super) const TABLE: &[(&str, Function)] = &[
-    ("alltrue", all_true),
-    ("anytrue", any_true),
-    ("chunklist", chunk_list),
-    ("coalesce", coalesce),
-    ("coalescelist", coalesce_list),
-    ("compact", compact),
-    ("concat", concat),
-    ("contains", contains),
-    ("distinct", distinct),
-    ("element", element_of),
-    ("ephemeralasnull", |a| a.get(0).cloned()),
-    ("flatten", flatten),
-    ("index", index),
-    ("issensitive", |a| a.answer_bool(a.get(0)?.sensitive)),
-    ("keys", keys),
-    ("length", length),
-    ("lookup", lookup),
-    ("matchkeys", match_keys),
-    ("merge", merge),
-    ("nonsensitive", |a| Ok(a.get(0)?.clone().unmarked())),
-    ("one", one),
-    ("range", range),
-    ("reverse", reverse),
-    ("sensitive", |a| Ok(a.get(0)?.clone().marked(true))),
-    ("setintersection", set_intersection),
-    ("setproduct", set_product),
-    ("setsubtract", set_subtract),
-    ("setunion", set_union),
-    ("slice", slice),
-    ("sort", sort),
-    ("tobool", |a| to(a, Type::Bool)),
-    ("tolist", |a| to(a, Type::List(Box::new(Type::Any)))),
-    ("tomap", |a| to(a, Type::Map(Box::new(Type::Any)))),
-    ("tonumber", |a| to(a, Type::Number)),
-    ("toset", |a| to(a, Type::Set(Box::new(Type::Any)))),
-    ("tostring", |a| to(a, Type::Text)),
-    ("transpose", transpose),
-    ("values", values),
-    ("zipmap", zip_map),
+pub(super) const TABLE: &[(&str, Arity, Function)] = &[
+    ("alltrue", 1..=1, all_true),
+    ("anytrue", 1..=1, any_true),
+    ("chunklist", 2..=2, chunk_list),
+    ("coalesce", 0..=MANY, coalesce),
+    ("coalescelist", 0..=MANY, coalesce_list),
+    ("compact", 1..=1, compact),
+    ("concat", 0..=MANY, concat),
+    ("contains", 2..=2, contains),
+    ("distinct", 1..=1, distinct),
+    ("element", 2..=2, element_of),
+    ("ephemeralasnull", 1..=1, |a| a.get(0).cloned()),
+    ("flatten", 1..=1, flatten),
+    ("index", 2..=2, index),
+    ("issensitive", 1..=1, |a| a.answer_bool(a.get(0)?.sensitive)),
+    ("keys", 1..=1, keys),
+    ("length", 1..=1, length),
+    ("lookup", 2..=3, lookup),
+    ("matchkeys", 3..=3, match_keys),
+    ("merge", 0..=MANY, merge),
+    ("nonsensitive", 1..=1, |a| Ok(a.get(0)?.clone().unmarked())),
+    ("one", 1..=1, one),
+    ("range", 1..=3, range),
+    ("reverse", 1..=1, reverse),
+    ("sensitive", 1..=1, |a| Ok(a.get(0)?.clone().marked(true))),
+    ("slice", 3..=3, slice),
+    ("sort", 1..=1, sort),
+    ("transpose", 1..=1, transpose),
+    ("values", 1..=1, values),
+    ("zipmap", 2..=2, zip_map),
 ];
-
-fn to(a: &Arguments<'_>, of: Type) -> Outcome {
-    a.exactly(1)?;
-    let value = a.get(0)?;
-    if matches!(of, Type::List(_) | Type::Set(_) | Type::Map(_)) {
-        let members = value.entries().map(|entries| entries.known.values().map(Type::of));
-        let members = members.into_iter().flatten().chain(value.items().iter().map(Type::of));
-        Type::common(members).ok_or("the elements have no common type")?;
-    }
-    Ok(of.convert(value))
-}
 
 fn all_true(a: &Arguments<'_>) -> Outcome {
     let mut unknown = None;
@@ -152,7 +131,6 @@ fn concat(a: &Arguments<'_>) -> Outcome {
 }
 
 fn contains(a: &Arguments<'_>) -> Outcome {
-    a.exactly(2)?;
     let wanted = a.get(1)?;
     if wanted.is_null() {
         return Err("an argument is null".into());
@@ -181,7 +159,7 @@ fn distinct(a: &Arguments<'_>) -> Outcome {
     }
     let mut result: Vec<Value> = Vec::new();
     for item in items {
-        a.evaluator.budget.spend(result.len() as u64)?;
+        a.spend_comparisons(result.len(), 1, item.weight())?;
         if !result.iter().any(|seen| equal(seen, &item) == Some(true)) {
             result.push(item);
         }
@@ -190,7 +168,6 @@ fn distinct(a: &Arguments<'_>) -> Outcome {
 }
 
 fn element_of(a: &Arguments<'_>) -> Outcome {
-    a.exactly(2)?;
     let list = a.items(0)?;
     if matches!(a.get(0)?.data, Data::Set(_)) {
         return Err("the elements of a set have no order".into());
@@ -224,7 +201,6 @@ fn flatten_into(items: &[Value], into: &mut Vec<Value>) -> Result<(), Failure> {
 }
 
 fn index(a: &Arguments<'_>) -> Outcome {
-    a.exactly(2)?;
     let wanted = a.known(1)?;
     for (index, item) in a.items(0)?.iter().enumerate() {
         match equal(item, wanted) {
@@ -237,7 +213,6 @@ fn index(a: &Arguments<'_>) -> Outcome {
 }
 
 fn keys(a: &Arguments<'_>) -> Outcome {
-    a.exactly(1)?;
     let entries = closed(a.entries(0)?)?;
     let keys = entries.iter().map(|(key, value)| Value::text(key.clone(), value.span)).collect();
     match a.get(0)?.data {
@@ -255,7 +230,6 @@ fn closed(entries: &Entries) -> Result<&Entries, Failure> {
 }
 
 fn length(a: &Arguments<'_>) -> Outcome {
-    a.exactly(1)?;
     let value = a.known(0)?;
     let length = match &value.data {
         Data::Text(text) => super::text::graphemes(text).count(),
@@ -271,7 +245,6 @@ fn length(a: &Arguments<'_>) -> Outcome {
 }
 
 fn lookup(a: &Arguments<'_>) -> Outcome {
-    a.between(2, 3)?;
     let map = a.known(0)?;
     let entries = a.entries(0)?;
     let key = a.get(1)?;
@@ -282,23 +255,26 @@ fn lookup(a: &Arguments<'_>) -> Outcome {
     match (entries.get(&key), &entries.rest, a.values.get(2)) {
         (Some(value), _, _) => Ok(value.clone()),
         (None, Some(cause), _) => Err(cause.clone().into()),
-        (None, None, Some(default)) => match (&map.data, Type::of(map)) {
-            (Data::Map(_), Type::Map(of)) => Ok(of.convert(default)),
-            _ => Ok(default.clone()),
-        },
+        (None, None, Some(default)) if matches!(map.data, Data::Map(_)) => {
+            a.evaluator.budget.spend(Budget::typing(map))?;
+            match Type::of(map) {
+                Type::Map(of) => Ok(of.convert(default)),
+                _ => Ok(default.clone()),
+            }
+        }
+        (None, None, Some(default)) => Ok(default.clone()),
         (None, None, None) => Err(format!("there is no key `{key}`").into()),
     }
 }
 
 fn match_keys(a: &Arguments<'_>) -> Outcome {
-    a.exactly(3)?;
     let (values, keys, wanted) = (a.items(0)?, a.items(1)?, a.items(2)?);
     let all = unified([keys, wanted].concat());
     let (keys, wanted) = all.split_at(keys.len());
     if values.len() != keys.len() {
         return Err("there are not as many keys as values".into());
     }
-    a.evaluator.budget.spend((keys.len() as u64).saturating_mul(wanted.len() as u64))?;
+    a.spend_comparisons(keys.len(), wanted.len(), heaviest(keys))?;
     let kept = values.iter().zip(keys).filter(|(_, key)| wanted.iter().any(|w| equal(key, w) == Some(true)));
     a.answer_list(kept.map(|(value, _)| value.clone()).collect())
 }
@@ -335,7 +311,6 @@ fn merge(a: &Arguments<'_>) -> Outcome {
 }
 
 fn one(a: &Arguments<'_>) -> Outcome {
-    a.exactly(1)?;
     match a.items(0)? {
         [] => Ok(Value::null(a.span)),
         [only] => Ok(only.clone()),
@@ -345,7 +320,6 @@ fn one(a: &Arguments<'_>) -> Outcome {
 
 fn range(a: &Arguments<'_>) -> Outcome {
     const LIMIT: usize = 1024;
-    a.between(1, 3)?;
     let zero = Number::integer(0);
     let (start, end) = if a.len() == 1 { (zero.clone(), a.number(0)?) } else { (a.number(0)?, a.number(1)?) };
     let step = match a.len() {
@@ -379,68 +353,7 @@ fn reverse(a: &Arguments<'_>) -> Outcome {
     }
 }
 
-/// The arguments as sets of one type.
-fn sets(a: &Arguments<'_>) -> Result<Vec<Vec<Value>>, Failure> {
-    let mut all = Vec::new();
-    for value in &a.values {
-        all.push(items(known(value)?)?.to_vec());
-    }
-    let common = Type::common(all.iter().flatten().map(Type::of));
-    let common = common.ok_or("the elements have no common type")?;
-    for item in all.iter().flatten() {
-        if let Some(cause) = item.any_cause() {
-            return Err(cause.clone().into());
-        }
-    }
-    Ok(all.into_iter().map(|items| set_of(items.iter().map(|item| common.convert(item)).collect())).collect())
-}
-
-fn set_intersection(a: &Arguments<'_>) -> Outcome {
-    let mut sets = sets(a)?.into_iter();
-    let mut result = sets.next().ok_or("argument 1 is missing")?;
-    for other in sets {
-        a.evaluator.budget.spend((result.len() as u64).saturating_mul(other.len() as u64))?;
-        result.retain(|item| other.iter().any(|o| equal(item, o) == Some(true)));
-    }
-    Ok(set(result, a.span))
-}
-
-fn set_union(a: &Arguments<'_>) -> Outcome {
-    Ok(set(sets(a)?.into_iter().flatten().collect(), a.span))
-}
-
-fn set_subtract(a: &Arguments<'_>) -> Outcome {
-    a.exactly(2)?;
-    let mut sets = sets(a)?.into_iter();
-    let (mut from, these) = (sets.next().unwrap_or_default(), sets.next().unwrap_or_default());
-    a.evaluator.budget.spend((from.len() as u64).saturating_mul(these.len() as u64))?;
-    from.retain(|item| !these.iter().any(|t| equal(item, t) == Some(true)));
-    Ok(set(from, a.span))
-}
-
-fn set_product(a: &Arguments<'_>) -> Outcome {
-    if a.len() < 2 {
-        return Err("takes two or more sets".into());
-    }
-    let mut all_sets = true;
-    let mut rows: Vec<Vec<Value>> = vec![Vec::new()];
-    for value in &a.values {
-        let value = known(value)?;
-        all_sets &= matches!(value.data, Data::Set(_));
-        let members = unified(items(value)?.to_vec());
-        let size = (rows.len() as u64).saturating_mul(members.len() as u64);
-        a.evaluator.budget.spend(size.saturating_mul(a.len() as u64))?;
-        rows = rows
-            .iter()
-            .flat_map(|row| members.iter().map(|member| [row.as_slice(), std::slice::from_ref(member)].concat()))
-            .collect();
-    }
-    let rows = rows.into_iter().map(|row| Value::tuple(row, a.span)).collect();
-    if all_sets { Ok(set(rows, a.span)) } else { a.answer_list(rows) }
-}
-
 fn slice(a: &Arguments<'_>) -> Outcome {
-    a.exactly(3)?;
     let items = a.items(0)?;
     let index = |at: usize| -> Result<usize, Failure> {
         usize::try_from(a.whole_number(at)?).map_err(|_| "an index is negative".into())
@@ -483,7 +396,6 @@ fn values(a: &Arguments<'_>) -> Outcome {
 }
 
 fn zip_map(a: &Arguments<'_>) -> Outcome {
-    a.exactly(2)?;
     let keys = a.texts(0)?;
     let values = a.items(1)?;
     if keys.len() != values.len() {

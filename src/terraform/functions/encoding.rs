@@ -4,21 +4,20 @@ use crate::terraform::syntax::json::{Json, JsonKind, parse_json};
 use crate::terraform::value::{Cause, Data, Entries, Value};
 
 use super::yaml::Place;
-use super::{Arguments, Failure, Function, Outcome};
+use super::{Arguments, Arity, Failure, Function, Outcome};
 
-pub(super) const TABLE: &[(&str, Function)] = &[
-    ("base64decode", base64_decode),
-    ("base64encode", |a| a.answer(base64(a.text(0)?.as_bytes()))),
-    ("csvdecode", csv_decode),
-    ("jsondecode", json_decode),
-    ("jsonencode", json_encode),
-    ("textdecodebase64", text_decode),
-    ("textencodebase64", text_encode),
-    ("urlencode", url_encode),
+pub(super) const TABLE: &[(&str, Arity, Function)] = &[
+    ("base64decode", 1..=1, base64_decode),
+    ("base64encode", 1..=1, |a| a.answer(base64(a.text(0)?.as_bytes()))),
+    ("csvdecode", 1..=1, csv_decode),
+    ("jsondecode", 1..=1, json_decode),
+    ("jsonencode", 1..=1, json_encode),
+    ("textdecodebase64", 2..=2, text_decode),
+    ("textencodebase64", 2..=2, text_encode),
+    ("urlencode", 1..=1, url_encode),
 ];
 
 fn json_encode(a: &Arguments<'_>) -> Outcome {
-    a.exactly(1)?;
     let mut text = String::new();
     write_json(a.get(0)?, &mut text)?;
     a.answer(text)
@@ -84,9 +83,8 @@ fn write_json_string(text: &str, into: &mut String) {
 }
 
 fn json_decode(a: &Arguments<'_>) -> Outcome {
-    a.exactly(1)?;
     let text = a.text(0)?;
-    a.evaluator.budget.spend(text.len() as u64)?;
+    a.evaluator.budget.spend_reading(text.len())?;
     let json = parse_json(a.span.file, &text).map_err(|error| Failure::Refused(error.message))?;
     Ok(decoded(&json, a.verbatim(0).unwrap_or(Place::Whole(a.span))))
 }
@@ -151,7 +149,6 @@ fn from_base64(text: &str) -> Result<Vec<u8>, Failure> {
 }
 
 fn base64_decode(a: &Arguments<'_>) -> Outcome {
-    a.exactly(1)?;
     let bytes = from_base64(&a.text(0)?)?;
     a.answer(String::from_utf8(bytes).map_err(|_| "the bytes are no text in UTF-8")?)
 }
@@ -178,7 +175,6 @@ fn charset(name: &str, a: &Arguments<'_>) -> Result<Charset, Failure> {
 }
 
 fn text_encode(a: &Arguments<'_>) -> Outcome {
-    a.exactly(2)?;
     let text = a.text(0)?;
     let bytes = match charset(&a.text(1)?, a)? {
         Charset::Utf8 => text.as_bytes().to_vec(),
@@ -194,7 +190,6 @@ fn text_encode(a: &Arguments<'_>) -> Outcome {
 }
 
 fn text_decode(a: &Arguments<'_>) -> Outcome {
-    a.exactly(2)?;
     let bytes = from_base64(&a.text(0)?)?;
     let text = match charset(&a.text(1)?, a)? {
         Charset::Utf8 => String::from_utf8(bytes).map_err(|_| "the bytes are no text in UTF-8")?,
@@ -211,7 +206,6 @@ fn text_decode(a: &Arguments<'_>) -> Outcome {
 }
 
 fn url_encode(a: &Arguments<'_>) -> Outcome {
-    a.exactly(1)?;
     let mut text = String::new();
     for byte in a.text(0)?.bytes() {
         match byte {
@@ -227,9 +221,8 @@ fn url_encode(a: &Arguments<'_>) -> Outcome {
 
 /// A list of objects: the first line names their attributes.
 fn csv_decode(a: &Arguments<'_>) -> Outcome {
-    a.exactly(1)?;
     let text = a.text(0)?;
-    a.evaluator.budget.spend(text.len() as u64)?;
+    a.evaluator.budget.spend_reading(text.len())?;
     let mut records = csv_records(&text)?.into_iter();
     let header = records.next().ok_or("there is no header")?;
     let mut unique = std::collections::BTreeSet::new();

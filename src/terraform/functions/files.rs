@@ -4,20 +4,23 @@ use crate::source::{FileId, Span, join};
 use crate::terraform::evaluate::{Scope, set};
 use crate::terraform::value::{Cause, Data, Value};
 
-use super::{Arguments, Failure, Function, Outcome, known};
+use super::{Arguments, Arity, Failure, Function, Outcome, known};
 
 /// Directories below each other; more are a link that leads back.
 const DEEPEST: usize = 20;
 
-pub(super) const TABLE: &[(&str, Function)] = &[
-    ("abspath", |a| Err(elsewhere(a, "`abspath` depends on where Terraform runs".into()))),
-    ("basename", basename),
-    ("dirname", dirname),
-    ("file", file),
-    ("fileexists", |a| a.answer_bool(open(a, 0).is_ok())),
-    ("fileset", file_set),
-    ("pathexpand", path_expand),
-    ("templatefile", template_file),
+/// Asking the disk what a directory holds.
+const LISTING_STEPS: u64 = 500;
+
+pub(super) const TABLE: &[(&str, Arity, Function)] = &[
+    ("abspath", 1..=1, |a| Err(elsewhere(a, "`abspath` depends on where Terraform runs".into()))),
+    ("basename", 1..=1, basename),
+    ("dirname", 1..=1, dirname),
+    ("file", 1..=1, file),
+    ("fileexists", 1..=1, file_exists),
+    ("fileset", 2..=2, file_set),
+    ("pathexpand", 1..=1, path_expand),
+    ("templatefile", 2..=2, template_file),
 ];
 
 fn elsewhere(a: &Arguments<'_>, why: String) -> Failure {
@@ -44,7 +47,6 @@ fn path_expand(a: &Arguments<'_>) -> Outcome {
 
 /// The text of a file; it stands in that file, from its beginning on.
 fn file(a: &Arguments<'_>) -> Outcome {
-    a.exactly(1)?;
     let file = open(a, 0)?;
     let text = a.evaluator.sources.text(file);
     a.evaluator.budget.spend_bytes(text.len())?;
@@ -71,6 +73,19 @@ fn dirname(a: &Arguments<'_>) -> Outcome {
     a.answer(if cleaned.is_empty() { ".".into() } else { cleaned })
 }
 
+fn file_exists(a: &Arguments<'_>) -> Outcome {
+    let path = a.text(0)?;
+    let full = join(&a.evaluator.root, &path);
+    if full.as_ref().is_some_and(|full| !a.evaluator.sources.tree().list(full).is_empty()) {
+        return Err(format!("{path} is a directory").into());
+    }
+    match open(a, 0) {
+        Ok(_) => a.answer_bool(true),
+        Err(Failure::Refused(_)) => a.answer_bool(false),
+        Err(unknown) => Err(unknown),
+    }
+}
+
 /// The file of a path that is relative to the root, as far as it lies in the tree.
 fn open(a: &Arguments<'_>, index: usize) -> Result<FileId, Failure> {
     let path = a.text(index)?;
@@ -87,7 +102,6 @@ fn outside(a: &Arguments<'_>, path: &str) -> Failure {
 
 /// The files below a directory whose paths fit a pattern.
 fn file_set(a: &Arguments<'_>) -> Outcome {
-    a.exactly(2)?;
     let path = a.text(0)?;
     let Some(base) = join(&a.evaluator.root, &path).filter(|_| !path.starts_with(['/', '~'])) else {
         return Err(outside(a, &path));
@@ -99,6 +113,7 @@ fn file_set(a: &Arguments<'_>) -> Outcome {
     let mut left = vec![String::new()];
     while let Some(directory) = left.pop() {
         let Some(full) = join(&base, &directory) else { continue };
+        a.evaluator.budget.spend(LISTING_STEPS)?;
         for entry in a.evaluator.sources.tree().list(&full) {
             a.evaluator.budget.spend(10)?;
             let name = if directory.is_empty() { entry.name } else { format!("{directory}/{}", entry.name) };
@@ -113,12 +128,19 @@ fn file_set(a: &Arguments<'_>) -> Outcome {
     Ok(set(found, a.span))
 }
 
+fn is_identifier(name: &str) -> bool {
+    name.starts_with(|c: char| c.is_alphabetic() || c == '_')
+        && name.chars().all(|c| c.is_alphanumeric() || c == '_' || c == '-')
+}
+
 fn template_file(a: &Arguments<'_>) -> Outcome {
-    a.exactly(2)?;
     let file = open(a, 0)?;
     a.evaluator.budget.spend_bytes(a.evaluator.sources.text(file).len())?;
     let given = known(a.get(1)?)?;
     let entries = given.entries().ok_or("the second argument is no object")?;
+    if let Some(name) = entries.known.keys().find(|name| !is_identifier(name)) {
+        return Err(format!("`{name}` cannot be the name of a variable").into());
+    }
     let template = a.evaluator.library.template(file);
     let template = Result::as_ref(&*template).map_err(|error| Failure::Refused(error.message.clone()))?;
     let scope = Scope { names: Some(&entries.known), ..Scope::CONSTANT };

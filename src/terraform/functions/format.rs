@@ -3,9 +3,10 @@
 use crate::terraform::value::{Cause, Data, Number, Value};
 
 use super::encoding::write_json;
-use super::{Arguments, Failure, Function, Outcome, known, text};
+use super::{Arguments, Arity, Failure, Function, MANY, Outcome, known, text};
 
-pub(super) const TABLE: &[(&str, Function)] = &[("format", format_one), ("formatlist", format_list)];
+pub(super) const TABLE: &[(&str, Arity, Function)] =
+    &[("format", 1..=MANY, format_one), ("formatlist", 1..=MANY, format_list)];
 
 /// Wider than any text; a width beyond it is hostile.
 const WIDEST: usize = 10_000;

@@ -6,23 +6,23 @@ use crate::source::join;
 use crate::terraform::value::{Cause, Value};
 
 use super::encoding::base64;
-use super::{Arguments, Failure, Function, Outcome};
+use super::{Arguments, Arity, Failure, Function, Outcome};
 
-pub(super) const TABLE: &[(&str, Function)] = &[
-    ("base64sha256", |a| a.answer(base64(&sha256(a.text(0)?.as_bytes())))),
-    ("base64sha512", |a| a.answer(base64(&sha512(a.text(0)?.as_bytes())))),
-    ("filebase64", |a| a.answer(base64(&bytes(a)?))),
-    ("filebase64sha256", |a| a.answer(base64(&sha256(&bytes(a)?)))),
-    ("filebase64sha512", |a| a.answer(base64(&sha512(&bytes(a)?)))),
-    ("filemd5", |a| a.answer(hex(&md5(&bytes(a)?)))),
-    ("filesha1", |a| a.answer(hex(&sha1(&bytes(a)?)))),
-    ("filesha256", |a| a.answer(hex(&sha256(&bytes(a)?)))),
-    ("filesha512", |a| a.answer(hex(&sha512(&bytes(a)?)))),
-    ("md5", |a| a.answer(hex(&md5(a.text(0)?.as_bytes())))),
-    ("sha1", |a| a.answer(hex(&sha1(a.text(0)?.as_bytes())))),
-    ("sha256", |a| a.answer(hex(&sha256(a.text(0)?.as_bytes())))),
-    ("sha512", |a| a.answer(hex(&sha512(a.text(0)?.as_bytes())))),
-    ("uuidv5", uuid_v5),
+pub(super) const TABLE: &[(&str, Arity, Function)] = &[
+    ("base64sha256", 1..=1, |a| a.answer(base64(&sha256(a.text(0)?.as_bytes())))),
+    ("base64sha512", 1..=1, |a| a.answer(base64(&sha512(a.text(0)?.as_bytes())))),
+    ("filebase64", 1..=1, |a| a.answer(base64(&bytes(a)?))),
+    ("filebase64sha256", 1..=1, |a| a.answer(base64(&sha256(&bytes(a)?)))),
+    ("filebase64sha512", 1..=1, |a| a.answer(base64(&sha512(&bytes(a)?)))),
+    ("filemd5", 1..=1, |a| a.answer(hex(&md5(&bytes(a)?)))),
+    ("filesha1", 1..=1, |a| a.answer(hex(&sha1(&bytes(a)?)))),
+    ("filesha256", 1..=1, |a| a.answer(hex(&sha256(&bytes(a)?)))),
+    ("filesha512", 1..=1, |a| a.answer(hex(&sha512(&bytes(a)?)))),
+    ("md5", 1..=1, |a| a.answer(hex(&md5(a.text(0)?.as_bytes())))),
+    ("sha1", 1..=1, |a| a.answer(hex(&sha1(a.text(0)?.as_bytes())))),
+    ("sha256", 1..=1, |a| a.answer(hex(&sha256(a.text(0)?.as_bytes())))),
+    ("sha512", 1..=1, |a| a.answer(hex(&sha512(a.text(0)?.as_bytes())))),
+    ("uuidv5", 2..=2, uuid_v5),
 ];
 
 /// The bytes of a file of the tree.
@@ -43,7 +43,6 @@ fn hex(bytes: &[u8]) -> String {
 }
 
 fn uuid_v5(a: &Arguments<'_>) -> Outcome {
-    a.exactly(2)?;
     let namespace = match &*a.text(0)? {
         "dns" => "6ba7b810-9dad-11d1-80b4-00c04fd430c8".to_owned(),
         "url" => "6ba7b811-9dad-11d1-80b4-00c04fd430c8".to_owned(),
@@ -51,6 +50,8 @@ fn uuid_v5(a: &Arguments<'_>) -> Outcome {
         "x500" => "6ba7b814-9dad-11d1-80b4-00c04fd430c8".to_owned(),
         other => other.to_owned(),
     };
+    let namespace = namespace.strip_prefix("urn:uuid:").unwrap_or(&namespace);
+    let namespace = namespace.strip_prefix('{').and_then(|inner| inner.strip_suffix('}')).unwrap_or(namespace);
     let digits: String = namespace.chars().filter(|c| *c != '-').collect();
     let mut input: Vec<u8> = digits
         .as_bytes()

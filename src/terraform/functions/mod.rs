@@ -8,20 +8,23 @@ mod collections;
 mod encoding;
 mod files;
 mod format;
+mod go_pattern;
 mod hash;
 mod network;
 mod numbers;
 mod patterns;
+mod sets;
 mod text;
 mod time;
 mod yaml;
 
 use std::collections::HashMap;
+use std::ops::RangeInclusive;
 use std::sync::{Arc, LazyLock};
 
-use crate::source::Span;
+use crate::source::{FileId, Span};
 
-use super::evaluate::{Evaluator, Scope};
+use super::evaluate::{Budget, Evaluator, Scope};
 use super::number::Number;
 use super::syntax::{Call, Expression, Kind, parse_template_at};
 use super::types::Type;
@@ -55,6 +58,9 @@ impl From<Arc<Cause>> for Failure {
 
 pub(super) type Outcome = Result<Value, Failure>;
 type Function = fn(&Arguments<'_>) -> Outcome;
+/// How many arguments a function takes.
+type Arity = RangeInclusive<usize>;
+const MANY: usize = usize::MAX;
 
 /// The arguments of a call.
 pub(super) struct Arguments<'a> {
@@ -63,7 +69,7 @@ pub(super) struct Arguments<'a> {
     pub(super) evaluator: &'a Evaluator<'a>,
 }
 
-const TABLES: [&[(&str, Function)]; 11] = [
+const TABLES: [&[(&str, Arity, Function)]; 12] = [
     collections::TABLE,
     encoding::TABLE,
     files::TABLE,
@@ -72,6 +78,7 @@ const TABLES: [&[(&str, Function)]; 11] = [
     network::TABLE,
     numbers::TABLE,
     patterns::TABLE,
+    sets::TABLE,
     text::TABLE,
     time::TABLE,
     yaml::TABLE,
@@ -80,10 +87,64 @@ const TABLES: [&[(&str, Function)]; 11] = [
 /// What these give depends on when and where Terraform runs.
 const IMPURE: [&str; 6] = ["timestamp", "plantimestamp", "uuid", "bcrypt", "rsadecrypt", "base64gzip"];
 
-static FUNCTIONS: LazyLock<HashMap<&str, Function>> =
-    LazyLock::new(|| TABLES.iter().flat_map(|table| table.iter().copied()).collect());
+/// These look at a part of their arguments only, however large the whole is.
+const LIGHT: [&str; 5] = ["element", "length", "lookup", "one", "slice"];
+/// These hand on the members of their arguments as they are.
+const SHALLOW: [&str; 5] = ["keys", "merge", "reverse", "values", "zipmap"];
+/// These look for the type that all members have in common.
+const TYPED: [&str; 13] = [
+    "chunklist",
+    "coalesce",
+    "concat",
+    "distinct",
+    "matchkeys",
+    "setintersection",
+    "setproduct",
+    "setsubtract",
+    "setunion",
+    "tolist",
+    "tomap",
+    "toset",
+    "transpose",
+];
 
-fn find(name: &str) -> Option<Function> {
+/// What a call costs before anything is made.
+fn cost(name: &str, values: &[Value]) -> u64 {
+    let of = |value: &Value| match name {
+        _ if LIGHT.contains(&name) => 0,
+        _ if SHALLOW.contains(&name) => value.members() as u64,
+        _ if TYPED.contains(&name) => Budget::typing(value),
+        _ => Budget::walking(value),
+    };
+    values.iter().map(of).sum()
+}
+
+/// Their results are sensitive where a whole argument is; what is sensitive in a member stays with the member.
+const PASSING: [&str; 16] = [
+    "concat",
+    "element",
+    "flatten",
+    "keys",
+    "length",
+    "lookup",
+    "matchkeys",
+    "merge",
+    "one",
+    "reverse",
+    "slice",
+    "tolist",
+    "tomap",
+    "transpose",
+    "values",
+    "zipmap",
+];
+
+static FUNCTIONS: LazyLock<HashMap<&str, (&Arity, Function)>> = LazyLock::new(|| {
+    let all = TABLES.iter().flat_map(|table| table.iter());
+    all.map(|(name, arity, function)| (*name, (arity, *function))).collect()
+});
+
+fn find(name: &str) -> Option<(&'static Arity, Function)> {
     FUNCTIONS.get(name).copied()
 }
 
@@ -116,18 +177,43 @@ impl Evaluator<'_> {
         self.run(name, function, Arguments { values, span, evaluator: self })
     }
 
-    fn run(&self, name: &str, function: Function, arguments: Arguments<'_>) -> Value {
+    /// A function of Terraform, for what behaves like one.
+    pub(super) fn call_by_name(&self, name: &str, values: Vec<Value>, span: Span) -> Value {
+        match find(name) {
+            Some(function) => self.run(name, function, Arguments { values, span, evaluator: self }),
+            None => Value::refused(format!("there is no function `{name}`"), span),
+        }
+    }
+
+    /// The file in which a text stands byte for byte, as the result of `file` does, and where it begins there.
+    pub(super) fn stands_at(&self, value: &Value) -> Option<(FileId, usize)> {
+        let Data::Text(text) = &value.data else { return None };
+        let file = self.sources.text(value.span.file);
+        let start = value.span.start as usize;
+        (file.get(start..start + text.len())? == &**text).then_some((value.span.file, start))
+    }
+
+    fn run(&self, name: &str, (arity, function): (&Arity, Function), arguments: Arguments<'_>) -> Value {
         let span = arguments.span;
-        let weight: u64 = arguments.values.iter().map(|value| u64::from(value.weight())).sum();
-        if let Err(cause) = self.budget.spend(weight) {
+        if !arity.contains(&arguments.len()) {
+            let (least, number) = (arity.start(), arguments.len());
+            let takes = match *arity.end() {
+                MANY => format!("{least} or more"),
+                most if most == *least => format!("{least}"),
+                most => format!("{least} to {most}"),
+            };
+            return Value::refused(format!("`{name}` takes {takes} arguments, not {number}"), span);
+        }
+        if let Err(cause) = self.budget.spend(cost(name, &arguments.values)) {
             return Value::because(&cause, span);
         }
-        let sensitive = arguments.values.iter().any(Value::any_sensitive);
+        let sensitive = match name {
+            "issensitive" | "nonsensitive" => false,
+            _ if PASSING.contains(&name) => arguments.values.iter().any(|value| value.sensitive),
+            _ => arguments.values.iter().any(Value::any_sensitive),
+        };
         match function(&arguments) {
-            Ok(value) => {
-                let marked = sensitive && !matches!(name, "nonsensitive" | "issensitive" | "length");
-                value.marked(marked)
-            }
+            Ok(value) => value.marked(sensitive),
             Err(Failure::Refused(why)) => match arguments.values.iter().find_map(Value::any_cause) {
                 // An argument that could not be evaluated explains more than what the function makes of it.
                 Some(cause) if cause.refused => Value::because(cause, span),
@@ -167,24 +253,29 @@ impl Evaluator<'_> {
         if !matches!(template.kind, Kind::Name(_) | Kind::Traversal(..)) {
             return Value::refused("the template of `templatestring` is no reference", span);
         }
-        let (template, variables) = (self.evaluate(template, scope), self.evaluate(variables, scope));
-        let text = match text(&template) {
-            Ok(text) => text,
-            Err(Failure::Unknown(cause)) => return Value::because(&cause, span),
-            Err(Failure::Refused(why)) => return Value::refused(why, span),
+        self.render_text(&self.evaluate(template, scope), &self.evaluate(variables, scope), span)
+    }
+
+    /// The text of a value as a template, with the members of another as its variables.
+    pub(super) fn render_text(&self, template: &Value, variables: &Value, span: Span) -> Value {
+        let text = match &template.data {
+            Data::Text(text) => text,
+            Data::Unknown(cause) => return Value::because(cause, span),
+            _ => return Value::refused("a template is a string", span),
         };
         let entries = match &variables.data {
             Data::Map(entries) | Data::Object(entries) => entries,
             Data::Unknown(cause) => return Value::because(cause, span),
             _ => return Value::refused("the variables of a template are no object", span),
         };
-        if let Err(cause) = self.budget.spend(text.len() as u64) {
+        if let Err(cause) = self.budget.spend_reading(text.len()) {
             return Value::because(&cause, span);
         }
-        match parse_template_at(template.span, &text) {
+        match parse_template_at(template.span, text) {
             Ok(parsed) => {
                 let scope = Scope { names: Some(&entries.known), ..Scope::CONSTANT };
-                self.evaluate(&parsed, scope).marked(template.sensitive || variables.any_sensitive())
+                let marked = template.sensitive || variables.any_sensitive();
+                Type::Text.convert(&self.evaluate(&parsed, scope)).marked(marked)
             }
             Err(error) => Value::refused(error.message, span),
         }
@@ -198,17 +289,6 @@ impl Arguments<'_> {
 
     fn get(&self, index: usize) -> Result<&Value, Failure> {
         self.values.get(index).ok_or_else(|| Failure::Refused(format!("argument {} is missing", index + 1)))
-    }
-
-    fn exactly(&self, number: usize) -> Result<(), Failure> {
-        self.between(number, number)
-    }
-
-    fn between(&self, least: usize, most: usize) -> Result<(), Failure> {
-        if (least..=most).contains(&self.len()) {
-            return Ok(());
-        }
-        Err(Failure::Refused(format!("takes {least} to {most} arguments, not {}", self.len())))
     }
 
     /// An argument that is known, at least as a whole, and not null.
@@ -232,11 +312,8 @@ impl Arguments<'_> {
 
     /// The file in which this argument stands byte for byte, as the result of `file` does.
     fn verbatim(&self, index: usize) -> Option<yaml::Place> {
-        let value = self.values.get(index)?;
-        let Data::Text(text) = &value.data else { return None };
-        let file = self.evaluator.sources.text(value.span.file);
-        let start = value.span.start as usize;
-        (file.get(start..start + text.len())? == &**text).then_some(yaml::Place::Verbatim(value.span.file, start))
+        let (file, start) = self.evaluator.stands_at(self.values.get(index)?)?;
+        Some(yaml::Place::Verbatim(file, start))
     }
 
     /// The members of a list, set or tuple.
@@ -259,6 +336,14 @@ impl Arguments<'_> {
         let text: String = text.into();
         self.evaluator.budget.spend_bytes(text.len())?;
         Ok(Value::text(text, self.span))
+    }
+
+    /// So many pairs of values are compared, each of so many values at most.
+    fn spend_comparisons(&self, some: usize, others: usize, weight: u32) -> Result<(), Failure> {
+        const PER_STEP: u64 = 8;
+        let pairs = (some as u64).saturating_mul(others as u64);
+        self.evaluator.budget.spend(pairs.saturating_mul(u64::from(weight)) / PER_STEP)?;
+        Ok(())
     }
 
     fn answer_number(&self, number: Option<Number>) -> Outcome {
@@ -302,6 +387,11 @@ fn items(value: &Value) -> Result<&[Value], Failure> {
         Data::List(items) | Data::Set(items) | Data::Tuple(items) => Ok(items),
         _ => Err("an argument is no list".into()),
     }
+}
+
+/// The most values that one of these consists of.
+fn heaviest(items: &[Value]) -> u32 {
+    items.iter().map(Value::weight).max().unwrap_or(1)
 }
 
 /// Members of lists in one type, as far as they have one.

@@ -4,10 +4,14 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use crate::terraform::value::Value;
 
-use super::{Arguments, Failure, Function, Outcome};
+use super::{Arguments, Arity, Failure, Function, MANY, Outcome};
 
-pub(super) const TABLE: &[(&str, Function)] =
-    &[("cidrhost", host), ("cidrnetmask", netmask), ("cidrsubnet", subnet), ("cidrsubnets", subnets)];
+pub(super) const TABLE: &[(&str, Arity, Function)] = &[
+    ("cidrhost", 2..=2, host),
+    ("cidrnetmask", 1..=1, netmask),
+    ("cidrsubnet", 3..=3, subnet),
+    ("cidrsubnets", 1..=MANY, subnets),
+];
 
 /// A network: its first address as a number, how many bits addresses have and how many of them are fixed.
 struct Network {
@@ -63,7 +67,6 @@ fn mask(width: u32, fixed: u32) -> u128 {
 }
 
 fn host(a: &Arguments<'_>) -> Outcome {
-    a.exactly(2)?;
     let network = Network::parse(&a.text(0)?)?;
     let number = a.whole_number(1)?;
     let free = network.width - network.fixed;
@@ -77,7 +80,6 @@ fn host(a: &Arguments<'_>) -> Outcome {
 }
 
 fn netmask(a: &Arguments<'_>) -> Outcome {
-    a.exactly(1)?;
     let network = Network::parse(&a.text(0)?)?;
     if network.width != 32 {
         return Err("only IPv4 networks have a mask".into());
@@ -90,7 +92,6 @@ fn bits(number: i64) -> Result<u32, Failure> {
 }
 
 fn subnet(a: &Arguments<'_>) -> Outcome {
-    a.exactly(3)?;
     let network = Network::parse(&a.text(0)?)?;
     let number = u128::try_from(a.whole_number(2)?).map_err(|_| "the number of the network is negative")?;
     a.answer(network.below(bits(a.whole_number(1)?)?, number)?.text())

@@ -1,22 +1,21 @@
 use crate::terraform::value::{Data, Number, Value};
 
-use super::{Arguments, Failure, Function, Outcome, items, known};
+use super::{Arguments, Arity, Failure, Function, MANY, Outcome, items, known};
 
-pub(super) const TABLE: &[(&str, Function)] = &[
-    ("abs", |a| a.number(0).and_then(|n| a.answer_number(Some(if n.is_negative() { n.negated() } else { n })))),
-    ("ceil", |a| a.answer_number(Some(a.number(0)?.ceil()))),
-    ("floor", |a| a.answer_number(Some(a.number(0)?.floor()))),
-    ("log", log),
-    ("max", |a| extreme(a, |candidate, best| candidate > best)),
-    ("min", |a| extreme(a, |candidate, best| candidate < best)),
-    ("parseint", parse_integer),
-    ("pow", |a| a.answer_number(Number::from_f64(a.number(0)?.as_f64().powf(a.number(1)?.as_f64())))),
-    ("signum", sign),
-    ("sum", sum),
+pub(super) const TABLE: &[(&str, Arity, Function)] = &[
+    ("abs", 1..=1, |a| a.number(0).and_then(|n| a.answer_number(Some(if n.is_negative() { n.negated() } else { n })))),
+    ("ceil", 1..=1, |a| a.answer_number(Some(a.number(0)?.ceil()))),
+    ("floor", 1..=1, |a| a.answer_number(Some(a.number(0)?.floor()))),
+    ("log", 2..=2, log),
+    ("max", 0..=MANY, |a| extreme(a, |candidate, best| candidate > best)),
+    ("min", 0..=MANY, |a| extreme(a, |candidate, best| candidate < best)),
+    ("parseint", 2..=2, parse_integer),
+    ("pow", 2..=2, |a| a.answer_number(Number::from_f64(a.number(0)?.as_f64().powf(a.number(1)?.as_f64())))),
+    ("signum", 1..=1, sign),
+    ("sum", 1..=1, sum),
 ];
 
 fn log(a: &Arguments<'_>) -> Outcome {
-    a.exactly(2)?;
     a.answer_number(Number::from_f64(a.number(0)?.as_f64().ln() / a.number(1)?.as_f64().ln()))
 }
 
@@ -64,7 +63,6 @@ fn sum(a: &Arguments<'_>) -> Outcome {
 }
 
 fn parse_integer(a: &Arguments<'_>) -> Outcome {
-    a.exactly(2)?;
     if !matches!(a.known(0)?.data, Data::Text(_)) {
         return Err("the first argument is no string".into());
     }

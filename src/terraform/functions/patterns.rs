@@ -1,4 +1,4 @@
-//! Regular expressions. Those of Go and of Rust are of one family; where Rust reads a pattern otherwise, it is refused.
+//! Regular expressions.
 
 use std::sync::Arc;
 
@@ -6,54 +6,70 @@ use regex::{Captures, Regex, RegexBuilder};
 
 use crate::terraform::value::{Entries, Value};
 
-use super::{Arguments, Failure, Function, Outcome};
+use super::{Arguments, Arity, Failure, Function, Outcome};
 
-pub(super) const TABLE: &[(&str, Function)] = &[("regex", first), ("regexall", all)];
+pub(super) const TABLE: &[(&str, Arity, Function)] = &[("regex", 2..=2, first), ("regexall", 2..=2, all)];
 
-const LARGEST_PATTERN: usize = 1 << 20;
+/// Bytes of a compiled pattern: what a pattern of a few letters can ask for is bounded.
+const LARGEST_PATTERN: usize = 1 << 18;
+/// What compiling one costs.
+const PATTERN_STEPS: u64 = 20_000;
 
-fn compile(pattern: &str) -> Result<Regex, Failure> {
-    let built = RegexBuilder::new(pattern).size_limit(LARGEST_PATTERN).dfa_size_limit(LARGEST_PATTERN).build();
-    built.map_err(|_| "this is no regular expression".into())
+/// A pattern, compiled once for each root.
+fn compile(a: &Arguments<'_>, pattern: &str) -> Result<Regex, Failure> {
+    if let Some(known) = a.evaluator.patterns.borrow().get(pattern) {
+        return known.clone().ok_or_else(|| "this is no regular expression".into());
+    }
+    a.evaluator.budget.spend(PATTERN_STEPS)?;
+    let build = |pattern: String| {
+        RegexBuilder::new(&pattern).size_limit(LARGEST_PATTERN).dfa_size_limit(LARGEST_PATTERN).build().ok()
+    };
+    let built = super::go_pattern::in_rust(pattern).and_then(build);
+    a.evaluator.patterns.borrow_mut().insert(pattern.into(), built.clone());
+    built.ok_or_else(|| "this is no regular expression".into())
 }
 
 pub(super) fn replace(a: &Arguments<'_>, text: &str, pattern: &str, to: &str) -> Outcome {
-    let regex = compile(pattern)?;
+    let regex = compile(a, pattern)?;
+    a.evaluator.budget.spend_reading(text.len())?;
     let replaced = regex.replace_all(text, to);
     a.answer(replaced.into_owned())
 }
 
 fn first(a: &Arguments<'_>) -> Outcome {
-    a.exactly(2)?;
-    let regex = compile(&a.text(0)?)?;
+    let regex = compile(a, &a.text(0)?)?;
     match regex.captures(&a.text(1)?) {
-        Some(captures) => Ok(captured(a, &regex, &captures)),
+        Some(captures) => captured(a, &regex, &captures),
         None => Err("the pattern does not match".into()),
     }
 }
 
 fn all(a: &Arguments<'_>) -> Outcome {
-    a.exactly(2)?;
-    let regex = compile(&a.text(0)?)?;
+    let regex = compile(a, &a.text(0)?)?;
     let text = a.text(1)?;
-    a.evaluator.budget.spend(text.len() as u64)?;
-    a.answer_list(regex.captures_iter(&text).map(|captures| captured(a, &regex, &captures)).collect())
+    a.evaluator.budget.spend_reading(text.len())?;
+    let found: Result<Vec<Value>, Failure> =
+        regex.captures_iter(&text).map(|captures| captured(a, &regex, &captures)).collect();
+    a.answer_list(found?)
 }
 
 /// A string without groups, a list with unnamed ones, an object with named ones.
-fn captured(a: &Arguments<'_>, regex: &Regex, captures: &Captures<'_>) -> Value {
+fn captured(a: &Arguments<'_>, regex: &Regex, captures: &Captures<'_>) -> Outcome {
     let group = |index: usize| match captures.get(index) {
         Some(found) => Value::text(found.as_str(), a.span),
         None => Value::null(a.span),
     };
     if regex.captures_len() == 1 {
-        return group(0);
+        return Ok(group(0));
     }
     let names: Vec<(usize, &str)> =
         regex.capture_names().enumerate().filter_map(|(index, name)| Some((index, name?))).collect();
     if names.is_empty() {
-        return Value::tuple((1..regex.captures_len()).map(group).collect(), a.span);
+        return Ok(Value::tuple((1..regex.captures_len()).map(group).collect(), a.span));
+    }
+    if names.len() + 1 != regex.captures_len() {
+        return Err("some groups of the pattern have names and some have none".into());
     }
     let entries: Entries = names.into_iter().map(|(index, name)| (Arc::from(name), group(index))).collect();
-    Value::object(entries, a.span)
+    Ok(Value::object(entries, a.span))
 }

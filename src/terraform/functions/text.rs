@@ -2,26 +2,26 @@ use std::sync::Arc;
 
 use crate::terraform::value::Value;
 
-use super::{Arguments, Function, Outcome, items, known, text};
+use super::{Arguments, Arity, Function, MANY, Outcome, items, known, text};
 
-pub(super) const TABLE: &[(&str, Function)] = &[
-    ("chomp", |a| a.answer(a.text(0)?.trim_end_matches(['\n', '\r']))),
-    ("endswith", |a| a.answer_bool(a.text(0)?.ends_with(&*a.text(1)?))),
-    ("indent", indent),
-    ("join", join),
-    ("lower", |a| a.answer(a.text(0)?.chars().map(lower_one).collect::<String>())),
-    ("replace", replace),
-    ("split", split),
-    ("startswith", |a| a.answer_bool(a.text(0)?.starts_with(&*a.text(1)?))),
-    ("strcontains", |a| a.answer_bool(a.text(0)?.contains(&*a.text(1)?))),
-    ("strrev", |a| a.answer(graphemes(&a.text(0)?).rev().collect::<String>())),
-    ("substr", substring),
-    ("title", title),
-    ("trim", trim),
-    ("trimprefix", |a| trim_affix(a, |text, affix| text.strip_prefix(affix))),
-    ("trimspace", |a| a.answer(a.text(0)?.trim())),
-    ("trimsuffix", |a| trim_affix(a, |text, affix| text.strip_suffix(affix))),
-    ("upper", |a| a.answer(a.text(0)?.chars().map(upper_one).collect::<String>())),
+pub(super) const TABLE: &[(&str, Arity, Function)] = &[
+    ("chomp", 1..=1, |a| a.answer(a.text(0)?.trim_end_matches(['\n', '\r']))),
+    ("endswith", 2..=2, |a| a.answer_bool(a.text(0)?.ends_with(&*a.text(1)?))),
+    ("indent", 2..=2, indent),
+    ("join", 1..=MANY, join),
+    ("lower", 1..=1, |a| a.answer(a.text(0)?.chars().map(lower_one).collect::<String>())),
+    ("replace", 3..=3, replace),
+    ("split", 2..=2, split),
+    ("startswith", 2..=2, |a| a.answer_bool(a.text(0)?.starts_with(&*a.text(1)?))),
+    ("strcontains", 2..=2, |a| a.answer_bool(a.text(0)?.contains(&*a.text(1)?))),
+    ("strrev", 1..=1, |a| a.answer(graphemes(&a.text(0)?).rev().collect::<String>())),
+    ("substr", 3..=3, substring),
+    ("title", 1..=1, title),
+    ("trim", 2..=2, trim),
+    ("trimprefix", 2..=2, |a| trim_affix(a, |text, affix| text.strip_prefix(affix))),
+    ("trimspace", 1..=1, |a| a.answer(a.text(0)?.trim())),
+    ("trimsuffix", 2..=2, |a| trim_affix(a, |text, affix| text.strip_suffix(affix))),
+    ("upper", 1..=1, |a| a.answer(a.text(0)?.chars().map(upper_one).collect::<String>())),
 ];
 
 /// What a reader takes for characters: marks belong to the letter before them.
@@ -29,10 +29,14 @@ pub(super) fn graphemes(text: &str) -> impl DoubleEndedIterator<Item = &str> {
     let mut starts: Vec<usize> = Vec::new();
     let mut joined = false;
     let mut before = '\0';
+    let mut regions = 0;
     for (at, c) in text.char_indices() {
         let extends = matches!(u32::from(c), 0x300..=0x36f | 0x1ab0..=0x1aff | 0x1dc0..=0x1dff | 0x20d0..=0x20ff
             | 0xfe00..=0xfe0f | 0xfe20..=0xfe2f | 0x1f3fb..=0x1f3ff | 0xe0100..=0xe01ef | 0x200d);
-        let follows = extends || joined || (before == '\r' && c == '\n');
+        // Two letters that stand for a region make one flag.
+        let regional = matches!(u32::from(c), 0x1f1e6..=0x1f1ff);
+        regions = if regional { regions + 1 } else { 0 };
+        let follows = extends || joined || (regions > 0 && regions % 2 == 0) || (before == '\r' && c == '\n');
         if !follows || at == 0 {
             starts.push(at);
         }
@@ -57,7 +61,6 @@ fn lower_one(c: char) -> char {
 }
 
 fn indent(a: &Arguments<'_>) -> Outcome {
-    a.exactly(2)?;
     let blanks = usize::try_from(a.whole_number(0)?).map_err(|_| "the number of blanks is negative")?;
     let text = a.text(1)?;
     a.evaluator.budget.spend_bytes(blanks.saturating_mul(text.matches('\n').count()))?;
@@ -81,7 +84,6 @@ fn join(a: &Arguments<'_>) -> Outcome {
 }
 
 fn replace(a: &Arguments<'_>) -> Outcome {
-    a.exactly(3)?;
     let (text, from, to) = (a.text(0)?, a.text(1)?, a.text(2)?);
     let slashed = from.len() > 1 && from.starts_with('/') && from.ends_with('/');
     if !slashed {
@@ -93,7 +95,6 @@ fn replace(a: &Arguments<'_>) -> Outcome {
 }
 
 fn split(a: &Arguments<'_>) -> Outcome {
-    a.exactly(2)?;
     let (separator, text) = (a.text(0)?, a.text(1)?);
     a.evaluator.budget.spend_bytes(text.len())?;
     let parts: Vec<&str> = match &*separator {
@@ -105,7 +106,6 @@ fn split(a: &Arguments<'_>) -> Outcome {
 }
 
 fn substring(a: &Arguments<'_>) -> Outcome {
-    a.exactly(3)?;
     let text = a.text(0)?;
     let parts: Vec<&str> = graphemes(&text).collect();
     let size = i64::try_from(parts.len()).unwrap_or(i64::MAX);
@@ -135,13 +135,11 @@ fn title(a: &Arguments<'_>) -> Outcome {
 }
 
 fn trim(a: &Arguments<'_>) -> Outcome {
-    a.exactly(2)?;
     let cut: Vec<char> = a.text(1)?.chars().collect();
     a.answer(a.text(0)?.trim_matches(cut.as_slice()))
 }
 
 fn trim_affix(a: &Arguments<'_>, strip: for<'t> fn(&'t str, &str) -> Option<&'t str>) -> Outcome {
-    a.exactly(2)?;
     let (text, affix) = (a.text(0)?, a.text(1)?);
     a.answer(strip(&text, &affix).unwrap_or(&text))
 }

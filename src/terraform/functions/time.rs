@@ -1,8 +1,9 @@
 //! Moments that are written out; what the time is now, nobody knows here.
 
-use super::{Arguments, Failure, Function, Outcome};
+use super::{Arguments, Arity, Failure, Function, Outcome};
 
-pub(super) const TABLE: &[(&str, Function)] = &[("formatdate", format_date), ("timeadd", add), ("timecmp", compare)];
+pub(super) const TABLE: &[(&str, Arity, Function)] =
+    &[("formatdate", 2..=2, format_date), ("timeadd", 2..=2, add), ("timecmp", 2..=2, compare)];
 
 /// A moment: seconds since 1970 in UTC, and how many seconds its zone is ahead.
 #[derive(Clone, Copy)]
@@ -152,7 +153,6 @@ fn date(days: i64) -> (i64, i64, i64) {
 }
 
 fn add(a: &Arguments<'_>) -> Outcome {
-    a.exactly(2)?;
     let moment = Moment::parse(&a.text(0)?)?;
     let duration = duration(&a.text(1)?).ok_or("the duration cannot be read")?;
     let nanoseconds = i128::from(moment.nanoseconds) + duration;
@@ -202,7 +202,6 @@ fn duration(text: &str) -> Option<i128> {
 }
 
 fn compare(a: &Arguments<'_>) -> Outcome {
-    a.exactly(2)?;
     let (first, second) = (Moment::parse(&a.text(0)?)?, Moment::parse(&a.text(1)?)?);
     let order = (first.seconds, first.nanoseconds).cmp(&(second.seconds, second.nanoseconds));
     a.answer_number(Some(crate::terraform::value::Number::integer(order as i64)))
@@ -226,7 +225,6 @@ const WEEKDAYS: [&str; 7] = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursd
 
 /// Letters stand for parts of the moment, `'…'` for itself.
 fn format_date(a: &Arguments<'_>) -> Outcome {
-    a.exactly(2)?;
     let pattern = a.text(0)?;
     let moment = Moment::parse(&a.text(1)?)?;
     let clock = moment.clock();

@@ -1,4 +1,8 @@
 //! YAML as `yamldecode` and `yamlencode` read and write it.
+//!
+//! Takes the events of the parser that the Kubernetes front end and the rule pages use, and shares no more with them: what
+//! a plain scalar means, what a repeated key or a merge does, and what a mistake leads to is another thing in each of
+//! the three. What they have in common is a loop over events.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write;
@@ -9,9 +13,9 @@ use granit_parser::{Event, Parser, ScalarStyle};
 use crate::source::Span;
 use crate::terraform::value::{Data, Entries, Number, Value};
 
-use super::{Arguments, Failure, Function, Outcome};
+use super::{Arguments, Arity, Failure, Function, Outcome};
 
-pub(super) const TABLE: &[(&str, Function)] = &[("yamldecode", decode), ("yamlencode", encode)];
+pub(super) const TABLE: &[(&str, Arity, Function)] = &[("yamldecode", 1..=1, decode), ("yamlencode", 1..=1, encode)];
 
 const NESTING_LIMIT: usize = 150;
 /// Where the YAML library of Terraform folds long text.
@@ -20,14 +24,14 @@ const BEST_WIDTH: usize = 80;
 const LONGEST_KEY: usize = 120;
 
 fn decode(a: &Arguments<'_>) -> Outcome {
-    a.exactly(1)?;
     let text = a.text(0)?;
-    a.evaluator.budget.spend(text.len() as u64)?;
+    a.evaluator.budget.spend_reading(text.len())?;
     let mut reader = Reader {
         place: a.verbatim(0).unwrap_or(Place::Whole(a.span)),
         open: Vec::new(),
         anchors: HashMap::new(),
         root: None,
+        at_open_end: false,
     };
     let options = granit_parser::options! {
         block_nesting_limit: NESTING_LIMIT,
@@ -36,6 +40,7 @@ fn decode(a: &Arguments<'_>) -> Outcome {
     for step in Parser::new_from_str_with_options(&text, options) {
         let (event, at) = step.map_err(|error| Failure::Refused(format!("this is no YAML: {}", error.info())))?;
         let (start, end) = at.byte_range().map_or((0, 0), |range| (range.start, range.end));
+        reader.at_open_end = end == text.len() && !text.ends_with('\n');
         reader.take(&event, reader.place.span(start, end), a)?;
     }
     reader.root.ok_or_else(|| "there is no document".into())
@@ -63,6 +68,8 @@ struct Reader {
     open: Vec<Open>,
     anchors: HashMap<usize, Value>,
     root: Option<Value>,
+    /// The event ends where the text does, and the text does not end with a line break.
+    at_open_end: bool,
 }
 
 enum Open {
@@ -77,6 +84,9 @@ impl Reader {
             Event::Scalar(text, style, anchor, tag) => {
                 let tagged = tag.as_ref().map(|tag| tag.suffix().to_string());
                 let plain = *style == ScalarStyle::Plain;
+                // A block that ends with the text has a line break at its end only where the text has one.
+                let block = matches!(style, ScalarStyle::Literal | ScalarStyle::Folded);
+                let text = if block && self.at_open_end { text.strip_suffix('\n').unwrap_or(text) } else { text };
                 self.finish(scalar(text, plain, tagged.as_deref(), span)?, *anchor, a)
             }
             Event::SequenceStart(_, anchor, _) => {
@@ -182,7 +192,6 @@ fn number(text: &str) -> Option<Number> {
 }
 
 fn encode(a: &Arguments<'_>) -> Outcome {
-    a.exactly(1)?;
     let mut text = String::new();
     let value = a.get(0)?;
     write_node(value, 0, Position::Top, &mut text)?;

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use crate::inventory::{
-    Evidence, Fact, FrontEnd, Key, Link, LinkKind, Origin, Range, Resource, Role as InventoryRole, Says, Value,
-    production, purpose,
+    Evidence, Fact, FrontEnd, Key, Known, Link, LinkKind, Origin, Purchase, Purpose, Range, Resource,
+    Role as InventoryRole, Says, Value, production, purpose,
 };
 use crate::source::Span;
 
@@ -13,8 +13,8 @@ use super::super::value::Data;
 use super::count::{count, times};
 use super::disks::{disks, total_gib};
 use super::fact::Wanted;
-use super::labels::{labels, selector};
-use super::language::{ProviderRow, Role, Row, Table};
+use super::labels::{labels, open_defaults, selector};
+use super::language::{Constant, ProviderRow, Role, Row, Spec, Table};
 use super::links::{Index, Linked, follow_all};
 use super::node::Node;
 use super::path::Path;
@@ -33,13 +33,19 @@ pub(super) struct Built {
 pub(super) struct Builder<'a> {
     pub(super) table: &'static Table,
     pub(super) index: &'a Index<'a>,
+    default_maps: &'a [Span],
     pub(super) front_end: FrontEnd,
     pub(super) resources: Vec<Built>,
 }
 
 impl<'a> Builder<'a> {
-    pub(super) fn new(table: &'static Table, index: &'a Index<'a>, front_end: FrontEnd) -> Self {
-        Builder { table, index, front_end, resources: Vec::new() }
+    pub(super) fn new(
+        table: &'static Table,
+        index: &'a Index<'a>,
+        default_maps: &'a [Span],
+        front_end: FrontEnd,
+    ) -> Self {
+        Builder { table, index, default_maps, front_end, resources: Vec::new() }
     }
 
     /// Adds what a row makes of a block. The first part of the first row has the address of the block itself.
@@ -88,10 +94,12 @@ impl<'a> Builder<'a> {
             resource.count = times(resource.count, Fact::unknown(why, span));
         }
         resource.labels = labels(&scope, row, provider);
+        open_defaults(&mut resource.labels, self.default_maps);
         resource.selector = selector(&scope, row);
         resource.links = drawn(&scope, row);
         resource.disks = disks(&scope, &row.disks);
         resource.set(Key::DiskGib, total_gib(&resource.disks));
+        super::programs::tell(&mut resource, &scope, row);
         tell_purpose(&mut resource, &scope, row);
         let covered_by = reservations(&scope, row);
         self.resources.push(Built { resource, block: block.address.clone(), covered_by });
@@ -106,7 +114,16 @@ fn set_facts(resource: &mut Resource, scope: &Scope<'_>, row: &Row, provider: Op
     resource.set(Key::Region, region(scope, row, provider));
     for (key, spec) in &row.keyed {
         resource.set(*key, scope.fact(spec, Wanted::of(*key)));
+        if *key == Key::Purchase && is_never_spot(spec) {
+            resource.set(Key::SpotOffered, Fact::written(Value::Flag(false), scope.block.span));
+        }
     }
+}
+
+/// The product is sold on demand, and a row has no other word for it.
+fn is_never_spot(purchase: &Spec) -> bool {
+    let on_demand = Purchase::OnDemand.name();
+    purchase.0.iter().all(|it| matches!(&it.is, Some(Constant::Text(text)) if text == on_demand))
 }
 
 /// The links that a reader may follow: to a template, a policy, an autoscaler.
@@ -135,6 +152,15 @@ fn tell_purpose(resource: &mut Resource, scope: &Scope<'_>, row: &Row) {
     let evidence: Vec<Evidence<'_>> = texts.evidence();
     if resource.fact(Key::Purpose).is_absent() {
         resource.set(Key::Purpose, purpose(&evidence));
+    }
+    if let (true, Fact::Known(network)) = (resource.fact(Key::Purpose).is_absent(), resource.fact(Key::Interconnect)) {
+        let why = format!("its machines have {} for training over several of them", network.value);
+        let purpose = Value::text(Purpose::Training.name());
+        let training = Known { value: purpose, origin: Origin::Inferred(why.into()), ..network.clone() };
+        resource.set(Key::Purpose, Fact::Known(training));
+    }
+    if resource.fact(Key::Purpose).is_absent() {
+        resource.set(Key::Purpose, scope.fact(&row.likely_purpose, Wanted::TEXT));
     }
     if resource.fact(Key::Production).is_absent() {
         resource.set(Key::Production, production(&evidence));

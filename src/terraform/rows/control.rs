@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::inventory::{Fact, Key, Known, Link, LinkKind, Range};
+use crate::inventory::{Fact, Key, Known, Link, LinkKind, Origin, Range, Type, Value};
 
 use super::super::block::Block;
 use super::build::Built;
@@ -53,9 +53,20 @@ pub(super) fn settle_reservations(resources: &mut [Built]) {
         let (reservations, used) = (user.covered_by.clone(), user.resource.count.clone());
         for reservation in reservations.iter().filter_map(|address| by_block.get(address)).flatten() {
             let Some(Built { resource, .. }) = resources.get_mut(*reservation) else { continue };
+            let users = resource.number(Key::Consumers).unwrap_or(0.0) + 1.0;
+            resource.set(Key::Consumers, Fact::known(Value::Number(users), resource.span, Origin::Resolved));
             let Fact::Known(Known { value: reserved, span, defined, origin }) = resource.count.clone() else {
                 continue;
             };
+            if resource.fact(Key::Reserved).is_absent() {
+                let all = Fact::Known(Known {
+                    value: Value::Number(reserved.expected),
+                    span,
+                    defined,
+                    origin: origin.clone(),
+                });
+                resource.set(Key::Reserved, all);
+            }
             let value = match used.value() {
                 Some(used) => Range {
                     floor: (reserved.floor - used.ceiling).max(0.0),
@@ -69,12 +80,34 @@ pub(super) fn settle_reservations(resources: &mut [Built]) {
     }
 }
 
+/// What two autoscalers of one thing look at.
+fn both(one: Fact<Value>, other: Fact<Value>) -> Fact<Value> {
+    let list = |value: Value| value.conform(Type::List);
+    match (one, other) {
+        (Fact::Known(mut one), Fact::Known(other)) => {
+            let (Some(Value::List(mut all)), Some(Value::List(more))) = (list(one.value.clone()), list(other.value))
+            else {
+                return Fact::Known(one);
+            };
+            all.extend(more.into_iter().filter(|name| !all.contains(name)).collect::<Vec<_>>());
+            one.value = Value::List(all);
+            Fact::Known(one)
+        }
+        (Fact::Absent, other) => other,
+        (one, Fact::Absent) => one,
+        (unknown @ Fact::Unknown(_), _) | (_, unknown) => unknown,
+    }
+}
+
 /// A control may set facts that the resource does not have, and the range of its number.
 fn decide(built: &mut Built, scope: &Scope<'_>, row: &Row) {
     let resource = &mut built.resource;
     for (key, spec) in &row.keyed {
-        if resource.fact(*key).is_absent() || *key == Key::Autoscaled {
-            resource.set(*key, scope.fact(spec, Wanted::of(*key)));
+        let said = scope.fact(spec, Wanted::of(*key));
+        if *key == Key::AutoscaledOn {
+            resource.set(*key, both(resource.fact(*key).clone(), said));
+        } else if resource.fact(*key).is_absent() || *key == Key::Autoscaled {
+            resource.set(*key, said);
         }
     }
     for count in &row.count.0 {

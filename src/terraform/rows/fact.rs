@@ -91,7 +91,10 @@ impl Scope<'_> {
             Truth::Yes(span) => (span, None),
             Truth::Unknown { why, span } => (None, Some((why, span))),
         };
-        let fact = self.said(alternative, condition_at, wanted);
+        let fact = match self.said(alternative, condition_at, wanted) {
+            Fact::Unknown(_) if alternative.if_known => Fact::Absent,
+            fact => fact,
+        };
         let fact = match (&alternative.because, fact) {
             (Some(reason), Fact::Known(known)) => {
                 Fact::Known(Known { origin: Origin::Inferred(reason.as_str().into()), ..known })
@@ -123,12 +126,12 @@ impl Scope<'_> {
             return self.joined(alternative, wanted);
         }
         let Some(path) = &alternative.at else { return Fact::Absent };
+        if alternative.length {
+            return length(&self.find(&path.whole()));
+        }
         let nodes = self.find(path);
         if let Some(constant) = &alternative.present {
             return present(&nodes, constant);
-        }
-        if alternative.length {
-            return length(&nodes);
         }
         let leaves = nodes.into_iter().flat_map(|node| leaves(node, wanted));
         let facts: Vec<Fact<Value>> = leaves.map(|held| read(&held, alternative, wanted)).collect();
@@ -198,7 +201,7 @@ fn add_candidates(doubt: &mut Unknown<Value>, more: Vec<Value>) {
 }
 
 fn present(nodes: &[Node<'_>], constant: &Constant) -> Fact<Value> {
-    let Some(first) = nodes.first() else { return Fact::Absent };
+    let Some(first) = nodes.first().filter(|node| !node.is_empty_text()) else { return Fact::Absent };
     match first {
         Node::Value(Held { value: value::Value { data: Data::Unknown(cause), .. }, said, .. }) => {
             let candidates = vec![constant.value()];

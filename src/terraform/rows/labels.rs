@@ -12,7 +12,7 @@ use super::language::{LabelsAt, ProviderRow, Row};
 use super::node::{Held, Node};
 use super::scope::Scope;
 
-type Entries = BTreeMap<String, Fact<Arc<str>>>;
+pub(super) type Entries = BTreeMap<String, Fact<Arc<str>>>;
 
 /// Labels and tags of a resource, those that its provider puts on everything included.
 pub(super) fn labels(scope: &Scope<'_>, row: &Row, provider: Option<&ProviderRow>) -> Labels {
@@ -26,6 +26,16 @@ pub(super) fn labels(scope: &Scope<'_>, row: &Row, provider: Option<&ProviderRow
         }
     }
     labels
+}
+
+/// `tags = var.tags` is there to be given others than the variable has by default.
+pub(super) fn open_defaults(labels: &mut Labels, default_maps: &[Span]) {
+    let places = labels.entries.values().filter_map(|fact| fact.defined());
+    let default = places.into_iter().find(|place| default_maps.iter().any(|map| map.contains(*place)));
+    if let Some(span) = default {
+        let why = "they are what a variable is by default".into();
+        labels.open.get_or_insert(Unknown { span, why, candidates: Vec::new() });
+    }
 }
 
 /// What the nodes of a pool carry.
@@ -47,6 +57,12 @@ pub(super) fn selector(scope: &Scope<'_>, row: &Row) -> Selector {
         selector.taints.extend(taints(scope, place));
     }
     selector
+}
+
+/// Variables of a container, and why there may be more.
+pub(super) fn variables(scope: &Scope<'_>, place: &LabelsAt) -> (Entries, Option<Arc<str>>) {
+    let found = at(scope, place);
+    (found.entries, found.open.map(|open| open.why))
 }
 
 #[derive(Default)]

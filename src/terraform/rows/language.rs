@@ -48,6 +48,18 @@ pub(super) struct Row {
     pub(super) implied_labels: BTreeMap<String, Spec>,
     #[serde(default)]
     pub(super) taints: Many<LabelsAt>,
+    /// Texts of scripts that start programs.
+    #[serde(default)]
+    pub(super) scripts: Many<Path>,
+    /// Containers that run on it.
+    #[serde(default)]
+    pub(super) containers: Many<ContainerAt>,
+    /// Its containers have accelerators, whatever they ask for.
+    #[serde(default)]
+    pub(super) accelerated: bool,
+    /// What it is for, where neither its program nor labels nor names tell.
+    #[serde(default)]
+    pub(super) likely_purpose: Spec,
     #[serde(default)]
     pub(super) links: BTreeMap<String, LinkWord>,
     /// What a control does to the things that its link `target` leads to.
@@ -202,6 +214,19 @@ pub(super) struct LabelList {
     pub(super) value: Path,
 }
 
+/// Where a container says what it runs.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ContainerAt {
+    /// The containers; the part itself where this is missing.
+    pub(super) each: Option<Path>,
+    pub(super) image: Option<Path>,
+    pub(super) command: Option<Path>,
+    pub(super) args: Option<Path>,
+    #[serde(default)]
+    pub(super) env: Many<LabelsAt>,
+}
+
 /// How a fact is read: the first of these that says something.
 #[derive(Debug, Default)]
 pub(super) struct Spec(pub(super) Vec<Alternative>);
@@ -242,6 +267,9 @@ pub(super) struct Alternative {
     pub(super) when: Conditions,
     /// It is only concluded, and from this.
     pub(super) because: Option<String>,
+    /// What is not known says nothing: for texts that seldom say it.
+    #[serde(default)]
+    pub(super) if_known: bool,
 }
 
 #[derive(Debug, Clone, Copy, Deserialize)]
@@ -264,7 +292,7 @@ impl Duration {
     }
 }
 
-/// All of these hold. A path has one of the texts; `absent`, `present`, `!text` (anything else, or nothing) and `>1`
+/// All of these hold. A path has one of the texts; `absent`, `present`, `empty`, `!text` (anything else, or nothing) and `>1`
 /// stand for what they say, and `~` begins a regular expression.
 #[derive(Debug, Default)]
 pub(super) struct Conditions(pub(super) Vec<(Path, Vec<String>)>);

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use crate::source::Span;
 
+use super::super::address::base;
 use super::super::block::Block;
 use super::super::value::{Cause, Value};
 use super::language::LinkWord;
@@ -148,22 +149,25 @@ impl<'a> Index<'a> {
     /// Ends whose name is written out where a reference could stand; those of the same module, if there are any.
     fn named(&self, scope: &Scope<'a>, link: &LinkWord, places: &[Node<'a>]) -> Vec<(&'a Block, Span)> {
         let mut found = Vec::new();
-        if link.by.0.is_empty() {
-            return found;
-        }
         for place in places.iter().flat_map(|place| place.clone().keyed_elements()).map(|(_, place)| place) {
             let Some(text) = place.text() else { continue };
             let ends = link.to.0.iter().filter_map(|kind| self.by_type.get(kind.as_str())).flatten();
             for end in ends {
                 let names = link.by.0.iter().flat_map(|path| Scope::of(end).find(path));
-                if names.filter_map(|node| node.text()).any(|name| name == text) {
+                if names.filter_map(|node| node.text()).any(|name| name == text) || is_called(end, &text) {
                     found.push((*end, place.span()));
                 }
             }
         }
         let here: Vec<_> = found.iter().copied().filter(|(it, _)| module_of(it) == module_of(scope.block)).collect();
-        if here.is_empty() { found } else { here }
+        unique(if here.is_empty() { found } else { here })
     }
+}
+
+/// What the provider calls it: a plan knows that of what is there already.
+fn is_called(block: &Block, text: &str) -> bool {
+    let names = ["id", "arn", "self_link", "self_link_unique"].iter().filter_map(|name| block.attributes.get(*name));
+    names.filter_map(|it| it.value.as_text()).any(|name| name == text)
 }
 
 fn unique<'a>(found: Vec<(&'a Block, Span)>) -> Vec<(&'a Block, Span)> {
@@ -206,25 +210,6 @@ fn same_key<'a>(block: &Block, found: Vec<(&'a Block, Span)>) -> Vec<(&'a Block,
     if same.is_empty() { found } else { same }
 }
 
-/// An address without the key of its last part.
-pub(super) fn base(address: &str) -> &str {
-    if !address.ends_with(']') {
-        return address;
-    }
-    // Keys may hold any text: the bracket that opens the last one follows the name of the block.
-    let mut quoted = false;
-    let mut open = None;
-    for (at, c) in address.char_indices() {
-        match c {
-            '"' => quoted = !quoted,
-            '[' if !quoted => open = Some(at),
-            '.' if !quoted => open = None,
-            _ => {}
-        }
-    }
-    open.and_then(|at| address.get(..at)).unwrap_or(address)
-}
-
 /// `module.a["x"].` of a block inside of a module, and nothing in the root.
 pub(super) fn module_of(block: &Block) -> &str {
     let own = match (block.keyword.as_str(), block.labels.as_slice()) {
@@ -234,17 +219,4 @@ pub(super) fn module_of(block: &Block) -> &str {
         _ => return "",
     };
     base(&block.address).strip_suffix(&own).unwrap_or_default()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_key_is_cut_off_an_address() {
-        assert_eq!(base("a.b"), "a.b");
-        assert_eq!(base("a.b[0]"), "a.b");
-        assert_eq!(base(r#"module.m["x.y"].a.b["k[1].z"]"#), r#"module.m["x.y"].a.b"#);
-        assert_eq!(base(r#"module.m["x"]"#), "module.m");
-    }
 }

@@ -11,7 +11,8 @@ use serde::{Deserialize, Deserializer};
 use crate::inventory::Key;
 
 use super::language::{
-    Alternative, Conditions, Count, LabelList, LabelsAt, Many, Pattern, ProviderRow, Row, Section, Spec, Table,
+    Alternative, Conditions, ContainerAt, Count, LabelList, LabelsAt, Many, Pattern, ProviderRow, Row, Section, Spec,
+    Table,
 };
 use super::path::Path;
 
@@ -135,6 +136,12 @@ impl FromText for Spec {
 impl FromText for LabelsAt {
     fn from_text(text: &str) -> Result<Self, String> {
         Ok(LabelsAt::Map(text.parse()?))
+    }
+}
+
+impl FromText for ContainerAt {
+    fn from_text(text: &str) -> Result<Self, String> {
+        Ok(ContainerAt { each: Some(text.parse()?), image: None, command: None, args: None, env: Many::default() })
     }
 }
 

@@ -18,9 +18,11 @@ mod module;
 mod node;
 mod path;
 mod place;
+mod programs;
 mod scope;
 
 use crate::inventory::{FrontEnd, Resource};
+use crate::source::Span;
 
 use super::block::Block;
 use build::Builder;
@@ -28,11 +30,16 @@ use language::Role;
 use links::Index;
 
 /// What the blocks rent and request, and with a count of none what those would that are switched off. The order is that
-/// of the blocks.
-pub(super) fn resources(blocks: &[Block], switched_off: &[Block], front_end: FrontEnd) -> Vec<Resource> {
+/// of the blocks. `default_maps` are what variables are as long as nobody assigns them.
+pub(super) fn resources(
+    blocks: &[Block],
+    switched_off: &[Block],
+    default_maps: &[Span],
+    front_end: FrontEnd,
+) -> Vec<Resource> {
     let table = load::table();
     let index = Index::new(blocks, switched_off);
-    let mut builder = Builder::new(table, &index, front_end);
+    let mut builder = Builder::new(table, &index, default_maps, front_end);
     let mut controls = Vec::new();
     for block in blocks.iter().chain(switched_off) {
         match (block.keyword.as_str(), block.labels.first()) {

@@ -197,6 +197,11 @@ impl<'a> Node<'a> {
         }
     }
 
+    /// An empty text is how an argument is left out where there is no null.
+    pub(super) fn is_empty_text(&self) -> bool {
+        matches!(self, Node::Value(Held { value: Value { data: Data::Text(text), .. }, .. }) if text.trim().is_empty())
+    }
+
     /// The value that a text stands for; nothing where it is not of that kind.
     fn read(self, as_text: Text) -> Option<Node<'a>> {
         let Node::Value(held) = &self else { return None };

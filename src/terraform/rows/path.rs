@@ -82,11 +82,11 @@ impl FromStr for Path {
 }
 
 impl Path {
-    /// The path to the collections whose elements this one leads to.
+    /// The path to the collections of which this one leads to elements, or to the first.
     pub(super) fn whole(&self) -> Path {
         let mut path = self.clone();
         if let Some(last) = path.steps.last_mut()
-            && last.into == Into::All
+            && matches!(last.into, Into::All | Into::First)
         {
             last.into = Into::Whole;
         }

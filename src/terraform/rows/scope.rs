@@ -117,7 +117,13 @@ impl<'a> Scope<'a> {
     }
 
     fn condition(&self, path: &Path, texts: &[String]) -> Truth {
-        let nodes = self.find(path);
+        let mut nodes = self.find(path);
+        let is = |wanted: &str| texts.iter().any(|it| it == wanted);
+        if is("empty") || is("!empty") {
+            let empty = nodes.iter().any(Node::is_empty_text);
+            return if empty == is("empty") { Truth::Yes(None) } else { Truth::No };
+        }
+        nodes.retain(|node| !node.is_empty_text());
         let Some(first) = nodes.first() else {
             let absent = texts.iter().any(|it| it == "absent" || it.starts_with('!'));
             return if absent { Truth::Yes(None) } else { Truth::No };

@@ -44,6 +44,7 @@ impl Parser<'_> {
     }
 
     fn parse_item(&mut self, body: &mut Body) -> Parse<()> {
+        self.count()?;
         let quoted = self.peek() == b'"';
         let name = if quoted { self.parse_label()? } else { self.parse_item_name()? };
         self.skip_blank();
@@ -107,6 +108,7 @@ impl Parser<'_> {
         let mut header = keyword.span;
         loop {
             self.skip_blank();
+            self.count()?;
             match self.peek() {
                 b'{' => break,
                 b'"' => labels.push(self.parse_label()?),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::source::{FileId, Span};
 use crate::terraform::number::Number;
 
-use super::cursor::{Parser, Place};
+use super::cursor::{MOST_NODES, Parser, Place};
 use super::{Attribute, BlockNode, Body, Expression, Item, Kind, NESTING_LIMIT, Name, Parsed, SyntaxError};
 
 /// A value with its place.
@@ -51,11 +51,18 @@ impl Json {
             _ => None,
         }
     }
+
+    pub(in crate::terraform) fn flag(&self) -> Option<bool> {
+        match &self.kind {
+            JsonKind::Bool(flag) => Some(*flag),
+            _ => None,
+        }
+    }
 }
 
 pub(in crate::terraform) fn parse_json(file: FileId, text: &str) -> Result<Json, SyntaxError> {
     let at = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
-    let mut reader = Reader { text, at, file, depth: 0 };
+    let mut reader = Reader { text, at, file, depth: 0, nodes: 0 };
     let value = reader.value()?;
     reader.skip_blank();
     if reader.at < text.len() {
@@ -69,6 +76,7 @@ struct Reader<'t> {
     at: usize,
     file: FileId,
     depth: u32,
+    nodes: u32,
 }
 
 impl Reader<'_> {
@@ -92,6 +100,10 @@ impl Reader<'_> {
 
     fn value(&mut self) -> Result<Json, SyntaxError> {
         self.skip_blank();
+        self.nodes += 1;
+        if self.nodes > MOST_NODES {
+            return Err(self.error(&format!("this file holds more than {MOST_NODES} values")));
+        }
         let start = self.at;
         let kind = match self.peek() {
             b'{' | b'[' if self.depth >= NESTING_LIMIT => {

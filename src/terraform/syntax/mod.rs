@@ -4,7 +4,9 @@
 //! item of the body. It knows nothing of what blocks and expressions mean.
 
 mod body;
+mod collection;
 mod cursor;
+mod directives;
 mod expression;
 pub(super) mod json;
 mod template;

@@ -3,14 +3,15 @@ use std::sync::Arc;
 use crate::source::Span;
 
 use super::cursor::{Failed, Parse, Parser};
-use super::{Expression, Kind, NESTING_LIMIT, Name, Part, SyntaxError};
+use super::directives::{remove_indentation, template};
+use super::{Expression, Kind, Name, SyntaxError};
 
 /// Each heredoc without an end costs a look through the rest of the file; a file has one, unless it is hostile.
 const LOST_HEREDOCS: u32 = 16;
 
 /// What a template consists of before `%{ if }` and `%{ for }` are matched with their ends. Literals are cut at line
 /// breaks, as Terraform cuts them: `~` trims no further than to the end of a line, and `<<-` counts blanks by line.
-enum Token {
+pub(super) enum Token {
     Literal(String),
     Interpolation(Expression),
     If(Expression, Span),
@@ -131,6 +132,7 @@ impl Parser<'_> {
         let mut tokens = Vec::new();
         let mut trim_next = false;
         loop {
+            self.count()?;
             let literal_at = self.at;
             let (mut literal, done) = self.parse_literal(end, start)?;
             if std::mem::take(&mut trim_next) && self.at > literal_at {
@@ -302,138 +304,8 @@ impl Parser<'_> {
         })
     }
 
-    /// Matches the directives with their ends.
-    fn assemble(&mut self, tokens: Vec<Token>) -> Parse<Vec<Part>> {
-        let mut stack: Vec<Frame> = Vec::new();
-        let mut parts: Vec<Part> = Vec::new();
-        let mut literal = String::new();
-        for token in tokens {
-            if let Token::Literal(text) = &token {
-                literal.push_str(text);
-                continue;
-            }
-            push_literal(&mut parts, &mut literal);
-            let (open, span) = match token {
-                Token::Literal(_) => continue,
-                Token::Interpolation(expression) => {
-                    parts.push(Part::Interpolation(expression));
-                    continue;
-                }
-                Token::If(condition, span) => (Open::If(condition), span),
-                Token::For { key_name, value_name, collection, span } => {
-                    (Open::For { key_name, value_name, collection }, span)
-                }
-                Token::Else(span) | Token::EndIf(span) | Token::EndFor(span) => {
-                    self.close_directive(&token, span, &mut stack, &mut parts)?;
-                    continue;
-                }
-            };
-            if stack.len() as u32 + self.depth >= NESTING_LIMIT {
-                return self.fail_in(format!("this is nested more than {NESTING_LIMIT} levels deep"), span);
-            }
-            stack.push(Frame { open, span, before: std::mem::take(&mut parts) });
-        }
-        push_literal(&mut parts, &mut literal);
-        match stack.pop() {
-            Some(frame) => self.fail_in("this template directive has no end", frame.span),
-            None => Ok(parts),
-        }
-    }
-
-    fn close_directive(
-        &mut self,
-        token: &Token,
-        span: Span,
-        stack: &mut Vec<Frame>,
-        parts: &mut Vec<Part>,
-    ) -> Parse<()> {
-        let Some(frame) = stack.pop() else {
-            return self.fail_in("this template directive closes nothing", span);
-        };
-        let inner = std::mem::replace(parts, frame.before);
-        let part = match (frame.open, token) {
-            (Open::If(condition), Token::Else(_)) => {
-                let before = std::mem::take(parts);
-                stack.push(Frame { open: Open::Else(condition, inner), span: frame.span, before });
-                return Ok(());
-            }
-            (Open::If(condition), Token::EndIf(_)) => Part::If { condition, yes: inner, no: Vec::new() },
-            (Open::Else(condition, yes), Token::EndIf(_)) => Part::If { condition, yes, no: inner },
-            (Open::For { key_name, value_name, collection }, Token::EndFor(_)) => {
-                Part::For { key_name, value_name, collection, body: inner }
-            }
-            _ => return self.fail_in("this template directive does not fit the one that is open", span),
-        };
-        parts.push(part);
-        Ok(())
-    }
-
-    fn fail_in<T>(&mut self, message: impl Into<String>, span: Span) -> Parse<T> {
+    pub(super) fn fail_in<T>(&mut self, message: impl Into<String>, span: Span) -> Parse<T> {
         self.report(message, span);
         Err(Failed)
-    }
-}
-
-/// A directive that waits for its end, and what stands before it.
-struct Frame {
-    open: Open,
-    span: Span,
-    before: Vec<Part>,
-}
-
-enum Open {
-    If(Expression),
-    Else(Expression, Vec<Part>),
-    For { key_name: Option<Name>, value_name: Name, collection: Expression },
-}
-
-fn push_literal(parts: &mut Vec<Part>, literal: &mut String) {
-    if !literal.is_empty() {
-        parts.push(Part::Literal(Arc::from(literal.as_str())));
-        literal.clear();
-    }
-}
-
-fn template(mut parts: Vec<Part>) -> Kind {
-    match parts.len() {
-        0 => return Kind::Text(Arc::from("")),
-        1 => {
-            if let Some(Part::Literal(text)) = parts.first() {
-                return Kind::Text(text.clone());
-            }
-        }
-        _ => {}
-    }
-    parts.shrink_to_fit();
-    Kind::Template(parts.into_boxed_slice())
-}
-
-/// `<<-`: removes from each line the blanks that all lines have in common. Lines of nothing but blanks do not count.
-fn remove_indentation(tokens: &mut [Token]) {
-    let mut common = usize::MAX;
-    let mut at_line_start = true;
-    let mut starts = Vec::new();
-    for (index, token) in tokens.iter().enumerate() {
-        let Token::Literal(text) = token else {
-            if std::mem::take(&mut at_line_start) {
-                common = 0;
-            }
-            continue;
-        };
-        if at_line_start {
-            let blanks = text.chars().take_while(|c| c.is_whitespace()).count();
-            let blank_line = text.ends_with('\n') && text.trim_start().is_empty();
-            if !blank_line {
-                common = common.min(blanks);
-                starts.push(index);
-            }
-        }
-        at_line_start = text.ends_with('\n');
-    }
-    for index in starts {
-        if let Some(Token::Literal(text)) = tokens.get_mut(index) {
-            let cut = text.char_indices().nth(common).map_or(text.len(), |(at, _)| at);
-            text.drain(..cut);
-        }
     }
 }

@@ -177,3 +177,104 @@ fn what_is_missing_or_wrong_is_named() {
         assert!(told(&output).contains(expected), "{arguments:?}: {}", told(&output));
     }
 }
+
+const SERVER: &str = "resource \"aws_instance\" \"chat\" {
+  instance_type = \"TYPE\"
+  tags          = { Owner = \"search\" }
+}
+";
+
+impl Build {
+    /// What `gpulint diff` saves about a change, with something to write instead.
+    fn with_saved_report(self, fix: Option<&Value>) -> Self {
+        for (side, machine) in [("before", "g5.xlarge"), ("after", "p3.2xlarge")] {
+            fs::create_dir_all(self.directory.join(side)).unwrap();
+            fs::write(self.directory.join(side).join("main.tf"), SERVER.replace("TYPE", machine)).unwrap();
+        }
+        let mut command = Command::new(env!("CARGO_BIN_EXE_gpulint"));
+        command.args(["diff", "--base", "../before", "--format", "json"]).current_dir(self.directory.join("after"));
+        let output = command.output().unwrap();
+        let mut report: Value = serde_json::from_slice(&output.stdout).unwrap();
+        if let Some(fix) = fix {
+            let new = report["new"].as_array_mut().unwrap();
+            let old = new.iter_mut().find(|it| it["rule"] == "old-generation").unwrap();
+            old["fix"] = fix.clone();
+        }
+        fs::write(self.directory.join("report.json"), report.to_string()).unwrap();
+        self
+    }
+}
+
+#[test]
+fn a_saved_report_becomes_a_comment_and_notes_with_a_button() {
+    let github = Github::with(Vec::new());
+    let fix =
+        json!({ "path": "main.tf", "first_line": 2, "last_line": 2, "replacement": "  instance_type = \"g5.xlarge\"" });
+    let build = Build::new(&github.server.url(), &pull_request()).with_saved_report(Some(&fix));
+    let output = build.run(&["github", "--report", "report.json", "--review"]);
+    assert_eq!(output.status.code(), Some(0), "{}", told(&output));
+    assert!(told(&output).ends_with("1 notes on changed lines\n"), "{}", told(&output));
+    let body = &github.bodies()[0];
+    assert!(body.contains("machine g5.xlarge → p3.2xlarge") && body.contains("old-generation"), "{body}");
+    let notes = github.world.lock().unwrap().notes.clone();
+    assert_eq!((notes.len(), &notes[0]["line"], &notes[0]["path"]), (1, &json!(2), &json!("main.tf")));
+    let note = notes[0]["body"].as_str().unwrap();
+    assert!(note.ends_with("\n\n```suggestion\n  instance_type = \"g5.xlarge\"\n```\n"), "{note}");
+    assert!(note.contains("**old-generation**"), "{note}");
+
+    let again = build.run(&["github", "--report", "report.json", "--review"]);
+    assert!(told(&again).contains("unchanged") && told(&again).contains("1 stand there already"), "{}", told(&again));
+    assert_eq!(github.server.writes(), 2, "one comment and one review");
+    github.assert_as_described();
+
+    // Below another directory of the repository the line is not part of the change.
+    let other = Github::with(Vec::new());
+    let build = Build::new(&other.server.url(), &pull_request()).with_saved_report(Some(&fix));
+    let elsewhere = build.run(&["github", "--report", "report.json", "--review", "--directory", "infra/"]);
+    assert!(told(&elsewhere).contains("1 are about lines that the change does not show"), "{}", told(&elsewhere));
+}
+
+#[test]
+fn a_comment_is_made_for_its_host_and_holds_no_token() {
+    let build = Build::new("http://127.0.0.1:9", &pull_request()).with_saved_report(None);
+    let file = build.directory.join("report.json");
+    let report = fs::read_to_string(&file).unwrap();
+    let leaked = format!("ghp_{}", "x".repeat(36));
+    fs::write(&file, report.replace("aws_instance.chat", &format!("aws_instance.{leaked}"))).unwrap();
+    let run = |host: &str| {
+        let place = ["--repo", "acme/infra", "--pull-request", "7", "--api", "https://example.org"];
+        let output = build.run(&[&[host, "--report", "report.json", "--dry-run"], &place[..]].concat());
+        assert_eq!(output.status.code(), Some(0), "{}", told(&output));
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let github = run("github");
+    assert!(github.contains("<details>") && github.contains("(hidden)") && !github.contains(&leaked), "{github}");
+    let bitbucket = run("bitbucket");
+    assert!(!bitbucket.contains("<details>") && bitbucket.contains("**What is not known"), "{bitbucket}");
+}
+
+#[test]
+fn a_quiet_report_writes_no_first_comment() {
+    let github = Github::with(Vec::new());
+    let build = Build::new(&github.server.url(), &pull_request()).with_saved_report(None);
+    fs::copy(build.directory.join("after/main.tf"), build.directory.join("before/main.tf")).unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_gpulint"));
+    command.args(["diff", "--base", "../before", "--format", "json"]).current_dir(build.directory.join("after"));
+    fs::write(build.directory.join("report.json"), command.output().unwrap().stdout).unwrap();
+    assert!(told(&build.run(&["github", "--report", "report.json"])).starts_with("no comment needed"));
+    assert_eq!(github.bodies().len(), 0);
+    let report = fs::read_to_string(build.directory.join("report.json")).unwrap();
+    let hostile = report.replace("\"as_of\": \"", "\"as_of\": \"](https://evil)");
+    assert_ne!(hostile, report);
+    for (text, message) in [
+        (hostile.as_str(), "is no word of gpulint"),
+        ("{}", "no report of gpulint"),
+        ("[", "no report"),
+        ("{\"version\": 2}", "of version 2"),
+    ] {
+        fs::write(build.directory.join("report.json"), text).unwrap();
+        let output = build.run(&["github", "--report", "report.json"]);
+        assert_eq!(output.status.code(), Some(2));
+        assert!(told(&output).contains(message), "{}", told(&output));
+    }
+}

@@ -1,84 +1,43 @@
-//! Real repositories, where `GPULINT_CORPUS` names a directory of checkouts: nothing panics, every valid file parses.
+//! Real repositories, where `GPULINT_CORPUS` names a directory of checkouts: nothing panics, every valid file parses, and
+//! the parser agrees with another one.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Instant;
 
-use gpulint::source::{Entry, ReadError, Sources, Tree};
-use gpulint::terraform::{Options, read};
+use gpulint::source::{MemoryTree, Sources};
+use gpulint::terraform::{Options, read, syntax_errors};
 
-/// A directory on the disk; symbolic links are followed inside of it.
-pub(super) struct DiskTree {
-    pub(super) root: PathBuf,
-}
+use super::disk::{DiskTree, terraform_directories, terraform_files};
 
-impl Tree for DiskTree {
-    fn read(&self, path: &str) -> Result<Vec<u8>, ReadError> {
-        let full = self.root.join(path).canonicalize().map_err(|_| ReadError::Missing)?;
-        if !full.starts_with(&self.root) {
-            return Err(ReadError::Outside);
-        }
-        std::fs::read(full).map_err(|error| ReadError::Other(error.to_string()))
-    }
-
-    fn list(&self, directory: &str) -> Vec<Entry> {
-        let Ok(entries) = std::fs::read_dir(self.root.join(directory)) else { return Vec::new() };
-        let mut entries: Vec<Entry> = entries
-            .flatten()
-            .map(|entry| Entry {
-                name: entry.file_name().to_string_lossy().into_owned(),
-                is_directory: entry.path().is_dir(),
-            })
-            .collect();
-        entries.sort();
-        entries
-    }
-}
-
-/// Directories below `root` that hold Terraform files.
-pub(super) fn terraform_directories(root: &Path) -> Vec<String> {
-    let mut found = Vec::new();
-    let mut left = vec![root.to_owned()];
-    while let Some(directory) = left.pop() {
-        let Ok(entries) = std::fs::read_dir(&directory) else { continue };
-        let mut holds = false;
-        for entry in entries.flatten() {
-            let name = entry.file_name().to_string_lossy().into_owned();
-            if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-                if name != ".git" {
-                    left.push(entry.path());
-                }
-            } else {
-                holds |= name.ends_with(".tf") || name.ends_with(".tofu") || name.ends_with(".tf.json");
-            }
-        }
-        if holds && let Ok(relative) = directory.strip_prefix(root) {
-            found.push(relative.to_string_lossy().into_owned());
-        }
-    }
-    found.sort();
-    found
+fn repositories() -> Vec<PathBuf> {
+    let Some(corpus) = std::env::var_os("GPULINT_CORPUS") else { return Vec::new() };
+    let entries = std::fs::read_dir(corpus).unwrap().map(|entry| entry.unwrap().path().canonicalize().unwrap());
+    let mut repositories: Vec<PathBuf> = entries.filter(|path| path.is_dir()).collect();
+    repositories.sort();
+    repositories
 }
 
 #[test]
 fn real_repositories_are_read() {
-    let Some(corpus) = std::env::var_os("GPULINT_CORPUS") else { return };
-    let mut repositories: Vec<_> = std::fs::read_dir(corpus).unwrap().map(|entry| entry.unwrap().path()).collect();
-    repositories.sort();
-    for root in repositories {
-        let root = root.canonicalize().unwrap();
+    for root in repositories() {
         let paths = terraform_directories(&root);
         let started = Instant::now();
         let sources = Sources::new(DiskTree { root: root.clone() });
         let reading = read(&sources, &paths, &Options::default());
         let unreadable: Vec<_> = reading.inventory.diagnostics.iter().filter(|d| d.unreadable).collect();
+        let (steps, dearest) =
+            reading.roots.iter().map(|root| (root.steps, root.directory.as_str())).max().unwrap_or_default();
         println!(
-            "{} {} directories {} blocks {} diagnostics {} ms",
+            "{} {} directories {} blocks {} diagnostics {steps} steps in {dearest} {} ms",
             root.file_name().unwrap().to_string_lossy(),
             paths.len(),
             reading.blocks.len(),
             reading.inventory.diagnostics.len(),
             started.elapsed().as_millis()
         );
+        let given_up = |message: &str| message.contains("not everything in this root is read");
+        let cut: Vec<_> = reading.inventory.diagnostics.iter().filter(|it| given_up(&it.message)).collect();
+        assert!(cut.is_empty(), "{cut:?}");
         for skipped in &reading.inventory.skipped {
             println!("  skipped {}: {}", skipped.path, skipped.reason);
         }
@@ -88,4 +47,30 @@ fn real_repositories_are_read() {
             println!("  {place} {}", diagnostic.message);
         }
     }
+}
+
+/// What hcl-edit refuses, Terraform may accept: a line break in a `for`, a key written twice, a byte-order mark. What it
+/// accepts, Terraform accepts too, save an argument written twice.
+#[test]
+fn files_that_another_parser_accepts_are_accepted() {
+    let (mut files, mut both, mut only_ours, mut neither) = (0, 0, 0, 0);
+    let mut only_theirs = Vec::new();
+    for path in repositories().iter().flat_map(|root| terraform_files(root)) {
+        let Ok(text) = std::fs::read_to_string(&path) else { continue };
+        files += 1;
+        let sources = Sources::new(MemoryTree::new().with("main.tf", text.as_str()));
+        let ours = syntax_errors(sources.open("main.tf").unwrap(), &text);
+        let theirs = hcl_edit::parser::parse_body(&text);
+        match (ours.first(), theirs) {
+            (None, Ok(_)) => both += 1,
+            (None, Err(_)) => only_ours += 1,
+            (Some(_), Err(_)) => neither += 1,
+            (Some(error), Ok(_)) => {
+                let line = error.span.map_or(0, |span| sources.locate(span).line);
+                only_theirs.push(format!("{}:{line} {}", path.display(), error.message));
+            }
+        }
+    }
+    println!("{files} files: {both} accepted by both, {only_ours} by us alone, {neither} by none");
+    assert!(only_theirs.is_empty(), "{}", only_theirs.join("\n"));
 }

@@ -29,6 +29,21 @@ fn blocks_are_evaluated_as_terraform_evaluates_them() {
     assert!(failures.is_empty(), "{failures}");
 }
 
+/// Each configuration of `unknowns.md` ends in something unknown with a cause, and in no number.
+#[test]
+fn what_cannot_be_known_is_unknown_with_its_cause() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/terraform/evaluation/unknowns.md");
+    let text = std::fs::read_to_string(path).unwrap();
+    let cases: Vec<Case> = sections(&text).into_iter().skip(1).map(parse).collect();
+    assert!(cases.len() >= 20, "{} cases", cases.len());
+    for case in cases {
+        let shown = evaluate(&case);
+        let mut unknown = shown.lines().filter(|line| line.contains("unknown") || line.contains(" ? "));
+        let cause = |line: &str| line.contains("unknown (") || line.contains("unknown: ") || line.contains(" ? ");
+        assert!(unknown.next().is_some_and(cause), "{}: nothing is unknown in\n{shown}", case.name);
+    }
+}
+
 fn check_file(path: &Path, failures: &mut String) {
     let text = std::fs::read_to_string(path).unwrap();
     let mut blessed = String::new();
@@ -96,7 +111,8 @@ fn evaluate(case: &Case) -> String {
         tree = tree.with(path, text.as_str());
     }
     let sources = Sources::new(tree);
-    let paths: Vec<String> = case.files.iter().map(|(path, _)| path.clone()).collect();
+    let seen = case.files.iter().map(|(path, _)| path).filter(|path| !path.starts_with('.'));
+    let paths: Vec<String> = seen.cloned().collect();
     let reading = read(&sources, &paths, &case.options);
     let mut text = String::new();
     for block in &reading.blocks {

@@ -5,7 +5,7 @@
 //! there is one, the test asks it whether they are still right.
 
 use std::fmt::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use gpulint::source::{MemoryTree, Sources};
 use gpulint::terraform::{Data, Options, read};
@@ -99,13 +99,9 @@ impl Sheet {
 
 #[test]
 fn expressions_have_the_values_that_terraform_gives_them() {
-    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/terraform/expressions");
-    let mut paths: Vec<_> = std::fs::read_dir(&directory).unwrap().map(|entry| entry.unwrap().path()).collect();
-    paths.sort();
     let mut failures = String::new();
-    for path in paths {
+    for (path, mut sheet) in sheets() {
         let text = std::fs::read_to_string(&path).unwrap();
-        let mut sheet = Sheet::read(&text);
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
         let terraform = sheet.by_terraform();
         if let (true, Some(values)) = (fences::blessing(), &terraform) {
@@ -119,6 +115,73 @@ fn expressions_have_the_values_that_terraform_gives_them() {
         compare(&name, "gpulint", &sheet, &sheet.by_gpulint(), &mut failures);
     }
     assert!(failures.is_empty(), "{failures}");
+}
+
+/// Every function of Terraform 1.11, as `terraform metadata functions` lists them, save those whose results depend on the
+/// moment, on chance or on the machine, and those that are no functions but syntax.
+const FUNCTIONS: &str = "abs alltrue anytrue base64decode base64encode base64sha256 base64sha512 basename can ceil chomp
+    chunklist cidrhost cidrnetmask cidrsubnet cidrsubnets coalesce coalescelist compact concat contains csvdecode dirname
+    distinct element endswith ephemeralasnull file filebase64 filebase64sha256 filebase64sha512 fileexists filemd5 fileset
+    filesha1 filesha256 filesha512 flatten floor format formatdate formatlist indent index issensitive join jsondecode
+    jsonencode keys length log lookup lower matchkeys max md5 merge min nonsensitive one parseint pathexpand pow range regex
+    regexall replace reverse sensitive setintersection setproduct setsubtract setunion sha1 sha256 sha512 signum slice sort
+    split startswith strcontains strrev substr sum templatefile templatestring textdecodebase64 textencodebase64 timeadd
+    timecmp title tobool tolist tomap tonumber toset tostring transpose trim trimprefix trimspace trimsuffix try upper
+    urlencode uuidv5 values yamldecode yamlencode zipmap";
+const IMPURE: &str = "abspath base64gzip bcrypt plantimestamp rsadecrypt timestamp uuid";
+const ARGUMENT_SETS: usize = 10;
+
+#[test]
+fn every_function_is_asked_with_ten_sets_of_arguments() {
+    let mut calls = String::new();
+    for (_, sheet) in sheets() {
+        calls.push_str(&sheet.expressions.join("\n"));
+        calls.push('\n');
+    }
+    let asked = |function: &str| {
+        let call = format!("{function}(");
+        let inside = |at: usize| calls[..at].ends_with(|c: char| c.is_ascii_alphanumeric() || c == '_');
+        calls.match_indices(&call).filter(|(at, _)| !inside(*at)).count()
+    };
+    let few: Vec<String> = FUNCTIONS
+        .split_whitespace()
+        .map(|function| (function, asked(function)))
+        .filter(|(_, sets)| *sets < ARGUMENT_SETS)
+        .map(|(function, sets)| format!("{function} {sets}"))
+        .collect();
+    assert!(few.is_empty(), "too few: {few:?}");
+}
+
+#[test]
+fn what_depends_on_the_moment_is_unknown() {
+    for function in IMPURE.split_whitespace() {
+        let tree = MemoryTree::new().with("main.tf", format!("output \"o\" {{\n  value = {function}(\"a\")\n}}\n"));
+        let reading = read(&Sources::new(tree), &["main.tf".to_owned()], &Options::default());
+        let value = &reading.blocks[0].attributes["value"].value;
+        let cause = value.cause().unwrap_or_else(|| panic!("{function} is {value:?}"));
+        assert!(cause.why.contains(function) && !cause.refused, "{function}: {}", cause.why);
+    }
+}
+
+/// The functions listed here are those that Terraform has.
+#[test]
+fn no_function_is_forgotten() {
+    let Some(signatures) = oracle::functions() else { return };
+    let listed: Vec<&str> = FUNCTIONS.split_whitespace().chain(IMPURE.split_whitespace()).collect();
+    let mut missing: Vec<&str> = signatures.iter().map(String::as_str).filter(|it| !listed.contains(it)).collect();
+    missing.retain(|name| !name.contains("::"));
+    assert!(missing.is_empty(), "{missing:?}");
+}
+
+fn sheets() -> Vec<(PathBuf, Sheet)> {
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/terraform/expressions");
+    let mut paths: Vec<_> = std::fs::read_dir(&directory).unwrap().map(|entry| entry.unwrap().path()).collect();
+    paths.sort();
+    let read = |path: PathBuf| {
+        let sheet = Sheet::read(&std::fs::read_to_string(&path).unwrap());
+        (path, sheet)
+    };
+    paths.into_iter().map(read).collect()
 }
 
 fn compare(name: &str, whose: &str, sheet: &Sheet, values: &[String], failures: &mut String) {

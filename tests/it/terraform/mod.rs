@@ -1,7 +1,10 @@
 //! Terraform text → evaluated blocks.
 
 mod corpus;
+mod disk;
 mod evaluation;
 mod expressions;
+mod hostile;
 mod oracle;
+mod plan;
 mod random;

@@ -31,6 +31,19 @@ pub(super) fn apply(files: &[(String, String)]) -> Option<Result<Json, String>> 
     run(files, true)
 }
 
+/// The names of the functions that it has.
+pub(super) fn functions() -> Option<Vec<String>> {
+    let program = program()?;
+    let directory = Scratch::new();
+    let mut command = Command::new(program);
+    command.current_dir(&directory.0).args(["metadata", "functions", "-json"]);
+    std::fs::write(directory.0.join("none.tfrc"), "").unwrap();
+    command.env("TF_CLI_CONFIG_FILE", directory.0.join("none.tfrc")).env("CHECKPOINT_DISABLE", "1");
+    let output = command.output().unwrap().stdout;
+    let json: Json = serde_json::from_slice(&output).unwrap();
+    Some(json["function_signatures"].as_object().unwrap().keys().cloned().collect())
+}
+
 fn run(files: &[(String, String)], apply: bool) -> Option<Result<Json, String>> {
     let program = program()?;
     let directory = Scratch::new();

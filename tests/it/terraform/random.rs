@@ -76,15 +76,18 @@ fn compare(seed: u64, files: &[(String, String)], plan: &Json, differences: &mut
     let mut applied = None;
     for ((address, value), (_, planned)) in actual.iter().zip(&expected) {
         let unknown = !value.is_wholly_known();
+        let mut after_apply = |value: &Value| {
+            let applied = applied.get_or_insert_with(|| inputs_after_apply(files));
+            applied.iter().any(|(a, input)| a == address && input.as_ref().is_some_and(|it| same(value, it)))
+        };
         let same = match planned {
             None if unknown => true,
             // Terraform does not look as far as it could; what it finds in the end is what counts.
-            None => {
-                let applied = applied.get_or_insert_with(|| inputs_after_apply(files));
-                applied.iter().any(|(a, input)| a == address && input.as_ref().is_some_and(|it| same(value, it)))
-            }
+            None => after_apply(value),
             Some(_) if unknown => holds_unknown(plan, address),
-            Some(planned) => same(value, planned),
+            Some(planned) if same(value, planned) => true,
+            Some(_) if holds_unknown(plan, address) => after_apply(value),
+            Some(_) => false,
         };
         if !same {
             let shown = planned.as_ref().map_or("unknown".into(), Json::to_string);
@@ -511,7 +514,7 @@ impl Generator {
                     }
                 }
                 Type::List(inner) if **inner == *of => {
-                    fitting.push(format!("try({name}[0], {})", self.literal(of)));
+                    fitting.push(format!("try(({name})[0], {})", self.literal(of)));
                 }
                 Type::Map(inner) if **inner == *of => {
                     fitting.push(format!("lookup({name}, \"{}\", {})", self.pick(&KEYS), self.literal(of)));
@@ -550,7 +553,7 @@ impl Generator {
     fn text(&mut self, names: &Names) -> String {
         let text = |generator: &mut Self| generator.expression(&Type::Text, names);
         let texts = Type::List(Box::new(Type::Text));
-        match self.below(22) {
+        match self.below(34) {
             0 => format!("upper({})", text(self)),
             1 => format!("lower({})", text(self)),
             2 => format!("join(\"-\", {})", self.expression(&texts, names)),
@@ -585,6 +588,22 @@ impl Generator {
             18 => format!("join(\",\", sort({}))", self.expression(&texts, names)),
             19 => format!("strrev({})", text(self)),
             20 => format!("format(\"%v|%5.2f\", {0}, {0})", self.expression(&Type::Number, names)),
+            21 => format!("urlencode({})", text(self)),
+            22 => format!("trimspace(\"  ${{{}}} \")", text(self)),
+            23 => format!("substr({}, -{}, {})", text(self), self.below(4), 1 + self.below(3)),
+            24 => format!("replace({}, \"/[a-f]+/\", \"<$0>\")", text(self)),
+            25 => format!("base64decode(base64encode({}))", text(self)),
+            26 => format!("indent(2, {})", text(self)),
+            27 => format!("try(regex(\"[a-z]+\", {}), {})", text(self), text(self)),
+            28 => format!("jsondecode(jsonencode({}))", text(self)),
+            29 => format!("yamldecode(yamlencode({}))", text(self)),
+            30 => format!("cidrsubnet(\"10.0.0.0/16\", 8, {})", self.below(256)),
+            31 => format!(
+                "<<-EOT\n    ${{{}}}\n      %{{ if {} ~}}\n    x\n    %{{ endif }}\n    EOT\n    ",
+                text(self),
+                { self.expression(&Type::Bool, names) }
+            ),
+            32 => format!("formatdate(\"YYYY-MM-DD\", timeadd(\"2024-02-28T00:00:00Z\", \"{}h\"))", self.below(99)),
             _ => format!("sha256({})", text(self)),
         }
     }
@@ -592,7 +611,7 @@ impl Generator {
     fn number(&mut self, names: &Names) -> String {
         let number = |generator: &mut Self| generator.expression(&Type::Number, names);
         let numbers = Type::List(Box::new(Type::Number));
-        match self.below(12) {
+        match self.below(20) {
             0 => format!("({} + {})", number(self), number(self)),
             1 => format!("({} - {})", number(self), number(self)),
             2 => format!("({} * {})", number(self), self.below(5)),
@@ -607,6 +626,17 @@ impl Generator {
             8 => format!("length({})", self.expression(&Type::Set, names)),
             9 => format!("sum(concat({}, [0]))", self.expression(&numbers, names)),
             10 => format!("abs(-({}))", number(self)),
+            11 => format!("signum(floor({}))", number(self)),
+            12 => format!("pow({}, 2)", self.below(9)),
+            13 => format!("parseint(tostring({}), 10)", self.below(99)),
+            14 => format!("tonumber(tostring({}))", number(self)),
+            15 => format!("try(index({}, {}), -1)", self.expression(&numbers, names), number(self)),
+            16 => format!("one([{}])", number(self)),
+            17 => format!("max(concat({}, [0])...)", self.expression(&numbers, names)),
+            18 => format!("length({})", {
+                let of = Type::Map(Box::new(self.some_type(1)));
+                self.expression(&of, names)
+            }),
             _ => format!("ceil({}) % {}", number(self), 1 + self.below(5)),
         }
     }
@@ -632,7 +662,7 @@ impl Generator {
 
     fn list(&mut self, of: &Type, names: &Names) -> String {
         let whole = Type::List(Box::new(of.clone()));
-        match self.below(9) {
+        match self.below(18) {
             0 => {
                 let items: Vec<String> = (0..1 + self.below(3)).map(|_| self.expression(of, names)).collect();
                 format!("[{}]", items.join(", "))
@@ -661,6 +691,22 @@ impl Generator {
                 2 => format!("compact({})", self.expression(&whole, names)),
                 _ => format!("keys({})", self.expression(&Type::Map(Box::new(Type::Number)), names)),
             },
+            8 => format!("slice({}, 0, 1)", self.literal(&whole)),
+            9 => format!("jsondecode(jsonencode({}))", self.expression(&whole, names)),
+            10 if !matches!(of, Type::List(_) | Type::Set) => {
+                format!("flatten([{}, [{}]])", self.expression(&whole, names), self.expression(&whole, names))
+            }
+            11 => self.nested_loops(of, names),
+            12 => self.splat(of, names),
+            13 => format!("coalescelist({}, {})", self.expression(&whole, names), self.literal(&whole)),
+            14 => format!("try({}, [])", self.expression(&whole, names)),
+            15 => {
+                let item = self.bind();
+                let mut inner = names.clone();
+                inner.push((item.clone(), Type::Number));
+                format!("[for {item} in range({}) : {}]", self.below(4), self.expression(of, &inner))
+            }
+            16 => format!("concat([{0}, {0}]...)", self.expression(&whole, names)),
             _ => {
                 let item = self.bind();
                 let key = self.bind();
@@ -668,6 +714,28 @@ impl Generator {
                 format!("[for {key}, {item} in {map} : {item} if {key} != \"zz\"]")
             }
         }
+    }
+
+    /// What a `dynamic` block goes through: the members of members, with something of the outer one.
+    fn nested_loops(&mut self, of: &Type, names: &Names) -> String {
+        let (outer, inner) = (self.bind(), self.bind());
+        let from = self.some_type(1);
+        let list = Type::List(Box::new(from.clone()));
+        let mut bound = names.clone();
+        let collection = self.expression(&Type::Map(Box::new(list.clone())), names);
+        bound.push((outer.clone(), list));
+        bound.push((inner.clone(), from));
+        let value = self.expression(of, &bound);
+        format!("concat([], [for {outer} in {collection} : [for {inner} in {outer} : {value}]]...)")
+    }
+
+    /// A field of every object of a list.
+    fn splat(&mut self, of: &Type, names: &Names) -> String {
+        let field = Field { name: "name", of: of.clone(), optional: false, default: false };
+        let other = Field { name: "size", of: Type::Number, optional: false, default: false };
+        let objects = Type::List(Box::new(Type::Object(vec![field, other])));
+        let list = self.expression(&objects, names);
+        if self.chance(50) { format!("({list})[*].name") } else { format!("({list}).*.name") }
     }
 
     fn set(&mut self, names: &Names) -> String {
@@ -687,7 +755,22 @@ impl Generator {
 
     fn map(&mut self, of: &Type, names: &Names) -> String {
         let whole = Type::Map(Box::new(of.clone()));
-        match self.below(6) {
+        match self.below(10) {
+            5 => {
+                let item = self.bind();
+                let list = self.expression(&Type::List(Box::new(of.clone())), names);
+                format!("merge([for {item} in {list} : {{ \"g\" = {item} }}]...)")
+            }
+            6 => format!("zipmap([\"k\", \"a\"], [{}, {}])", self.expression(of, names), self.expression(of, names)),
+            7 => format!("jsondecode(jsonencode({}))", self.expression(&whole, names)),
+            8 => match of {
+                Type::List(of) => {
+                    let (key, item) = (self.bind(), self.bind());
+                    let map = self.expression(&Type::Map(of.clone()), names);
+                    format!("{{ for {key}, {item} in {map} : substr({key}, 0, 1) => {item}... }}")
+                }
+                _ => format!("merge({}, {{}})", self.expression(&whole, names)),
+            },
             0 => format!("merge({}, {})", self.expression(&whole, names), self.expression(&whole, names)),
             1 => {
                 let (key, item) = (self.bind(), self.bind());

@@ -1,0 +1,52 @@
+//! What each team pays before and after a change.
+
+use std::collections::BTreeMap;
+
+use crate::catalog::{Money, MoneyRange};
+use crate::inventory::{Resource, Role};
+use crate::report::Report;
+
+/// What is rented for a team, before and after.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Team {
+    /// None where no label names one.
+    pub name: Option<String>,
+    pub before: MoneyRange,
+    pub after: MoneyRange,
+}
+
+/// Keys of labels that name a team, the surest first.
+const KEYS: [&str; 8] = ["team", "squad", "owner", "department", "cost-center", "costcenter", "project", "service"];
+
+/// The team that a resource names; keys may have a prefix, capitals and other marks between words.
+pub(in crate::report) fn team(resource: &Resource) -> Option<&str> {
+    let plain = |key: &str| key.rsplit('/').next().unwrap_or(key).to_lowercase().replace(['_', '.', ' '], "-");
+    let named = |wanted: &&str| {
+        let mut entries = resource.labels.entries.iter();
+        entries.find_map(|(key, value)| value.value().filter(|_| plain(key) == **wanted))
+    };
+    KEYS.iter().find_map(named).map(AsRef::as_ref).filter(|team: &&str| !team.trim().is_empty())
+}
+
+/// The teams of both states, what changes most first. What is rented counts; where nothing is, what pods ask for.
+pub fn teams(before: &Report, after: &Report) -> Vec<Team> {
+    let is_rented = [before, after].iter().any(|it| it.inventory.resources.iter().any(|it| it.role == Role::Rented));
+    let role = if is_rented { Role::Rented } else { Role::Requested };
+    let mut teams: BTreeMap<Option<String>, (MoneyRange, MoneyRange)> = BTreeMap::new();
+    for (report, is_after) in [(before, false), (after, true)] {
+        for (resource, item) in report.inventory.resources.iter().zip(&report.bill.items) {
+            let Some(monthly) = item.monthly.filter(|_| resource.role == role) else { continue };
+            let sums = teams.entry(team(resource).map(str::to_owned)).or_default();
+            let sum = if is_after { &mut sums.1 } else { &mut sums.0 };
+            *sum += monthly;
+        }
+    }
+    let team = |(name, (before, after))| Team { name, before, after };
+    let mut teams: Vec<Team> = teams.into_iter().map(team).collect();
+    let moved = |team: &Team| -> Money {
+        let difference = team.after.expected - team.before.expected;
+        if difference < Money::ZERO { -difference } else { difference }
+    };
+    teams.sort_by(|a, b| moved(b).cmp(&moved(a)).then_with(|| a.name.cmp(&b.name)));
+    teams
+}

@@ -1,0 +1,276 @@
+//! What our JSON holds, as far as it is read again. Keys that a later version adds are passed over.
+
+use serde::Deserialize;
+
+use crate::catalog::{Money, MoneyRange};
+use crate::pricing::BeforeAfter;
+
+#[derive(Deserialize)]
+pub(super) struct CheckDocument {
+    pub(super) findings: Vec<SavedFinding>,
+    #[serde(default)]
+    pub(super) resources: Vec<SavedResource>,
+    #[serde(default)]
+    pub(super) undetermined: Vec<SavedUnknown>,
+    #[serde(default)]
+    pub(super) unknown_machines: Vec<SavedMachine>,
+    #[serde(default)]
+    pub(super) assumed: Vec<SavedMachine>,
+    #[serde(default)]
+    pub(super) skipped: Vec<SavedSkipped>,
+    pub(super) bill: SavedBill,
+    pub(super) catalog: SavedCatalog,
+}
+
+#[derive(Deserialize)]
+pub(super) struct DifferenceDocument {
+    pub(super) base: String,
+    #[serde(default)]
+    pub(super) url: Option<String>,
+    #[serde(default)]
+    pub(super) notes: Vec<String>,
+    pub(super) cost: SavedCost,
+    pub(super) changes: Vec<SavedChange>,
+    #[serde(default)]
+    pub(super) teams: Vec<SavedTeam>,
+    pub(super) new: Vec<SavedFinding>,
+    pub(super) unchanged: Vec<SavedFinding>,
+    pub(super) fixed: Vec<SavedFinding>,
+    #[serde(default)]
+    pub(super) undetermined: Vec<SavedUnknown>,
+    #[serde(default)]
+    pub(super) accepted: Vec<SavedFinding>,
+    #[serde(default)]
+    pub(super) unpriced: Vec<SavedMachine>,
+    #[serde(default)]
+    pub(super) unknown_machines: Vec<SavedMachine>,
+    #[serde(default)]
+    pub(super) assumed: Vec<SavedMachine>,
+    #[serde(default)]
+    pub(super) skipped: Vec<SavedSkipped>,
+    pub(super) catalog: Option<SavedCatalog>,
+    pub(super) blocked: bool,
+    pub(super) decided_by: String,
+}
+
+#[derive(Deserialize, Clone, Copy)]
+pub(super) struct Bounds {
+    pub(super) floor: Option<f64>,
+    pub(super) expected: Option<f64>,
+    pub(super) ceiling: Option<f64>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct SavedFinding {
+    pub(super) rule: String,
+    pub(super) group: String,
+    pub(super) layer: String,
+    pub(super) level: String,
+    pub(super) confidence: String,
+    pub(super) risk: String,
+    pub(super) path: String,
+    pub(super) line: usize,
+    pub(super) column: usize,
+    pub(super) address: Option<String>,
+    pub(super) kind: Option<String>,
+    pub(super) message: String,
+    pub(super) help: Option<String>,
+    pub(super) saves_usd_per_month: Option<Bounds>,
+    #[serde(default)]
+    pub(super) related: Vec<SavedRelated>,
+    pub(super) suppressed: Option<SavedSuppression>,
+    pub(super) baseline: Option<SavedBaseline>,
+    #[serde(default)]
+    pub(super) fix: Option<SavedFix>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct SavedRelated {
+    pub(super) path: String,
+    pub(super) line: usize,
+    pub(super) message: String,
+}
+
+#[derive(Deserialize)]
+pub(super) struct SavedSuppression {
+    pub(super) reason: Option<String>,
+    pub(super) until: Option<String>,
+    pub(super) path: String,
+    pub(super) line: usize,
+}
+
+#[derive(Deserialize)]
+pub(super) struct SavedBaseline {
+    pub(super) since: String,
+}
+
+#[derive(Deserialize)]
+pub(super) struct SavedFix {
+    pub(super) path: String,
+    pub(super) first_line: usize,
+    pub(super) last_line: usize,
+    pub(super) replacement: String,
+}
+
+#[derive(Deserialize)]
+pub(super) struct SavedUnknown {
+    pub(super) rule: String,
+    pub(super) address: Option<String>,
+    pub(super) path: String,
+    pub(super) line: usize,
+    pub(super) cause: String,
+}
+
+#[derive(Deserialize)]
+pub(super) struct SavedMachine {
+    pub(super) address: String,
+    pub(super) path: String,
+    pub(super) line: usize,
+    pub(super) cause: String,
+}
+
+#[derive(Deserialize)]
+pub(super) struct SavedSkipped {
+    pub(super) path: String,
+    pub(super) reason: String,
+}
+
+#[derive(Deserialize)]
+pub(super) struct SavedCatalog {
+    pub(super) version: String,
+    pub(super) as_of: String,
+}
+
+#[derive(Deserialize)]
+pub(super) struct SavedBill {
+    pub(super) rented: Bounds,
+    pub(super) requested: Bounds,
+    pub(super) unpriced: usize,
+}
+
+#[derive(Deserialize)]
+pub(super) struct SavedResource {
+    pub(super) address: String,
+    pub(super) path: String,
+    pub(super) line: usize,
+    pub(super) kind: String,
+    pub(super) role: String,
+    pub(super) provider: Option<String>,
+    pub(super) region: Option<String>,
+    pub(super) machine: Option<String>,
+    pub(super) accelerator: Option<String>,
+    pub(super) accelerator_count: Option<f64>,
+    pub(super) purchase: Option<String>,
+    pub(super) team: Option<String>,
+    pub(super) count: SavedCount,
+    pub(super) price: SavedPrice,
+}
+
+#[derive(Deserialize)]
+pub(super) struct SavedCount {
+    pub(super) floor: Option<f64>,
+    pub(super) expected: Option<f64>,
+    pub(super) ceiling: Option<f64>,
+    pub(super) unknown: Option<String>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct SavedPrice {
+    pub(super) status: String,
+    pub(super) reason: Option<String>,
+    pub(super) usd_per_month: Option<Bounds>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct SavedCost {
+    pub(super) rented: SavedSum,
+    pub(super) requested: SavedSum,
+    pub(super) unpriced_before: usize,
+    pub(super) unpriced_after: usize,
+}
+
+#[derive(Deserialize)]
+pub(super) struct SavedSum {
+    pub(super) before: Bounds,
+    pub(super) after: Bounds,
+}
+
+#[derive(Deserialize)]
+pub(super) struct SavedTeam {
+    pub(super) team: Option<String>,
+    pub(super) before: Bounds,
+    pub(super) after: Bounds,
+}
+
+#[derive(Deserialize)]
+pub(super) struct SavedChange {
+    pub(super) change: String,
+    pub(super) address: String,
+    pub(super) address_before: Option<String>,
+    pub(super) kind: String,
+    pub(super) role: String,
+    pub(super) path: String,
+    pub(super) line: usize,
+    pub(super) usd_per_month_before: Option<Bounds>,
+    pub(super) usd_per_month_after: Option<Bounds>,
+    #[serde(default)]
+    pub(super) details: Vec<SavedDetail>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct SavedDetail {
+    pub(super) what: String,
+    pub(super) before: String,
+    pub(super) after: String,
+}
+
+impl From<Bounds> for MoneyRange {
+    /// A ceiling without a limit is written as nothing.
+    fn from(bounds: Bounds) -> Self {
+        let money = |usd: Option<f64>| Money::from_usd(usd.unwrap_or(f64::INFINITY));
+        MoneyRange { floor: money(bounds.floor), expected: money(bounds.expected), ceiling: money(bounds.ceiling) }
+    }
+}
+
+impl From<SavedSum> for BeforeAfter {
+    fn from(sum: SavedSum) -> Self {
+        BeforeAfter { before: sum.before.into(), after: sum.after.into() }
+    }
+}
+
+/// Words of our own are printed as they are: what stands in their place must be such a word. Somebody else may have
+/// written the file.
+fn check(words: &[&str]) -> Result<(), String> {
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | ' ');
+    match words.iter().find(|word| word.len() > 100 || !word.chars().all(plain)) {
+        Some(word) => {
+            let word: String = word.chars().take(40).collect();
+            Err(format!("`{}` is no word of gpulint", word.escape_debug()))
+        }
+        None => Ok(()),
+    }
+}
+
+impl SavedFinding {
+    fn check(&self) -> Result<(), String> {
+        check(&[&self.rule, &self.group, &self.layer])
+    }
+}
+
+impl CheckDocument {
+    pub(super) fn check(&self) -> Result<(), String> {
+        check(&[&self.catalog.as_of])?;
+        self.undetermined.iter().try_for_each(|it| check(&[&it.rule]))?;
+        self.findings.iter().try_for_each(SavedFinding::check)
+    }
+}
+
+impl DifferenceDocument {
+    pub(super) fn check(&self) -> Result<(), String> {
+        self.catalog.iter().try_for_each(|it| check(&[&it.as_of]))?;
+        self.undetermined.iter().try_for_each(|it| check(&[&it.rule]))?;
+        self.changes.iter().flat_map(|it| &it.details).try_for_each(|it| check(&[&it.what]))?;
+        let findings = [&self.new, &self.unchanged, &self.fixed, &self.accepted];
+        findings.into_iter().flatten().try_for_each(SavedFinding::check)
+    }
+}

@@ -1,0 +1,395 @@
+//! Our own JSON, read back: two saved reports can be compared, and a saved comparison becomes a comment elsewhere.
+//!
+//! What is read is made into the same values that an analysis gives, so that there is one renderer. The text of the
+//! repository is not in a report; lines and columns are kept by texts of blanks.
+
+mod document;
+mod places;
+
+use std::collections::HashMap;
+
+use serde::Deserialize;
+
+use super::difference::{Team, Verdict};
+use super::{Catalog, Difference, Head, Paths, Report};
+use crate::catalog::Money;
+use crate::decide::{Decided, Suppressed};
+use crate::diagnostic::Level;
+use crate::inventory::{Fact, FrontEnd, Inventory, Key, Origin, Range, Resource, ResourceId, Role, Skipped, Value};
+use crate::pricing::{Bill, Change, ChangeKind, Delta, Detail, Item, Status, UnknownMachine};
+use crate::rules::{Confidence, Finding, Risk, Rules, Undetermined};
+use crate::source::{Edit, Sources, Span};
+use document::{
+    Bounds, CheckDocument, DifferenceDocument, SavedCatalog, SavedChange, SavedFinding, SavedMachine, SavedResource,
+    SavedSkipped, SavedTeam, SavedUnknown,
+};
+use places::{Located, Places};
+
+/// A report that was saved.
+pub enum Saved {
+    /// Of `gpulint check --format json`.
+    Check(Box<State>),
+    /// Of `gpulint diff --format json`.
+    Difference(Box<Compared>),
+}
+
+/// One state of a tree, as a report tells it.
+pub struct State {
+    sources: Sources,
+    paths: Paths,
+    inventory: Inventory,
+    bill: Bill,
+    findings: Vec<Decided>,
+    undetermined: Vec<Undetermined>,
+    unknown_machines: Vec<UnknownMachine>,
+    catalog: Catalog,
+}
+
+/// Two states of a tree, as a report tells them.
+pub struct Compared {
+    before: State,
+    after: State,
+    delta: Delta,
+    /// So many of the findings afterwards are new; then come those that were there before, then those that are accepted.
+    new: usize,
+    unchanged: usize,
+    teams: Vec<Team>,
+    base: String,
+    head: Option<Head>,
+    notes: Vec<String>,
+    verdict: Verdict,
+}
+
+/// Reads what `--format json` wrote; an error says what is wrong with it.
+pub fn saved(text: &str) -> Result<Saved, String> {
+    #[derive(Deserialize)]
+    struct Kind {
+        version: u32,
+        findings: Option<serde::de::IgnoredAny>,
+        changes: Option<serde::de::IgnoredAny>,
+    }
+    let kind: Kind = serde_json::from_str(text).map_err(|error| format!("it is no report of gpulint: {error}"))?;
+    if kind.version != super::json::VERSION {
+        let ours = super::json::VERSION;
+        return Err(format!("it is of version {}, and this gpulint reads version {ours}", kind.version));
+    }
+    let wrong = |error: serde_json::Error| error.to_string();
+    if kind.changes.is_some() {
+        let document: DifferenceDocument = serde_json::from_str(text).map_err(wrong)?;
+        document.check()?;
+        Ok(Saved::Difference(Box::new(document.read())))
+    } else if kind.findings.is_some() {
+        let document: CheckDocument = serde_json::from_str(text).map_err(wrong)?;
+        document.check()?;
+        Ok(Saved::Check(Box::new(document.read())))
+    } else {
+        Err("it is a report of neither `gpulint check` nor `gpulint diff`".to_owned())
+    }
+}
+
+impl State {
+    pub fn report<'a>(&'a self, rules: &'a Rules) -> Report<'a> {
+        Report {
+            sources: &self.sources,
+            paths: &self.paths,
+            hosted_paths: &self.paths,
+            inventory: &self.inventory,
+            bill: &self.bill,
+            findings: &self.findings,
+            rules,
+            undetermined: &self.undetermined,
+            unknown_machines: &self.unknown_machines,
+            catalog: self.catalog.clone(),
+        }
+    }
+
+    /// More findings, about the state as a whole.
+    pub fn add(&mut self, findings: Vec<Finding>) {
+        let decided = |finding| Decided { finding, suppressed: None, baselined: None };
+        self.findings.extend(findings.into_iter().map(decided));
+    }
+}
+
+impl Compared {
+    pub fn difference<'a>(&'a self, rules: &'a Rules) -> Difference<'a> {
+        let (new, rest) = self.after.findings.split_at(self.new.min(self.after.findings.len()));
+        let (unchanged, accepted) = rest.split_at(self.unchanged.min(rest.len()));
+        Difference {
+            before: self.before.report(rules),
+            after: self.after.report(rules),
+            delta: &self.delta,
+            new: new.iter().collect(),
+            unchanged: unchanged.iter().collect(),
+            accepted: accepted.iter().collect(),
+            fixed: self.before.findings.iter().collect(),
+            teams: self.teams.clone(),
+            base: self.base.clone(),
+            head: self.head.clone(),
+            notes: self.notes.clone(),
+            verdict: self.verdict.clone(),
+        }
+    }
+}
+
+/// A state that is being put together.
+struct Builder {
+    located: Located,
+    state: State,
+    by_place: HashMap<(String, String), ResourceId>,
+    by_address: HashMap<String, ResourceId>,
+}
+
+impl Builder {
+    fn new(places: Places, catalog: Option<SavedCatalog>) -> Builder {
+        let (sources, located) = places.build();
+        let catalog = catalog.map(|it| Catalog { version: it.version, as_of: it.as_of }).unwrap_or_default();
+        let state = State {
+            sources,
+            paths: Paths::default(),
+            inventory: Inventory::default(),
+            bill: Bill::default(),
+            findings: Vec::new(),
+            undetermined: Vec::new(),
+            unknown_machines: Vec::new(),
+            catalog,
+        };
+        Builder { located, state, by_place: HashMap::new(), by_address: HashMap::new() }
+    }
+
+    fn resource(&mut self, address: &str, kind: &str, role: &str, span: Span, item: Item) -> Option<ResourceId> {
+        let role = if role == Role::Requested.name() { Role::Requested } else { Role::Rented };
+        let id = ResourceId(self.state.inventory.resources.len());
+        self.by_place.entry((self.state.sources.path(span.file), address.to_owned())).or_insert(id);
+        self.by_address.entry(address.to_owned()).or_insert(id);
+        self.state.inventory.resources.push(Resource::new(FrontEnd::Terraform, role, kind, address, span, span));
+        self.state.bill.items.push(item);
+        Some(id)
+    }
+
+    /// The resource that a finding is about; its address may be all that is known of it.
+    fn about(&mut self, path: &str, address: Option<&str>, kind: Option<&str>, span: Span) -> Option<ResourceId> {
+        let address = address?;
+        if let Some(id) = self.by_place.get(&(path.to_owned(), address.to_owned())) {
+            return Some(*id);
+        }
+        match self.by_address.get(address) {
+            Some(id) => Some(*id),
+            None => self.resource(address, kind.unwrap_or_default(), "", span, Item::default()),
+        }
+    }
+
+    fn finding(&mut self, it: SavedFinding) {
+        let Some(span) = self.located.span(&it.path, it.line, it.column) else { return };
+        let resource = self.about(&it.path, it.address.as_deref(), it.kind.as_deref(), span);
+        let related = it.related.into_iter();
+        let related = related.filter_map(|it| Some((self.located.span(&it.path, it.line, 1)?, it.message)));
+        let edit = it.fix.and_then(|fix| {
+            let span = self.located.lines(&fix.path, fix.first_line, fix.last_line)?;
+            Some(Edit { span, replacement: fix.replacement })
+        });
+        let suppressed = it.suppressed.and_then(|by| {
+            let span = self.located.span(&by.path, by.line, 1)?;
+            Some(Suppressed { reason: by.reason, until: by.until.and_then(|date| date.parse().ok()), span })
+        });
+        let finding = Finding {
+            rule: it.rule,
+            group: it.group,
+            layer: it.layer,
+            level: Level::from_name(&it.level).unwrap_or(Level::Error),
+            confidence: named(&Confidence::ALL, Confidence::name, &it.confidence).unwrap_or(Confidence::High),
+            risk: named(&Risk::ALL, Risk::name, &it.risk).unwrap_or(Risk::High),
+            resource,
+            span,
+            message: it.message,
+            help: it.help,
+            saves: it.saves_usd_per_month.map(Into::into),
+            related: related.collect(),
+            edits: edit.into_iter().collect(),
+            evidence: Vec::new(),
+        };
+        let baselined = it.baseline.and_then(|it| it.since.parse().ok());
+        self.state.findings.push(Decided { finding, suppressed, baselined });
+    }
+
+    /// What was not known about the tree as a whole.
+    fn left_open(&mut self, machines: Vec<SavedMachine>, assumed: Vec<SavedMachine>, skipped: Vec<SavedSkipped>) {
+        for it in machines {
+            if let Some(span) = self.located.span(&it.path, it.line, 1) {
+                let machine = UnknownMachine { address: it.address, span, why: it.cause.into() };
+                self.state.unknown_machines.push(machine);
+            }
+        }
+        for it in assumed {
+            let Some(span) = self.located.span(&it.path, it.line, 1) else { continue };
+            let id = self.about(&it.path, Some(&it.address), None, span);
+            if let Some(resource) = id.and_then(|id| self.state.inventory.resources.get_mut(id.0)) {
+                let region = resource.text(Key::Region).unwrap_or_default().to_owned();
+                resource.set(Key::Region, Fact::known(Value::text(region), span, Origin::Assumed(it.cause.into())));
+            }
+        }
+        let skipped = skipped.into_iter().map(|it| Skipped { path: it.path, reason: it.reason });
+        self.state.inventory.skipped.extend(skipped);
+    }
+
+    fn undetermined(&mut self, it: SavedUnknown) {
+        let Some(span) = self.located.span(&it.path, it.line, 1) else { return };
+        let resource = self.about(&it.path, it.address.as_deref(), None, span);
+        self.state.undetermined.push(Undetermined { rule: it.rule, resource, span, cause: it.cause });
+    }
+}
+
+fn named<T: Copy>(all: &[T], name: fn(T) -> &'static str, wanted: &str) -> Option<T> {
+    all.iter().copied().find(|it| name(*it) == wanted)
+}
+
+fn mark_finding(places: &mut Places, it: &SavedFinding) {
+    places.mark(&it.path, it.line, it.column);
+    for related in &it.related {
+        places.mark(&related.path, related.line, 1);
+    }
+    if let Some(by) = &it.suppressed {
+        places.mark(&by.path, by.line, 1);
+    }
+    if let Some(fix) = &it.fix {
+        places.mark(&fix.path, fix.first_line, 1);
+        places.mark(&fix.path, fix.last_line, 1);
+    }
+}
+
+impl CheckDocument {
+    fn read(self) -> State {
+        let mut places = Places::default();
+        self.findings.iter().for_each(|it| mark_finding(&mut places, it));
+        self.resources.iter().for_each(|it| places.mark(&it.path, it.line, 1));
+        self.undetermined.iter().for_each(|it| places.mark(&it.path, it.line, 1));
+        self.unknown_machines.iter().chain(&self.assumed).for_each(|it| places.mark(&it.path, it.line, 1));
+        let mut builder = Builder::new(places, Some(self.catalog));
+        for it in self.resources {
+            builder.counted(it);
+        }
+        self.findings.into_iter().for_each(|it| builder.finding(it));
+        self.undetermined.into_iter().for_each(|it| builder.undetermined(it));
+        builder.left_open(self.unknown_machines, self.assumed, self.skipped);
+        let mut state = builder.state;
+        state.bill.rented = self.bill.rented.into();
+        state.bill.requested = self.bill.requested.into();
+        state.bill.unpriced = self.bill.unpriced;
+        state
+    }
+}
+
+impl Builder {
+    /// A resource with what it costs, and with the facts by which two states are compared.
+    fn counted(&mut self, it: SavedResource) {
+        let Some(span) = self.located.span(&it.path, it.line, 1) else { return };
+        let reason = || it.price.reason.clone().unwrap_or_default();
+        let status = match it.price.status.as_str() {
+            "priced" => Status::Priced,
+            "estimated" => Status::Estimated(reason()),
+            _ => Status::Unpriced(reason()),
+        };
+        let item = Item { status, monthly: it.price.usd_per_month.map(Into::into), ..Item::default() };
+        let Some(id) = self.resource(&it.address, &it.kind, &it.role, span, item) else { return };
+        let Some(resource) = self.state.inventory.resources.get_mut(id.0) else { return };
+        let facts = [
+            (Key::Provider, it.provider),
+            (Key::Region, it.region),
+            (Key::Machine, it.machine),
+            (Key::Accelerator, it.accelerator),
+            (Key::Purchase, it.purchase),
+        ];
+        for (key, value) in facts {
+            if let Some(value) = value {
+                resource.set(key, Fact::written(Value::text(value), span));
+            }
+        }
+        if let Some(count) = it.accelerator_count {
+            resource.set(Key::AcceleratorCount, Fact::written(Value::Number(count), span));
+        }
+        if let Some(team) = it.team {
+            resource.labels.entries.insert("team".to_owned(), Fact::written(team.into(), span));
+        }
+        resource.count = match (it.count.floor, it.count.unknown) {
+            (Some(floor), _) => {
+                let ceiling = it.count.ceiling.unwrap_or(f64::INFINITY);
+                Fact::written(Range::between(floor, it.count.expected, ceiling), span)
+            }
+            (None, why) => Fact::unknown(why.unwrap_or_default(), span),
+        };
+    }
+}
+
+impl DifferenceDocument {
+    fn read(self) -> Compared {
+        let (mut before, mut after) = (Places::default(), Places::default());
+        for it in &self.changes {
+            before.mark(&it.path, it.line, 1);
+            after.mark(&it.path, it.line, 1);
+        }
+        let of_after = self.new.iter().chain(&self.unchanged).chain(&self.accepted);
+        of_after.for_each(|it| mark_finding(&mut after, it));
+        self.fixed.iter().for_each(|it| mark_finding(&mut before, it));
+        self.undetermined.iter().for_each(|it| after.mark(&it.path, it.line, 1));
+        let machines = self.unpriced.iter().chain(&self.unknown_machines).chain(&self.assumed);
+        machines.for_each(|it| after.mark(&it.path, it.line, 1));
+        let (mut before, mut after) = (Builder::new(before, None), Builder::new(after, self.catalog));
+        let changes = self.changes.into_iter().filter_map(|it| change(it, &mut before, &mut after)).collect();
+        for it in self.unpriced {
+            let Some(span) = after.located.span(&it.path, it.line, 1) else { continue };
+            let id = after.about(&it.path, Some(&it.address), None, span);
+            if let Some(item) = id.and_then(|id| after.state.bill.items.get_mut(id.0)) {
+                item.status = Status::Unpriced(it.cause);
+            }
+        }
+        let (new, unchanged) = (self.new.len(), self.unchanged.len());
+        self.new.into_iter().chain(self.unchanged).chain(self.accepted).for_each(|it| after.finding(it));
+        after.left_open(self.unknown_machines, self.assumed, self.skipped);
+        self.fixed.into_iter().for_each(|it| before.finding(it));
+        self.undetermined.into_iter().for_each(|it| after.undetermined(it));
+        let (mut before, mut after) = (before.state, after.state);
+        let cost = self.cost;
+        let delta = Delta {
+            changes,
+            rented: cost.rented.into(),
+            requested: cost.requested.into(),
+            unpriced_before: cost.unpriced_before,
+            unpriced_after: cost.unpriced_after,
+        };
+        (before.bill.rented, after.bill.rented) = (delta.rented.before, delta.rented.after);
+        (before.bill.requested, after.bill.requested) = (delta.requested.before, delta.requested.after);
+        (before.bill.unpriced, after.bill.unpriced) = (delta.unpriced_before, delta.unpriced_after);
+        let team = |it: SavedTeam| Team { name: it.team, before: it.before.into(), after: it.after.into() };
+        Compared {
+            before,
+            after,
+            delta,
+            new,
+            unchanged,
+            teams: self.teams.into_iter().map(team).collect(),
+            base: self.base,
+            head: self.url.as_deref().and_then(Head::new),
+            notes: self.notes,
+            verdict: Verdict { blocked: self.blocked, setting: self.decided_by },
+        }
+    }
+}
+
+fn change(it: SavedChange, before: &mut Builder, after: &mut Builder) -> Option<Change> {
+    const KINDS: [ChangeKind; 5] =
+        [ChangeKind::Added, ChangeKind::Removed, ChangeKind::Changed, ChangeKind::Moved, ChangeKind::Same];
+    let kind = named(&KINDS, ChangeKind::name, &it.change)?;
+    let item = |monthly: Option<Bounds>| Item { monthly: monthly.map(Into::into), ..Item::default() };
+    let expected = |item: &Item| item.monthly.map_or(Money::ZERO, |range| range.expected);
+    let (old, new) = (item(it.usd_per_month_before), item(it.usd_per_month_after));
+    let increase = expected(&new) - expected(&old);
+    let earlier = it.address_before.as_deref().unwrap_or(&it.address);
+    let place = |side: &mut Builder, address: &str, item: Item, is_there: bool| {
+        let span = side.located.span(&it.path, it.line, 1).filter(|_| is_there)?;
+        side.resource(address, &it.kind, &it.role, span, item)
+    };
+    let before = place(before, earlier, old, kind != ChangeKind::Added);
+    let after = place(after, &it.address, new, kind != ChangeKind::Removed);
+    let details = it.details.into_iter();
+    let details = details.map(|it| Detail { what: it.what, before: it.before, after: it.after });
+    Some(Change { before, after, kind, increase, details: details.collect() })
+}

@@ -1,0 +1,74 @@
+//! Places in files whose text is not known: lines and columns are kept by texts of blanks.
+
+use std::collections::{BTreeMap, HashMap};
+
+use crate::source::{FileId, MemoryTree, Sources, Span};
+
+/// Lines and columns of files whose text is not known.
+#[derive(Default)]
+pub(super) struct Places {
+    /// By path, the columns that each line must have.
+    files: BTreeMap<String, BTreeMap<usize, usize>>,
+}
+
+/// Nobody writes longer files by hand; what says so is no report of ours.
+const MOST_LINES: usize = 2_000_000;
+const MOST_COLUMNS: usize = 10_000;
+
+impl Places {
+    pub(super) fn mark(&mut self, path: &str, line: usize, column: usize) {
+        let widest = self.files.entry(path.to_owned()).or_default().entry(line.clamp(1, MOST_LINES)).or_default();
+        *widest = (*widest).max(column.clamp(1, MOST_COLUMNS));
+    }
+
+    pub(super) fn build(self) -> (Sources, Located) {
+        let mut tree = MemoryTree::new();
+        let mut starts: HashMap<String, (Vec<usize>, usize)> = HashMap::new();
+        for (path, lines) in self.files {
+            let last = lines.keys().next_back().copied().unwrap_or(1);
+            let mut text = String::new();
+            let mut begins = Vec::with_capacity(last);
+            for line in 1..=last {
+                begins.push(text.len());
+                text.push_str(&" ".repeat(lines.get(&line).copied().unwrap_or(0)));
+                text.push('\n');
+            }
+            starts.insert(path.clone(), (begins, text.len()));
+            tree = tree.with(&path, text);
+        }
+        let sources = Sources::new(tree);
+        let located = starts.into_iter().filter_map(|(path, (begins, end))| {
+            let file = sources.open(&path).ok()?;
+            Some((path, LocatedFile { file, begins, end }))
+        });
+        let located = Located { files: located.collect() };
+        (sources, located)
+    }
+}
+
+pub(super) struct LocatedFile {
+    file: FileId,
+    begins: Vec<usize>,
+    end: usize,
+}
+
+pub(super) struct Located {
+    files: HashMap<String, LocatedFile>,
+}
+
+impl Located {
+    /// Where a place is in the texts of blanks; every place was marked before.
+    pub(super) fn span(&self, path: &str, line: usize, column: usize) -> Option<Span> {
+        let file = self.files.get(path)?;
+        let start = file.begins.get(line.clamp(1, MOST_LINES) - 1)? + column.clamp(1, MOST_COLUMNS) - 1;
+        Some(Span::new(file.file, start, start))
+    }
+
+    /// Whole lines, without the line feed at their end.
+    pub(super) fn lines(&self, path: &str, first: usize, last: usize) -> Option<Span> {
+        let file = self.files.get(path)?;
+        let start = *file.begins.get(first.checked_sub(1)?)?;
+        let end = file.begins.get(last).copied().unwrap_or(file.end);
+        Some(Span::new(file.file, start, end.saturating_sub(1)))
+    }
+}

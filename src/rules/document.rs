@@ -1,0 +1,61 @@
+//! Pages as documentation: one Markdown file a rule, and one that lists them.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use super::page::Page;
+use super::set::BUILT_IN;
+
+/// Where the pages of the built-in rules are published.
+const PUBLISHED: &str = "https://github.com/gpulint/gpulint/blob/main/docs/rules";
+
+/// Where a built-in rule is explained; a team's own pages are not published.
+pub fn link(rule: &str) -> Option<String> {
+    let is_built_in =
+        |(path, _): &(&str, &str)| path.strip_prefix("rules/").and_then(|it| it.strip_suffix(".md")) == Some(rule);
+    BUILT_IN.iter().any(is_built_in).then(|| format!("{PUBLISHED}/{rule}.md"))
+}
+
+/// A page for readers: its prose and its examples, and in a table what the rule needs to know about itself.
+pub fn document(page: &Page) -> String {
+    let body = page.body().trim();
+    let (title, rest) = body.split_once('\n').unwrap_or((body, ""));
+    let mut text = format!("<!-- written from rules/{}.md; change that file -->\n\n{title}\n\n", page.name);
+    let _ = writeln!(text, "| group | layer | level | risk | profile |\n|---|---|---|---|---|");
+    let (layer, level, risk, profile) = (page.layer.name(), page.level.name(), page.risk.name(), page.profile.name());
+    let _ = writeln!(text, "| {} | {layer} | {level} | {risk} | {profile} |", page.group);
+    let _ = writeln!(text, "\n{}", rest.trim());
+    if !page.parameters.is_empty() {
+        text.push_str("\n## Parameters\n\n| parameter | default | meaning |\n|---|---|---|\n");
+        for parameter in &page.parameters {
+            let default = parameter.text().replace('|', "\\|");
+            let _ =
+                writeln!(text, "| `{}` | `{default}` | {} |", parameter.name, parameter.meaning.replace('|', "\\|"));
+        }
+        let _ = writeln!(text, "\nThey are set in `gpulint.toml` under `[rules.{}]`.", page.name);
+    }
+    text
+}
+
+/// All rules by group, with links to their documents.
+pub fn contents(pages: &[Page]) -> String {
+    let mut groups: BTreeMap<&str, Vec<&Page>> = BTreeMap::new();
+    for page in pages {
+        groups.entry(&page.group).or_default().push(page);
+    }
+    let mut text = String::from(
+        "<!-- written from the files of rules/; change those -->\n\n# Rules\n\n\
+         `essential` has the few that nobody argues with, `standard` is used unless another profile is named, and `all` adds \
+         advice that is not right for everybody.\n",
+    );
+    for (group, pages) in groups {
+        let _ =
+            writeln!(text, "\n## {group}\n\n| rule | level | risk | profile | what it finds |\n|---|---|---|---|---|");
+        for page in pages {
+            let (level, risk, profile) = (page.level.name(), page.risk.name(), page.profile.name());
+            let _ =
+                writeln!(text, "| [`{0}`]({0}.md) | {level} | {risk} | {profile} | {1} |", page.name, page.summary());
+        }
+    }
+    text
+}

@@ -1,0 +1,78 @@
+//! Addresses of Terraform, taken apart: `module.a["x"].aws_instance.b[0]`.
+
+/// An address without the key of its last part.
+pub(super) fn base(address: &str) -> &str {
+    if !address.ends_with(']') {
+        return address;
+    }
+    // Keys may hold any text: the bracket that opens the last one follows the name of the block.
+    let mut quoted = false;
+    let mut open = None;
+    for (at, c) in address.char_indices() {
+        match c {
+            '"' => quoted = !quoted,
+            '[' if !quoted => open = Some(at),
+            '.' if !quoted => open = None,
+            _ => {}
+        }
+    }
+    open.and_then(|at| address.get(..at)).unwrap_or(address)
+}
+
+/// The parts of a reference between dots, keys with the part before them.
+pub(super) fn parts(reference: &str) -> Vec<&str> {
+    let (mut parts, mut from, mut depth, mut quoted) = (Vec::new(), 0, 0usize, false);
+    for (at, c) in reference.char_indices() {
+        match c {
+            '"' => quoted = !quoted,
+            '[' if !quoted => depth += 1,
+            ']' if !quoted => depth = depth.saturating_sub(1),
+            '.' if !quoted && depth == 0 => {
+                parts.push(&reference[from..at]);
+                from = at + 1;
+            }
+            _ => {}
+        }
+    }
+    parts.push(&reference[from..]);
+    parts
+}
+
+pub(super) fn without_key(part: &str) -> &str {
+    part.split_once('[').map_or(part, |(name, _)| name)
+}
+
+/// `module.a.module.b` of `module.a["x"].module.b[0]`.
+pub(super) fn without_keys(address: &str) -> String {
+    parts(address).into_iter().map(without_key).collect::<Vec<_>>().join(".")
+}
+
+/// `module.a["x"]` and `b[0]` of `module.a["x"].module.b[0]`.
+pub(super) fn split_call(address: &str) -> Option<(&str, &str)> {
+    let call = parts(address).pop().filter(|it| !it.is_empty())?;
+    let parent = address.strip_suffix(call)?.strip_suffix("module.")?;
+    Some((parent.strip_suffix('.').unwrap_or(parent), call))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_key_is_cut_off_an_address() {
+        assert_eq!(base("a.b"), "a.b");
+        assert_eq!(base("a.b[0]"), "a.b");
+        assert_eq!(base(r#"module.m["x.y"].a.b["k[1].z"]"#), r#"module.m["x.y"].a.b"#);
+        assert_eq!(base(r#"module.m["x"]"#), "module.m");
+    }
+
+    #[test]
+    fn addresses_of_modules_are_taken_apart() {
+        let address = r#"module.a["x.y"].module.b[0]"#;
+        assert_eq!(without_keys(address), "module.a.module.b");
+        assert_eq!(split_call(address), Some((r#"module.a["x.y"]"#, "b[0]")));
+        assert_eq!(split_call("module.a"), Some(("", "a")));
+        assert_eq!(split_call(""), None);
+        assert_eq!(parts(r#"aws_x.y["k.z"].id"#), ["aws_x", r#"y["k.z"]"#, "id"]);
+    }
+}

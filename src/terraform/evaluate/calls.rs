@@ -1,0 +1,143 @@
+//! Calls of modules: where their code is, their instances and their outputs.
+
+use std::rc::Rc;
+use std::sync::Arc;
+
+use crate::diagnostic::Diagnostic;
+use crate::source::Span;
+use crate::terraform::module::ModuleCode;
+use crate::terraform::syntax::BlockNode;
+use crate::terraform::value::{Cause, Computed, Value};
+
+use super::blocks::{INSTANCE_STEPS, collected, multiplied};
+use super::expand::ExpansionKind;
+use super::instance::{CallSite, Called};
+use super::{Evaluator, Instance, Repetition, Scope};
+
+/// Modules inside modules; more are a cycle in disguise.
+const MODULE_DEPTH: u32 = 50;
+
+/// Finding the code of a call, which may have to be read.
+const MODULE_STEPS: u64 = 2_000;
+
+impl Evaluator<'_> {
+    /// A module call with its instances.
+    pub(super) fn called(&self, module: &Rc<Instance>, index: usize) -> Option<Rc<Called>> {
+        let node = module.code.calls.at(index)?;
+        module.calls.get(node.label(0), || Rc::new(self.work_out_call(module, index, node))).ok()
+    }
+
+    fn work_out_call(&self, module: &Rc<Instance>, index: usize, node: &BlockNode) -> Called {
+        let expansion = self.expand(&node.body, node.header, Scope::of(module, &Repetition::Single));
+        let code = self.code_of(module, node);
+        let mut called = Called { expansion, instances: Vec::new(), missing: None, span: node.header };
+        match code {
+            Ok(code) => {
+                called.instances = called
+                    .expansion
+                    .instances
+                    .iter()
+                    .take_while(|_| self.spend(INSTANCE_STEPS, node.header).is_ok())
+                    .map(|repeated| {
+                        let address = format!("{}module.{}{}.", module.address, node.label(0), repeated.suffix);
+                        let repetition = repeated.repetition.clone();
+                        let call = CallSite { parent: module.clone(), index, repetition };
+                        let number = multiplied(&module.multiplicity, &repeated.number);
+                        let depth = module.depth + 1;
+                        Rc::new(Instance::new(code.clone(), address.into(), Some(call), number, depth))
+                    })
+                    .collect();
+            }
+            Err(why) => {
+                let address = format!("{}module.{}", module.address, node.label(0)).into();
+                let cause = Cause {
+                    computed_by: Some(Computed { address, attribute: "".into() }),
+                    ..Cause::new(format!("`module.{}` {why}", node.label(0)), node.header)
+                };
+                called.missing = Some(Value::because(&Arc::new(cause), node.header));
+            }
+        }
+        called
+    }
+
+    /// The code of a call; `Err` says why there is none.
+    fn code_of(&self, module: &Rc<Instance>, node: &BlockNode) -> Result<Arc<ModuleCode>, String> {
+        let Some(source) = self.text_of(node, "source") else {
+            return Err("has no source that can be read".into());
+        };
+        let path = module_path(&module.address, node.label(0));
+        let directory = self.modules.directory(self.sources, &module.code.directory, &path, &source);
+        let Some(directory) = directory else {
+            let why = format!("is not on disk (its source is {source})");
+            let help = "run `terraform init` first, or name its directory with --modules-dir";
+            let message = format!("`module.{}` {why}", node.label(0));
+            self.tell(Diagnostic::note(message, node.header).with_help(help));
+            return Err(why);
+        };
+        let mut ancestor = Some(module);
+        while let Some(here) = ancestor {
+            if here.code.directory == directory || module.depth >= MODULE_DEPTH {
+                let message = format!("`module.{}` calls itself", node.label(0));
+                self.tell(Diagnostic::unreadable(message, node.header));
+                return Err("calls itself".into());
+            }
+            ancestor = here.call.as_ref().map(|call| &call.parent);
+        }
+        if self.spend(MODULE_STEPS, node.header).is_err() {
+            return Err("is more than this root may cost".into());
+        }
+        let code = self.library.module(&directory);
+        if code.anywhere.is_none() {
+            let why = format!("has no Terraform files in {directory}");
+            self.tell(Diagnostic::note(format!("`module.{}` {why}", node.label(0)), node.header));
+            return Err(why);
+        }
+        Ok(code)
+    }
+
+    /// One output of one instance; `None` where the key does not lead to one.
+    pub(super) fn output_of(&self, called: &Called, key: Option<&Value>, name: &str, span: Span) -> Option<Value> {
+        if let Some(missing) = &called.missing {
+            return Some(super::traverse::attribute(missing, name, span));
+        }
+        let index = match (key, called.expansion.kind) {
+            (None, ExpansionKind::Single) => 0,
+            (Some(key), ExpansionKind::Count | ExpansionKind::Each) => {
+                let key = key.as_text()?;
+                called.expansion.instances.iter().position(|i| i.key().and_then(Value::as_text) == Some(key.clone()))?
+            }
+            _ => return None,
+        };
+        called.instances.get(index).map(|instance| self.output(instance, name, span))
+    }
+
+    /// All outputs of all instances.
+    pub(super) fn outputs(&self, called: &Called) -> Value {
+        if let Some(missing) = &called.missing {
+            return missing.clone();
+        }
+        let one = |instance: &Rc<Instance>| {
+            let names: Vec<Arc<str>> = instance.code.outputs.iter().map(|output| output.label(0).into()).collect();
+            let known = names.into_iter().map(|name| (name.clone(), self.output(instance, &name, called.span)));
+            Value::object(known.collect(), called.span)
+        };
+        let values: Vec<Value> = called.instances.iter().map(one).collect();
+        collected(&called.expansion, values, called.span)
+    }
+}
+
+/// The key of a call in `modules.json`: the names of the calls without their indexes.
+fn module_path(address: &str, name: &str) -> String {
+    let mut path = String::new();
+    let mut rest = address;
+    while let Some(after) = rest.strip_prefix("module.") {
+        let end = after.find(['.', '[']).unwrap_or(after.len());
+        path.push_str(&after[..end]);
+        path.push('.');
+        rest = match after[end..].strip_prefix('[') {
+            Some(index) => index.split_once("].").map_or("", |(_, rest)| rest),
+            None => after.get(end + 1..).unwrap_or(""),
+        };
+    }
+    path + name
+}

@@ -1,0 +1,90 @@
+//! Sets, and conversions from one type to another.
+
+use crate::terraform::convert::{equal, set_of};
+use crate::terraform::evaluate::set;
+use crate::terraform::types::Type;
+use crate::terraform::value::{Data, Value};
+
+use super::{Arguments, Arity, Failure, Function, MANY, Outcome, heaviest, items, known, unified};
+
+pub(super) const TABLE: &[(&str, Arity, Function)] = &[
+    ("setintersection", 1..=MANY, set_intersection),
+    ("setproduct", 0..=MANY, set_product),
+    ("setsubtract", 2..=2, set_subtract),
+    ("setunion", 1..=MANY, set_union),
+    ("tobool", 1..=1, |a| to(a, Type::Bool)),
+    ("tolist", 1..=1, |a| to(a, Type::List(Box::new(Type::Any)))),
+    ("tomap", 1..=1, |a| to(a, Type::Map(Box::new(Type::Any)))),
+    ("tonumber", 1..=1, |a| to(a, Type::Number)),
+    ("toset", 1..=1, |a| to(a, Type::Set(Box::new(Type::Any)))),
+    ("tostring", 1..=1, |a| to(a, Type::Text)),
+];
+
+fn to(a: &Arguments<'_>, of: Type) -> Outcome {
+    let value = a.get(0)?;
+    if matches!(of, Type::List(_) | Type::Set(_) | Type::Map(_)) {
+        let members = value.entries().map(|entries| entries.known.values().map(Type::of));
+        let members = members.into_iter().flatten().chain(value.items().iter().map(Type::of));
+        Type::common(members).ok_or("the elements have no common type")?;
+    }
+    Ok(of.convert(value))
+}
+
+/// The arguments as sets of one type.
+fn sets(a: &Arguments<'_>) -> Result<Vec<Vec<Value>>, Failure> {
+    let mut all = Vec::new();
+    for value in &a.values {
+        all.push(items(known(value)?)?.to_vec());
+    }
+    let common = Type::common(all.iter().flatten().map(Type::of));
+    let common = common.ok_or("the elements have no common type")?;
+    for item in all.iter().flatten() {
+        if let Some(cause) = item.any_cause() {
+            return Err(cause.clone().into());
+        }
+    }
+    Ok(all.into_iter().map(|items| set_of(items.iter().map(|item| common.convert(item)).collect())).collect())
+}
+
+fn set_intersection(a: &Arguments<'_>) -> Outcome {
+    let mut sets = sets(a)?.into_iter();
+    let mut result = sets.next().ok_or("argument 1 is missing")?;
+    for other in sets {
+        a.spend_comparisons(result.len(), other.len(), heaviest(&result))?;
+        result.retain(|item| other.iter().any(|o| equal(item, o) == Some(true)));
+    }
+    Ok(set(result, a.span))
+}
+
+fn set_union(a: &Arguments<'_>) -> Outcome {
+    Ok(set(sets(a)?.into_iter().flatten().collect(), a.span))
+}
+
+fn set_subtract(a: &Arguments<'_>) -> Outcome {
+    let mut sets = sets(a)?.into_iter();
+    let (mut from, these) = (sets.next().unwrap_or_default(), sets.next().unwrap_or_default());
+    a.spend_comparisons(from.len(), these.len(), heaviest(&from))?;
+    from.retain(|item| !these.iter().any(|t| equal(item, t) == Some(true)));
+    Ok(set(from, a.span))
+}
+
+fn set_product(a: &Arguments<'_>) -> Outcome {
+    if a.len() < 2 {
+        return Err("takes two or more sets".into());
+    }
+    let mut all_sets = true;
+    let mut rows: Vec<Vec<Value>> = vec![Vec::new()];
+    for value in &a.values {
+        let value = known(value)?;
+        all_sets &= matches!(value.data, Data::Set(_));
+        let members = unified(items(value)?.to_vec());
+        let size = (rows.len() as u64).saturating_mul(members.len() as u64);
+        a.evaluator.budget.spend(size.saturating_mul(a.len() as u64))?;
+        rows = rows
+            .iter()
+            .flat_map(|row| members.iter().map(|member| [row.as_slice(), std::slice::from_ref(member)].concat()))
+            .collect();
+    }
+    let rows = rows.into_iter().map(|row| Value::tuple(row, a.span)).collect();
+    if all_sets { Ok(set(rows, a.span)) } else { a.answer_list(rows) }
+}

@@ -1,0 +1,62 @@
+//! Which files are plans, and which of them are read.
+
+use crate::inventory::{FrontEnd, Skipped};
+use crate::source::{Sources, normalize, parent};
+
+use super::module::is_configuration;
+use super::plan::{self, Plan};
+use super::roots::is_variable_file;
+use super::{Options, Reading, embedded, parallel, rows};
+
+/// The plans and states among these files, sorted.
+pub(super) fn find(sources: &Sources, paths: &[String]) -> Vec<String> {
+    let mut files: Vec<String> = paths.iter().filter_map(|path| normalize(path)).filter(|it| may_be_plan(it)).collect();
+    files.sort();
+    files.dedup();
+    let is_plan =
+        parallel::map(files.len(), |at| sources.open(&files[at]).is_ok_and(|it| plan::is_plan(&sources.text(it))));
+    files.into_iter().zip(is_plan).filter_map(|(path, is_plan)| is_plan.then_some(path)).collect()
+}
+
+/// Adds what the plans say; leaves those out that turn out to be something else.
+pub(super) fn read(sources: &Sources, plans: Vec<String>, options: &Options, reading: &mut Reading) {
+    for path in plans {
+        // The configuration says the same: nobody wants it counted twice.
+        if !options.named_plans.contains(&path) && stands_in_configuration(sources, &path) {
+            let reason = "a plan of the configuration beside it: name it to read it".to_owned();
+            reading.inventory.skipped.push(Skipped { path: path.clone(), reason });
+            reading.plans.push(path);
+            continue;
+        }
+        let Ok(file) = sources.open(&path) else { continue };
+        let Some(plan) = plan::read(sources, file, options.plan_side) else { continue };
+        let Plan { blocks, diagnostics, secrets } = plan;
+        sources.conceal(file, &secrets);
+        reading.plans.push(path);
+        reading.inventory.diagnostics.extend(diagnostics);
+        reading.inventory.resources.extend(rows::resources(&blocks, &[], &[], FrontEnd::Plan));
+        reading.embedded.extend(embedded::manifests(sources, &blocks));
+        reading.blocks.extend(blocks);
+    }
+}
+
+/// JSON that is no configuration; a plan may also have a name of its own when it is named.
+fn may_be_plan(path: &str) -> bool {
+    const OTHER: [&str; 9] = [".yaml", ".yml", ".tpl", ".tmpl", ".j2", ".jinja", ".jinja2", ".gotmpl", ".template"];
+    let name = path.rsplit('/').next().unwrap_or(path);
+    !is_configuration(name) && !is_variable_file(name) && !OTHER.iter().any(|ending| name.ends_with(ending))
+}
+
+fn stands_in_configuration(sources: &Sources, path: &str) -> bool {
+    let mut directory = parent(path);
+    loop {
+        let entries = sources.tree().list(directory);
+        if entries.iter().any(|entry| !entry.is_directory && is_configuration(&entry.name)) {
+            return true;
+        }
+        if directory.is_empty() {
+            return false;
+        }
+        directory = parent(directory);
+    }
+}

@@ -1,0 +1,126 @@
+//! What runs on a resource: start-up scripts and containers, as the reader of programs takes them.
+
+use std::sync::{Arc, LazyLock};
+
+use regex::Regex;
+
+use crate::inventory::programs::{self, Container, Facts, Word};
+use crate::inventory::{Fact, Key, Known, Origin, Purpose, Resource, Value};
+
+use super::super::value::Data;
+use super::labels::variables;
+use super::language::{ContainerAt, Row};
+use super::node::{Held, Node, scalar};
+use super::path::Path;
+use super::scope::Scope;
+
+/// What stops a machine some time after it was started, or when it has nothing to do.
+static STOPS: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    let later = r"shutdown\s+(?:-\S+\s+)*\+\d+";
+    let named =
+        r"auto[-_]?(?:stop|shutdown)|idle[-_]?(?:stop|shutdown|timeout|watch|monitor)|stop[-_](?:when|if)[-_]idle";
+    Regex::new(&format!("(?i)(?:{later}|{named})")).ok()
+});
+
+/// A line that ends the machine together with the work of the script.
+static ENDS: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    let now = r"shutdown\s+(?:-\S+\s+)*now|poweroff|systemctl poweroff|halt";
+    Regex::new(&format!(r"(?m)^\s*(?:sudo\s+)?(?:/sbin/)?(?:{now})\s*$")).ok()
+});
+
+/// Adds what scripts and containers say, where the resource does not say it itself.
+pub(super) fn tell(resource: &mut Resource, scope: &Scope<'_>, row: &Row) {
+    for path in &row.scripts.0 {
+        for script in scope.find(path).iter().map(word) {
+            fill(resource, ended_by(&script));
+            fill(resource, programs::recognize_script(&script));
+        }
+    }
+    for place in &row.containers.0 {
+        let parts = place.each.as_ref().map_or_else(|| vec![scope.part.clone()], |each| scope.find(each));
+        let accelerated = !resource.fact(Key::AcceleratorCount).is_absent() || row.accelerated;
+        for part in parts {
+            let inner = Scope { part, defaults: Vec::new(), ..scope.clone() };
+            fill(resource, programs::recognize(&container(&inner, place, accelerated)));
+        }
+    }
+    if resource.fact(Key::Purpose).is_absent() {
+        let purpose = of_task(resource.fact(Key::Task));
+        resource.set(Key::Purpose, purpose);
+    }
+}
+
+/// What of a script stops the machine; a script that is not known says nothing.
+fn ended_by(script: &Word) -> Facts {
+    let mut facts = Facts::new();
+    let Fact::Known(known) = script else { return facts };
+    let conclude = |value, why: &str| Fact::known(value, known.span, Origin::Inferred(why.into()));
+    if let Some(found) = STOPS.as_ref().and_then(|stops| stops.find(&known.value)) {
+        facts.insert(Key::Schedule, conclude(Value::text(found.as_str()), "its start-up script"));
+    }
+    if ENDS.as_ref().is_some_and(|ends| ends.is_match(&known.value)) {
+        facts.insert(Key::EndsByItself, conclude(Value::Flag(true), "its start-up script ends with it"));
+    }
+    facts
+}
+
+fn fill(resource: &mut Resource, facts: Facts) {
+    for (key, fact) in facts {
+        if resource.fact(key).is_absent() {
+            resource.set(key, fact);
+        }
+    }
+}
+
+/// What a program does tells what the machine is for.
+fn of_task(task: &Fact<Value>) -> Fact<Value> {
+    let Fact::Known(known) = task else { return Fact::Absent };
+    let purpose = match known.value.as_text() {
+        Some("train") => Purpose::Training,
+        Some(_) => Purpose::Inference,
+        None => return Fact::Absent,
+    };
+    let origin = known.origin.clone().weakest(Origin::Inferred("the program that it runs".into()));
+    Fact::Known(Known { value: Value::text(purpose.name()), origin, ..known.clone() })
+}
+
+fn container(scope: &Scope<'_>, place: &ContainerAt, accelerated: bool) -> Container {
+    let words = |path: &Option<Path>| -> Vec<Word> {
+        let nodes = path.iter().flat_map(|path| scope.find(path));
+        nodes.flat_map(Node::keyed_elements).map(|(_, node)| word(&node)).collect()
+    };
+    let mut container = Container {
+        image: words(&place.image).into_iter().next().unwrap_or_default(),
+        command: words(&place.command),
+        args: words(&place.args),
+        accelerated,
+        ..Container::default()
+    };
+    for env in &place.env.0 {
+        let (entries, open) = variables(scope, env);
+        for (name, fact) in entries {
+            container.env.entry(name).or_insert(fact);
+        }
+        container.open_env = container.open_env.take().or(open);
+    }
+    container
+}
+
+/// A text with its place. Secrets say nothing.
+fn word(node: &Node<'_>) -> Word {
+    let Node::Value(held) = node else { return Fact::Absent };
+    let Held { value, said, .. } = held;
+    match &value.data {
+        _ if value.sensitive => Fact::unknown("the value is sensitive", *said),
+        Data::Unknown(cause) => Fact::unknown(cause.why.as_str(), *said),
+        _ => match scalar(value) {
+            Some(text) => {
+                let origin = if held.is_written_here() { Origin::Written } else { Origin::Resolved };
+                // Places inside of a text are found where it is a copy of what is written.
+                let span = if held.defined().is_none() { value.span } else { *said };
+                Fact::Known(Known { value: Arc::from(text), span, defined: held.defined(), origin })
+            }
+            None => Fact::Absent,
+        },
+    }
+}

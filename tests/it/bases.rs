@@ -1,0 +1,181 @@
+//! What `gpulint diff --base REF` reads in repositories of every kind, with git itself: never a false increase.
+#![cfg(unix)]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::Value;
+
+use crate::action::sandbox::{GIT_ENVIRONMENT, Sandbox, git, write};
+
+fn pool(name: &str) -> String {
+    format!(
+        "resource \"aws_eks_node_group\" \"{name}\" {{\n  cluster_name   = \"main\"\n  instance_types = [\"p4d.24xlarge\"]\n  \
+         tags           = {{ team = \"research\" }}\n  scaling_config {{\n    min_size     = 1\n    desired_size = 1\n    \
+         max_size     = 1\n  }}\n}}\n"
+    )
+}
+
+struct Repository {
+    sandbox: Sandbox,
+    directory: PathBuf,
+}
+
+impl Repository {
+    fn new() -> Self {
+        let sandbox = Sandbox::new("bases");
+        let directory = sandbox.path("work");
+        fs::create_dir_all(&directory).unwrap();
+        git(&directory, &["init", "--quiet", "--initial-branch=main"]);
+        let repository = Repository { sandbox, directory };
+        repository.commit(&[("infra/main.tf", &pool("train"))], "first");
+        repository
+    }
+
+    fn commit(&self, files: &[(&str, &str)], message: &str) {
+        write(&self.directory, files);
+        git(&self.directory, &["add", "--all"]);
+        git(&self.directory, &["commit", "--quiet", "--message", message]);
+    }
+
+    fn clone(&self, options: &[&str]) -> PathBuf {
+        let copy = self.sandbox.path("copy");
+        let from = format!("file://{}", self.directory.display());
+        let mut arguments = vec!["-c", "protocol.file.allow=always", "clone", "--quiet"];
+        arguments.extend(options);
+        git(&self.directory, &[&arguments[..], &[&from, copy.to_str().unwrap()]].concat());
+        copy
+    }
+}
+
+fn run(directory: &Path, arguments: &[&str]) -> (Option<i32>, String, String) {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_gpulint"));
+    command.current_dir(directory).envs(GIT_ENVIRONMENT).env("NO_COLOR", "1").args(arguments);
+    let output = command.output().unwrap();
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    (output.status.code(), text(&output.stdout), text(&output.stderr))
+}
+
+/// Kinds of changes, and the notes.
+fn changes(directory: &Path, base: &str) -> (Vec<String>, Vec<String>) {
+    let (code, report, said) = run(directory, &["diff", "--base", base, "--format", "json"]);
+    assert!(matches!(code, Some(0 | 1)), "{said}");
+    let report: Value = serde_json::from_str(&report).unwrap();
+    let texts = |list: &Value, key: Option<&str>| -> Vec<String> {
+        let text = |it: &Value| key.map_or(it, |key| &it[key]).as_str().unwrap().to_owned();
+        list.as_array().unwrap().iter().map(text).collect()
+    };
+    (texts(&report["changes"], Some("change")), texts(&report["notes"], None))
+}
+
+const NOTHING: Vec<String> = Vec::new();
+
+#[test]
+fn neither_the_work_tree_nor_the_index_is_touched() {
+    let repository = Repository::new();
+    let here = &repository.directory;
+    write(here, &[("infra/main.tf", &pool("renamed")), ("staged.tf", "locals {}\n"), ("untracked.tf", "locals {}\n")]);
+    git(here, &["add", "staged.tf"]);
+    let state = || {
+        let index = fs::read(here.join(".git/index")).unwrap();
+        let head = fs::read(here.join(".git/HEAD")).unwrap();
+        (index, head, fs::read(here.join("infra/main.tf")).unwrap(), git(here, &["status", "--porcelain"]))
+    };
+    // Asking for the status may refresh the index; gpulint may not.
+    state();
+    let before = state();
+    assert_eq!(changes(here, "main").0, ["moved"]);
+    assert_eq!(state(), before);
+    assert!(!here.join(".git/index.lock").exists());
+}
+
+#[test]
+fn files_and_directories_that_move_are_not_new() {
+    let repository = Repository::new();
+    let here = &repository.directory;
+    git(here, &["mv", "infra", "platform"]);
+    assert_eq!(changes(here, "main").0, ["moved"]);
+    git(here, &["mv", "platform/main.tf", "pools.tf"]);
+    assert_eq!(changes(here, "main").0, ["moved"]);
+}
+
+#[test]
+fn a_submodule_is_named_and_not_compared() {
+    let library = Repository::new();
+    let repository = Repository::new();
+    let here = &repository.directory;
+    let from = format!("file://{}", library.directory.display());
+    let add = ["-c", "protocol.file.allow=always", "submodule", "--quiet", "add", &from, "vendor/pools"];
+    git(here, &add);
+    git(here, &["commit", "--quiet", "--message", "vendor"]);
+    let (kinds, notes) = changes(here, "main");
+    assert_eq!(kinds, NOTHING, "what git does not show in the base must not look new");
+    assert_eq!(notes, ["submodules are not compared: vendor/pools"]);
+}
+
+#[test]
+fn a_shallow_clone_without_the_base_says_so() {
+    let repository = Repository::new();
+    repository.commit(&[("more.tf", &pool("more"))], "second");
+    let copy = repository.clone(&["--depth=1"]);
+    let (code, _, said) = run(&copy, &["diff", "--base", "main~1"]);
+    assert_eq!(code, Some(2));
+    assert!(said.contains("not in this shallow clone") && said.contains("git fetch --depth=1 origin"), "{said}");
+    // The base is fetched, but not what lies between: its tip is compared, and a note says so.
+    let first = git(&repository.directory, &["rev-parse", "main~1"]);
+    git(&copy, &["-c", "protocol.file.allow=always", "fetch", "--quiet", "--depth=1", "origin", &first]);
+    let (kinds, notes) = changes(&copy, &first);
+    assert_eq!(kinds, ["added"]);
+    assert!(notes.iter().all(|note| note.contains("do not meet in this clone")), "{notes:?}");
+}
+
+#[test]
+fn a_partial_clone_that_lacks_the_base_says_so() {
+    let repository = Repository::new();
+    git(&repository.directory, &["config", "uploadpack.allowFilter", "true"]);
+    let other = pool("train").replace("p4d.24xlarge", "p5.48xlarge");
+    repository.commit(&[("infra/main.tf", &other)], "second");
+    let copy = repository.clone(&["--filter=blob:none"]);
+    let (code, told, said) = run(&copy, &["diff", "--base", "origin/main~1"]);
+    assert_eq!(code, Some(2), "{told}");
+    assert!(said.contains("this partial clone does not hold `infra/main.tf` of the base"), "{said}");
+    assert!(said.contains("git fetch --refetch"), "{said}");
+    assert_eq!(changes(&copy, "origin/main").0, NOTHING);
+}
+
+#[test]
+fn a_linked_work_tree_and_a_detached_head_are_repositories() {
+    let repository = Repository::new();
+    let here = &repository.directory;
+    let linked = repository.sandbox.path("linked");
+    git(here, &["worktree", "add", "--quiet", "--detach", linked.to_str().unwrap()]);
+    write(&linked, &[("more.tf", &pool("more"))]);
+    assert_eq!(changes(&linked, "main").0, ["added"]);
+    assert_eq!(changes(&linked.join("infra"), "main").0, NOTHING, "only the directory that is asked for");
+}
+
+#[test]
+fn links_inside_the_base_are_followed_and_others_are_not() {
+    let repository = Repository::new();
+    let here = &repository.directory;
+    std::os::unix::fs::symlink("../infra/main.tf", here.join("link.tf")).unwrap();
+    fs::create_dir_all(here.join("a")).unwrap();
+    std::os::unix::fs::symlink("../infra", here.join("a/infra")).unwrap();
+    std::os::unix::fs::symlink("/etc/passwd", here.join("outside.tf")).unwrap();
+    git(here, &["add", "--all"]);
+    git(here, &["commit", "--quiet", "--message", "links"]);
+    let (kinds, _) = changes(here, "main");
+    assert_eq!(kinds, NOTHING);
+}
+
+#[test]
+fn a_hook_with_variables_of_git_compares_its_own_repository() {
+    let repository = Repository::new();
+    let here = &repository.directory;
+    let mut command = Command::new(env!("CARGO_BIN_EXE_gpulint"));
+    command.current_dir(here).envs(GIT_ENVIRONMENT).args(["diff", "--base", "main"]);
+    command.env("GIT_DIR", here.join(".git")).env("GIT_INDEX_FILE", here.join(".git/index")).env("GIT_PREFIX", "");
+    let output = command.output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+}

@@ -1,0 +1,241 @@
+//! What goes wrong around a run: the reader leaves, the disk is full, git is not there, somebody kills the program.
+//!
+//! Nothing half-written stays, no message is lost, and the exit code is one of the four.
+#![cfg(unix)]
+
+use std::fs;
+use std::io::Read;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::action::sandbox::{GIT_ENVIRONMENT, Sandbox, git, write};
+
+const WASTE: &str = r#"resource "aws_eks_node_group" "train" {
+  cluster_name   = "main"
+  instance_types = ["p4d.24xlarge"]
+  capacity_type  = "ON_DEMAND"
+  labels         = { workload = "training" }
+  scaling_config {
+    min_size     = 1
+    desired_size = 1
+    max_size     = 1
+  }
+}
+"#;
+
+fn gpulint(directory: &Path) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_gpulint"));
+    command.current_dir(directory).envs(GIT_ENVIRONMENT).env("NO_COLOR", "1").stdin(Stdio::null());
+    command
+}
+
+fn place(name: &str) -> (Sandbox, PathBuf) {
+    let sandbox = Sandbox::new(name);
+    let directory = sandbox.path("work");
+    fs::create_dir_all(&directory).unwrap();
+    write(&directory, &[("main.tf", WASTE)]);
+    (sandbox, directory)
+}
+
+fn told(output: &Output) -> (Option<i32>, String) {
+    (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+}
+
+/// Names in a directory, hidden ones too.
+fn names(directory: &Path) -> Vec<String> {
+    let mut names: Vec<String> =
+        fs::read_dir(directory).unwrap().map(|it| it.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn a_reader_who_leaves_is_no_failure() {
+    let (_sandbox, directory) = place("pipe");
+    let many: String = (0..400).map(|n| WASTE.replace("train", &format!("train{n}"))).collect();
+    write(&directory, &[("main.tf", &many)]);
+    for arguments in [&["check"][..], &["check", "--format", "json"], &["inspect"], &["cost"], &["facts"]] {
+        let mut child =
+            gpulint(&directory).args(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut start = [0; 16];
+        child.stdout.take().unwrap().read_exact(&mut start).unwrap();
+        let mut said = String::new();
+        child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+        let code = child.wait().unwrap().code();
+        assert!(matches!(code, Some(0 | 1)), "{arguments:?}: {code:?} {said}");
+        assert_eq!(said, "", "{arguments:?}");
+    }
+}
+
+#[test]
+fn a_full_disk_is_told_and_leaves_nothing_half_written() {
+    let (_sandbox, directory) = place("full");
+    if !Path::new("/dev/full").exists() {
+        return;
+    }
+    let full = fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let (code, said) = told(&gpulint(&directory).stdout(full).output().unwrap());
+    assert_eq!(code, Some(2), "{said}");
+    assert!(said.contains("cannot be written"), "{said}");
+    let run = gpulint(&directory).args(["--format", "json", "--output", "/dev/full"]).output().unwrap();
+    let (code, said) = told(&run);
+    assert_eq!(code, Some(2), "{said}");
+    assert!(said.contains("`/dev/full` cannot be written"), "{said}");
+    assert!(Path::new("/dev/full").exists(), "a device is not replaced by a file");
+
+    // A limit on the size of files is what a full disk looks like to a file that exists already.
+    write(&directory, &[("report.json", "the earlier report\n")]);
+    let program = env!("CARGO_BIN_EXE_gpulint");
+    let limited = format!("ulimit -f 1; trap '' XFSZ; exec {program} --format json --output report.json");
+    let run = Command::new("bash").args(["-c", &limited]).current_dir(&directory).output().unwrap();
+    let (code, said) = told(&run);
+    assert_eq!(code, Some(2), "{said}");
+    assert!(said.contains("`report.json` cannot be written"), "{said}");
+    assert_eq!(fs::read_to_string(directory.join("report.json")).unwrap(), "the earlier report\n");
+    assert_eq!(names(&directory), ["main.tf", "report.json"]);
+}
+
+#[test]
+fn a_directory_that_may_not_be_written_is_told() {
+    let (_sandbox, directory) = place("locked");
+    let run = gpulint(&directory).args(["--format", "json", "--output", "no/such/directory/a.json"]).output().unwrap();
+    let (code, said) = told(&run);
+    assert_eq!(code, Some(2), "{said}");
+    assert!(said.contains("`no/such/directory/a.json` cannot be written"), "{said}");
+}
+
+#[test]
+fn a_home_that_may_not_be_written_does_not_matter() {
+    let (sandbox, directory) = place("home");
+    let home = sandbox.path("home");
+    fs::create_dir_all(&home).unwrap();
+    fs::set_permissions(&home, fs::Permissions::from_mode(0o555)).unwrap();
+    for home in [home.as_path(), Path::new("/dev/null"), Path::new("/no/such/place"), Path::new("")] {
+        let mut command = gpulint(&directory);
+        command.env("HOME", home).env_remove("XDG_CACHE_HOME").env_remove("XDG_CONFIG_HOME");
+        let (code, said) = told(&command.output().unwrap());
+        assert_eq!((code, said.as_str()), (Some(1), ""), "{}", home.display());
+    }
+    let bare = gpulint(&directory).env_clear().output().unwrap();
+    assert_eq!(told(&bare), (Some(1), String::new()), "an empty environment");
+}
+
+#[test]
+fn no_git_is_told_where_git_is_needed() {
+    let (sandbox, directory) = place("git");
+    git(&directory, &["init", "--quiet", "--initial-branch=main"]);
+    git(&directory, &["add", "--all"]);
+    git(&directory, &["commit", "--quiet", "--message", "first"]);
+    let nothing = sandbox.path("nothing");
+    fs::create_dir_all(&nothing).unwrap();
+    let run = |arguments: &[&str]| told(&gpulint(&directory).env("PATH", &nothing).args(arguments).output().unwrap());
+    let (code, said) = run(&["check"]);
+    assert_eq!((code, said.as_str()), (Some(1), ""), "a check needs no git");
+    for arguments in [&["diff", "--base", "main"][..], &["check", "--policy-ref", "main"]] {
+        let (code, said) = run(arguments);
+        assert_eq!(code, Some(2), "{said}");
+        assert!(said.contains("git cannot be started") && said.contains("help: install git"), "{said}");
+    }
+    // A git that says nothing useful, and one that never stops talking nonsense.
+    for script in ["#!/bin/sh\nexit 1\n", "#!/bin/sh\necho nonsense\n", "#!/bin/sh\nkill -9 $$\n"] {
+        let broken = sandbox.path("broken");
+        fs::create_dir_all(&broken).unwrap();
+        fs::write(broken.join("git"), script).unwrap();
+        fs::set_permissions(broken.join("git"), fs::Permissions::from_mode(0o755)).unwrap();
+        let path = format!("{}:/usr/bin:/bin", broken.display());
+        let mut command = gpulint(&directory);
+        let (code, said) = told(&command.env("PATH", path).args(["diff", "--base", "main"]).output().unwrap());
+        assert_eq!(code, Some(2), "{script}: {said}");
+        assert!(said.starts_with("error: "), "{script}: {said}");
+    }
+}
+
+#[test]
+fn a_broken_repository_is_told() {
+    let (_sandbox, directory) = place("broken");
+    git(&directory, &["init", "--quiet", "--initial-branch=main"]);
+    let diff = |base: &str| told(&gpulint(&directory).args(["diff", "--base", base]).output().unwrap());
+    let (code, said) = diff("main");
+    assert_eq!(code, Some(2), "no commit yet: {said}");
+    git(&directory, &["add", "--all"]);
+    git(&directory, &["commit", "--quiet", "--message", "first"]);
+    let blob = git(&directory, &["rev-parse", "HEAD:main.tf"]);
+    let object = directory.join(".git/objects").join(&blob[..2]).join(&blob[2..]);
+    fs::remove_file(&object).unwrap();
+    let (code, said) = diff("main");
+    assert_eq!(code, Some(2), "an object that is gone must not make everything new: {said}");
+    assert!(said.contains("main.tf"), "{said}");
+    fs::write(directory.join(".git/HEAD"), "nonsense").unwrap();
+    let (code, said) = diff("main");
+    assert_eq!(code, Some(2), "{said}");
+    let (code, _) = told(&gpulint(&directory).output().unwrap());
+    assert_eq!(code, Some(1), "a check reads no objects");
+}
+
+#[test]
+fn whoever_is_killed_leaves_the_earlier_report() {
+    let (_sandbox, directory) = place("killed");
+    let many: String = (0..3_000).map(|n| WASTE.replace("train", &format!("train{n}"))).collect();
+    write(&directory, &[("main.tf", &many), ("report.json", "the earlier report\n")]);
+    // Wherever the run is when it ends: the report is the earlier one or a whole new one.
+    for round in 0..6 {
+        let mut child = gpulint(&directory)
+            .args(["--format", "json", "--output", "report.json"])
+            .stdout(Stdio::null())
+            .spawn()
+            .unwrap();
+        let start = Instant::now();
+        let patience = Duration::from_millis(40 * round * round);
+        while start.elapsed() < patience && child.try_wait().unwrap().is_none() {
+            thread::sleep(Duration::from_millis(5));
+        }
+        let _ = child.kill();
+        child.wait().unwrap();
+        let report = fs::read_to_string(directory.join("report.json")).unwrap();
+        let is_whole = serde_json::from_str::<serde_json::Value>(&report).is_ok();
+        assert!(is_whole || report == "the earlier report\n", "round {round}: {} bytes", report.len());
+    }
+}
+
+#[test]
+fn what_is_no_file_is_left_alone() {
+    let (_sandbox, directory) = place("odd");
+    write(&directory, &[("a/ok.tf", WASTE)]);
+    std::os::unix::fs::symlink(".", directory.join("a/ring")).unwrap();
+    std::os::unix::fs::symlink("ring.tf", directory.join("ring.tf")).unwrap();
+    std::os::unix::fs::symlink("nowhere.tf", directory.join("broken.tf")).unwrap();
+    std::os::unix::fs::symlink("/dev/zero", directory.join("endless.tf")).unwrap();
+    let pipe = Command::new("mkfifo").arg(directory.join("pipe.tf")).status();
+    assert!(pipe.is_ok_and(|status| status.success()));
+    fs::write(directory.join("latin.tf"), b"# caf\xe9\nlocals {}\n").unwrap();
+    let odd = std::ffi::OsStr::new("odd\u{fffd}.tf");
+    fs::write(directory.join(odd), "locals {}\n").unwrap();
+    use std::os::unix::ffi::OsStrExt;
+    fs::write(directory.join(std::ffi::OsStr::from_bytes(b"n\xe9.tf")), "locals {}\n").unwrap();
+    fs::create_dir(directory.join("directory.tf")).unwrap();
+    let output = gpulint(&directory).args(["--format", "json"]).output().unwrap();
+    let (code, said) = told(&output);
+    assert!(matches!(code, Some(0 | 1)), "{code:?} {said}");
+    let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert!(report["findings"].as_array().unwrap().iter().any(|it| it["path"] == "a/ok.tf"));
+    let skipped: Vec<&str> =
+        report["skipped"].as_array().unwrap().iter().filter_map(|it| it["path"].as_str()).collect();
+    assert!(skipped.iter().any(|path| path.contains("pipe.tf")), "{skipped:?}");
+}
+
+#[test]
+fn odd_locales_and_clocks_change_nothing() {
+    let (_sandbox, directory) = place("locale");
+    let run = |set: &[(&str, &str)]| {
+        let output = gpulint(&directory).args(["--today", "2026-11-21"]).envs(set.iter().copied()).output().unwrap();
+        (output.status.code(), output.stdout)
+    };
+    let usual = run(&[]);
+    assert_eq!(usual.0, Some(1));
+    for set in [("LC_ALL", "de_DE.UTF-8"), ("LC_ALL", "C"), ("LANG", "\u{1}nonsense"), ("TZ", "Pacific/Kiritimati")] {
+        assert_eq!(run(&[set]), usual, "{set:?}");
+    }
+}

@@ -1,0 +1,213 @@
+//! What findings say could be saved, worked out again from what `gpulint explain` prints and from published facts.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use crate::cli::Place;
+
+/// One finding, and the sum that a reader would do.
+struct Case {
+    rule: &'static str,
+    address: &'static str,
+    text: String,
+    sum: fn(&Told) -> f64,
+}
+
+/// What `explain` tells of the resource, and of others that the sum needs.
+struct Told {
+    /// Dollars of the expected month.
+    month: f64,
+    /// The same month, bought in another way.
+    bought: BTreeMap<String, f64>,
+    /// The month of the resource `aws_instance.other`.
+    other: Option<f64>,
+    facts: BTreeMap<String, String>,
+}
+
+impl Told {
+    fn fact(&self, name: &str) -> f64 {
+        self.facts[name].parse().unwrap()
+    }
+}
+
+fn instance(name: &str, machine: &str, rest: &str) -> String {
+    format!(
+        "resource \"aws_instance\" \"{name}\" {{\n  instance_type = \"{machine}\"\n  availability_zone = \"us-east-1a\"\n{rest}}}\n"
+    )
+}
+
+fn gcp(machine: &str, labels: &str) -> String {
+    format!(
+        "resource \"google_compute_instance\" \"a\" {{\n  name = \"a\"\n  zone = \"us-central1-a\"\n  machine_type = \"{machine}\"\n  labels = {labels}\n}}\n"
+    )
+}
+
+fn azure(machine: &str, tags: &str) -> String {
+    format!(
+        "resource \"azurerm_linux_virtual_machine\" \"a\" {{\n  name = \"a\"\n  location = \"eastus\"\n  size = \"{machine}\"\n  priority = \"Regular\"\n  tags = {tags}\n}}\n"
+    )
+}
+
+fn deployment(namespace: &str, replicas: u32, machine: &str, gpus: u32, more: &str) -> String {
+    format!(
+        "apiVersion: apps/v1\nkind: Deployment\nmetadata: {{ name: chat, namespace: {namespace} }}\nspec:\n  replicas: {replicas}\n  \
+         template:\n    spec:\n      nodeSelector: {{ node.kubernetes.io/instance-type: {machine} }}\n      containers:\n        - name: server\n          \
+         image: vllm/vllm-openai:v0.11.0\n          args: [--model=mistralai/Mistral-7B-Instruct-v0.3, --tensor-parallel-size=1]\n          \
+         resources: {{ limits: {{ nvidia.com/gpu: {gpus}{more} }} }}\n"
+    )
+}
+
+fn scaled(floor: u32) -> String {
+    format!(
+        "---\napiVersion: keda.sh/v1alpha1\nkind: ScaledObject\nmetadata: {{ name: chat, namespace: staging }}\nspec:\n  scaleTargetRef: {{ name: chat }}\n  \
+         minReplicaCount: {floor}\n  maxReplicaCount: {floor}\n  triggers: [{{ type: prometheus }}]\n"
+    )
+}
+
+fn reservation(count: u32) -> String {
+    format!(
+        "resource \"aws_ec2_capacity_reservation\" \"r\" {{\n  instance_type = \"p4d.24xlarge\"\n  instance_platform = \"Linux/UNIX\"\n  \
+         availability_zone = \"us-east-1a\"\n  instance_match_criteria = \"targeted\"\n  instance_count = {count}\n}}\n"
+    )
+}
+
+const USES: &str = "  capacity_reservation_specification {\n    capacity_reservation_target {\n      capacity_reservation_id = aws_ec2_capacity_reservation.r.id\n    }\n  }\n";
+
+fn cases() -> Vec<Case> {
+    let case = |rule, address, text: String, sum| Case { rule, address, text, sum };
+    let training = "{ workload = \"training\" }";
+    let ci = "{ workload = \"ci\" }";
+    let production = "{ environment = \"production\" }";
+    let tags = |map: &str| format!("  tags = {map}\n");
+    let to_spot: fn(&Told) -> f64 = |it| it.month - it.bought["spot"];
+    let to_reserved: fn(&Told) -> f64 = |it| it.month - it.bought["reserved 1y"];
+    let nights: fn(&Told) -> f64 = |it| it.month * (1.0 - 50.0 / 168.0);
+    vec![
+        case("missing-auto-shutdown", "aws_instance.a", instance("a", "g5.xlarge", ""), nights),
+        case("missing-auto-shutdown", "google_compute_instance.a", gcp("g2-standard-4", "{}"), nights),
+        case(
+            "missing-auto-shutdown",
+            "azurerm_linux_virtual_machine.a",
+            azure("Standard_NC24ads_A100_v4", "{}"),
+            nights,
+        ),
+        case("on-demand-batch", "aws_instance.a", instance("a", "p4d.24xlarge", &tags(training)), to_spot),
+        case("on-demand-batch", "google_compute_instance.a", gcp("a2-highgpu-1g", training), to_spot),
+        case(
+            "on-demand-batch",
+            "azurerm_linux_virtual_machine.a",
+            azure("Standard_NC24ads_A100_v4", training),
+            to_spot,
+        ),
+        case("on-demand-dev", "aws_instance.a", instance("a", "g5.xlarge", &tags(ci)), to_spot),
+        case("on-demand-dev", "google_compute_instance.a", gcp("g2-standard-4", ci), to_spot),
+        case("steady-on-demand", "aws_instance.a", instance("a", "p4d.24xlarge", &tags(production)), to_reserved),
+        case("steady-on-demand", "aws_instance.a", instance("a", "g5.2xlarge", &tags(production)), to_reserved),
+        case("unused-reservation", "aws_ec2_capacity_reservation.r", reservation(2), |it| it.month),
+        case(
+            "overcommitted",
+            "aws_ec2_capacity_reservation.r",
+            reservation(3) + &instance("a", "p4d.24xlarge", USES),
+            |it| it.month,
+        ),
+        case(
+            "cheaper-region",
+            "aws_instance.a",
+            instance("a", "g5.xlarge", "").replace("us-east-1a", "eu-central-1a") + &instance("other", "g5.xlarge", ""),
+            |it| it.month - it.other.unwrap(),
+        ),
+        // gp3 costs 8 cents a GiB and month in us-east-1.
+        case(
+            "oversized-disk",
+            "aws_instance.a",
+            instance(
+                "a",
+                "g5.xlarge",
+                "  root_block_device {\n    volume_type = \"gp3\"\n    volume_size = 4000\n  }\n",
+            ),
+            |_| 3000.0 * 0.08,
+        ),
+        case("static-replicas", "Deployment/serving/chat", deployment("serving", 4, "g5.xlarge", 1, ""), |it| {
+            it.month * 3.0 / 4.0
+        }),
+        case("static-replicas", "Deployment/serving/chat", deployment("serving", 2, "g6.xlarge", 1, ""), |it| {
+            it.month / 2.0
+        }),
+        case(
+            "no-scale-to-zero",
+            "Deployment/staging/chat",
+            deployment("staging", 1, "g5.xlarge", 1, "") + &scaled(1),
+            nights,
+        ),
+        // 120 of 192 CPUs are paid for, and one of eight accelerators would be a fair share.
+        case(
+            "stranded-gpus",
+            "Deployment/serving/chat",
+            deployment("serving", 1, "g5.48xlarge", 1, ", cpu: 120"),
+            |it| it.month * (1.0 - (1.0 / 8.0) / (it.fact("cpus") / 192.0)),
+        ),
+        case("idle-gpus", "Deployment/serving/chat", deployment("serving", 1, "p4d.24xlarge", 8, ""), |it| {
+            it.month * 7.0 / 8.0
+        }),
+        case(
+            "oversized-gpu",
+            "Deployment/serving/chat",
+            deployment("serving", 1, "p5.4xlarge", 1, "")
+                .replace(", --tensor-parallel-size=1", ", --max-model-len=4096, --max-num-seqs=8"),
+            |it| it.month - it.other.unwrap(),
+        ),
+    ]
+}
+
+fn dollars(text: &str) -> f64 {
+    text.trim().trim_start_matches('$').replace(',', "").parse().unwrap()
+}
+
+fn explained(place: &Place, address: &str) -> Told {
+    let text = place.stdout(&["explain", address]);
+    let month = text.lines().rfind(|line| line.trim_start().starts_with("x ")).unwrap();
+    let bought = text.lines().filter_map(|line| {
+        let (way, usd) = line.trim().strip_prefix("bought ")?.split_once(": ")?;
+        Some((way.to_owned(), dollars(usd.strip_suffix("/month")?.split('–').next_back()?)))
+    });
+    let facts = text.lines().filter_map(|line| {
+        let mut words = line.split_whitespace();
+        Some((words.next()?.to_owned(), words.next()?.to_owned()))
+    });
+    Told {
+        month: dollars(month.rsplit("  ").next().unwrap()),
+        bought: bought.collect(),
+        other: None,
+        facts: facts.collect(),
+    }
+}
+
+#[test]
+fn twenty_savings_are_what_a_reader_works_out() {
+    let cases = cases();
+    assert_eq!(cases.len(), 20);
+    for case in cases {
+        let place = Place::new();
+        let name = if case.text.starts_with("resource") { "main.tf" } else { "a.yaml" };
+        place.write(name, &case.text);
+        let check = ["check", "--format", "json", "--select", case.rule, "."];
+        let report: Value = serde_json::from_str(&place.stdout(&check)).unwrap();
+        let finding = report["findings"].as_array().unwrap().iter().find(|it| it["address"] == case.address);
+        let finding = finding.unwrap_or_else(|| panic!("{} does not speak of {}: {report}", case.rule, case.address));
+        let said = finding["saves_usd_per_month"]["expected"].as_f64().unwrap_or_else(|| panic!("{finding}"));
+        let mut told = explained(&place, case.address);
+        if case.text.contains("\"other\"") {
+            told.other = Some(explained(&place, "aws_instance.other").month);
+        } else if case.rule == "oversized-gpu" {
+            let machine = finding["help"].as_str().unwrap().strip_prefix("use ").unwrap();
+            let machine = machine.split_whitespace().next().unwrap();
+            place.write("other.tf", &instance("other", machine, ""));
+            told.other = Some(explained(&place, "aws_instance.other").month);
+        }
+        let worked_out = (case.sum)(&told);
+        let off = (said - worked_out).abs();
+        assert!(worked_out > 0.0, "{}: {worked_out}", case.rule);
+        assert!(off <= 1.0 + worked_out * 0.001, "{} says {said}, worked out {worked_out}\n{}", case.rule, case.text);
+    }
+}

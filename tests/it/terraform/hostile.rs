@@ -1,0 +1,250 @@
+//! Text that is made to hurt: it ends in a message, and what is made of it stays small.
+//!
+//! Nothing here measures time; `cargo bench --bench terraform` prints what each of these takes. What would take forever
+//! or fill the memory shows as a test that does not end, or in the bounds below.
+
+use std::fmt::Write;
+
+use gpulint::source::{Entry, MemoryTree, ReadError, Sources, Tree};
+use gpulint::terraform::{Options, Reading, read};
+
+/// Evaluation has a budget, and making a block is the dearest thing in it: no text makes more of them.
+const MOST_BLOCKS: usize = 40_000;
+const MOST_DIAGNOSTICS: usize = 100;
+const LONGEST_MESSAGE: usize = 500;
+
+fn reading(files: &[(&str, String)]) -> Reading {
+    let mut tree = MemoryTree::new();
+    for (path, text) in files {
+        tree = tree.with(path, text.as_str());
+    }
+    let paths: Vec<String> = files.iter().map(|(path, _)| (*path).to_owned()).collect();
+    read_within_bounds(tree, &paths)
+}
+
+fn read_within_bounds(tree: impl Tree + 'static, paths: &[String]) -> Reading {
+    let reading = read(&Sources::new(tree), paths, &Options::default());
+    let diagnostics = &reading.inventory.diagnostics;
+    assert!(reading.blocks.len() <= MOST_BLOCKS, "{} blocks", reading.blocks.len());
+    assert!(diagnostics.len() <= MOST_DIAGNOSTICS, "{} diagnostics", diagnostics.len());
+    let longest = diagnostics.iter().map(|it| it.message.len()).max().unwrap_or(0);
+    assert!(longest <= LONGEST_MESSAGE, "a message of {longest} bytes");
+    reading
+}
+
+/// It ends, and says something with these words.
+fn ends_with(files: &[(&str, String)], words: &str) {
+    says(&reading(files), words);
+}
+
+fn says(reading: &Reading, words: &str) {
+    let said: Vec<&str> = reading.inventory.diagnostics.iter().map(|it| it.message.as_str()).collect();
+    assert!(said.iter().any(|message| message.contains(words)), "{words}: {said:?}");
+}
+
+#[test]
+fn deep_nesting_is_refused() {
+    for (open, close) in [("[", "]"), ("{a=", "}"), ("(", ")"), ("\"${", "}\""), ("f(", ")"), ("!", ""), ("-", "")] {
+        let text = format!("locals {{\n  a = {}1{}\n}}\n", open.repeat(10_000), close.repeat(10_000));
+        ends_with(&[("main.tf", text)], "levels deep");
+    }
+    let blocks = format!("{}{}", "a {\n".repeat(10_000), "}\n".repeat(10_000));
+    ends_with(&[("main.tf", blocks)], "levels deep");
+    let conditional = format!("locals {{\n  a = {}1\n}}\n", "true ? 1 : ".repeat(10_000));
+    ends_with(&[("main.tf", conditional)], "levels deep");
+    let directives = format!("locals {{\n  a = \"{}\"\n}}\n", "%{if true}".repeat(10_000));
+    ends_with(&[("main.tf", directives)], "levels deep");
+    let json = format!("{{\"locals\": {{\"a\": {}1{}}}}}", "[".repeat(10_000), "]".repeat(10_000));
+    ends_with(&[("main.tf.json", json)], "levels deep");
+}
+
+#[test]
+fn long_chains_are_no_recursion() {
+    let sum = format!("output \"o\" {{\n  value = 0{}\n}}\n", " + 1".repeat(100_000));
+    let attributes = format!("output \"p\" {{\n  value = var.a{}\n}}\n", ".b".repeat(100_000));
+    reading(&[("main.tf", sum + &attributes)]);
+    let mut locals = String::from("locals {\n  a0 = 1\n");
+    for index in 1..10_000 {
+        let _ = writeln!(locals, "  a{index} = local.a{}", index - 1);
+    }
+    let forwards = format!("{locals}}}\noutput \"o\" {{\n  value = local.a9999\n}}\n");
+    ends_with(&[("main.tf", forwards)], "levels deep");
+}
+
+#[test]
+fn values_that_grow_without_end_are_cut_off() {
+    let mut doubled = String::from("locals {\n  a0 = \"xxxxxxxxxxxxxxxx\"\n");
+    let mut shared = String::from("locals {\n  b0 = [1, 2]\n");
+    for index in 1..64 {
+        let before = index - 1;
+        let _ = writeln!(doubled, "  a{index} = \"${{local.a{before}}}${{local.a{before}}}\"");
+        let _ = writeln!(shared, "  b{index} = [local.b{before}, local.b{before}]");
+    }
+    ends_with(&[("main.tf", doubled + "}\noutput \"o\" {\n  value = local.a63\n}\n")], "MiB of text");
+    let uses =
+        "}\noutput \"o\" {\n  value = jsonencode(local.b63)\n}\noutput \"p\" {\n  value = local.b40 == local.b41\n}\n";
+    reading(&[("main.tf", shared + uses)]);
+    let cubed =
+        "output \"o\" {\n  value = [for a in range(1000) : [for b in range(1000) : [for c in range(1000) : a]]]\n}\n";
+    ends_with(&[("main.tf", cubed.to_owned())], "steps");
+    let product =
+        "locals {\n  r = range(1000)\n}\noutput \"o\" {\n  value = setproduct(local.r, local.r, local.r)\n}\n";
+    ends_with(&[("main.tf", product.to_owned())], "steps");
+    let powers = "locals {\n  a = 1e300 * 1e300\n  b = pow(10, 308) * pow(10, 308) * pow(10, 308)\n}\noutput \"o\" {\n  value = [local.a, local.b, 1e999999]\n}\n";
+    reading(&[("main.tf", powers.to_owned())]);
+    let wide = "output \"o\" {\n  value = [format(\"%999999999d\", 1), indent(999999999, \"a\\nb\"), replace(\"aaaa\", \"\", \"b\")]\n}\n";
+    reading(&[("main.tf", wide.to_owned())]);
+}
+
+/// How many there are of each block of a type, all together.
+fn number(reading: &Reading, of: &str) -> f64 {
+    let blocks = reading.blocks.iter().filter(|block| block.labels.first().is_some_and(|label| label == of));
+    blocks.map(|block| block.instances.value().unwrap().expected).sum()
+}
+
+#[test]
+fn many_instances_are_counted_and_not_made() {
+    let count = reading(&[("main.tf", "resource \"aws_instance\" \"a\" {\n  count = 1000000000\n}\n".to_owned())]);
+    assert_eq!(number(&count, "aws_instance"), 1e9);
+    assert_eq!(count.blocks.len(), 1);
+    says(&count, "1000000000 instances are evaluated as one");
+    let each = "locals {
+  names = flatten([for a in range(100) : [for b in range(100) : \"${a}-${b}\"]])
+  types = { for name in local.names : name => { type = \"p4d.24xlarge\", zone = substr(name, 0, 1) } }
+}
+resource \"aws_instance\" \"of_a_set\" {
+  for_each      = toset(local.names)
+  instance_type = \"p4d.24xlarge\"
+}
+resource \"aws_spot_instance_request\" \"of_a_map\" {
+  for_each      = local.types
+  instance_type = each.value.type
+  zone          = each.value.zone
+}
+";
+    let each = reading(&[("main.tf", each.to_owned())]);
+    assert_eq!(number(&each, "aws_instance"), 1e4);
+    assert_eq!(number(&each, "aws_spot_instance_request"), 1e4);
+    says(&each, "the last 8000 of these instances are evaluated as one");
+    let last = each.blocks.iter().find(|block| block.address == "aws_spot_instance_request.of_a_map").unwrap();
+    assert_eq!(last.attributes["instance_type"].value.as_text().as_deref(), Some("p4d.24xlarge"));
+    assert!(last.attributes["zone"].value.is_unknown());
+}
+
+/// A tree in which each directory holds links `loop` and `again` that lead back to it.
+struct Looping(MemoryTree);
+
+fn without_links(path: &str) -> String {
+    let parts: Vec<&str> = path.split('/').filter(|part| !matches!(*part, "loop" | "again" | "")).collect();
+    parts.join("/")
+}
+
+impl Tree for Looping {
+    fn read(&self, path: &str) -> Result<Vec<u8>, ReadError> {
+        self.0.read(&without_links(path))
+    }
+
+    fn list(&self, directory: &str) -> Vec<Entry> {
+        let mut entries = self.0.list(&without_links(directory));
+        entries.extend(["again", "loop"].map(|name| Entry { name: name.to_owned(), is_directory: true }));
+        entries.sort();
+        entries
+    }
+}
+
+#[test]
+fn links_that_lead_back_end() {
+    let calls = "module \"a\" {\n  source = \"./loop\"\n}\nmodule \"b\" {\n  source = \"./again\"\n}\n";
+    let tree = Looping(MemoryTree::new().with("main.tf", calls));
+    says(&read_within_bounds(tree, &["main.tf".to_owned()]), "not everything in this root is read");
+    let files = "output \"o\" {\n  value = fileset(path.module, \"**\")\n}\n";
+    let tree = Looping(MemoryTree::new().with("main.tf", files));
+    says(&read_within_bounds(tree, &["main.tf".to_owned()]), "not everything in this root is read");
+}
+
+#[test]
+fn modules_that_call_each_other_end() {
+    let call = |name: &str, source: &str| format!("module \"{name}\" {{\n  source = \"{source}\"\n}}\n");
+    ends_with(
+        &[("main.tf", call("a", "./a")), ("a/main.tf", call("b", "../b")), ("b/main.tf", call("a", "../a"))],
+        "calls itself",
+    );
+    // Each level calls the next one twice: 2^40 instances.
+    let levels: Vec<String> = (0..40).map(|level| format!("m{level}/main.tf")).collect();
+    let mut files = vec![("main.tf", call("a", "./m0") + &call("b", "./m0"))];
+    for (level, path) in levels.iter().enumerate().take(39) {
+        let next = format!("../m{}", level + 1);
+        files.push((path, call("a", &next) + &call("b", &next)));
+    }
+    files.push((&levels[39], "resource \"aws_instance\" \"a\" {\n}\n".to_owned()));
+    ends_with(&files, "steps");
+    let repeated = "module \"a\" {\n  source = \"./a\"\n  count = 2000\n}\n".to_owned();
+    let inner = "module \"b\" {\n  source = \"../b\"\n  count = 2000\n}\n".to_owned();
+    ends_with(
+        &[("main.tf", repeated), ("a/main.tf", inner), ("b/main.tf", "locals {\n  a = 1\n}\n".to_owned())],
+        "steps",
+    );
+}
+
+#[test]
+fn large_values_are_not_gone_through_again_and_again() {
+    let mut text = String::from("locals {\n  b0 = [1, 2]\n");
+    for index in 1..18 {
+        let before = index - 1;
+        let _ = writeln!(text, "  b{index} = [local.b{before}, local.b{before}]");
+    }
+    text.push_str("}\n");
+    for each in [
+        "true ? local.b17 : local.b17",
+        "jsonencode(local.b17)",
+        "distinct([local.b16, local.b17])",
+        "tolist(local.b17)",
+    ] {
+        let loops = format!(
+            "output \"o\" {{\n  value = [for i in range(1000) : [for j in range(1000) : length([{each}])]]\n}}\n"
+        );
+        ends_with(&[("main.tf", format!("{text}{loops}"))], "not everything in this root is read");
+    }
+}
+
+#[test]
+fn garbage_is_skipped_in_linear_time() {
+    let size = 1 << 20;
+    let fill = |piece: &str| piece.repeat(size / piece.len());
+    for piece in [
+        "a = <<EOT\n",
+        "a = \"${\"",
+        "}",
+        "{",
+        "\"",
+        "a\n",
+        "a {\n",
+        "a = [\n",
+        "/*",
+        "# x\n",
+        "a = 1 a = 2\n",
+        "%{",
+        "<<-",
+        "\u{0}",
+        "é",
+        "a b c d ",
+        "a = {b = 1 ",
+        "resource \"a\" \"b\" {\n",
+        "a = 1\n",
+        "x = \"a\" }\n",
+        "a { b = 1 }\n",
+        "${",
+        "\\",
+        "a = f(",
+    ] {
+        reading(&[("main.tf", fill(piece))]);
+        reading(&[("terraform.tfvars", fill(piece)), ("main.tf", "variable \"a\" {}\n".to_owned())]);
+        reading(&[("main.tf.json", fill(piece))]);
+    }
+    let line = format!("locals {{ a = \"{}\" }}", "x".repeat(20 << 20));
+    reading(&[("main.tf", line)]);
+    let list = format!("locals {{ a = [{}] }}", "1,".repeat(1 << 20));
+    reading(&[("main.tf", list)]);
+    let keys: String = (0..100_000).map(|index| format!("k{index} = 1\n")).collect();
+    reading(&[("main.tf", format!("locals {{\n  a = {{\n{keys}}}\n}}\noutput \"o\" {{\n  value = local.a.k5\n}}\n"))]);
+}

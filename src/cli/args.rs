@@ -506,6 +506,7 @@ impl Input {
             today: None,
             config: None,
             beside: Vec::new(),
+            modules_directory: None,
             given: Vec::new(),
             render: Default::default(),
             values: Default::default(),

@@ -94,7 +94,6 @@ fn judge_change(head: &Session, after: &mut Analysis, delta: &Delta) {
         bill: &after.bill,
         fit: &after.fits,
         today: Some(head.today),
-        catalog: None,
         delta: Some(delta),
         catalog: &head.settings.catalog,
         pricing: &head.settings.pricing,
@@ -215,7 +214,8 @@ fn compare_saved(arguments: &Diff, before: &report::State, mut after: report::St
         bill: later.bill,
         fit: &[],
         today: Some(session.today),
-        catalog: None,
+        catalog: &session.settings.catalog,
+        pricing: &session.settings.pricing,
         delta: Some(&change),
     };
     let judgement = rules.judge_change(&world);

@@ -36,29 +36,35 @@ pub(super) fn is_manifest(path: &str) -> bool {
 }
 
 /// The kinds that rules look at as they are written, whatever they ask for.
-pub(super) struct Wanted {
-    kinds: Option<Regex>,
+pub(super) enum Wanted<'a> {
+    Nothing,
+    Kinds(&'a BTreeSet<String>),
+    All,
 }
 
-impl Wanted {
-    pub(super) fn new(objects: &WantedObjects) -> Self {
-        let kinds = match objects {
-            WantedObjects::None | WantedObjects::OfResources => None,
-            // a list may hold any kind
-            WantedObjects::Kinds(kinds) => {
-                let names: Vec<String> = kinds.iter().map(|kind| regex::escape(kind)).collect();
-                of_kinds(&names.iter().map(String::as_str).chain([r"\w*List"]).collect::<Vec<_>>())
-            }
-            WantedObjects::All => Regex::new(r#"(?m)^[ \t{-]*["']?kind["']?[ \t]*:"#).ok(),
-        };
-        Wanted { kinds }
+impl<'a> Wanted<'a> {
+    pub(super) fn new(objects: &'a WantedObjects) -> Self {
+        match objects {
+            WantedObjects::None | WantedObjects::OfResources => Wanted::Nothing,
+            WantedObjects::Kinds(kinds) => Wanted::Kinds(kinds),
+            WantedObjects::All => Wanted::All,
+        }
     }
 
     pub(super) fn look(&self, text: &[u8]) -> Matter {
         match look(text) {
             Matter::Asks => Matter::Asks,
-            _ if self.kinds.as_ref().is_some_and(|kinds| kinds.is_match(text)) => Matter::Asks,
+            _ if kinds_in(text).any(|kind| self.has(kind)) => Matter::Asks,
             other => other,
+        }
+    }
+
+    fn has(&self, kind: &[u8]) -> bool {
+        match self {
+            Wanted::Nothing => false,
+            // a list may hold any kind
+            Wanted::Kinds(kinds) => kind.ends_with(b"List") || kinds.iter().any(|wanted| wanted.as_bytes() == kind),
+            Wanted::All => !kind.is_empty(),
         }
     }
 }

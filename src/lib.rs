@@ -25,7 +25,7 @@ use std::sync::Arc;
 use catalog::Catalog;
 use diagnostic::Diagnostic;
 use fit::Assessment;
-use inventory::{Fact, Inventory, Resource, ResourceId};
+use inventory::{Fact, Inventory, Resource, ResourceId, WantedRaw};
 use pricing::{Bill, LeftOut};
 use rules::{Broken, Finding, Rules, Undetermined, World};
 use source::{Date, FileId, Sources, Span};
@@ -38,6 +38,8 @@ pub struct Settings {
     pub pricing: pricing::Settings,
     pub catalog: Catalog,
     pub rules: Arc<Rules>,
+    /// What is wanted as it is written, beside what the rules look at.
+    pub raw: WantedRaw,
     /// Labels by which the user's workloads declare a fact: `acme.example/llm` → `model`.
     pub declaring_labels: BTreeMap<String, String>,
     /// The day that dates are compared with.
@@ -82,8 +84,9 @@ pub fn analyze(sources: &Sources, paths: &[String], settings: &Settings) -> Anal
         bill: &bill,
         fit: &fits,
         today: settings.today,
-        catalog: Some(&settings.catalog),
         delta: None,
+        catalog: &settings.catalog,
+        pricing: &settings.pricing,
     };
     let judgement = settings.rules.judge(&world);
     let mut findings = judgement.findings;
@@ -181,13 +184,17 @@ struct Reading {
 
 /// Both front ends, as one inventory.
 fn read(sources: &Sources, paths: &[String], settings: &Settings) -> Reading {
+    let mut wanted = settings.rules.raw();
+    wanted.add(&settings.raw);
     let terraform::Reading { mut inventory, embedded, blocks, roots, plans, mut comments } =
-        terraform::read(sources, paths, &settings.terraform);
+        terraform::read(sources, paths, &terraform::Options { raw: wanted.blocks, ..settings.terraform.clone() });
     let others: Vec<String> = paths.iter().filter(|path| plans.binary_search(path).is_err()).cloned().collect();
     let embedded: Vec<(FileId, String)> = embedded.into_iter().map(|it| (it.file, it.address)).collect();
-    let kubernetes = kubernetes::read(sources, &others, &embedded, &settings.kubernetes);
+    let options = kubernetes::Options { objects: wanted.objects, ..settings.kubernetes.clone() };
+    let kubernetes = kubernetes::read(sources, &others, &embedded, &options);
     comments.extend(kubernetes.comments);
     let kubernetes = kubernetes.inventory;
+    inventory.objects.extend(kubernetes.objects);
     inventory.resources.extend(kubernetes.resources);
     inventory.diagnostics.extend(kubernetes.diagnostics);
     inventory.skipped.extend(kubernetes.skipped);

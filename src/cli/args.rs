@@ -184,7 +184,60 @@ pub(super) enum RulesVerb {
         #[command(flatten)]
         output: Box<Output>,
     },
+    /// Write a page for a rule of your own that passes its own test
+    New {
+        /// The name: small letters and dashes, naming what is wrong: public-notebook
+        name: String,
+        /// What it looks at: resource, object, block or repository
+        #[arg(long = "for", value_name = "SCOPE", default_value = "resource", value_parser = SCOPES)]
+        scope: String,
+        /// Where to write it [default: the first rules-dir of gpulint.toml, else policy]
+        #[arg(long, value_name = "DIR")]
+        dir: Option<PathBuf>,
+    },
+    /// Execute the examples of pages: what is missing and what is unexpected both fail
+    Test {
+        /// Directories with pages [default: the rules-dir of gpulint.toml]
+        dirs: Vec<PathBuf>,
+        /// Every page must have an example that is reported, one that is clean and one that is undetermined
+        #[arg(long)]
+        require: bool,
+        /// Test again whenever a page changes
+        #[arg(long)]
+        watch: bool,
+        #[command(flatten)]
+        output: Box<Output>,
+    },
+    /// Evaluate an expression for every resource: true, false or unknown with the cause
+    Try {
+        /// The expression, as `when` has it: 'accelerator_count > 4'
+        expression: String,
+        /// What it looks at: resource, object, block or repository
+        #[arg(long = "for", value_name = "SCOPE", default_value = "resource", value_parser = SCOPES)]
+        scope: String,
+        #[command(flatten)]
+        input: Box<Input>,
+    },
+    /// Write own rules for another policy engine
+    Export {
+        /// The rules [default: all own rules]
+        #[arg(long = "rule", value_name = "NAME")]
+        names: Vec<String>,
+        /// The engine; vap is a Kubernetes ValidatingAdmissionPolicy with its binding
+        #[arg(long, value_name = "ENGINE", value_parser = ["vap"])]
+        to: String,
+        /// The oldest version of Kubernetes that must understand it
+        #[arg(long, value_name = "VERSION", default_value = "1.30")]
+        kubernetes: String,
+        #[command(flatten)]
+        input: Box<Input>,
+        #[command(flatten)]
+        selection: Box<Selection>,
+    },
 }
+
+/// What an own rule may look at.
+const SCOPES: [&str; 4] = ["resource", "object", "block", "repository"];
 
 #[derive(Debug, Subcommand)]
 pub(super) enum SuppressionsVerb {
@@ -425,11 +478,12 @@ impl Arguments {
             Some(Verb::Fit(fit)) => &mut fit.output,
             Some(
                 Verb::Facts { output }
-                | Verb::Rules(RulesVerb::List { output, .. })
+                | Verb::Rules(RulesVerb::List { output, .. } | RulesVerb::Test { output, .. })
                 | Verb::Suppressions(SuppressionsVerb::List { output, .. }),
             ) => output,
             Some(
                 Verb::Baseline(_)
+                | Verb::Rules(_)
                 | Verb::Explain(_)
                 | Verb::Catalog(_)
                 | Verb::Config(_)
@@ -438,6 +492,33 @@ impl Arguments {
                 | Verb::Comment(_),
             ) => return None,
         })
+    }
+}
+
+impl Input {
+    /// The running directory, with its settings.
+    pub(super) fn here() -> Input {
+        Input {
+            paths: Vec::new(),
+            variables: Vec::new(),
+            variable_files: Vec::new(),
+            workspace: None,
+            today: None,
+            config: None,
+            beside: Vec::new(),
+            modules_directory: None,
+            given: Vec::new(),
+            render: Default::default(),
+            values: Default::default(),
+            no_config: false,
+            prices: None,
+            policy_ref: None,
+            allow_empty: true,
+        }
+    }
+
+    pub(super) fn without_settings() -> Input {
+        Input { no_config: true, ..Input::here() }
     }
 }
 

@@ -94,8 +94,9 @@ fn judge_change(head: &Session, after: &mut Analysis, delta: &Delta) {
         bill: &after.bill,
         fit: &after.fits,
         today: Some(head.today),
-        catalog: None,
         delta: Some(delta),
+        catalog: &head.settings.catalog,
+        pricing: &head.settings.pricing,
     };
     let judgement = head.settings.rules.judge_change(&world);
     after.findings.extend(judgement.findings);
@@ -137,7 +138,10 @@ fn identities(report: &Report<'_>, resource: impl Fn(ResourceId) -> Option<Resou
                     format!("new {}", unpaired.entry(id).or_insert(next))
                 }
             },
-            None => report.sources.path(finding.span.file),
+            None => match &finding.piece {
+                Some(piece) => format!("{} {}", report.sources.path(finding.span.file), piece.address),
+                None => report.sources.path(finding.span.file),
+            },
         };
         (finding.rule.clone(), about)
     };
@@ -210,7 +214,8 @@ fn compare_saved(arguments: &Diff, before: &report::State, mut after: report::St
         bill: later.bill,
         fit: &[],
         today: Some(session.today),
-        catalog: None,
+        catalog: &session.settings.catalog,
+        pricing: &session.settings.pricing,
         delta: Some(&change),
     };
     let judgement = rules.judge_change(&world);

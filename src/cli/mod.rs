@@ -30,6 +30,7 @@ mod inspect;
 mod manual;
 mod network;
 mod output;
+mod packs;
 mod place;
 mod policy;
 mod price;
@@ -45,6 +46,8 @@ mod variables;
 mod verdicts;
 
 use std::process::ExitCode;
+
+pub use settings::of_rules as rule_settings;
 
 use args::{Arguments, Verb};
 use failure::Failure;

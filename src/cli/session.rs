@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::args::{Input, Selection};
 use super::disk::{DiskTree, LARGEST_FILE_BYTES};
+use super::packs::{self, Pack};
 use super::place::{self, Place};
 use super::policy::PolicyTree;
 use super::progress::Progress;
@@ -15,6 +16,7 @@ use crate::decide::{Baseline, Decided, Decision};
 use crate::diagnostic::Diagnostic;
 use crate::inventory::Skipped;
 use crate::report::{Paths, Report};
+use crate::rules::PageText;
 use crate::source::{Date, Sources, Tree};
 use crate::{Analysis, Settings, terraform};
 
@@ -48,6 +50,10 @@ pub(super) struct Session {
     skipped: Vec<Skipped>,
     /// What is wrong with pages of rules and with settings about them.
     wrong_rules: Vec<Diagnostic>,
+    /// The packs that are configured.
+    pub(super) packs: Arc<Vec<Pack>>,
+    /// The pages of the team's own.
+    pub(super) own_pages: Vec<PageText>,
     allow_empty: bool,
     /// Charts and kustomizations are rendered.
     render: Option<render::Request>,
@@ -80,9 +86,11 @@ impl Session {
     ) -> Result<Session, Failure> {
         let input = Input { beside: selection.rules.clone(), ..input.clone() };
         let (mut session, place) = Self::with(&input, add)?;
-        let (rules, wrong) = settings::rules(&session.sources, &session.config, selection, &place)?;
+        let (rules, wrong, own) =
+            settings::rules(&session.sources, &session.config, selection, &place, &session.packs)?;
         session.settings.rules = Arc::new(rules);
         session.wrong_rules = wrong;
+        session.own_pages = own;
         if !selection.no_baseline {
             session.baseline = settings::baseline(&session.sources, &session.baseline_path, &place)?;
         }
@@ -130,11 +138,12 @@ impl Session {
         let config = settings::load(&sources, settings_file.as_deref(), &place)?;
         let today = input.today.map_or_else(clock::today, Ok)?;
         let named_files = place.named.iter().any(|path| path.is_file());
+        let packs = Arc::new(packs::load(&sources, &config, &place)?);
         let session = Session {
             settings: Settings {
                 terraform: terraform_options(input, &place, &variable_files, given.as_deref())?,
                 pricing: super::prices::settings(&config, today),
-                catalog: settings::catalog(input, &sources, &config, &place)?,
+                catalog: settings::catalog(input, &sources, &config, &place, &packs)?,
                 declaring_labels: settings::declaring_labels(&config),
                 today: Some(today),
                 ..Settings::default()
@@ -155,6 +164,8 @@ impl Session {
             render: render_request(input, &config),
             today,
             wrong_rules: Vec::new(),
+            own_pages: Vec::new(),
+            packs,
             missing: None,
             sources,
             config,
@@ -182,6 +193,8 @@ impl Session {
             allowed: self.allowed.clone(),
             skipped: Vec::new(),
             wrong_rules: Vec::new(),
+            own_pages: Vec::new(),
+            packs: self.packs.clone(),
             allow_empty: self.allow_empty,
             render: self.render.clone(),
             missing: None,
@@ -420,6 +433,7 @@ fn terraform_options(
         named_plans,
         plan_side: terraform::PlanSide::After,
         modules_directory: input.modules_directory.as_deref().map(|path| place.named_file(path)).transpose()?,
+        raw: false,
     })
 }
 

@@ -2,6 +2,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use super::args::{Input, Selection};
+use super::packs::{self, Pack};
 use super::place::{self, Place};
 use super::policy::PolicyTree;
 use super::{Failure, output, prices};
@@ -99,9 +100,15 @@ pub(super) fn declaring_labels(config: &Config) -> BTreeMap<String, String> {
     declared.filter_map(|(label, entry)| Some((label.to_owned(), entry.value.text()?.to_owned()))).collect()
 }
 
-/// The catalog that `--prices` names, with the user's own prices and models laid over it.
-pub(super) fn catalog(input: &Input, sources: &Sources, config: &Config, place: &Place) -> Result<Catalog, Failure> {
-    let catalog = priced(input, sources, config, place)?;
+/// The catalog that `--prices` names, with the prices of packs and the user's own prices and models laid over it.
+pub(super) fn catalog(
+    input: &Input,
+    sources: &Sources,
+    config: &Config,
+    place: &Place,
+    packs: &[Pack],
+) -> Result<Catalog, Failure> {
+    let catalog = priced(input, sources, config, place, packs)?;
     let Some((path, _)) = config.text("models.file") else { return Ok(catalog) };
     let shown = place.paths().show(path);
     let file = sources.open(path).map_err(|error| {
@@ -111,8 +118,15 @@ pub(super) fn catalog(input: &Input, sources: &Sources, config: &Config, place: 
     with_models.map_err(|error| Failure::new(error.to_string()).with_help(super::fit::MODEL_COLUMNS))
 }
 
-fn priced(input: &Input, sources: &Sources, config: &Config, place: &Place) -> Result<Catalog, Failure> {
+fn priced(
+    input: &Input,
+    sources: &Sources,
+    config: &Config,
+    place: &Place,
+    packs: &[Pack],
+) -> Result<Catalog, Failure> {
     let (catalog, has_own) = prices::catalog(input.prices.as_deref())?;
+    let catalog = if has_own { catalog } else { packs::prices(catalog, sources, packs, place)? };
     let Some((path, _)) = config.text("prices.file").filter(|_| !has_own) else { return Ok(catalog) };
     let shown = place.paths().show(path);
     let file = sources.open(path).map_err(|error| {
@@ -122,6 +136,34 @@ fn priced(input: &Input, sources: &Sources, config: &Config, place: &Place) -> R
     prices::lay_over(catalog, &shown, &sources.text(file), rate)
 }
 
+/// What a configuration says about rules.
+pub fn of_rules(config: &Config) -> rules::Settings {
+    rules::Settings {
+        forced: Default::default(),
+        profile: config.text("profile").and_then(|(name, _)| Profile::from_name(name)).unwrap_or_default(),
+        select: chosen(&[], config.texts("select")),
+        ignore: chosen(&[], config.texts("ignore")),
+        rules: config.rules().iter().map(|rule| (rule.name.to_owned(), overridden(rule))).collect(),
+        required_labels: config.texts("labels.required").iter().map(|(label, _)| label.clone()).collect(),
+        label_values: config.below("labels.values").map(|(key, entry)| (key.to_owned(), entry.value.texts())).collect(),
+        tiers: config.below("tiers").map(|(purpose, entry)| (purpose.to_owned(), entry.value.texts())).collect(),
+        budgets: config.budgets().iter().map(budget).collect(),
+        approvals_above_usd: config.number("approvals.above_monthly_usd"),
+    }
+}
+
+fn budget(it: &config::Budget<'_>) -> rules::Budget {
+    let (name, label) = match it.of {
+        None => ("all of it".to_owned(), None),
+        Some(("label", pair)) => {
+            let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
+            (pair.to_owned(), Some((key.trim().to_owned(), value.trim().to_owned())))
+        }
+        Some((key, value)) => (format!("{key} {value}"), Some((key.to_owned(), value.to_owned()))),
+    };
+    rules::Budget { name, label, monthly_usd: it.monthly_usd }
+}
+
 /// The built-in pages and the team's own, with what the configuration and the command line say about them. Pages that
 /// do not load are told, and the others are used.
 pub(super) fn rules(
@@ -129,24 +171,27 @@ pub(super) fn rules(
     config: &Config,
     asked: &Selection,
     place: &Place,
-) -> Result<(Rules, Vec<Diagnostic>), Failure> {
-    let settings = rules::Settings {
-        profile: asked.profile.or_else(|| Profile::from_name(config.text("profile")?.0)).unwrap_or_default(),
-        select: chosen(&asked.select, config.texts("select")),
-        ignore: chosen(&asked.ignore, config.texts("ignore")),
-        rules: config.rules().iter().map(|rule| (rule.name.to_owned(), overridden(rule))).collect(),
-        required_labels: config.texts("labels.required").iter().map(|(label, _)| label.clone()).collect(),
-        label_values: config.below("labels.values").map(|(key, entry)| (key.to_owned(), entry.value.texts())).collect(),
-        tiers: config.below("tiers").map(|(purpose, entry)| (purpose.to_owned(), entry.value.texts())).collect(),
-    };
-    let mut pages = Vec::new();
+    packs: &[Pack],
+) -> Result<(Rules, Vec<Diagnostic>, Vec<PageText>), Failure> {
+    let mut settings = of_rules(config);
+    settings.profile = asked.profile.unwrap_or(settings.profile);
+    if !asked.select.is_empty() {
+        settings.select = chosen(&asked.select, &[]);
+    }
+    if !asked.ignore.is_empty() {
+        settings.ignore = chosen(&asked.ignore, &[]);
+    }
+    let relaxed = packs::add(packs, config, &mut settings);
+    let mut pages: Vec<PageText> = packs.iter().flat_map(|pack| pack.pages.iter().cloned()).collect();
     for (directory, span) in config.texts("rules-dir") {
         pages.extend(pages_of(sources, directory, Some(*span), place)?);
     }
     for directory in &asked.rules {
         pages.extend(pages_of(sources, &place.named_file(directory)?, None, place)?);
     }
-    Ok(Rules::load(&pages, settings))
+    let (rules, mut wrong) = Rules::load(&pages, settings);
+    wrong.extend(relaxed);
+    Ok((rules, wrong, pages))
 }
 
 /// What the command line says replaces what the configuration says.
@@ -158,7 +203,7 @@ fn chosen(asked: &[String], configured: &[(String, Span)]) -> Vec<(String, Optio
     }
 }
 
-fn overridden(rule: &config::Rule) -> Override {
+pub(super) fn overridden(rule: &config::Rule) -> Override {
     let parameter = |(name, entry): &(&str, &config::Entry)| {
         let value = match &entry.value {
             config::Value::Text(text) => Parameter::Text(text.clone()),
@@ -175,8 +220,21 @@ fn overridden(rule: &config::Rule) -> Override {
 
 /// The pages of a directory.
 fn pages_of(sources: &Sources, directory: &str, from: Option<Span>, place: &Place) -> Result<Vec<PageText>, Failure> {
+    let pages = pages_in(sources, directory, place)?;
+    if pages.is_empty() {
+        let message = format!("there are no pages of rules in `{}`", place.paths().show(directory));
+        let wrong =
+            Diagnostic::new(Level::Error, message, from).with_help("a page is a Markdown file named as its rule");
+        return Err(refused(sources, &place.paths(), &[wrong], "the rules cannot be used"));
+    }
+    Ok(pages)
+}
+
+/// The Markdown files of a directory; not the one that introduces it.
+pub(super) fn pages_in(sources: &Sources, directory: &str, place: &Place) -> Result<Vec<PageText>, Failure> {
     let entries = sources.tree().list(directory);
-    let names = entries.into_iter().filter(|entry| !entry.is_directory && entry.name.ends_with(".md"));
+    let is_page = |name: &str| name.ends_with(".md") && name != "README.md";
+    let names = entries.into_iter().filter(|entry| !entry.is_directory && is_page(&entry.name));
     let mut pages = Vec::new();
     for entry in names {
         let path = if directory.is_empty() { entry.name } else { format!("{directory}/{}", entry.name) };
@@ -184,12 +242,6 @@ fn pages_of(sources: &Sources, directory: &str, from: Option<Span>, place: &Plac
             .open(&path)
             .map_err(|error| Failure::new(format!("`{}` cannot be read: {error}", place.paths().show(&path))))?;
         pages.push(PageText { text: sources.text(file), path, file });
-    }
-    if pages.is_empty() {
-        let message = format!("there are no pages of rules in `{}`", place.paths().show(directory));
-        let wrong =
-            Diagnostic::new(Level::Error, message, from).with_help("a page is a Markdown file named as its rule");
-        return Err(refused(sources, &place.paths(), &[wrong], "the rules cannot be used"));
     }
     Ok(pages)
 }

@@ -9,7 +9,8 @@ use crate::source::{self, Span};
 
 /// What was decided about each finding, in the order of files and lines.
 pub(super) fn verdicts(session: &Session, analysis: &mut Analysis) -> Decision {
-    let configured = session.config.rules();
+    let packs = session.packs.iter().flat_map(|pack| pack.config.rules());
+    let configured: Vec<_> = session.config.rules().into_iter().chain(packs).collect();
     let fixed = configured.iter().filter(|rule| rule.ignorable == Some(false));
     let fixed: BTreeMap<String, Span> = fixed.map(|rule| (rule.name.to_owned(), rule.span)).collect();
     let modules = analysis.blocks.iter().filter(|block| block.keyword == "module");
@@ -30,8 +31,7 @@ pub(super) fn verdicts(session: &Session, analysis: &mut Analysis) -> Decision {
     let show = paths_of_baseline(session);
     session.baseline.apply(&mut decision, &view(session, analysis, &show), |rule| fixed.contains_key(rule));
     decision.findings.sort_by_cached_key(|it| {
-        let address =
-            it.finding.resource.and_then(|id| analysis.inventory.resources.get(id.0)).map(|it| it.address.clone());
+        let address = it.finding.address(&analysis.inventory).map(str::to_owned);
         (session.sources.locate(it.finding.span), it.finding.rule.clone(), address)
     });
     decision

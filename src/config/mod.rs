@@ -23,7 +23,7 @@ pub const FILE_NAME: &str = "gpulint.toml";
 const LONGEST_CHAIN: usize = 16;
 
 /// Lists of tables, which add up where one file extends another.
-const LISTS: [&str; 5] = ["suppress", "budgets", "contracts", "hardware", "usage"];
+const LISTS: [&str; 6] = ["suppress", "budgets", "contracts", "hardware", "usage", "packs"];
 
 /// What one or several files set.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -57,6 +57,8 @@ pub struct Rule<'a> {
     pub span: Span,
     pub level: Option<Level>,
     pub ignorable: Option<bool>,
+    /// In a pack: the repository below cannot change or ignore it.
+    pub forbid: Option<bool>,
     pub parameters: Vec<(&'a str, &'a Entry)>,
 }
 
@@ -240,11 +242,13 @@ impl Config {
                 span: entry.key,
                 level: None,
                 ignorable: None,
+                forbid: None,
                 parameters: Vec::new(),
             });
             match key.as_str() {
                 "level" => rule.level = entry.value.text().and_then(Level::from_name),
                 "ignorable" => rule.ignorable = entry.value.flag(),
+                "forbid" => rule.forbid = entry.value.flag(),
                 _ => rule.parameters.push((key, entry)),
             }
         }

@@ -92,7 +92,9 @@ settings! {
     "models.file" Kind::Path, None, "a CSV file with your own models, in the columns of `pricing/models.csv`";
     "rules.*.level" LEVELS, None, "the level of a rule's findings";
     "rules.*.ignorable" Kind::Flag, Some("true"), "false: comments, annotations and the baseline cannot silence the rule";
+    "rules.*.forbid" Kind::Flag, Some("false"), "in a pack, true: the repository below cannot change or ignore the rule";
     "rules.*.*" Kind::Parameter, None, "a parameter of the rule";
+    "packs[].path" Kind::Path, None, "a directory with pages, and a gpulint.toml and a prices.csv of its own";
     "tiers.*" Kind::Texts, None, "the accelerators that a purpose may use";
     "budgets[].team" Kind::Text, None, "the team whose resources are added up";
     "budgets[].project" Kind::Text, None, "the project whose resources are added up";

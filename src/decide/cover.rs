@@ -12,7 +12,11 @@ pub(super) enum Target {
         whole: Span,
         calls: Vec<String>,
     },
-    Resource(ResourceId),
+    /// What an annotated object is: resources, or an object that rules look at as it is written.
+    Annotated {
+        resources: Vec<ResourceId>,
+        bodies: Vec<Span>,
+    },
     Pattern {
         address: Option<String>,
         path: Option<String>,
@@ -22,20 +26,22 @@ pub(super) enum Target {
 impl Target {
     pub(super) fn covers(&self, finding: &Finding, grounds: &Grounds) -> bool {
         let span = grounds.sources.origin(finding.span);
+        let address = finding.address(grounds.inventory);
         let resource = finding.resource.and_then(|id| grounds.inventory.resources.get(id.0));
+        let header = resource.map(|it| it.span).or(finding.piece.as_ref().map(|it| it.span));
         match self {
             Target::File(file) => span.file == *file,
             Target::Here { whole, calls } => {
                 let holds = |span: Span| span.file == whole.file && whole.range().contains(&(span.start as usize));
-                let is_inside = |call: &String| resource.is_some_and(|it| is_below(&it.address, call));
-                holds(span)
-                    || resource.is_some_and(|it| holds(grounds.sources.origin(it.span)))
-                    || calls.iter().any(is_inside)
+                let is_inside = |call: &String| address.is_some_and(|it| is_below(it, call));
+                holds(span) || header.is_some_and(|it| holds(grounds.sources.origin(it))) || calls.iter().any(is_inside)
             }
-            Target::Resource(id) => finding.resource == Some(*id),
-            Target::Pattern { address, path } => {
-                let address =
-                    address.as_ref().is_none_or(|pattern| resource.is_some_and(|it| matches(pattern, &it.address)));
+            Target::Annotated { resources, bodies } => {
+                finding.resource.is_some_and(|id| resources.contains(&id))
+                    || finding.piece.as_ref().is_some_and(|it| bodies.contains(&it.body))
+            }
+            Target::Pattern { address: pattern, path } => {
+                let address = pattern.as_ref().is_none_or(|pattern| address.is_some_and(|it| matches(pattern, it)));
                 let path = path.as_ref().is_none_or(|pattern| matches(pattern, &grounds.sources.path(span.file)));
                 address && path
             }

@@ -22,8 +22,7 @@ pub fn fingerprints(findings: &[Decided], sources: &Sources, inventory: &Invento
 /// Rule, file and address.
 pub(super) fn identity(finding: &Finding, sources: &Sources, inventory: &Inventory) -> (String, String, String) {
     let path = sources.path(sources.origin(finding.span).file);
-    let resource = finding.resource.and_then(|id| inventory.resources.get(id.0));
-    (finding.rule.clone(), path, resource.map(|it| it.address.clone()).unwrap_or_default())
+    (finding.rule.clone(), path, finding.address(inventory).unwrap_or_default().to_owned())
 }
 
 /// A hash that is the same on every machine and in every version: FNV-1a, twice, with different starts.

@@ -1,9 +1,9 @@
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::cover::{self, Target};
 use super::{Complaints, Grounds};
-use crate::inventory::{Fact, FrontEnd, Resource, ResourceId};
-use crate::source::{self, DIRECTIVE_EXAMPLE, Date, Span};
+use crate::inventory::{FrontEnd, RawData, Resource, ResourceId};
+use crate::source::{self, DIRECTIVE_EXAMPLE, Date, FileId, Span};
 
 /// An annotation that silences the rule that follows.
 const ANNOTATION: &str = "gpulint.dev/ignore.";
@@ -65,35 +65,53 @@ fn comments(grounds: &Grounds, complaints: &mut Complaints) -> Vec<Suppression> 
     found
 }
 
+/// An annotation stands for everything that its object is: several resources, or an object that rules look at.
 fn annotations(grounds: &Grounds, complaints: &mut Complaints) -> Vec<Suppression> {
-    let mut found = Vec::new();
+    // by where the value ends: a tree has the places of keys with their values
+    let mut found: BTreeMap<(FileId, u32), Suppression> = BTreeMap::new();
+    let mut told = BTreeSet::new();
+    let mut add = |key: &str, value: Option<&str>, span: Span, resource: Option<ResourceId>, body: Option<Span>| {
+        let Some(rule) = key.strip_prefix(ANNOTATION) else { return };
+        match annotation(value) {
+            Ok((until, reason)) => {
+                let rules = vec![(rule.to_owned(), span)];
+                let target = Target::Annotated { resources: Vec::new(), bodies: Vec::new() };
+                let known =
+                    found.entry((span.file, span.end)).or_insert(Suppression { rules, target, until, reason, span });
+                if let Target::Annotated { resources, bodies } = &mut known.target {
+                    resources.extend(resource);
+                    bodies.extend(body);
+                }
+            }
+            Err(why) if told.insert((span.file, span.end)) => {
+                complaints.broken(why, format!("write it as `{key}: \"until=2027-01-31; why\"`"), span);
+            }
+            Err(_) => {}
+        }
+    };
     for (index, resource) in grounds.inventory.resources.iter().enumerate() {
         if matches!(resource.front_end, FrontEnd::Terraform | FrontEnd::Plan) {
             continue;
         }
         for (key, value) in &resource.labels.entries {
-            let Some(rule) = key.strip_prefix(ANNOTATION) else { continue };
             let span = value.span().unwrap_or(resource.span);
-            match annotation(value) {
-                Ok((until, reason)) => found.push(Suppression {
-                    rules: vec![(rule.to_owned(), span)],
-                    target: Target::Resource(ResourceId(index)),
-                    until,
-                    reason,
-                    span,
-                }),
-                Err(why) => {
-                    complaints.broken(why, format!("write it as `{key}: \"until=2027-01-31; why\"`"), span);
-                }
-            }
+            add(key, value.value().map(|text| &**text), span, Some(ResourceId(index)), None);
         }
     }
-    found
+    for object in &grounds.inventory.objects {
+        let annotations = object.tree.find(["metadata", "annotations"]).map(|tree| &tree.data);
+        let Some(RawData::Map(entries, _)) = annotations else { continue };
+        for (key, value) in entries {
+            let text = if let RawData::Text(text) = &value.data { Some(&**text) } else { None };
+            add(key, text, value.span, None, Some(object.body));
+        }
+    }
+    found.into_values().collect()
 }
 
 /// `until=2027-01-31; reason`
-fn annotation(value: &Fact<std::sync::Arc<str>>) -> Result<(Option<Date>, Option<String>), String> {
-    let Some(text) = value.value() else { return Err("the annotation's value is not known".to_owned()) };
+fn annotation(text: Option<&str>) -> Result<(Option<Date>, Option<String>), String> {
+    let Some(text) = text else { return Err("the annotation's value is not known".to_owned()) };
     let mut until = None;
     let mut reason = text.trim();
     if let Some(rest) = reason.strip_prefix("until=") {
@@ -145,7 +163,9 @@ impl Target {
         };
         let begins_here = |resource: &&Resource| starts(resource.span);
         let bodies = grounds.inventory.resources.iter().filter(begins_here);
-        let bodies = bodies.map(|resource| grounds.sources.origin(resource.body));
+        let raws = grounds.inventory.objects.iter().chain(&grounds.inventory.blocks);
+        let raws = raws.filter(|raw| starts(raw.span)).map(|raw| grounds.sources.origin(raw.body));
+        let bodies = bodies.map(|resource| grounds.sources.origin(resource.body)).chain(raws);
         let whole = bodies.filter(|body| body.file == covered.all.file).fold(covered.all, Span::to);
         let calls = grounds.calls.iter().filter(|(header, _)| starts(*header)).map(|(_, address)| address.clone());
         Target::Here { whole, calls: calls.collect() }

@@ -51,7 +51,7 @@ fn tell(suppression: &Suppression, counts: &[usize], grounds: &Grounds, complain
     for ((rule, span), count) in suppression.rules.iter().zip(counts) {
         if *count == 0 && grounds.rules.is_on(rule) && !waits_for_a_change(grounds, rule) {
             let message = format!("nothing here needs `{rule}` to be ignored");
-            let span = if matches!(suppression.target, Target::Resource(_)) { suppression.span } else { *span };
+            let span = if matches!(suppression.target, Target::Annotated { .. }) { suppression.span } else { *span };
             complaints.stale(message, "remove it", span);
         }
     }

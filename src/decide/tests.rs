@@ -60,6 +60,7 @@ fn blank(rule: &str, span: Span) -> Finding {
         confidence: Confidence::High,
         risk: Risk::Low,
         resource: None,
+        piece: None,
         span,
         message: String::new(),
         help: None,

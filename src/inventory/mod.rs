@@ -8,6 +8,7 @@ mod key;
 mod link;
 pub mod programs;
 mod purpose;
+mod raw;
 mod resource;
 mod surroundings;
 
@@ -15,8 +16,9 @@ pub use fact::{Fact, Known, Origin, Unknown};
 pub use key::{Key, Type, Value};
 pub use link::{infer_purposes, link_pools};
 pub use purpose::{Evidence, Says, production, purpose};
+pub use raw::{Data as RawData, MOST_VALUES, Raw, Tree};
 pub use resource::{
     CountedIn, Disk, FrontEnd, Inventory, Labels, Link, LinkKind, Purchase, Purpose, Range, Resource, ResourceId, Role,
-    Selector, Skipped, Taint,
+    Selector, Skipped, Taint, WantedObjects, WantedRaw,
 };
 pub use surroundings::{Sign, look_round};

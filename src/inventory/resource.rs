@@ -1,4 +1,4 @@
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::diagnostic::Diagnostic;
@@ -6,6 +6,7 @@ use crate::source::Span;
 
 use super::fact::{Fact, Unknown};
 use super::key::{Key, Value};
+use super::raw::Raw;
 use super::surroundings::Sign;
 
 /// Everything that the front ends found in one tree.
@@ -16,6 +17,29 @@ pub struct Inventory {
     pub skipped: Vec<Skipped>,
     /// What the tree has beside accelerators, and the first place that says so.
     pub signs: BTreeMap<Sign, Span>,
+    /// Every manifest of the kinds that were asked for, accelerators or not.
+    pub objects: Vec<Raw>,
+    /// Every Terraform block, where these were asked for.
+    pub blocks: Vec<Raw>,
+}
+
+/// What rules look at beside facts.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct WantedRaw {
+    pub blocks: bool,
+    pub objects: WantedObjects,
+}
+
+/// The manifests that rules look at as they are written.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum WantedObjects {
+    #[default]
+    None,
+    /// Those that are resources with accelerators.
+    OfResources,
+    /// These kinds too, whatever they ask for.
+    Kinds(BTreeSet<String>),
+    All,
 }
 
 /// Text that was not read, and why.
@@ -23,6 +47,25 @@ pub struct Inventory {
 pub struct Skipped {
     pub path: String,
     pub reason: String,
+}
+
+impl WantedRaw {
+    pub fn add(&mut self, other: &WantedRaw) {
+        use WantedObjects::{Kinds, None};
+        self.blocks |= other.blocks;
+        let objects = std::mem::take(&mut self.objects);
+        self.objects = match (objects, &other.objects) {
+            (Kinds(mut kinds), Kinds(more)) => {
+                kinds.extend(more.iter().cloned());
+                Kinds(kinds)
+            }
+            (None, other) => other.clone(),
+            (own @ Kinds(_), WantedObjects::OfResources | None) => own,
+            (WantedObjects::All, _) | (_, WantedObjects::All) => WantedObjects::All,
+            (_, other @ Kinds(_)) => other.clone(),
+            (own, _) => own,
+        };
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]

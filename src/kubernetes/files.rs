@@ -6,6 +6,7 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use crate::diagnostic::{Diagnostic, Level};
+use crate::inventory::WantedObjects;
 use crate::source::{FileId, Sources};
 
 use super::chart;
@@ -33,6 +34,7 @@ pub(super) fn gather(
     paths: &[String],
     embedded: &[(FileId, String)],
     rendered: &[Rendered],
+    wanted: &WantedObjects,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Vec<File> {
     let replaced: BTreeSet<&String> = rendered.iter().flat_map(|it| &it.plan.replaces).collect();
@@ -40,9 +42,10 @@ pub(super) fn gather(
         paths.iter().filter(|path| filter::is_manifest(path) && !replaced.contains(path)).collect();
     paths.sort();
     paths.dedup();
+    let wanted = filter::Wanted::new(wanted);
     let looked: Vec<(&String, Matter)> = paths
         .par_iter()
-        .map(|&path| (path, sources.tree().read(path).map_or(Matter::Asks, |text| filter::look(&text))))
+        .map(|&path| (path, sources.tree().read(path).map_or(Matter::Asks, |text| wanted.look(&text))))
         .collect();
     let mut asking: BTreeSet<&String> =
         looked.iter().filter(|(_, matter)| *matter == Matter::Asks).map(|(path, _)| *path).collect();

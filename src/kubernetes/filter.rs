@@ -5,6 +5,8 @@ use std::sync::{Arc, LazyLock};
 
 use regex::bytes::{Regex, RegexBuilder};
 
+use crate::inventory::WantedObjects;
+
 use super::devices::DEVICES;
 use super::table::{KINDS, Row};
 
@@ -31,6 +33,40 @@ pub(super) fn is_manifest(path: &str) -> bool {
         [".yaml", ".yml", ".json", ".tpl", ".tmpl", ".j2", ".jinja", ".jinja2", ".gotmpl", ".template"];
     const NOT: [&str; 2] = [".tf.json", ".tofu.json"];
     ENDINGS.iter().any(|ending| path.ends_with(ending)) && !NOT.iter().any(|ending| path.ends_with(ending))
+}
+
+/// The kinds that rules look at as they are written, whatever they ask for.
+pub(super) enum Wanted<'a> {
+    Nothing,
+    Kinds(&'a BTreeSet<String>),
+    All,
+}
+
+impl<'a> Wanted<'a> {
+    pub(super) fn new(objects: &'a WantedObjects) -> Self {
+        match objects {
+            WantedObjects::None | WantedObjects::OfResources => Wanted::Nothing,
+            WantedObjects::Kinds(kinds) => Wanted::Kinds(kinds),
+            WantedObjects::All => Wanted::All,
+        }
+    }
+
+    pub(super) fn look(&self, text: &[u8]) -> Matter {
+        match look(text) {
+            Matter::Asks => Matter::Asks,
+            _ if kinds_in(text).any(|kind| self.has(kind)) => Matter::Asks,
+            other => other,
+        }
+    }
+
+    fn has(&self, kind: &[u8]) -> bool {
+        match self {
+            Wanted::Nothing => false,
+            // a list may hold any kind
+            Wanted::Kinds(kinds) => kind.ends_with(b"List") || kinds.iter().any(|wanted| wanted.as_bytes() == kind),
+            Wanted::All => !kind.is_empty(),
+        }
+    }
 }
 
 pub(super) fn look(text: &[u8]) -> Matter {

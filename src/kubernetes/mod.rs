@@ -22,6 +22,7 @@ mod object;
 mod path;
 mod pod;
 mod quantity;
+mod raw;
 mod relations;
 mod render;
 mod request;
@@ -42,7 +43,7 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use crate::inventory::{Inventory, Skipped};
+use crate::inventory::{Inventory, Skipped, WantedObjects};
 use crate::source::{FileId, Sources, Span};
 
 use index::Index;
@@ -59,6 +60,8 @@ pub use render::{Plan, Refused, Rendered, Renderer, plan};
 /// What the command line gives beside the files.
 #[derive(Debug, Clone, Default)]
 pub struct Options {
+    /// Which manifests are wanted as they are, for rules about any kind.
+    pub objects: WantedObjects,
     /// What other programs made of charts and kustomizations; it is read instead of the files that it replaces.
     pub rendered: Vec<Rendered>,
 }
@@ -74,7 +77,8 @@ pub struct Reading {
 /// Reads manifests; `embedded` are manifests inside Terraform, with the address of the resource that carries them.
 pub fn read(sources: &Sources, paths: &[String], embedded: &[(FileId, String)], options: &Options) -> Reading {
     let mut reading = Reading::default();
-    let files = files::gather(sources, paths, embedded, &options.rendered, &mut reading.inventory.diagnostics);
+    let Options { objects, rendered } = options;
+    let files = files::gather(sources, paths, embedded, rendered, objects, &mut reading.inventory.diagnostics);
     let parsed: Vec<Parsed> = files.into_par_iter().map(|file| Parsed::new(sources, file)).collect();
     let index = Index::new(parsed.iter().map(|it| (it.file.id, it.file.path.clone(), it.roots().collect())));
     let mut found = read_all(sources, &parsed, &index);
@@ -84,6 +88,11 @@ pub fn read(sources: &Sources, paths: &[String], embedded: &[(FileId, String)], 
     relations::apply(&relations(&parsed), &mut found);
     versions::mark(&mut found);
     for file in parsed {
+        if options.objects != WantedObjects::None && !file.file.joined_only {
+            for document in &file.stream.documents {
+                raw::of(&document.root, document.span, file.inferred.as_ref(), &mut reading.inventory.objects);
+            }
+        }
         reading.inventory.diagnostics.extend(file.stream.diagnostics);
         reading.inventory.skipped.extend(file.skipped);
         reading.comments.extend(file.stream.comments);

@@ -16,7 +16,7 @@ pub(super) fn check(report: &Report) -> String {
     for decided in report.findings {
         let finding = &decided.finding;
         let at = report.paths.locate(report.sources, finding.span);
-        let resource = report.resource(finding.resource);
+        let about = finding.about(report.inventory);
         let suppressed = decided.suppressed.as_ref();
         let mut cells = vec![
             text(&finding.rule),
@@ -27,8 +27,8 @@ pub(super) fn check(report: &Report) -> String {
             text(&at.path),
             at.line.to_string(),
             at.column.to_string(),
-            text(resource.map(|it| it.address.as_str()).unwrap_or_default()),
-            text(resource.map(|it| it.kind.as_str()).unwrap_or_default()),
+            text(about.map(|(address, _)| address).unwrap_or_default()),
+            text(about.map(|(_, kind)| kind).unwrap_or_default()),
             text(&finding.message),
             text(finding.help.as_deref().unwrap_or_default()),
         ];

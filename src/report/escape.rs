@@ -10,7 +10,7 @@ pub(super) fn harmless(text: &str) -> String {
 }
 
 /// The same as one line.
-pub(super) fn one_line(text: &str) -> String {
+pub fn one_line(text: &str) -> String {
     harmless(text).replace(['\n', '\t'], " ")
 }
 

@@ -26,7 +26,7 @@ pub(super) fn check(report: &Report) -> String {
         for decided in findings {
             let finding = &decided.finding;
             let at = report.paths.locate(report.sources, finding.span);
-            let about = report.resource(finding.resource).map(|it| format!(" {}", it.address)).unwrap_or_default();
+            let about = finding.address(report.inventory).map(|it| format!(" {it}")).unwrap_or_default();
             let case = escaped(&shortened(&format!("{}{about}", finding.rule), 300));
             let saves = finding.saves.map(|it| format!("saves {}/month\n", usd(it.expected))).unwrap_or_default();
             let help = finding.help.as_deref().unwrap_or_default();
@@ -48,7 +48,7 @@ pub(super) fn check(report: &Report) -> String {
 }
 
 /// Text inside of an element or an attribute; XML knows fewer characters than text.
-fn escaped(text: &str) -> String {
+pub fn escaped(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for c in harmless(text).chars() {
         match c {

@@ -59,8 +59,7 @@ pub(super) fn finding(text: &mut String, report: &Report, head: Option<&Head>, d
         None => shown,
     };
     let saves = finding.saves.map(|range| format!(" – saves about {}/month", usd(range.expected))).unwrap_or_default();
-    let resource =
-        report.resource(finding.resource).map(|it| format!(" {}", code(&escape::shortened(&it.address, 200))));
+    let resource = finding.address(report.inventory).map(|it| format!(" {}", code(&escape::shortened(it, 200))));
     let rule = match link(&finding.rule) {
         Some(link) => format!("[**{}**]({link})", finding.rule),
         None => format!("**{}**", finding.rule),

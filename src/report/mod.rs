@@ -31,10 +31,12 @@ mod vocabulary;
 mod ways;
 
 pub use difference::{Difference, Head, Team, Verdict, comment_on_change, difference, teams};
+pub use escape::one_line;
 pub use explain::explain;
 pub use fit::fit;
 pub use format::Format;
 pub use json::inspect;
+pub use junit::escaped as xml;
 pub use notes::{Note, notes};
 pub use paths::Paths;
 pub use price::{Prices, price};

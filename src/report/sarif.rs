@@ -92,8 +92,8 @@ fn finding<'a>(report: &Report, pages: &[&Page], decided: &'a Decided, fingerpri
     let help = it.help.as_deref().map(|help| format!("\n{}", harmless(help))).unwrap_or_default();
     let text = shortened(&format!("{}.{saves}{help}", one_line(&it.message)), 4_000);
     let mut location = json!({"physicalLocation": physical(report, it.span)});
-    if let Some(resource) = report.resource(it.resource) {
-        let name = shortened(&one_line(&resource.address), 1_000);
+    if let Some(address) = it.address(report.inventory) {
+        let name = shortened(&one_line(address), 1_000);
         location["logicalLocations"] = json!([{"fullyQualifiedName": name, "kind": "resource"}]);
     }
     let related = it.related.iter().map(|(span, message)| {

@@ -1,10 +1,42 @@
 //! One page and one resource: does the rule speak?
 
+use std::cell::Cell;
 use std::sync::Arc;
 
+use crate::fit::Market;
+
 use super::cel::{self, About, Budget, Host, Read, Unknown, Value};
-use super::facts::{self, Asking};
+use super::facts::{Asking, End, Raws, Subject, World};
 use super::page::{LooksAt, Match, Page};
+use super::settings::Settings;
+
+/// What everything is judged on: the world, what is configured, and what was made of them on the way.
+pub(super) struct Ground<'a> {
+    world: &'a World<'a>,
+    settings: &'a Settings,
+    raws: Raws,
+    market: &'a Market<'a>,
+}
+
+impl<'a> Ground<'a> {
+    pub(super) fn new(world: &'a World<'a>, settings: &'a Settings, market: &'a Market<'a>) -> Self {
+        Ground { world, settings, raws: Raws::new(world), market }
+    }
+
+    /// About one thing, by its number among those of its kind.
+    pub(super) fn asking(&'a self, about: Subject, place: usize) -> Asking<'a> {
+        Asking {
+            world: self.world,
+            settings: self.settings,
+            raws: &self.raws,
+            market: self.market,
+            about,
+            resource: place,
+            end: Cell::new(End::Expected),
+            saves: None,
+        }
+    }
+}
 
 /// What a condition comes to.
 #[derive(Debug)]
@@ -22,17 +54,17 @@ pub(super) fn evaluate(page: &Page, asking: &Asking<'_>) -> Verdict {
     let mut unknown = None;
     for wanted in &page.matches {
         match accepts(wanted, asking) {
-            Answer::Yes => reads.push(read(asking, wanted.fact)),
+            Answer::Yes => reads.push(asking.read(wanted.fact)),
             Answer::No => return Verdict::No,
             Answer::Unknown(why) => unknown = Some(Unknown::or_weightier(unknown, why)),
         }
     }
-    if let Some(when) = &page.when {
-        let mut budget = match page.looks_at {
-            LooksAt::Resource => Budget::standard(),
-            LooksAt::Repository | LooksAt::Change | LooksAt::Text => {
-                Budget::for_many(asking.world.inventory.resources.len())
-            }
+    let inventory = asking.world.inventory;
+    for when in &page.when {
+        let is_about_one = matches!(page.looks_at, LooksAt::Resource | LooksAt::Object | LooksAt::Block);
+        let mut budget = match is_about_one && !page.raw.everything() {
+            true => Budget::standard(),
+            false => Budget::for_many(inventory.resources.len() + inventory.objects.len() + inventory.blocks.len()),
         };
         let evaluation = when.program.evaluate(asking, &mut budget);
         match evaluation.result {
@@ -57,10 +89,6 @@ pub(super) fn place(page: &Page, at: usize, message: &str) -> String {
     format!("line {line}: {message}")
 }
 
-fn read(asking: &Asking<'_>, field: usize) -> Read {
-    Read { record: cel::Handle { schema: facts::resource_schema(), id: asking.resource as u32 }, field }
-}
-
 enum Answer {
     Yes,
     No,
@@ -68,7 +96,7 @@ enum Answer {
 }
 
 fn accepts(wanted: &Match, asking: &Asking<'_>) -> Answer {
-    let Read { record, field } = read(asking, wanted.fact);
+    let Read { record, field } = asking.read(wanted.fact);
     let is_accepted = |value: &Value| wanted.accepts.iter().any(|accepted| cel::same(accepted, value));
     match asking.field(record, field) {
         Value::Absent => Answer::No,

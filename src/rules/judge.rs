@@ -1,40 +1,44 @@
 //! All rules and all resources: findings, and what could not be determined.
 
-use std::cell::Cell;
-
 use crate::catalog::{Money, MoneyRange};
-use crate::inventory::{Origin, Resource, ResourceId};
+use crate::fit::Market;
+use crate::inventory::{Origin, ResourceId};
 use crate::source::Span;
 
 use super::cel::{Budget, Read};
 use super::combine::combine;
-use super::evaluate::{self, Verdict, evaluate};
-use super::facts::{self, Asking, End, Stand, World};
-use super::page::{LooksAt, Page};
+use super::evaluate::{self, Ground, Verdict, evaluate};
+use super::facts::{self, Asking, End, Stand, Subject, World};
+use super::page::{At, LooksAt, Page};
 use super::settings::Settings;
 use super::template::Template;
-use super::{Broken, Confidence, Evidence, Finding, Judgement, Undetermined};
+use super::{Broken, Confidence, Evidence, Finding, Judgement, Piece, Undetermined};
 
 pub(super) fn judge(pages: &[&Page], world: &World<'_>, settings: &Settings) -> Judgement {
     let mut judgement = Judgement::default();
     let resources = &world.inventory.resources;
+    let market = Market::new(world.catalog, world.pricing);
+    let ground = Ground::new(world, settings, &market);
     for page in pages {
-        let judge = Judge { page, world, settings };
-        match page.looks_at {
-            LooksAt::Resource => {
-                for place in 0..resources.len() {
-                    if !judge.look_at(Some(ResourceId(place)), &mut judgement) {
-                        break;
-                    }
-                }
+        let judge = Judge { page, world, ground: &ground };
+        let (subject, count) = match page.looks_at {
+            LooksAt::Resource => (Subject::Resource, resources.len()),
+            LooksAt::Object => (Subject::Object, world.inventory.objects.len()),
+            LooksAt::Block => (Subject::Block, world.inventory.blocks.len()),
+            LooksAt::Repository | LooksAt::Change | LooksAt::Text => (Subject::Resource, 0),
+        };
+        for place in 0..count {
+            if !judge.look_at(Some((subject, place)), &mut judgement) {
+                break;
             }
-            LooksAt::Repository if !resources.is_empty() => {
-                judge.look_at(None, &mut judgement);
-            }
-            LooksAt::Change if world.delta.is_some() => {
-                judge.look_at(None, &mut judgement);
-            }
-            LooksAt::Repository | LooksAt::Change | LooksAt::Text => {}
+        }
+        let looks = match page.looks_at {
+            LooksAt::Repository => !resources.is_empty() || page.raw.everything(),
+            LooksAt::Change => world.delta.is_some(),
+            _ => false,
+        };
+        if looks {
+            judge.look_at(None, &mut judgement);
         }
     }
     combine(pages, &mut judgement.findings);
@@ -46,27 +50,26 @@ pub(super) fn judge(pages: &[&Page], world: &World<'_>, settings: &Settings) -> 
 struct Judge<'a> {
     page: &'a Page,
     world: &'a World<'a>,
-    settings: &'a Settings,
+    ground: &'a Ground<'a>,
 }
+
+/// One of the resources, objects or blocks; nothing where a rule is about everything.
+type About = Option<(Subject, usize)>;
 
 impl Judge<'_> {
     /// False where the page fails, so that it is not asked again.
-    fn look_at(&self, resource: Option<ResourceId>, into: &mut Judgement) -> bool {
-        let mut asking = Asking {
-            world: self.world,
-            settings: self.settings,
-            resource: resource.map_or(0, |id| id.0),
-            end: Cell::new(End::Expected),
-            saves: None,
-        };
+    fn look_at(&self, about: About, into: &mut Judgement) -> bool {
+        let (subject, place) = about.unwrap_or((Subject::Resource, 0));
+        let mut asking = self.ground.asking(subject, place);
         match evaluate(self.page, &asking) {
             Verdict::No => {}
             Verdict::Unknown(unknown) => {
-                if let Some(span) = self.span(resource, &[]) {
+                if let Some(span) = self.span(&asking, about, &[]) {
                     into.undetermined.push(Undetermined {
                         rule: self.page.name.clone(),
-                        resource,
-                        span: unknown.span.filter(|_| resource.is_none()).unwrap_or(span),
+                        resource: resource_of(about),
+                        piece: self.piece(about),
+                        span: unknown.span.filter(|_| about.is_none()).unwrap_or(span),
                         cause: unknown.why.to_string(),
                     });
                 }
@@ -77,7 +80,7 @@ impl Judge<'_> {
                     Ok(saves) => asking.saves = saves,
                     Err(message) => return self.fail(message, into),
                 }
-                match self.finding(&asking, resource, &reads) {
+                match self.finding(&asking, about, &reads) {
                     Ok(Some(finding)) => into.findings.push(finding),
                     Ok(None) => {}
                     Err(message) => return self.fail(message, into),
@@ -116,17 +119,10 @@ impl Judge<'_> {
         Ok(Some(MoneyRange { floor, expected, ceiling }))
     }
 
-    fn finding(
-        &self,
-        asking: &Asking<'_>,
-        resource: Option<ResourceId>,
-        reads: &[Read],
-    ) -> Result<Option<Finding>, String> {
-        let stands: Vec<(Stand, Read)> = reads
-            .iter()
-            .filter_map(|read| Some((facts::stand(self.world, read.record.id, read.field)?, *read)))
-            .collect();
-        let Some(span) = self.span(resource, &stands) else { return Ok(None) };
+    fn finding(&self, asking: &Asking<'_>, about: About, reads: &[Read]) -> Result<Option<Finding>, String> {
+        let stands: Vec<(Stand, Read)> =
+            reads.iter().filter_map(|read| Some((facts::stand(self.world, *read)?, *read))).collect();
+        let Some(span) = self.span(asking, about, &stands) else { return Ok(None) };
         let page = self.page;
         let message = self.first_known(&page.messages, asking)?.unwrap_or_default();
         Ok(Some(Finding {
@@ -136,7 +132,8 @@ impl Judge<'_> {
             level: page.level,
             confidence: confidence(&stands),
             risk: page.risk,
-            resource,
+            resource: resource_of(about),
+            piece: self.piece(about),
             span,
             message,
             help: self.first_known(&page.help, asking)?,
@@ -165,29 +162,46 @@ impl Judge<'_> {
 
     /// The first fact of `at` that stands in the text; else where the resource starts. About everything: the first
     /// resource that was decided on. About a change: what became dearer most.
-    fn span(&self, resource: Option<ResourceId>, stands: &[(Stand, Read)]) -> Option<Span> {
-        let Some(id) = resource else {
+    fn span(&self, asking: &Asking<'_>, about: About, stands: &[(Stand, Read)]) -> Option<Span> {
+        let inventory = self.world.inventory;
+        let Some((subject, place)) = about else {
             if let Some(dearest) = self.world.delta.and_then(|delta| delta.dearest()) {
-                return self.resource(dearest).map(|it| it.span);
+                return inventory.resources.get(dearest.0).map(|it| it.span);
             }
-            let first = stands.iter().find_map(|(_, read)| facts::resource_of(read.record));
-            let resources = &self.world.inventory.resources;
-            return first.and_then(|id| resources.get(id.0)).or(resources.first()).map(|it| it.span);
+            let first = stands.iter().find_map(|(_, read)| facts::span_of(self.world, read.record));
+            let any = inventory.resources.first().map(|it| it.span);
+            let raw = inventory.objects.first().or(inventory.blocks.first()).map(|it| it.span);
+            return first.or(any).or(raw);
         };
-        let stated = self.page.at.iter().find_map(|field| facts::stand(self.world, id.0 as u32, *field)?.span);
-        stated.or_else(|| self.resource(id).map(|it| it.span))
+        let stated = self.page.at.iter().find_map(|at| match at {
+            At::Fact(field) => facts::stand(self.world, asking.read(*field))?.span,
+            At::Part(path) => facts::part(asking, path).map(|tree| tree.span),
+        });
+        stated.or_else(|| match subject {
+            Subject::Resource => inventory.resources.get(place).map(|it| it.span),
+            Subject::Object => inventory.objects.get(place).map(|it| it.span),
+            Subject::Block => inventory.blocks.get(place).map(|it| it.span),
+        })
     }
 
-    fn resource(&self, id: ResourceId) -> Option<&Resource> {
-        self.world.inventory.resources.get(id.0)
+    /// What a rule about objects or blocks speaks of.
+    fn piece(&self, about: About) -> Option<Piece> {
+        let (subject, place) = about?;
+        let raw = match subject {
+            Subject::Resource => return None,
+            Subject::Object => self.world.inventory.objects.get(place)?,
+            Subject::Block => self.world.inventory.blocks.get(place)?,
+        };
+        let kind = if raw.kind.is_empty() { &raw.keyword } else { &raw.kind };
+        Some(Piece { address: raw.address.clone(), kind: kind.clone(), span: raw.span, body: raw.body })
     }
 
     fn related(&self, asking: &Asking<'_>, span: Span) -> Vec<(Span, String)> {
-        let id = asking.resource as u32;
         let mut related = Vec::new();
         for field in &self.page.related {
-            let Some(stand) = facts::stand(self.world, id, *field) else { continue };
-            let value = facts::shown(asking, id, *field);
+            let read = asking.read(*field);
+            let Some(stand) = facts::stand(self.world, read) else { continue };
+            let value = facts::shown(asking, read);
             for place in [stand.span, stand.defined.filter(|it| Some(*it) != stand.span)].into_iter().flatten() {
                 if place != span && !related.iter().any(|(known, _)| *known == place) {
                     related.push((place, format!("{} is {value}", stand.name.replace('_', " "))));
@@ -204,13 +218,22 @@ impl Judge<'_> {
                 fact: stand.name.to_owned(),
                 span: stand.span,
                 defined: stand.defined,
-                value: facts::shown(asking, read.record.id, read.field),
+                value: facts::shown(asking, *read),
             })
             .collect();
+        evidence.extend(self.page.paths.iter().map(|path| {
+            let part = facts::part(asking, path);
+            let span = part.map(|tree| tree.span);
+            Evidence { fact: path.name(), span, defined: span, value: facts::written(part) }
+        }));
         evidence.sort_by(|a, b| (&a.fact, a.span, &a.value).cmp(&(&b.fact, b.span, &b.value)));
         evidence.dedup();
         evidence
     }
+}
+
+fn resource_of(about: About) -> Option<ResourceId> {
+    about.filter(|(subject, _)| *subject == Subject::Resource).map(|(_, place)| ResourceId(place))
 }
 
 /// That of the weakest fact.

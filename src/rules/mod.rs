@@ -3,6 +3,7 @@
 //! A rule is a Markdown page: front matter with conditions over facts, prose, and examples that prove it. Built-in pages
 //! and a team's own are the same kind of file. Knows no Terraform type and no Kubernetes kind.
 
+mod attempt;
 mod cel;
 mod combine;
 mod document;
@@ -13,22 +14,32 @@ mod format;
 mod judge;
 mod nearest;
 mod page;
+mod policy;
+mod seen;
 mod set;
 mod settings;
+mod starter;
 mod template;
 mod yaml;
 
+use std::sync::Arc;
+
 use crate::catalog::MoneyRange;
 use crate::diagnostic::Level;
-use crate::inventory::ResourceId;
+use crate::inventory::{Inventory, ResourceId};
 use crate::source::{Edit, Span};
 
+pub use attempt::{Answer, Attempt};
+pub use cel::Kubernetes;
 pub use document::{contents, document, link};
 pub use example::{Example, Expected, File, Marker, Surprise, Told, compare, examples, tell};
 pub use facts::{Entry, World, functions, vocabulary};
-pub use page::{Declared, LooksAt, Mistake, Page};
+pub use page::{Declared, LooksAt, Mistake, Page, is_name};
+pub use policy::admission_policy;
+pub use seen::{Seen, seen};
 pub use set::{BUILT_IN, Rules};
-pub use settings::{Override, PageText, Parameter, Profile, Settings};
+pub use settings::{Budget, Override, PageText, Parameter, Profile, Settings};
+pub use starter::template;
 
 /// A rule spoke about a resource, or about the repository.
 #[derive(Debug, Clone)]
@@ -41,6 +52,8 @@ pub struct Finding {
     /// What acting on it may break.
     pub risk: Risk,
     pub resource: Option<ResourceId>,
+    /// What a rule about objects or blocks speaks of.
+    pub piece: Option<Piece>,
     pub span: Span,
     pub message: String,
     pub help: Option<String>,
@@ -51,6 +64,45 @@ pub struct Finding {
     pub edits: Vec<Edit>,
     /// The facts that the rule decided on.
     pub evidence: Vec<Evidence>,
+}
+
+/// An object or a block that is no resource with accelerators, or is looked at as if it were none.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Piece {
+    pub address: Arc<str>,
+    pub kind: Arc<str>,
+    pub span: Span,
+    pub body: Span,
+}
+
+/// What something is called and what it is, for reports.
+fn named<'a>(
+    resource: Option<ResourceId>,
+    piece: Option<&'a Piece>,
+    inventory: &'a Inventory,
+) -> Option<(&'a str, &'a str)> {
+    match (resource, piece) {
+        (Some(id), _) => inventory.resources.get(id.0).map(|it| (it.address.as_str(), it.kind.as_str())),
+        (None, Some(piece)) => Some((&piece.address, &piece.kind)),
+        (None, None) => None,
+    }
+}
+
+impl Finding {
+    /// The address and the kind of what it is about.
+    pub fn about<'a>(&'a self, inventory: &'a Inventory) -> Option<(&'a str, &'a str)> {
+        named(self.resource, self.piece.as_ref(), inventory)
+    }
+
+    pub fn address<'a>(&'a self, inventory: &'a Inventory) -> Option<&'a str> {
+        self.about(inventory).map(|(address, _)| address)
+    }
+}
+
+impl Undetermined {
+    pub fn address<'a>(&'a self, inventory: &'a Inventory) -> Option<&'a str> {
+        named(self.resource, self.piece.as_ref(), inventory).map(|(address, _)| address)
+    }
 }
 
 /// A fact that a rule decided on.
@@ -69,6 +121,7 @@ pub struct Evidence {
 pub struct Undetermined {
     pub rule: String,
     pub resource: Option<ResourceId>,
+    pub piece: Option<Piece>,
     pub span: Span,
     pub cause: String,
 }

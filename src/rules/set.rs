@@ -3,8 +3,10 @@
 use std::sync::Arc;
 
 use crate::diagnostic::{Diagnostic, Level};
+use crate::inventory::WantedRaw;
 use crate::source::Span;
 
+use super::example::examples;
 use super::facts::World;
 use super::judge::judge;
 use super::nearest::nearest;
@@ -13,6 +15,11 @@ use super::settings::{Override, PageText, Parameter, Settings};
 use super::{Broken, Confidence, Finding, Judgement};
 
 include!(concat!(env!("OUT_DIR"), "/pages.rs"));
+
+/// The names and texts of the built-in pages.
+pub(super) fn built_in() -> impl Iterator<Item = (&'static str, &'static str)> {
+    BUILT_IN.iter().map(|(path, text)| (path.rsplit('/').next().unwrap_or(path).trim_end_matches(".md"), *text))
+}
 
 /// The rules of a run.
 #[derive(Debug, Default)]
@@ -88,6 +95,13 @@ impl Rules {
             ));
             return;
         }
+        if own.is_some() && !page.untested && examples(page.body()).is_empty() {
+            let start = text.find("untested").unwrap_or(page.prose).min(text.len());
+            let mistake = Mistake::new(start..start, "the page has no examples, so nothing shows that it works");
+            let help = "write one under `## Examples`, or say `untested: true`";
+            wrong.push(diagnostic(mistake.with_help(help), path, text, own));
+            return;
+        }
         if self.pages.iter().any(|known| known.name == page.name) {
             let mistake = Mistake::new(0..0, format!("there is a rule `{}` already", page.name));
             wrong.push(diagnostic(mistake.with_help("choose another name"), path, text, own));
@@ -111,6 +125,15 @@ impl Rules {
 
     pub fn is_on(&self, name: &str) -> bool {
         self.pages.iter().zip(&self.on).any(|(page, on)| page.name == name && *on)
+    }
+
+    /// What the rules that are on look at beside facts.
+    pub fn raw(&self) -> WantedRaw {
+        let mut wanted = WantedRaw::default();
+        for page in self.pages.iter().zip(&self.on).filter(|(_, on)| **on).map(|(page, _)| page) {
+            wanted.add(&page.wanted_raw());
+        }
+        wanted
     }
 
     /// What the rules that are on say.
@@ -140,6 +163,7 @@ impl Rules {
             confidence: Confidence::High,
             risk: page.risk,
             resource: None,
+            piece: None,
             span,
             message,
             help,
@@ -183,6 +207,9 @@ fn is_on(page: &Page, settings: &Settings) -> bool {
     let named = |names: &[(String, Option<Span>)], exact: bool| {
         names.iter().any(|(name, _)| *name == page.name || !exact && (*name == page.group || name == ALL))
     };
+    if settings.forced.contains(&page.name) {
+        return true;
+    }
     if named(&settings.ignore, true) {
         return false;
     }

@@ -1,6 +1,6 @@
 //! What a configuration says about rules. The rules are told; they never read a configuration.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::diagnostic::Level;
 use crate::source::{FileId, Span};
@@ -12,6 +12,8 @@ pub struct Settings {
     pub select: Vec<(String, Option<Span>)>,
     /// Rules or groups: these are off.
     pub ignore: Vec<(String, Option<Span>)>,
+    /// Rules that are on, whatever the profile and the others say.
+    pub forced: BTreeSet<String>,
     /// By the name of the rule.
     pub rules: BTreeMap<String, Override>,
     /// Label keys that everything must carry.
@@ -20,6 +22,19 @@ pub struct Settings {
     pub label_values: BTreeMap<String, Vec<String>>,
     /// The accelerators that each purpose may use.
     pub tiers: BTreeMap<String, Vec<String>>,
+    pub budgets: Vec<Budget>,
+    /// Dollars a month above which a resource must carry a justification.
+    pub approvals_above_usd: Option<f64>,
+}
+
+/// What some resources may cost together.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Budget {
+    /// Whose it is, for messages: team search.
+    pub name: String,
+    /// The label that its resources carry, and the value; none: all of them.
+    pub label: Option<(String, String)>,
+    pub monthly_usd: f64,
 }
 
 /// How many rules are on.

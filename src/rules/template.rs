@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::cel::{About, Budget, Host, Problem, Program, Scope, Type, Unknown, Value};
+use super::cel::{self, About, Budget, Host, Kubernetes, Map, Problem, Program, Scope, Type, Unknown, Value};
 use super::format;
 use super::nearest::nearest;
 
@@ -15,7 +15,7 @@ pub(super) struct Template {
 #[derive(Debug)]
 enum Part {
     Text(String),
-    Value(Program, Format),
+    Value(Box<Program>, Format),
 }
 
 /// How a value is written.
@@ -68,6 +68,24 @@ impl Template {
             parts.push(Part::Text(plain));
         }
         Ok(Template { parts })
+    }
+
+    /// As an expression of a Kubernetes API server; nothing where it shows what such a server cannot.
+    pub(super) fn in_kubernetes(&self, parameters: &Map, version: Kubernetes) -> Option<String> {
+        let parts = self.parts.iter().map(|part| match part {
+            Part::Text(text) => Some(cel::quoted(text)),
+            Part::Value(program, Format::Plain) => program.text_in_kubernetes(parameters, version).ok(),
+            Part::Value(..) => None,
+        });
+        Some(parts.collect::<Option<Vec<_>>>()?.join(" + ")).filter(|text| !text.is_empty())
+    }
+
+    /// What is computed in it.
+    pub(super) fn programs(&self) -> impl Iterator<Item = &Program> {
+        self.parts.iter().filter_map(|part| match part {
+            Part::Value(program, _) => Some(&**program),
+            Part::Text(_) => None,
+        })
     }
 
     pub(super) fn render(&self, host: &dyn Host) -> Rendered {
@@ -165,7 +183,7 @@ fn placeholder(text: &str, inner: Range<usize>, scope: &Scope<'_>) -> Result<Par
     {
         return Err(Problem::new(at, format!("a {} cannot be shown", program.result)));
     }
-    Ok(Part::Value(program.into_number(), format))
+    Ok(Part::Value(Box::new(program.into_number()), format))
 }
 
 /// The last `|` that is no `||` and not in quotes.

@@ -24,6 +24,23 @@ pub(super) enum Value {
     Map(Vec<(Name, Node)>),
 }
 
+impl Node {
+    /// Gives it and everything in it another place.
+    pub(super) fn move_to(&mut self, at: &Range<usize>) {
+        self.at = at.clone();
+        match &mut self.value {
+            Value::List(items) => items.iter_mut().for_each(|item| item.move_to(at)),
+            Value::Map(entries) => {
+                for (name, node) in entries {
+                    name.at = at.clone();
+                    node.move_to(at);
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
 #[derive(Debug, Clone)]
 pub(super) struct Name {
     pub(super) text: String,

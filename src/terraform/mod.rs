@@ -16,6 +16,7 @@ mod number;
 mod parallel;
 mod plan;
 mod plans;
+mod raw;
 mod root;
 mod roots;
 mod rows;
@@ -51,6 +52,8 @@ pub struct Options {
     pub named_roots: Vec<String>,
     /// Where downloaded modules lie, beside `.terraform/modules` of each root.
     pub modules_directory: Option<String>,
+    /// Every block is wanted as it is, for rules about any type.
+    pub raw: bool,
     /// Plans named on the command line: read even if the configuration that they are of lies beside them.
     pub named_plans: Vec<String>,
     /// Which of their two states plans stand for.
@@ -133,6 +136,9 @@ fn read_with(library: &Library<'_>, sources: &Sources, paths: &[String], options
         reading.inventory.diagnostics.extend(root.diagnostics);
         reading.inventory.resources.extend(resources);
         reading.embedded.extend(embedded);
+        if options.raw {
+            reading.inventory.blocks.extend(raw::of(&root.blocks, FrontEnd::Terraform));
+        }
         reading.blocks.extend(root.blocks);
         let workspace = options.workspace.clone().unwrap_or_else(|| "default".into());
         reading.roots.push(Root { directory, variable_files: root.variable_files, workspace, steps: root.steps });

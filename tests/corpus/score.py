@@ -81,7 +81,7 @@ def main():
             mine = resources_of(label, resources)
             fired = {it['rule'] for it in findings if (os.path.normpath(it['path']), it['address']) in mine
                      or os.path.normpath(it['path']) == label['path'] and abs(it['line'] - label['line']) <= NEAR
-                     or it['address'] and any(it['address'] == address for _, address in mine)}
+                     or label['lang'] == 'terraform' and any(it['address'] == address for _, address in mine)}
             place = f"{label['id']} {label['repo']} {label['path']}:{label['line']}"
             for rule in label['expect']:
                 hit = bool(fired & set(MEANT.get(rule, [rule])))

@@ -18,6 +18,7 @@ mod fit;
 mod fit_cases;
 mod forge;
 mod formats;
+mod guide;
 mod kubernetes;
 mod pages;
 mod policy;

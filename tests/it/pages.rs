@@ -55,16 +55,11 @@ fn every_example_comes_out_as_its_page_says() {
 }
 
 fn run(rule: &str, rules: &Arc<Rules>, example: &Example, report: &mut String) {
-    let configured;
-    let rules = match &example.config {
-        Some(config) => {
-            let settings = rules::Settings { profile: Profile::All, ..rules::Settings::default() };
-            configured = Arc::new(Rules::load(&[], with_config(settings, config)).0);
-            &configured
-        }
-        None => rules,
-    };
-    let (sources, analysis) = analyzed(rules, example);
+    let configured = example.config.as_deref().map(|text| {
+        let settings = rules::Settings { profile: Profile::All, ..rules::Settings::default() };
+        Arc::new(Rules::load(&[], with_config(settings, text)).0)
+    });
+    let (sources, analysis) = analyzed(configured.as_ref().unwrap_or(rules), example);
     for surprise in compare(example, &said(rule, &sources, &analysis)) {
         let file = example.files.iter().find(|file| file.path == surprise.at.path).unwrap();
         let line = file.text.lines().nth(surprise.at.line - 1).unwrap_or_default().trim();
@@ -108,21 +103,13 @@ fn analyzed(rules: &Arc<Rules>, example: &Example) -> (Sources, Analysis) {
     (sources, analysis)
 }
 
-/// What the configuration of an example says about labels and tiers.
-fn with_config(mut settings: rules::Settings, config: &str) -> rules::Settings {
-    let config: toml::Table = config.parse().unwrap();
-    let texts = |value: &toml::Value| -> Vec<String> {
-        value.as_array().unwrap().iter().map(|it| it.as_str().unwrap().to_owned()).collect()
-    };
-    let lists = |table: Option<&toml::Value>| -> BTreeMap<String, Vec<String>> {
-        let entries = table.and_then(toml::Value::as_table).into_iter().flatten();
-        entries.map(|(name, items)| (name.clone(), texts(items))).collect()
-    };
-    let labels = config.get("labels");
-    settings.required_labels = labels.and_then(|it| it.get("required")).map(texts).unwrap_or_default();
-    settings.label_values = lists(labels.and_then(|it| it.get("values")));
-    settings.tiers = lists(config.get("tiers"));
-    settings
+/// What the configuration of an example says about rules.
+fn with_config(settings: rules::Settings, text: &str) -> rules::Settings {
+    let sources = Sources::new(MemoryTree::new().with("gpulint.toml", text));
+    let (config, wrong) = gpulint::config::load(&sources, "gpulint.toml", "0.1.0");
+    assert!(wrong.is_empty(), "{wrong:?}");
+    let rules::Settings { profile, rules, .. } = settings;
+    rules::Settings { profile, rules, ..gpulint::cli::rule_settings(&config) }
 }
 
 /// What the rule tells, in the order of the lines that it speaks about.

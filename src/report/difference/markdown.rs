@@ -285,7 +285,7 @@ fn fixed(text: &mut String, it: &Difference, room: Room) {
     }
     room.open_fold(text, &format!("{} fixed", count_of(it.fixed.len())));
     for decided in it.fixed.iter().take(MOST_FIXED) {
-        let resource = it.before.resource(decided.finding.resource).map_or("", |it| it.address.as_str());
+        let resource = decided.finding.address(it.before.inventory).unwrap_or_default();
         let _ = writeln!(text, "- {} {}", decided.finding.rule, code(&escape::shortened(resource, 200)));
     }
     if it.fixed.len() > MOST_FIXED {

@@ -25,7 +25,7 @@ pub(super) fn difference(it: &Difference, style: Style) -> String {
     let _ =
         writeln!(text, "findings: {} new, {} fixed, {} as before", it.new.len(), it.fixed.len(), it.unchanged.len());
     for decided in &it.fixed {
-        let resource = it.before.resource(decided.finding.resource).map_or("", |it| it.address.as_str());
+        let resource = decided.finding.address(it.before.inventory).unwrap_or_default();
         let _ = writeln!(text, "  fixed: {} {}", decided.finding.rule, escape::one_line(resource));
     }
     for decided in &it.accepted {

@@ -107,7 +107,7 @@ pub(in crate::report) fn catalog<'a>(report: &'a Report) -> Catalog<'a> {
 pub(in crate::report) fn finding<'a>(report: &'a Report, decided: &'a Decided) -> Finding<'a> {
     let it = &decided.finding;
     let location = report.paths.locate(report.sources, it.span);
-    let resource = report.resource(it.resource);
+    let about = it.about(report.inventory);
     Finding {
         rule: &it.rule,
         group: &it.group,
@@ -118,8 +118,8 @@ pub(in crate::report) fn finding<'a>(report: &'a Report, decided: &'a Decided) -
         path: location.path,
         line: location.line,
         column: location.column,
-        address: resource.map(|resource| resource.address.as_str()),
-        kind: resource.map(|resource| resource.kind.as_str()),
+        address: about.map(|(address, _)| address),
+        kind: about.map(|(_, kind)| kind),
         message: &it.message,
         help: it.help.as_deref(),
         saves_usd_per_month: it.saves.map(Into::into),
@@ -143,6 +143,6 @@ fn related<'a>(report: &Report, span: crate::source::Span, message: &'a str) -> 
 
 pub(in crate::report) fn undetermined<'a>(report: &'a Report, it: &'a Undetermined) -> Unknown<'a> {
     let location = report.paths.locate(report.sources, it.span);
-    let address = report.resource(it.resource).map(|resource| resource.address.as_str());
+    let address = it.address(report.inventory);
     Unknown { rule: &it.rule, address, path: location.path, line: location.line, cause: &it.cause }
 }

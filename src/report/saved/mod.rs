@@ -199,6 +199,7 @@ impl Builder {
             confidence: named(&Confidence::ALL, Confidence::name, &it.confidence).unwrap_or(Confidence::High),
             risk: named(&Risk::ALL, Risk::name, &it.risk).unwrap_or(Risk::High),
             resource,
+            piece: None,
             span,
             message: it.message,
             help: it.help,
@@ -234,7 +235,7 @@ impl Builder {
     fn undetermined(&mut self, it: SavedUnknown) {
         let Some(span) = self.located.span(&it.path, it.line, 1) else { return };
         let resource = self.about(&it.path, it.address.as_deref(), None, span);
-        self.state.undetermined.push(Undetermined { rule: it.rule, resource, span, cause: it.cause });
+        self.state.undetermined.push(Undetermined { rule: it.rule, resource, piece: None, span, cause: it.cause });
     }
 }
 

@@ -47,8 +47,8 @@ impl Renderer {
         };
         self.block(text, &block);
         let mut facts: Vec<String> = Vec::new();
-        if let Some(resource) = report.resource(finding.resource) {
-            facts.push(escape::shortened(&escape::one_line(&resource.address), 200));
+        if let Some(address) = finding.address(report.inventory) {
+            facts.push(escape::shortened(&escape::one_line(address), 200));
         }
         facts.push(format!("confidence {}", finding.confidence.name()));
         facts.push(format!("risk {}", finding.risk.name()));

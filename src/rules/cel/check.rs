@@ -71,6 +71,8 @@ pub(super) enum What {
     Walk(Box<Walk>),
     /// A value that a local name stands for, and where.
     Bind(Box<(Node, Node)>),
+    /// What is made of the value of an optional, where it has one; true where that is an optional itself.
+    OfOptional(Box<(Node, Node)>, bool),
 }
 
 /// What to do where there is no such key.
@@ -594,6 +596,7 @@ pub(in crate::rules) fn type_of(value: &Value) -> Type {
         Value::Duration(_) => Type::Duration,
         Value::Timestamp(_) => Type::Timestamp,
         Value::Kind(_) => Type::Kind,
+        Value::Opaque(thing) => Type::Opaque(thing.kind()),
         Value::Record(handle) => Type::Record(handle.schema),
         Value::List(items) => Type::list(items.iter().map(type_of).reduce(Type::join).unwrap_or(Type::Any)),
         Value::Map(_) | Value::Optional(_) | Value::Unknown(_) => Type::Any,

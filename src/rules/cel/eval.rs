@@ -3,7 +3,7 @@ use std::sync::Arc;
 
 use super::budget::Budget;
 use super::check::{Lookup, Node, What};
-use super::functions::Function;
+use super::functions::{Ask, Function, Run};
 use super::macros::{Goal, Walk};
 use super::map::{Key, Map};
 use super::operators::{self, Fault};
@@ -14,6 +14,12 @@ use super::value::{Handle, Unknown, Value};
 pub(in crate::rules) trait Host {
     fn variable(&self, number: usize) -> Value;
     fn field(&self, record: Handle, field: usize) -> Value;
+
+    /// What only the host can answer.
+    fn ask(&self, what: Ask, given: &[Value], budget: &mut Budget) -> Result<Value, Fault> {
+        let _ = (what, given, budget);
+        Ok(Value::Absent)
+    }
 }
 
 /// A fact that an evaluation depends on.
@@ -39,12 +45,12 @@ pub(in crate::rules) struct Evaluation {
 }
 
 pub(super) fn evaluate(node: &Node, host: &dyn Host, budget: &mut Budget) -> Evaluation {
-    let mut run = Run { host, budget, locals: Vec::new(), reads: Vec::new() };
+    let mut run = Evaluator { host, budget, locals: Vec::new(), reads: Vec::new() };
     let result = run.eval(node);
     Evaluation { result, reads: run.reads }
 }
 
-struct Run<'a> {
+struct Evaluator<'a> {
     host: &'a dyn Host,
     budget: &'a mut Budget,
     locals: Vec<Value>,
@@ -53,7 +59,7 @@ struct Run<'a> {
 
 type Evaluated = Result<Value, Failure>;
 
-impl Run<'_> {
+impl Evaluator<'_> {
     fn eval(&mut self, node: &Node) -> Evaluated {
         self.budget.spend(1).map_err(|_| exhausted(node))?;
         match &node.what {
@@ -95,6 +101,17 @@ impl Run<'_> {
             What::Has(of) => self.has(of),
             What::Known(of) => Ok(Value::Flag(!matches!(self.eval(of)?, Value::Unknown(_)))),
             What::Walk(walk) => self.walk(node, walk),
+            What::OfOptional(parts, is_flat) => match self.eval(&parts.0)? {
+                Value::Optional(Some(inner)) => {
+                    self.locals.push(Value::clone(&inner));
+                    let result = self.eval(&parts.1);
+                    self.locals.pop();
+                    Ok(if *is_flat { result? } else { wrap(result?, Lookup::May) })
+                }
+                other @ (Value::Optional(None) | Value::Unknown(_)) => Ok(other),
+                Value::Absent => Ok(Value::Optional(None)),
+                other => Err(failed(node, format!("no matching overload: {} is no optional", other.kind()))),
+            },
             What::Bind(parts) => {
                 let value = self.eval(&parts.0)?;
                 self.locals.push(value);
@@ -308,7 +325,10 @@ impl Run<'_> {
             return Ok(first.when_absent());
         }
         match candidates.iter().find(|function| function.accepts(values)) {
-            Some(function) => (function.run)(self.budget, values),
+            Some(function) => match function.run {
+                Run::Own(run) => run(self.budget, values),
+                Run::Host(what) => self.host.ask(what, values, self.budget),
+            },
             None => {
                 let name = candidates.first().map_or("", |function| function.name);
                 let kinds: Vec<&str> = values.iter().map(Value::kind).collect();

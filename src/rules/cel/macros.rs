@@ -59,6 +59,8 @@ pub(super) fn lower(
         {
             Some(bind(lowering, variable, value, body))
         }
+        (Some(of), "optMap", [variable, body]) => Some(of_optional(lowering, of, variable, body, false)),
+        (Some(of), "optFlatMap", [variable, body]) => Some(of_optional(lowering, of, variable, body, true)),
         (Some(of), _, _) => walk(lowering, at, of, name, arguments),
         _ => None,
     }
@@ -86,6 +88,25 @@ fn bind(lowering: &mut Lowering<'_>, variable: &Expr, value: &Expr, body: &Expr)
     lowering.locals.pop();
     let (body, holds) = body?;
     Ok((What::Bind(Box::new((value, body))), holds))
+}
+
+fn of_optional(lowering: &mut Lowering<'_>, of: &Expr, variable: &Expr, body: &Expr, is_flat: bool) -> Lowered {
+    let name = variable_name(variable)?;
+    let (value, holds) = lowering.lower(of)?;
+    let inner = match holds {
+        Type::Optional(inner) => *inner,
+        Type::Any => Type::Any,
+        other => {
+            let message = format!("an optional is wanted here, and this is {}", with_article(&other));
+            return Err(Problem::new(of.at.clone(), message));
+        }
+    };
+    lowering.locals.push((name, inner));
+    let body = lowering.lower(body);
+    lowering.locals.pop();
+    let (body, holds) = body?;
+    let holds = if is_flat { holds } else { Type::Optional(Box::new(holds)) };
+    Ok((What::OfOptional(Box::new((value, body)), is_flat), holds))
 }
 
 fn variable_name(expression: &Expr) -> Result<Arc<str>, Problem> {

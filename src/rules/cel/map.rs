@@ -55,6 +55,10 @@ impl Map {
         self.entries.insert(Key::Text(key.clone()), (Value::Text(key), value));
     }
 
+    pub(in crate::rules) fn set_shared(&mut self, key: &Arc<str>, value: Value) {
+        self.entries.insert(Key::Text(key.clone()), (Value::Text(key.clone()), value));
+    }
+
     pub(in crate::rules) fn get(&self, key: &Key) -> Option<&Value> {
         self.entries.get(key).map(|(_, value)| value)
     }

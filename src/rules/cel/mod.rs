@@ -7,29 +7,42 @@
 //! (`false && unknown` is false) and carries its cause. `Absent` is what the text does not say: it behaves as null that
 //! never fails: equal to nothing but null, every test of it is false, and what is computed from it is absent again.
 
+mod address;
+mod admission;
 mod budget;
 mod check;
+mod compare;
 mod eval;
+mod format_names;
 mod functions;
 mod lexer;
 mod literal;
+mod location;
 mod macros;
 mod map;
+mod opaque;
 mod operators;
 mod parser;
+mod quantity;
 mod syntax;
 #[cfg(test)]
 mod tests;
 mod time;
 mod types;
 mod value;
+mod version;
 
 use std::ops::Range;
+use std::sync::Arc;
 
+pub use admission::Kubernetes;
 pub(super) use budget::Budget;
 pub(super) use check::{Meaning, Scope, Variable, never, same};
+pub(super) use compare::Comparison;
 pub(super) use eval::{Evaluation, Host, Read};
+pub(super) use functions::Ask;
 pub(super) use map::{Key, Map};
+pub(super) use operators::Fault;
 pub(super) use types::{Field, Schema, Type};
 pub(super) use value::{About, Handle, Unknown, Value};
 
@@ -64,25 +77,59 @@ impl Problem {
 pub(super) struct Program {
     node: check::Node,
     pub(super) result: Type,
+    /// What it names, as far as names lead: `object.spec.replicas` is three.
+    pub(super) names: Vec<Vec<Arc<str>>>,
+    written: syntax::Expr,
 }
 
 impl Program {
     pub(super) fn compile(text: &str, scope: &Scope<'_>) -> Result<Program, Problem> {
         let expression = parser::parse(text)?;
         let (node, result) = check::lower(&expression, scope, text)?;
-        Ok(Program { node, result })
+        let mut names = Vec::new();
+        syntax::names(&expression, &mut names);
+        Ok(Program { node, result, names, written: expression })
     }
 
     /// Yields the number that a record stands for.
     #[must_use]
     pub(super) fn into_number(self) -> Program {
-        let (node, result) = check::as_number(self.node, self.result);
-        Program { node, result }
+        let Program { node, result, names, written } = self;
+        let (node, result) = check::as_number(node, result);
+        Program { node, result, names, written }
+    }
+
+    /// As a condition that a Kubernetes API server understands, or why there is none.
+    pub(super) fn in_kubernetes(&self, parameters: &Map, version: Kubernetes) -> Result<String, String> {
+        admission::Translation::new(parameters, version).condition(&self.written)
+    }
+
+    /// As a text in a message of such a server.
+    pub(super) fn text_in_kubernetes(&self, parameters: &Map, version: Kubernetes) -> Result<String, String> {
+        admission::Translation::new(parameters, version).text(&self.written)
+    }
+
+    /// The conjuncts that compare a fact with plain values.
+    pub(super) fn comparisons(&self) -> Vec<Comparison> {
+        compare::comparisons(&self.written)
     }
 
     pub(super) fn evaluate(&self, host: &dyn Host, budget: &mut Budget) -> Evaluation {
         eval::evaluate(&self.node, host, budget)
     }
+}
+
+/// The names that `a.b['c'][0]` consists of; an error where it is more than a path.
+pub(super) fn path(text: &str) -> Result<Vec<Arc<str>>, Problem> {
+    let expression = parser::parse(text)?;
+    syntax::path(&expression).ok_or_else(|| {
+        Problem::new(0..text.len(), "this is no path").with_help("write names: `object.metadata.labels['a/b']`")
+    })
+}
+
+/// A text as a literal.
+pub(super) fn quoted(text: &str) -> String {
+    admission::quoted(text)
 }
 
 /// A day such as `2026-11-21` as a point in time.

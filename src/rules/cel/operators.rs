@@ -1,8 +1,10 @@
 use std::cmp::Ordering;
 use std::sync::Arc;
 
+use super::address;
 use super::budget::{Budget, Exhausted};
 use super::map::Key;
+use super::opaque::Thing;
 use super::syntax::Operator;
 use super::time::{Duration, Timestamp};
 use super::value::{Unknown, Value};
@@ -104,6 +106,10 @@ pub(super) fn equal(left: &Value, right: &Value, budget: &mut Budget) -> Result<
         (Value::Timestamp(a), Value::Timestamp(b)) => a == b,
         (Value::Kind(a), Value::Kind(b)) => a == b,
         (Value::Record(a), Value::Record(b)) => a == b,
+        (Value::Opaque(a), Value::Opaque(b)) => match (&**a, &**b) {
+            (Thing::Ip(a), Thing::Ip(b)) => address::same(*a, *b),
+            (a, b) => a == b,
+        },
         (Value::Optional(a), Value::Optional(b)) => match (a, b) {
             (Some(a), Some(b)) => return equal(a, b, budget),
             (a, b) => a.is_none() && b.is_none(),
@@ -160,6 +166,10 @@ fn mixed_order(double: f64, integer: i128) -> Option<Ordering> {
     // both fit: the integer has 64 bits, and a double beyond them is larger than any
     if double.abs() > 1e20 {
         return Some(if double > 0.0 { Ordering::Greater } else { Ordering::Less });
+    }
+    // where a double cannot tell neighbours apart, neither does the comparison
+    if integer as f64 == double && integer.unsigned_abs() > 1 << 62 {
+        return Some(Ordering::Equal);
     }
     let whole = double.floor();
     Some((whole as i128).cmp(&integer).then(if double > whole { Ordering::Greater } else { Ordering::Equal }))
@@ -307,7 +317,9 @@ fn times(operator: Operator, left: &Value, right: &Value) -> Option<Result<Value
             Timestamp::from_nanos(a.total_nanos() + b.total_nanos()).map(Value::Timestamp)
         }
         (Value::Timestamp(a), Value::Timestamp(b)) if !add => {
-            Duration::from_nanos(a.total_nanos() - b.total_nanos()).map(Value::Duration)
+            // the longest that 64 bits of nanoseconds hold
+            let nanos = a.total_nanos() - b.total_nanos();
+            i64::try_from(nanos).ok().and_then(|_| Duration::from_nanos(nanos)).map(Value::Duration)
         }
         _ => return None,
     };

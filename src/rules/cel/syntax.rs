@@ -123,3 +123,38 @@ impl Kind {
         }
     }
 }
+
+/// `a.b['c'][0]` as names; `None` where the expression is anything else.
+pub(super) fn path(expression: &Expr) -> Option<Vec<Arc<str>>> {
+    match &expression.kind {
+        Kind::Name { name, .. } => Some(vec![name.clone()]),
+        Kind::Field { of, field, .. } => {
+            let mut names = path(of)?;
+            names.push(field.text.clone());
+            Some(names)
+        }
+        Kind::Index { of, key, .. } => {
+            let key = match &key.kind {
+                Kind::Text(text) => text.clone(),
+                Kind::Integer(n) => n.to_string().into(),
+                _ => return None,
+            };
+            let mut names = path(of)?;
+            names.push(key);
+            Some(names)
+        }
+        _ => None,
+    }
+}
+
+/// Every path in an expression, each as long as it is.
+pub(super) fn names(expression: &Expr, into: &mut Vec<Vec<Arc<str>>>) {
+    match path(expression) {
+        Some(names) => into.push(names),
+        None => {
+            for part in expression.kind.parts() {
+                names(part, into);
+            }
+        }
+    }
+}

@@ -1,5 +1,7 @@
 use std::fmt;
 
+use super::opaque::Opaque;
+
 /// What kind of value an expression yields.
 #[derive(Debug, Clone, PartialEq)]
 pub(in crate::rules) enum Type {
@@ -18,6 +20,7 @@ pub(in crate::rules) enum Type {
     List(Box<Type>),
     Map(Box<Type>, Box<Type>),
     Optional(Box<Type>),
+    Opaque(Opaque),
     Record(&'static Schema),
 }
 
@@ -117,6 +120,7 @@ impl fmt::Display for Type {
             Type::List(of) => write!(f, "list({of})"),
             Type::Map(key, value) => write!(f, "map({key}, {value})"),
             Type::Optional(of) => write!(f, "optional({of})"),
+            Type::Opaque(opaque) => write!(f, "{}", opaque.name()),
             Type::Record(schema) => write!(f, "{}", schema.name),
         }
     }

@@ -3,6 +3,7 @@ use std::sync::Arc;
 use crate::source::Span;
 
 use super::map::Map;
+use super::opaque::Thing;
 use super::time::{Duration, Timestamp};
 use super::types::Schema;
 
@@ -24,6 +25,7 @@ pub(in crate::rules) enum Value {
     /// The name of a type.
     Kind(&'static str),
     Optional(Option<Arc<Value>>),
+    Opaque(Arc<Thing>),
     Record(Handle),
     Unknown(Arc<Unknown>),
 }
@@ -62,6 +64,13 @@ impl Value {
         Value::List(items.into_iter().collect())
     }
 
+    pub(in crate::rules) fn as_text(&self) -> Option<&str> {
+        match self {
+            Value::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+
     pub(in crate::rules) fn as_number(&self) -> Option<f64> {
         match self {
             Value::Integer(n) => Some(*n as f64),
@@ -87,6 +96,7 @@ impl Value {
             Value::Timestamp(_) => "google.protobuf.Timestamp",
             Value::Kind(_) => "type",
             Value::Optional(_) => "optional_type",
+            Value::Opaque(thing) => thing.kind().name(),
             Value::Record(handle) => handle.schema.name,
             Value::Unknown(_) => "unknown",
         }

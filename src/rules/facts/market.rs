@@ -28,7 +28,8 @@ pub(super) fn all() -> [&'static Records; 1] {
 
 fn there(asking: &Asking<'_>, id: u32, in_region: bool, read: impl Fn(&Elsewhere) -> Value) -> Value {
     let (resource, item) = (asking.world.inventory.resources.get(id as usize), asking.item(id));
-    let (Some(resource), Some(item), Some(catalog)) = (resource, item, asking.world.catalog) else {
+    let catalog = asking.world.catalog;
+    let (Some(resource), Some(item)) = (resource, item) else {
         return Value::Absent;
     };
     let found = match in_region {

@@ -1,9 +1,11 @@
 //! The vocabulary of pages: one table of what may be named, which answers too, and which `gpulint facts` prints.
 
+mod ask;
 mod derived;
 mod fit;
 mod market;
 mod money;
+mod raw;
 mod resource;
 mod settings;
 mod table;
@@ -12,15 +14,18 @@ use std::cell::Cell;
 use std::sync::Arc;
 
 use crate::catalog::{Catalog, MoneyRange};
-use crate::fit::Assessment;
-use crate::inventory::{self, Fact, Inventory, Origin, Resource, ResourceId};
-use crate::pricing::{Bill, Delta, Item};
+use crate::fit::{Assessment, Market};
+use crate::inventory::{self, Fact, Inventory, Origin, Resource};
+use crate::pricing::{self, Bill, Delta, Item};
 use crate::source::{Date, Span};
 
 use super::Settings;
-use super::cel::{self, About, Handle, Host, Schema, Type, Unknown, Value};
+use super::cel::{self, About, Ask, Budget, Fault, Handle, Host, Read, Schema, Type, Unknown, Value};
+use super::page::LooksAt;
 use super::{format, template};
 use money::{DELTA, MONEY, Sum, TOTAL};
+use raw::{BLOCK, OBJECT};
+pub(super) use raw::{Path, Raws, part, written};
 use resource::{COUNT, RESOURCE};
 use settings::{SETTINGS, TREE};
 use table::{Answer, Records};
@@ -33,8 +38,9 @@ pub struct World<'a> {
     /// One for each resource, in the same order; absent where no model is declared.
     pub fit: &'a [Fact<Assessment>],
     pub today: Option<Date>,
-    /// Where prices of other machines are looked up.
-    pub catalog: Option<&'a Catalog>,
+    /// What pages may ask about beside the resources.
+    pub catalog: &'a Catalog,
+    pub pricing: &'a pricing::Settings,
     /// How it came to be, where it is compared with an earlier state.
     pub delta: Option<&'a Delta>,
 }
@@ -43,9 +49,21 @@ pub struct World<'a> {
 pub(super) struct Asking<'a> {
     pub(super) world: &'a World<'a>,
     pub(super) settings: &'a Settings,
+    pub(super) raws: &'a Raws,
+    pub(super) market: &'a Market<'a>,
+    pub(super) about: Subject,
+    /// The number of what is asked about.
     pub(super) resource: usize,
     pub(super) end: Cell<End>,
     pub(super) saves: Option<MoneyRange>,
+}
+
+/// What a rule is asked about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Subject {
+    Resource,
+    Object,
+    Block,
 }
 
 /// Which end of a range a number is: `saves` is computed for each.
@@ -66,6 +84,10 @@ pub(super) mod variable {
     pub(in crate::rules) const TOTAL: usize = 5;
     pub(in crate::rules) const DELTA: usize = 6;
     pub(in crate::rules) const TREE: usize = 7;
+    pub(in crate::rules) const OBJECT: usize = 8;
+    pub(in crate::rules) const BLOCK: usize = 9;
+    pub(in crate::rules) const OBJECTS: usize = 10;
+    pub(in crate::rules) const BLOCKS: usize = 11;
 }
 
 /// The numbers of the kinds of records.
@@ -84,6 +106,8 @@ mod kinds {
     pub(super) const DELTA: usize = 11;
     pub(super) const TREE: usize = 12;
     pub(super) const MARKET: usize = 13;
+    pub(super) const OBJECT: usize = 14;
+    pub(super) const BLOCK: usize = 15;
 }
 
 /// The records of a kind.
@@ -94,11 +118,22 @@ fn records(kind: usize) -> Option<&'static Records> {
         all.extend(money::all());
         all.extend(fit::all());
         all.extend(settings::all());
+        all.extend(raw::all());
         all.extend(market::all());
         all.sort_by_key(|records| records.schema.number_of_kind);
         all
     });
     ALL.get(kind).copied()
+}
+
+/// The facts that may be named alone in a rule that looks at this, and the number of what has them.
+pub(super) fn implied(looks_at: LooksAt) -> Option<(usize, &'static Schema)> {
+    match looks_at {
+        LooksAt::Resource => Some((variable::RESOURCE, &RESOURCE.schema)),
+        LooksAt::Object => Some((variable::OBJECT, &OBJECT.schema)),
+        LooksAt::Block => Some((variable::BLOCK, &BLOCK.schema)),
+        LooksAt::Repository | LooksAt::Change | LooksAt::Text => None,
+    }
 }
 
 pub(super) fn resource_schema() -> &'static Schema {
@@ -122,13 +157,13 @@ pub(super) enum SeenBy {
     Whole,
     /// Rules about a change.
     Change,
-    Both,
+    Any,
     /// Messages.
     Messages,
 }
 
-pub(super) fn named() -> [Named; 8] {
-    use SeenBy::{Both, Change, Messages, Whole};
+pub(super) fn named() -> [Named; 10] {
+    use SeenBy::{Any, Change, Messages, Whole};
     let row = |name, holds, number, seen_by, meaning| Named { name, holds, number, meaning, seen_by };
     let about_one = "The resource; its facts may be named without it.";
     [
@@ -148,9 +183,23 @@ pub(super) fn named() -> [Named; 8] {
             "The whole bill, `for: repository` and, after the change, `for: change`.",
         ),
         row("delta", DELTA.holds(), variable::DELTA, Change, "What a change does to the bill, `for: change`."),
-        row("settings", SETTINGS.holds(), variable::SETTINGS, Both, "What is configured."),
-        row("tree", TREE.holds(), variable::TREE, Both, "What stands in the tree beside accelerators."),
-        row("today", Type::Timestamp, variable::TODAY, Both, "The day that was given, at midnight."),
+        row("settings", SETTINGS.holds(), variable::SETTINGS, Any, "What is configured."),
+        row("tree", TREE.holds(), variable::TREE, Any, "What stands in the tree beside accelerators."),
+        row("today", Type::Timestamp, variable::TODAY, Any, "The day that was given, at midnight."),
+        row(
+            "objects",
+            Type::list(Type::Any),
+            variable::OBJECTS,
+            Any,
+            "All manifests as they are written, whatever they ask for.",
+        ),
+        row(
+            "blocks",
+            Type::list(BLOCK.holds()),
+            variable::BLOCKS,
+            Any,
+            "All Terraform blocks, evaluated, whatever they are.",
+        ),
         row("saves", MONEY.holds(), variable::SAVES, Messages, "What the page computed under `saves`."),
     ]
 }
@@ -167,6 +216,10 @@ impl Host for Asking<'_> {
                 Value::list((0..self.world.inventory.resources.len()).map(|id| RESOURCE.value(id as u32)))
             }
             variable::TOTAL => TOTAL.value(0),
+            variable::OBJECT => OBJECT.value(id),
+            variable::BLOCK => BLOCK.value(id),
+            variable::OBJECTS => self.raws.all_objects(self.world),
+            variable::BLOCKS => self.raws.all_blocks(),
             variable::DELTA => DELTA.value(0),
             variable::TREE => TREE.value(0),
             _ => Value::Absent,
@@ -179,6 +232,10 @@ impl Host for Asking<'_> {
             Some(Answer::Computed(compute)) => compute(self, record.id),
             None => Value::Absent,
         }
+    }
+
+    fn ask(&self, what: Ask, given: &[Value], budget: &mut Budget) -> Result<Value, Fault> {
+        ask::ask(self, what, given, budget)
     }
 }
 
@@ -242,10 +299,43 @@ impl Stand {
     }
 }
 
-/// The place and origin of a field of a resource.
-pub(super) fn stand(world: &World<'_>, id: u32, field: usize) -> Option<Stand> {
+impl Asking<'_> {
+    /// A fact of what is asked about.
+    pub(super) fn read(&self, field: usize) -> Read {
+        let id = self.resource as u32;
+        let record = match self.about {
+            Subject::Resource => RESOURCE.handle(id),
+            Subject::Object => OBJECT.handle(id),
+            Subject::Block => BLOCK.handle(id),
+        };
+        Read { record, field }
+    }
+}
+
+/// The place of the kind among the facts of an object.
+pub(super) fn kind_of_object() -> Option<usize> {
+    OBJECT.schema.field("kind")
+}
+
+/// The place of the name among the facts of an object.
+pub(super) fn name_of_object() -> Option<usize> {
+    OBJECT.schema.field("name")
+}
+
+/// The place and origin of a fact.
+pub(super) fn stand(world: &World<'_>, read: Read) -> Option<Stand> {
+    let Read { record: Handle { id, schema }, field } = read;
+    let name = schema.fields.get(field)?.name;
+    let raws = match schema.number_of_kind {
+        kinds::OBJECT => Some(&world.inventory.objects),
+        kinds::BLOCK => Some(&world.inventory.blocks),
+        _ => None,
+    };
+    if let Some(raws) = raws {
+        let origin = raws.get(id as usize)?.origin.clone();
+        return Some(Stand { name, span: None, defined: None, origin: Some(origin) });
+    }
     let resource = world.inventory.resources.get(id as usize)?;
-    let name = RESOURCE.schema.fields.get(field)?.name;
     Some(match (RESOURCE.answers.get(field)?, name) {
         (Answer::Stated(key), _) => Stand::of(name, resource.fact(*key)),
         (_, "count") => Stand::of(name, &resource.count),
@@ -255,9 +345,10 @@ pub(super) fn stand(world: &World<'_>, id: u32, field: usize) -> Option<Stand> {
     })
 }
 
-/// The value of a field of a resource as text.
-pub(super) fn shown(asking: &Asking<'_>, id: u32, field: usize) -> String {
-    match asking.field(RESOURCE.handle(id), field) {
+/// The value of a fact as text.
+pub(super) fn shown(asking: &Asking<'_>, read: Read) -> String {
+    let id = read.record.id;
+    match asking.field(read.record, read.field) {
         Value::Record(record) if record.schema.number_of_kind == COUNT.schema.number_of_kind => {
             let count = asking.world.inventory.resources.get(id as usize).and_then(|it| it.count.value().copied());
             count.map_or_else(String::new, |it| format!("{}..{}", format::number(it.floor), format::number(it.ceiling)))
@@ -268,9 +359,15 @@ pub(super) fn shown(asking: &Asking<'_>, id: u32, field: usize) -> String {
     }
 }
 
-/// The resource that a condition about everything read.
-pub(super) fn resource_of(record: Handle) -> Option<ResourceId> {
-    (record.schema.number_of_kind == kinds::RESOURCE).then_some(ResourceId(record.id as usize))
+/// Where something stands that a condition about everything read.
+pub(super) fn span_of(world: &World<'_>, record: Handle) -> Option<Span> {
+    let (id, inventory) = (record.id as usize, world.inventory);
+    match record.schema.number_of_kind {
+        kinds::RESOURCE => inventory.resources.get(id).map(|it| it.span),
+        kinds::OBJECT => inventory.objects.get(id).map(|it| it.span),
+        kinds::BLOCK => inventory.blocks.get(id).map(|it| it.span),
+        _ => None,
+    }
 }
 
 /// A line of `gpulint facts`.
@@ -289,6 +386,17 @@ pub fn vocabulary() -> Vec<Entry> {
         let (name, meaning) = (name.to_owned(), meaning.to_owned());
         entries.push(Entry { name: name.clone(), holds: holds.to_string(), meaning, values: Vec::new() });
         describe(&name, &holds, &mut entries);
+    }
+    for (looks_at, records) in [("object", &*OBJECT), ("block", &*BLOCK)] {
+        for field in &records.schema.fields {
+            let meaning = format!("{} `for: {looks_at}`.", field.meaning);
+            entries.push(Entry {
+                name: field.name.to_owned(),
+                holds: field.holds.to_string(),
+                meaning,
+                values: Vec::new(),
+            });
+        }
     }
     entries
 }

@@ -6,6 +6,7 @@ use std::sync::{Arc, LazyLock};
 use super::table::{Records, rows};
 use super::{Asking, kinds};
 use crate::inventory::Sign;
+use crate::rules::Budget;
 use crate::rules::cel::{Map, Type, Value};
 
 static LABELS: LazyLock<Records> = LazyLock::new(|| {
@@ -34,9 +35,26 @@ pub(super) static SETTINGS: LazyLock<Records> = LazyLock::new(|| {
             tiers: Type::map(Type::Text, Type::list(Type::Text)), "The accelerators that each purpose may use." => |asking, _| {
                 texts(&asking.settings.tiers)
             };
+            budgets: Type::list(Type::Any), "Budgets, each with name, label, value and monthly_usd." => |asking, _| {
+                Value::list(asking.settings.budgets.iter().map(budget))
+            };
+            approvals_above_usd: Type::Double, "Dollars a month above which a resource must be justified." => |asking, _| {
+                asking.settings.approvals_above_usd.map_or(Value::Absent, Value::Double)
+            };
         },
     )
 });
+
+fn budget(it: &Budget) -> Value {
+    let mut map = Map::lenient(None);
+    map.set("name", Value::text(it.name.as_str()));
+    map.set("monthly_usd", Value::Double(it.monthly_usd));
+    if let Some((label, value)) = &it.label {
+        map.set("label", Value::text(label.as_str()));
+        map.set("value", Value::text(value.as_str()));
+    }
+    Value::Map(Arc::new(map))
+}
 
 fn texts(lists: &BTreeMap<String, Vec<String>>) -> Value {
     let mut map = Map::lenient(None);

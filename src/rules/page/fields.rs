@@ -3,8 +3,8 @@
 use std::ops::Range;
 
 use super::expression::place_in;
-use super::{Expression, Mistake, meant, shifted};
-use crate::rules::cel::{Program, Scope, Type};
+use super::{At, Expression, LooksAt, Mistake, is_name, meant, shifted};
+use crate::rules::cel::{self, Program, Scope, Type};
 use crate::rules::facts;
 use crate::rules::nearest::nearest;
 use crate::rules::template::Template;
@@ -40,16 +40,86 @@ pub(super) struct Fields<'a> {
     text: &'a str,
     front: Range<usize>,
     pub(super) mistakes: Vec<Mistake>,
+    /// The rule that this one is made of, and where that is said.
+    base: Option<(String, Range<usize>)>,
+    /// Fields of it that this page does not have. They stand in another text, so their places mean nothing here.
+    inherited: Vec<String>,
+    /// Its condition, where this page has a further one.
+    base_when: Option<Node>,
 }
 
 impl<'a> Fields<'a> {
     pub(super) fn new(node: Node, text: &'a str, front: Range<usize>) -> Self {
-        let mut fields = Fields { entries: Vec::new(), taken: Vec::new(), text, front, mistakes: Vec::new() };
+        let mut fields = Fields {
+            entries: Vec::new(),
+            taken: Vec::new(),
+            text,
+            front,
+            mistakes: Vec::new(),
+            base: None,
+            inherited: Vec::new(),
+            base_when: None,
+        };
         match node.value {
             Value::Map(entries) => fields.entries = entries,
             _ => fields.wrong(&node.at, "the front matter is no mapping", Some("write `name: value` lines".to_owned())),
         }
         fields
+    }
+
+    /// Takes over what the page does not say itself.
+    pub(super) fn inherit(&mut self, base: &str, at: &Range<usize>, entries: Vec<(Name, Node)>, merged: &[&str]) {
+        self.base = Some((base.to_owned(), at.clone()));
+        for (name, mut node) in entries {
+            let own = self.entries.iter_mut().find(|(own, _)| own.text == name.text);
+            match own.map(|(_, own)| own) {
+                None => {
+                    // what is wrong with it here is wrong with `extends`
+                    node.move_to(at);
+                    self.inherited.push(name.text.clone());
+                    self.entries.push((Name { at: at.clone(), ..name }, node));
+                }
+                Some(Node { value: Value::Map(own), .. }) if merged.contains(&name.text.as_str()) => {
+                    let Value::Map(more) = node.value else { continue };
+                    for (key, mut value) in more {
+                        if !own.iter().any(|(known, _)| known.text == key.text) {
+                            value.move_to(at);
+                            own.push((Name { at: at.clone(), ..key }, value));
+                        }
+                    }
+                }
+                Some(_) if name.text == "when" => {
+                    node.move_to(at);
+                    self.base_when = Some(node);
+                }
+                Some(_) => {}
+            }
+        }
+    }
+
+    /// The rule that this one is made of.
+    pub(super) fn extended(&self) -> Option<String> {
+        self.base.as_ref().map(|(name, _)| name.clone())
+    }
+
+    /// The page's own condition and that of the rule that it extends.
+    pub(super) fn conditions(&mut self, scope: &Scope<'_>) -> Vec<Expression> {
+        let mut conditions = Vec::new();
+        conditions.extend(self.expression("when", scope, Some(&Type::Flag)));
+        if let Some(node) = self.base_when.take() {
+            self.inherited.push("when".to_owned());
+            conditions.extend(self.compiled("when", node, scope, Some(&Type::Flag)));
+        }
+        conditions
+    }
+
+    /// Where a part of a text of a field stands in the page.
+    fn place_of(&self, field: &str, at: &Range<usize>, text: &str, part: &Range<usize>) -> Range<usize> {
+        if self.inherited.iter().any(|it| it == field) {
+            return at.clone();
+        }
+        let start = place_in(self.text, at, text, part.start);
+        start..place_in(self.text, at, text, part.end).max(start)
     }
 
     pub(super) fn wrong(&mut self, at: &Range<usize>, message: impl Into<String>, help: Option<String>) {
@@ -119,10 +189,7 @@ impl<'a> Fields<'a> {
         }
         let at = self.place(field);
         let text = self.text(field)?;
-        let words = text
-            .split('-')
-            .all(|word| !word.is_empty() && word.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit()));
-        if words && text.len() <= 64 {
+        if is_name(&text) {
             return Some(text);
         }
         let help = "write small letters, digits and dashes: on-demand-batch".to_owned();
@@ -210,6 +277,10 @@ impl<'a> Fields<'a> {
 
     pub(super) fn expression(&mut self, field: &str, scope: &Scope<'_>, wanted: Option<&Type>) -> Option<Expression> {
         let node = self.take(field)?;
+        self.compiled(field, node, scope, wanted)
+    }
+
+    fn compiled(&mut self, field: &str, node: Node, scope: &Scope<'_>, wanted: Option<&Type>) -> Option<Expression> {
         let text = match node.value {
             Value::Text(text) => text,
             Value::Flag(flag) => flag.to_string(),
@@ -229,16 +300,19 @@ impl<'a> Fields<'a> {
                     wanted => program.result == *wanted || program.result == Type::Any,
                 });
                 if fits {
-                    return Some(Expression { program, start: place_in(self.text, &at, &text, 0) });
+                    let start = self.place_of(field, &at, &text, &(0..0)).start;
+                    let compares = program.comparisons().into_iter();
+                    let compares = compares.map(|it| (self.place_of(field, &at, &text, it.place()), it));
+                    let compares = compares.map(|(at, it)| (it, at)).collect();
+                    return Some(Expression { program, start, compares });
                 }
                 let wanted = if wanted == Some(&Type::Double) { "a number" } else { "true or false" };
                 let message = format!("`{field}` is {wanted}, and this is {}", program.result);
                 self.mistakes.push(Mistake::new(at, message));
             }
             Err(problem) => {
-                let start = place_in(self.text, &at, &text, problem.at.start);
-                let end = place_in(self.text, &at, &text, problem.at.end).max(start);
-                self.mistakes.push(Mistake { at: start..end, message: problem.message, help: problem.help });
+                let at = self.place_of(field, &at, &text, &problem.at);
+                self.mistakes.push(Mistake { at, message: problem.message, help: problem.help });
             }
         }
         None
@@ -251,13 +325,48 @@ impl<'a> Fields<'a> {
             match Template::parse(&text, scope) {
                 Ok(template) => templates.push(template),
                 Err(problem) => {
-                    let start = place_in(self.text, &at, &text, problem.at.start);
-                    let end = place_in(self.text, &at, &text, problem.at.end).max(start);
-                    self.mistakes.push(Mistake { at: start..end, message: problem.message, help: problem.help });
+                    let at = self.place_of(field, &at, &text, &problem.at);
+                    self.mistakes.push(Mistake { at, message: problem.message, help: problem.help });
                 }
             }
         }
         templates
+    }
+
+    /// Facts of what the rule looks at, and parts of objects and blocks.
+    pub(super) fn places(&mut self, field: &str, looks_at: LooksAt) -> Vec<At> {
+        let mut found = Vec::new();
+        let schema = facts::implied(looks_at).map(|(_, schema)| schema);
+        for (text, at) in self.texts(field) {
+            let path = match cel::path(&text) {
+                Ok(path) => path,
+                Err(problem) => {
+                    self.wrong(&at, problem.message, problem.help);
+                    continue;
+                }
+            };
+            let short = match path.split_first() {
+                Some((first, rest)) if &**first == "resource" && !rest.is_empty() => rest,
+                _ => &path[..],
+            };
+            if let (Some(path), true) = (facts::Path::of(short), schema.is_some()) {
+                found.push(At::Part(path));
+                continue;
+            }
+            let (Some(schema), [name]) = (schema, short) else {
+                self.wrong(&at, format!("there is no fact called `{}`", text.escape_debug()), None);
+                continue;
+            };
+            match schema.field(name) {
+                Some(place) => found.push(At::Fact(place)),
+                None => {
+                    let name = Name { text: name.to_string(), at: at.clone() };
+                    let help = meant(&name, schema.fields.iter().map(|field| field.name));
+                    self.wrong(&at, format!("there is no fact called `{}`", name.text), help);
+                }
+            }
+        }
+        found
     }
 
     /// Facts of the resource, by their places in its schema.

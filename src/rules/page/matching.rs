@@ -15,16 +15,14 @@ pub(in crate::rules) struct Match {
 }
 
 pub(super) fn read(fields: &mut Fields, looks_at: LooksAt) -> Vec<Match> {
-    let schema = facts::resource_schema();
     let mut matches = Vec::new();
     let entries = fields.map("match");
-    if matches!(looks_at, LooksAt::Repository | LooksAt::Change)
-        && let Some((name, _)) = entries.first()
-    {
+    let Some((_, schema)) = facts::implied(looks_at) else {
+        let Some((name, _)) = entries.first().filter(|_| looks_at != LooksAt::Text) else { return matches };
         let help = "select among `resources` in `when`".to_owned();
         fields.wrong(&name.at, "a rule about everything has nothing to match", Some(help));
         return matches;
-    }
+    };
     for (name, node) in entries {
         let short = name.text.strip_prefix("resource.").unwrap_or(&name.text);
         let Some(fact) = schema.field(short) else {

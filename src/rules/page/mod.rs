@@ -1,16 +1,19 @@
 //! A page: the text of a rule, read and checked.
 
 mod expression;
+mod extends;
 mod fields;
 mod matching;
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::Arc;
 
 use crate::diagnostic::Level;
+use crate::inventory::{WantedObjects, WantedRaw};
 
 use super::cel::{self, Meaning, Program, Scope, Type, Value, Variable};
-use super::facts::{self, SeenBy, variable};
+use super::facts::{self, SeenBy, Subject};
 use super::nearest::nearest;
 use super::settings::{Parameter, Profile};
 use super::template::Template;
@@ -30,6 +33,8 @@ pub struct Page {
     pub since: String,
     pub profile: Profile,
     pub looks_at: LooksAt,
+    /// The built-in rule that this one is made of.
+    pub extends: Option<String>,
     pub parameters: Vec<Declared>,
     /// The page has no examples on purpose.
     pub untested: bool,
@@ -38,9 +43,14 @@ pub struct Page {
     /// Where the prose starts.
     pub prose: usize,
     pub(super) matches: Vec<Match>,
-    pub(super) when: Option<Expression>,
-    /// Facts to point at: the first that stands in the text.
-    pub(super) at: Vec<usize>,
+    /// All of them must hold.
+    pub(super) when: Vec<Expression>,
+    /// What to point at: the first that stands in the text.
+    pub(super) at: Vec<At>,
+    pub(super) raw: RawUse,
+    constants: cel::Map,
+    /// The parts of objects and blocks that it names.
+    pub(super) paths: Vec<facts::Path>,
     pub(super) related: Vec<usize>,
     pub(super) messages: Vec<Template>,
     pub(super) help: Vec<Template>,
@@ -54,12 +64,82 @@ pub struct Page {
 pub enum LooksAt {
     /// Each resource.
     Resource,
+    /// Each manifest, whatever it asks for.
+    Object,
+    /// Each Terraform block, whatever it is.
+    Block,
     /// All of them, once.
     Repository,
     /// What lies between two states, once; only where two states are compared.
     Change,
     /// Nothing: gpulint says it itself while it reads, and the page gives it a level and explains it.
     Text,
+}
+
+impl LooksAt {
+    pub fn from_name(name: &str) -> Option<LooksAt> {
+        SCOPES.iter().find(|(known, _)| *known == name).map(|(_, looks_at)| *looks_at)
+    }
+
+    pub(super) fn subject(self) -> Subject {
+        match self {
+            LooksAt::Object => Subject::Object,
+            LooksAt::Block => Subject::Block,
+            _ => Subject::Resource,
+        }
+    }
+}
+
+const SCOPES: [(&str, LooksAt); 6] = [
+    ("resource", LooksAt::Resource),
+    ("object", LooksAt::Object),
+    ("block", LooksAt::Block),
+    ("repository", LooksAt::Repository),
+    ("change", LooksAt::Change),
+    ("text", LooksAt::Text),
+];
+
+/// Small letters, digits and dashes.
+pub fn is_name(text: &str) -> bool {
+    let is_word = |word: &str| !word.is_empty() && word.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit());
+    text.split('-').all(is_word) && text.len() <= 64
+}
+
+/// A place to point at.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum At {
+    /// Of the facts of what the rule looks at.
+    Fact(usize),
+    Part(facts::Path),
+}
+
+/// What a page looks at beside facts.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct RawUse {
+    /// The manifests of resources.
+    pub(super) object: bool,
+    pub(super) block: bool,
+    pub(super) objects: bool,
+    pub(super) blocks: bool,
+}
+
+impl RawUse {
+    /// What must be read for it; `kinds` are those that a rule about objects matches.
+    pub(super) fn wanted(self, looks_at: LooksAt, kinds: Option<BTreeSet<String>>) -> WantedRaw {
+        let objects = match (looks_at, kinds) {
+            _ if self.objects => WantedObjects::All,
+            (LooksAt::Object, Some(kinds)) => WantedObjects::Kinds(kinds),
+            (LooksAt::Object, None) => WantedObjects::All,
+            _ if self.object => WantedObjects::OfResources,
+            _ => WantedObjects::None,
+        };
+        WantedRaw { blocks: self.block || self.blocks, objects }
+    }
+
+    /// It may look at each of them for each of them.
+    pub(super) fn everything(self) -> bool {
+        self.objects || self.blocks
+    }
 }
 
 /// A parameter of a page.
@@ -91,6 +171,8 @@ pub(super) struct Expression {
     pub(super) program: Program,
     /// Where it starts in the page, to tell where it failed.
     pub(super) start: usize,
+    /// Where each conjunct that compares a fact with plain values stands in the page.
+    compares: Vec<(cel::Comparison, Range<usize>)>,
 }
 
 /// What is wrong with a page, and where: bytes from its start.
@@ -126,6 +208,7 @@ impl Page {
         let node = yaml::parse(&text[front.clone()])
             .map_err(|broken| vec![Mistake::new(shifted(broken.at, front.start), broken.message)])?;
         let mut fields = Fields::new(node, text, front.clone());
+        extends::inherit(&mut fields);
         let page = build(&mut fields, text, front.end, parameters);
         match page {
             Some(page) if fields.mistakes.is_empty() => Ok(page),
@@ -133,9 +216,22 @@ impl Page {
         }
     }
 
+    /// The parameters and their values.
+    pub(super) fn constants(&self) -> &cel::Map {
+        &self.constants
+    }
+
     /// The prose and the examples.
     pub fn body(&self) -> &str {
         self.text.get(self.prose..).unwrap_or_default()
+    }
+
+    /// What it looks at beside facts.
+    pub(super) fn wanted_raw(&self) -> WantedRaw {
+        let kinds =
+            self.matches.iter().find(|it| self.looks_at == LooksAt::Object && Some(it.fact) == facts::kind_of_object());
+        let named = kinds.map(|it| it.accepts.iter().filter_map(Value::as_text).map(str::to_owned).collect());
+        self.raw.wanted(self.looks_at, named)
     }
 
     /// The first sentence of the prose.
@@ -179,21 +275,12 @@ fn shifted(at: Range<usize>, by: usize) -> Range<usize> {
 /// Builds what can be built, and notes everything that is wrong.
 fn build(fields: &mut Fields, text: &Arc<str>, prose: usize, given: &[(&str, &Parameter)]) -> Option<Page> {
     let name = fields.kebab("name");
-    let group = fields.kebab("group");
-    let layer = fields.choice("layer", &Layer::ALL.map(|it| (it.name(), it)), None);
-    let level = fields.choice("level", &Level::ALL.map(|it| (it.name(), it)), None);
-    let risk = fields.choice("risk", &Risk::ALL.map(|it| (it.name(), it)), None);
+    let group = if fields.has("group") { fields.kebab("group") } else { Some("governance".to_owned()) };
+    let layer = fields.choice("layer", &Layer::ALL.map(|it| (it.name(), it)), Some(Layer::Procurement));
+    let level = fields.choice("level", &Level::ALL.map(|it| (it.name(), it)), Some(Level::Warning));
+    let risk = fields.choice("risk", &Risk::ALL.map(|it| (it.name(), it)), Some(Risk::Low));
     let profile = fields.choice("profile", &Profile::ALL.map(|it| (it.name(), it)), Some(Profile::Standard));
-    let looks_at = fields.choice(
-        "for",
-        &[
-            ("resource", LooksAt::Resource),
-            ("repository", LooksAt::Repository),
-            ("change", LooksAt::Change),
-            ("text", LooksAt::Text),
-        ],
-        Some(LooksAt::Resource),
-    );
+    let looks_at = fields.choice("for", &SCOPES, Some(LooksAt::Resource));
     let since = fields.text("since").unwrap_or_default();
     let untested = fields.flag("untested").unwrap_or(false);
     let parameters = parameters(fields, given);
@@ -201,9 +288,9 @@ fn build(fields: &mut Fields, text: &Arc<str>, prose: usize, given: &[(&str, &Pa
     let scope = scope(looks_at, &parameters, false);
     let told = self::scope(looks_at, &parameters, true);
     let matches = matching::read(fields, looks_at);
-    let when = fields.expression("when", &scope, Some(&Type::Flag));
+    let when = fields.conditions(&scope);
     let saves = fields.expression("saves", &scope, Some(&Type::Double));
-    let at = fields.facts("at");
+    let at = fields.places("at", looks_at);
     let related = fields.facts("related");
     let messages = fields.templates("message", &told);
     let help = fields.templates("help", &told);
@@ -212,12 +299,17 @@ fn build(fields: &mut Fields, text: &Arc<str>, prose: usize, given: &[(&str, &Pa
     if speaks && messages.is_empty() && !fields.has("message") {
         fields.missing("message");
     }
-    if speaks && when.is_none() && matches.is_empty() && !fields.has("when") && !fields.has("match") {
+    if speaks && when.is_empty() && matches.is_empty() && !fields.has("when") && !fields.has("match") {
         fields.missing("when");
     }
     let yields_to = fields.texts("yields-to").into_iter().map(|(name, _)| name).collect();
     fields.take("fix");
     fields.refuse_others();
+    let expressions = when.iter().chain(&saves).map(|it| &it.program);
+    let programs: Vec<&Program> =
+        expressions.chain(messages.iter().chain(&help).flat_map(Template::programs)).collect();
+    let (raw, paths) = raw_use(&programs, looks_at, &at);
+    fields.mistakes.extend(when.iter().flat_map(|when| never_true(when, &matches, looks_at)));
     Some(Page {
         name: name?,
         group: group?,
@@ -227,7 +319,11 @@ fn build(fields: &mut Fields, text: &Arc<str>, prose: usize, given: &[(&str, &Pa
         since,
         profile: profile?,
         looks_at,
+        extends: fields.extended(),
+        constants: constants(&parameters),
         parameters,
+        raw,
+        paths,
         untested,
         text: text.clone(),
         prose: prose + FENCE.len(),
@@ -242,14 +338,66 @@ fn build(fields: &mut Fields, text: &Arc<str>, prose: usize, given: &[(&str, &Pa
     })
 }
 
-/// What the expressions of a page may name.
-fn scope(looks_at: LooksAt, parameters: &[Declared], in_messages: bool) -> Scope<'static> {
+/// Conjuncts that `match` rules out: the condition can never be true.
+fn never_true(when: &Expression, matches: &[Match], looks_at: LooksAt) -> Vec<Mistake> {
+    let Some((_, schema)) = facts::implied(looks_at) else { return Vec::new() };
+    let refused = |(compare, at): &(cel::Comparison, Range<usize>)| {
+        let place = schema.field(&compare.fact)?;
+        let wanted = matches.iter().find(|it| it.fact == place)?;
+        // one member of a list may be this and another that
+        if matches!(schema.fields.get(place)?.holds, Type::List(_)) || wanted.accepts.iter().any(|it| compare.holds(it))
+        {
+            return None;
+        }
+        let values: Vec<String> = wanted.accepts.iter().map(super::template::plain).collect();
+        let message =
+            format!("`when` can never be true: `match` says that `{}` is {}", compare.fact, values.join(" or "));
+        Some(Mistake::new(at.clone(), message).with_help("change one of the two"))
+    };
+    when.compares.iter().filter_map(refused).collect()
+}
+
+/// What programs look at beside facts, and which parts of it.
+pub(super) fn raw_use(programs: &[&Program], looks_at: LooksAt, at: &[At]) -> (RawUse, Vec<facts::Path>) {
+    let mut used =
+        RawUse { object: looks_at == LooksAt::Object, block: looks_at == LooksAt::Block, ..RawUse::default() };
+    let mut paths = Vec::new();
+    let pointed = at.iter().filter_map(|at| match at {
+        At::Part(path) => Some(if path.is_object { "object" } else { "block" }),
+        At::Fact(_) => None,
+    });
+    let mut note = |name: &str| match name {
+        "object" => used.object = true,
+        "block" => used.block = true,
+        "objects" => used.objects = true,
+        "blocks" => used.blocks = true,
+        _ => {}
+    };
+    pointed.for_each(&mut note);
+    for names in programs.iter().flat_map(|program| &program.names) {
+        // `resource.object` and `it.block` name the same as `object` and `block`
+        names.iter().take(2).for_each(|name| note(name));
+        let names = if names.first().is_some_and(|name| &**name == "resource") { &names[1..] } else { names };
+        paths.extend(facts::Path::of(names));
+    }
+    paths.sort();
+    paths.dedup();
+    (used, paths)
+}
+
+fn constants(parameters: &[Declared]) -> cel::Map {
     let mut values = cel::Map::default();
     for parameter in parameters {
         values.set(&parameter.name, parameter.value.clone());
     }
+    values
+}
+
+/// What the expressions of a page may name.
+pub(super) fn scope(looks_at: LooksAt, parameters: &[Declared], in_messages: bool) -> Scope<'static> {
+    let values = constants(parameters);
     let seen = |by: SeenBy| match by {
-        SeenBy::Both => true,
+        SeenBy::Any => true,
         SeenBy::Messages => in_messages,
         SeenBy::Resource => looks_at == LooksAt::Resource,
         SeenBy::Whole => matches!(looks_at, LooksAt::Repository | LooksAt::Change),
@@ -262,8 +410,7 @@ fn scope(looks_at: LooksAt, parameters: &[Declared], in_messages: bool) -> Scope
         .collect();
     let params = Value::Map(Arc::new(values));
     variables.push(Variable { name: "params", holds: Type::Any, stands_for: Meaning::Constant(params) });
-    let implied = (looks_at == LooksAt::Resource).then(|| (variable::RESOURCE, facts::resource_schema()));
-    Scope { variables, implied, unchecked: false }
+    Scope { variables, implied: facts::implied(looks_at), unchecked: false }
 }
 
 /// The parameters of the page, with what is given for them.

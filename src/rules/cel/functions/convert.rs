@@ -137,6 +137,7 @@ fn to_text(budget: &mut Budget, given: &[Value]) -> Result<Value, Fault> {
         [Value::Duration(time)] => time.to_string(),
         [Value::Timestamp(time)] => time.to_string(),
         [Value::Kind(kind)] => (*kind).to_owned(),
+        [Value::Opaque(thing)] => thing.to_string(),
         [other] => return Err(format!("no matching overload: string({})", other.kind()).into()),
         _ => return Err(wrong()),
     };

@@ -1,11 +1,15 @@
 //! The functions of the language: one table, which checks calls, runs them and documents itself.
 
 mod convert;
+mod encoders;
+mod format;
+mod host;
 mod lists;
 mod math;
 mod optionals;
 mod ours;
 mod text;
+mod things;
 mod times;
 
 use std::sync::LazyLock;
@@ -13,6 +17,7 @@ use std::sync::LazyLock;
 use regex::{Regex, RegexBuilder};
 
 use super::budget::Budget;
+use super::opaque::Opaque;
 use super::operators::Fault;
 use super::types::Type;
 use super::value::Value;
@@ -35,7 +40,23 @@ impl std::fmt::Debug for Function {
     }
 }
 
-type Run = fn(&mut Budget, &[Value]) -> Result<Value, Fault>;
+type Plain = fn(&mut Budget, &[Value]) -> Result<Value, Fault>;
+
+/// Who runs a function.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::rules::cel) enum Run {
+    Own(Plain),
+    Host(Ask),
+}
+
+/// What only the host can answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::rules) enum Ask {
+    Fits,
+    Price,
+    Alternatives,
+    Linked,
+}
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::rules) enum Takes {
@@ -54,6 +75,8 @@ pub(in crate::rules) enum Takes {
     Duration,
     Timestamp,
     Optional,
+    Opaque(Opaque),
+    Record,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -70,6 +93,7 @@ pub(in crate::rules) enum Gives {
     Duration,
     Timestamp,
     Kind,
+    Opaque(Opaque),
     /// What the first argument is.
     Same,
     /// A member of the first argument.
@@ -95,6 +119,11 @@ pub(super) const TYPE_NAMES: &[&str] = &[
     "optional_type",
     "google.protobuf.Timestamp",
     "google.protobuf.Duration",
+    "net.IP",
+    "net.CIDR",
+    "kubernetes.Quantity",
+    "kubernetes.URL",
+    "kubernetes.Semver",
 ];
 
 /// The forms that are no functions, with what they mean.
@@ -109,6 +138,8 @@ pub(in crate::rules) const MACROS: &[(&str, &str)] = &[
     ("transformList", "list.transformList(i, x, value): with the index, or the key of a map"),
     ("transformMap", "map.transformMap(k, v, value): a map with the same keys"),
     ("transformMapEntry", "map.transformMapEntry(k, v, {key: value}): a map with other keys"),
+    ("optMap", "optional.optMap(x, value): what is made of its value, where it has one"),
+    ("optFlatMap", "optional.optFlatMap(x, optional): the same, where an optional is made"),
     ("cel.bind", "cel.bind(x, value, expression): the expression with a name for a value"),
 ];
 
@@ -120,7 +151,11 @@ pub(in crate::rules) static FUNCTIONS: LazyLock<Vec<Function>> = LazyLock::new(|
     all.extend(math::functions());
     all.extend(times::functions());
     all.extend(optionals::functions());
+    all.extend(encoders::functions());
+    all.extend(format::functions());
+    all.extend(things::functions());
     all.extend(ours::functions());
+    all.extend(host::functions());
     all
 });
 
@@ -129,11 +164,11 @@ pub(super) fn is_namespace(prefix: &str) -> bool {
 }
 
 /// A row of the table.
-fn function(name: &'static str, takes: &'static [Takes], gives: Gives, run: Run, meaning: &'static str) -> Function {
-    Function { name, is_method: false, takes, gives, meaning, run }
+fn function(name: &'static str, takes: &'static [Takes], gives: Gives, run: Plain, meaning: &'static str) -> Function {
+    Function { name, is_method: false, takes, gives, meaning, run: Run::Own(run) }
 }
 
-fn method(name: &'static str, takes: &'static [Takes], gives: Gives, run: Run, meaning: &'static str) -> Function {
+fn method(name: &'static str, takes: &'static [Takes], gives: Gives, run: Plain, meaning: &'static str) -> Function {
     Function { is_method: true, ..function(name, takes, gives, run, meaning) }
 }
 
@@ -165,6 +200,7 @@ impl Function {
             Gives::Duration => Type::Duration,
             Gives::Timestamp => Type::Timestamp,
             Gives::Kind => Type::Kind,
+            Gives::Opaque(opaque) => Type::Opaque(opaque),
             Gives::Same => first,
             Gives::Member => member(&first),
             Gives::OptionalSame => Type::Optional(Box::new(first)),
@@ -209,6 +245,8 @@ impl Takes {
             Takes::Duration => "duration",
             Takes::Timestamp => "timestamp",
             Takes::Optional => "optional",
+            Takes::Opaque(opaque) => opaque.name(),
+            Takes::Record => "resource",
         }
     }
 
@@ -217,6 +255,8 @@ impl Takes {
             (Takes::Any, _) | (_, Type::Any) => true,
             (Takes::Number, given) => given.is_number(),
             (Takes::Texts, Type::List(of)) => of.suits(&Type::Text),
+            (Takes::Opaque(takes), Type::Opaque(given)) => takes == *given,
+            (Takes::Record, Type::Record(_)) => true,
             (Takes::List, Type::List(_)) | (Takes::Map, Type::Map(..)) | (Takes::Optional, Type::Optional(_)) => true,
             (takes, given) => match given {
                 Type::Null => takes == Takes::Null,
@@ -237,6 +277,7 @@ impl Takes {
         match (self, given) {
             (Takes::Any, _) => true,
             (Takes::Number, given) => given.as_number().is_some(),
+            (Takes::Opaque(takes), Value::Opaque(given)) => takes == given.kind(),
             (Takes::Texts, Value::List(items)) => items.iter().all(|item| matches!(item, Value::Text(_))),
             (takes, given) => matches!(
                 (takes, given),
@@ -252,6 +293,7 @@ impl Takes {
                     | (Takes::Duration, Value::Duration(_))
                     | (Takes::Timestamp, Value::Timestamp(_))
                     | (Takes::Optional, Value::Optional(_))
+                    | (Takes::Record, Value::Record(_))
             ),
         }
     }

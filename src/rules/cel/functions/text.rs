@@ -153,8 +153,13 @@ fn last_index_of(budget: &mut Budget, given: &[Value]) -> Result<Value, Fault> {
     budget.spend(text.len() / 16)?;
     let found = match rest {
         [Value::Integer(place)] => {
+            // it may start there, and end wherever it ends
             let last = byte_of(text, *place)?;
-            text.get(..(last + part.len()).min(text.len())).unwrap_or(text).rfind(&**part)
+            let mut end = (last + part.len()).min(text.len());
+            while !text.is_char_boundary(end) {
+                end -= 1;
+            }
+            text.get(..end).unwrap_or(text).rfind(&**part)
         }
         _ => text.rfind(&**part),
     };

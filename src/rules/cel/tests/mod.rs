@@ -1,4 +1,5 @@
 mod conformance;
+mod kubernetes;
 mod semantics;
 mod textproto;
 

@@ -1,0 +1,81 @@
+use std::sync::Arc;
+
+use crate::source::Span;
+
+use super::fact::{Origin, Unknown};
+use super::resource::FrontEnd;
+
+/// An object or a block as its text writes it, whether or not it has to do with accelerators: what rules of a team's own
+/// may look at when no fact says it.
+#[derive(Debug, Clone)]
+pub struct Raw {
+    pub front_end: FrontEnd,
+    /// Terraform's word for the block: `resource`, `data`, `module`; empty for objects.
+    pub keyword: Arc<str>,
+    /// The Terraform type or the Kubernetes kind.
+    pub kind: Arc<str>,
+    pub name: Arc<str>,
+    pub address: Arc<str>,
+    /// The header: the first line of the block, or the first key of the document.
+    pub span: Span,
+    /// The whole block or document.
+    pub body: Span,
+    /// What all of it is known by, at best.
+    pub origin: Origin,
+    pub tree: Tree,
+}
+
+/// A value with its place.
+#[derive(Debug, Clone)]
+pub struct Tree {
+    pub span: Span,
+    pub data: Data,
+}
+
+#[derive(Debug, Clone)]
+pub enum Data {
+    Null,
+    Flag(bool),
+    Integer(i64),
+    Number(f64),
+    Text(Arc<str>),
+    List(Vec<Tree>),
+    /// Sorted by key; there may be more keys, and why.
+    Map(Vec<(Arc<str>, Tree)>, Option<Arc<Unknown<Tree>>>),
+    Unknown(Arc<Unknown<Tree>>),
+}
+
+/// Values of one object or block that are kept. What people write is far smaller; aliases and functions can make a few
+/// lines stand for billions.
+pub const MOST_VALUES: u32 = 50_000;
+
+impl Tree {
+    pub fn new(data: Data, span: Span) -> Tree {
+        Tree { span, data }
+    }
+
+    pub fn unknown(why: impl Into<Arc<str>>, span: Span) -> Tree {
+        Tree::new(Data::Unknown(Arc::new(Unknown { span, why: why.into(), candidates: Vec::new() })), span)
+    }
+
+    pub fn too_large(span: Span) -> Tree {
+        Tree::unknown(format!("it has more than {MOST_VALUES} values"), span)
+    }
+
+    /// A member by key, or of a list by number.
+    pub fn member(&self, key: &str) -> Option<&Tree> {
+        match &self.data {
+            Data::Map(entries, _) => {
+                let place = entries.binary_search_by(|(known, _)| (**known).cmp(key)).ok()?;
+                entries.get(place).map(|(_, value)| value)
+            }
+            Data::List(items) => items.get(key.parse::<usize>().ok()?),
+            _ => None,
+        }
+    }
+
+    /// What keys, one after the other, lead to.
+    pub fn find<'k>(&self, path: impl IntoIterator<Item = &'k str>) -> Option<&Tree> {
+        path.into_iter().try_fold(self, |tree, key| tree.member(key))
+    }
+}

@@ -1,0 +1,79 @@
+//! An expression without a page, for whoever writes one.
+
+use super::Settings;
+use super::cel::{Budget, Program, Value};
+use super::evaluate::Ground;
+use super::facts::World;
+use super::page::{self, LooksAt, Mistake};
+use super::template;
+use crate::fit::Market;
+use crate::inventory::WantedRaw;
+use crate::source::Span;
+
+/// An expression that is tried.
+#[derive(Debug)]
+pub struct Attempt {
+    program: Program,
+    looks_at: LooksAt,
+}
+
+/// What it comes to for one thing.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Answer {
+    pub address: String,
+    pub span: Option<Span>,
+    /// true, false, unknown, error, or the value.
+    pub answer: String,
+    pub cause: Option<String>,
+}
+
+impl Attempt {
+    pub fn new(text: &str, looks_at: LooksAt) -> Result<Attempt, Mistake> {
+        let scope = page::scope(looks_at, &[], false);
+        match Program::compile(text, &scope) {
+            Ok(program) => Ok(Attempt { program: program.into_number(), looks_at }),
+            Err(problem) => Err(Mistake { at: problem.at, message: problem.message, help: problem.help }),
+        }
+    }
+
+    /// What must be read for it.
+    pub fn raw(&self) -> WantedRaw {
+        page::raw_use(&[&self.program], self.looks_at, &[]).0.wanted(self.looks_at, None)
+    }
+
+    /// What it comes to for everything that it looks at.
+    pub fn answers(&self, world: &World<'_>, settings: &Settings) -> Vec<Answer> {
+        let market = Market::new(world.catalog, world.pricing);
+        let ground = Ground::new(world, settings, &market);
+        let inventory = world.inventory;
+        let named: Vec<(String, Option<Span>)> = match self.looks_at {
+            LooksAt::Resource => inventory.resources.iter().map(|it| (it.address.clone(), Some(it.span))).collect(),
+            LooksAt::Object => inventory.objects.iter().map(|it| (it.address.to_string(), Some(it.span))).collect(),
+            LooksAt::Block => inventory.blocks.iter().map(|it| (it.address.to_string(), Some(it.span))).collect(),
+            LooksAt::Repository | LooksAt::Change | LooksAt::Text => vec![("repository".to_owned(), None)],
+        };
+        let many = inventory.resources.len() + inventory.objects.len() + inventory.blocks.len();
+        let answer = |(place, (address, span)): (usize, (String, Option<Span>))| {
+            let asking = ground.asking(self.looks_at.subject(), place);
+            let result = self.program.evaluate(&asking, &mut Budget::for_many(many)).result;
+            let (answer, cause) = match result {
+                Ok(Value::Unknown(unknown)) => ("unknown".to_owned(), Some(unknown.why.to_string())),
+                Ok(Value::Absent) => ("absent".to_owned(), Some("the text does not say it".to_owned())),
+                Ok(value) => (shown(&value), None),
+                Err(failure) => ("error".to_owned(), Some(failure.message)),
+            };
+            Answer { address, span, answer, cause }
+        };
+        named.into_iter().enumerate().map(answer).collect()
+    }
+}
+
+fn shown(value: &Value) -> String {
+    match value.as_number() {
+        Some(number) => super::format::number(number),
+        None => match template::plain(value) {
+            text if text.is_empty() && !matches!(value, Value::Text(_)) => "a value".to_owned(),
+            text => text,
+        },
+    }
+}

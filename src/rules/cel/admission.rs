@@ -1,0 +1,477 @@
+//! An expression as a Kubernetes API server evaluates it.
+//!
+//! There a missing key is an error, and a policy that fails is ignored; here what the text does not say is null that
+//! never fails. So each path becomes an optional: `object.?spec.?replicas.orValue(null)`, and a test of a path is guarded
+//! by `hasValue()`.
+
+use std::sync::Arc;
+
+use super::map::{Key, Map};
+use super::syntax::{Expr, Kind, Operator};
+use super::value::Value;
+
+/// A version of Kubernetes: its second number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Kubernetes {
+    pub minor: u32,
+}
+
+/// ValidatingAdmissionPolicy is generally available from here on, and with it everything that paths need.
+const OLDEST: u32 = 30;
+
+impl Kubernetes {
+    pub fn parse(text: &str) -> Result<Kubernetes, String> {
+        let minor =
+            text.trim_start_matches('v').strip_prefix("1.").and_then(|rest| rest.split('.').next()?.parse().ok());
+        match minor {
+            Some(minor) if minor >= OLDEST => Ok(Kubernetes { minor }),
+            Some(_) => Err(format!("ValidatingAdmissionPolicy needs Kubernetes 1.{OLDEST} or later")),
+            None => Err(format!("`{}` is no version of Kubernetes; write it as 1.{OLDEST}", text.escape_debug())),
+        }
+    }
+}
+
+/// Functions and the first minor version whose API server takes them in new policies: one after the version in which
+/// `k8s.io/apiserver/pkg/cel/environment` introduces them (read in 1.34, November 2026).
+const FUNCTIONS: &[(u32, &[&str])] = &[
+    (
+        0,
+        &[
+            "size",
+            "startsWith",
+            "endsWith",
+            "contains",
+            "matches",
+            "find",
+            "findAll",
+            "string",
+            "int",
+            "uint",
+            "double",
+            "bool",
+            "bytes",
+            "dyn",
+            "type",
+            "duration",
+            "timestamp",
+            "isSorted",
+            "sum",
+            "min",
+            "max",
+            "indexOf",
+            "lastIndexOf",
+            "url",
+            "isURL",
+            "getScheme",
+            "getHost",
+            "getHostname",
+            "getPort",
+            "getEscapedPath",
+            "getQuery",
+            "lowerAscii",
+            "upperAscii",
+            "replace",
+            "split",
+            "substring",
+            "trim",
+            "charAt",
+            "join",
+            "format",
+            "getHours",
+            "getMinutes",
+            "getSeconds",
+            "getMilliseconds",
+            "getDate",
+            "getDayOfMonth",
+            "getDayOfWeek",
+            "getDayOfYear",
+            "getFullYear",
+            "getMonth",
+            "quantity",
+            "isQuantity",
+            "isInteger",
+            "asInteger",
+            "asApproximateFloat",
+            "sign",
+            "add",
+            "sub",
+            "compareTo",
+            "isGreaterThan",
+            "isLessThan",
+            "orValue",
+            "hasValue",
+            "value",
+            "or",
+            "optional.of",
+            "optional.none",
+            "optional.ofNonZeroValue",
+            "sets.contains",
+            "sets.intersects",
+            "sets.equivalent",
+        ],
+    ),
+    (
+        31,
+        &[
+            "ip",
+            "isIP",
+            "ip.isCanonical",
+            "family",
+            "isUnspecified",
+            "isLoopback",
+            "isLinkLocalMulticast",
+            "isLinkLocalUnicast",
+            "isGlobalUnicast",
+            "cidr",
+            "isCIDR",
+            "containsIP",
+            "containsCIDR",
+            "masked",
+            "prefixLength",
+        ],
+    ),
+    (
+        32,
+        &[
+            "format.named",
+            "validate",
+            "format.dns1123Label",
+            "format.dns1123Subdomain",
+            "format.dns1035Label",
+            "format.qualifiedName",
+            "format.labelValue",
+            "format.uri",
+            "format.uuid",
+            "format.byte",
+            "format.date",
+            "format.datetime",
+        ],
+    ),
+    (34, &["semver", "isSemver", "major", "minor", "patch"]),
+    (35, &["distinct", "flatten", "lists.range", "reverse", "slice", "sort"]),
+];
+
+/// Walks with one variable; with two they are newer.
+const WALKS: [&str; 6] = ["all", "exists", "exists_one", "existsOne", "filter", "map"];
+const TWO_VARIABLES: u32 = 33;
+
+/// What an expression is translated with.
+pub(super) struct Translation<'a> {
+    pub(super) parameters: &'a Map,
+    pub(super) version: Kubernetes,
+    locals: Vec<Arc<str>>,
+}
+
+type Translated = Result<String, String>;
+
+impl<'a> Translation<'a> {
+    pub(super) fn new(parameters: &'a Map, version: Kubernetes) -> Self {
+        Translation { parameters, version, locals: Vec::new() }
+    }
+
+    /// A condition that is true or false, and never fails because something is missing.
+    pub(super) fn condition(&mut self, it: &Expr) -> Translated {
+        match &it.kind {
+            Kind::Flag(flag) => Ok(flag.to_string()),
+            Kind::And(parts) => self.joined(parts, " && "),
+            Kind::Or(parts) => self.joined(parts, " || "),
+            Kind::Not(of) => Ok(format!("!({})", self.condition(of)?)),
+            Kind::Conditional(test, yes, no) => {
+                Ok(format!("({} ? {} : {})", self.condition(test)?, self.condition(yes)?, self.condition(no)?))
+            }
+            Kind::Binary(operator @ (Operator::Equal | Operator::NotEqual), left, right) => {
+                let mut guards = Vec::new();
+                let (left, right) = (self.nullable(left, &mut guards)?, self.nullable(right, &mut guards)?);
+                Ok(guarded(guards, &format!("{left} {} {right}", operator.sign())))
+            }
+            Kind::Call { of: None, name, arguments } if &*name.text == "has" => match arguments.as_slice() {
+                [path] => match self.path(path)? {
+                    Some(path) => Ok(format!("{path}.hasValue()")),
+                    None => Err("`has` looks at something else than the object".to_owned()),
+                },
+                _ => Err("`has` takes one argument".to_owned()),
+            },
+            _ => match self.path(it)? {
+                Some(path) => Ok(format!("{path}.orValue(dyn(false)) == true")),
+                None => {
+                    let mut guards = Vec::new();
+                    let text = self.value(it, &mut guards)?;
+                    Ok(guarded(guards, &text))
+                }
+            },
+        }
+    }
+
+    fn joined(&mut self, parts: &[Expr], sign: &str) -> Translated {
+        let parts: Vec<String> = parts.iter().map(|part| self.condition(part)).collect::<Result<_, _>>()?;
+        Ok(format!("({})", parts.join(sign)))
+    }
+
+    /// A value where null may stand for what is missing.
+    fn nullable(&mut self, it: &Expr, guards: &mut Vec<String>) -> Translated {
+        match self.path(it)? {
+            Some(path) => Ok(format!("{path}.orValue(dyn(null))")),
+            None => self.value(it, guards),
+        }
+    }
+
+    /// A text for a message.
+    pub(super) fn text(&mut self, it: &Expr) -> Translated {
+        match self.path(it)? {
+            Some(path) => Ok(format!("string({path}.orValue(dyn('none')))")),
+            None => match self.constant(it) {
+                Some(constant) => Ok(format!("string({})", constant?)),
+                None => Err("a message there shows paths of the object only".to_owned()),
+            },
+        }
+    }
+
+    /// An optional: `object.?spec.?replicas`; nothing where the expression is no path.
+    fn path(&mut self, it: &Expr) -> Result<Option<String>, String> {
+        match &it.kind {
+            Kind::Name { name, .. } if !self.locals.contains(name) => match &**name {
+                "name" => Ok(Some("object.?metadata.?name".to_owned())),
+                "kind" => Ok(Some("object.?kind".to_owned())),
+                _ => Ok(None),
+            },
+            Kind::Field { of, field, .. } => {
+                if self.constant(it).is_some() {
+                    return Ok(None);
+                }
+                let Some(of) = self.container(of)? else { return Ok(None) };
+                Ok(Some(match is_identifier(&field.text) {
+                    true => format!("{of}.?{}", field.text),
+                    false => format!("{of}[?{}]", quoted(&field.text)),
+                }))
+            }
+            Kind::Index { of, key, .. } => {
+                let Some(of) = self.container(of)? else { return Ok(None) };
+                let mut guards = Vec::new();
+                let key = self.value(key, &mut guards)?;
+                match guards.is_empty() {
+                    true => Ok(Some(format!("{of}[?{key}]"))),
+                    false => Err("a key is itself a path of the object".to_owned()),
+                }
+            }
+            _ => Ok(None),
+        }
+    }
+
+    fn container(&mut self, of: &Expr) -> Result<Option<String>, String> {
+        match &of.kind {
+            Kind::Name { name, .. } if &**name == "object" || self.locals.contains(name) => Ok(Some(name.to_string())),
+            _ => self.path(of),
+        }
+    }
+
+    /// A value; paths in it must be there, which the guards say.
+    fn value(&mut self, it: &Expr, guards: &mut Vec<String>) -> Translated {
+        if let Some(constant) = self.constant(it) {
+            return constant;
+        }
+        if let Some(path) = self.path(it)? {
+            let guard = format!("{path}.hasValue()");
+            if !guards.contains(&guard) {
+                guards.push(guard);
+            }
+            return Ok(format!("{path}.value()"));
+        }
+        match &it.kind {
+            Kind::Name { name, .. } => match self.locals.contains(name) || &**name == "object" {
+                true => Ok(name.to_string()),
+                false => Err(format!("it reads `{name}`, which an API server does not know")),
+            },
+            Kind::Negative(of) => Ok(format!("-({})", self.value(of, guards)?)),
+            Kind::Binary(operator, left, right) => {
+                if !matches!(operator, Operator::Equal | Operator::NotEqual | Operator::In) {
+                    self.refuse_amounts(left)?;
+                    self.refuse_amounts(right)?;
+                }
+                Ok(format!("({} {} {})", self.value(left, guards)?, operator.sign(), self.value(right, guards)?))
+            }
+            Kind::List(items) => {
+                let items = items.iter().map(|item| self.value(&item.value, guards)).collect::<Result<Vec<_>, _>>()?;
+                Ok(format!("[{}]", items.join(", ")))
+            }
+            Kind::And(_) | Kind::Or(_) | Kind::Not(_) | Kind::Conditional(..) => self.condition(it),
+            Kind::Call { of, name, arguments } => self.call(of.as_deref(), &name.text, arguments, guards),
+            _ => Err("it makes a map, which cannot be exported".to_owned()),
+        }
+    }
+
+    /// Amounts of resources are numbers in a manifest and texts in a cluster.
+    fn refuse_amounts(&mut self, it: &Expr) -> Result<(), String> {
+        match self.path(it)? {
+            Some(path) if path.contains("limits") || path.contains("requests") => Err(format!(
+                "`{}` is a number in a manifest and a text in a cluster; write `quantity(string(…))` around it",
+                path.replace(".?", ".").replace("[?", "[")
+            )),
+            _ => Ok(()),
+        }
+    }
+
+    fn call(&mut self, of: Option<&Expr>, name: &str, arguments: &[Expr], guards: &mut Vec<String>) -> Translated {
+        if name == "has" && of.is_none() {
+            let whole = Expr {
+                kind: Kind::Call { of: None, name: named(name), arguments: arguments.to_vec() },
+                at: 0..0,
+                depth: 1,
+            };
+            return self.condition(&whole);
+        }
+        if let Some(of) = of.filter(|_| WALKS.contains(&name)) {
+            return self.walk(of, name, arguments, guards);
+        }
+        let mut full = name.to_owned();
+        let mut receiver = None;
+        if let Some(of) = of {
+            match &of.kind {
+                Kind::Name { name: space, .. }
+                    if matches!(&**space, "sets" | "optional" | "lists" | "format" | "ip")
+                        && !self.locals.contains(space) =>
+                {
+                    full = format!("{space}.{name}");
+                }
+                _ => receiver = Some(of),
+            }
+        }
+        let since = FUNCTIONS.iter().find(|(_, names)| names.contains(&full.as_str())).map(|(since, _)| *since);
+        match since {
+            None => return Err(format!("an API server has no function `{full}`")),
+            Some(since) if since > self.version.minor => {
+                return Err(format!("the function `{full}` is there from Kubernetes 1.{since} on"));
+            }
+            Some(_) => {}
+        }
+        // the size of what is missing is 0
+        let is_size = full == "size";
+        let mut given = Vec::with_capacity(arguments.len());
+        for argument in arguments {
+            given.push(match (is_size, self.path(argument)?) {
+                (true, Some(path)) => format!("{path}.orValue([])"),
+                _ => self.value(argument, guards)?,
+            });
+        }
+        let given = given.join(", ");
+        match receiver {
+            None => Ok(format!("{full}({given})")),
+            Some(of) => {
+                let of = match (is_size, self.path(of)?) {
+                    (true, Some(path)) => format!("{path}.orValue([])"),
+                    _ => self.value(of, guards)?,
+                };
+                Ok(format!("{of}.{name}({given})"))
+            }
+        }
+    }
+
+    /// A walk over what is missing is one over nothing.
+    fn walk(&mut self, of: &Expr, name: &str, arguments: &[Expr], guards: &mut Vec<String>) -> Translated {
+        let over = match self.path(of)? {
+            Some(path) => format!("{path}.orValue([])"),
+            None => self.value(of, guards)?,
+        };
+        let plain = |it: &Expr| match &it.kind {
+            Kind::Name { name, .. } => Some(name.clone()),
+            _ => None,
+        };
+        let is_test = !matches!(name, "map");
+        let variables = if is_test && arguments.len() == 3 { 2 } else { 1 };
+        if variables == 2 && self.version.minor < TWO_VARIABLES {
+            return Err(format!("walks with two variables are there from Kubernetes 1.{TWO_VARIABLES} on"));
+        }
+        let (names, rest) = arguments.split_at(variables.min(arguments.len()));
+        let names: Vec<Arc<str>> = names.iter().filter_map(plain).collect();
+        let before = self.locals.len();
+        self.locals.extend(names.iter().cloned());
+        let parts: Result<Vec<String>, String> = rest
+            .iter()
+            .enumerate()
+            .map(|(place, part)| match is_test || place + 1 < rest.len() {
+                true => self.condition(part),
+                false => {
+                    let mut inner = Vec::new();
+                    let text = self.value(part, &mut inner)?;
+                    match inner.is_empty() {
+                        true => Ok(text),
+                        false => Err("what `map` makes may be missing; filter first, or use `exists`".to_owned()),
+                    }
+                }
+            })
+            .collect();
+        self.locals.truncate(before);
+        let names: Vec<&str> = names.iter().map(|name| &**name).collect();
+        Ok(format!("{over}.{name}({}, {})", names.join(", "), parts?.join(", ")))
+    }
+
+    /// What is written out, or is a parameter of the page.
+    fn constant(&self, it: &Expr) -> Option<Translated> {
+        Some(Ok(match &it.kind {
+            Kind::Null => "null".to_owned(),
+            Kind::Flag(flag) => flag.to_string(),
+            Kind::Integer(n) => n.to_string(),
+            Kind::Unsigned(n) => format!("{n}u"),
+            Kind::Double(n) => format!("{n:?}"),
+            Kind::Text(text) => quoted(text),
+            Kind::Field { of, field, .. } => match &of.kind {
+                Kind::Name { name, .. } if &**name == "params" => {
+                    let value = self.parameters.get(&Key::Text(field.text.clone()))?;
+                    return Some(literal(value));
+                }
+                _ => return None,
+            },
+            _ => return None,
+        }))
+    }
+}
+
+fn named(name: &str) -> super::syntax::Name {
+    super::syntax::Name { text: name.into(), at: 0..0 }
+}
+
+fn guarded(mut guards: Vec<String>, text: &str) -> String {
+    if guards.is_empty() {
+        return text.to_owned();
+    }
+    guards.push(text.to_owned());
+    format!("({})", guards.join(" && "))
+}
+
+fn literal(value: &Value) -> Translated {
+    match value {
+        Value::Flag(flag) => Ok(flag.to_string()),
+        Value::Integer(n) => Ok(n.to_string()),
+        Value::Double(n) => Ok(format!("{n:?}")),
+        Value::Text(text) => Ok(quoted(text)),
+        Value::List(items) => {
+            let items: Vec<String> = items.iter().map(literal).collect::<Result<_, _>>()?;
+            Ok(format!("[{}]", items.join(", ")))
+        }
+        _ => Err("a parameter has a value that cannot be written down".to_owned()),
+    }
+}
+
+fn is_identifier(text: &str) -> bool {
+    const RESERVED: [&str; 8] = ["true", "false", "null", "in", "namespace", "package", "as", "function"];
+    text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+        && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+        && !RESERVED.contains(&text)
+}
+
+/// A text as a literal of the language.
+pub(super) fn quoted(text: &str) -> String {
+    let mut out = String::from("'");
+    for c in text.chars() {
+        match c {
+            '\'' => out.push_str("\\'"),
+            '\\' => out.push_str("\\\\"),
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            '\t' => out.push_str("\\t"),
+            c if c.is_control() => out.push_str(&format!("\\u{:04x}", c as u32)),
+            c => out.push(c),
+        }
+    }
+    out.push('\'');
+    out
+}

@@ -1,0 +1,151 @@
+//! The functions that only a catalog can answer: `fits`, `price`, `alternatives`, `linked`.
+
+use std::sync::Arc;
+
+use super::{Asking, kinds, unknown_price};
+use crate::catalog::{Money, Quote};
+use crate::fit::{self, Assessment, Choice, Place, Verdict};
+use crate::inventory::{self, Fact, FrontEnd, Inventory, Key, Known, Resource, Role};
+use crate::pricing;
+use crate::rules::cel::{About, Ask, Budget, Fault, Handle, Map, Unknown, Value};
+use crate::source::Span;
+
+/// Steps that a question costs: a look at every machine of a provider.
+const STEPS: usize = 5_000;
+
+/// Alternatives that a page sees.
+const MOST: usize = 16;
+
+/// Clouds in which alternatives are looked for where a pod names none.
+const CLOUDS: [&str; 3] = ["aws", "azure", "gcp"];
+
+pub(super) fn ask(asking: &Asking<'_>, what: Ask, given: &[Value], budget: &mut Budget) -> Result<Value, Fault> {
+    match (what, given) {
+        (Ask::Linked, [Value::Record(record), Value::Text(kind)]) => linked(asking, *record, kind),
+        (Ask::Price, [Value::Text(machine), Value::Text(region), Value::Text(purchase)]) => {
+            budget.spend(STEPS / 10)?;
+            price(asking, machine, region, purchase)
+        }
+        (Ask::Fits, [Value::Text(model), Value::Text(accelerator), count]) => {
+            budget.spend(STEPS)?;
+            Ok(fits(asking, model, accelerator, count.as_number().unwrap_or(1.0)))
+        }
+        (Ask::Alternatives, [Value::Record(record)]) => {
+            budget.spend(STEPS)?;
+            alternatives(asking, *record, budget)
+        }
+        _ => Err("no matching overload".to_owned().into()),
+    }
+}
+
+fn resource<'a>(asking: &Asking<'a>, record: Handle) -> Result<&'a Resource, Fault> {
+    let is_resource = record.schema.number_of_kind == kinds::RESOURCE;
+    let found = asking.world.inventory.resources.get(record.id as usize).filter(|_| is_resource);
+    found.ok_or_else(|| "a resource is wanted here".to_owned().into())
+}
+
+fn linked(asking: &Asking<'_>, record: Handle, kind: &str) -> Result<Value, Fault> {
+    let known = inventory::LinkKind::ALL.iter().any(|it| it.name() == kind);
+    if !known {
+        let names: Vec<&str> = inventory::LinkKind::ALL.iter().map(|it| it.name()).collect();
+        return Err(format!("there is no kind of link `{kind}`; it is {}", names.join(", ")).into());
+    }
+    Ok(Value::Flag(resource(asking, record)?.links.iter().any(|link| link.kind.name() == kind)))
+}
+
+fn price(asking: &Asking<'_>, machine: &str, region: &str, purchase: &str) -> Result<Value, Fault> {
+    let bought: fn(&Quote<'_>) -> Option<Money> = match purchase {
+        "on-demand" => |quote| quote.on_demand,
+        "spot" => |quote| quote.spot,
+        "reserved" => |quote| quote.reserved_1y.or(quote.reserved_3y),
+        other => return Err(format!("`{other}` is none of on-demand, spot and reserved").into()),
+    };
+    let catalog = asking.world.catalog;
+    let quote = catalog.provider_of(machine).and_then(|provider| {
+        let region = catalog.region(provider, region)?;
+        catalog.quote(&catalog.machine(provider, machine)?, region)
+    });
+    Ok(match quote.and_then(|quote| bought(&quote)) {
+        Some(price) => Value::Double(price.usd()),
+        None => unknown_price(&format!("no {purchase} price of {machine} in {region} is known")),
+    })
+}
+
+/// As `gpulint fit` answers: a server with the model's own precision and context.
+fn fits(asking: &Asking<'_>, model: &str, accelerator: &str, count: f64) -> Value {
+    let world = asking.world;
+    let span = span(asking);
+    let Some(span) = span else { return Value::Absent };
+    let mut question = Resource::new(FrontEnd::Terraform, Role::Requested, "question", "question", span, span);
+    let texts = [(Key::Model, model), (Key::Accelerator, accelerator), (Key::Task, "serve")];
+    for (key, text) in texts {
+        question.set(key, Fact::written(inventory::Value::text(text), span));
+    }
+    question.set(Key::AcceleratorCount, Fact::written(inventory::Value::Number(count), span));
+    let mut inventory = Inventory { resources: vec![question], ..Inventory::default() };
+    pricing::complete(&mut inventory, world.catalog, world.pricing);
+    let bill = pricing::bill(&inventory, world.catalog, world.pricing);
+    let assessed = inventory
+        .resources
+        .first()
+        .zip(bill.items.first())
+        .map(|(resource, item)| fit::assess(resource, item, world.catalog, asking.market));
+    match assessed {
+        Some(Fact::Known(Known { value: Assessment { placed: Fact::Known(placed), .. }, .. })) => {
+            Value::Flag(placed.value.verdict != Verdict::DoesNotFit)
+        }
+        Some(Fact::Known(Known { value: Assessment { placed: Fact::Unknown(unknown), .. }, .. })) => {
+            unknown_because(unknown.why)
+        }
+        Some(Fact::Unknown(unknown)) => unknown_because(unknown.why),
+        _ => unknown_because(format!("it is not known whether {model} fits").into()),
+    }
+}
+
+fn unknown_because(why: Arc<str>) -> Value {
+    Value::Unknown(Arc::new(Unknown { why, span: None, about: About::Fact, candidates: Vec::new() }))
+}
+
+/// A place to hang a question on.
+fn span(asking: &Asking<'_>) -> Option<Span> {
+    let inventory = asking.world.inventory;
+    let raw = inventory.objects.first().or(inventory.blocks.first());
+    inventory.resources.first().map(|it| it.span).or(raw.map(|it| it.span))
+}
+
+fn alternatives(asking: &Asking<'_>, record: Handle, budget: &mut Budget) -> Result<Value, Fault> {
+    let (resource, world) = (resource(asking, record)?, asking.world);
+    let now = asking.item(record.id).and_then(|item| item.per_hour).map(|range| range.expected);
+    let shared = resource.role == Role::Requested;
+    let number = |key| if shared { resource.number(key).unwrap_or(0.0) } else { 0.0 };
+    let clouds: Vec<&str> = resource.text(Key::Provider).map_or(CLOUDS.to_vec(), |provider| vec![provider]);
+    let places: Vec<Place<'_>> = clouds
+        .into_iter()
+        .map(|provider| Place {
+            provider,
+            region: resource.text(Key::Region).unwrap_or_else(|| world.catalog.base_region(provider)),
+            purchase: resource.purchase(),
+            shared,
+            cpus: number(Key::Cpus),
+            memory_gib: number(Key::Memory),
+            ..Place::default()
+        })
+        .collect();
+    let choices = fit::options(resource, world.catalog, asking.market, &places);
+    let cheaper = choices.into_iter().filter(|choice| now.is_none_or(|now| choice.per_hour < now)).take(MOST);
+    let values: Vec<Value> = cheaper.map(|choice| shown(&choice)).collect();
+    budget.build(values.len() * 256)?;
+    Ok(Value::list(values))
+}
+
+fn shown(choice: &Choice) -> Value {
+    let mut map = Map::lenient(None);
+    for (key, text) in
+        [("provider", &choice.provider), ("machine", &choice.machine), ("accelerator", &choice.accelerator)]
+    {
+        map.set(key, Value::text(text.as_str()));
+    }
+    map.set("count", Value::Double(choice.count));
+    map.set("hourly", Value::Double(choice.per_hour.usd()));
+    Value::Map(Arc::new(map))
+}

@@ -1,0 +1,269 @@
+//! Objects and blocks as their text writes them, for what no fact says.
+
+use std::cell::OnceCell;
+use std::collections::HashMap;
+use std::sync::{Arc, LazyLock};
+
+use super::table::{Records, rows};
+use super::{Asking, World, kinds};
+use crate::inventory::{FrontEnd, Inventory, Raw, RawData, Resource, Tree};
+use crate::rules::cel::{About, Map, Type, Unknown, Value};
+use crate::source::{FileId, Span};
+
+pub(super) static OBJECT: LazyLock<Records> = LazyLock::new(|| {
+    let mut records = Records::new(
+        "object",
+        kinds::OBJECT,
+        None,
+        rows! {
+            object: Type::Any, "The manifest as it is written." => |asking, id| asking.raws.object(asking.world, id as usize);
+            kind: Type::Text, "Its kind." => |asking, id| text(asking.world.inventory.objects.get(id as usize), |it| &it.kind);
+            name: Type::Text, "Its name." => |asking, id| text(asking.world.inventory.objects.get(id as usize), |it| &it.name);
+            address: Type::Text, "Its name as reports write it: Kind/namespace/name." => |asking, id| text(asking.world.inventory.objects.get(id as usize), |it| &it.address);
+        },
+    );
+    records.schema.has_facts = true;
+    records
+});
+
+pub(super) static BLOCK: LazyLock<Records> = LazyLock::new(|| {
+    let mut records = Records::new(
+        "block",
+        kinds::BLOCK,
+        None,
+        rows! {
+            block: Type::Any, "The evaluated attributes; nested blocks are lists, as in a plan." => |asking, id| asking.raws.block(asking.world, id as usize);
+            kind: Type::Text, "Its type: aws_instance; empty for modules." => |asking, id| text(asking.world.inventory.blocks.get(id as usize), |it| &it.kind);
+            name: Type::Text, "Its name." => |asking, id| text(asking.world.inventory.blocks.get(id as usize), |it| &it.name);
+            keyword: Type::Text, "resource, data or module." => |asking, id| text(asking.world.inventory.blocks.get(id as usize), |it| &it.keyword);
+            address: Type::Text, "Its address as Terraform writes it." => |asking, id| text(asking.world.inventory.blocks.get(id as usize), |it| &it.address);
+        },
+    );
+    records.schema.has_facts = true;
+    records
+});
+
+fn text(raw: Option<&Raw>, read: impl Fn(&Raw) -> &Arc<str>) -> Value {
+    raw.map_or(Value::Absent, |raw| Value::Text(read(raw).clone()))
+}
+
+pub(super) fn all() -> [&'static Records; 2] {
+    [&OBJECT, &BLOCK]
+}
+
+/// Raw text as values, each made once, when it is first asked for.
+#[derive(Debug, Default)]
+pub(in crate::rules) struct Raws {
+    objects: Vec<OnceCell<Value>>,
+    blocks: Vec<OnceCell<Value>>,
+    all_objects: OnceCell<Value>,
+    places: OnceCell<Places>,
+}
+
+impl Raws {
+    pub(in crate::rules) fn new(world: &World<'_>) -> Raws {
+        let cells = |count| (0..count).map(|_| OnceCell::new()).collect();
+        let Inventory { objects, blocks, .. } = world.inventory;
+        Raws { objects: cells(objects.len()), blocks: cells(blocks.len()), ..Raws::default() }
+    }
+
+    fn object(&self, world: &World<'_>, id: usize) -> Value {
+        made(&self.objects, &world.inventory.objects, id)
+    }
+
+    fn block(&self, world: &World<'_>, id: usize) -> Value {
+        made(&self.blocks, &world.inventory.blocks, id)
+    }
+
+    /// Every manifest.
+    pub(super) fn all_objects(&self, world: &World<'_>) -> Value {
+        let all = || Value::list((0..self.objects.len()).map(|id| self.object(world, id)));
+        self.all_objects.get_or_init(all).clone()
+    }
+
+    pub(super) fn all_blocks(&self) -> Value {
+        Value::list((0..self.blocks.len()).map(|id| BLOCK.value(id as u32)))
+    }
+
+    /// The manifest or block that a resource is made of.
+    pub(super) fn of_resource(&self, world: &World<'_>, resource: &Resource, wants_object: bool) -> Value {
+        match self.raw_of(world.inventory, resource) {
+            Some((true, id)) if wants_object => self.object(world, id),
+            Some((false, id)) if !wants_object => self.block(world, id),
+            _ => Value::Absent,
+        }
+    }
+
+    /// Whether it is an object, and its number.
+    pub(super) fn raw_of(&self, inventory: &Inventory, resource: &Resource) -> Option<(bool, usize)> {
+        let places = self.places.get_or_init(|| Places::new(inventory));
+        match resource.front_end {
+            FrontEnd::Terraform | FrontEnd::Plan => Some((false, places.block(inventory, resource)?)),
+            FrontEnd::Kubernetes | FrontEnd::Chart => Some((true, places.object(inventory, resource.span)?)),
+        }
+    }
+}
+
+fn made(cells: &[OnceCell<Value>], all: &[Raw], id: usize) -> Value {
+    match (cells.get(id), all.get(id)) {
+        (Some(cell), Some(raw)) => cell.get_or_init(|| value(&raw.tree)).clone(),
+        _ => Value::Absent,
+    }
+}
+
+/// Where objects and blocks stand, to find those of resources.
+#[derive(Debug)]
+struct Places {
+    /// By file, sorted by where they start.
+    objects: HashMap<FileId, Vec<usize>>,
+    /// By address, without what a row adds to it for a part of the block.
+    blocks: HashMap<Arc<str>, Vec<usize>>,
+}
+
+impl Places {
+    fn new(inventory: &Inventory) -> Places {
+        let mut places = Places { objects: HashMap::new(), blocks: HashMap::new() };
+        for (id, raw) in inventory.objects.iter().enumerate() {
+            places.objects.entry(raw.span.file).or_default().push(id);
+        }
+        for ids in places.objects.values_mut() {
+            ids.sort_by_key(|id| inventory.objects.get(*id).map(|raw| raw.span.start));
+        }
+        for (id, raw) in inventory.blocks.iter().enumerate() {
+            places.blocks.entry(raw.address.clone()).or_default().push(id);
+        }
+        places
+    }
+
+    fn object(&self, inventory: &Inventory, span: Span) -> Option<usize> {
+        let ids = self.objects.get(&span.file)?;
+        let starts_before = |id: &usize| inventory.objects.get(*id).is_some_and(|raw| raw.span.start <= span.start);
+        ids.get(ids.partition_point(starts_before).checked_sub(1)?).copied()
+    }
+
+    fn block(&self, inventory: &Inventory, resource: &Resource) -> Option<usize> {
+        let around = |id: &&usize| inventory.blocks.get(**id).is_some_and(|raw| raw.span.file == resource.span.file);
+        let mut address = resource.address.as_str();
+        loop {
+            if let Some(ids) = self.blocks.get(address) {
+                return ids.iter().find(around).or(ids.first()).copied();
+            }
+            address = &address[..address.rfind(['.', ':', '#', '['])?];
+        }
+    }
+}
+
+/// A tree as a value: a missing key is absent, what is not known says why.
+fn value(tree: &Tree) -> Value {
+    match &tree.data {
+        RawData::Null => Value::Null,
+        RawData::Flag(flag) => Value::Flag(*flag),
+        RawData::Integer(n) => Value::Integer(*n),
+        RawData::Number(n) => Value::Double(*n),
+        RawData::Text(text) => Value::Text(text.clone()),
+        RawData::List(items) => Value::list(items.iter().map(value)),
+        RawData::Map(entries, open) => {
+            let mut map = Map::lenient(open.as_ref().map(|it| unknown(it)));
+            for (key, member) in entries {
+                map.set_shared(key, value(member));
+            }
+            Value::Map(Arc::new(map))
+        }
+        RawData::Unknown(it) => Value::Unknown(unknown(it)),
+    }
+}
+
+fn unknown(it: &crate::inventory::Unknown<Tree>) -> Arc<Unknown> {
+    let candidates = it.candidates.iter().map(value).collect();
+    Arc::new(Unknown { why: it.why.clone(), span: Some(it.span), about: About::Fact, candidates })
+}
+
+/// A part of an object or a block: `object.metadata.labels`, as keys.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(in crate::rules) struct Path {
+    pub(in crate::rules) is_object: bool,
+    pub(in crate::rules) keys: Vec<Arc<str>>,
+}
+
+impl Path {
+    /// From names in their order; `None` where they lead into neither.
+    pub(in crate::rules) fn of(names: &[Arc<str>]) -> Option<Path> {
+        let (first, keys) = names.split_first()?;
+        let is_object = match &**first {
+            "object" => true,
+            "block" => false,
+            _ => return None,
+        };
+        Some(Path { is_object, keys: keys.to_vec() })
+    }
+
+    pub(in crate::rules) fn name(&self) -> String {
+        let root = if self.is_object { "object" } else { "block" };
+        self.keys.iter().fold(root.to_owned(), |name, key| format!("{name}.{key}"))
+    }
+}
+
+/// The part of what is asked about that a path leads to.
+pub(in crate::rules) fn part<'w>(asking: &Asking<'w>, path: &Path) -> Option<&'w Tree> {
+    let inventory = asking.world.inventory;
+    let raw = raw(asking, path.is_object)?;
+    let _ = inventory;
+    raw.tree.find(path.keys.iter().map(|key| &**key))
+}
+
+/// The object or block that is asked about, or that the resource is made of.
+fn raw<'w>(asking: &Asking<'w>, is_object: bool) -> Option<&'w Raw> {
+    let inventory = asking.world.inventory;
+    let id = match asking.about {
+        super::Subject::Object => is_object.then_some(asking.resource)?,
+        super::Subject::Block => (!is_object).then_some(asking.resource)?,
+        super::Subject::Resource => {
+            let resource = inventory.resources.get(asking.resource)?;
+            let (found, id) = asking.raws.raw_of(inventory, resource)?;
+            (found == is_object).then_some(id)?
+        }
+    };
+    if is_object { inventory.objects.get(id) } else { inventory.blocks.get(id) }
+}
+
+/// A part as text, for fingerprints: all of it, in the order of its keys.
+pub(in crate::rules) fn written(tree: Option<&Tree>) -> String {
+    const LONGEST: usize = 2000;
+    let mut text = String::new();
+    if let Some(tree) = tree {
+        write(tree, &mut text, LONGEST);
+    }
+    text
+}
+
+fn write(tree: &Tree, into: &mut String, longest: usize) {
+    use std::fmt::Write as _;
+    if into.len() > longest {
+        return;
+    }
+    let _ = match &tree.data {
+        RawData::Null => write!(into, "null"),
+        RawData::Flag(flag) => write!(into, "{flag}"),
+        RawData::Integer(n) => write!(into, "{n}"),
+        RawData::Number(n) => write!(into, "{n}"),
+        RawData::Text(text) => write!(into, "{text}"),
+        RawData::Unknown(_) => write!(into, "unknown"),
+        RawData::List(items) => {
+            into.push('[');
+            for item in items {
+                write(item, into, longest);
+                into.push(',');
+            }
+            write!(into, "]")
+        }
+        RawData::Map(entries, _) => {
+            into.push('{');
+            for (key, member) in entries {
+                let _ = write!(into, "{key}:");
+                write(member, into, longest);
+                into.push(',');
+            }
+            write!(into, "}}")
+        }
+    };
+}

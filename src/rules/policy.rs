@@ -1,0 +1,149 @@
+//! A page as a Kubernetes ValidatingAdmissionPolicy with its binding.
+
+use std::fmt::Write;
+
+use super::cel::{Kubernetes, Value};
+use super::facts;
+use super::page::{LooksAt, Page};
+
+/// Where objects of a kind are found: group, version, plural.
+const KINDS: [(&str, &str, &str, &str); 30] = [
+    ("ConfigMap", "", "v1", "configmaps"),
+    ("CronJob", "batch", "v1", "cronjobs"),
+    ("DaemonSet", "apps", "v1", "daemonsets"),
+    ("Deployment", "apps", "v1", "deployments"),
+    ("HorizontalPodAutoscaler", "autoscaling", "v2", "horizontalpodautoscalers"),
+    ("InferenceService", "serving.kserve.io", "v1beta1", "inferenceservices"),
+    ("Ingress", "networking.k8s.io", "v1", "ingresses"),
+    ("Job", "batch", "v1", "jobs"),
+    ("JobSet", "jobset.x-k8s.io", "v1alpha2", "jobsets"),
+    ("LeaderWorkerSet", "leaderworkerset.x-k8s.io", "v1", "leaderworkersets"),
+    ("LimitRange", "", "v1", "limitranges"),
+    ("MPIJob", "kubeflow.org", "v2beta1", "mpijobs"),
+    ("Namespace", "", "v1", "namespaces"),
+    ("NetworkPolicy", "networking.k8s.io", "v1", "networkpolicies"),
+    ("NodePool", "karpenter.sh", "v1", "nodepools"),
+    ("Notebook", "kubeflow.org", "v1", "notebooks"),
+    ("PersistentVolumeClaim", "", "v1", "persistentvolumeclaims"),
+    ("Pod", "", "v1", "pods"),
+    ("PodDisruptionBudget", "policy", "v1", "poddisruptionbudgets"),
+    ("PyTorchJob", "kubeflow.org", "v1", "pytorchjobs"),
+    ("RayCluster", "ray.io", "v1", "rayclusters"),
+    ("RayJob", "ray.io", "v1", "rayjobs"),
+    ("RayService", "ray.io", "v1", "rayservices"),
+    ("ReplicaSet", "apps", "v1", "replicasets"),
+    ("ResourceQuota", "", "v1", "resourcequotas"),
+    ("Service", "", "v1", "services"),
+    ("ServiceAccount", "", "v1", "serviceaccounts"),
+    ("StatefulSet", "apps", "v1", "statefulsets"),
+    ("TFJob", "kubeflow.org", "v1", "tfjobs"),
+    ("TrainJob", "trainer.kubeflow.org", "v1alpha1", "trainjobs"),
+];
+
+/// The policy and its binding, or why the page cannot be one.
+pub fn admission_policy(page: &Page, version: Kubernetes) -> Result<String, String> {
+    match page.looks_at {
+        LooksAt::Object => {}
+        LooksAt::Resource => {
+            return Err("it looks at facts of resources with accelerators, which a cluster does not have; \
+                        write it `for: object` with a `match` of kinds"
+                .to_owned());
+        }
+        LooksAt::Block => return Err("it looks at Terraform".to_owned()),
+        _ => return Err("it looks at more than one object".to_owned()),
+    }
+    if page.raw.everything() {
+        return Err("it looks at more than one object".to_owned());
+    }
+    let kinds = kinds(page)?;
+    let mut conditions = Vec::new();
+    for condition in &page.when {
+        conditions.push(condition.program.in_kubernetes(page.constants(), version)?);
+    }
+    if let Some(names) = names(page) {
+        conditions.push(format!("object.?metadata.?name.orValue('') in [{}]", names.join(", ")));
+    }
+    let reported = match conditions.as_slice() {
+        [] => return Err("it has no condition".to_owned()),
+        [one] => one.clone(),
+        several => several.iter().map(|one| format!("({one})")).collect::<Vec<_>>().join(" && "),
+    };
+    Ok(written(page, version, &kinds, &reported))
+}
+
+type Place = (&'static str, &'static str, &'static str, &'static str);
+
+fn kinds(page: &Page) -> Result<Vec<Place>, String> {
+    let named = page.matches.iter().find(|it| Some(it.fact) == facts::kind_of_object());
+    let Some(named) = named else {
+        return Err("it does not say which kinds it is about; add `match: { kind: [...] }`".to_owned());
+    };
+    let place = |kind: &Value| {
+        let kind = kind.as_text().unwrap_or_default();
+        KINDS.iter().find(|(known, ..)| *known == kind).copied().ok_or_else(|| {
+            format!("it is not known where a cluster keeps objects of the kind `{}`", kind.escape_debug())
+        })
+    };
+    named.accepts.iter().map(place).collect()
+}
+
+/// The names that it matches, where it does.
+fn names(page: &Page) -> Option<Vec<String>> {
+    let place = facts::name_of_object();
+    let named = page.matches.iter().find(|it| Some(it.fact) == place)?;
+    Some(named.accepts.iter().filter_map(Value::as_text).map(super::cel::quoted).collect())
+}
+
+fn written(page: &Page, version: Kubernetes, kinds: &[Place], reported: &str) -> String {
+    let name = format!("gpulint-{}", page.name);
+    let mut text = String::new();
+    let _ = write!(
+        text,
+        "---\n# {}: written by `gpulint rules export --to vap --kubernetes 1.{}`; change the page, not this file.\n\
+         apiVersion: admissionregistration.k8s.io/v1\n\
+         kind: ValidatingAdmissionPolicy\n\
+         metadata:\n  name: {name}\n  annotations:\n    gpulint.dev/rule: {}\n\
+         spec:\n  failurePolicy: Ignore\n  matchConstraints:\n    resourceRules:\n",
+        page.name, version.minor, page.name
+    );
+    for (_, group, of_version, plural) in kinds {
+        let _ = write!(
+            text,
+            "      - apiGroups: [{group:?}]\n        apiVersions: [{of_version:?}]\n        \
+             operations: [CREATE, UPDATE]\n        resources: [{plural}]\n"
+        );
+    }
+    let summary = page.summary();
+    let _ = write!(
+        text,
+        "  validations:\n    - expression: {}\n      message: {}\n",
+        yaml(&format!("!({reported})")),
+        yaml(&format!("{}: {}", page.name, if summary.is_empty() { "it is not allowed" } else { summary }))
+    );
+    if let Some(message) = message(page, version) {
+        let _ = writeln!(text, "      messageExpression: {}", yaml(&message));
+    }
+    let _ = write!(
+        text,
+        "---\napiVersion: admissionregistration.k8s.io/v1\n\
+         kind: ValidatingAdmissionPolicyBinding\n\
+         metadata:\n  name: {name}\nspec:\n  policyName: {name}\n  validationActions: [Warn, Audit]\n"
+    );
+    text
+}
+
+/// The message and the help as one expression; nothing where a cluster cannot compute them.
+fn message(page: &Page, version: Kubernetes) -> Option<String> {
+    let message = page.messages.first()?.in_kubernetes(page.constants(), version)?;
+    let mut parts = vec![super::cel::quoted(&format!("{}: ", page.name)), message];
+    if let Some(help) = page.help.first().and_then(|help| help.in_kubernetes(page.constants(), version)) {
+        parts.push("'; '".to_owned());
+        parts.push(help);
+    }
+    Some(parts.join(" + "))
+}
+
+/// A text as a scalar of YAML in double quotes, which are those of JSON.
+fn yaml(text: &str) -> String {
+    serde_json::to_string(text).unwrap_or_default()
+}

@@ -1,0 +1,131 @@
+//! What a rule sees of one thing, for whoever writes one.
+
+use super::Settings;
+use super::cel::{Host, Read, Type, Value};
+use super::evaluate::Ground;
+use super::facts::{self, Asking, Subject, World};
+use super::page::LooksAt;
+use super::template;
+use crate::fit::Market;
+use crate::inventory::{Raw, RawData, Tree};
+use crate::source::Span;
+
+/// A name that a page may use, and what it is here.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Seen {
+    pub name: String,
+    pub value: String,
+    /// Why it is not known.
+    pub unknown: Option<String>,
+    /// written, resolved, default, inferred or assumed.
+    pub origin: Option<&'static str>,
+    pub span: Option<Span>,
+}
+
+/// Values of an object or a block that are listed.
+const MOST: usize = 500;
+
+/// Everything that has this address: the facts of resources, and objects and blocks as they are written.
+pub fn seen(address: &str, world: &World<'_>, settings: &Settings) -> Vec<Seen> {
+    let market = Market::new(world.catalog, world.pricing);
+    let ground = Ground::new(world, settings, &market);
+    let mut found = Vec::new();
+    for (place, resource) in world.inventory.resources.iter().enumerate() {
+        if resource.address == address {
+            facts_of(&ground.asking(Subject::Resource, place), world, &mut found);
+        }
+    }
+    let inventory = world.inventory;
+    for (root, raws) in [("object", &inventory.objects), ("block", &inventory.blocks)] {
+        for Raw { tree, .. } in raws.iter().filter(|raw| *raw.address == *address) {
+            let limit = found.len() + MOST;
+            parts(root.to_owned(), tree, limit, &mut found);
+        }
+    }
+    found
+}
+
+fn facts_of(asking: &Asking<'_>, world: &World<'_>, into: &mut Vec<Seen>) {
+    let Some((_, schema)) = facts::implied(LooksAt::Resource) else { return };
+    for (place, field) in schema.fields.iter().enumerate() {
+        let read = asking.read(place);
+        let stand = facts::stand(world, read);
+        let origin = stand.as_ref().and_then(|it| it.origin.as_ref()).map(|it| it.name());
+        let span = stand.and_then(|it| it.span);
+        let value = asking.field(read.record, place);
+        if let (Type::Record(inner), Value::Record(record)) = (&field.holds, &value) {
+            for (place, part) in inner.fields.iter().enumerate() {
+                let read = Read { record: *record, field: place };
+                let name = format!("{}.{}", field.name, part.name);
+                one(asking, name, asking.field(read.record, place), origin, span, into);
+            }
+            continue;
+        }
+        one(asking, field.name.to_owned(), value, origin, span, into);
+    }
+}
+
+/// What the text does not say is not listed.
+fn one(
+    asking: &Asking<'_>,
+    name: String,
+    value: Value,
+    origin: Option<&'static str>,
+    span: Option<Span>,
+    into: &mut Vec<Seen>,
+) {
+    let value = match value {
+        Value::Absent => return,
+        Value::Record(record) => match record.schema.number {
+            Some(number) => asking.field(record, number),
+            None => return,
+        },
+        other => other,
+    };
+    if let Value::Unknown(unknown) = &value {
+        let (unknown, span) = (Some(unknown.why.to_string()), span.or(unknown.span));
+        into.push(Seen { name, value: String::new(), unknown, origin, span });
+        return;
+    }
+    let text = value.as_number().map_or_else(|| template::plain(&value), super::format::number);
+    if !text.is_empty() {
+        into.push(Seen { name, value: text, unknown: None, origin, span });
+    }
+}
+
+/// Each value in a tree, by its path.
+fn parts(name: String, tree: &Tree, limit: usize, into: &mut Vec<Seen>) {
+    if into.len() >= limit {
+        return;
+    }
+    let plain = |value: String, unknown: Option<String>| Seen {
+        name: name.clone(),
+        value,
+        unknown,
+        origin: None,
+        span: Some(tree.span),
+    };
+    match &tree.data {
+        RawData::Map(entries, open) => {
+            for (key, member) in entries {
+                let is_plain = key.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+                let name = if is_plain { format!("{name}.{key}") } else { format!("{name}[{key:?}]") };
+                parts(name, member, limit, into);
+            }
+            if let Some(open) = open {
+                into.push(plain(String::new(), Some(format!("there may be more: {}", open.why))));
+            }
+        }
+        RawData::List(items) => {
+            for (place, item) in items.iter().enumerate() {
+                parts(format!("{name}[{place}]"), item, limit, into);
+            }
+        }
+        RawData::Unknown(unknown) => into.push(plain(String::new(), Some(unknown.why.to_string()))),
+        RawData::Null => into.push(plain("null".to_owned(), None)),
+        RawData::Flag(flag) => into.push(plain(flag.to_string(), None)),
+        RawData::Integer(n) => into.push(plain(n.to_string(), None)),
+        RawData::Number(n) => into.push(plain(n.to_string(), None)),
+        RawData::Text(text) => into.push(plain(format!("{text:?}"), None)),
+    }
+}

@@ -1,0 +1,219 @@
+//! The page that `gpulint rules new` writes.
+
+/// A page about one thing, with its examples; `scope` is what it looks at.
+pub fn template(name: &str, scope: &str) -> String {
+    let (front, what, examples) = match scope {
+        "object" => OBJECT,
+        "block" => BLOCK,
+        "repository" => REPOSITORY,
+        _ => RESOURCE,
+    };
+    format!(
+        "---\n\
+         name: {name}\n\
+         level: warning # error, warning or note; a note never fails a run\n\
+         {front}---\n\
+         # {name}\n\n\
+         {what}\n\n\
+         ## Why\n\n\
+         Say what goes wrong, and whom to ask.\n\n\
+         ## Examples\n\n\
+         Every example is executed by `gpulint rules test`. A line that ends with `# <- reported` must be reported, one that\n\
+         ends with `# <- undetermined` is where the rule cannot know, and every other line must be clean.\n\n\
+         {examples}"
+    )
+}
+
+/// Front matter, the first sentence, and the examples.
+type Starter = (&'static str, &'static str, &'static str);
+
+const RESOURCE: Starter = (
+    "params:
+  most_gpus: 4 # `[rules.NAME]` in gpulint.toml changes it
+when: accelerator_count > params.most_gpus # true: it is reported; `gpulint facts` lists what may be named here
+at: [accelerator_count, machine] # the line to point at: the first of these that stands in the text
+message: \"{gpus} in one place, and {params.most_gpus} are allowed\"
+help: \"ask for at most {params.most_gpus}\"
+",
+    "One machine or pod has more accelerators than are allowed.",
+    "### Reported
+
+```hcl
+resource \"aws_instance\" \"large\" {
+  instance_type = \"p4d.24xlarge\" # <- reported
+}
+```
+
+```yaml
+apiVersion: v1
+kind: Pod
+metadata:
+  name: large
+spec:
+  containers:
+    - name: main
+      resources:
+        limits:
+          nvidia.com/gpu: 8 # <- reported
+```
+
+### Clean
+
+```hcl
+resource \"aws_instance\" \"small\" {
+  instance_type = \"g5.xlarge\"
+}
+```
+
+### Undetermined
+
+Nobody can know what a variable without a value holds:
+
+```yaml
+apiVersion: v1
+kind: Pod
+metadata:
+  name: asked
+spec:
+  containers:
+    - name: main
+      resources:
+        limits:
+          nvidia.com/gpu: ${GPUS} # <- undetermined
+```
+",
+);
+
+const OBJECT: Starter = (
+    "for: object # every manifest, accelerators or not
+match: { kind: Namespace }
+when: \"!has(object.metadata.labels.team)\" # true: it is reported; `object` is the manifest as it is written
+at: object.metadata.name # the line to point at
+message: \"{object.metadata.name} has no label `team`\"
+help: \"add it under metadata.labels\"
+",
+    "A namespace says which team it belongs to.",
+    "### Reported
+
+```yaml
+apiVersion: v1
+kind: Namespace
+metadata:
+  name: search # <- reported
+```
+
+### Clean
+
+```yaml
+apiVersion: v1
+kind: Namespace
+metadata:
+  name: search
+  labels:
+    team: search
+```
+
+### Undetermined
+
+Nobody can know what is filled in elsewhere:
+
+```yaml
+apiVersion: v1
+kind: Namespace
+metadata:
+  name: asked # <- undetermined
+  labels: ${LABELS}
+```
+",
+);
+
+const BLOCK: Starter = (
+    "for: block # every Terraform resource, data source and module call, accelerators or not
+match: { kind: aws_sagemaker_notebook_instance }
+when: block.direct_internet_access != 'Disabled' # true: it is reported; `block` has the evaluated attributes
+at: block.direct_internet_access # the line to point at; the first line of the block where it is missing
+message: \"{address} can be reached from the internet\"
+help: \"set direct_internet_access = \\\"Disabled\\\"\"
+",
+    "No notebook is public.",
+    "### Reported
+
+```hcl
+resource \"aws_sagemaker_notebook_instance\" \"open\" { # <- reported
+  name          = \"open\"
+  instance_type = \"ml.t3.medium\"
+}
+```
+
+### Clean
+
+```hcl
+resource \"aws_sagemaker_notebook_instance\" \"closed\" {
+  name                   = \"closed\"
+  instance_type          = \"ml.t3.medium\"
+  direct_internet_access = \"Disabled\"
+}
+```
+
+### Undetermined
+
+Nobody can know what a variable without a value holds:
+
+```hcl
+variable \"access\" {}
+
+resource \"aws_sagemaker_notebook_instance\" \"asked\" {
+  name                   = \"asked\"
+  instance_type          = \"ml.t3.medium\"
+  direct_internet_access = var.access # <- undetermined
+}
+```
+",
+);
+
+const REPOSITORY: Starter = (
+    "for: repository # once, with all `resources`, `objects` and `blocks`
+params:
+  most_machines: 1
+when: resources.filter(it, it.machine == 'p4d.24xlarge').size() > params.most_machines # true: it is reported
+message: \"{resources.filter(it, it.machine == 'p4d.24xlarge').size()} large machines, and {params.most_machines} are allowed\"
+help: \"remove what nobody uses\"
+",
+    "All of it together rents more large machines than are allowed.",
+    "### Reported
+
+```hcl
+resource \"aws_instance\" \"a\" { # <- reported
+  instance_type = \"p4d.24xlarge\"
+}
+
+resource \"aws_instance\" \"b\" {
+  instance_type = \"p4d.24xlarge\"
+}
+```
+
+### Clean
+
+```hcl
+resource \"aws_instance\" \"only\" {
+  instance_type = \"p4d.24xlarge\"
+}
+```
+
+### Undetermined
+
+Nobody can know which of two machines it is:
+
+```hcl
+variable \"large\" {}
+
+resource \"aws_instance\" \"first\" {
+  instance_type = \"p4d.24xlarge\"
+}
+
+resource \"aws_instance\" \"asked\" {
+  instance_type = var.large ? \"p4d.24xlarge\" : \"g5.xlarge\" # <- undetermined
+}
+```
+",
+);

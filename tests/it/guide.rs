@@ -1,0 +1,68 @@
+//! The guide to own rules: its pages pass their own tests, what it shows is what the program prints, and its policy in Rego
+//! runs in OPA.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::cli::Place;
+use crate::fences;
+
+fn guide() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/own-rules")
+}
+
+fn gpulint(arguments: &[&str], directory: &Path) -> (String, bool) {
+    let output = Command::new(env!("CARGO_BIN_EXE_gpulint")).args(arguments).current_dir(directory).output().unwrap();
+    let text = [output.stdout, output.stderr].concat();
+    (String::from_utf8_lossy(&text).into_owned(), output.status.success())
+}
+
+#[test]
+fn the_pages_of_the_guide_pass_their_own_tests() {
+    let text = std::fs::read_to_string(guide().join("README.md")).unwrap();
+    let place = Place::new();
+    let mut names = Vec::new();
+    for fence in fences::read(&text).iter().filter(|fence| fence.language == "md") {
+        let name = fence.text.lines().find_map(|line| line.strip_prefix("name: ")).unwrap();
+        place.write(&format!("policy/{name}.md"), &fence.text);
+        names.push(name.to_owned());
+    }
+    assert_eq!(names, ["unknown-team", "h100-outside-training", "job-without-deadline"]);
+    let (said, passed) = gpulint(&["rules", "test", "policy", "--require"], place.directory());
+    assert!(passed, "{said}");
+    assert!(said.contains("3 pages"), "{said}");
+}
+
+#[test]
+fn a_page_that_is_written_passes_its_own_test() {
+    for scope in ["resource", "object", "block", "repository"] {
+        let place = Place::new();
+        let (said, passed) = gpulint(&["rules", "new", "my-rule", "--for", scope], place.directory());
+        assert!(passed, "{said}");
+        let (said, passed) = gpulint(&["rules", "test", "policy", "--require"], place.directory());
+        assert!(passed, "--for {scope}: {said}");
+    }
+}
+
+#[test]
+#[allow(clippy::print_stderr, reason = "a test that is left out says so")]
+fn the_policy_in_rego_runs_in_opa() {
+    let Some(opa) = std::env::var_os("GPULINT_OPA") else {
+        eprintln!("SKIPPED: GPULINT_OPA names no opa, so the policy in docs/own-rules/rego was not run");
+        return;
+    };
+    let place = Place::new();
+    let tree = "resource \"aws_instance\" \"notebook\" {\n  instance_type = \"p5.48xlarge\"\n  tags = { purpose = \"notebook\" }\n}\n";
+    place.write("main.tf", tree);
+    let (facts, passed) = gpulint(&["inspect", "--format", "json", "--prices", "embedded", "."], place.directory());
+    assert!(passed, "{facts}");
+    place.write("gpus.json", &facts);
+    let output = Command::new(opa)
+        .args(["eval", "--format", "raw", "--input", "gpus.json", "data.main.deny", "--data"])
+        .arg(guide().join("rego/gpu.rego"))
+        .current_dir(place.directory())
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+    assert!(said.contains("aws_instance.notebook: interactive work on H100"), "{said}");
+}

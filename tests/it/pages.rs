@@ -1,6 +1,6 @@
 //! Every page of `rules/` loads, and its examples come out as they say.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::Path;
 use std::sync::Arc;

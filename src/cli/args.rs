@@ -332,9 +332,10 @@ pub(super) struct Threshold {
 
 #[derive(Debug, Args)]
 pub(super) struct Diff {
-    /// What the change is compared with: a branch, a tag, a commit, a directory or a plan as JSON
-    #[arg(long, value_name = "REF|DIR")]
-    pub(super) base: String,
+    /// What the change is compared with: a branch, a tag, a commit, a directory or a plan as JSON; a plan that is named
+    /// alone is compared with what was there before it
+    #[arg(long, value_name = "REF|DIR|FILE")]
+    pub(super) base: Option<String>,
     /// Address of this directory at the commit under review, for links: https://github.com/OWNER/NAME/blob/SHA
     #[arg(long, value_name = "URL", value_parser = files_url)]
     pub(super) files_url: Option<Head>,

@@ -9,6 +9,7 @@ use super::git::Base;
 use super::session::Session;
 use super::{Failure, discover, place};
 use crate::source::{Entry, ReadError, Tree};
+use crate::terraform;
 
 /// The earlier state, under the same settings. `notes` are what a reader of the comparison must know.
 pub(super) fn earlier(reference: &str, head: &mut Session, notes: &mut Vec<String>) -> Result<Session, Failure> {
@@ -94,6 +95,23 @@ fn file(path: &Path, head: &Session) -> Result<Session, Failure> {
         .map_err(|error| Failure::new(format!("the base `{}` cannot be read: {error}", path.display())))?;
     let tree = DiskTree::new(head.root.clone(), head.allowed.clone()).with_given(named.clone(), text);
     Ok(head.at(tree, head.files.clone()))
+}
+
+/// What a plan says was there before it.
+pub(super) fn before_plan(head: &Session) -> Result<Session, Failure> {
+    let plan = head.files.iter().find_map(|file| {
+        let text = head.sources.tree().read(file).ok()?;
+        std::str::from_utf8(&text).is_ok_and(terraform::is_plan).then_some((file, text))
+    });
+    let (Some((file, text)), 1) = (plan, head.files.len()) else {
+        return Err(Failure::new("nothing is named that the change could be compared with").with_help(
+            "name it: gpulint diff --base main; a plan says itself what was there: gpulint diff plan.json",
+        ));
+    };
+    let tree = DiskTree::new(head.root.clone(), head.allowed.clone()).with_given(file.clone(), text);
+    let mut base = head.at(tree, head.files.clone());
+    base.settings.terraform.plan_side = terraform::PlanSide::Before;
+    Ok(base)
 }
 
 fn one_file(path: &Path) -> Failure {

@@ -9,8 +9,8 @@ use super::money::Money;
 #[derive(Clone)]
 pub(super) struct Block {
     bytes: Bytes,
-    /// Where each table's rows begin, and how many there are; in the order of `SCHEMAS`.
-    places: [(usize, usize); SCHEMAS.len()],
+    /// Where each table's rows begin, how many there are and how wide each is; in the order of `SCHEMAS`.
+    places: [(usize, usize, usize); SCHEMAS.len()],
 }
 
 #[derive(Clone)]
@@ -34,8 +34,9 @@ impl Block {
         let places = std::array::from_fn(|index| {
             let rows = read_u32(block, at) as usize;
             let begin = at + 4;
-            at = begin + rows * SCHEMAS[index].row_width();
-            (begin, rows)
+            let width = SCHEMAS[index].row_width();
+            at = begin + rows * width;
+            (begin, rows, width)
         });
         Block { bytes, places }
     }
@@ -45,8 +46,7 @@ impl Block {
         let bytes = self.bytes.as_slice();
         let pool = bytes.get(4..4 + read_u32(bytes, 0) as usize).unwrap_or_default();
         let found = SCHEMAS.iter().zip(self.places).find(|(schema, _)| schema.name == name);
-        let (schema, (begin, len)) = found.unwrap_or((&SCHEMAS[0], (0, 0)));
-        let width = schema.row_width();
+        let (schema, (begin, len, width)) = found.unwrap_or((&SCHEMAS[0], (0, 0, 1)));
         Table { schema, pool, rows: bytes.get(begin..begin + len * width).unwrap_or_default(), width, len }
     }
 }
@@ -134,7 +134,7 @@ impl<'c> Table<'c> {
     fn compare(self, row: usize, keys: &[&str]) -> Ordering {
         let mut cells = self.row(row);
         for key in keys {
-            match compare(cells.text(), key) {
+            match compare_bytes(cells.bytes(), key.as_bytes()) {
                 Ordering::Equal => {}
                 other => return other,
             }
@@ -145,7 +145,19 @@ impl<'c> Table<'c> {
 
 /// ASCII order, whatever the case.
 pub(super) fn compare(one: &str, other: &str) -> Ordering {
-    one.bytes().map(|byte| byte.to_ascii_lowercase()).cmp(other.bytes().map(|byte| byte.to_ascii_lowercase()))
+    compare_bytes(one.as_bytes(), other.as_bytes())
+}
+
+fn compare_bytes(one: &[u8], other: &[u8]) -> Ordering {
+    for (one, other) in one.iter().zip(other) {
+        if one != other {
+            let ordering = one.to_ascii_lowercase().cmp(&other.to_ascii_lowercase());
+            if ordering != Ordering::Equal {
+                return ordering;
+            }
+        }
+    }
+    one.len().cmp(&other.len())
 }
 
 /// Reads the cells of one row from left to right.
@@ -157,10 +169,14 @@ pub(super) struct Cells<'c> {
 
 impl<'c> Cells<'c> {
     pub(super) fn text(&mut self) -> &'c str {
+        std::str::from_utf8(self.bytes()).unwrap_or_default()
+    }
+
+    fn bytes(&mut self) -> &'c [u8] {
         let at = read_u32(self.bytes, 0) as usize;
         self.bytes = self.bytes.get(4..).unwrap_or_default();
         let len = self.pool.get(at..at + 2).map_or(0, |bytes| usize::from(u16::from_le_bytes([bytes[0], bytes[1]])));
-        self.pool.get(at + 2..at + 2 + len).and_then(|bytes| std::str::from_utf8(bytes).ok()).unwrap_or_default()
+        self.pool.get(at + 2..at + 2 + len).unwrap_or_default()
     }
 
     /// In millionths.

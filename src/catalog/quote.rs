@@ -219,7 +219,8 @@ impl Catalog {
     ) -> Option<Quote<'c>> {
         let base = self.base_region(provider);
         let quotes = || table.range(keys).map(|index| read(table.row(index))).filter(has_price);
-        let quote = quotes().find(|quote| basis_region(quote) == base).or_else(|| {
+        let at_base = table.find(&[keys, &[base]].concat()).map(&read).filter(has_price);
+        let quote = at_base.or_else(|| {
             quotes().find(|quote| self.index(provider, basis_region(quote)).is_some()).or_else(|| quotes().next())
         })?;
         let from = basis_region(&quote);

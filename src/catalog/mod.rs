@@ -34,7 +34,7 @@ pub use format::{File, TableError, records};
 pub use machine::{Host, Machine, Recognized};
 pub use model::{Modality, Model};
 pub use models::{Identification, Identified, Models};
-pub use money::{Money, MoneyRange};
+pub use money::{Money, MoneyRange, grouped};
 pub use precision::Precision;
 pub use quote::{Basis, Commitment, Offer, Part, Quote};
 pub use search::Search;

@@ -97,6 +97,19 @@ impl MoneyRange {
     }
 }
 
+/// Digits in groups of three: `39,821`.
+pub fn grouped(n: u64) -> String {
+    let digits = n.to_string();
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
 impl Add for MoneyRange {
     type Output = MoneyRange;
     fn add(self, other: MoneyRange) -> MoneyRange {

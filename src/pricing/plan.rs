@@ -1,6 +1,6 @@
 //! What one planned run would cost, bought in every way that is listed.
 
-use crate::catalog::{Catalog, Machine, Money, Quote, Search};
+use crate::catalog::{Catalog, Machine, Money, Quote, Search, grouped};
 
 use super::Scenario;
 use super::complete::plain;
@@ -152,20 +152,7 @@ fn interrupted(quote: &Quote<'_>) -> String {
 /// A commitment is paid to its end, whatever the run takes of it.
 fn committed(price: Option<Money>, machines: f64, years: f64) -> String {
     let whole = price.unwrap_or_default().times(machines * years * 8760.0);
-    format!("other work for the rest of a commitment of ${}", thousands(whole))
-}
-
-/// Whole dollars in groups of three digits.
-fn thousands(money: Money) -> String {
-    let digits = (money.micros().unsigned_abs() / 1_000_000).to_string();
-    let mut text = String::new();
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
+    format!("other work for the rest of a commitment of ${}", grouped(whole.micros().unsigned_abs() / 1_000_000))
 }
 
 #[cfg(test)]

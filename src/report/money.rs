@@ -1,4 +1,4 @@
-use crate::catalog::{Money, MoneyRange};
+use crate::catalog::{Money, MoneyRange, grouped};
 
 /// Dollars as people write them: `$39,821`, `$8.50`, `-$120`.
 pub(super) fn usd(money: Money) -> String {
@@ -28,30 +28,20 @@ pub(super) fn usd_range(range: MoneyRange) -> String {
 
 /// Every digit, so that a sum can be done again.
 pub(super) fn exact(money: Money) -> String {
-    let dollars = format!("{:.6}", money.usd());
-    let kept = dollars.trim_end_matches('0');
-    let decimals = kept.split_once('.').map_or(0, |(_, decimals)| decimals.len());
-    format!("${kept}{}", "0".repeat(2usize.saturating_sub(decimals)))
+    with_decimals(money, 6)
 }
 
 /// The price of an hour, to a hundredth of a cent.
 pub(super) fn usd_per_hour(money: Money) -> String {
-    let dollars = format!("{:.4}", money.usd());
+    with_decimals(money, 4)
+}
+
+/// At least two decimals, and at most so many.
+fn with_decimals(money: Money, most: usize) -> String {
+    let dollars = format!("{:.most$}", money.usd());
     let kept = dollars.trim_end_matches('0');
     let decimals = kept.split_once('.').map_or(0, |(_, decimals)| decimals.len());
     format!("${kept}{}", "0".repeat(2usize.saturating_sub(decimals)))
-}
-
-fn grouped(n: u64) -> String {
-    let digits = n.to_string();
-    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
 }
 
 #[cfg(test)]

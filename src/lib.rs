@@ -119,6 +119,19 @@ fn unreadable(inventory: &Inventory, rules: &Rules) -> Vec<Finding> {
 }
 
 impl Analysis {
+    /// What rules see of it.
+    pub fn world<'a>(&'a self, settings: &'a Settings) -> World<'a> {
+        World {
+            inventory: &self.inventory,
+            bill: &self.bill,
+            fit: &self.fits,
+            today: settings.today,
+            delta: None,
+            catalog: &settings.catalog,
+            pricing: &settings.pricing,
+        }
+    }
+
     /// Keeps what stands in these files: resources of which some fact does, and what is said about them.
     pub fn keep(&mut self, sources: &Sources, files: &BTreeSet<String>) -> Kept {
         let stands = |span: Span| files.contains(&sources.path(sources.origin(span).file));

@@ -92,15 +92,7 @@ fn side_of<'a>(report: &Report<'a>) -> Side<'a> {
 
 /// What rules say about the change as a whole, as findings of its later state.
 fn judge_change(head: &Session, after: &mut Analysis, delta: &Delta) {
-    let world = World {
-        inventory: &after.inventory,
-        bill: &after.bill,
-        fit: &after.fits,
-        today: Some(head.today),
-        delta: Some(delta),
-        catalog: &head.settings.catalog,
-        pricing: &head.settings.pricing,
-    };
+    let world = World { delta: Some(delta), ..after.world(&head.settings) };
     let judgement = head.settings.rules.judge_change(&world);
     after.findings.extend(judgement.findings);
     after.undetermined.extend(judgement.undetermined);

@@ -7,7 +7,7 @@ use super::{Failure, Outcome, blocks, output};
 use crate::diagnostic::nearest;
 use crate::inventory::{WantedObjects, WantedRaw};
 use crate::report::{self, Format};
-use crate::rules::{self, Seen, World};
+use crate::rules::{self, Seen};
 
 pub(super) fn run(arguments: &Inspect) -> Result<Outcome, Failure> {
     let is_address = |path: &&PathBuf| path.as_os_str() != "-" && !path.exists();
@@ -34,15 +34,7 @@ fn seen(arguments: &Inspect, address: &str) -> Result<Outcome, Failure> {
     session.settings.raw = WantedRaw { blocks: true, objects: WantedObjects::All };
     let analysis = session.analyze();
     let inventory = &analysis.inventory;
-    let world = World {
-        inventory,
-        bill: &analysis.bill,
-        fit: &analysis.fits,
-        today: Some(session.today),
-        delta: None,
-        catalog: &session.settings.catalog,
-        pricing: &session.settings.pricing,
-    };
+    let world = analysis.world(&session.settings);
     let found = rules::seen(address, &world, &rules::Settings::default());
     if found.is_empty() {
         let failure = Failure::new(format!("there is no path and no resource `{}`", address.escape_debug()));

@@ -6,7 +6,7 @@ use crate::cli::args::Input;
 use crate::cli::session::Session;
 use crate::cli::{Failure, Outcome, output};
 use crate::report;
-use crate::rules::{self, Attempt, LooksAt, World};
+use crate::rules::{self, Attempt, LooksAt};
 
 pub(super) fn run(expression: &str, scope: &str, input: &Input) -> Result<Outcome, Failure> {
     let looks_at = LooksAt::from_name(scope).unwrap_or(LooksAt::Resource);
@@ -23,15 +23,7 @@ pub(super) fn run(expression: &str, scope: &str, input: &Input) -> Result<Outcom
     let mut session = Session::open(input)?;
     session.settings.raw = attempt.raw();
     let analysis = session.analyze();
-    let world = World {
-        inventory: &analysis.inventory,
-        bill: &analysis.bill,
-        fit: &analysis.fits,
-        today: Some(session.today),
-        delta: None,
-        catalog: &session.settings.catalog,
-        pricing: &session.settings.pricing,
-    };
+    let world = analysis.world(&session.settings);
     let answers = attempt.answers(&world, &rules::Settings::default());
     let mut text = String::new();
     for it in &answers {

@@ -17,9 +17,9 @@ pub(super) static OBJECT: LazyLock<Records> = LazyLock::new(|| {
         None,
         rows! {
             object: Type::Any, "The manifest as it is written." => |asking, id| asking.raws.object(asking.world, id as usize);
-            kind: Type::Text, "Its kind." => |asking, id| text(asking.world.inventory.objects.get(id as usize), |it| &it.kind);
-            name: Type::Text, "Its name." => |asking, id| text(asking.world.inventory.objects.get(id as usize), |it| &it.name);
-            address: Type::Text, "Its name as reports write it: Kind/namespace/name." => |asking, id| text(asking.world.inventory.objects.get(id as usize), |it| &it.address);
+            kind: Type::Text, "Its kind." => |asking, id| object(asking, id, |it| &it.kind);
+            name: Type::Text, "Its name." => |asking, id| object(asking, id, |it| &it.name);
+            address: Type::Text, "Its name as reports write it: Kind/namespace/name." => |asking, id| object(asking, id, |it| &it.address);
         },
     );
     records.schema.has_facts = true;
@@ -33,15 +33,23 @@ pub(super) static BLOCK: LazyLock<Records> = LazyLock::new(|| {
         None,
         rows! {
             block: Type::Any, "The evaluated attributes; nested blocks are lists, as in a plan." => |asking, id| asking.raws.block(asking.world, id as usize);
-            kind: Type::Text, "Its type: aws_instance; empty for modules." => |asking, id| text(asking.world.inventory.blocks.get(id as usize), |it| &it.kind);
-            name: Type::Text, "Its name." => |asking, id| text(asking.world.inventory.blocks.get(id as usize), |it| &it.name);
-            keyword: Type::Text, "resource, data or module." => |asking, id| text(asking.world.inventory.blocks.get(id as usize), |it| &it.keyword);
-            address: Type::Text, "Its address as Terraform writes it." => |asking, id| text(asking.world.inventory.blocks.get(id as usize), |it| &it.address);
+            kind: Type::Text, "Its type: aws_instance; empty for modules." => |asking, id| block(asking, id, |it| &it.kind);
+            name: Type::Text, "Its name." => |asking, id| block(asking, id, |it| &it.name);
+            keyword: Type::Text, "resource, data or module." => |asking, id| block(asking, id, |it| &it.keyword);
+            address: Type::Text, "Its address as Terraform writes it." => |asking, id| block(asking, id, |it| &it.address);
         },
     );
     records.schema.has_facts = true;
     records
 });
+
+fn object(asking: &Asking<'_>, id: u32, read: impl Fn(&Raw) -> &Arc<str>) -> Value {
+    text(asking.world.inventory.objects.get(id as usize), read)
+}
+
+fn block(asking: &Asking<'_>, id: u32, read: impl Fn(&Raw) -> &Arc<str>) -> Value {
+    text(asking.world.inventory.blocks.get(id as usize), read)
+}
 
 fn text(raw: Option<&Raw>, read: impl Fn(&Raw) -> &Arc<str>) -> Value {
     raw.map_or(Value::Absent, |raw| Value::Text(read(raw).clone()))

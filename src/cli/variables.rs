@@ -1,6 +1,7 @@
 use std::path::{Path, PathBuf};
 
 use super::Failure;
+use crate::source::matches;
 
 /// Files of Terraform variables as `--var-file` names them.
 #[derive(Debug, Default)]
@@ -43,38 +44,4 @@ fn matching(path: &Path, pattern: &str) -> Result<Vec<PathBuf>, Failure> {
         return Err(Failure::new(format!("no file matches `{}`", path.display())));
     }
     Ok(found)
-}
-
-/// Whether a name consists of the parts of a pattern with anything in place of each `*`.
-fn matches(pattern: &str, name: &str) -> bool {
-    let mut parts = pattern.split('*');
-    let Some(mut rest) = parts.next().and_then(|first| name.strip_prefix(first)) else { return false };
-    let Some(last) = parts.next_back() else { return rest.is_empty() };
-    for part in parts {
-        match rest.split_once(part) {
-            Some((_, behind)) => rest = behind,
-            None => return false,
-        }
-    }
-    rest.ends_with(last)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn stars_stand_for_anything() {
-        for (pattern, name, expected) in [
-            ("*.tfvars", "dev.tfvars", true),
-            ("*.tfvars", "dev.tfvars.json", false),
-            ("env-*-eu.*", "env-prod-eu.tfvars", true),
-            ("env-*-eu.*", "env-prod-us.tfvars", false),
-            ("a*a", "a", false),
-            ("*", "x", true),
-            ("x", "xy", false),
-        ] {
-            assert_eq!(matches(pattern, name), expected, "{pattern} {name}");
-        }
-    }
 }

@@ -3,7 +3,7 @@
 use super::Grounds;
 use crate::inventory::ResourceId;
 use crate::rules::Finding;
-use crate::source::{FileId, Sources, Span};
+use crate::source::{FileId, Sources, Span, matches};
 
 pub(super) enum Target {
     File(FileId),
@@ -52,21 +52,6 @@ impl Target {
 /// `module.a["x"].aws_instance.b` is below `module.a["x"]` and below `module.a`.
 fn is_below(address: &str, call: &str) -> bool {
     address.strip_prefix(call).is_some_and(|rest| rest.starts_with(['.', '[']))
-}
-
-/// Whether a text is of a form in which `*` stands for anything.
-pub(super) fn matches(pattern: &str, text: &str) -> bool {
-    let mut parts = pattern.split('*');
-    let Some(first) = parts.next() else { return text.is_empty() };
-    let Some(mut rest) = text.strip_prefix(first) else { return false };
-    let Some(last) = parts.next_back() else { return rest.is_empty() };
-    for part in parts {
-        match rest.find(part) {
-            Some(at) => rest = &rest[at + part.len()..],
-            None => return false,
-        }
-    }
-    rest.ends_with(last)
 }
 
 /// Lines that a comment stands for.

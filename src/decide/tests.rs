@@ -204,17 +204,6 @@ fn the_configuration_covers_addresses_and_paths() {
 }
 
 #[test]
-fn patterns_take_time_in_proportion_to_their_length() {
-    assert!(cover::matches("a*b*c", "a--b--c"));
-    assert!(!cover::matches("a*b*c", "a--b--"));
-    assert!(cover::matches("*", ""));
-    assert!(!cover::matches("", "x"));
-    assert!(!cover::matches("a*a", "a"));
-    let many = "*a".repeat(1_000);
-    assert!(!cover::matches(&many, &"b".repeat(100_000)));
-}
-
-#[test]
 fn annotations_cover_their_resource() {
     let mut case = case();
     let place = case.comments[0];

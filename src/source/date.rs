@@ -23,32 +23,41 @@ impl Date {
 
     /// The day that lies so many days after 1970-01-01.
     pub fn from_unix_days(days: i64) -> Option<Self> {
-        // Counted from the first of March of the year 0, so that a leap day ends its year; a cycle is 400 years.
-        let days = days + 719_468;
-        let (cycle, in_cycle) = (days.div_euclid(146_097), days.rem_euclid(146_097));
-        let year = (in_cycle - in_cycle / 1_460 + in_cycle / 36_524 - in_cycle / 146_096) / 365;
-        let in_year = in_cycle - (365 * year + year / 4 - year / 100);
-        let from_march = (5 * in_year + 2) / 153;
-        let day = in_year - (153 * from_march + 2) / 5 + 1;
-        let month = if from_march < 10 { from_march + 3 } else { from_march - 9 };
-        let year = year + cycle * 400 + i64::from(month <= 2);
+        let (year, month, day) = civil_from_days(days);
         Date::new(u16::try_from(year).ok()?, u8::try_from(month).ok()?, u8::try_from(day).ok()?)
     }
 
     /// Days after 1970-01-01.
     pub fn unix_days(self) -> i64 {
-        let (month, day) = (i64::from(self.month), i64::from(self.day));
-        let year = i64::from(self.year) - i64::from(month <= 2);
-        let (cycle, in_cycle) = (year.div_euclid(400), year.rem_euclid(400));
-        let from_march = if month > 2 { month - 3 } else { month + 9 };
-        let in_year = (153 * from_march + 2) / 5 + day - 1;
-        cycle * 146_097 + in_cycle * 365 + in_cycle / 4 - in_cycle / 100 + in_year - 719_468
+        days_from_civil(i64::from(self.year), i64::from(self.month), i64::from(self.day))
     }
 
     /// Days from the other to this one.
     pub fn since(self, other: Date) -> i64 {
         self.unix_days() - other.unix_days()
     }
+}
+
+/// Days from 1970-01-01 to a day of any year. Years are counted from March, so that a leap day ends its year; a cycle is
+/// 400 years.
+pub fn days_from_civil(year: i64, month: i64, day: i64) -> i64 {
+    let year = year - i64::from(month <= 2);
+    let (cycle, in_cycle) = (year.div_euclid(400), year.rem_euclid(400));
+    let from_march = if month > 2 { month - 3 } else { month + 9 };
+    let in_year = (153 * from_march + 2) / 5 + day - 1;
+    cycle * 146_097 + in_cycle * 365 + in_cycle / 4 - in_cycle / 100 + in_year - 719_468
+}
+
+/// Year, month and day of the day that lies so many days after 1970-01-01.
+pub fn civil_from_days(days: i64) -> (i64, i64, i64) {
+    let days = days + 719_468;
+    let (cycle, in_cycle) = (days.div_euclid(146_097), days.rem_euclid(146_097));
+    let year = (in_cycle - in_cycle / 1_460 + in_cycle / 36_524 - in_cycle / 146_096) / 365;
+    let in_year = in_cycle - (365 * year + year / 4 - year / 100);
+    let from_march = (5 * in_year + 2) / 153;
+    let day = in_year - (153 * from_march + 2) / 5 + 1;
+    let month = if from_march < 10 { from_march + 3 } else { from_march - 9 };
+    (year + cycle * 400 + i64::from(month <= 2), month, day)
 }
 
 fn length(year: u16, month: u8) -> u8 {

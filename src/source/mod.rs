@@ -4,12 +4,16 @@
 //! other text (YAML inside a Terraform string, a rendered template) is a derived file whose spans lead back to where an
 //! author can change them. This room knows nothing of what any text means.
 
+mod base64;
 mod comment;
 mod date;
 mod files;
+mod pattern;
 mod tree;
 
+pub use base64::{from_base64, to_base64};
 pub use comment::{Directive, EXAMPLE as DIRECTIVE_EXAMPLE, Mistake, directive};
-pub use date::Date;
+pub use date::{Date, civil_from_days, days_from_civil};
 pub use files::{Edit, FileId, Location, Segment, Sources, Span};
+pub use pattern::matches;
 pub use tree::{Entry, MemoryTree, ReadError, Tree, join, normalize, parent};

@@ -1,5 +1,6 @@
 use std::fmt::Write;
 
+use crate::source::{from_base64, to_base64};
 use crate::terraform::syntax::json::{Json, JsonKind, parse_json};
 use crate::terraform::value::{Cause, Data, Entries, Value};
 
@@ -8,7 +9,7 @@ use super::{Arguments, Arity, Failure, Function, Outcome};
 
 pub(super) const TABLE: &[(&str, Arity, Function)] = &[
     ("base64decode", 1..=1, base64_decode),
-    ("base64encode", 1..=1, |a| a.answer(base64(a.text(0)?.as_bytes()))),
+    ("base64encode", 1..=1, |a| a.answer(to_base64(a.text(0)?.as_bytes()))),
     ("csvdecode", 1..=1, csv_decode),
     ("jsondecode", 1..=1, json_decode),
     ("jsonencode", 1..=1, json_encode),
@@ -105,51 +106,16 @@ fn decoded(json: &Json, place: Place) -> Value {
     }
 }
 
-const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-
-pub(super) fn base64(bytes: &[u8]) -> String {
-    let mut text = String::with_capacity(bytes.len() / 3 * 4 + 4);
-    for chunk in bytes.chunks(3) {
-        let byte = |index: usize| u32::from(chunk.get(index).copied().unwrap_or(0));
-        let bits = byte(0) << 16 | byte(1) << 8 | byte(2);
-        for index in 0..4 {
-            let digit = bits >> (18 - 6 * index) & 63;
-            text.push(if index <= chunk.len() { char::from(ALPHABET[digit as usize]) } else { '=' });
-        }
-    }
-    text
-}
-
-fn from_base64(text: &str) -> Result<Vec<u8>, Failure> {
-    let wrong = || Failure::Refused("this is no base64".into());
+/// Lines may break it; padding may not be missing.
+fn decoded_base64(text: &str) -> Result<Vec<u8>, Failure> {
     let text: Vec<u8> = text.bytes().filter(|byte| !matches!(byte, b'\r' | b'\n')).collect();
     let data = text.strip_suffix(b"==").or_else(|| text.strip_suffix(b"=")).unwrap_or(&text);
-    if !text.len().is_multiple_of(4) {
-        return Err(wrong());
-    }
-    let mut bytes = Vec::with_capacity(data.len() / 4 * 3 + 3);
-    let (mut bits, mut held) = (0u32, 0);
-    for byte in data {
-        let digit = match byte {
-            b'A'..=b'Z' => byte - b'A',
-            b'a'..=b'z' => byte - b'a' + 26,
-            b'0'..=b'9' => byte - b'0' + 52,
-            b'+' => 62,
-            b'/' => 63,
-            _ => return Err(wrong()),
-        };
-        bits = bits << 6 | u32::from(digit);
-        held += 6;
-        if held >= 8 {
-            held -= 8;
-            bytes.push((bits >> held) as u8);
-        }
-    }
-    Ok(bytes)
+    let bytes = text.len().is_multiple_of(4).then(|| from_base64(data.iter().copied())).flatten();
+    bytes.ok_or_else(|| Failure::Refused("this is no base64".into()))
 }
 
 fn base64_decode(a: &Arguments<'_>) -> Outcome {
-    let bytes = from_base64(&a.text(0)?)?;
+    let bytes = decoded_base64(&a.text(0)?)?;
     a.answer(String::from_utf8(bytes).map_err(|_| "the bytes are no text in UTF-8")?)
 }
 
@@ -186,11 +152,11 @@ fn text_encode(a: &Arguments<'_>) -> Outcome {
             bytes.map_err(|_| "a character cannot be encoded")?
         }
     };
-    a.answer(base64(&bytes))
+    a.answer(to_base64(&bytes))
 }
 
 fn text_decode(a: &Arguments<'_>) -> Outcome {
-    let bytes = from_base64(&a.text(0)?)?;
+    let bytes = decoded_base64(&a.text(0)?)?;
     let text = match charset(&a.text(1)?, a)? {
         Charset::Utf8 => String::from_utf8(bytes).map_err(|_| "the bytes are no text in UTF-8")?,
         Charset::Utf16 { big } => {

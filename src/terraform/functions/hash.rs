@@ -2,18 +2,17 @@
 
 use std::sync::LazyLock;
 
-use crate::source::join;
+use crate::source::{join, to_base64};
 use crate::terraform::value::{Cause, Value};
 
-use super::encoding::base64;
 use super::{Arguments, Arity, Failure, Function, Outcome};
 
 pub(super) const TABLE: &[(&str, Arity, Function)] = &[
-    ("base64sha256", 1..=1, |a| a.answer(base64(&sha256(a.text(0)?.as_bytes())))),
-    ("base64sha512", 1..=1, |a| a.answer(base64(&sha512(a.text(0)?.as_bytes())))),
-    ("filebase64", 1..=1, |a| a.answer(base64(&bytes(a)?))),
-    ("filebase64sha256", 1..=1, |a| a.answer(base64(&sha256(&bytes(a)?)))),
-    ("filebase64sha512", 1..=1, |a| a.answer(base64(&sha512(&bytes(a)?)))),
+    ("base64sha256", 1..=1, |a| a.answer(to_base64(&sha256(a.text(0)?.as_bytes())))),
+    ("base64sha512", 1..=1, |a| a.answer(to_base64(&sha512(a.text(0)?.as_bytes())))),
+    ("filebase64", 1..=1, |a| a.answer(to_base64(&bytes(a)?))),
+    ("filebase64sha256", 1..=1, |a| a.answer(to_base64(&sha256(&bytes(a)?)))),
+    ("filebase64sha512", 1..=1, |a| a.answer(to_base64(&sha512(&bytes(a)?)))),
     ("filemd5", 1..=1, |a| a.answer(hex(&md5(&bytes(a)?)))),
     ("filesha1", 1..=1, |a| a.answer(hex(&sha1(&bytes(a)?)))),
     ("filesha256", 1..=1, |a| a.answer(hex(&sha256(&bytes(a)?)))),

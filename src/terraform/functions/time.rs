@@ -1,5 +1,7 @@
 //! Moments that are written out; what the time is now, nobody knows here.
 
+use crate::source::{civil_from_days, days_from_civil};
+
 use super::{Arguments, Arity, Failure, Function, Outcome};
 
 pub(super) const TABLE: &[(&str, Arity, Function)] =
@@ -69,14 +71,14 @@ impl Moment {
         if second > 59 {
             return None;
         }
-        let seconds = days_before(year, month, day) * 86_400 + hour * 3600 + minute * 60 + second - ahead;
+        let seconds = days_from_civil(year, month, day) * 86_400 + hour * 3600 + minute * 60 + second - ahead;
         Some(Moment { seconds, nanoseconds, ahead })
     }
 
     fn clock(self) -> Clock {
         let local = self.seconds + self.ahead;
         let (days, seconds) = (local.div_euclid(86_400), local.rem_euclid(86_400));
-        let (year, month, day) = date(days);
+        let (year, month, day) = civil_from_days(days);
         Clock {
             year,
             month,
@@ -128,28 +130,6 @@ fn days_in(year: i64, month: i64) -> i64 {
         4 | 6 | 9 | 11 => 30,
         _ => 31,
     }
-}
-
-/// Days from 1970-01-01 to this date. Years are counted from March, so that the leap day is the last one.
-fn days_before(year: i64, month: i64, day: i64) -> i64 {
-    let year = if month <= 2 { year - 1 } else { year };
-    let from_march = (month + 9) % 12;
-    let of_year = (153 * from_march + 2) / 5 + day - 1;
-    let era = year.div_euclid(400);
-    let of_era = year.rem_euclid(400);
-    era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719_468
-}
-
-fn date(days: i64) -> (i64, i64, i64) {
-    let days = days + 719_468;
-    let era = days.div_euclid(146_097);
-    let of_era = days.rem_euclid(146_097);
-    let year = (of_era - of_era / 1_460 + of_era / 36_524 - of_era / 146_096) / 365;
-    let of_year = of_era - (365 * year + year / 4 - year / 100);
-    let from_march = (5 * of_year + 2) / 153;
-    let day = of_year - (153 * from_march + 2) / 5 + 1;
-    let month = if from_march < 10 { from_march + 3 } else { from_march - 9 };
-    (era * 400 + year + i64::from(month <= 2), month, day)
 }
 
 fn add(a: &Arguments<'_>) -> Outcome {

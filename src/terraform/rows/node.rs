@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::source::Span;
+use crate::source::{Span, from_base64};
 
 use super::super::block::{Attribute, Block, Provider};
 use super::super::value::{Cause, Data, Entries, Number, Value};
@@ -275,26 +275,15 @@ fn from_json(json: &serde_json::Value, span: Span, depth: usize) -> Data {
     }
 }
 
+/// Whatever stands between the digits, and in both alphabets.
 fn decode_base64(text: &str) -> Option<String> {
-    let (mut bytes, mut bits, mut held) = (Vec::with_capacity(text.len() * 3 / 4), 0u32, 0u32);
-    for c in text.bytes().filter(|c| !c.is_ascii_whitespace() && *c != b'=') {
-        let six = match c {
-            b'A'..=b'Z' => c - b'A',
-            b'a'..=b'z' => c - b'a' + 26,
-            b'0'..=b'9' => c - b'0' + 52,
-            b'+' | b'-' => 62,
-            b'/' | b'_' => 63,
-            _ => return None,
-        };
-        held = (held << 6) | u32::from(six);
-        bits += 6;
-        if bits >= 8 {
-            bits -= 8;
-            bytes.push((held >> bits) as u8);
-            held &= (1 << bits) - 1;
-        }
-    }
-    String::from_utf8(bytes).ok()
+    let digits = text.bytes().filter(|c| !c.is_ascii_whitespace() && *c != b'=');
+    let standard = digits.map(|c| match c {
+        b'-' => b'+',
+        b'_' => b'/',
+        c => c,
+    });
+    String::from_utf8(from_base64(standard)?).ok()
 }
 
 #[cfg(test)]

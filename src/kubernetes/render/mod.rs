@@ -13,6 +13,7 @@ use std::sync::Arc;
 use crate::inventory::{Link, LinkKind};
 use crate::source::Span;
 
+pub(super) use kustomization::NAMES as KUSTOMIZATIONS;
 pub use plan::{Plan, Refused, plan};
 pub(super) use trace::derive;
 

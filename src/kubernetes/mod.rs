@@ -55,7 +55,7 @@ use tree::Node;
 use workload::{Found, Reader};
 use yaml::Stream;
 
-pub use render::{Plan, Refused, Rendered, Renderer, plan};
+pub use render::{Content, Input, Plan, Refused, Rendered, Renderer, plan};
 
 /// What the command line gives beside the files.
 #[derive(Debug, Clone, Default)]

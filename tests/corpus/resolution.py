@@ -5,7 +5,8 @@ tests/corpus/resolution.py GPULINT CHECKOUTS LABELS.jsonl [--front terraform|kub
 
 CHECKOUTS holds repositories as OWNER+NAME. A label is one JSON object a line with repo, path, line, address, lang, kind, sku,
 accelerator, count, priceable and confidence. Every miss is printed with what was seen instead. A label with count 1 on a
-machine that has a part of an accelerator counts as that part. Exits with 1 where a share is below its bar.
+machine that has a part of an accelerator counts as that part; one that names a slice (`MIG 1g.10gb`) asks for that slice,
+of which several accelerators have their own. Exits with 1 where a share is below its bar.
 """
 import argparse
 import json
@@ -72,6 +73,8 @@ def meant_by(label, resources):
 
 def is_resolved(label, resource):
     sku, chip = plain(label['sku']), plain(label['accelerator'])
+    if chip.startswith('mig-'):
+        return chip.removeprefix('mig-') in [plain(it) for it in possible(resource['facts'].get('slice'))]
     machines = [plain(it) for it in possible(resource['machine'])]
     if sku and machines:
         same = any(holds(it, sku) for it in machines)

@@ -173,8 +173,8 @@ impl Pod {
         if let Some(mount) = mounts.clone().flat_map(Node::items).find(there) {
             return Fact::written(Value::Flag(true), mount.span);
         }
-        let lists = self.spec.get("volumes").into_iter().chain(mounts);
-        if let Some(hole) = lists.filter(|list| amount::is_hole(list) || list.items().iter().any(amount::is_hole)).next() {
+        let mut lists = self.spec.get("volumes").into_iter().chain(mounts);
+        if let Some(hole) = lists.find(|list| amount::is_hole(list) || list.items().iter().any(amount::is_hole)) {
             return Fact::unknown("a template directive stands among its volumes", hole.span);
         }
         Fact::known(Value::Flag(false), self.spec.span, crate::inventory::Origin::Default)

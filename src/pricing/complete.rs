@@ -360,8 +360,7 @@ impl Completion<'_> {
 
 /// An accelerator, or how many, stands in the text.
 fn is_named(resource: &Resource) -> bool {
-    names_accelerator(resource)
-        || resource.number(Key::AcceleratorCount).is_some_and(|count| count > 0.0)
+    names_accelerator(resource) || resource.number(Key::AcceleratorCount).is_some_and(|count| count > 0.0)
 }
 
 /// Accelerators are asked for by name or number, and not none of them.

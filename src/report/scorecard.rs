@@ -95,10 +95,9 @@ impl Scorecard {
             if let (Role::Rented, Some(count)) = (resource.role, resource.count.value()) {
                 self.scales_to_zero.count(count.floor == 0.0);
             }
-            if resource.role == Role::Rented && resource.labels.taggable && report.rules.is_on("missing-labels") {
-                if !open_labels.contains(&id) {
-                    self.labelled.count(!unlabelled.contains(&id));
-                }
+            let asks_labels = resource.role == Role::Rented && resource.labels.taggable;
+            if asks_labels && report.rules.is_on("missing-labels") && !open_labels.contains(&id) {
+                self.labelled.count(!unlabelled.contains(&id));
             }
             let limit = resource.fact(Key::TimeLimit);
             let is_open = matches!(limit, Fact::Unknown(_));

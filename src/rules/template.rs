@@ -202,7 +202,8 @@ fn placeholder(text: &str, inner: Range<usize>, scope: &Scope<'_>) -> Result<Par
     {
         return Err(Problem::new(at, format!("a {} cannot be shown", program.result)));
     }
-    let is_range = matches!(program.result, Type::Record(schema) if schema.fields.iter().any(|it| it.name == "ceiling"));
+    let is_range =
+        matches!(program.result, Type::Record(schema) if schema.fields.iter().any(|it| it.name == "ceiling"));
     if is_range && format == Format::Usd {
         let most = Program::compile(&format!("({expression}).ceiling"), scope).map_err(moved)?;
         return Ok(Part::Range(Box::new(program.into_number()), Box::new(most)));

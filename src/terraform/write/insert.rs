@@ -161,9 +161,9 @@ fn place_of_arguments(text: &str, body: &Body, near: Option<Span>) -> usize {
     let one_line = |it: &&Attribute| !text.get(it.span().range()).unwrap_or_default().contains('\n');
     let all: Vec<&Attribute> = body.attributes.iter().filter(ours).collect();
     let attributes = || all.iter().copied();
-    let wanted = attributes().filter(before_blocks).filter(is_last).filter(one_line).last();
-    let wanted = wanted.or_else(|| attributes().filter(before_blocks).filter(is_last).last());
-    let wanted = wanted.or_else(|| attributes().filter(is_last).last());
+    let wanted = attributes().filter(before_blocks).filter(is_last).rfind(one_line);
+    let wanted = wanted.or_else(|| attributes().filter(before_blocks).rfind(is_last));
+    let wanted = wanted.or_else(|| attributes().rfind(is_last));
     match wanted {
         Some(attribute) => end_of_item(text, attribute.span()),
         // after the brace that opens it

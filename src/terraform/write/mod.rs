@@ -29,13 +29,16 @@ pub struct Writer<'a> {
     blocks: &'a [Block],
     roots: &'a [Root],
     library: Library<'a>,
-    by_address: RefCell<Option<Rc<HashMap<&'a str, Vec<usize>>>>>,
+    by_address: RefCell<Option<Rc<ByAddress<'a>>>>,
     /// The links between the blocks of each root that was looked at.
     indices: RefCell<BTreeMap<usize, Rc<Index<'a>>>>,
 }
 
 /// A link leads on through so many blocks.
 const LONGEST_WAY: usize = 4;
+
+/// Places of blocks.
+type ByAddress<'a> = HashMap<&'a str, Vec<usize>>;
 
 type Result<T> = std::result::Result<T, Declined>;
 
@@ -150,9 +153,9 @@ impl<'a> Writer<'a> {
         }
     }
 
-    fn by_address(&self) -> Rc<HashMap<&'a str, Vec<usize>>> {
+    fn by_address(&self) -> Rc<ByAddress<'a>> {
         let make = || {
-            let mut map: HashMap<&'a str, Vec<usize>> = HashMap::new();
+            let mut map = ByAddress::new();
             for (at, block) in self.blocks.iter().enumerate() {
                 map.entry(block.address.as_str()).or_default().push(at);
             }

@@ -33,7 +33,7 @@ use crate::source::{Edit, Span};
 pub use attempt::{Answer, Attempt};
 pub use cel::Kubernetes;
 pub use document::{contents, document, link};
-pub use example::{Example, Expected, File, Marker, Surprise, Told, compare, examples, tell};
+pub use example::{Example, Expected, File, Fixed, Marker, Surprise, Told, compare, examples, tell, unmarked};
 pub use facts::{Entry, World, functions, vocabulary};
 pub use page::{Declared, LooksAt, Mistake, Page, is_name};
 pub use policy::admission_policy;
@@ -104,6 +104,11 @@ impl Finding {
     /// The address and the kind of what it is about.
     pub fn about<'a>(&'a self, inventory: &'a Inventory) -> Option<(&'a str, &'a str)> {
         named(self.resource, self.piece.as_ref(), inventory)
+    }
+
+    /// What its fix may change, where there is one.
+    pub fn safety(&self) -> Option<Safety> {
+        self.fix.as_ref().map(|fix| fix.safety)
     }
 
     pub fn address<'a>(&'a self, inventory: &'a Inventory) -> Option<&'a str> {

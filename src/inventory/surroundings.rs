@@ -35,9 +35,9 @@ const WORDS: &[(Sign, &str)] = &[
         Sign::Metrics,
         r"(?i-u:amd-metrics-exporter|device-metrics-exporter|neuron-monitor|tpu-metrics|containerinsights)",
     ),
-    (Sign::Quota, r"(?-u:\bkind:\s*.?(ResourceQuota|ClusterQueue)\b|kubernetes_resource_quota)"),
-    (Sign::Queue, r"(?-u:\bkind:\s*.?(LocalQueue|ClusterQueue)\b)"),
-    (Sign::Priority, r"(?-u:\bkind:\s*.?PriorityClass\b|kubernetes_priority_class)"),
+    (Sign::Quota, r#"(?-u:\bkind"?\s*[:=]\s*.?(ResourceQuota|ClusterQueue)\b|kubernetes_resource_quota)"#),
+    (Sign::Queue, r#"(?-u:\bkind"?\s*[:=]\s*.?(LocalQueue|ClusterQueue)\b)"#),
+    (Sign::Priority, r#"(?-u:\bkind"?\s*[:=]\s*.?PriorityClass\b|kubernetes_priority_class)"#),
     (Sign::Budget, r"(?-u:aws_budgets_budget|google_billing_budget|azurerm_consumption_budget|oci_budget_budget)"),
 ];
 

@@ -163,6 +163,18 @@ impl Declared {
         matches!(self.value, Value::Integer(_))
     }
 
+    /// The value as a configuration would give it.
+    pub fn as_parameter(&self) -> Option<Parameter> {
+        Some(match &self.value {
+            Value::Flag(flag) => Parameter::Flag(*flag),
+            Value::Integer(number) => Parameter::Integer(*number),
+            Value::Double(number) => Parameter::Number(*number),
+            Value::Text(text) => Parameter::Text(text.to_string()),
+            Value::List(items) => Parameter::Texts(items.iter().map(super::template::plain).collect()),
+            _ => return None,
+        })
+    }
+
     /// The value as a message shows it.
     pub fn text(&self) -> String {
         super::template::plain(&self.value)

@@ -354,6 +354,12 @@ fn disks_are_a_line_of_their_own() {
     let why =
         ["the size of a disk is not known: the image sets it", "a disk of 10 GiB of tape has no price in the catalog"];
     assert_eq!(attached.not_known, why);
+    // Its operations have a meter of their own: the size alone is the least that it costs.
+    let mut fast = g5();
+    fast.disks = vec![disk(size(100.0), Some("io2"), 2.0), disk(size(50.0), Some("io2"), 1.0)];
+    let attached = one(fast).1.attached.unwrap();
+    assert_eq!(attached.known().map(|known| known.expected.usd()), Some(50.0));
+    assert_eq!(attached.not_known, ["the speed of io2 disks is bought apart from their size"]);
 }
 
 #[test]

@@ -61,7 +61,8 @@ fn facts_of(asking: &Asking<'_>, world: &World<'_>, into: &mut Vec<Seen>) {
             }
             continue;
         }
-        if let Value::Map(map) = &value {
+        // manifests and blocks are listed by themselves, with the line of each part
+        if let (Value::Map(map), "labels") = (&value, field.name) {
             members(asking, field.name, map, into);
             continue;
         }

@@ -464,3 +464,15 @@ fn a_part_of_a_device_is_one_to_whoever_asks_for_it() {
     assert_eq!(impossible("1"), None);
     assert_eq!(impossible("2"), Some("g9-half carries 0.5 L4, not 2".to_owned()));
 }
+
+#[test]
+fn what_only_an_unseen_template_would_tell_is_no_evidence() {
+    let mut machine = rented(&[(Key::Provider, "gcp")]);
+    let unseen = || Fact::unknown("the template that it uses is not in this configuration", span());
+    machine.set(Key::Machine, unseen());
+    machine.set(Key::Accelerator, unseen());
+    machine.set(Key::AcceleratorCount, unseen());
+    let (inventory, _, left_out) = priced(vec![machine]);
+    assert!(inventory.resources.is_empty());
+    assert_eq!(left_out.unknown_machines.len(), 1);
+}

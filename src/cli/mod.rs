@@ -47,6 +47,7 @@ mod verdicts;
 
 use std::process::ExitCode;
 
+pub use prices::settings as pricing_settings;
 pub use settings::of_rules as rule_settings;
 
 use args::{Arguments, Verb};

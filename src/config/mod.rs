@@ -62,6 +62,16 @@ pub struct Rule<'a> {
     pub parameters: Vec<(&'a str, &'a Entry)>,
 }
 
+/// What limits may be raised to: beyond it a machine of a code host has no memory, no stack or no time left.
+const LARGEST_LIMITS: [(&str, f64); 6] = [
+    ("limits.file-mib", 1_024.0),
+    ("limits.nesting", 200.0),
+    ("limits.evaluation-steps", 1e9),
+    ("limits.yaml-nodes", 1e8),
+    ("limits.seconds", 86_400.0),
+    ("limits.render-seconds", 3_600.0),
+];
+
 /// An entry of `[[suppress]]`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Suppress<'a> {
@@ -145,6 +155,7 @@ impl Config {
                 refuse(format!("the discount of {provider} is a share from 0 to 1, as in 0.12 for 12 %"), entry.span);
             }
         }
+        self.judge_limits(&mut refuse);
         self.judge_prices(&mut refuse);
         for suppress in self.suppressions() {
             if suppress.rules.is_empty() {
@@ -159,6 +170,17 @@ impl Config {
                 && !table.get("monthly_usd").and_then(|it| it.value.number()).is_some_and(|usd| usd >= 0.0)
             {
                 refuse("a budget says `monthly_usd`, in dollars".to_owned(), entry.key);
+            }
+        }
+    }
+
+    /// Whole numbers, and none so large that it is no limit.
+    fn judge_limits(&self, refuse: &mut impl FnMut(String, Span)) {
+        for (limit, most) in LARGEST_LIMITS {
+            if let Some(entry) = self.get(limit)
+                && !entry.value.number().is_some_and(|it| it.fract() == 0.0 && (1.0..=most).contains(&it))
+            {
+                refuse(format!("`{limit}` is a whole number from 1 to {most}"), entry.span);
             }
         }
     }

@@ -8,6 +8,7 @@ mod base64;
 mod comment;
 mod date;
 mod files;
+mod limits;
 mod pattern;
 mod tree;
 
@@ -15,5 +16,6 @@ pub use base64::{from_base64, to_base64};
 pub use comment::{Directive, EXAMPLE as DIRECTIVE_EXAMPLE, Mistake, directive};
 pub use date::{Date, civil_from_days, days_from_civil};
 pub use files::{Edit, FileId, Location, Segment, Sources, Span};
+pub use limits::Limits;
 pub use pattern::matches;
 pub use tree::{Entry, MemoryTree, ReadError, Tree, join, normalize, parent};

@@ -4,9 +4,6 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use gpulint::source::MemoryTree;
-use proptest::prelude::*;
-use proptest::test_runner::{Config, TestRunner};
-
 use crate::{fences, holds};
 
 /// The inputs of every case file, a tree for each section.
@@ -61,5 +58,18 @@ fn every_case_holds() {
     assert!(trees.len() > 300, "{}", trees.len());
     for tree in &trees {
         holds::everything(in_memory(tree));
+    }
+}
+
+/// What random text once broke, in a readable size.
+#[test]
+fn what_was_found_once_holds() {
+    let found: [(&str, &str); 2] = [
+        // An error of JSON pointed into the middle of a letter, or behind the end.
+        ("plan.json", "{\"format_version\":\"1.2\",\"resource_changes\":[{\"address\":\"a\"\u{fffd}}]}"),
+        ("main.tf.json", "{\"resource\": {\"aws_instance\": "),
+    ];
+    for (path, text) in found {
+        holds::everything(MemoryTree::new().with(path, text));
     }
 }

@@ -12,7 +12,7 @@ use crate::diagnostic::Diagnostic;
 use crate::source::{FileId, Sources, Span};
 
 use super::block::Block;
-use super::syntax::json::{Json, parse_json};
+use super::syntax::json::{Json, parse_json_within};
 
 /// Which state of a plan is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -48,7 +48,7 @@ pub fn is_plan(text: &str) -> bool {
 pub(super) fn read(sources: &Sources, file: FileId, side: PlanSide) -> Option<Plan> {
     let text = sources.text(file);
     let mut plan = Plan::default();
-    let json = match parse_json(file, &text) {
+    let json = match parse_json_within(file, &text, sources.limits().nesting) {
         Ok(json) => json,
         // What does not start as Terraform starts it may be anything.
         Err(_) if !text.trim_start().starts_with("{\"format_version\":") => return None,

@@ -37,6 +37,7 @@ mod template;
 mod tree;
 mod versions;
 mod workload;
+mod write;
 mod yaml;
 
 use std::sync::Arc;
@@ -56,6 +57,7 @@ use workload::{Found, Reader};
 use yaml::Stream;
 
 pub use render::{Plan, Refused, Rendered, Renderer, plan};
+pub use write::write;
 
 /// What the command line gives beside the files.
 #[derive(Debug, Clone, Default)]

@@ -26,7 +26,7 @@ use std::sync::Arc;
 
 use crate::catalog::MoneyRange;
 use crate::diagnostic::Level;
-use crate::inventory::{Inventory, ResourceId};
+use crate::inventory::{Inventory, ResourceId, Wish};
 use crate::source::{Edit, Span};
 
 pub use attempt::{Answer, Attempt};
@@ -62,8 +62,19 @@ pub struct Finding {
     pub related: Vec<(Span, String)>,
     /// What to write instead; none where nobody can know it.
     pub edits: Vec<Edit>,
+    /// What its page would write; none where the page has no `fix`.
+    pub fix: Option<Fix>,
     /// The facts that the rule decided on.
     pub evidence: Vec<Evidence>,
+}
+
+/// What the page of a rule would write.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Fix {
+    pub safety: Safety,
+    pub wishes: Vec<Wish>,
+    /// Why there are no edits.
+    pub declined: Option<String>,
 }
 
 /// An object or a block that is no resource with accelerators, or is looked at as if it were none.
@@ -166,6 +177,11 @@ scale! {
 scale! {
     /// What acting on a finding may break.
     Risk { Low "low", Medium "medium", High "high" }
+}
+
+scale! {
+    /// What writing a fix may change, from the most careful: nothing that runs, what runs, or it is only shown.
+    Safety { Safe "safe", Unsafe "unsafe", Display "display" }
 }
 
 scale! {

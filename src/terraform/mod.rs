@@ -23,6 +23,7 @@ mod rows;
 mod syntax;
 mod types;
 mod value;
+mod write;
 
 use std::collections::HashSet;
 
@@ -35,6 +36,7 @@ use library::Library;
 pub use block::{Attribute, Block, Provider};
 pub use plan::{PlanSide, is_plan};
 pub use value::{Cause, Computed, Data, Entries, Found, Number, Value};
+pub use write::Writer;
 
 /// What the command line gives beside the files.
 #[derive(Debug, Clone, Default)]

@@ -206,6 +206,7 @@ impl Builder {
             saves: it.saves_usd_per_month.map(Into::into),
             related: related.collect(),
             edits: edit.into_iter().collect(),
+            fix: None,
             evidence: Vec::new(),
         };
         let baselined = it.baseline.and_then(|it| it.since.parse().ok());

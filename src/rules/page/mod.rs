@@ -3,6 +3,7 @@
 mod expression;
 mod extends;
 mod fields;
+mod fix;
 mod matching;
 
 use std::collections::BTreeSet;
@@ -20,6 +21,7 @@ use super::template::Template;
 use super::yaml::{self, Name, Node};
 use super::{Layer, Risk};
 use fields::Fields;
+pub(super) use fix::Remedy;
 pub(super) use matching::Match;
 
 /// A rule as its page defines it.
@@ -55,6 +57,7 @@ pub struct Page {
     pub(super) messages: Vec<Template>,
     pub(super) help: Vec<Template>,
     pub(super) saves: Option<Expression>,
+    pub(super) fix: Option<Remedy>,
     /// Rules that tell what to do instead of the same thing, and that come first.
     pub(super) yields_to: Vec<String>,
 }
@@ -303,7 +306,7 @@ fn build(fields: &mut Fields, text: &Arc<str>, prose: usize, given: &[(&str, &Pa
         fields.missing("when");
     }
     let yields_to = fields.texts("yields-to").into_iter().map(|(name, _)| name).collect();
-    fields.take("fix");
+    let fix = fix::read(fields, looks_at, &told);
     fields.refuse_others();
     let expressions = when.iter().chain(&saves).map(|it| &it.program);
     let programs: Vec<&Program> =
@@ -334,6 +337,7 @@ fn build(fields: &mut Fields, text: &Arc<str>, prose: usize, given: &[(&str, &Pa
         messages,
         help,
         saves,
+        fix,
         yields_to,
     })
 }

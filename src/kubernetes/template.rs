@@ -9,6 +9,7 @@ use super::expression::Scope;
 use super::files::File;
 use super::mask::{has_directives, mask};
 use super::yaml::{self, Stream};
+use crate::source::Limits;
 
 pub(super) struct Template {
     pub stream: Stream,

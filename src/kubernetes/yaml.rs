@@ -6,7 +6,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use granit_parser::{Event, Parser, ScalarStyle};
+use granit_parser::{ErrorKind, Event, Parser, ScalarStyle};
 
 use crate::diagnostic::Diagnostic;
 use crate::source::{FileId, Limits, Span};
@@ -186,7 +186,13 @@ impl<'s> Builder<'s> {
         for step in Parser::new_from_str_with_options(piece, options) {
             let (event, span) = step.map_err(|error| {
                 let at = error.marker().byte_offset().unwrap_or(0).min(piece.len());
-                Diagnostic::unreadable(format!("this is no valid YAML: {}", error.info()), self.span(at, at))
+                let message = match error.kind() {
+                    ErrorKind::RecursionLimitExceeded => {
+                        format!("this is nested more than {nesting} levels deep (`limits.nesting`)")
+                    }
+                    _ => format!("this is no valid YAML: {}", error.info()),
+                };
+                Diagnostic::unreadable(message, self.span(at, at))
             })?;
             let (start, end) = span.byte_range().map_or((0, 0), |range| (range.start, range.end));
             self.take(event, start, end, piece)?;

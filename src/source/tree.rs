@@ -33,7 +33,9 @@ impl fmt::Display for ReadError {
         match self {
             ReadError::Missing => write!(f, "no such file"),
             ReadError::Outside => write!(f, "the path leads out of the tree"),
-            ReadError::TooLarge { bytes, limit } => write!(f, "{bytes} bytes are more than the limit of {limit} (`limits.file-mib`)"),
+            ReadError::TooLarge { bytes, limit } => {
+                write!(f, "{bytes} bytes are more than the limit of {limit} (`limits.file-mib`)")
+            }
             ReadError::Other(why) => write!(f, "{why}"),
         }
     }

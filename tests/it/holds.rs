@@ -10,7 +10,7 @@ use gpulint::inventory::{ResourceId, WantedObjects, WantedRaw};
 use gpulint::pricing::{Delta, Side, delta};
 use gpulint::report::{self, Difference, Format, Paths, Report, Room, Saved, Style, Verdict};
 use gpulint::rules::{self, Budget, Profile, Rules, World};
-use gpulint::source::{Date, MemoryTree, Sources, Span};
+use gpulint::source::{Date, Edit, MemoryTree, Sources, Span};
 use gpulint::{Analysis, Settings};
 use serde_json::Value;
 
@@ -86,9 +86,10 @@ pub(crate) fn run(tree: MemoryTree, settings: &Settings) -> Run {
 
 /// Reads a tree to the end and writes every report of it.
 pub(crate) fn everything(tree: MemoryTree) {
-    let run = run(tree, &SETTINGS);
+    let run = run(tree.clone(), &SETTINGS);
     run.spans_lie_inside();
     run.reports_are_whole(&SETTINGS.rules);
+    run.edits_apply(&tree);
 }
 
 impl Run {
@@ -139,6 +140,33 @@ impl Run {
         self.analysis.undetermined.iter().for_each(|it| inside(it.span, &it.rule));
         self.analysis.comments.iter().for_each(|span| inside(*span, "a comment"));
         self.analysis.blocks.iter().for_each(|block| inside(block.span, "a block"));
+    }
+
+    /// What a finding would write fits its place, and what could be read before can be read after it.
+    pub(crate) fn edits_apply(&self, tree: &MemoryTree) {
+        // Each of them is another run.
+        for it in self.findings.iter().filter(|it| !it.finding.edits.is_empty()).take(3) {
+            let mut edits: Vec<&Edit> = it.finding.edits.iter().collect();
+            edits.sort_by_key(|edit| edit.span);
+            let mut texts: BTreeMap<String, String> = BTreeMap::new();
+            let mut behind: Option<&Edit> = None;
+            for edit in edits.into_iter().rev() {
+                assert_eq!(self.sources.origin(edit.span), edit.span, "{}: an edit of derived text", it.finding.rule);
+                let overlaps = behind.is_some_and(|it| it.span.file == edit.span.file && it.span.start < edit.span.end);
+                assert!(!overlaps, "{}: two edits are in each other's way", it.finding.rule);
+                let path = self.sources.path(edit.span.file);
+                let text = texts.entry(path).or_insert_with(|| self.sources.text(edit.span.file).to_string());
+                text.replace_range(edit.span.range(), &edit.replacement);
+                behind = Some(edit);
+            }
+            let changed = texts.into_iter().fold(tree.clone(), |tree, (path, text)| tree.with(&path, text));
+            let after = run(changed, &SETTINGS);
+            assert_eq!(after.unreadable(), self.unreadable(), "{}: what it writes cannot be read", it.finding.rule);
+        }
+    }
+
+    fn unreadable(&self) -> usize {
+        self.findings.iter().filter(|it| it.finding.rule == "unreadable").count()
     }
 
     /// Every format is what its readers take, nothing in it can be obeyed, and what is saved can be read again.
@@ -250,7 +278,11 @@ pub(crate) fn assert_inside(sources: &Sources, span: Span, what: &str) {
 /// What every reader of a format relies on.
 pub(crate) fn assert_written(format: Format, text: &str) {
     // A mark that nobody sees keeps a name from being called; nothing else has it.
-    let text = &if format == Format::Markdown { text.replace("@\u{200b}", "@").replace("#\u{200b}", "#") } else { text.to_owned() };
+    let text = &if format == Format::Markdown {
+        text.replace("@\u{200b}", "@").replace("#\u{200b}", "#")
+    } else {
+        text.to_owned()
+    };
     assert_harmless(format.name(), text);
     match format {
         Format::Json | Format::Sarif | Format::Gitlab => {

@@ -51,7 +51,9 @@ impl Budget {
                 self.steps.set(left);
                 Ok(())
             }
-            None => Err(self.give_up(format!("evaluation takes more than {} steps (`limits.evaluation-steps`)", self.most))),
+            None => {
+                Err(self.give_up(format!("evaluation takes more than {} steps (`limits.evaluation-steps`)", self.most)))
+            }
         }
     }
 

@@ -34,3 +34,4 @@ mod savings;
 mod schema;
 mod terraform;
 mod terraform_resources;
+mod vendor;

@@ -40,11 +40,12 @@ mod workload;
 mod write;
 mod yaml;
 
+use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use crate::inventory::{Inventory, Skipped, WantedObjects};
+use crate::inventory::{Inventory, Resource, Skipped, WantedObjects};
 use crate::source::{FileId, Sources, Span};
 
 use index::Index;
@@ -56,7 +57,7 @@ use tree::Node;
 use workload::{Found, Reader};
 use yaml::Stream;
 
-pub use render::{Plan, Refused, Rendered, Renderer, plan};
+pub use render::{Content, Input, Plan, Refused, Rendered, Renderer, plan};
 pub use write::write;
 
 /// What the command line gives beside the files.
@@ -89,6 +90,7 @@ pub fn read(sources: &Sources, paths: &[String], embedded: &[(FileId, String)], 
     claims::share(&mut found);
     relations::apply(&relations(&parsed), &mut found);
     versions::mark(&mut found);
+    let elsewhere = comments_elsewhere(sources, &parsed, found.iter().map(|(_, found)| &found.resource));
     for file in parsed {
         if options.objects != WantedObjects::None && !file.file.joined_only {
             for document in &file.stream.documents {
@@ -97,9 +99,13 @@ pub fn read(sources: &Sources, paths: &[String], embedded: &[(FileId, String)], 
         }
         reading.inventory.diagnostics.extend(file.stream.diagnostics);
         reading.inventory.skipped.extend(file.skipped);
-        reading.comments.extend(file.stream.comments);
+        // What was rendered repeats the comments of what people wrote, in another place.
+        if file.file.rendered.is_none() {
+            reading.comments.extend(file.stream.comments);
+        }
     }
     reading.inventory.resources = found.into_iter().map(|(_, found)| found.resource).collect();
+    reading.comments.extend(elsewhere);
     reading
 }
 
@@ -130,6 +136,24 @@ impl Parsed {
     fn roots(&self) -> impl Iterator<Item = &Node> {
         self.stream.documents.iter().map(|document| &document.root)
     }
+}
+
+/// Comments of the files that facts lead to and that were not read for themselves: values of charts, templates and parts
+/// of kustomizations that were rendered.
+fn comments_elsewhere<'r>(
+    sources: &Sources,
+    parsed: &[Parsed],
+    resources: impl Iterator<Item = &'r Resource>,
+) -> Vec<Span> {
+    let read: HashSet<FileId> = parsed.iter().map(|file| file.file.id).collect();
+    let spans = |resource: &'r Resource| {
+        let facts = resource.facts().filter_map(|(_, fact)| fact.span());
+        facts.chain(resource.count.span()).chain([resource.span])
+    };
+    let files = resources.flat_map(spans).map(|span| sources.origin(span).file);
+    let files: BTreeSet<FileId> = files.filter(|file| !read.contains(file)).collect();
+    let comments = files.into_iter().map(|file| template::comments(sources, file));
+    comments.flatten().collect()
 }
 
 fn read_all(sources: &Sources, parsed: &[Parsed], index: &Index<'_>) -> Vec<(Arc<str>, Found)> {

@@ -299,7 +299,7 @@ impl<'s> Builder<'s> {
         if self.spent > most {
             let message =
                 format!("the document has more than {most} nodes when its aliases are followed (`limits.yaml-nodes`)");
-            return Err(Diagnostic::warning(message, node.span));
+            return Err(Diagnostic::unreadable(message, node.span));
         }
         if anchor != 0 {
             self.anchors.insert(anchor, node.clone());

@@ -73,7 +73,7 @@ pub(super) fn evaluate(
     evaluator.switched_off(&instance, &mut root.switched_off);
     if let Some(cause) = evaluator.budget.exhausted() {
         let message = format!("not everything in this root is read: {}", cause.why);
-        root.diagnostics.push(Diagnostic::warning(message, cause.span));
+        root.diagnostics.push(Diagnostic::unreadable(message, cause.span));
     }
     root.diagnostics.extend(evaluator.diagnostics.into_inner().finish(anywhere));
     root.steps = evaluator.budget.spent();

@@ -79,10 +79,10 @@ fn incomplete(json: &Json, plan: &mut Plan) {
     let is = |key: &str, wanted: bool| json.get(key).and_then(Json::flag) == Some(wanted);
     if is("errored", true) {
         let message = "Terraform stopped with an error while it planned: a part is missing here";
-        plan.diagnostics.push(Diagnostic::warning(message, key_span(json, "errored")));
+        plan.diagnostics.push(Diagnostic::warning(message, key_span(json, "errored")).leaving_out(message));
     } else if is("complete", false) {
         let message = "Terraform deferred a part of this plan: it needs another plan after this one is applied";
-        plan.diagnostics.push(Diagnostic::note(message, key_span(json, "complete")));
+        plan.diagnostics.push(Diagnostic::note(message, key_span(json, "complete")).leaving_out(message));
     }
 }
 

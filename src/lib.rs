@@ -26,7 +26,7 @@ use std::sync::Arc;
 use catalog::Catalog;
 use diagnostic::Diagnostic;
 use fit::Assessment;
-use inventory::{Declined, Fact, FrontEnd, Inventory, Resource, ResourceId, WantedRaw, Wish};
+use inventory::{Declined, Fact, FrontEnd, Inventory, Resource, ResourceId, Skipped, WantedRaw, Wish};
 use pricing::{Bill, LeftOut};
 use rules::{Broken, Finding, Rules, Undetermined, World};
 use source::{Date, Edit, FileId, Sources, Span};

@@ -77,6 +77,14 @@ impl Tree for DiskTree {
         read_limited(&self.resolve(path)?, self.largest.bytes())
     }
 
+    fn mentions(&self, path: &str, wanted: &[u8]) -> bool {
+        // What cannot be looked at may hold anything.
+        let Ok(file) = self.resolve(path).and_then(|real| fs::File::open(real).map_err(|error| failure(&error))) else {
+            return true;
+        };
+        holds(file, wanted).unwrap_or(true)
+    }
+
     fn list(&self, directory: &str) -> Vec<Entry> {
         let Ok(entries) = self.resolve(directory).and_then(|real| fs::read_dir(real).map_err(|error| failure(&error)))
         else {
@@ -114,6 +122,24 @@ pub(super) fn read_limited(path: &Path, limit: u64) -> Result<Vec<u8>, ReadError
         return Err(ReadError::TooLarge { bytes: bytes.len() as u64, limit });
     }
     Ok(bytes)
+}
+
+/// Looks for bytes without keeping what was looked at.
+fn holds(mut file: impl Read, wanted: &[u8]) -> io::Result<bool> {
+    let mut window = vec![0; 1 << 20];
+    let mut kept = 0;
+    loop {
+        let read = match file.read(window.get_mut(kept..).unwrap_or_default())? {
+            0 => return Ok(false),
+            read => kept + read,
+        };
+        if memchr::memmem::find(window.get(..read).unwrap_or_default(), wanted).is_some() {
+            return Ok(true);
+        }
+        // They may begin at the end of this piece.
+        kept = read.min(wanted.len().saturating_sub(1));
+        window.copy_within(read - kept..read, 0);
+    }
 }
 
 fn failure(error: &std::io::Error) -> ReadError {

@@ -155,6 +155,10 @@ impl Tree for Shifted {
         self.there.read(&self.relative(path))
     }
 
+    fn mentions(&self, path: &str, wanted: &[u8]) -> bool {
+        self.there.mentions(&self.relative(path), wanted)
+    }
+
     fn list(&self, directory: &str) -> Vec<Entry> {
         self.there.list(&self.relative(directory))
     }

@@ -16,8 +16,8 @@ use crate::decide::{Baseline, Decided, Decision};
 use crate::diagnostic::Diagnostic;
 use crate::inventory::Skipped;
 use crate::report::{Paths, Report};
-use crate::rules::PageText;
-use crate::source::{Date, Limits, Sources, Tree};
+use crate::rules::{Finding, PageText};
+use crate::source::{Date, Limits, ReadError, Sources, Span, Tree};
 use crate::{Analysis, Settings, terraform};
 
 /// The input of one run: a tree, the files in it that were named or found, and the settings.
@@ -272,7 +272,30 @@ impl Session {
         let told: BTreeSet<String> = analysis.inventory.skipped.iter().map(|it| it.path.clone()).collect();
         analysis.inventory.skipped.extend(self.refused().filter(|it| !told.contains(&it.path)));
         analysis.inventory.skipped.sort();
+        analysis.findings.extend(self.hidden());
         analysis
+    }
+
+    /// Files that would be read if they could be: whoever makes a file too large must not be told that it is clean.
+    fn hidden(&self) -> Vec<Finding> {
+        let refused = self.sources.refused();
+        let is_asked = |path: &str| self.files.binary_search_by(|it| it.as_str().cmp(path)).is_ok();
+        let counts = |(path, why): &&(String, ReadError)| match why {
+            ReadError::Missing => false,
+            ReadError::TooLarge { .. } => {
+                discover::is_terraform(path) || self.sources.tree().mentions(path, b"apiVersion")
+            }
+            _ => discover::is_terraform(path),
+        };
+        let mut hidden: Vec<_> = refused.iter().filter(|(path, _)| is_asked(path)).filter(counts).collect();
+        hidden.sort_by(|a, b| a.0.cmp(&b.0));
+        let say = |(path, why): &(String, ReadError)| {
+            let file = self.sources.derive(path, String::new(), Vec::new());
+            let help = matches!(why, ReadError::TooLarge { .. })
+                .then(|| "split the file, or raise `limits.file-mib` in gpulint.toml".to_owned());
+            self.settings.rules.say("unreadable", format!("this file is not read: {why}"), help, Span::new(file, 0, 0))
+        };
+        hidden.into_iter().filter_map(say).collect()
     }
 
     /// Files that were found and could not be read: pipes, links that lead nowhere, what is too large or may not be read.

@@ -74,7 +74,7 @@ pub(super) fn save(path: &Path, text: &str) -> Result<(), Failure> {
         return print(text);
     }
     // A link stays a link, and a pipe or a device is written to as it is.
-    let real = &real(path);
+    let real = &real(path).map_err(failed)?;
     if let Some(there) = replace::led_astray(path, real) {
         let message = format!("`{}` is not written: a link leads out of the repository", path.display());
         return Err(Failure::new(message).with_help(format!("if this is meant, write --output {}", there.display())));
@@ -93,19 +93,16 @@ pub(super) fn save(path: &Path, text: &str) -> Result<(), Failure> {
     })
 }
 
-/// The path with links followed, as far as it is there.
-fn real(path: &Path) -> PathBuf {
-    let beside = |target: PathBuf| path.parent().map_or(target.clone(), |directory| directory.join(&target));
+/// The path with links followed; the file itself need not be there yet.
+fn real(path: &Path) -> io::Result<PathBuf> {
+    let directory = |path: &Path| path.parent().map_or(PathBuf::new(), Path::to_owned);
     // A link that leads to what is not there yet would be written through.
-    let path = match fs::read_link(path) {
-        Ok(target) => beside(target),
-        Err(_) => path.to_owned(),
-    };
-    let canonical = path.canonicalize().or_else(|error| {
-        let directory = path.parent().filter(|it| !it.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        Ok::<_, io::Error>(directory.canonicalize()?.join(path.file_name().ok_or(error)?))
-    });
-    canonical.unwrap_or(path)
+    let path = fs::read_link(path).map_or_else(|_| path.to_owned(), |target| directory(path).join(target));
+    path.canonicalize().or_else(|error| {
+        let directory = directory(&path);
+        let directory = if directory.as_os_str().is_empty() { Path::new(".") } else { &directory };
+        Ok(directory.canonicalize()?.join(path.file_name().ok_or(error)?))
+    })
 }
 
 /// Writes to standard output. Whoever reads it may stop reading: that is no failure.

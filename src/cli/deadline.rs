@@ -21,7 +21,7 @@ pub(super) fn start(time: Duration) {
         std::thread::sleep(time + MOMENT);
         output::complain(&format!(
             "error: not finished after {} seconds, so nothing is said\n  \
-             help: check fewer files at once, or raise `limits.seconds` in gpulint.toml",
+             help: check fewer files at once, or raise `bounds.seconds` in gpulint.toml",
             time.as_secs()
         ));
         std::process::exit(2);

@@ -4,7 +4,7 @@ use std::io::{self, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 use std::sync::{PoisonError, RwLock};
 
-use super::limits::LargestFile;
+use super::bounds::LargestFile;
 use crate::source::{Entry, ReadError, Tree};
 
 /// A tree on a disk. Only what lies below an allowed directory is read, wherever links lead.

@@ -7,6 +7,7 @@ mod add_ignore;
 mod args;
 mod baseline;
 mod blocks;
+mod bounds;
 mod cache;
 mod catalog;
 mod check;
@@ -28,7 +29,7 @@ mod fit;
 mod gate;
 mod git;
 mod inspect;
-mod limits;
+
 mod manual;
 mod network;
 mod output;

@@ -10,7 +10,7 @@ use super::place::{self, Place};
 use super::policy::PolicyTree;
 use super::progress::Progress;
 use super::variables::VariableFiles;
-use super::{Failure, Outcome, clock, deadline, discover, limits, output, render, settings, verdicts};
+use super::{Failure, Outcome, bounds, clock, deadline, discover, output, render, settings, verdicts};
 use crate::config::Config;
 use crate::decide::{Baseline, Decided, Decision};
 use crate::diagnostic::Diagnostic;
@@ -137,9 +137,9 @@ impl Session {
         found.files.dedup();
         let sources = Sources::new(tree);
         let config = settings::load(&sources, settings_file.as_deref(), &place)?;
-        sources.limit(limits::of(&config));
+        sources.limit(bounds::of(&config));
         largest.set(sources.limits().file_bytes);
-        deadline::start(limits::time(&config));
+        deadline::start(bounds::time(&config));
         let today = input.today.map_or_else(clock::today, Ok)?;
         let named_files = place.named.iter().any(|path| path.is_file());
         let packs = Arc::new(packs::load(&sources, &config, &place)?);
@@ -292,7 +292,7 @@ impl Session {
         let say = |(path, why): &(String, ReadError)| {
             let file = self.sources.derive(path, String::new(), Vec::new());
             let help = matches!(why, ReadError::TooLarge { .. })
-                .then(|| "split the file, or raise `limits.file-mib` in gpulint.toml".to_owned());
+                .then(|| "split the file, or raise `bounds.file-mib` in gpulint.toml".to_owned());
             self.settings.rules.say("unreadable", format!("this file is not read: {why}"), help, Span::new(file, 0, 0))
         };
         hidden.into_iter().filter_map(say).collect()
@@ -444,7 +444,7 @@ fn render_request(input: &Input, config: &Config) -> Option<render::Request> {
     } else {
         input.values.clone()
     };
-    (input.render || configured).then_some(render::Request { values, time: limits::rendering_time(config) })
+    (input.render || configured).then_some(render::Request { values, time: bounds::rendering_time(config) })
 }
 
 fn terraform_options(

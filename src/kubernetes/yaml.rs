@@ -175,7 +175,7 @@ impl<'s> Builder<'s> {
     }
 
     fn run(&mut self, piece: &str) -> Result<Option<Node>, Diagnostic> {
-        let nesting = NESTING_LIMIT.min(self.limits.nesting as usize);
+        let nesting = NESTING_LIMIT.min(self.bounds.nesting as usize);
         let mut options = granit_parser::options! {
             block_nesting_limit: nesting,
             flow_nesting_limit: nesting,
@@ -188,7 +188,7 @@ impl<'s> Builder<'s> {
                 let at = error.marker().byte_offset().unwrap_or(0).min(piece.len());
                 let message = match error.kind() {
                     ErrorKind::RecursionLimitExceeded => {
-                        format!("this is nested more than {nesting} levels deep (`limits.nesting`)")
+                        format!("this is nested more than {nesting} levels deep (`bounds.nesting`)")
                     }
                     _ => format!("this is no valid YAML: {}", error.info()),
                 };
@@ -298,7 +298,7 @@ impl<'s> Builder<'s> {
         let most = self.limits.yaml_nodes;
         if self.spent > most {
             let message =
-                format!("the document has more than {most} nodes when its aliases are followed (`limits.yaml-nodes`)");
+                format!("the document has more than {most} nodes when its aliases are followed (`bounds.yaml-nodes`)");
             return Err(Diagnostic::unreadable(message, node.span));
         }
         if anchor != 0 {

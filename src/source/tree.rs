@@ -38,7 +38,7 @@ impl fmt::Display for ReadError {
             ReadError::Missing => write!(f, "no such file"),
             ReadError::Outside => write!(f, "the path leads out of the tree"),
             ReadError::TooLarge { bytes, limit } => {
-                write!(f, "{bytes} bytes are more than the limit of {limit} (`limits.file-mib`)")
+                write!(f, "{bytes} bytes are more than the limit of {limit} (`bounds.file-mib`)")
             }
             ReadError::Other(why) => write!(f, "{why}"),
         }

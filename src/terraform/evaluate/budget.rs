@@ -52,7 +52,7 @@ impl Budget {
                 Ok(())
             }
             None => {
-                Err(self.give_up(format!("evaluation takes more than {} steps (`limits.evaluation-steps`)", self.most)))
+                Err(self.give_up(format!("evaluation takes more than {} steps (`bounds.evaluation-steps`)", self.most)))
             }
         }
     }

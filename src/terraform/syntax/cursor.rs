@@ -269,7 +269,7 @@ impl<'t> Parser<'t> {
 }
 
 pub(super) fn too_deep(deepest: u32) -> String {
-    format!("this is nested more than {deepest} levels deep (`limits.nesting`)")
+    format!("this is nested more than {deepest} levels deep (`bounds.nesting`)")
 }
 
 /// How long the identifier at the start of `rest` is.

@@ -1,4 +1,4 @@
-//! What `[limits]` of the settings says.
+//! What `[bounds]` of the settings says.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -14,7 +14,7 @@ const RENDER_SECONDS: f64 = 20.0;
 
 pub(super) fn of(config: &Config) -> Limits {
     // The settings were judged: they are whole numbers that fit.
-    let set = |name: &str| config.number(&format!("limits.{name}"));
+    let set = |name: &str| config.number(&format!("bounds.{name}"));
     let default = Limits::default();
     Limits {
         file_bytes: set("file-mib").map_or(default.file_bytes, |mib| (mib as u64) << 20),
@@ -26,12 +26,12 @@ pub(super) fn of(config: &Config) -> Limits {
 
 /// How long a run may take.
 pub(super) fn time(config: &Config) -> Duration {
-    Duration::from_secs_f64(config.number("limits.seconds").unwrap_or(SECONDS))
+    Duration::from_secs_f64(config.number("bounds.seconds").unwrap_or(SECONDS))
 }
 
 /// How long a program may take that renders.
 pub(super) fn rendering_time(config: &Config) -> Duration {
-    Duration::from_secs_f64(config.number("limits.render-seconds").unwrap_or(RENDER_SECONDS))
+    Duration::from_secs_f64(config.number("bounds.render-seconds").unwrap_or(RENDER_SECONDS))
 }
 
 /// The size of the largest file that is read. The settings lie in the tree themselves: what they say holds from then on.

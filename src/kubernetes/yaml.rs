@@ -175,7 +175,7 @@ impl<'s> Builder<'s> {
     }
 
     fn run(&mut self, piece: &str) -> Result<Option<Node>, Diagnostic> {
-        let nesting = NESTING_LIMIT.min(self.bounds.nesting as usize);
+        let nesting = NESTING_LIMIT.min(self.limits.nesting as usize);
         let mut options = granit_parser::options! {
             block_nesting_limit: nesting,
             flow_nesting_limit: nesting,

@@ -4,6 +4,7 @@
 
 mod action;
 mod arrows;
+mod attacks;
 mod bases;
 mod broken_pages;
 mod changes;

@@ -26,7 +26,7 @@ use std::sync::Arc;
 use catalog::Catalog;
 use diagnostic::Diagnostic;
 use fit::Assessment;
-use inventory::{Declined, Fact, FrontEnd, Inventory, Resource, ResourceId, WantedRaw, Wish};
+use inventory::{Declined, Fact, FrontEnd, Inventory, Resource, ResourceId, Skipped, WantedRaw, Wish};
 use pricing::{Bill, LeftOut};
 use rules::{Broken, Finding, Rules, Undetermined, World};
 use source::{Date, Edit, FileId, Sources, Span};
@@ -73,6 +73,7 @@ pub struct Analysis {
 /// Reads the files at `paths` and concludes everything that follows from them. A pure function of text and settings.
 pub fn analyze(sources: &Sources, paths: &[String], settings: &Settings) -> Analysis {
     let Reading { mut inventory, blocks, roots, plans, comments } = read(sources, paths, settings);
+    tell_unread(sources, &mut inventory);
     for resource in &mut inventory.resources {
         inventory::programs::declare(resource, &settings.declaring_labels);
     }
@@ -127,7 +128,17 @@ impl fix::Writer for Writers<'_> {
     }
 }
 
-/// Text that Terraform or kubectl would refuse.
+/// What readers left out is counted with the files that were not read.
+fn tell_unread(sources: &Sources, inventory: &mut Inventory) {
+    for it in &inventory.diagnostics {
+        if let (Some(what), Some(span)) = (&it.unread, it.span) {
+            inventory.skipped.push(Skipped { path: sources.path(span.file), reason: what.clone() });
+        }
+    }
+    inventory.skipped.sort();
+}
+
+/// Text that Terraform or kubectl would refuse, or that is more than may be read.
 fn unreadable(inventory: &Inventory, rules: &Rules) -> Vec<Finding> {
     let refused = inventory.diagnostics.iter().filter(|it| it.unreadable);
     let say = |it: &Diagnostic| {

@@ -122,7 +122,7 @@ struct Parsed {
 impl Parsed {
     fn new(sources: &Sources, file: files::File) -> Self {
         let text = sources.text(file.id);
-        let mut template = template::read(&file, &text);
+        let mut template = template::read(&file, &text, sources.limits());
         if file.joined_only {
             template.stream.diagnostics.clear();
             template.unread = 0;

@@ -1,6 +1,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
+use super::limits::Limits;
 use super::tree::{ReadError, Tree};
 
 /// A file that was read, or text derived from one.
@@ -79,6 +80,7 @@ struct File {
 pub struct Sources {
     tree: Box<dyn Tree>,
     files: RwLock<Files>,
+    limits: OnceLock<Limits>,
 }
 
 #[derive(Default)]
@@ -89,7 +91,16 @@ struct Files {
 
 impl Sources {
     pub fn new(tree: impl Tree + 'static) -> Self {
-        Sources { tree: Box::new(tree), files: RwLock::default() }
+        Sources { tree: Box::new(tree), files: RwLock::default(), limits: OnceLock::new() }
+    }
+
+    /// Sets what reading may cost, once: the settings that say so are a file themselves.
+    pub fn limit(&self, limits: Limits) {
+        let _ = self.limits.set(limits);
+    }
+
+    pub fn limits(&self) -> Limits {
+        self.limits.get().copied().unwrap_or_default()
     }
 
     pub fn tree(&self) -> &dyn Tree {

@@ -9,6 +9,7 @@ mod comment;
 mod date;
 mod digest;
 mod files;
+mod limits;
 mod pattern;
 mod tree;
 
@@ -18,5 +19,6 @@ pub use date::{Date, civil_from_days, days_from_civil};
 pub(crate) use digest::{padded, words32};
 pub use digest::{sha256, sha512, to_hex};
 pub use files::{Edit, FileId, Location, Segment, Sources, Span};
+pub use limits::Limits;
 pub use pattern::matches;
 pub use tree::{Entry, MemoryTree, ReadError, Tree, join, normalize, parent};

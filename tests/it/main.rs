@@ -4,6 +4,7 @@
 
 mod action;
 mod arrows;
+mod attacks;
 mod bases;
 mod broken_pages;
 mod changes;
@@ -19,11 +20,13 @@ mod fit_cases;
 mod forge;
 mod formats;
 mod guide;
+mod holds;
 mod kubernetes;
 mod pages;
 mod policy;
 mod precommit;
 mod pricing_data;
+mod properties;
 mod readme;
 mod refresh;
 mod refresh_faults;

@@ -265,6 +265,7 @@ impl CheckDocument {
         self.resources.iter().for_each(|it| places.mark(&it.path, it.line, 1));
         self.undetermined.iter().for_each(|it| places.mark(&it.path, it.line, 1));
         self.unknown_machines.iter().chain(&self.assumed).for_each(|it| places.mark(&it.path, it.line, 1));
+        let oldest_row = self.catalog.oldest_row_used.clone();
         let mut builder = Builder::new(places, Some(self.catalog));
         for it in self.resources {
             builder.counted(it);
@@ -275,7 +276,10 @@ impl CheckDocument {
         let mut state = builder.state;
         state.bill.rented = self.bill.rented.into();
         state.bill.requested = self.bill.requested.into();
+        state.bill.attached = self.bill.attached.map(Into::into).unwrap_or_default();
         state.bill.unpriced = self.bill.unpriced;
+        state.bill.stale = self.bill.stale;
+        state.bill.oldest_row = oldest_row;
         state
     }
 }

@@ -4,8 +4,11 @@
 //! in as a `Writer`. This room decides which wishes may be written at all: nothing that other resources share, nothing
 //! that is no text of an author. It knows no Terraform type, no Kubernetes kind and no file system.
 
+mod apply;
 mod plan;
+mod reach;
 
+pub use apply::{apply, compatible, texts};
 pub use plan::plan;
 
 use crate::inventory::{Declined, Resource, Wish};

@@ -14,7 +14,13 @@ use super::settings::Settings;
 use super::template::Template;
 use super::{Broken, Confidence, Evidence, Finding, Fix, Judgement, Piece, Undetermined};
 
-pub(super) fn judge(pages: &[&Page], world: &World<'_>, settings: &Settings) -> Judgement {
+/// `is_meant` limits what rules about one thing look at.
+pub(super) fn judge(
+    pages: &[&Page],
+    world: &World<'_>,
+    settings: &Settings,
+    is_meant: &dyn Fn(Subject, usize) -> bool,
+) -> Judgement {
     let mut judgement = Judgement::default();
     let resources = &world.inventory.resources;
     let market = Market::new(world.catalog, world.pricing);
@@ -27,7 +33,7 @@ pub(super) fn judge(pages: &[&Page], world: &World<'_>, settings: &Settings) -> 
             LooksAt::Block => (Subject::Block, world.inventory.blocks.len()),
             LooksAt::Repository | LooksAt::Change | LooksAt::Text => (Subject::Resource, 0),
         };
-        for place in 0..count {
+        for place in (0..count).filter(|place| is_meant(subject, *place)) {
             if !judge.look_at(Some((subject, place)), &mut judgement) {
                 break;
             }

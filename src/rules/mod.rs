@@ -12,6 +12,7 @@ mod example;
 mod facts;
 mod format;
 mod judge;
+mod layers;
 mod nearest;
 mod page;
 mod policy;
@@ -32,13 +33,13 @@ use crate::source::{Edit, Span};
 pub use attempt::{Answer, Attempt};
 pub use cel::Kubernetes;
 pub use document::{contents, document, link};
-pub use example::{Example, Expected, File, Marker, Surprise, Told, compare, examples, tell};
+pub use example::{Example, Expected, File, Fixed, Marker, Surprise, Told, compare, examples, tell, unmarked};
 pub use facts::{Entry, World, functions, vocabulary};
 pub use page::{Declared, LooksAt, Mistake, Page, is_name};
 pub use policy::admission_policy;
 pub use seen::{Seen, seen};
 pub use set::{BUILT_IN, Rules};
-pub use settings::{Budget, Override, PageText, Parameter, Profile, Settings};
+pub use settings::{Budget, Limit, Override, PageText, Parameter, PathLayer, Profile, Settings};
 pub use starter::template;
 
 /// A rule spoke about a resource, or about the repository.
@@ -103,6 +104,11 @@ impl Finding {
     /// The address and the kind of what it is about.
     pub fn about<'a>(&'a self, inventory: &'a Inventory) -> Option<(&'a str, &'a str)> {
         named(self.resource, self.piece.as_ref(), inventory)
+    }
+
+    /// What its fix may change, where there is one.
+    pub fn safety(&self) -> Option<Safety> {
+        self.fix.as_ref().map(|fix| fix.safety)
     }
 
     pub fn address<'a>(&'a self, inventory: &'a Inventory) -> Option<&'a str> {

@@ -2,7 +2,7 @@
 
 use crate::catalog::{Money, MoneyRange};
 use crate::fit::Market;
-use crate::inventory::{Origin, ResourceId};
+use crate::inventory::{Origin, ResourceId, Role};
 use crate::source::Span;
 
 use super::cel::{Budget, Read};
@@ -190,10 +190,16 @@ impl Judge<'_> {
             let raw = inventory.objects.first().or(inventory.blocks.first()).map(|it| it.span);
             return first.or(any).or(raw);
         };
-        let stated = self.page.at.iter().find_map(|at| match at {
+        let mut stated = self.page.at.iter().filter_map(|at| match at {
             At::Fact(field) => facts::stand(self.world, asking.read(*field))?.span,
             At::Part(path) => facts::part(asking, path).map(|tree| tree.span),
         });
+        // What a pod knows of its pool stands with the pool, which may be somebody else's: its own text is nearer.
+        let own = (subject == Subject::Resource).then(|| inventory.resources.get(place)).flatten();
+        let own = own.filter(|it| it.role == Role::Requested).map(|it| it.span.file);
+        let first = stated.next();
+        let near = first.filter(|it| own.is_none_or(|file| it.file == file));
+        let stated = near.or_else(|| stated.find(|it| own == Some(it.file))).or(first);
         stated.or_else(|| match subject {
             Subject::Resource => inventory.resources.get(place).map(|it| it.span),
             Subject::Object => inventory.objects.get(place).map(|it| it.span),

@@ -89,7 +89,14 @@ impl<'t> Page<'t> {
     }
 
     fn is_flow(&self, node: &Node) -> bool {
-        self.text.get(node.span.range()).is_some_and(|text| text.starts_with(['{', '[']))
+        let text = self.text.get(node.span.range()).unwrap_or_default();
+        // A list without brackets begins where its first item does.
+        let own = |inner: Option<&Node>| inner.is_none_or(|inner| inner.span.start > node.span.start);
+        match &node.data {
+            Data::Map(_) => text.starts_with('{'),
+            Data::List(items) => text.starts_with('[') && own(items.first()),
+            Data::Scalar { .. } => false,
+        }
     }
 
     /// The column of the dash before an item.

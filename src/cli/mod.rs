@@ -24,6 +24,7 @@ mod explain;
 mod facts;
 mod failure;
 mod fit;
+mod fix;
 mod gate;
 mod git;
 mod inspect;
@@ -42,6 +43,7 @@ mod secrets;
 mod session;
 mod settings;
 mod suppressions;
+mod unified;
 mod variables;
 mod verdicts;
 

@@ -300,6 +300,15 @@ pub(super) struct Check {
     /// Write a comment into the files that suppresses each finding, with this reason
     #[arg(long, value_name = "REASON", conflicts_with_all = ["formats", "outputs", "policy_ref"])]
     pub(super) add_ignore: Option<String>,
+    /// Write what fixes findings into the files, where that is safe: it cannot change what runs
+    #[arg(long, conflicts_with_all = ["add_ignore", "policy_ref"])]
+    pub(super) fix: bool,
+    /// With --fix or --diff: also what changes how something runs, as spot or a smaller machine
+    #[arg(long)]
+    pub(super) unsafe_fixes: bool,
+    /// Show what --fix would write as a patch, and write nothing
+    #[arg(long, conflicts_with_all = ["add_ignore", "policy_ref", "fix", "formats", "outputs"])]
+    pub(super) diff: bool,
     #[command(flatten)]
     pub(super) selection: Selection,
     #[command(flatten)]

@@ -1,12 +1,20 @@
 use super::args::Check;
 use super::gate::Gate;
 use super::session::Session;
-use super::{Failure, Outcome, add_ignore, output};
+use super::{Failure, Outcome, add_ignore, fix, output};
 use crate::report::{self, Format};
 
 pub(super) fn run(arguments: &Check) -> Result<Outcome, Failure> {
     if let Some(reason) = &arguments.add_ignore {
         return add_ignore::run(arguments, reason);
+    }
+    if arguments.fix || arguments.diff {
+        return fix::run(arguments);
+    }
+    if arguments.unsafe_fixes {
+        return Err(
+            Failure::new("--unsafe-fixes says what may be written").with_help("add --fix, or --diff to look first")
+        );
     }
     let session = Session::judging(&arguments.input, &arguments.selection)?;
     let (analysis, mut findings) = session.judge();

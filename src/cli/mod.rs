@@ -26,6 +26,7 @@ mod explain;
 mod facts;
 mod failure;
 mod fit;
+mod fix;
 mod gate;
 mod git;
 mod inspect;
@@ -46,6 +47,7 @@ mod secrets;
 mod session;
 mod settings;
 mod suppressions;
+mod unified;
 mod variables;
 mod verdicts;
 

@@ -226,6 +226,14 @@ impl Session {
         self.only.is_some()
     }
 
+    /// The file is among what was named, so that it may be changed.
+    pub(super) fn is_named(&self, path: &str) -> bool {
+        match &self.only {
+            Some(only) => only.contains(path),
+            None => self.files.binary_search_by(|file| file.as_str().cmp(path)).is_ok(),
+        }
+    }
+
     /// Leaves files out, and says why.
     pub(super) fn leave_out(&mut self, reason: &str, is_out: impl Fn(&str) -> bool) {
         let (out, kept): (Vec<String>, Vec<String>) = self.files.drain(..).partition(|file| is_out(file));

@@ -37,6 +37,7 @@ pub use fit::fit;
 pub use format::Format;
 pub use json::inspect;
 pub use junit::escaped as xml;
+pub use money::usd;
 pub use notes::{Note, notes};
 pub use paths::Paths;
 pub use price::{Prices, price};

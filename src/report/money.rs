@@ -1,7 +1,7 @@
 use crate::catalog::{Money, MoneyRange, grouped};
 
 /// Dollars as people write them: `$39,821`, `$8.50`, `-$120`.
-pub(super) fn usd(money: Money) -> String {
+pub fn usd(money: Money) -> String {
     let sign = if money < Money::ZERO { "-" } else { "" };
     let micros = money.micros().unsigned_abs();
     if micros >= 100_000_000 {

@@ -25,6 +25,8 @@ struct Finding<'a> {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     related_locations: Vec<Value>,
     partial_fingerprints: BTreeMap<&'static str, String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    fixes: Vec<Value>,
     suppressions: Vec<Value>,
     baseline_state: &'static str,
     properties: Value,
@@ -118,6 +120,7 @@ fn finding<'a>(report: &Report, pages: &[&Page], decided: &'a Decided, fingerpri
         locations: vec![location],
         related_locations: related.collect(),
         partial_fingerprints: BTreeMap::from([("gpulint/v1", fingerprint)]),
+        fixes: fix(report, it).into_iter().collect(),
         suppressions: suppressions.collect(),
         baseline_state: if decided.baselined.is_some() { "unchanged" } else { "new" },
         properties: json!({
@@ -127,6 +130,23 @@ fn finding<'a>(report: &Report, pages: &[&Page], decided: &'a Decided, fingerpri
             "saves_usd_per_month": it.saves.map(Bounds::from),
         }),
     }
+}
+
+/// What to write instead, file by file.
+fn fix(report: &Report, finding: &crate::rules::Finding) -> Option<Value> {
+    let mut files: BTreeMap<String, Vec<Value>> = BTreeMap::new();
+    for edit in &finding.edits {
+        let place = physical(report, edit.span);
+        let path = report.paths.locate(report.sources, edit.span).path;
+        let replacement = json!({"deletedRegion": place["region"], "insertedContent": {"text": edit.replacement}});
+        files.entry(path).or_default().push(replacement);
+    }
+    let changes = files
+        .into_iter()
+        .map(|(path, replacements)| json!({"artifactLocation": {"uri": uri(&path)}, "replacements": replacements}));
+    let changes: Vec<Value> = changes.collect();
+    let text = shortened(&harmless(finding.help.as_deref().unwrap_or(&finding.message)), 1_000);
+    (!changes.is_empty()).then(|| json!({"description": {"text": text}, "artifactChanges": changes}))
 }
 
 fn undetermined(report: &Report, it: &Undetermined) -> Value {

@@ -110,9 +110,9 @@ pub fn examples(page: &str) -> Vec<Example> {
         };
         let file = file.map(|default| named.unwrap_or(default));
         let is_second = file.is_some_and(|path| current.files.iter().any(|file| file.path == path));
-        // what is told closes an example, and settings open the next one
-        let is_next = !current.files.is_empty()
-            && (current.is_told() && kind != "fixed" || matches!(kind, "prices" | "config" | "today"));
+        // what is told or fixed closes an example, and settings open the next one
+        let closes = current.is_told() && kind != "fixed" && (kind != "text" || current.told.is_some());
+        let is_next = !current.files.is_empty() && (closes || matches!(kind, "prices" | "config" | "today"));
         if is_second || is_next {
             finish(&mut current, &mut all);
         }

@@ -17,6 +17,7 @@ mod faults;
 mod fences;
 mod fit;
 mod fit_cases;
+mod fixes;
 mod forge;
 mod formats;
 mod guide;

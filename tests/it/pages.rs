@@ -57,10 +57,7 @@ fn every_example_comes_out_as_its_page_says() {
 }
 
 fn run(rule: &str, rules: &Arc<Rules>, example: &Example, report: &mut String) {
-    let configured = example.config.as_deref().map(|text| {
-        let settings = rules::Settings { profile: Profile::All, ..rules::Settings::default() };
-        Arc::new(Rules::load(&[], with_config(settings, text)).0)
-    });
+    let configured = configured(example);
     let (sources, analysis) = analyzed(configured.as_ref().unwrap_or(rules), example);
     for surprise in compare(example, &said(rule, &sources, &analysis)) {
         let file = example.files.iter().find(|file| file.path == surprise.at.path).unwrap();
@@ -92,6 +89,14 @@ fn run(rule: &str, rules: &Arc<Rules>, example: &Example, report: &mut String) {
     for broken in &analysis.broken_rules {
         writeln!(report, "rules/{}.md: {}", broken.rule, broken.message).unwrap();
     }
+}
+
+/// The rules as the configuration of an example sets them.
+fn configured(example: &Example) -> Option<Arc<Rules>> {
+    example.config.as_deref().map(|text| {
+        let settings = rules::Settings { profile: Profile::All, ..rules::Settings::default() };
+        Arc::new(Rules::load(&[], with_config(settings, text)).0)
+    })
 }
 
 /// The files after the fixes of a rule, without marks, by path.
@@ -146,10 +151,7 @@ fn fixed(
             file.text.clone_from(text);
         }
     }
-    let configured = example.config.as_deref().map(|text| {
-        let settings = rules::Settings { profile: Profile::All, ..rules::Settings::default() };
-        Arc::new(Rules::load(&[], with_config(settings, text)).0)
-    });
+    let configured = configured(example);
     let (_, analysis) = analyzed(configured.as_ref().unwrap_or(rules), &after);
     for left in analysis.findings.iter().filter(|it| it.rule == rule && !it.edits.is_empty()) {
         writeln!(report, "rules/{rule}.md:{}: fixed, it still says: {}", example.line, left.message).unwrap();
@@ -217,8 +219,11 @@ fn every_fix_is_shown() {
     let mut report = String::new();
     for page in rules.pages().iter().filter(|page| page.text.contains("\nfix:")) {
         let (mut changes, mut shows): (BTreeSet<bool>, BTreeSet<bool>) = (BTreeSet::new(), BTreeSet::new());
+        let mut declined: BTreeSet<String> = BTreeSet::new();
         for example in &examples(&page.text) {
-            let (sources, analysis) = analyzed(&rules, example);
+            let (sources, analysis) = analyzed(configured(example).as_ref().unwrap_or(&rules), example);
+            let about = analysis.findings.iter().filter(|it| it.rule == page.name);
+            declined.extend(about.filter_map(|it| it.fix.as_ref()?.declined.clone()));
             let changed = after_fixes(&page.name, &sources, &analysis);
             let kinds = changed.keys().map(|path| path.ends_with(".tf"));
             changes.extend(kinds.clone());
@@ -228,7 +233,7 @@ fn every_fix_is_shown() {
         }
         let is_shown = page.text.contains("safety: display") || !changes.is_empty();
         if !is_shown {
-            writeln!(report, "rules/{}.md: none of its examples can be fixed", page.name).unwrap();
+            writeln!(report, "rules/{}.md: none of its examples can be fixed: {declined:?}", page.name).unwrap();
         }
         for kind in changes.difference(&shows) {
             let what = if *kind { "Terraform" } else { "Kubernetes" };

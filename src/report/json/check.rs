@@ -40,6 +40,10 @@ pub(in crate::report) struct Finding<'a> {
     related: Vec<Related<'a>>,
     /// Lines that a reviewer can take instead.
     fix: Option<Suggestion>,
+    /// safe, unsafe or display; nothing where the rule has no fix.
+    fix_safety: Option<&'static str>,
+    /// Why it is not offered.
+    fix_declined: Option<&'a str>,
     suppressed: Option<Suppressed<'a>>,
     baseline: Option<Baseline>,
 }
@@ -125,6 +129,8 @@ pub(in crate::report) fn finding<'a>(report: &'a Report, decided: &'a Decided) -
         saves_usd_per_month: it.saves.map(Into::into),
         related: it.related.iter().map(|(span, message)| related(report, *span, message)).collect(),
         fix: suggestion(report, it),
+        fix_safety: it.fix.as_ref().map(|fix| fix.safety.name()),
+        fix_declined: it.fix.as_ref().and_then(|fix| fix.declined.as_deref()),
         suppressed: decided.suppressed.as_ref().map(|it| suppressed(report, it)),
         baseline: decided.baselined.map(|since| Baseline { since: since.to_string() }),
     }

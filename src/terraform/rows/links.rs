@@ -224,7 +224,7 @@ fn same_key<'a>(block: &Block, found: Vec<(&'a Block, Span)>) -> Vec<(&'a Block,
 }
 
 /// `module.a["x"].` of a block inside of a module, and nothing in the root.
-pub(super) fn module_of(block: &Block) -> &str {
+pub(in crate::terraform) fn module_of(block: &Block) -> &str {
     let own = match (block.keyword.as_str(), block.labels.as_slice()) {
         ("module", [name, ..]) => format!("module.{name}"),
         ("data", [kind, name, ..]) => format!("data.{kind}.{name}"),

@@ -25,7 +25,7 @@ mod site;
 mod spot;
 
 pub(super) use inverse::{Assignment, Literal};
-pub(super) use links::Index;
+pub(super) use links::{Index, module_of};
 pub(super) use node::{Held, Node};
 pub(super) use site::Site;
 pub(super) use spot::Spot;

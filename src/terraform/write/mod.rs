@@ -18,10 +18,11 @@ use crate::source::{Edit, FileId, Sources, Span};
 use super::block::Block;
 use super::library::Library;
 use super::rows::{Assignment, Held, Index, Literal, Node, Site, Spot};
-use super::syntax::{Body, Expression, Kind, parse_expression};
+use super::syntax::{BlockNode, Body, Expression, Kind, parse_expression};
 use super::{Root, value::Data};
 use align::Change;
 use insert::Addition;
+use origin::Way;
 
 /// Writes facts where the rows of `resources.toml` read them.
 pub struct Writer<'a> {
@@ -206,8 +207,12 @@ impl<'a> Writer<'a> {
         if !is_scalar(span.file, old) {
             return left_alone("the value is computed");
         }
-        self.may_change(site.block(), held.expression, span)?;
-        pending.change(span.file, Change { at: span.range(), text: literal::in_place_of(old, literal) });
+        match self.way_to_change(site.block(), held.expression, span)? {
+            Way::Literal => {
+                pending.change(span.file, Change { at: span.range(), text: literal::in_place_of(old, literal) });
+            }
+            Way::Argument(call, name) => pending.addition(call).add(&[name], literal.clone()),
+        }
         Ok(())
     }
 
@@ -311,6 +316,7 @@ impl<'a> Writer<'a> {
                 return left_alone("it is written by a `dynamic` block, or does not parse");
             };
             let text = self.sources.text(span.file);
+            let addition = without_nulls(&body, addition, changes.entry(span.file).or_default())?;
             let near = site.machine_argument();
             changes.entry(span.file).or_default().extend(insert::into_body(&text, &body, near, &addition));
         }
@@ -330,17 +336,38 @@ impl<'a> Writer<'a> {
     /// The body as it is written, unless a `dynamic` block makes it.
     fn body(&self, span: Span) -> Option<Body> {
         let code = self.library.module(&self.directory_of(span.file));
-        let blocks = code.resources.iter().chain(code.calls.iter()).chain(code.variables.iter());
-        blocks.filter(|block| block.body.span.contains(span)).find_map(|block| within(&block.body, span)).cloned()
+        let mut blocks = code.resources.iter().chain(code.calls.iter());
+        blocks.find_map(|block| within(block, span)).cloned()
     }
 }
 
-fn within(body: &Body, span: Span) -> Option<&Body> {
-    if body.span == span {
-        return (!body.incomplete).then_some(body);
+/// What is written as `null` says nothing and gives way to what is put there.
+fn without_nulls(body: &Body, mut addition: Addition, changes: &mut Vec<Change>) -> Result<Addition> {
+    let mut declined = None;
+    addition.arguments.retain(|(name, value)| match body.attribute(name) {
+        None => true,
+        Some(written) => {
+            match written.expression.kind {
+                Kind::Null => {
+                    changes.push(Change { at: written.expression.span.range(), text: literal::quoted(value) });
+                }
+                _ => declined = Some(name.clone()),
+            }
+            false
+        }
+    });
+    match declined {
+        Some(name) => left_alone(format!("`{name}` is written already, with a value that says nothing")),
+        None => Ok(addition),
     }
-    let inner = body.blocks.iter().find(|block| block.body.span.contains(span))?;
-    (&*inner.keyword.text != "dynamic").then(|| within(&inner.body, span)).flatten()
+}
+
+fn within(block: &BlockNode, span: Span) -> Option<&Body> {
+    if block.span() == span || block.body.span == span {
+        return (!block.body.incomplete).then_some(&block.body);
+    }
+    let inner = block.body.blocks.iter().find(|inner| inner.span().contains(span))?;
+    (&*inner.keyword.text != "dynamic").then(|| within(inner, span)).flatten()
 }
 
 /// The link through which all of it is written.

@@ -31,12 +31,34 @@ enum Passes {
     Computed(&'static str),
 }
 
+/// Where a value is changed.
+pub(super) enum Way {
+    /// Where the literal stands.
+    Literal,
+    /// By an argument of a call of the module, which has its default so far: the body of the call, and the name.
+    Argument(Span, String),
+}
+
+/// A directory as one call sees it.
+struct Place {
+    directory: String,
+    /// `module.a`; empty in the root.
+    module: String,
+}
+
 impl Writer<'_> {
-    /// Whether the scalar at `literal`, which a block says at `expression`, is only its own.
+    /// How the scalar at `literal`, which a block says at `expression`, may be changed for it alone.
+    pub(super) fn way_to_change(&self, block: &Block, expression: Span, literal: Span) -> Result<Way, Declined> {
+        let (directory, module) = (self.directory_of(block.span.file), module_of(block).to_owned());
+        self.follow(Place { directory, module }, expression, literal)
+    }
+
+    /// Whether what is written at a place is changed for one caller only.
     pub(super) fn may_change(&self, block: &Block, expression: Span, literal: Span) -> Result<(), Declined> {
-        let directory = self.directory_of(block.span.file);
-        self.demand_one_caller(&directory)?;
-        self.follow(&directory, expression, literal)
+        match self.way_to_change(block, expression, literal)? {
+            Way::Literal => Ok(()),
+            Way::Argument(..) => left_alone("it is what a module has by default"),
+        }
     }
 
     /// A module that is called from several places is nobody's own.
@@ -48,53 +70,60 @@ impl Writer<'_> {
         }
     }
 
-    fn follow(&self, directory: &str, expression: Span, literal: Span) -> Result<(), Declined> {
-        let (mut directory, mut expression) = (directory.to_owned(), expression);
+    fn follow(&self, mut place: Place, mut expression: Span, literal: Span) -> Result<Way, Declined> {
         for _ in 0..LONGEST_WAY {
             let node = self.expression(expression)?;
             match passes(&node, literal) {
-                Passes::Here => return Ok(()),
+                Passes::Here => {
+                    self.demand_one_caller(&place.directory)?;
+                    return Ok(Way::Literal);
+                }
                 Passes::Computed(how) if expression.contains(literal) || how != "each" => {
                     return left_alone(format!("the value is {how}"));
                 }
-                Passes::Computed(_) => return self.only_user(literal),
+                Passes::Computed(_) => {
+                    self.demand_one_caller(&self.directory_of(literal.file))?;
+                    return self.only_user(literal).map(|()| Way::Literal);
+                }
                 Passes::Local(name) => {
-                    let code = self.library.module(&directory);
+                    let code = self.library.module(&place.directory);
                     demand_one_use(&code, "local", &name)?;
                     let Some(local) = code.locals.get(&name) else { return left_alone("the local is not declared") };
                     expression = local.expression.span;
                 }
-                Passes::Variable(name) => match self.assigned(&directory, &name, literal)? {
-                    Some((caller, argument)) => (directory, expression) = (caller, argument),
-                    None => return Ok(()),
+                Passes::Variable(name) => match self.assigned(&place, &name, literal)? {
+                    Assigned::Way(way) => return Ok(way),
+                    Assigned::By(caller, argument) => (place, expression) = (caller, argument),
                 },
             }
         }
         left_alone("the value comes through too many variables")
     }
 
-    /// Where the caller of a module says a variable; nothing where the literal is the variable's own.
-    fn assigned(&self, directory: &str, name: &str, literal: Span) -> Result<Option<(String, Span)>, Declined> {
-        let code = self.library.module(directory);
+    /// What gives a variable its value.
+    fn assigned(&self, place: &Place, name: &str, literal: Span) -> Result<Assigned, Declined> {
+        let code = self.library.module(&place.directory);
         demand_one_use(&code, "var", name)?;
         let Some(variable) = code.variables.get(name) else { return left_alone("the variable is not declared") };
-        if variable.body.span.contains(literal) {
-            return Ok(None);
-        }
-        let callers = self.callers(directory);
-        let Some(call) = callers.iter().next() else {
-            let is_file =
-                self.sources.editable(literal) == Some(literal) && is_variable_file(&self.sources.path(literal.file));
-            return if is_file {
-                Ok(None)
-            } else {
-                left_alone(format!("`var.{name}` is given on the command line or by the environment"))
+        let is_default = variable.body.span.contains(literal);
+        if place.module.is_empty() {
+            let path = self.sources.path(literal.file);
+            let is_file = self.sources.editable(literal) == Some(literal) && is_variable_file(&path);
+            return match is_default || is_file {
+                true => Ok(Assigned::Way(Way::Literal)),
+                false => left_alone(format!("`var.{name}` is given on the command line or by the environment")),
             };
-        };
-        let caller = self.directory_of(call.file);
-        let argument = self.call_at(&caller, *call).and_then(|it| it.body.attribute(name).map(|it| it.expression.span));
-        match argument {
-            Some(argument) => Ok(Some((caller, argument))),
+        }
+        let call = self.blocks.iter().find(|it| it.keyword == "module" && it.address == place.module);
+        let Some(call) = call else { return left_alone("the call of its module was not found") };
+        let caller = Place { directory: self.directory_of(call.span.file), module: module_of(call).to_owned() };
+        let node = self.call_at(&caller.directory, call.span);
+        match node.as_ref().and_then(|it| it.body.attribute(name)) {
+            Some(argument) => Ok(Assigned::By(caller, argument.expression.span)),
+            None if is_default => {
+                self.demand_one_caller(&caller.directory)?;
+                Ok(Assigned::Way(Way::Argument(call.body, name.to_owned())))
+            }
             None => left_alone(format!("`var.{name}` comes from elsewhere")),
         }
     }
@@ -138,6 +167,18 @@ impl Writer<'_> {
     pub(super) fn directory_of(&self, file: FileId) -> String {
         parent(&self.sources.path(file)).to_owned()
     }
+}
+
+/// What is found behind a variable.
+enum Assigned {
+    Way(Way),
+    /// An argument of the call of its module.
+    By(Place, Span),
+}
+
+/// `module.a["x"]` of a block in a module; nothing in the root.
+fn module_of(block: &Block) -> &str {
+    super::super::rows::module_of(block).trim_end_matches('.')
 }
 
 fn is_variable_file(path: &str) -> bool {

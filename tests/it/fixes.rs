@@ -1,0 +1,173 @@
+//! Fixes of random text: nothing but what was wished changes, in bytes and in meaning.
+
+use std::fmt::Write as _;
+
+use gpulint::inventory::{Key, Part, Resource, Value, Wish};
+use gpulint::source::{Edit, MemoryTree, Sources, Span};
+use gpulint::{fix, terraform};
+
+/// A small generator whose numbers are the same everywhere.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, n: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        ((self.0 >> 33) % n as u64) as usize
+    }
+
+    fn of<'a>(&mut self, all: &[&'a str]) -> &'a str {
+        all[self.below(all.len())]
+    }
+
+    fn chance(&mut self) -> bool {
+        self.below(2) == 0
+    }
+}
+
+/// A pool with as much or as little written as people write, and comments, blanks and lines wherever they are allowed.
+fn pool(random: &mut Random, name: &str, text: &mut String) {
+    let gap = |random: &mut Random| random.of(&["", "\n", "  # why\n", "  /* so */\n", "\n  // é\n"]).to_owned();
+    let equals = |random: &mut Random| random.of(&[" = ", "=", "   = ", " =  "]).to_owned();
+    let tail = |random: &mut Random| random.of(&["", "", " # é", " // ON_DEMAND", "  "]).to_owned();
+    let _ = writeln!(text, "resource \"aws_eks_node_group\" \"{name}\" {{{}", tail(random));
+    let mut arguments = vec!["instance_types\u{0}[\"p4d.24xlarge\"]".to_owned(), "cluster_name\u{0}\"a=b\"".to_owned()];
+    if random.chance() {
+        let value = random.of(&["\"ON_DEMAND\"", "\"ON_DEMAND\"", "var.capacity", "null"]);
+        arguments.push(format!("capacity_type\u{0}{value}"));
+    }
+    if random.chance() {
+        arguments.push("labels\u{0}{ workload = \"training\" }".to_owned());
+    }
+    if random.chance() {
+        arguments.push("tags\u{0}{\n    team = \"a\" # mine\n  }".to_owned());
+    }
+    if random.chance() {
+        arguments.push("user_data\u{0}<<-EOT\n    capacity_type = \"ON_DEMAND\"\n  EOT".to_owned());
+    }
+    let start = random.below(arguments.len());
+    arguments.rotate_left(start);
+    for argument in arguments {
+        let (name, value) = argument.split_once('\u{0}').unwrap();
+        let tail = if value.starts_with("<<") { String::new() } else { tail(random) };
+        let _ = writeln!(text, "{}  {name}{}{value}{tail}", gap(random), equals(random));
+    }
+    let floor = random.of(&["1", "2", "\"1\""]);
+    match random.below(3) {
+        0 => {}
+        1 => {
+            let _ = writeln!(text, "  scaling_config {{\n    min_size={floor}{}\n    max_size = 4\n  }}", tail(random));
+        }
+        _ => {
+            let _ = writeln!(
+                text,
+                "\n  scaling_config {{\n    desired_size = 2\n    max_size     = 4\n    min_size     = {floor}\n  }}{}",
+                tail(random)
+            );
+        }
+    }
+    text.push_str("}\n");
+    text.push_str(random.of(&["", "\n", "# between\n"]));
+}
+
+fn wish(random: &mut Random) -> Wish {
+    match random.below(3) {
+        0 => Wish { part: Part::Fact(Key::Purchase), value: Some(Value::text("spot")) },
+        1 => Wish { part: Part::Floor, value: Some(Value::Integer(0)) },
+        _ => Wish { part: Part::Label("cost-centre".into()), value: Some(Value::text("r&d ${x}")) },
+    }
+}
+
+fn read(text: &str) -> (Sources, terraform::Reading) {
+    let sources = Sources::new(MemoryTree::new().with("main.tf", text));
+    let reading = terraform::read(&sources, &["main.tf".to_owned()], &terraform::Options::default());
+    (sources, reading)
+}
+
+fn is_granted(resource: &Resource, wish: &Wish) -> bool {
+    match &wish.part {
+        Part::Fact(key) => resource.fact(*key).value() == wish.value.as_ref(),
+        Part::Floor => resource.count.value().is_some_and(|range| range.floor == 0.0),
+        Part::Label(key) => {
+            let label = resource.labels.entries.get(&**key).and_then(|fact| fact.value());
+            label.map(|it| it.to_string()) == wish.value.as_ref().map(Value::to_string)
+        }
+    }
+}
+
+/// Everything that a resource says, save what is wished.
+fn others(resource: &Resource, wish: &Wish) -> String {
+    let facts = resource.facts().filter(|(key, _)| wish.part != Part::Fact(*key));
+    let mut text: String = facts.map(|(key, fact)| format!("{}={:?} ", key.name(), fact.value())).collect();
+    for (key, fact) in resource.labels.entries.iter().filter(|(key, _)| wish.part != Part::Label(key.as_str().into())) {
+        let _ = write!(text, "{key}:{:?} ", fact.value());
+    }
+    if wish.part != Part::Floor {
+        let _ = write!(text, "{:?}", resource.count.value());
+    }
+    text
+}
+
+/// What lies between the edits, before and after them.
+fn outside(text: &str, edits: &[Edit]) -> Vec<String> {
+    let mut parts = Vec::new();
+    let mut at = 0;
+    for Edit { span: Span { start, end, .. }, .. } in edits {
+        parts.push(text[at..*start as usize].to_owned());
+        at = *end as usize;
+    }
+    parts.push(text[at..].to_owned());
+    parts
+}
+
+#[test]
+fn a_random_fix_changes_what_is_wished_and_not_a_byte_beside_it() {
+    let cases = std::env::var("GPULINT_FIXES").ok().and_then(|it| it.parse().ok()).unwrap_or(1_000);
+    let (mut written, mut random) = (0, Random(11));
+    for case in 0..cases {
+        let mut text =
+            String::from(if random.chance() { "variable \"capacity\" {\n  default = \"ON_DEMAND\"\n}\n" } else { "" });
+        let pools = 1 + random.below(3);
+        for at in 0..pools {
+            pool(&mut random, &format!("p{at}"), &mut text);
+        }
+        if random.below(4) == 0 {
+            text = text.replace('\n', "\r\n");
+        }
+        if random.below(8) == 0 {
+            text.insert(0, '\u{feff}');
+        }
+        let (sources, reading) = read(&text);
+        let resources = &reading.inventory.resources;
+        let (at, wish) = (random.below(resources.len()), wish(&mut random));
+        let writer = terraform::Writer::new(&sources, &reading.blocks, &reading.roots);
+        let Ok(mut edits) = writer.write(&resources[at], &wish) else { continue };
+        edits.sort_by_key(|edit| edit.span);
+        let after = fix::apply(&text, edits.iter().collect());
+        let (_, again) = read(&after);
+        let failed = |why: &str| format!("case {case}: {wish}: {why}\n--- before\n{text}\n--- after\n{after}");
+        assert!(
+            again.inventory.diagnostics.len() <= reading.inventory.diagnostics.len(),
+            "{}",
+            failed("it does not parse")
+        );
+        assert_eq!(again.inventory.resources.len(), resources.len(), "{}", failed("resources"));
+        for (place, (old, new)) in resources.iter().zip(&again.inventory.resources).enumerate() {
+            if place == at {
+                assert!(is_granted(new, &wish), "{}", failed("it is not as wished"));
+                assert_eq!(others(old, &wish), others(new, &wish), "{}", failed("something else changed"));
+            } else {
+                let none = Wish { part: Part::Label("".into()), value: None };
+                assert_eq!(others(old, &none), others(new, &none), "{}", failed("another resource changed"));
+            }
+        }
+        let mut rest = after.as_str();
+        for part in outside(&text, &edits) {
+            let found = rest.find(&part).unwrap_or_else(|| panic!("{}", failed("text beside the edits changed")));
+            rest = &rest[found + part.len()..];
+        }
+        assert_eq!(after.matches('\r').count() > 0, text.contains('\r'), "{}", failed("line ends"));
+        assert!(!text.contains('\r') || !after.replace("\r\n", "").contains('\n'), "{}", failed("mixed line ends"));
+        written += 1;
+    }
+    assert!(written * 10 > cases * 5, "only {written} of {cases} were written");
+}

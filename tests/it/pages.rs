@@ -353,3 +353,32 @@ fn notices(name: &str, text: &str, settings: rules::Settings, all: &[Example]) -
             || example.told.as_ref().is_some_and(|told| told.text != words(name, &sources, &analysis))
     })
 }
+
+/// A rule that yields to another one becomes a note of it where both speak of a resource, and speaks where the other does not.
+#[test]
+fn a_rule_that_yields_is_a_note_of_the_other() {
+    let page = |name: &str, when: &str, more: &str| {
+        format!(
+            "---\nname: {name}\ngroup: idle\nlayer: utilization\nlevel: note\nrisk: low\nsince: 0.1.0\n{more}when: {when}\n\
+             message: it is {name}\nhelp: change it\n---\n# {name}\n\nText.\n"
+        )
+    };
+    let first = page("first", "'machine == \"g5.xlarge\"'", "");
+    let other = page("other", "has(machine)", "yields-to: [first]\n");
+    let rules = Arc::new(Rules::of(&[("first", &first), ("other", &other)], rules::Settings::default()));
+    let text = "resource \"aws_instance\" \"a\" {\n  instance_type = \"g5.xlarge\"\n}\n\
+                resource \"aws_instance\" \"b\" {\n  instance_type = \"g6.xlarge\"\n}\n";
+    let example = &examples(&format!("# x\n\n```hcl\n{text}```\n"))[0];
+    let (_, analysis) = analyzed(&rules, example);
+    let said: Vec<(&str, Vec<&str>)> = analysis
+        .findings
+        .iter()
+        .map(|it| (it.rule.as_str(), it.related.iter().map(|(_, note)| note.as_str()).collect()))
+        .collect();
+    assert_eq!(
+        said,
+        [("first", vec!["other says too: it is other"]), ("other", vec![])],
+        "{:?}",
+        analysis.broken_rules
+    );
+}

@@ -22,6 +22,8 @@ pub(in crate::rules) struct Scope<'a> {
     pub(in crate::rules) implied: Option<(usize, &'static Schema)>,
     /// Types are only known when evaluated; for tests of the language itself.
     pub(in crate::rules) unchecked: bool,
+    /// Patterns are known to be right: they are compiled when they are first matched.
+    pub(in crate::rules) proven: bool,
 }
 
 #[derive(Debug, Clone)]
@@ -442,7 +444,7 @@ impl Lowering<'_> {
             holds.push(kind);
         }
         let (candidates, gives) = self.overloads(&full_name, is_method, &mut nodes, &mut holds, name)?;
-        let what = match written_pattern(&full_name, &mut nodes) {
+        let what = match written_pattern(&full_name, &mut nodes, self.scope.proven) {
             Some(Ok((of, pattern))) => What::Matches(Box::new(of), pattern),
             Some(Err(problem)) => return Err(problem),
             None => What::Call(candidates.into(), nodes.into()),
@@ -506,14 +508,14 @@ pub(super) fn as_number(node: Node, holds: Type) -> (Node, Type) {
     (node, holds)
 }
 
-fn written_pattern(full_name: &str, nodes: &mut Vec<Node>) -> Option<Result<(Node, Pattern), Problem>> {
+fn written_pattern(full_name: &str, nodes: &mut Vec<Node>, proven: bool) -> Option<Result<(Node, Pattern), Problem>> {
     if full_name != "matches" || nodes.len() != 2 {
         return None;
     }
     let What::Constant(Value::Text(text)) = &nodes[1].what else { return None };
     let pattern = Pattern { text: text.clone(), regex: OnceLock::new() };
     let at = nodes[1].at.clone();
-    if let Err(why) = pattern.regex() {
+    if !proven && let Err(why) = pattern.regex() {
         return Some(Err(Problem::new(at, why)));
     }
     nodes.pop();

@@ -47,7 +47,10 @@ fn front(text: &str, place: &str) -> Result<String, String> {
     let body = &text[start..end];
     let node = yaml::parse(body).map_err(|broken| format!("byte {}: {}", start + broken.at.start, broken.message))?;
     let raw = body.contains("object") || body.contains("block");
-    Ok(format!("    Front {{ text: include_str!({place:?}), node: {}, at: {start}..{end}, may_look_at_raw: {raw} }},\n", written(&node)))
+    Ok(format!(
+        "    Front {{ text: include_str!({place:?}), node: {}, at: {start}..{end}, may_look_at_raw: {raw} }},\n",
+        written(&node)
+    ))
 }
 
 /// A tree as Rust writes it.

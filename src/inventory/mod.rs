@@ -21,4 +21,4 @@ pub use resource::{
     CountedIn, Disk, FrontEnd, Inventory, Labels, Link, LinkKind, Purchase, Purpose, Range, Resource, ResourceId, Role,
     Selector, Skipped, Taint, WantedObjects, WantedRaw,
 };
-pub use surroundings::{Sign, look_round};
+pub use surroundings::{Sign, look_round, may_have_sign};

@@ -72,13 +72,17 @@ pub struct Reading {
     pub inventory: Inventory,
     /// Comments that speak to gpulint.
     pub comments: Vec<Span>,
+    /// Files of which it is known that they have no word about what stands beside accelerators, sorted.
+    pub plain: Vec<String>,
 }
 
 /// Reads manifests; `embedded` are manifests inside Terraform, with the address of the resource that carries them.
 pub fn read(sources: &Sources, paths: &[String], embedded: &[(FileId, String)], options: &Options) -> Reading {
     let mut reading = Reading::default();
     let Options { objects, rendered } = options;
-    let files = files::gather(sources, paths, embedded, rendered, objects, &mut reading.inventory.diagnostics);
+    let gathered = files::gather(sources, paths, embedded, rendered, objects, &mut reading.inventory.diagnostics);
+    let files::Gathered { files, plain } = gathered;
+    reading.plain = plain;
     let parsed: Vec<Parsed> = files.into_par_iter().map(|file| Parsed::new(sources, file)).collect();
     let index = Index::new(parsed.iter().map(|it| (it.file.id, it.file.path.clone(), it.roots().collect())));
     let mut found = read_all(sources, &parsed, &index);

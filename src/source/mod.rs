@@ -7,6 +7,7 @@
 mod base64;
 mod comment;
 mod date;
+mod expression;
 mod files;
 mod pattern;
 mod tree;
@@ -14,6 +15,7 @@ mod tree;
 pub use base64::{from_base64, to_base64};
 pub use comment::{Directive, EXAMPLE as DIRECTIVE_EXAMPLE, Mistake, directive};
 pub use date::{Date, civil_from_days, days_from_civil};
-pub use files::{Edit, FileId, Location, Segment, Sources, Span};
+pub use expression::Expression;
+pub use files::{Edit, FileId, Location, Segment, Sources, Span, decoded};
 pub use pattern::matches;
 pub use tree::{Entry, MemoryTree, ReadError, Tree, join, normalize, parent};

@@ -1,9 +1,7 @@
 //! Checks an expression against a vocabulary and lowers it to what is evaluated.
 
 use std::ops::Range;
-use std::sync::{Arc, OnceLock};
-
-use regex::Regex;
+use std::sync::Arc;
 
 use super::Problem;
 use super::functions::{self, Function};
@@ -13,6 +11,7 @@ use super::syntax::{Expr, Item, Kind, Name, Operator};
 use super::types::{Schema, Type};
 use super::value::Value;
 use crate::rules::nearest::nearest;
+use crate::source::Expression;
 
 /// What may be named in an expression.
 #[derive(Debug, Clone, Default)]
@@ -59,7 +58,7 @@ pub(super) enum What {
     Index(Box<Node>, Box<Node>, Lookup),
     Call(Box<[&'static Function]>, Box<[Node]>),
     /// `matches` with a pattern that is written out.
-    Matches(Box<Node>, Pattern),
+    Matches(Box<Node>, Box<Expression>),
     List(Box<[(Node, bool)]>),
     Map(Box<[(Node, Node, bool)]>),
     Not(Box<Node>),
@@ -83,19 +82,6 @@ pub(super) enum Lookup {
     Must,
     /// `.?`: an optional.
     May,
-}
-
-/// Compiled once, when it is checked.
-#[derive(Debug)]
-pub(super) struct Pattern {
-    text: Arc<str>,
-    regex: OnceLock<Result<Regex, String>>,
-}
-
-impl Pattern {
-    pub(super) fn regex(&self) -> Result<&Regex, &str> {
-        self.regex.get_or_init(|| functions::pattern(&self.text)).as_ref().map_err(String::as_str)
-    }
 }
 
 pub(super) fn lower(expression: &Expr, scope: &Scope<'_>, text: &str) -> Result<(Node, Type), Problem> {
@@ -445,7 +431,7 @@ impl Lowering<'_> {
         }
         let (candidates, gives) = self.overloads(&full_name, is_method, &mut nodes, &mut holds, name)?;
         let what = match written_pattern(&full_name, &mut nodes, self.scope.proven) {
-            Some(Ok((of, pattern))) => What::Matches(Box::new(of), pattern),
+            Some(Ok((of, pattern))) => What::Matches(Box::new(of), Box::new(pattern)),
             Some(Err(problem)) => return Err(problem),
             None => What::Call(candidates.into(), nodes.into()),
         };
@@ -508,16 +494,19 @@ pub(super) fn as_number(node: Node, holds: Type) -> (Node, Type) {
     (node, holds)
 }
 
-fn written_pattern(full_name: &str, nodes: &mut Vec<Node>, proven: bool) -> Option<Result<(Node, Pattern), Problem>> {
+fn written_pattern(
+    full_name: &str,
+    nodes: &mut Vec<Node>,
+    proven: bool,
+) -> Option<Result<(Node, Expression), Problem>> {
     if full_name != "matches" || nodes.len() != 2 {
         return None;
     }
     let What::Constant(Value::Text(text)) = &nodes[1].what else { return None };
-    let pattern = Pattern { text: text.clone(), regex: OnceLock::new() };
-    let at = nodes[1].at.clone();
-    if !proven && let Err(why) = pattern.regex() {
-        return Some(Err(Problem::new(at, why)));
+    if !proven && let Err(why) = functions::pattern(text) {
+        return Some(Err(Problem::new(nodes[1].at.clone(), why)));
     }
+    let pattern = Expression::new(&**text);
     nodes.pop();
     nodes.pop().map(|of| Ok((of, pattern)))
 }

@@ -9,6 +9,7 @@ use super::map::{Key, Map};
 use super::operators::{self, Fault};
 use super::syntax::Operator;
 use super::value::{Handle, Unknown, Value};
+use crate::source::Expression;
 
 /// What an expression is evaluated against.
 pub(in crate::rules) trait Host {
@@ -82,8 +83,7 @@ impl Evaluator<'_> {
             What::Call(candidates, arguments) => self.call(node, candidates, arguments),
             What::Matches(of, pattern) => {
                 let of = self.eval(of)?;
-                let regex = pattern.regex().map_err(|why| failed(node, why))?;
-                self.matches(node, &of, regex)
+                self.matches(node, &of, pattern)
             }
             What::List(items) => self.list(node, items),
             What::Map(entries) => self.map(node, entries),
@@ -363,7 +363,7 @@ impl Evaluator<'_> {
         Some(Ok(agreed.map_or_else(|| Value::Unknown(unknown.derived()), Value::Flag)))
     }
 
-    fn matches(&mut self, node: &Node, of: &Value, regex: &regex::Regex) -> Evaluated {
+    fn matches(&mut self, node: &Node, of: &Value, regex: &Expression) -> Evaluated {
         match of {
             Value::Text(text) => {
                 self.budget.spend(text.len() / 8).map_err(|_| exhausted(node))?;

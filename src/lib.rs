@@ -8,6 +8,7 @@ pub mod config;
 pub mod decide;
 pub mod diagnostic;
 pub mod fit;
+pub mod fix;
 pub mod forge;
 pub mod http;
 pub mod inventory;
@@ -25,10 +26,10 @@ use std::sync::Arc;
 use catalog::Catalog;
 use diagnostic::Diagnostic;
 use fit::Assessment;
-use inventory::{Fact, Inventory, Resource, ResourceId, WantedRaw};
+use inventory::{Declined, Fact, FrontEnd, Inventory, Resource, ResourceId, WantedRaw, Wish};
 use pricing::{Bill, LeftOut};
 use rules::{Broken, Finding, Rules, Undetermined, World};
-use source::{Date, FileId, Sources, Span};
+use source::{Date, Edit, FileId, Sources, Span};
 
 /// What the rooms are told beside the text.
 #[derive(Debug, Clone, Default)]
@@ -91,6 +92,9 @@ pub fn analyze(sources: &Sources, paths: &[String], settings: &Settings) -> Anal
     let judgement = settings.rules.judge(&world);
     let mut findings = judgement.findings;
     findings.extend(unreadable(&inventory, &settings.rules));
+    let writers =
+        Writers { sources, inventory: &inventory, terraform: terraform::Writer::new(sources, &blocks, &roots) };
+    fix::plan(&mut findings, &inventory, sources, &writers);
     Analysis {
         findings,
         undetermined: judgement.undetermined,
@@ -103,6 +107,23 @@ pub fn analyze(sources: &Sources, paths: &[String], settings: &Settings) -> Anal
         bill,
         fits,
         left_out,
+    }
+}
+
+/// Both front ends, as those who know how a fact is written.
+struct Writers<'a> {
+    sources: &'a Sources,
+    inventory: &'a Inventory,
+    terraform: terraform::Writer<'a>,
+}
+
+impl fix::Writer for Writers<'_> {
+    fn write(&self, resource: &Resource, wish: &Wish) -> Result<Vec<Edit>, Declined> {
+        match resource.front_end {
+            FrontEnd::Terraform => self.terraform.write(resource, wish),
+            FrontEnd::Plan => Err(Declined::LeftAlone("a plan is made from text: change that".to_owned())),
+            FrontEnd::Kubernetes | FrontEnd::Chart => kubernetes::write(resource, wish, self.inventory, self.sources),
+        }
     }
 }
 

@@ -218,6 +218,18 @@ pub(super) enum RulesVerb {
         #[command(flatten)]
         input: Box<Input>,
     },
+    /// Copy the packs that come from git into the repository, and write gpulint.lock
+    Vendor {
+        /// Only tell whether the copies are what gpulint.toml says; fetch and write nothing
+        #[arg(long)]
+        check: bool,
+        /// Replace copies that were changed by hand, too
+        #[arg(long, conflicts_with = "check")]
+        force: bool,
+        /// The file of settings [default: the nearest gpulint.toml up to the repository's root]
+        #[arg(long, value_name = "FILE")]
+        config: Option<PathBuf>,
+    },
     /// Write own rules for another policy engine
     Export {
         /// The rules [default: all own rules]

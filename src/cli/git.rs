@@ -123,6 +123,21 @@ impl GitTree {
         self.entries.iter().filter(|(_, object)| object.kind != ObjectKind::Submodule).map(|(path, _)| path.as_str())
     }
 
+    /// What lies below a directory: the paths from there, and from the root. What is no plain file is named.
+    pub(super) fn plain_files(&self, directory: &str) -> Result<Vec<(String, String)>, String> {
+        let prefix = if directory.is_empty() { String::new() } else { format!("{directory}/") };
+        let below = self.entries.range(prefix.clone()..).take_while(|(path, _)| path.starts_with(&prefix));
+        let plain = |(path, object): (&String, &Object)| {
+            let name = path.get(prefix.len()..).unwrap_or_default().to_owned();
+            match object.kind {
+                ObjectKind::File => Ok((name, path.clone())),
+                ObjectKind::Link => Err(format!("`{}` is a symbolic link", name.escape_debug())),
+                ObjectKind::Submodule => Err(format!("`{}` is a submodule", name.escape_debug())),
+            }
+        };
+        below.map(plain).collect()
+    }
+
     pub(super) fn submodules(&self) -> Vec<String> {
         let all = self.entries.iter();
         all.filter(|(_, object)| object.kind == ObjectKind::Submodule).map(|(path, _)| path.clone()).collect()
@@ -257,6 +272,7 @@ fn git(repository: &Path) -> Command {
         command.env("GIT_CEILING_DIRECTORIES", around);
     }
     command.arg("-C").arg(repository).args(["-c", "core.fsmonitor=false", "-c", "core.hooksPath="]);
+    forget_repository(&mut command);
     for (name, value) in [
         ("GIT_OPTIONAL_LOCKS", "0"),
         ("GIT_NO_LAZY_FETCH", "1"),
@@ -268,6 +284,46 @@ fn git(repository: &Path) -> Command {
         command.env(name, value);
     }
     command
+}
+
+/// git as it fetches another repository into an empty one: with the user's own credentials and proxies, over protocols that
+/// start no program of the other side's choice, without hooks and submodules.
+pub(super) fn fetching(repository: &Path) -> Command {
+    let mut command = Command::new("git");
+    command.arg("-C").arg(repository);
+    for setting in [
+        "core.fsmonitor=false",
+        "core.hooksPath=/dev/null",
+        "fetch.fsckObjects=true",
+        "fetch.recurseSubmodules=false",
+        "fetch.bundleURI=",
+        "submodule.recurse=false",
+        "maintenance.auto=false",
+        "gc.auto=0",
+    ] {
+        command.args(["-c", setting]);
+    }
+    forget_repository(&mut command);
+    for name in ["GIT_NAMESPACE", "GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES"] {
+        command.env_remove(name);
+    }
+    for (name, value) in [
+        ("GIT_ALLOW_PROTOCOL", "https:ssh:file"),
+        ("GIT_TERMINAL_PROMPT", "0"),
+        ("GIT_HTTP_LOW_SPEED_LIMIT", "1000"),
+        ("GIT_HTTP_LOW_SPEED_TIME", "60"),
+        ("LC_ALL", "C"),
+    ] {
+        command.env(name, value);
+    }
+    command
+}
+
+/// A hook tells its programs which repository it runs in; they must not take it for the one that is meant.
+fn forget_repository(command: &mut Command) {
+    for name in ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_PREFIX"] {
+        command.env_remove(name);
+    }
 }
 
 fn run(repository: &Path, arguments: &[&str]) -> Result<Output, Failure> {

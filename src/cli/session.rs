@@ -139,6 +139,7 @@ impl Session {
         let today = input.today.map_or_else(clock::today, Ok)?;
         let named_files = place.named.iter().any(|path| path.is_file());
         let packs = Arc::new(packs::load(&sources, &config, &place)?);
+        found.files.retain(|file| !packs.iter().any(|pack| pack.brings(file)));
         let session = Session {
             settings: Settings {
                 terraform: terraform_options(input, &place, &variable_files, given.as_deref())?,

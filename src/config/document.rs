@@ -127,6 +127,11 @@ fn sample(path: &str, kind: Kind) -> String {
         "suppress[].address" => "'module.legacy.aws_instance.train[\"a\"]'".to_owned(),
         "suppress[].path" => "\"legacy/**\"".to_owned(),
         "suppress[].reason" => "\"reserved capacity\"".to_owned(),
+        "packs[].path" => "\"platform\"".to_owned(),
+        "packs[].git" => "\"https://git.example.org/platform/gpu-rules.git\"".to_owned(),
+        "packs[].commit" => format!("\"{}\"", "0123456789".repeat(4)),
+        "packs[].sha256" => format!("\"{}\"", "01234567".repeat(8)),
+        "packs[].directory" => "\"rules\"".to_owned(),
         "budgets[].label" => "\"cost-center=4711\"".to_owned(),
         _ => match kind {
             Kind::Number => "10_000".to_owned(),

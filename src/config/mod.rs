@@ -4,6 +4,7 @@
 //! rules checks the names that stand here.
 
 mod document;
+mod pack;
 mod read;
 mod table;
 mod version;
@@ -11,6 +12,7 @@ mod version;
 use std::collections::BTreeMap;
 
 pub use document::{example, schema};
+pub use pack::{Origin, Pack};
 pub use table::{Kind, SETTINGS, Setting};
 
 use crate::diagnostic::{Diagnostic, Level};
@@ -146,6 +148,9 @@ impl Config {
             }
         }
         self.judge_prices(&mut refuse);
+        for (_, table) in self.tables("packs") {
+            pack::judge(&table, &mut refuse);
+        }
         for suppress in self.suppressions() {
             if suppress.rules.is_empty() {
                 refuse("a suppression names its rules: rules = [\"oversized-gpu\"]".to_owned(), suppress.span);
@@ -257,6 +262,10 @@ impl Config {
 
     pub fn suppressions(&self) -> Vec<Suppress<'_>> {
         self.tables("suppress").filter_map(|(_, table)| Suppress::of(table)).collect()
+    }
+
+    pub fn packs(&self) -> Vec<Pack<'_>> {
+        self.tables("packs").filter_map(|(_, table)| Pack::of(&table)).collect()
     }
 
     pub fn budgets(&self) -> Vec<Budget<'_>> {

@@ -94,7 +94,11 @@ settings! {
     "rules.*.ignorable" Kind::Flag, Some("true"), "false: comments, annotations and the baseline cannot silence the rule";
     "rules.*.forbid" Kind::Flag, Some("false"), "in a pack, true: the repository below cannot change or ignore the rule";
     "rules.*.*" Kind::Parameter, None, "a parameter of the rule";
-    "packs[].path" Kind::Path, None, "a directory with pages, and a gpulint.toml and a prices.csv of its own";
+    "packs[].path" Kind::Path, None, "a directory with pages, and a gpulint.toml and a prices.csv of its own; for a pack from git, where its copy lies";
+    "packs[].git" Kind::Text, None, "the repository that it comes from: https://, ssh://, file:// or user@host:path";
+    "packs[].commit" Kind::Text, None, "its full commit, 40 digits";
+    "packs[].sha256" Kind::Text, None, "the sum of what it holds; `gpulint rules vendor` tells it";
+    "packs[].directory" Kind::Text, None, "the directory of that repository, where the pack is not all of it";
     "tiers.*" Kind::Texts, None, "the accelerators that a purpose may use";
     "budgets[].team" Kind::Text, None, "the team whose resources are added up";
     "budgets[].project" Kind::Text, None, "the project whose resources are added up";

@@ -67,6 +67,7 @@ fn blank(rule: &str, span: Span) -> Finding {
         saves: None,
         related: Vec::new(),
         edits: Vec::new(),
+        fix: None,
         evidence: Vec::new(),
     }
 }

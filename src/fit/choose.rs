@@ -10,7 +10,7 @@ use super::workload::Task;
 use super::{Choice, MARGIN};
 use crate::catalog::{Catalog, Machine, Money, Precision, Quote};
 use crate::inventory::Purchase;
-use crate::pricing::Settings;
+use crate::pricing::{Settings, allocatable_cpus, allocatable_gib};
 
 /// Machines with graphics processors of each provider, found once.
 pub struct Market<'c> {
@@ -75,9 +75,10 @@ impl<'c> Market<'c> {
         self.configurations(demand, place).into_iter().next()
     }
 
-    /// Everything on which a demand fits with a margin, the cheapest first: for each accelerator its cheapest machine.
+    /// Everything on which a demand fits with a margin, the cheapest first: for each accelerator its cheapest machine. A pod
+    /// pays for a part of it; but a part of a large machine is cheap only where others fill the rest, so the whole decides.
     pub fn configurations(&self, demand: &Demand<'_>, place: &Place<'_>) -> Vec<Choice> {
-        let mut best: BTreeMap<(&str, u32), Choice> = BTreeMap::new();
+        let mut best: BTreeMap<(&str, u32), (Money, Choice)> = BTreeMap::new();
         let machines = self.machines(place.provider);
         // What fits depends on the accelerator and on how many there are, not on the machine around them.
         let mut fitting: BTreeMap<(&str, u32), Option<(f64, f64)>> = BTreeMap::new();
@@ -94,24 +95,24 @@ impl<'c> Market<'c> {
                 let key = (candidate.device.name, tensor_parallel);
                 let fits = *fitting.entry(key).or_insert_with(|| fits(demand, &candidate.device, tensor_parallel));
                 let Some((need_gib, budget_gib)) = fits else { continue };
-                let Some((machine, per_hour)) = self.price(&candidate.machine, devices, place) else { continue };
+                let Some((machine, whole, share)) = self.price(&candidate.machine, devices, place) else { continue };
                 let choice = Choice {
                     provider: place.provider.to_owned(),
                     machine,
                     accelerator: candidate.machine.accelerator.to_string(),
                     count: if place.shared { devices } else { candidate.machine.count },
                     devices,
-                    per_hour,
+                    per_hour: whole.times(share),
                     need_gib,
                     budget_gib,
                 };
-                let cheaper = |known: &Choice| (choice.per_hour, &*choice.machine) < (known.per_hour, &*known.machine);
+                let cheaper = |(least, known): &(Money, Choice)| (whole, &*choice.machine) < (*least, &*known.machine);
                 if best.get(&key).is_none_or(cheaper) {
-                    best.insert(key, choice);
+                    best.insert(key, (whole, choice));
                 }
             }
         }
-        let mut choices: Vec<Choice> = best.into_values().collect();
+        let mut choices: Vec<Choice> = best.into_values().map(|(_, choice)| choice).collect();
         choices.sort_by(|one, two| {
             one.per_hour
                 .cmp(&two.per_hour)
@@ -121,8 +122,8 @@ impl<'c> Market<'c> {
         choices
     }
 
-    /// What an hour costs, and the name of the machine there.
-    fn price(&self, machine: &Machine<'c>, devices: f64, place: &Place<'_>) -> Option<(String, Money)> {
+    /// The name of the machine there, what an hour of it costs, and the part of it that is paid for.
+    fn price(&self, machine: &Machine<'c>, devices: f64, place: &Place<'_>) -> Option<(String, Money, f64)> {
         let (name, quote) = if place.service.is_empty() {
             (machine.name.to_string(), self.catalog.quote(machine, place.region)?)
         } else {
@@ -132,14 +133,18 @@ impl<'c> Market<'c> {
         };
         let share = if place.shared { share(machine, devices, place)? } else { 1.0 };
         let discount = self.settings.discounts.get(place.provider).copied().unwrap_or(0.0).clamp(0.0, 1.0);
-        Some((name, as_bought(&quote, place.purchase)?.times(share * (1.0 - discount))))
+        Some((name, as_bought(&quote, place.purchase)?.times(1.0 - discount), share))
     }
 }
 
 /// The largest of a pod's parts of a machine; `None` where it does not fit on it.
 fn share(machine: &Machine<'_>, devices: f64, place: &Place<'_>) -> Option<f64> {
     let part = |asked: f64, has: Option<f64>| has.filter(|has| *has > 0.0).map_or(0.0, |has| asked / has);
-    let parts = [devices / machine.count, part(place.cpus, machine.cpus), part(place.memory_gib, machine.memory_gib)];
+    let parts = [
+        devices / machine.count,
+        part(place.cpus, machine.cpus.map(allocatable_cpus)),
+        part(place.memory_gib, machine.memory_gib.map(allocatable_gib)),
+    ];
     let largest = parts.into_iter().fold(0.0, f64::max);
     (largest <= 1.0).then_some(largest)
 }

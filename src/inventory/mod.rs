@@ -11,6 +11,7 @@ mod purpose;
 mod raw;
 mod resource;
 mod surroundings;
+mod wish;
 
 pub use fact::{Fact, Known, Origin, Unknown};
 pub use key::{Key, Type, Value};
@@ -22,3 +23,4 @@ pub use resource::{
     Selector, Skipped, Taint, WantedObjects, WantedRaw,
 };
 pub use surroundings::{Sign, look_round, may_have_sign};
+pub use wish::{Declined, Part, Wish};

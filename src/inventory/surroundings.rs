@@ -117,11 +117,10 @@ const PARTS: [&[u8]; 18] = [
 
 /// A search of bytes that says no for most texts, without compiling a pattern.
 pub fn may_have_sign(text: &[u8]) -> bool {
-    text.windows(2).enumerate().any(|(at, pair)| {
-        let &[first, second] = pair else { return false };
-        let (first, second) = (first.to_ascii_lowercase(), second.to_ascii_lowercase());
-        let of_pair = STARTS.get(usize::from(first)).is_some_and(|seconds| seconds & bit(second) != 0);
-        of_pair && PARTS.iter().any(|part| starts_with(text.get(at..).unwrap_or_default(), part))
+    let pairs = text.iter().zip(text.get(1..).unwrap_or_default());
+    pairs.enumerate().any(|(at, (&first, &second))| {
+        STARTS[usize::from(first)] & bit(second) != 0
+            && PARTS.iter().any(|part| starts_with(text.get(at..).unwrap_or_default(), part))
     })
 }
 
@@ -129,20 +128,22 @@ fn starts_with(text: &[u8], part: &[u8]) -> bool {
     text.get(..part.len()).is_some_and(|start| start.eq_ignore_ascii_case(part))
 }
 
-/// For each first letter of a part, the second letters, a bit each.
+/// For each first letter of a part, small or large, the second letters, a bit each.
 static STARTS: [u32; 256] = starts();
 
 const fn starts() -> [u32; 256] {
     let mut starts = [0; 256];
     let mut at = 0;
     while at < PARTS.len() {
-        starts[PARTS[at][0] as usize] |= bit(PARTS[at][1]);
+        let (first, second) = (PARTS[at][0], PARTS[at][1]);
+        starts[first as usize] |= bit(second);
+        starts[first.to_ascii_uppercase() as usize] |= bit(second);
         at += 1;
     }
     starts
 }
 
-/// Letters that share a bit are only compared in vain.
+/// Small and large letters have the same; other signs that share it are only compared in vain.
 const fn bit(letter: u8) -> u32 {
     1 << (letter & 31)
 }

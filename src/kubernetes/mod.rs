@@ -37,13 +37,15 @@ mod template;
 mod tree;
 mod versions;
 mod workload;
+mod write;
 mod yaml;
 
+use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use crate::inventory::{Inventory, Skipped, WantedObjects};
+use crate::inventory::{Inventory, Resource, Skipped, WantedObjects};
 use crate::source::{FileId, Sources, Span};
 
 use index::Index;
@@ -55,7 +57,8 @@ use tree::Node;
 use workload::{Found, Reader};
 use yaml::Stream;
 
-pub use render::{Plan, Refused, Rendered, Renderer, plan};
+pub use render::{Content, Input, Plan, Refused, Rendered, Renderer, plan};
+pub use write::write;
 
 /// What the command line gives beside the files.
 #[derive(Debug, Clone, Default)]
@@ -83,7 +86,7 @@ pub fn read(sources: &Sources, paths: &[String], embedded: &[(FileId, String)], 
     let gathered = files::gather(sources, paths, embedded, rendered, objects, &mut reading.inventory.diagnostics);
     let files::Gathered { files, plain } = gathered;
     reading.plain = plain;
-    let parsed: Vec<Parsed> = files.into_par_iter().map(|file| Parsed::new(sources, file)).collect();
+    let mut parsed: Vec<Parsed> = files.into_par_iter().map(|file| Parsed::new(sources, file)).collect();
     let index = Index::new(parsed.iter().map(|it| (it.file.id, it.file.path.clone(), it.roots().collect())));
     let mut found = read_all(sources, &parsed, &index);
     chart::tell_once(&mut found);
@@ -91,17 +94,24 @@ pub fn read(sources: &Sources, paths: &[String], embedded: &[(FileId, String)], 
     claims::share(&mut found);
     relations::apply(&relations(&parsed), &mut found);
     versions::mark(&mut found);
-    for file in parsed {
+    let elsewhere = comments_elsewhere(sources, &parsed, found.iter().map(|(_, found)| &found.resource));
+    for file in &mut parsed {
         if options.objects != WantedObjects::None && !file.file.joined_only {
             for document in &file.stream.documents {
                 raw::of(&document.root, document.span, file.inferred.as_ref(), &mut reading.inventory.objects);
             }
         }
-        reading.inventory.diagnostics.extend(file.stream.diagnostics);
-        reading.inventory.skipped.extend(file.skipped);
-        reading.comments.extend(file.stream.comments);
+        reading.inventory.diagnostics.append(&mut file.stream.diagnostics);
+        reading.inventory.skipped.extend(file.skipped.take());
+        // What was rendered repeats the comments of what people wrote, in another place.
+        if file.file.rendered.is_none() {
+            reading.comments.append(&mut file.stream.comments);
+        }
     }
+    // Taking millions of nodes apart takes long, and nobody waits for it.
+    rayon::spawn(|| drop(parsed));
     reading.inventory.resources = found.into_iter().map(|(_, found)| found.resource).collect();
+    reading.comments.extend(elsewhere);
     reading
 }
 
@@ -132,6 +142,24 @@ impl Parsed {
     fn roots(&self) -> impl Iterator<Item = &Node> {
         self.stream.documents.iter().map(|document| &document.root)
     }
+}
+
+/// Comments of the files that facts lead to and that were not read for themselves: values of charts, templates and parts
+/// of kustomizations that were rendered.
+fn comments_elsewhere<'r>(
+    sources: &Sources,
+    parsed: &[Parsed],
+    resources: impl Iterator<Item = &'r Resource>,
+) -> Vec<Span> {
+    let read: HashSet<FileId> = parsed.iter().map(|file| file.file.id).collect();
+    let spans = |resource: &'r Resource| {
+        let facts = resource.facts().filter_map(|(_, fact)| fact.span());
+        facts.chain(resource.count.span()).chain([resource.span])
+    };
+    let files = resources.flat_map(spans).map(|span| sources.origin(span).file);
+    let files: BTreeSet<FileId> = files.filter(|file| !read.contains(file)).collect();
+    let comments = files.into_iter().map(|file| template::comments(sources, file));
+    comments.flatten().collect()
 }
 
 fn read_all(sources: &Sources, parsed: &[Parsed], index: &Index<'_>) -> Vec<(Arc<str>, Found)> {

@@ -9,6 +9,7 @@ use super::expression::Scope;
 use super::files::File;
 use super::mask::{has_directives, mask};
 use super::yaml::{self, Stream};
+use crate::source::{FileId, Sources, Span};
 
 pub(super) struct Template {
     pub stream: Stream,
@@ -37,6 +38,18 @@ pub(super) fn read(file: &File, text: &str) -> Template {
     // What is wrong with the masked text need not be wrong with the template.
     stream.diagnostics.clear();
     Template { stream, unread, inferred: Some("a template, read without rendering it".into()) }
+}
+
+/// Comments that speak to gpulint, in a file that is read for nothing else; it may be a template.
+pub(super) fn comments(sources: &Sources, file: FileId) -> Vec<Span> {
+    let text = sources.text(file);
+    if memchr::memmem::find(text.as_bytes(), b"gpulint").is_none() {
+        return Vec::new();
+    }
+    match has_directives(&text) {
+        true => yaml::read_masked(file, &text, &mask(&text, &Scope::default())).comments,
+        false => yaml::read(file, &text).comments,
+    }
 }
 
 /// Placeholders that stand for whole lines are what makes some templates for `envsubst` no YAML.

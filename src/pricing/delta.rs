@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::catalog::{Money, MoneyRange};
-use crate::inventory::{Fact, Inventory, Key, Range, Resource, ResourceId, Role};
+use crate::inventory::{Fact, Inventory, Key, Range, Resource, ResourceId, Role, Value};
 use crate::source::Sources;
 
 use super::{Bill, Item};
@@ -22,6 +22,8 @@ pub struct Delta {
     pub changes: Vec<Change>,
     pub rented: BeforeAfter,
     pub requested: BeforeAfter,
+    /// Disks of what is rented, billed beside it.
+    pub attached: BeforeAfter,
     pub unpriced_before: usize,
     pub unpriced_after: usize,
 }
@@ -102,6 +104,7 @@ pub fn delta(before: Side, after: Side) -> Delta {
         changes,
         rented: BeforeAfter { before: before.bill.rented, after: after.bill.rented },
         requested: BeforeAfter { before: before.bill.requested, after: after.bill.requested },
+        attached: BeforeAfter { before: before.bill.attached, after: after.bill.attached },
         unpriced_before: before.bill.unpriced,
         unpriced_after: after.bill.unpriced,
     }
@@ -215,8 +218,12 @@ impl<'a> Pairing<'a> {
 
     fn became(&self, before: usize, after: usize) -> ChangeKind {
         let (old, new) = (&self.before.inventory.resources[before], &self.after.inventory.resources[after]);
-        let monthly = |side: &Side, at: usize| side.bill.items.get(at).and_then(|item| item.monthly);
-        if monthly(&self.before, before) != monthly(&self.after, after) || signature(old) != signature(new) {
+        let monthly = |side: &Side, at: usize| {
+            let item = side.bill.items.get(at)?;
+            Some((item.monthly, item.attached.as_ref().map(|it| it.monthly)))
+        };
+        let costs_the_same = monthly(&self.before, before) == monthly(&self.after, after);
+        if !costs_the_same || signature(old) != signature(new) || disks(old) != disks(new) {
             ChangeKind::Changed
         } else if old.address != new.address || self.before.path(old) != self.after.path(new) {
             ChangeKind::Moved
@@ -275,9 +282,31 @@ fn details(before: &Resource, after: &Resource) -> Vec<Detail> {
         ("count", count(before), count(after)),
         ("bought", shown(before, Key::Purchase), shown(after, Key::Purchase)),
         ("region", shown(before, Key::Region), shown(after, Key::Region)),
+        ("disks", disks(before), disks(after)),
     ];
     let differs = rows.into_iter().filter(|(_, before, after)| before != after);
     differs.map(|(what, before, after)| Detail { what: what.to_owned(), before, after }).collect()
+}
+
+/// The disks of each machine by their kinds: `500 GiB gp3, ? GiB`.
+fn disks(it: &Resource) -> String {
+    let mut kinds: BTreeMap<String, Option<f64>> = BTreeMap::new();
+    for disk in &it.disks {
+        let kind = match &disk.kind {
+            Fact::Known(known) => format!(" {}", known.value),
+            Fact::Unknown(_) => " ?".to_owned(),
+            Fact::Absent => String::new(),
+        };
+        let many = if disk.count.is_absent() { Some(1.0) } else { disk.count.value().and_then(Value::as_number) };
+        let gib = disk.gib.value().and_then(Value::as_number).zip(many).map(|(gib, many)| gib * many);
+        let sum = kinds.entry(kind).or_insert(Some(0.0));
+        *sum = sum.zip(gib).map(|(sum, gib)| sum + gib);
+    }
+    let shown = kinds.iter().map(|(kind, gib)| match gib {
+        Some(gib) => format!("{} GiB{kind}", (gib * 100.0).round() / 100.0),
+        None => format!("? GiB{kind}"),
+    });
+    shown.collect::<Vec<_>>().join(", ")
 }
 
 /// `2`, `0–8`, `0–2–8` where the text sets another number than the ends.
@@ -292,7 +321,7 @@ fn counted(range: Range) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::inventory::{FrontEnd, Value};
+    use crate::inventory::FrontEnd;
     use crate::source::{MemoryTree, Span};
 
     struct State {

@@ -3,6 +3,7 @@
 //! First completes each resource with what follows from its machine (accelerator, memory, CPUs) and drops what carries
 //! no accelerator; then prices what is left. Each price remembers the steps that led to it. Unpriced is a result.
 
+mod allocatable;
 mod attached;
 mod bill;
 mod complete;
@@ -24,6 +25,7 @@ use crate::catalog::{Money, MoneyRange};
 use crate::inventory::{Range, ResourceId};
 use crate::source::Date;
 
+pub use allocatable::{allocatable_cpus, allocatable_gib};
 pub use attached::Attached;
 pub use bill::bill;
 pub use complete::{LeftOut, UnknownMachine, complete};

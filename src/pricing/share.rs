@@ -3,6 +3,7 @@
 use crate::catalog::{Catalog, Machine, Money};
 use crate::inventory::{Fact, Key, Resource, Value};
 
+use super::allocatable::{allocatable_cpus, allocatable_gib};
 use super::bill::Pricing;
 use super::complete::plain;
 use super::purchase::Variant;
@@ -159,7 +160,10 @@ fn hosts<'a>(pricing: &Pricing<'a>, provider: &str, accelerator: &str, devices: 
         machines.retain(current);
     }
     let holds = |key: Key, has: Option<f64>| !matches!((pricing.resource.number(key), has), (Some(asked), Some(has)) if asked > has);
-    let large = |machine: &Machine<'_>| holds(Key::Cpus, machine.cpus) && holds(Key::Memory, machine.memory_gib);
+    let large = |machine: &Machine<'_>| {
+        holds(Key::Cpus, machine.cpus.map(allocatable_cpus))
+            && holds(Key::Memory, machine.memory_gib.map(allocatable_gib))
+    };
     // Where no machine holds the pod, its share of the one that comes nearest still says what it would cost.
     if machines.iter().any(large) {
         machines.retain(large);
@@ -174,7 +178,8 @@ fn smallest_host<'a>(pricing: &Pricing<'a>, accelerator: &str, devices: f64) -> 
     let asked = |key: Key| pricing.resource.number(key).unwrap_or(0.0);
     [1, 2, 4, 8, 16, 32, 64, 96].into_iter().find_map(|cpus| {
         let machine = pricing.catalog.equipped(&format!("n1-standard-{cpus}"), accelerator, count).ok()?;
-        let fits = machine.cpus? >= asked(Key::Cpus) && machine.memory_gib? >= asked(Key::Memory);
+        let fits = allocatable_cpus(machine.cpus?) >= asked(Key::Cpus)
+            && allocatable_gib(machine.memory_gib?) >= asked(Key::Memory);
         fits.then_some(machine)
     })
 }

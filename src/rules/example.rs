@@ -21,6 +21,18 @@ pub struct Example {
     pub expected: Vec<Expected>,
     /// What the rule tells, word for word.
     pub told: Option<Told>,
+    /// What its fixes make of the files.
+    pub fixed: Vec<Fixed>,
+}
+
+/// The fence of an example with a file after the fixes of the rule.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fixed {
+    /// Where several files are changed.
+    pub path: Option<String>,
+    pub text: String,
+    /// Where it stands in the page, in bytes.
+    pub at: Range<usize>,
 }
 
 /// The fence of an example with what the rule must tell.
@@ -99,8 +111,8 @@ pub fn examples(page: &str) -> Vec<Example> {
         let file = file.map(|default| named.unwrap_or(default));
         let is_second = file.is_some_and(|path| current.files.iter().any(|file| file.path == path));
         // what is told closes an example, and settings open the next one
-        let is_next =
-            !current.files.is_empty() && (current.told.is_some() || matches!(kind, "prices" | "config" | "today"));
+        let is_next = !current.files.is_empty()
+            && (current.is_told() && kind != "fixed" || matches!(kind, "prices" | "config" | "today"));
         if is_second || is_next {
             finish(&mut current, &mut all);
         }
@@ -112,6 +124,10 @@ pub fn examples(page: &str) -> Vec<Example> {
             ("prices", _) => current.prices = Some(text.to_owned()),
             ("config", _) => current.config = Some(text.to_owned()),
             ("today", _) => current.today = Some(text.trim().to_owned()),
+            ("fixed", _) if !current.files.is_empty() => {
+                let path = named.map(str::to_owned);
+                current.fixed.push(Fixed { path, text: text.to_owned(), at });
+            }
             ("text", _) if !current.files.is_empty() => current.told = Some(Told { text: text.to_owned(), at }),
             (_, Some(path)) => {
                 current.expected.extend(markers(path, text));
@@ -122,6 +138,28 @@ pub fn examples(page: &str) -> Vec<Example> {
     }
     finish(&mut current, &mut all);
     all
+}
+
+impl Example {
+    fn is_told(&self) -> bool {
+        self.told.is_some() || !self.fixed.is_empty()
+    }
+}
+
+/// A file as the fence of what is fixed shows it: without the marks.
+pub fn unmarked(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for line in text.split_inclusive('\n') {
+        let mark = Marker::ALL.iter().find_map(|marker| line.find(&format!("# <- {}", marker.name())));
+        match mark {
+            Some(at) => {
+                shown.push_str(line[..at].trim_end());
+                shown.push('\n');
+            }
+            None => shown.push_str(line),
+        }
+    }
+    shown
 }
 
 enum Part<'a> {

@@ -12,7 +12,7 @@ use super::facts::{self, Asking, End, Stand, Subject, World};
 use super::page::{At, LooksAt, Page};
 use super::settings::Settings;
 use super::template::Template;
-use super::{Broken, Confidence, Evidence, Finding, Judgement, Piece, Undetermined};
+use super::{Broken, Confidence, Evidence, Finding, Fix, Judgement, Piece, Undetermined};
 
 pub(super) fn judge(pages: &[&Page], world: &World<'_>, settings: &Settings) -> Judgement {
     let mut judgement = Judgement::default();
@@ -140,8 +140,19 @@ impl Judge<'_> {
             saves: asking.saves,
             related: self.related(asking, span),
             edits: Vec::new(),
+            fix: self.fix(asking),
             evidence: self.evidence(asking, &stands),
         }))
+    }
+
+    /// What the page wishes to be written here.
+    fn fix(&self, asking: &Asking<'_>) -> Option<Fix> {
+        let remedy = self.page.speech().fix.as_ref()?;
+        let (wishes, declined) = match remedy.wishes(asking) {
+            Ok(wishes) => (wishes, None),
+            Err(why) => (Vec::new(), Some(why)),
+        };
+        Some(Fix { safety: remedy.safety, wishes, declined })
     }
 
     /// The first text of which every fact is known; the last where none is.

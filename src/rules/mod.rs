@@ -26,13 +26,13 @@ use std::sync::Arc;
 
 use crate::catalog::MoneyRange;
 use crate::diagnostic::Level;
-use crate::inventory::{Inventory, ResourceId};
+use crate::inventory::{Inventory, ResourceId, Wish};
 use crate::source::{Edit, Span};
 
 pub use attempt::{Answer, Attempt};
 pub use cel::Kubernetes;
 pub use document::{contents, document, link};
-pub use example::{Example, Expected, File, Marker, Surprise, Told, compare, examples, tell};
+pub use example::{Example, Expected, File, Fixed, Marker, Surprise, Told, compare, examples, tell, unmarked};
 pub use facts::{Entry, World, functions, vocabulary};
 pub use page::{Declared, LooksAt, Mistake, Page, is_name};
 pub use policy::admission_policy;
@@ -62,8 +62,19 @@ pub struct Finding {
     pub related: Vec<(Span, String)>,
     /// What to write instead; none where nobody can know it.
     pub edits: Vec<Edit>,
+    /// What its page would write; none where the page has no `fix`.
+    pub fix: Option<Fix>,
     /// The facts that the rule decided on.
     pub evidence: Vec<Evidence>,
+}
+
+/// What the page of a rule would write.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Fix {
+    pub safety: Safety,
+    pub wishes: Vec<Wish>,
+    /// Why there are no edits.
+    pub declined: Option<String>,
 }
 
 /// An object or a block that is no resource with accelerators, or is looked at as if it were none.
@@ -92,6 +103,11 @@ impl Finding {
     /// The address and the kind of what it is about.
     pub fn about<'a>(&'a self, inventory: &'a Inventory) -> Option<(&'a str, &'a str)> {
         named(self.resource, self.piece.as_ref(), inventory)
+    }
+
+    /// What its fix may change, where there is one.
+    pub fn safety(&self) -> Option<Safety> {
+        self.fix.as_ref().map(|fix| fix.safety)
     }
 
     pub fn address<'a>(&'a self, inventory: &'a Inventory) -> Option<&'a str> {
@@ -166,6 +182,11 @@ scale! {
 scale! {
     /// What acting on a finding may break.
     Risk { Low "low", Medium "medium", High "high" }
+}
+
+scale! {
+    /// What writing a fix may change, from the most careful: nothing that runs, what runs, or it is only shown.
+    Safety { Safe "safe", Unsafe "unsafe", Display "display" }
 }
 
 scale! {

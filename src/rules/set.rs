@@ -196,6 +196,7 @@ impl Rules {
             saves: None,
             related: Vec::new(),
             edits: Vec::new(),
+            fix: None,
             evidence: Vec::new(),
         })
     }

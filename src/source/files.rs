@@ -215,6 +215,23 @@ impl Sources {
         self.origin(origin)
     }
 
+    /// The bytes of a file that an author wrote and that this span stands for one by one; nothing where there are none.
+    pub fn editable(&self, span: Span) -> Option<Span> {
+        let file = self.file(span.file);
+        if file.derived.is_empty() {
+            return Some(span);
+        }
+        let after = file.derived.partition_point(|segment| segment.start <= span.start);
+        let segment = file.derived.get(after.checked_sub(1)?)?;
+        let next = file.derived.get(after).map_or(file.text.len() as u32, |next| next.start);
+        let start = segment.origin.start + (span.start - segment.start);
+        let end = start + (span.end - span.start);
+        if !segment.linear || span.end > next || end > segment.origin.end {
+            return None;
+        }
+        self.editable(Span { file: segment.origin.file, start, end })
+    }
+
     pub fn locate(&self, span: Span) -> Location {
         let span = self.origin(span);
         let file = self.file(span.file);

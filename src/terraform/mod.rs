@@ -23,6 +23,7 @@ mod rows;
 mod syntax;
 mod types;
 mod value;
+mod write;
 
 use std::collections::HashSet;
 
@@ -35,6 +36,7 @@ use library::Library;
 pub use block::{Attribute, Block, Provider};
 pub use plan::{PlanSide, is_plan};
 pub use value::{Cause, Computed, Data, Entries, Found, Number, Value};
+pub use write::Writer;
 
 /// What the command line gives beside the files.
 #[derive(Debug, Clone, Default)]
@@ -85,6 +87,8 @@ pub struct Root {
     pub workspace: String,
     /// What its evaluation cost, in steps of the budget that each root has.
     pub steps: u64,
+    /// Which of all evaluated blocks are its own.
+    pub blocks: std::ops::Range<usize>,
 }
 
 /// Kubernetes text that a Terraform resource carries.
@@ -139,9 +143,12 @@ fn read_with(library: &Library<'_>, sources: &Sources, paths: &[String], options
         if options.raw {
             reading.inventory.blocks.extend(raw::of(&root.blocks, FrontEnd::Terraform));
         }
+        let first = reading.blocks.len();
         reading.blocks.extend(root.blocks);
         let workspace = options.workspace.clone().unwrap_or_else(|| "default".into());
-        reading.roots.push(Root { directory, variable_files: root.variable_files, workspace, steps: root.steps });
+        let blocks = first..reading.blocks.len();
+        let (variable_files, steps) = (root.variable_files, root.steps);
+        reading.roots.push(Root { directory, variable_files, workspace, steps, blocks });
     }
     plans::read(sources, plans, options, &mut reading);
     for path in chosen.uncalled {

@@ -5,10 +5,15 @@ rendering.py GPULINT CHECKOUTS [--only kustomize|helm] [--part TEXT] [--verbose]
 
 CHECKOUTS holds one directory for each repository. Each kustomization is built with `kubectl kustomize`, each chart is
 rendered with `helm template`; gpulint reads that text from its standard input, and the directory itself with `--render`.
-Both must tell the same resources with the same facts. Nothing may be fetched: the programs get a proxy that is not there
-and nothing else to run. The exit code is 1 if something differs.
+Both must tell the same resources with the same facts. A chart is rendered with its own values, and once more with each
+file of values that it offers. Charts beside a chart (`file://`) are packed by `helm dependency build` in a copy of the
+checkout; what a chart switches off is struck from its list there. Nothing may be fetched: the programs get a proxy that
+is not there and nothing else to run. For charts the second table says how much gpulint tells of the same resources when
+it reads templates without rendering them. The exit code is 1 if something differs.
 """
 import argparse, collections, json, os, re, shutil, subprocess, sys, tempfile
+
+import yaml
 
 NAMES = ('kustomization.yaml', 'kustomization.yml', 'Kustomization')
 FACTS = ('machine', 'accelerator', 'accelerator_count', 'purchase', 'purpose', 'model', 'provider', 'region')
@@ -28,9 +33,10 @@ def run(command, where, text=None, environment=None):
     return (done.stdout, None) if done.returncode == 0 else (None, done.stderr.decode(errors='replace').strip())
 
 
-def resources(gpulint, where, path, render, text=None):
+def resources(gpulint, where, path, render, text=None, values=None):
     command = [gpulint, 'inspect', '--no-config', '--allow-empty', '--prices', 'embedded']
-    out, why = run(command + (['--render'] if render else []) + [path], where, text)
+    options = (['--render'] if render else []) + ([f'--values={values}'] if values else [])
+    out, why = run(command + options + [path], where, text)
     if out is None:
         sys.exit(f'gpulint fails in {where}: {why}')
     return json.loads(out)
@@ -65,15 +71,88 @@ def release(where):
     return name or 'release'
 
 
+def offered(where):
+    """Files of values beside the chart's own."""
+    for below, files in directories(where):
+        inside = os.path.relpath(below, where)
+        if inside.split('/')[0] in ('charts', 'templates'):
+            continue
+        for name in sorted(files):
+            path = os.path.normpath(os.path.join(inside, name))
+            if re.search(r'(^|[-_.])values?([-_.].*)?\.ya?ml$', name.lower()) and path != 'values.yaml':
+                yield path
+
+
+def template(helm, checkouts, where, values, home):
+    """What Helm prints for a chart; charts beside it are packed in a copy of the checkout."""
+    def render(directory):
+        command = [helm, 'template', release(where), '.', '--skip-tests'] + (['--values', values] if values else [])
+        return run(command, directory, environment=offline(home))
+    out, why = render(where)
+    if out is not None or 'missing in charts' not in why:
+        return out, why
+    checkout = os.path.relpath(where, checkouts).split(os.sep)[0]
+    with tempfile.TemporaryDirectory() as place:
+        copy = os.path.join(place, checkout)
+        shutil.copytree(os.path.join(checkouts, checkout), copy, symlinks=True, ignore=shutil.ignore_patterns('.git'))
+        chart = os.path.join(copy, os.path.relpath(where, os.path.join(checkouts, checkout)))
+        # A run of Helm reads the values that decide, from the outermost chart.
+        if not pack(helm, chart, [read(chart, name) for name in (values, 'values.yaml') if name], home, 0):
+            return None, why
+        return render(chart)
+
+
+def read(where, name):
+    try:
+        return next(iter(yaml.safe_load_all(open(os.path.join(where, name)))), None) or {}
+    except (OSError, yaml.YAMLError):
+        return {}
+
+
+def pack(helm, chart, values, home, depth):
+    """Packs what a chart depends on, the innermost first."""
+    about = read(chart, 'Chart.yaml')
+    wanted = []
+    for dependency in about.get('dependencies') or []:
+        address, name = str(dependency.get('repository') or ''), dependency.get('alias') or dependency['name']
+        if is_off(dependency, values):
+            continue
+        wanted.append(dependency)
+        if address.startswith('file://'):
+            inside = os.path.normpath(os.path.join(chart, address.removeprefix('file://')))
+            below = [it[name] for it in values if isinstance(it.get(name), dict)] + [read(inside, 'values.yaml')]
+            if depth > 5 or not pack(helm, inside, below, home, depth + 1):
+                return False
+    if not wanted and not about.get('dependencies'):
+        return True
+    with open(os.path.join(chart, 'Chart.yaml'), 'w') as file:
+        yaml.safe_dump({**about, 'dependencies': wanted}, file)
+    if os.path.exists(os.path.join(chart, 'Chart.lock')):
+        os.remove(os.path.join(chart, 'Chart.lock'))
+    return run([helm, 'dependency', 'build', '--skip-refresh'], chart, environment=offline(home))[0] is not None
+
+
+def is_off(dependency, values):
+    for path in (dependency.get('condition') or '').split(','):
+        for found in values:
+            for key in path.strip().split('.'):
+                found = found.get(key) if isinstance(found, dict) else None
+            if isinstance(found, bool):
+                return not found
+    return False
+
+
 class Table:
     def __init__(self):
         self.rows = collections.Counter()
         self.refused = collections.Counter()
         self.different = []
+        self.holding = set()
+        self.unrendered = collections.Counter()
 
-    def compare(self, what, gpulint, where, text, verbose):
+    def compare(self, what, gpulint, where, text, verbose, values=None):
         expected = resources(gpulint, where, '-', False, text)['resources']
-        document = resources(gpulint, where, '.', True)
+        document = resources(gpulint, where, '.', True, values=values)
         mine = [it for it in document['resources']
                 if any(link['to'].split()[0] == what and os.path.normpath(link['path']) in
                        ('Chart.yaml', *NAMES) for link in it['links'])]
@@ -83,16 +162,36 @@ class Table:
         self.rows['resources told alike'] += sum((a & b).values())
         if expected:
             self.rows['with accelerators'] += 1
+            self.holding.add(where)
         if a != b:
             why = [it['reason'] for it in document['skipped'] if 'without rendering' in it['reason']]
-            self.different.append((where, list((a - b).elements()), list((b - a).elements()), why))
+            self.different.append((f'{where} {values or ""}', list((a - b).elements()), list((b - a).elements()), why))
         elif verbose:
-            print(where, len(expected))
+            print(where, values or '', len(expected))
+        if what == 'helm' and not values and expected:
+            self.without(expected, resources(gpulint, where, '.', False)['resources'])
+
+    def without(self, expected, read):
+        """How much of the same is told without rendering: names stay open, so kinds and numbers must do."""
+        def what(it):
+            facts = [plain(it, name) for name in ('accelerator', 'accelerator_count')]
+            return json.dumps([it['kind'], it['count'].get('expected'), *facts])
+
+        def plain(it, name):
+            return None if it[name] is None else it[name].get('value')
+        a, b = collections.Counter(map(what, expected)), collections.Counter(map(what, read))
+        kinds, ours = (collections.Counter(it['kind'] for it in all) for all in (expected, read))
+        self.unrendered['resources that rendering tells'] += len(expected)
+        self.unrendered['told without it, with the same kind, accelerators and number'] += sum((a & b).values())
+        self.unrendered['told without it, in one of these differently'] += sum((kinds & ours).values()) - sum((a & b).values())
+        self.unrendered['not told without it'] += sum((kinds - ours).values())
+        self.unrendered['told only without it'] += sum((ours - kinds).values())
 
     def show(self, title):
         print(f'\n{title}')
         for name, number in self.rows.items():
             print(f'  {number:6} {name}')
+        print(f'  {len(self.holding):6} directories with accelerators')
         for why, number in self.refused.most_common(12):
             print(f'  {number:6} not rendered: {why}')
         print(f'  {len(self.different):6} that differ')
@@ -102,6 +201,8 @@ class Table:
                 print(f'      - {it[:600]}')
             for it in added[:1]:
                 print(f'      + {it[:600]}')
+        for name, number in self.unrendered.items():
+            print(f'  {number:6} {name}')
 
 
 def cause(why):
@@ -138,12 +239,12 @@ def main():
                 continue
             if not programs['helm']:
                 sys.exit('helm is not installed')
-            command = [programs['helm'], 'template', release(where), '.', '--skip-tests']
-            out, why = run(command, where, environment=offline(home))
-            if out is None:
-                helm.refused[cause(why)] += 1
-            else:
-                helm.compare('helm', asked.gpulint, where, out, asked.verbose)
+            for values in (None, *offered(where)):
+                out, why = template(programs['helm'], asked.checkouts, where, values, home)
+                if out is None:
+                    helm.refused[cause(why)] += 1
+                else:
+                    helm.compare('helm', asked.gpulint, where, out, asked.verbose, values)
     kustomizations.show('kustomizations')
     helm.show('charts')
     sys.exit(1 if kustomizations.different or helm.different else 0)

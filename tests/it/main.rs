@@ -32,3 +32,4 @@ mod savings;
 mod schema;
 mod terraform;
 mod terraform_resources;
+mod vendor;

@@ -1,16 +1,17 @@
 //! Every page of `rules/` loads, and its examples come out as they say.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::Path;
 use std::sync::Arc;
 
 use gpulint::catalog::Catalog;
 use gpulint::rules::{
-    self, BUILT_IN, Example, Expected, LooksAt, Marker, Override, Parameter, Profile, Rules, compare, examples, tell,
+    self, BUILT_IN, Example, Expected, Fixed, LooksAt, Marker, Override, Parameter, Profile, Rules, Safety, compare,
+    examples, tell, unmarked,
 };
 use gpulint::source::{MemoryTree, Sources};
-use gpulint::{Analysis, Settings, analyze};
+use gpulint::{Analysis, Settings, analyze, fix};
 
 use crate::fences;
 
@@ -86,9 +87,101 @@ fn run(rule: &str, rules: &Arc<Rules>, example: &Example, report: &mut String) {
             writeln!(report, "rules/{rule}.md:{}: it tells\n{words}instead of\n{}", example.line, told.text).unwrap();
         }
     }
+    fixed(rule, rules, example, &sources, &analysis, report);
     for broken in &analysis.broken_rules {
         writeln!(report, "rules/{}.md: {}", broken.rule, broken.message).unwrap();
     }
+}
+
+/// The files after the fixes of a rule, without marks, by path.
+fn after_fixes(rule: &str, sources: &Sources, analysis: &Analysis) -> BTreeMap<String, String> {
+    let findings = analysis.findings.iter().filter(|it| it.rule == rule && it.safety() != Some(Safety::Display));
+    let texts = fix::texts(sources, &fix::compatible(findings));
+    texts.into_iter().map(|(path, text)| (path, unmarked(&text))).collect()
+}
+
+/// What is told to be fixed is, as it is told, and then the rule has nothing more to say.
+fn fixed(
+    rule: &str,
+    rules: &Arc<Rules>,
+    example: &Example,
+    sources: &Sources,
+    analysis: &Analysis,
+    report: &mut String,
+) {
+    let changed = after_fixes(rule, sources, analysis);
+    let only = changed.keys().next().cloned().unwrap_or_default();
+    let told: BTreeMap<String, &Fixed> =
+        example.fixed.iter().map(|it| (it.path.clone().unwrap_or_else(|| only.clone()), it)).collect();
+    if told.is_empty() {
+        return;
+    }
+    for (path, fence) in &told {
+        let text = changed.get(path).map_or("", String::as_str);
+        if text == fence.text {
+            continue;
+        }
+        if fences::blessing() {
+            let page = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("rules/{rule}.md"));
+            let old = std::fs::read_to_string(&page).unwrap();
+            let info = fence.path.as_ref().map(|path| format!(" file={path}")).unwrap_or_default();
+            let (old_fence, new_fence) =
+                (format!("```fixed{info}\n{}```", fence.text), format!("```fixed{info}\n{text}```"));
+            let after = old.find(&example.files[0].text).unwrap_or_default();
+            let (before, rest) = old.split_at(after);
+            std::fs::write(page, format!("{before}{}", rest.replacen(&old_fence, &new_fence, 1))).unwrap();
+        } else {
+            writeln!(report, "rules/{rule}.md:{}: fixed, {path} is\n{text}instead of\n{}", example.line, fence.text)
+                .unwrap();
+            let declined = analysis.findings.iter().filter(|it| it.rule == rule);
+            for why in declined.filter_map(|it| it.fix.as_ref()?.declined.as_ref()) {
+                writeln!(report, "    declined: {why}").unwrap();
+            }
+        }
+    }
+    let mut after = example.clone();
+    for file in &mut after.files {
+        if let Some(text) = changed.get(&file.path) {
+            file.text.clone_from(text);
+        }
+    }
+    let configured = example.config.as_deref().map(|text| {
+        let settings = rules::Settings { profile: Profile::All, ..rules::Settings::default() };
+        Arc::new(Rules::load(&[], with_config(settings, text)).0)
+    });
+    let (_, analysis) = analyzed(configured.as_ref().unwrap_or(rules), &after);
+    for left in analysis.findings.iter().filter(|it| it.rule == rule && !it.edits.is_empty()) {
+        writeln!(report, "rules/{rule}.md:{}: fixed, it still says: {}", example.line, left.message).unwrap();
+    }
+}
+
+/// A page with a fix shows it in each front end whose examples it can change.
+#[test]
+fn every_fix_is_shown() {
+    let (rules, _) = Rules::load(&[], rules::Settings { profile: Profile::All, ..rules::Settings::default() });
+    let rules = Arc::new(rules);
+    let mut report = String::new();
+    for page in rules.pages().iter().filter(|page| page.text.contains("\nfix:")) {
+        let (mut changes, mut shows): (BTreeSet<bool>, BTreeSet<bool>) = (BTreeSet::new(), BTreeSet::new());
+        for example in &examples(&page.text) {
+            let (sources, analysis) = analyzed(&rules, example);
+            let changed = after_fixes(&page.name, &sources, &analysis);
+            let kinds = changed.keys().map(|path| path.ends_with(".tf"));
+            changes.extend(kinds.clone());
+            if !example.fixed.is_empty() {
+                shows.extend(kinds);
+            }
+        }
+        let is_shown = page.text.contains("safety: display") || !changes.is_empty();
+        if !is_shown {
+            writeln!(report, "rules/{}.md: none of its examples can be fixed", page.name).unwrap();
+        }
+        for kind in changes.difference(&shows) {
+            let what = if *kind { "Terraform" } else { "Kubernetes" };
+            writeln!(report, "rules/{}.md: a fix of {what} is not shown", page.name).unwrap();
+        }
+    }
+    assert!(report.is_empty(), "\n{report}");
 }
 
 fn analyzed(rules: &Arc<Rules>, example: &Example) -> (Sources, Analysis) {

@@ -81,15 +81,39 @@ impl Place {
     }
 
     fn printed(&self, program: &Path, name: &str, directory: &str) -> String {
+        if name == "helm" {
+            self.pack(program, Path::new(directory));
+        }
         let mut command = Command::new(program);
         match name {
-            "helm" => command.args(["template", "vllm", directory, "--skip-tests"]),
+            // Releases are called like their charts.
+            "helm" => {
+                command.args(["template", &release(&self.directory().join(directory)), directory, "--skip-tests"])
+            }
             _ => command.args(["kustomize", directory]),
         };
         let output = command.current_dir(self.directory()).env("KUBECONFIG", "/dev/null").output().unwrap();
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         String::from_utf8(output.stdout).unwrap()
     }
+
+    /// Puts charts beside a chart where Helm looks for them, the innermost first.
+    fn pack(&self, helm: &Path, chart: &Path) {
+        let about = fs::read_to_string(self.directory().join(chart).join("Chart.yaml")).unwrap();
+        let beside: Vec<&str> =
+            about.lines().filter_map(|line| line.trim().strip_prefix("repository: file://")).collect();
+        if beside.is_empty() {
+            return;
+        }
+        beside.iter().for_each(|path| self.pack(helm, &chart.join(path)));
+        let packed = Command::new(helm).args(["dependency", "build"]).arg(chart).current_dir(self.directory()).output();
+        assert!(packed.unwrap().status.success());
+    }
+}
+
+fn release(chart: &Path) -> String {
+    let about = fs::read_to_string(chart.join("Chart.yaml")).unwrap();
+    about.lines().find_map(|line| line.strip_prefix("name: ")).unwrap().to_owned()
 }
 
 /// What is told, without the places that say it; values and what they are called.

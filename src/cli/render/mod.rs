@@ -44,7 +44,7 @@ pub(super) fn run(sources: &Sources, paths: &[String], request: &Request) -> Out
     outcome.failed.extend(refused.iter().map(|no| failed(no.by, &no.directory, &no.why)));
     match (Program::find(&["helm"]), charts.is_empty()) {
         (_, true) => {}
-        (Some(helm), false) => outcome.add(charts.par_iter().map(|plan| one(sources, &helm, plan)).collect()),
+        (Some(helm), false) => outcome.build(sources, &helm, charts),
         (None, false) => outcome.failed.push(not_installed("helm is", "charts")),
     }
     match (Program::find(&["kustomize", "kubectl"]), kustomizations.is_empty()) {
@@ -70,7 +70,7 @@ impl Outcome {
         }
     }
 
-    /// What is part of another kustomization is built with it, and by itself where that one cannot be built.
+    /// What is part of another chart or kustomization is rendered with it, and by itself where that one does not show it.
     fn build(&mut self, sources: &Sources, program: &Program, mut waiting: Vec<Plan>) {
         let mut built: BTreeSet<String> = BTreeSet::new();
         while !waiting.is_empty() {
@@ -96,7 +96,7 @@ fn one(sources: &Sources, program: &Program, plan: &Plan) -> Made {
         Ok(text.replace(&*workspace.tree().to_string_lossy(), ""))
     };
     match made() {
-        Ok(text) => Ok(Rendered { plan: plan.clone(), text }),
+        Ok(text) => Ok(Rendered::new(plan.clone(), text)),
         Err(why) => Err(failed(plan.by, &plan.directory, &why)),
     }
 }

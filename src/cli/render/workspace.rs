@@ -3,6 +3,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use crate::kubernetes::{Content, Input};
 use crate::source::{Sources, normalize};
 
 /// Copies of more than this are not made.
@@ -47,13 +48,17 @@ impl Workspace {
     }
 
     /// Copies files, as the tree gives them: what links lead to is copied if it may be read, and nothing else can be seen.
-    pub(super) fn lay_out(&self, sources: &Sources, paths: &[String]) -> Result<(), String> {
+    pub(super) fn lay_out(&self, sources: &Sources, inputs: &[Input]) -> Result<(), String> {
         let tree = self.tree();
         let mut bytes = 0;
-        for path in paths {
+        for Input { path, content } in inputs {
             let inside =
                 normalize(path).filter(|inside| inside == path).ok_or_else(|| format!("`{path}` is no path"))?;
-            let Ok(content) = sources.tree().read(path) else { continue };
+            let content = match content {
+                Content::File(file) => sources.tree().read(file),
+                Content::Text(text) => Ok(text.clone().into_bytes()),
+            };
+            let Ok(content) = content else { continue };
             bytes += content.len();
             if bytes > MOST_BYTES {
                 return Err(format!("its files have more than {} MiB", MOST_BYTES >> 20));

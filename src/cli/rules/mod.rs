@@ -5,6 +5,7 @@ mod export;
 mod new;
 mod proof;
 mod test;
+mod vendor;
 
 use super::args::RulesVerb;
 use super::session::Session;
@@ -23,6 +24,7 @@ pub(super) fn run(verb: &RulesVerb) -> Result<Outcome, Failure> {
         RulesVerb::New { name, scope, dir } => new::run(name, scope, dir.as_deref()),
         RulesVerb::Test { dirs, require, watch, output } => test::run(dirs, *require, *watch, output),
         RulesVerb::Try { expression, scope, input } => attempt::run(expression, scope, input),
+        RulesVerb::Vendor { check, force, config } => vendor::run(*check, *force, config.as_deref()),
         RulesVerb::Export { names, kubernetes, input, selection, .. } => {
             export::run(names, kubernetes, input, selection)
         }

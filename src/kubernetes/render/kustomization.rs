@@ -1,13 +1,13 @@
 //! A kustomization with all files that it is made of. What it would take from elsewhere, or would run, is refused before
 //! any program sees it.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::kubernetes::tree::{Data, Node};
 use crate::source::{Sources, join};
 
 use super::Renderer;
-use super::plan::{Plan, Refused, at, document};
+use super::plan::{Input, Plan, Refused, at, document};
 
 pub(super) const NAMES: [&str; 3] = ["kustomization.yaml", "kustomization.yml", "Kustomization"];
 
@@ -61,9 +61,10 @@ pub(super) fn plan(sources: &Sources, directory: &str) -> Option<Result<Plan, Re
                 directory: directory.to_owned(),
                 release: String::new(),
                 values: Vec::new(),
-                replaces: inputs.clone(),
-                inputs,
+                inputs: inputs.iter().cloned().map(Input::of).collect(),
+                replaces: inputs,
                 parts,
+                places: BTreeMap::new(),
             })
         }
         Err(why) => Err(Refused { by: Renderer::Kustomize, directory: directory.to_owned(), why }),
@@ -181,7 +182,7 @@ mod tests {
             .with("o/p.yaml", "kind: Deployment")
             .with("o/t.yaml", "kind: PatchTransformer\npath: https://example.com/p.yaml");
         let sources = Sources::new(tree);
-        plan(&sources, "o").unwrap().map(|plan| plan.inputs).map_err(|no| no.why)
+        plan(&sources, "o").unwrap().map(|plan| plan.replaces).map_err(|no| no.why)
     }
 
     #[test]

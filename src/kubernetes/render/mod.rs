@@ -2,18 +2,20 @@
 //! rendered text, which lines of which files it came from. Runs nothing itself.
 
 mod align;
+mod dependencies;
 mod kustomization;
 mod overlay;
 mod plan;
 mod trace;
 mod values;
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::inventory::{Link, LinkKind};
 use crate::source::Span;
 
-pub use plan::{Plan, Refused, plan};
+pub use plan::{Content, Input, Plan, Refused, plan};
 pub(super) use trace::derive;
 
 /// The program that renders.
@@ -37,6 +39,25 @@ impl Renderer {
 pub struct Rendered {
     pub plan: Plan,
     pub text: String,
+}
+
+/// The comment by which Helm tells the template of a document.
+const SOURCE: &str = "# Source: ";
+
+impl Rendered {
+    /// Charts that the one rendered depends on count as rendered with it as far as they show up in the text.
+    pub fn new(mut plan: Plan, text: String) -> Self {
+        if plan.by == Renderer::Helm {
+            let templates: BTreeSet<&str> = text.lines().filter_map(|line| line.strip_prefix(SOURCE)).collect();
+            let shown: BTreeSet<String> =
+                templates.iter().filter_map(|source| Some(plan.template(source)?.chart)).collect();
+            plan.parts.retain(|part| shown.contains(part));
+            let inside = |file: &&String| plan.parts.iter().any(|part| plan::is_rendered(part, file));
+            let replaced: Vec<String> = plan.inputs.iter().filter_map(Input::file).filter(inside).cloned().collect();
+            plan.replaces.extend(replaced);
+        }
+        Rendered { plan, text }
+    }
 }
 
 /// What a rendered document remembers of where it came from.

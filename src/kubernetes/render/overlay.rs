@@ -11,7 +11,7 @@ use crate::kubernetes::yaml;
 use crate::source::{Segment, Sources, Span};
 
 use super::kustomization::NAMES;
-use super::plan::Plan;
+use super::plan::{Input, Plan};
 
 const DEEPEST: usize = 64;
 
@@ -39,7 +39,7 @@ pub(super) struct Parts {
 impl Parts {
     pub(super) fn read(sources: &Sources, plan: &Plan) -> Parts {
         let mut all = Parts { parts: Vec::new(), said: Scalars::new() };
-        for path in &plan.inputs {
+        for path in plan.inputs.iter().filter_map(Input::file) {
             let Ok(file) = sources.open(path) else { continue };
             let name = path.rsplit('/').next().unwrap_or(path);
             for document in yaml::read(file, &sources.text(file)).documents {

@@ -1,17 +1,16 @@
 //! What there is to render in a tree, and what each rendering needs.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::kubernetes::chart;
 use crate::kubernetes::tree::Node;
 use crate::kubernetes::yaml;
 use crate::source::{Sources, join, parent};
 
-use super::Renderer;
-use super::kustomization;
+use super::{Renderer, dependencies, kustomization};
 
 /// A chart with more files than this is no chart that a person wrote.
-const MOST_FILES: usize = 5_000;
+pub(super) const MOST_FILES: usize = 5_000;
 /// Directories nest this deep at most.
 const DEEPEST: usize = 16;
 
@@ -26,11 +25,41 @@ pub struct Plan {
     /// Files of values beside the chart's own, the strongest last.
     pub values: Vec<String>,
     /// Everything that the program must see.
-    pub inputs: Vec<String>,
+    pub inputs: Vec<Input>,
     /// What the rendered text stands for: nobody needs to read these files any more.
     pub replaces: Vec<String>,
-    /// Directories of kustomizations that are part of this one.
+    /// Directories of charts or kustomizations that are part of this one.
     pub parts: Vec<String>,
+    /// Where charts inside stand, by the path under which Helm speaks of them; only where these differ.
+    pub places: BTreeMap<String, String>,
+}
+
+/// A file that a program sees.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Input {
+    /// Where it sees it.
+    pub path: String,
+    pub content: Content,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Content {
+    /// That of a file of the tree.
+    File(String),
+    Text(String),
+}
+
+impl Input {
+    pub(super) fn of(path: String) -> Input {
+        Input { content: Content::File(path.clone()), path }
+    }
+
+    pub(super) fn file(&self) -> Option<&String> {
+        match &self.content {
+            Content::File(path) => Some(path),
+            Content::Text(_) => None,
+        }
+    }
 }
 
 /// A chart or kustomization that is not rendered, and why.
@@ -55,6 +84,39 @@ impl Plan {
     }
 }
 
+/// The place of a template that Helm names.
+pub(super) struct Template {
+    pub path: String,
+    /// The directory of its chart.
+    pub chart: String,
+    /// The same as Helm speaks of it.
+    pub called: String,
+}
+
+impl Plan {
+    /// The template that Helm calls `name/charts/inside/templates/x.yaml`.
+    pub(super) fn template(&self, source: &str) -> Option<Template> {
+        let (_, inside) = source.trim().split_once('/')?;
+        let path = at(&self.directory, inside);
+        let called = path.rfind("templates/").and_then(|at| path.get(..at))?.trim_end_matches('/').to_owned();
+        let chart = self.real(&called);
+        let rest = path.get(called.len()..)?.trim_start_matches('/');
+        Some(Template { path: at(&chart, rest), chart, called })
+    }
+
+    /// Where the chart stands that Helm speaks of by this path.
+    fn real(&self, called: &str) -> String {
+        let mut above = called;
+        while !above.is_empty() {
+            if let Some(real) = self.places.get(above) {
+                return at(real, called.get(above.len()..).unwrap_or_default());
+            }
+            above = parent(above);
+        }
+        called.to_owned()
+    }
+}
+
 /// Charts and kustomizations among the files at `paths`. `values` are names of files of values: each chart is rendered
 /// with those that it has; `*` renders it once more with each of its files.
 pub fn plan(sources: &Sources, paths: &[String], values: &[String]) -> (Vec<Plan>, Vec<Refused>) {
@@ -65,10 +127,18 @@ pub fn plan(sources: &Sources, paths: &[String], values: &[String]) -> (Vec<Plan
         paths.iter().filter(|path| named(path, &["Chart.yaml"])).map(|path| parent(path)).collect();
     for &directory in charts.iter().filter(|directory| !is_part(directory, &charts)) {
         match of_chart(sources, directory, values) {
-            Ok(of_chart) => plans.extend(of_chart),
+            Ok(of_chart) => {
+                for plan in of_chart {
+                    match plan {
+                        Ok(plan) => plans.push(plan),
+                        Err(why) => refused.push(Refused { by: Renderer::Helm, directory: directory.into(), why }),
+                    }
+                }
+            }
             Err(why) => refused.push(Refused { by: Renderer::Helm, directory: directory.into(), why }),
         }
     }
+    refused.dedup();
     let directories: BTreeSet<&str> =
         paths.iter().filter(|path| named(path, &kustomization::NAMES)).map(|path| parent(path)).collect();
     for directory in directories {
@@ -90,24 +160,13 @@ fn is_part(directory: &str, charts: &BTreeSet<&str>) -> bool {
     within("charts/") || within("templates/")
 }
 
-fn of_chart(sources: &Sources, directory: &str, values: &[String]) -> Result<Vec<Plan>, String> {
+fn of_chart(sources: &Sources, directory: &str, values: &[String]) -> Result<Vec<Result<Plan, String>>, String> {
     let about = document(sources, &at(directory, "Chart.yaml")).ok_or("its Chart.yaml cannot be read")?;
     if about.text_at("type").is_some_and(|kind| &**kind == "library") {
         return Ok(Vec::new());
     }
     let mut files = Vec::new();
     below(sources, directory, 0, &mut files)?;
-    let old = document(sources, &at(directory, "requirements.yaml"));
-    for list in [Some(&about), old.as_ref()].into_iter().flatten().filter_map(|root| root.get("dependencies")) {
-        for name in list.items().iter().filter_map(|item| item.text_at("name")) {
-            let bundled = at(directory, &format!("charts/{name}"));
-            let is_there =
-                |file: &String| file.strip_prefix(&bundled).is_some_and(|rest| rest.starts_with(['/', '-', '.']));
-            if !files.iter().any(is_there) {
-                return Err(format!("it depends on the chart `{name}`, which is not in its directory"));
-            }
-        }
-    }
     let own = at(directory, "values.yaml");
     let mut offered: Vec<&String> = files.iter().filter(|file| offers(directory, file) && **file != own).collect();
     offered.sort();
@@ -119,18 +178,28 @@ fn of_chart(sources: &Sources, directory: &str, values: &[String]) -> Result<Vec
         sets.extend(offered.iter().map(|file| vec![(*file).clone()]));
     }
     let release = release_name(about.text_at("name").map_or("release", |name| name));
-    let parts = [at(directory, "templates/"), at(directory, "charts/")];
-    let made_of = |file: &&String| parts.iter().any(|part| file.starts_with(part)) || **file == own;
-    let plan = |values: Vec<String>| Plan {
-        by: Renderer::Helm,
-        directory: directory.to_owned(),
-        release: release.clone(),
-        replaces: files.iter().filter(made_of).chain(&values).cloned().collect(),
-        inputs: files.clone(),
-        parts: Vec::new(),
-        values,
+    let plan = |values: Vec<String>| -> Result<Plan, String> {
+        let layers = values.iter().rev().chain([&own]).filter_map(|file| document(sources, file)).collect();
+        let dependencies = dependencies::gather(sources, directory, &files, layers)?;
+        let parts: BTreeSet<&String> = dependencies.places.values().collect();
+        Ok(Plan {
+            by: Renderer::Helm,
+            directory: directory.to_owned(),
+            release: release.clone(),
+            replaces: files.iter().filter(|file| is_rendered(directory, file)).chain(&values).cloned().collect(),
+            parts: parts.into_iter().cloned().collect(),
+            inputs: files.iter().cloned().map(Input::of).chain(dependencies.inputs).collect(),
+            places: dependencies.places,
+            values,
+        })
     };
     Ok(sets.into_iter().map(plan).collect())
+}
+
+/// What the rendered text of a chart stands for.
+pub(super) fn is_rendered(directory: &str, file: &str) -> bool {
+    let parts = [at(directory, "templates/"), at(directory, "charts/")];
+    parts.iter().any(|part| file.starts_with(&format!("{part}/"))) || *file == at(directory, "values.yaml")
 }
 
 /// A file of values that the chart offers: by its name, and not part of a chart inside.
@@ -155,7 +224,7 @@ fn release_name(chart: &str) -> String {
 }
 
 /// All files below a directory.
-fn below(sources: &Sources, directory: &str, depth: usize, out: &mut Vec<String>) -> Result<(), String> {
+pub(super) fn below(sources: &Sources, directory: &str, depth: usize, out: &mut Vec<String>) -> Result<(), String> {
     for entry in sources.tree().list(directory) {
         let path = at(directory, &entry.name);
         if entry.is_directory && depth < DEEPEST {

@@ -12,10 +12,7 @@ use super::align::{TemplateLine, align};
 use super::overlay::Parts;
 use super::plan::at;
 use super::values::{Values, uses};
-use super::{Rendered, Renderer, Trail, kustomization};
-
-/// The comment by which Helm tells the template of a document.
-const SOURCE: &str = "# Source: ";
+use super::{Rendered, Renderer, SOURCE, Trail, kustomization};
 
 /// The documents of a rendered text that may matter, as files.
 pub(in crate::kubernetes) fn derive(sources: &Sources, rendered: &Rendered) -> Vec<File> {
@@ -55,14 +52,10 @@ fn of_template(
     charts: &mut BTreeMap<String, Values>,
 ) -> Vec<Segment> {
     let plan = &rendered.plan;
-    let named = text.lines().find_map(|line| line.strip_prefix(SOURCE)).and_then(|source| source.split_once('/'));
-    let found = named.and_then(|(_, inside)| {
-        let path = at(&plan.directory, inside.trim());
-        Some((sources.open(&path).ok()?, path))
-    });
-    let Some((template, path)) = found else { return vec![whole(0, head)] };
-    let chart = path.rfind("templates/").and_then(|at| path.get(..at)).unwrap_or(&path).trim_end_matches('/');
-    let values = charts.entry(chart.to_owned()).or_insert_with(|| Values::of(sources, plan, chart));
+    let named = text.lines().find_map(|line| plan.template(line.strip_prefix(SOURCE)?));
+    let found = named.and_then(|named| Some((sources.open(&named.path).ok()?, named)));
+    let Some((template, named)) = found else { return vec![whole(0, head)] };
+    let values = charts.entry(named.called.clone()).or_insert_with(|| Values::of(sources, plan, &named));
     lines_of_template(&sources.text(template), template, text, values)
 }
 

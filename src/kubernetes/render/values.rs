@@ -7,7 +7,7 @@ use crate::kubernetes::tree::{Data, Node};
 use crate::source::{Sources, Span};
 
 use super::align::TemplateLine;
-use super::plan::{Plan, at, document};
+use super::plan::{Plan, Template, at, document};
 
 /// Scalars that are looked at for one rendered line.
 const MOST_SCALARS: usize = 2_000;
@@ -20,12 +20,11 @@ pub(super) struct Values {
 }
 
 impl Values {
-    /// `directory` is that of the chart or of a chart inside it.
-    pub(super) fn of(sources: &Sources, plan: &Plan, directory: &str) -> Values {
+    pub(super) fn of(sources: &Sources, plan: &Plan, template: &Template) -> Values {
         let own = at(&plan.directory, "values.yaml");
         let files = plan.values.iter().rev().chain([&own]);
         let mut layers: Vec<Node> = files.filter_map(|file| document(sources, file)).collect();
-        let inside = directory.strip_prefix(plan.directory.as_str()).unwrap_or_default();
+        let inside = template.called.strip_prefix(plan.directory.as_str()).unwrap_or_default();
         // `/charts/a/charts/b`: what the outer charts say for it stands below its name.
         for name in inside.split("charts/").map(|part| part.trim_matches('/')).filter(|part| !part.is_empty()) {
             let global = |root: &Node| root.entry("global").map(|entry| vec![entry.clone()]);
@@ -36,7 +35,7 @@ impl Values {
                 .collect();
         }
         if !inside.is_empty() {
-            layers.extend(chart::values(sources, directory));
+            layers.extend(chart::values(sources, &template.chart));
         }
         Values { layers }
     }

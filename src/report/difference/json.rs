@@ -46,6 +46,7 @@ struct Differs<'a> {
 struct Cost {
     rented: Sum,
     requested: Sum,
+    attached: Sum,
     unpriced_before: usize,
     unpriced_after: usize,
 }
@@ -81,6 +82,7 @@ pub(super) fn difference(it: &Difference) -> String {
         cost: Cost {
             rented: sum(&it.delta.rented),
             requested: sum(&it.delta.requested),
+            attached: sum(&it.delta.attached),
             unpriced_before: it.delta.unpriced_before,
             unpriced_after: it.delta.unpriced_after,
         },

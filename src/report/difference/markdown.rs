@@ -87,10 +87,10 @@ fn notes(text: &mut String, it: &Difference) {
 }
 
 fn compose(it: &Difference, room: Room, kept: Kept) -> String {
-    let (first, second) = headline(it.delta);
+    let (first, further) = headline(it.delta);
     let mut text = format!("### {first}\n\n");
-    if let Some(second) = second {
-        let _ = writeln!(text, "{second}\n");
+    for line in further {
+        let _ = writeln!(text, "{line}\n");
     }
     notes(&mut text, it);
     changes(&mut text, it, room, kept.details);

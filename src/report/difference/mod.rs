@@ -184,10 +184,11 @@ fn scale(sum: &BeforeAfter) -> String {
     }
 }
 
-/// What the change does to the bill, in one line, and in a second one where pods ask for machines that are billed above.
+/// What the change does to the bill, in one line; in further ones, where pods ask for machines that are billed above, and
+/// where disks beside them cost something else.
 ///
 /// `GPU cost +$4,180/month (+32%): $0 floor, $71,500 at full scale`
-fn headline(delta: &Delta) -> (String, Option<String>) {
+fn headline(delta: &Delta) -> (String, Vec<String>) {
     let at_least = if delta.unpriced_after > 0 { "at least " } else { "" };
     let line = |sum: &BeforeAfter| {
         let (floor, ceiling) = (super::money::usd(sum.after.floor), super::money::usd(sum.after.ceiling));
@@ -198,18 +199,20 @@ fn headline(delta: &Delta) -> (String, Option<String>) {
         };
         format!("{what}: {floor} floor, {ceiling} at full scale{}", scale(sum))
     };
-    match (delta.rented.is_nothing(), delta.requested.is_nothing()) {
-        (true, false) => (format!("GPU cost requested by pods {}", line(&delta.requested)), None),
-        (_, true) => (format!("GPU cost {}", line(&delta.rented)), None),
-        (false, false) => {
-            let requested = match delta.requested.difference().expected.is_zero() {
-                true => format!("unchanged at {}/month", super::money::usd(delta.requested.after.expected)),
-                false => change_of(&delta.requested),
-            };
-            (
-                format!("GPU cost {}", line(&delta.rented)),
-                Some(format!("Requested by pods, another view of the same machines: {requested}")),
-            )
-        }
+    let mut further = Vec::new();
+    let first = match delta.rented.is_nothing() && !delta.requested.is_nothing() {
+        true => format!("GPU cost requested by pods {}", line(&delta.requested)),
+        false => format!("GPU cost {}", line(&delta.rented)),
+    };
+    if !delta.rented.is_nothing() && !delta.requested.is_nothing() {
+        let requested = match delta.requested.difference().expected.is_zero() {
+            true => format!("unchanged at {}/month", super::money::usd(delta.requested.after.expected)),
+            false => change_of(&delta.requested),
+        };
+        further.push(format!("Requested by pods, another view of the same machines: {requested}"));
     }
+    if delta.attached.difference() != MoneyRange::ZERO {
+        further.push(format!("Their disks, beside it: {}{}", change_of(&delta.attached), scale(&delta.attached)));
+    }
+    (first, further)
 }

@@ -17,10 +17,10 @@ pub(super) fn difference(it: &Difference, style: Style) -> String {
         renderer.finding(&mut text, &it.after, decided, &[]);
     }
     costs(&mut text, it);
-    let (first, second) = headline(it.delta);
+    let (first, further) = headline(it.delta);
     let _ = writeln!(text, "against {}: {first}", escape::one_line(&it.base));
-    if let Some(second) = second {
-        let _ = writeln!(text, "{second}");
+    for line in further {
+        let _ = writeln!(text, "{line}");
     }
     let _ =
         writeln!(text, "findings: {} new, {} fixed, {} as before", it.new.len(), it.fixed.len(), it.unchanged.len());

@@ -185,6 +185,8 @@ pub(super) struct SavedPrice {
 pub(super) struct SavedCost {
     pub(super) rented: SavedSum,
     pub(super) requested: SavedSum,
+    /// Not in older reports.
+    pub(super) attached: Option<SavedSum>,
     pub(super) unpriced_before: usize,
     pub(super) unpriced_after: usize,
 }

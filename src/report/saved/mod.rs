@@ -206,6 +206,7 @@ impl Builder {
             saves: it.saves_usd_per_month.map(Into::into),
             related: related.collect(),
             edits: edit.into_iter().collect(),
+            fix: None,
             evidence: Vec::new(),
         };
         let baselined = it.baseline.and_then(|it| it.since.parse().ok());
@@ -353,11 +354,13 @@ impl DifferenceDocument {
             changes,
             rented: cost.rented.into(),
             requested: cost.requested.into(),
+            attached: cost.attached.map(Into::into).unwrap_or_default(),
             unpriced_before: cost.unpriced_before,
             unpriced_after: cost.unpriced_after,
         };
         (before.bill.rented, after.bill.rented) = (delta.rented.before, delta.rented.after);
         (before.bill.requested, after.bill.requested) = (delta.requested.before, delta.requested.after);
+        (before.bill.attached, after.bill.attached) = (delta.attached.before, delta.attached.after);
         (before.bill.unpriced, after.bill.unpriced) = (delta.unpriced_before, delta.unpriced_after);
         let team = |it: SavedTeam| Team { name: it.team, before: it.before.into(), after: it.after.into() };
         Compared {

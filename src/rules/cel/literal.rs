@@ -8,7 +8,7 @@ pub(super) fn prefixed(text: &str, start: usize) -> Result<Option<(Kind, usize)>
     const LONGEST: usize = 2;
     let is_quote = |byte: &u8| matches!(byte, b'"' | b'\'');
     let letters = text.as_bytes()[start..].iter().take(LONGEST + 1).position(is_quote).unwrap_or(0);
-    let (raw, bytes) = match text[start..start + letters].as_bytes() {
+    let (raw, bytes) = match &text.as_bytes()[start..start + letters] {
         [b'r' | b'R'] => (true, false),
         [b'b' | b'B'] => (false, true),
         [b'r' | b'R', b'b' | b'B'] | [b'b' | b'B', b'r' | b'R'] => (true, true),

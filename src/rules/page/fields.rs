@@ -202,7 +202,7 @@ impl<'a> Fields<'a> {
         None
     }
 
-    fn place(&self, field: &str) -> Range<usize> {
+    pub(super) fn place(&self, field: &str) -> Range<usize> {
         self.entries.iter().find(|(name, _)| name.text == field).map_or(0..0, |(_, node)| node.at.clone())
     }
 

@@ -3,6 +3,7 @@
 mod expression;
 mod extends;
 mod fields;
+mod fix;
 mod matching;
 
 use std::borrow::Cow;
@@ -21,6 +22,7 @@ use super::template::Template;
 use super::yaml::{self, Name, Node};
 use super::{Layer, Risk};
 use fields::Fields;
+pub(super) use fix::Remedy;
 pub(super) use matching::Match;
 
 /// A rule as its page defines it.
@@ -64,6 +66,7 @@ pub(super) struct Speech {
     pub(super) messages: Vec<Template>,
     pub(super) help: Vec<Template>,
     pub(super) saves: Option<Expression>,
+    pub(super) fix: Option<Remedy>,
     /// The parts of objects and blocks that it names.
     pub(super) paths: Vec<facts::Path>,
 }
@@ -352,7 +355,6 @@ fn build(
         fields.missing("when");
     }
     let yields_to = fields.texts("yields-to").into_iter().map(|(name, _)| name.into_owned()).collect();
-    fields.take("fix");
     if later.is_none() {
         fields.refuse_others();
     }
@@ -390,11 +392,12 @@ fn speech(fields: &mut Fields, looks_at: LooksAt, parameters: &[Declared]) -> (S
     let related = fields.facts("related");
     let messages = fields.templates("message", &told);
     let help = fields.templates("help", &told);
+    let fix = fix::read(fields, looks_at, &told);
     let expressions = when.iter().chain(&saves).map(|it| &it.program);
     let programs: Vec<&Program> =
         expressions.chain(messages.iter().chain(&help).flat_map(Template::programs)).collect();
     let (raw, paths) = raw_use(&programs, looks_at, &at);
-    (Speech { when, at, related, messages, help, saves, paths }, raw)
+    (Speech { when, at, related, messages, help, saves, fix, paths }, raw)
 }
 
 /// Conjuncts that `match` rules out: the condition can never be true.

@@ -205,14 +205,14 @@ impl Texts {
 }
 
 /// A part of a block, and what its address has beyond that of the block.
-struct Part<'a> {
-    node: Node<'a>,
-    key: Option<Arc<str>>,
-    suffix: String,
+pub(super) struct Part<'a> {
+    pub(super) node: Node<'a>,
+    pub(super) key: Option<Arc<str>>,
+    pub(super) suffix: String,
 }
 
 /// The parts at a path, addressed by position or key. A collection that is not known at all has none that could be named.
-fn parts<'a>(block: &'a Block, each: &Path) -> Vec<Part<'a>> {
+pub(super) fn parts<'a>(block: &'a Block, each: &Path) -> Vec<Part<'a>> {
     let scope = Scope::of(block);
     let name = each.name();
     let mut parts = Vec::new();

@@ -16,7 +16,7 @@ use super::scope::{Scope, Truth};
 pub(super) struct Wanted {
     pub(super) value_type: Type,
     /// A duration becomes a number of these.
-    seconds_each: f64,
+    pub(super) seconds_each: f64,
     /// What it is called where there are several.
     noun: &'static str,
 }
@@ -85,7 +85,7 @@ impl Scope<'_> {
         })
     }
 
-    fn alternative(&self, alternative: &Alternative, wanted: Wanted) -> Fact<Value> {
+    pub(super) fn alternative(&self, alternative: &Alternative, wanted: Wanted) -> Fact<Value> {
         let (condition_at, doubt) = match self.holds(&alternative.when) {
             Truth::No => return Fact::Absent,
             Truth::Yes(span) => (span, None),

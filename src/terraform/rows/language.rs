@@ -67,6 +67,12 @@ pub(super) struct Row {
     /// What each machine brings with it that is billed apart.
     #[serde(default)]
     pub(super) disks: Vec<DiskWord>,
+    /// Nested blocks that are whole with what a fix writes into them: it may make them.
+    #[serde(default)]
+    pub(super) creates: Many<String>,
+    /// What is written for a value of a fact, where that is more than the one place that is read.
+    #[serde(default)]
+    pub(super) write: BTreeMap<String, BTreeMap<String, Assignments>>,
     /// Any fact of the inventory, by its name.
     #[serde(flatten)]
     pub(super) facts: BTreeMap<String, Spec>,
@@ -227,6 +233,10 @@ pub(super) struct ContainerAt {
     pub(super) env: Many<LabelsAt>,
 }
 
+/// Paths and what is written there; `absent` takes away what stands there.
+#[derive(Debug, Default)]
+pub(super) struct Assignments(pub(super) Vec<(Path, Constant)>);
+
 /// How a fact is read: the first of these that says something.
 #[derive(Debug, Default)]
 pub(super) struct Spec(pub(super) Vec<Alternative>);
@@ -261,6 +271,8 @@ pub(super) struct Alternative {
     pub(super) pattern: Option<Expression>,
     /// The unit of a number without one; the value is in the unit of the fact.
     pub(super) unit: Option<Duration>,
+    /// How a fix writes the number: `{}s`.
+    pub(super) form: Option<String>,
     pub(super) times: Option<f64>,
     pub(super) plus: Option<f64>,
     #[serde(default)]

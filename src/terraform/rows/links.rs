@@ -13,7 +13,7 @@ use super::path::{Path, Start};
 use super::scope::Scope;
 
 /// All blocks by address and by type.
-pub(super) struct Index<'a> {
+pub(in crate::terraform) struct Index<'a> {
     by_address: HashMap<&'a str, Vec<&'a Block>>,
     by_type: HashMap<&'a str, Vec<&'a Block>>,
     /// Blocks by the address that they refer to.
@@ -34,7 +34,7 @@ pub(super) enum Linked<'a> {
 const LONGEST_CHAIN: usize = 3;
 
 impl<'a> Index<'a> {
-    pub(super) fn new(blocks: &'a [Block], switched_off: &'a [Block]) -> Self {
+    pub(in crate::terraform) fn new(blocks: &'a [Block], switched_off: &'a [Block]) -> Self {
         let all = || blocks.iter().chain(switched_off);
         let modules = all().filter_map(|block| module_of(block).strip_suffix('.')).collect();
         let (by_address, by_type, referrers) = (HashMap::new(), HashMap::new(), HashMap::new());
@@ -54,6 +54,19 @@ impl<'a> Index<'a> {
     /// The code of this module call is at hand: its blocks stand among the others.
     pub(super) fn is_expanded(&self, call: &Block) -> bool {
         self.modules.contains(call.address.as_str())
+    }
+
+    /// How many blocks refer to this one, each instance of it counted once.
+    pub(in crate::terraform) fn users(&self, address: &str) -> usize {
+        let users = self.referrers.get(base(address)).into_iter().flatten();
+        users.map(|(block, _)| block.span).collect::<HashSet<_>>().len()
+    }
+
+    /// The block of this address, if it is one.
+    pub(in crate::terraform) fn only(&self, address: &str) -> Option<&'a Block> {
+        let all = self.by_address.get(base(address))?;
+        let mut exact = all.iter().filter(|block| block.address == address);
+        exact.next().copied().filter(|_| exact.next().is_none())
     }
 
     /// What a link of a row leads to; nothing where the text has no such link.

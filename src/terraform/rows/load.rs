@@ -12,7 +12,8 @@ use crate::inventory::Key;
 use crate::source::Expression;
 
 use super::language::{
-    Alternative, Conditions, ContainerAt, Count, LabelList, LabelsAt, Many, ProviderRow, Row, Section, Spec, Table,
+    Alternative, Assignments, Conditions, Constant, ContainerAt, Count, LabelList, LabelsAt, Many, ProviderRow, Row,
+    Section, Spec, Table,
 };
 use super::path::Path;
 
@@ -95,6 +96,14 @@ impl<'de> Deserialize<'de> for Conditions {
         let all = BTreeMap::<String, Many<String>>::deserialize(deserializer)?;
         let parsed = all.into_iter().map(|(path, texts)| Ok((path.parse()?, texts.0)));
         Ok(Conditions(parsed.collect::<Result<_, String>>().map_err(D::Error::custom)?))
+    }
+}
+
+impl<'de> Deserialize<'de> for Assignments {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let all = BTreeMap::<String, Constant>::deserialize(deserializer)?;
+        let parsed = all.into_iter().map(|(path, what)| Ok((path.parse()?, what)));
+        Ok(Assignments(parsed.collect::<Result<_, String>>().map_err(D::Error::custom)?))
     }
 }
 

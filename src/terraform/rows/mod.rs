@@ -8,6 +8,7 @@ mod control;
 mod count;
 mod disks;
 mod fact;
+mod inverse;
 mod labels;
 mod language;
 #[cfg(test)]
@@ -20,6 +21,14 @@ mod path;
 mod place;
 mod programs;
 mod scope;
+mod site;
+mod spot;
+
+pub(super) use inverse::{Assignment, Literal};
+pub(super) use links::Index;
+pub(super) use node::{Held, Node};
+pub(super) use site::Site;
+pub(super) use spot::Spot;
 
 use crate::inventory::{FrontEnd, Resource};
 use crate::source::Span;
@@ -27,7 +36,6 @@ use crate::source::Span;
 use super::block::Block;
 use build::Builder;
 use language::Role;
-use links::Index;
 
 /// What the blocks rent and request, and with a count of none what those would that are switched off. The order is that
 /// of the blocks. `default_maps` are what variables are as long as nobody assigns them.

@@ -12,7 +12,7 @@ use super::path::{Into, Name, Path, Step, Text};
 
 /// Something that a path leads to.
 #[derive(Debug, Clone)]
-pub(super) enum Node<'a> {
+pub(in crate::terraform) enum Node<'a> {
     Block(&'a Block),
     Provider(&'a Provider),
     Value(Held),
@@ -20,12 +20,12 @@ pub(super) enum Node<'a> {
 
 /// A value, and where the resource says it.
 #[derive(Debug, Clone)]
-pub(super) struct Held {
-    pub(super) value: Value,
+pub(in crate::terraform) struct Held {
+    pub(in crate::terraform) value: Value,
     /// The attribute, or the place inside of it where the value stands.
-    pub(super) said: Span,
+    pub(in crate::terraform) said: Span,
     /// The expression that holds it. A value that stands elsewhere came through a reference.
-    expression: Span,
+    pub(in crate::terraform) expression: Span,
     literal: bool,
     /// It is not even known whether there is such a thing.
     pub(super) perhaps: bool,
@@ -119,7 +119,7 @@ impl<'a> Node<'a> {
     }
 
     /// Attributes, blocks and keys of this name. What may exist but cannot be seen is an unknown value.
-    fn below(self, name: &str) -> Vec<Node<'a>> {
+    pub(super) fn below(self, name: &str) -> Vec<Node<'a>> {
         match self {
             Node::Block(block) => {
                 let mut found = named(&block.attributes, &block.blocks, name);
@@ -141,7 +141,7 @@ impl<'a> Node<'a> {
     }
 
     /// A list that stands where a block is meant: its first element.
-    fn first(self) -> Node<'a> {
+    pub(super) fn first(self) -> Node<'a> {
         match &self {
             Node::Value(held) => match &held.value.data {
                 Data::List(items) | Data::Set(items) | Data::Tuple(items) => match items.first() {
@@ -154,7 +154,7 @@ impl<'a> Node<'a> {
         }
     }
 
-    fn elements(self) -> Vec<Node<'a>> {
+    pub(super) fn elements(self) -> Vec<Node<'a>> {
         self.keyed_elements().into_iter().map(|(_, node)| node).collect()
     }
 
@@ -175,7 +175,7 @@ impl<'a> Node<'a> {
         }
     }
 
-    fn has(&self, key: &str, text: &str) -> bool {
+    pub(super) fn has(&self, key: &str, text: &str) -> bool {
         let found = self.clone().below(key);
         found.first().and_then(Node::text).is_some_and(|it| it.eq_ignore_ascii_case(text))
     }

@@ -10,6 +10,7 @@ mod directives;
 mod expression;
 pub(super) mod json;
 mod template;
+mod walk;
 
 use std::sync::Arc;
 

@@ -1,7 +1,12 @@
 //! Packs: directories with pages, settings for them and prices, that a platform team ships to many repositories. They lie
-//! in the tree; nothing is fetched.
+//! in the tree; only `rules vendor` fetches them.
 
-use std::collections::BTreeSet;
+mod content;
+mod copy;
+mod fetch;
+mod lock;
+
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::place::Place;
 use super::settings::{self, refused};
@@ -11,6 +16,7 @@ use crate::config::{self, Config};
 use crate::diagnostic::{Diagnostic, Level};
 use crate::rules::{self, PageText};
 use crate::source::{Sources, Span};
+pub(super) use copy::Copies;
 
 /// Prices of a pack.
 const PRICES: &str = "prices.csv";
@@ -19,6 +25,8 @@ const PRICES: &str = "prices.csv";
 pub(super) struct Pack {
     /// Its directory in the tree.
     path: String,
+    /// It is a copy of another repository's files.
+    is_copy: bool,
     /// Where it is named.
     span: Span,
     /// What it says about its rules.
@@ -26,28 +34,59 @@ pub(super) struct Pack {
     pub(super) pages: Vec<PageText>,
 }
 
+impl Pack {
+    /// Whether a file is a copy of somebody else's.
+    pub(super) fn brings(&self, file: &str) -> bool {
+        self.is_copy && file.strip_prefix(self.path.as_str()).is_some_and(|rest| rest.starts_with('/'))
+    }
+}
+
 /// The packs that a configuration names, in its order.
 pub(super) fn load(sources: &Sources, config: &Config, place: &Place) -> Result<Vec<Pack>, Failure> {
+    let refuse = |wrong: &[Diagnostic]| refused(sources, &place.paths(), wrong, "the packs cannot be used");
+    let copies = Copies::of(sources, config).map_err(|wrong| refuse(&[wrong]))?;
+    let wrong: Vec<Diagnostic> = copies.all.iter().filter_map(|copy| copies.judge(copy, sources).err()).collect();
+    if !wrong.is_empty() {
+        return Err(refuse(&wrong));
+    }
+    let mut copies = copies.all.iter();
     let mut packs = Vec::new();
-    for (_, table) in config.tables("packs") {
-        let Some((path, span)) = table.get("path").and_then(|entry| Some((entry.value.text()?, entry.span))) else {
-            continue;
-        };
+    for named in config.packs() {
+        let copy = named.origin.and_then(|_| copies.next());
+        let Some(path) = copy.map(|copy| copy.path.as_str()).or(named.path) else { continue };
         let entries = sources.tree().list(path);
         if entries.is_empty() {
             let message = format!("there is no pack in `{}`", place.paths().show(path));
-            let wrong = Diagnostic::new(Level::Error, message, Some(span))
+            let wrong = Diagnostic::new(Level::Error, message, Some(named.span))
                 .with_help("a pack is a directory of the repository with pages, a gpulint.toml or a prices.csv");
-            return Err(refused(sources, &place.paths(), &[wrong], "the packs cannot be used"));
+            return Err(refuse(&[wrong]));
         }
         let has = |name: &str| entries.iter().any(|entry| !entry.is_directory && entry.name == name);
         let settings_file = format!("{path}/{}", config::FILE_NAME);
         let settings_file = has(config::FILE_NAME).then_some(settings_file);
         let config = settings::load(sources, settings_file.as_deref(), place)?;
+        let wrong = without_effect(&config);
+        if !wrong.is_empty() {
+            return Err(refuse(&wrong));
+        }
         let pages = settings::pages_in(sources, path, place)?;
-        packs.push(Pack { path: path.to_owned(), span, config, pages });
+        packs.push(Pack { path: path.to_owned(), is_copy: copy.is_some(), span: named.span, config, pages });
     }
     Ok(packs)
+}
+
+/// What the settings of a pack may say: what rules are told. The rest is the repository's own matter.
+const OF_RULES: [&str; 7] = ["rules", "labels", "tiers", "approvals", "budgets", "required-version", "extend"];
+
+fn without_effect(config: &Config) -> Vec<Diagnostic> {
+    let section = |path: &str| path.split(['.', '[']).next().unwrap_or_default().to_owned();
+    let others = config.entries().filter(|(path, _)| !OF_RULES.contains(&section(path).as_str()));
+    let refuse = |(path, entry): (String, &config::Entry)| {
+        Diagnostic::new(Level::Error, format!("a pack cannot set `{path}`"), Some(entry.key)).with_help(
+            "what a pack says about rules, labels, tiers, approvals and budgets holds; say the rest where it is used",
+        )
+    };
+    others.map(refuse).collect()
 }
 
 /// The prices of packs, the first named on top.
@@ -82,8 +121,33 @@ pub(super) fn add(packs: &[Pack], own: &Config, into: &mut rules::Settings) -> V
             let named: BTreeSet<String> = known.parameters.iter().map(|(name, ..)| name.clone()).collect();
             known.parameters.extend(of_pack.parameters.into_iter().filter(|(name, ..)| !named.contains(name)));
         }
+        add_what_rules_are_told(pack, into);
     }
     wrong
+}
+
+/// Labels, tiers, amounts and budgets: the repository comes first, save for rules that the pack forbids to change.
+fn add_what_rules_are_told(pack: &Pack, into: &mut rules::Settings) {
+    let of_pack = settings::of_rules(&pack.config);
+    let fixed: Vec<&str> =
+        pack.config.rules().iter().filter(|rule| rule.forbid == Some(true)).map(|rule| rule.name).collect();
+    let lay = |rule: &str, known: &mut BTreeMap<String, Vec<String>>, given: BTreeMap<String, Vec<String>>| {
+        for (name, values) in given {
+            if fixed.contains(&rule) || !known.contains_key(&name) {
+                known.insert(name, values);
+            }
+        }
+    };
+    lay("unknown-label-value", &mut into.label_values, of_pack.label_values);
+    lay("tier-violation", &mut into.tiers, of_pack.tiers);
+    let missing = of_pack.required_labels.into_iter().filter(|label| !into.required_labels.contains(label));
+    let missing: Vec<String> = missing.collect();
+    into.required_labels.extend(missing);
+    into.budgets.extend(of_pack.budgets);
+    into.approvals_above_usd = match (into.approvals_above_usd, of_pack.approvals_above_usd) {
+        (own, Some(given)) if own.is_none() || fixed.contains(&"needs-approval") => Some(given),
+        (own, _) => own,
+    };
 }
 
 /// What the repository says about a rule that a pack forbids to change.

@@ -1,0 +1,287 @@
+//! `fix`: the facts that should be another way, and how safe it is to write them.
+//!
+//! A value is a plain one, a text with placeholders as in messages, or one placeholder alone, whose value it then is.
+
+use std::ops::Range;
+
+use super::fields::Fields;
+use super::{LooksAt, meant};
+use crate::inventory::{self, Part, Wish};
+use crate::rules::Safety;
+use crate::rules::cel::{Budget, Host, Program, Scope, Value};
+use crate::rules::template::Template;
+use crate::rules::yaml::{self, Name, Node};
+
+/// What a page wishes.
+#[derive(Debug)]
+pub(in crate::rules) struct Remedy {
+    changes: Vec<(Part, Source)>,
+    labels: Vec<Label>,
+    pub(in crate::rules) safety: Safety,
+}
+
+/// Where the value of a wish comes from.
+#[derive(Debug)]
+enum Source {
+    Nothing,
+    Plain(inventory::Value),
+    Computed(Box<Program>),
+    Text(Template),
+}
+
+#[derive(Debug)]
+enum Label {
+    One(String, Source),
+    /// A map of them.
+    Several(Box<Program>),
+}
+
+const SAFETY: [(&str, Safety); 3] = [("safe", Safety::Safe), ("unsafe", Safety::Unsafe), ("display", Safety::Display)];
+
+pub(super) fn read(fields: &mut Fields<'_>, looks_at: LooksAt, scope: &Scope<'_>) -> Option<Remedy> {
+    if !fields.has("fix") {
+        fields.take("fix");
+        return None;
+    }
+    let at = fields.place("fix");
+    let entries = fields.map("fix");
+    if looks_at != LooksAt::Resource {
+        let help = "facts are those of resources: leave `for` out".to_owned();
+        fields.wrong(&at, "only a rule about resources can have a `fix`", Some(help));
+        return None;
+    }
+    let mut remedy = Remedy { changes: Vec::new(), labels: Vec::new(), safety: Safety::Unsafe };
+    let mut safety = None;
+    for (name, node) in entries {
+        match &*name.text {
+            "set" => remedy.set(fields, node, scope),
+            "unset" => remedy.unset(fields, node),
+            "add" => remedy.add(fields, node, scope),
+            "safety" => safety = safety_of(fields, &node),
+            _ => {
+                let help = meant(&name, ["set", "unset", "add", "safety"]);
+                fields.wrong(&name.at, format!("a fix has no `{}`", name.text), help);
+            }
+        }
+    }
+    if remedy.changes.is_empty() && remedy.labels.is_empty() && fields.mistakes.is_empty() {
+        fields.wrong(&at, "the fix changes nothing", Some("write `set: { FACT: VALUE }`".to_owned()));
+    }
+    match safety {
+        Some(safety) => remedy.safety = safety,
+        None if fields.mistakes.is_empty() => {
+            fields.wrong(&at, "the fix does not say how safe it is", Some("write `safety: unsafe`".to_owned()));
+        }
+        None => {}
+    }
+    Some(remedy)
+}
+
+fn safety_of(fields: &mut Fields<'_>, node: &Node) -> Option<Safety> {
+    let yaml::Value::Text(text) = &node.value else {
+        fields.wrong(&node.at, "`safety` is a text", None);
+        return None;
+    };
+    let known = SAFETY.iter().find(|(name, _)| name == text).map(|(_, safety)| *safety);
+    if known.is_none() {
+        let help = Some("it is safe, unsafe or display".to_owned());
+        fields.wrong(&node.at, format!("`safety` cannot be `{}`", text.escape_debug()), help);
+    }
+    known
+}
+
+impl Remedy {
+    fn set(&mut self, fields: &mut Fields<'_>, node: Node, scope: &Scope<'_>) {
+        for (name, value) in entries(fields, node, "set") {
+            let Some(part) = part(fields, &name) else { continue };
+            if let Some(source) = source(fields, &value, scope, Some(&part)) {
+                self.changes.push((part, source));
+            }
+        }
+    }
+
+    fn unset(&mut self, fields: &mut Fields<'_>, node: Node) {
+        let items = match node.value {
+            yaml::Value::List(items) => items,
+            _ => vec![node].into(),
+        };
+        for item in items.into_owned() {
+            let yaml::Value::Text(text) = item.value else {
+                fields.wrong(&item.at, "`unset` is a fact, or a list of them", None);
+                continue;
+            };
+            if let Some(part) = part(fields, &Name { text, at: item.at }) {
+                self.changes.push((part, Source::Nothing));
+            }
+        }
+    }
+
+    fn add(&mut self, fields: &mut Fields<'_>, node: Node, scope: &Scope<'_>) {
+        for (name, value) in entries(fields, node, "add") {
+            if name.text != "labels" {
+                let help = Some("only `labels` can be added to; `set` the others".to_owned());
+                fields.wrong(&name.at, format!("nothing can be added to `{}`", name.text), help);
+                continue;
+            }
+            match &value.value {
+                yaml::Value::Map(labels) => {
+                    for (key, value) in labels.iter() {
+                        let source = source(fields, value, scope, None);
+                        self.labels.extend(source.map(|source| Label::One(key.text.clone().into_owned(), source)));
+                    }
+                }
+                yaml::Value::Text(text) if is_placeholder(text) => {
+                    self.labels.extend(program(fields, text, &value.at, scope).map(Label::Several));
+                }
+                _ => fields.wrong(&value.at, "`labels` is a mapping, or `{an expression}` that is one", None),
+            }
+        }
+    }
+
+    /// What it wishes here, or why that cannot be said.
+    pub(in crate::rules) fn wishes(&self, host: &dyn Host) -> Result<Vec<Wish>, String> {
+        let mut wishes = Vec::new();
+        for (part, source) in &self.changes {
+            let value = source.value(host).map_err(|why| format!("{part}: {why}"))?;
+            let value = match (part, value) {
+                (_, None) => None,
+                (Part::Fact(key), Some(value)) => {
+                    let shown = value.to_string();
+                    let fits = value.conform(key.value_type());
+                    Some(fits.ok_or_else(|| format!("{part}: `{shown}` is no {}", key.value_type().name()))?)
+                }
+                (_, value) => value,
+            };
+            wishes.push(Wish { part: part.clone(), value });
+        }
+        for label in &self.labels {
+            label.wishes(host, &mut wishes)?;
+        }
+        if wishes.is_empty() { Err("nobody says what to write".to_owned()) } else { Ok(wishes) }
+    }
+}
+
+impl Label {
+    fn wishes(&self, host: &dyn Host, into: &mut Vec<Wish>) -> Result<(), String> {
+        let mut add = |key: &str, value| into.push(Wish { part: Part::Label(key.into()), value: Some(value) });
+        match self {
+            Label::One(key, source) => {
+                let value = source.value(host).map_err(|why| format!("label `{key}`: {why}"))?;
+                value.into_iter().for_each(|value| add(key, value));
+            }
+            Label::Several(program) => match program.evaluate(host, &mut Budget::standard()).result {
+                Ok(Value::Map(map)) => {
+                    let known = map.iter().filter_map(|(key, value)| Some((key.as_text()?, plain(value).ok()?)));
+                    known.for_each(|(key, value)| add(key, value));
+                }
+                Ok(other) => {
+                    plain(&other)?;
+                    return Err("labels are a map".to_owned());
+                }
+                Err(failure) => return Err(failure.message),
+            },
+        }
+        Ok(())
+    }
+}
+
+impl Source {
+    fn value(&self, host: &dyn Host) -> Result<Option<inventory::Value>, String> {
+        match self {
+            Source::Nothing => Ok(None),
+            Source::Plain(value) => Ok(Some(value.clone())),
+            Source::Computed(program) => match program.evaluate(host, &mut Budget::standard()).result {
+                Ok(value) => plain(&value).map(Some),
+                Err(failure) => Err(failure.message),
+            },
+            Source::Text(template) => {
+                let rendered = template.render(host);
+                match (rendered.failure, rendered.missing) {
+                    (Some(why), _) => Err(why),
+                    (None, Some(unknown)) => Err(unknown.why.to_string()),
+                    (None, None) => Ok(Some(inventory::Value::text(rendered.text))),
+                }
+            }
+        }
+    }
+}
+
+/// A value as one of the inventory, or why there is none.
+fn plain(value: &Value) -> Result<inventory::Value, String> {
+    Ok(match value {
+        Value::Text(text) => inventory::Value::Text(text.clone()),
+        Value::Flag(flag) => inventory::Value::Flag(*flag),
+        Value::Integer(n) => inventory::Value::Integer(*n),
+        Value::Double(n) if n.is_finite() => inventory::Value::Number(*n),
+        Value::Unknown(unknown) => return Err(unknown.why.to_string()),
+        _ => return Err("the text does not say it".to_owned()),
+    })
+}
+
+fn entries(fields: &mut Fields<'_>, node: Node, what: &str) -> Vec<(Name, Node)> {
+    match node.value {
+        yaml::Value::Map(entries) => entries.into_owned(),
+        _ => {
+            fields.wrong(&node.at, format!("`{what}` is a mapping"), None);
+            Vec::new()
+        }
+    }
+}
+
+fn part(fields: &mut Fields<'_>, name: &Name) -> Option<Part> {
+    let short = name.text.strip_prefix("resource.").unwrap_or(&name.text);
+    let found = Part::from_name(short);
+    if found.is_none() {
+        let help = meant(name, Part::names());
+        fields.wrong(&name.at, format!("there is no fact called `{}` that could be written", name.text), help);
+    }
+    found
+}
+
+fn is_placeholder(text: &str) -> bool {
+    text.strip_prefix('{').and_then(|rest| rest.strip_suffix('}')).is_some_and(|inner| !inner.contains(['{', '}']))
+}
+
+fn program(fields: &mut Fields<'_>, text: &str, at: &Range<usize>, scope: &Scope<'_>) -> Option<Box<Program>> {
+    let inner = text.get(1..text.len() - 1)?;
+    match Program::compile(inner, scope) {
+        Ok(program) => Some(Box::new(program)),
+        Err(problem) => {
+            fields.wrong(at, problem.message, problem.help);
+            None
+        }
+    }
+}
+
+fn source(fields: &mut Fields<'_>, node: &Node, scope: &Scope<'_>, part: Option<&Part>) -> Option<Source> {
+    let plain = match &node.value {
+        yaml::Value::Flag(flag) => inventory::Value::Flag(*flag),
+        yaml::Value::Integer(n) => inventory::Value::Integer(*n),
+        yaml::Value::Number(n) => inventory::Value::Number(*n),
+        yaml::Value::Text(text) if is_placeholder(text) => {
+            return program(fields, text, &node.at, scope).map(Source::Computed);
+        }
+        yaml::Value::Text(text) if text.contains(['{', '}']) => {
+            return match Template::parse(text, scope) {
+                Ok(template) => Some(Source::Text(template)),
+                Err(problem) => {
+                    fields.wrong(&node.at, problem.message, problem.help);
+                    None
+                }
+            };
+        }
+        yaml::Value::Text(text) => inventory::Value::text(&**text),
+        _ => {
+            fields.wrong(&node.at, "a fix writes a text, a number, true or false", None);
+            return None;
+        }
+    };
+    if let Some(Part::Fact(key)) = part
+        && plain.clone().conform(key.value_type()).is_none()
+    {
+        let message = format!("`{}` is {}, and this is not", key.name(), key.value_type().name());
+        fields.wrong(&node.at, message, None);
+        return None;
+    }
+    Some(Source::Plain(plain))
+}

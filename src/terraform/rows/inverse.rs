@@ -1,0 +1,174 @@
+//! Rows in the other direction: what must stand where for a fact to be read as wished.
+
+use std::fmt;
+
+use crate::inventory::{Key, Value};
+
+use super::fact::Wanted;
+use super::language::{Alternative, Conditions, Constant, LabelsAt, Spec};
+use super::path::{Path, Start};
+use super::scope::Truth;
+use super::site::Site;
+use super::spot::Spot;
+
+/// A scalar of the configuration.
+#[derive(Debug, Clone, PartialEq)]
+pub(in crate::terraform) enum Literal {
+    Text(String),
+    Number(String),
+    Flag(bool),
+}
+
+/// A place, and what is to stand there; nothing where it is to be taken away.
+#[derive(Debug)]
+pub(in crate::terraform) struct Assignment<'a> {
+    pub(in crate::terraform) spot: Spot<'a>,
+    pub(in crate::terraform) to: Option<Literal>,
+}
+
+impl fmt::Display for Literal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Literal::Text(text) | Literal::Number(text) => f.write_str(text),
+            Literal::Flag(flag) => write!(f, "{flag}"),
+        }
+    }
+}
+
+impl<'a> Site<'a> {
+    /// The ways to write a fact, the best first; each is a list of places that are written together.
+    pub(in crate::terraform) fn ways(&self, key: Key, value: Option<&Value>) -> Vec<Vec<Assignment<'a>>> {
+        if let Some(value) = value
+            && let Some(by_value) = self.row.write.get(key.name())
+            && let Some(all) = by_value.get(&value.to_string())
+        {
+            return vec![all.0.iter().map(|(path, what)| self.assignment(path, assigned(what))).collect()];
+        }
+        let spec = self.row.keyed.iter().find(|(known, _)| *known == key).map(|(_, spec)| spec);
+        spec.map_or_else(Vec::new, |spec| self.ways_of(spec, Wanted::of(key), value))
+    }
+
+    /// The ways to write the least number of them.
+    pub(in crate::terraform) fn ways_of_floor(&self, value: &Value) -> Vec<Vec<Assignment<'a>>> {
+        let counts = self.row.count.0.iter();
+        let holds = counts.filter(|count| matches!(self.scope.holds(&count.when), Truth::Yes(_)));
+        let speaks = |count: &&super::language::Count| !super::count::range(&self.scope, count).is_absent();
+        let count = holds.clone().find(speaks);
+        count.map_or_else(Vec::new, |count| self.ways_of(&count.min, Wanted::NUMBER, Some(value)))
+    }
+
+    /// The maps of labels that it may be given, the first first.
+    pub(in crate::terraform) fn label_maps(&self) -> Vec<Spot<'a>> {
+        let maps = self.row.labels.0.iter().filter_map(|at| match at {
+            LabelsAt::Map(path) if matches!(path.start, Start::Part | Start::Block) => Some(path),
+            _ => None,
+        });
+        maps.map(|path| self.spot(path)).collect()
+    }
+
+    fn ways_of(&self, spec: &Spec, wanted: Wanted, value: Option<&Value>) -> Vec<Vec<Assignment<'a>>> {
+        let speaking = spec.0.iter().position(|it| self.says(it, wanted));
+        let speaking_path = speaking.and_then(|at| spec.0.get(at)).and_then(|it| it.at.as_ref());
+        let Some(value) = value else {
+            let remove = speaking_path.map(|path| vec![self.assignment(path, None)]);
+            return remove.into_iter().collect();
+        };
+        let mut ways: Vec<(bool, &Path, Literal)> = Vec::new();
+        for (at, alternative) in spec.0.iter().enumerate() {
+            let Some(path) = &alternative.at else { continue };
+            let in_place = speaking_path == Some(path);
+            // what speaks before it would still be heard
+            let heard = in_place || speaking.is_none_or(|speaking| at <= speaking);
+            // what it says of its own place will hold when something stands there
+            let others = alternative.when.0.iter().filter(|(other, _)| other != path).cloned().collect();
+            let holds = in_place || matches!(self.scope.holds(&Conditions(others)), Truth::Yes(_));
+            if heard && holds && alternative.because.is_none() {
+                ways.extend(inverse(alternative, value, wanted).map(|literal| (in_place, path, literal)));
+            }
+        }
+        if ways.is_empty()
+            && let Some(path) = speaking_path
+            && is_default(spec, value, wanted)
+        {
+            // a flag that is switched off says nothing, so that the default is heard
+            let flag = spec.0.iter().any(|it| it.at.as_ref() == Some(path) && it.map.contains_key("true"));
+            return vec![vec![self.assignment(path, flag.then_some(Literal::Flag(false)))]];
+        }
+        ways.sort_by_key(|(in_place, path, _)| (!in_place, matches!(path.start, Start::Link(_))));
+        ways.into_iter().map(|(_, path, literal)| vec![self.assignment(path, Some(literal))]).collect()
+    }
+
+    fn says(&self, alternative: &Alternative, wanted: Wanted) -> bool {
+        alternative.at.is_some() && !self.scope.alternative(alternative, wanted).is_absent()
+    }
+
+    fn assignment(&self, path: &Path, to: Option<Literal>) -> Assignment<'a> {
+        Assignment { spot: self.spot(path), to }
+    }
+}
+
+/// The value is what holds where the text says nothing.
+fn is_default(spec: &Spec, value: &Value, wanted: Wanted) -> bool {
+    let default = spec.0.iter().find_map(|it| it.default.as_ref().or(it.is.as_ref().filter(|_| it.when.0.is_empty())));
+    default.and_then(|it| it.value().conform(wanted.value_type)).as_ref() == Some(value)
+}
+
+fn assigned(what: &Constant) -> Option<Literal> {
+    match what {
+        Constant::Text(text) if text == "absent" => None,
+        Constant::Text(text) => Some(Literal::Text(text.clone())),
+        Constant::Integer(n) => Some(Literal::Number(n.to_string())),
+        Constant::Number(n) => Some(Literal::Number(n.to_string())),
+        Constant::Flag(flag) => Some(Literal::Flag(*flag)),
+    }
+}
+
+/// What is to stand there for an alternative to read this value; nothing where no text would.
+fn inverse(alternative: &Alternative, value: &Value, wanted: Wanted) -> Option<Literal> {
+    let Alternative { present, length, product, map, pattern, unit, form, times, plus, .. } = alternative;
+    if present.is_some() || *length || *product {
+        return None;
+    }
+    // a pattern that finds the whole of it, as the end of a path
+    let text = value.to_string();
+    if pattern.as_ref().is_some_and(|pattern| pattern.first_group(&text).as_ref() != Some(&text)) {
+        return None;
+    }
+    if !map.is_empty() {
+        let means = |meaning: &Constant| meaning.value().conform(wanted.value_type).as_ref() == Some(value);
+        let (word, _) = map.iter().find(|(word, meaning)| *word != "*" && means(meaning))?;
+        return Some(literal(word));
+    }
+    if unit.is_some() || times.is_some() || plus.is_some() {
+        let mut number = value.as_number()?;
+        if let Some(unit) = unit {
+            number *= wanted.seconds_each / unit.seconds();
+        }
+        number = (number - plus.unwrap_or(0.0)) / times.unwrap_or(1.0);
+        // what the provider counts in is whole
+        if !number.is_finite() || number.fract() != 0.0 || number.abs() > 1e12 {
+            return None;
+        }
+        let text = format!("{number}");
+        return Some(match form {
+            Some(form) => Literal::Text(form.replace("{}", &text)),
+            None => Literal::Number(text),
+        });
+    }
+    Some(match value {
+        Value::Text(text) => Literal::Text(text.to_string()),
+        Value::Flag(flag) => Literal::Flag(*flag),
+        Value::Integer(n) => Literal::Number(n.to_string()),
+        Value::Number(n) => Literal::Number(n.to_string()),
+        Value::List(_) => return None,
+    })
+}
+
+/// A word of a row as the scalar that it is.
+fn literal(word: &str) -> Literal {
+    match word {
+        "true" | "false" => Literal::Flag(word == "true"),
+        _ if word.parse::<f64>().is_ok() => Literal::Number(word.to_owned()),
+        _ => Literal::Text(word.to_owned()),
+    }
+}

@@ -1,0 +1,119 @@
+//! The block and the row that a resource came from, found again.
+
+use crate::inventory::{Key, Resource};
+use crate::source::Span;
+
+use super::super::block::Block;
+use super::super::modules::registry_name;
+use super::build::parts;
+use super::language::{Role, Row};
+use super::links::{Index, Linked, follow_all};
+use super::load;
+use super::node::Node;
+use super::path::{Name, Path, Start};
+use super::scope::{Scope, Truth};
+
+/// Where a resource stands, and the words of its type.
+#[derive(Clone)]
+pub(in crate::terraform) struct Site<'a> {
+    pub(super) scope: Scope<'a>,
+    pub(super) row: &'static Row,
+}
+
+impl<'a> Site<'a> {
+    /// The part of a block that is this resource.
+    pub(in crate::terraform) fn of(block: &'a Block, resource: &Resource, index: &Index<'a>) -> Option<Site<'a>> {
+        for (at, row) in rows_of(block).iter().enumerate() {
+            for scope in scopes(block, row, at == 0, &resource.address) {
+                if let Some(site) = Site::with(scope, row, index) {
+                    return Some(site);
+                }
+            }
+        }
+        None
+    }
+
+    fn with(mut scope: Scope<'a>, row: &'static Row, index: &Index<'a>) -> Option<Site<'a>> {
+        follow_all(index, &mut scope, &row.links);
+        (scope.holds(&row.when) != Truth::No).then_some(Site { scope, row })
+    }
+
+    /// A block as a whole: a template, a control.
+    pub(in crate::terraform) fn whole(block: &'a Block, index: &Index<'a>) -> Option<Site<'a>> {
+        rows_of(block).iter().find_map(|row| Site::with(Scope::of(block), row, index))
+    }
+
+    pub(in crate::terraform) fn block(&self) -> &'a Block {
+        self.scope.block
+    }
+
+    /// The argument that says the machine: what belongs to it stands near it.
+    pub(in crate::terraform) fn machine_argument(&self) -> Option<Span> {
+        let spec = self.row.keyed.iter().find(|(key, _)| *key == Key::Machine).map(|(_, spec)| spec)?;
+        let paths = spec.0.iter().filter_map(|it| it.at.as_ref());
+        paths.filter(|path| matches!(path.start, Start::Part | Start::Block)).find_map(|path| {
+            let name = path.steps.last().map(|step| match &step.name {
+                Name::Written(name) => name.as_str(),
+                Name::At(_) => "",
+            })?;
+            let above = Path { start: path.start.clone(), steps: path.steps[..path.steps.len() - 1].to_vec() };
+            let block = match above.steps.is_empty() {
+                true => Some(self.scope.part.clone()),
+                false => self.scope.find(&above).into_iter().next(),
+            };
+            match block? {
+                Node::Block(block) => block.attributes.get(name).map(|it| it.span),
+                _ => None,
+            }
+        })
+    }
+
+    /// It only says something about others.
+    pub(in crate::terraform) fn is_control(&self) -> bool {
+        self.row.role == Role::Control
+    }
+
+    /// The one block that a link leads to.
+    pub(in crate::terraform) fn linked(&self, link: &str) -> Option<&'a Block> {
+        match self.scope.links.get(link)? {
+            Linked::Blocks(blocks) => match blocks.as_slice() {
+                [(block, _)] => Some(block),
+                _ => None,
+            },
+            Linked::Outside(_) => None,
+        }
+    }
+
+    /// A nested block that a fix may make: it needs nothing else.
+    pub(in crate::terraform) fn may_create(&self, path: &str) -> bool {
+        let written = self.row.write.values().flat_map(|by_value| by_value.values()).flat_map(|it| &it.0);
+        let mut whole = written.map(|(path, _)| path.name());
+        self.row.creates.0.iter().any(|it| it == path)
+            || whole.any(|it| it.strip_prefix(path).is_some_and(|rest| rest.starts_with('.')))
+    }
+}
+
+fn rows_of(block: &Block) -> &'static [Row] {
+    let table = load::table();
+    match (block.keyword.as_str(), block.labels.first(), block.source.as_deref()) {
+        ("module", _, Some(source)) => table.of_module(&registry_name(source)).unwrap_or_default(),
+        ("resource", Some(kind), _) => table.of_type(kind),
+        _ => &[],
+    }
+}
+
+/// The parts of a block that have this address by a row.
+fn scopes<'a>(block: &'a Block, row: &'static Row, is_first: bool, address: &str) -> Vec<Scope<'a>> {
+    let Some(each) = &row.each else {
+        return if address == block.address { vec![Scope::of(block)] } else { Vec::new() };
+    };
+    let mut found = Vec::new();
+    for (at, part) in parts(block, each).into_iter().enumerate() {
+        let is_block_itself = is_first && at == 0 && block.keyword == "resource";
+        let suffix = if is_block_itself { "" } else { part.suffix.as_str() };
+        if address.strip_prefix(block.address.as_str()) == Some(suffix) {
+            found.push(Scope { part: part.node, key: part.key, ..Scope::of(block) });
+        }
+    }
+    found
+}

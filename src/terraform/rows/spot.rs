@@ -1,0 +1,108 @@
+//! The place in the text that a path of a row leads to, whether or not anything stands there.
+
+use super::super::value::Data;
+use super::node::{Held, Node};
+use super::path::{Into, Name, Path, Start, Step};
+use super::site::Site;
+
+/// Where something is to be written.
+#[derive(Debug)]
+pub(in crate::terraform) enum Spot<'a> {
+    There(Node<'a>),
+    /// Nothing stands there: what is missing, below the last thing that does.
+    Missing {
+        container: Node<'a>,
+        rest: Vec<String>,
+        path: String,
+    },
+    /// In a block that a link leads to.
+    Linked(String),
+    /// Nobody can tell, and why.
+    Unclear(String),
+}
+
+impl<'a> Site<'a> {
+    /// Where a path leads.
+    pub(super) fn spot(&self, path: &Path) -> Spot<'a> {
+        let start = match &path.start {
+            Start::Part => self.scope.part.clone(),
+            Start::Block => Node::Block(self.scope.block),
+            Start::Link(name) => return Spot::Linked(name.clone()),
+            Start::Provider => return Spot::Unclear("it is a setting of the provider".to_owned()),
+            Start::Key => return Spot::Unclear("it is the key of a map".to_owned()),
+        };
+        let mut node = start;
+        for (at, step) in path.steps.iter().enumerate() {
+            let Name::Written(name) = &step.name else {
+                return Spot::Unclear("where it stands depends on something else".to_owned());
+            };
+            if step.read.is_some() {
+                return Spot::Unclear("it stands in a text that is another language".to_owned());
+            }
+            let found = node.clone().below(name);
+            if found.is_empty() {
+                let rest = names(&path.steps[at..]);
+                return match (&rest, can_take(&node)) {
+                    (Some(rest), true) => Spot::Missing { container: node, rest: rest.clone(), path: path.name() },
+                    _ => Spot::Unclear("nothing stands there that it could be written into".to_owned()),
+                };
+            }
+            node = match one(found, step, at + 1 == path.steps.len()) {
+                Ok(node) => node,
+                Err(why) => return Spot::Unclear(why),
+            };
+        }
+        Spot::There(node)
+    }
+}
+
+/// The names of steps that a fix could make: those of blocks and attributes.
+fn names(steps: &[Step]) -> Option<Vec<String>> {
+    let name = |step: &Step| match (&step.name, &step.into) {
+        (Name::Written(name), Into::First | Into::Whole) if step.read.is_none() => Some(name.clone()),
+        _ => None,
+    };
+    steps.iter().map(name).collect()
+}
+
+fn can_take(node: &Node<'_>) -> bool {
+    match node {
+        Node::Block(_) => true,
+        Node::Provider(_) => false,
+        Node::Value(held) => matches!(held.value.data, Data::Object(_) | Data::Map(_)),
+    }
+}
+
+/// The one thing that is meant.
+fn one<'a>(found: Vec<Node<'a>>, step: &Step, last: bool) -> Result<Node<'a>, String> {
+    let all: Vec<Node<'a>> = match &step.into {
+        Into::First if last => found,
+        Into::First | Into::Whole => found.into_iter().map(Node::first).collect(),
+        Into::All => found.into_iter().flat_map(Node::elements).collect(),
+        Into::Where(key, text) => found.into_iter().flat_map(Node::elements).filter(|it| it.has(key, text)).collect(),
+    };
+    let count = all.len();
+    let mut all = all.into_iter();
+    match (all.next(), count) {
+        (Some(Node::Value(Held { perhaps: true, value, .. })), _) => {
+            Err(value.cause().map_or_else(|| "it may not be there".to_owned(), |cause| cause.why.clone()))
+        }
+        (Some(Node::Value(held)), 1) if last => match only(held) {
+            Some(held) => Ok(Node::Value(held)),
+            None => Err("there are several of them".to_owned()),
+        },
+        (Some(node), 1) => Ok(node),
+        (Some(_), n) => Err(format!("there are {n} of them")),
+        (None, _) => Err("there is none of them".to_owned()),
+    }
+}
+
+/// The only element where a path ends at a list of one.
+fn only(held: Held) -> Option<Held> {
+    let is_list = matches!(held.value.data, Data::List(_) | Data::Set(_) | Data::Tuple(_));
+    match (is_list, held.value.items()) {
+        (false, _) => Some(held),
+        (true, [item]) => Some(held.holding(item.clone())),
+        (true, _) => None,
+    }
+}

@@ -1,0 +1,251 @@
+//! Where new arguments, keys and blocks go, and how they look among their neighbours.
+
+use std::ops::Range;
+
+use crate::source::Span;
+
+use super::super::rows::Literal;
+use super::super::syntax::{Attribute, Body, Expression, Kind};
+use super::align::Change;
+use super::literal::{is_name, quoted};
+
+/// One step of indentation of `terraform fmt`.
+const STEP: &str = "  ";
+
+/// Arguments that stand at the end of a block by custom: nothing goes behind them.
+const LAST: [&str; 6] = ["tags", "labels", "depends_on", "provider", "providers", "lifecycle"];
+
+/// What is written into one body.
+#[derive(Debug, Default)]
+pub(super) struct Addition {
+    pub(super) arguments: Vec<(String, Literal)>,
+    pub(super) blocks: Vec<(String, Addition)>,
+    /// An argument that is a map with one key.
+    pub(super) maps: Vec<(String, String, Literal)>,
+}
+
+impl Addition {
+    pub(super) fn add(&mut self, path: &[String], value: Literal) {
+        match path {
+            [] => {}
+            [name] => self.arguments.push((name.clone(), value)),
+            [name, rest @ ..] => {
+                let place = self.blocks.iter().position(|(known, _)| known == name);
+                let place = place.unwrap_or_else(|| {
+                    self.blocks.push((name.clone(), Addition::default()));
+                    self.blocks.len() - 1
+                });
+                if let Some((_, block)) = self.blocks.get_mut(place) {
+                    block.add(rest, value);
+                }
+            }
+        }
+    }
+
+    fn lines(&self, indent: &str, into: &mut Vec<String>) {
+        let width = self.arguments.iter().map(|(name, _)| name.len()).max().unwrap_or_default();
+        for (name, value) in &self.arguments {
+            into.push(format!("{indent}{name:width$} = {}", quoted(value)));
+        }
+        for (name, key, value) in &self.maps {
+            let key = if is_name(key) { key.clone() } else { quoted(&Literal::Text(key.clone())) };
+            into.push(format!("{indent}{name} = {{"));
+            into.push(format!("{indent}{STEP}{key} = {}", quoted(value)));
+            into.push(format!("{indent}}}"));
+        }
+        for (name, block) in &self.blocks {
+            if !into.is_empty() {
+                into.push(String::new());
+            }
+            into.push(format!("{indent}{name} {{"));
+            let mut inner = Vec::new();
+            block.lines(&format!("{indent}{STEP}"), &mut inner);
+            into.append(&mut inner);
+            into.push(format!("{indent}}}"));
+        }
+    }
+}
+
+/// What puts these into a body. `near` is an argument that they belong to.
+pub(super) fn into_body(text: &str, body: &Body, near: Option<Span>, addition: &Addition) -> Vec<Change> {
+    let span = body.span.range();
+    let end_of_line = line_break(text, span.start);
+    let close_indent = indent_of(text, span.start);
+    let inner = text.get(span.start + 1..span.end.saturating_sub(1)).unwrap_or_default();
+    if !inner.contains('\n') {
+        return vec![opened(text, &span, inner, addition, end_of_line)];
+    }
+    let indent = first_item(body).map_or_else(|| format!("{close_indent}{STEP}"), |at| indent_of(text, at).to_owned());
+    let mut changes = Vec::new();
+    if !addition.arguments.is_empty() || !addition.maps.is_empty() {
+        let arguments = Addition { blocks: Vec::new(), ..addition.copy() };
+        let at = place_of_arguments(text, body, near);
+        let mut lines = Vec::new();
+        arguments.lines(&indent, &mut lines);
+        let mut new: String = lines.iter().map(|line| format!("{end_of_line}{line}")).collect();
+        if body.attributes.is_empty() && starts_with_block(body) {
+            new.push_str(end_of_line);
+        }
+        changes.push(Change { at: at..at, text: new });
+    }
+    if !addition.blocks.is_empty() {
+        let (at, is_alone) = place_of_blocks(text, body);
+        let mut new = String::new();
+        for (name, block) in &addition.blocks {
+            let mut lines = Vec::new();
+            let one = Addition { blocks: vec![(name.clone(), block.copy())], ..Addition::default() };
+            one.lines(&indent, &mut lines);
+            if !is_alone || !new.is_empty() {
+                new.push_str(end_of_line);
+            }
+            lines.iter().for_each(|line| new.extend([end_of_line, line.as_str()]));
+        }
+        let rest = text.get(at..).unwrap_or_default();
+        let next = rest.strip_prefix("\r\n").or_else(|| rest.strip_prefix('\n')).unwrap_or(rest);
+        let next = next.lines().next().unwrap_or_default().trim();
+        if !next.is_empty() && next != "}" {
+            new.push_str(end_of_line);
+        }
+        changes.push(Change { at: at..at, text: new });
+    }
+    changes
+}
+
+impl Addition {
+    fn copy(&self) -> Addition {
+        let blocks = self.blocks.iter().map(|(name, block)| (name.clone(), block.copy())).collect();
+        Addition { arguments: self.arguments.clone(), blocks, maps: self.maps.clone() }
+    }
+}
+
+/// `{}` or `{ a = 1 }` on one line, with more in it.
+fn opened(text: &str, span: &Range<usize>, inner: &str, addition: &Addition, end_of_line: &str) -> Change {
+    let close_indent = indent_of(text, span.start);
+    let indent = format!("{close_indent}{STEP}");
+    let mut lines = Vec::new();
+    if !inner.trim().is_empty() {
+        lines.push(format!("{indent}{}", inner.trim()));
+    }
+    let mut new = Vec::new();
+    addition.lines(&indent, &mut new);
+    lines.append(&mut new);
+    let body: String = lines.iter().map(|line| format!("{line}{end_of_line}")).collect();
+    Change { at: span.clone(), text: format!("{{{end_of_line}{body}{close_indent}}}") }
+}
+
+fn first_item(body: &Body) -> Option<usize> {
+    let attributes = body.attributes.iter().map(|it| it.name.span.start);
+    let blocks = body.blocks.iter().map(|it| it.header.start);
+    attributes.chain(blocks).min().map(|at| at as usize)
+}
+
+fn first_block(body: &Body) -> Option<u32> {
+    body.blocks.iter().map(|it| it.header.start).min()
+}
+
+fn starts_with_block(body: &Body) -> bool {
+    first_item(body).is_some_and(|at| first_block(body) == Some(at as u32))
+}
+
+/// The end of the line after which new arguments stand: after the one that they belong to, else after the last of the
+/// arguments before the first nested block.
+fn place_of_arguments(text: &str, body: &Body, near: Option<Span>) -> usize {
+    let ours = |it: &&Attribute| body.span.contains(it.span()) && it.span().file == body.span.file;
+    if let Some(near) = near
+        && let Some(attribute) = body.attributes.iter().filter(ours).find(|it| it.span() == near)
+    {
+        return end_of_item(text, attribute.span());
+    }
+    let before_blocks = |it: &&Attribute| first_block(body).is_none_or(|block| it.name.span.start < block);
+    let is_last = |it: &&Attribute| !LAST.contains(&&*it.name.text);
+    let one_line = |it: &&Attribute| !text.get(it.span().range()).unwrap_or_default().contains('\n');
+    let all: Vec<&Attribute> = body.attributes.iter().filter(ours).collect();
+    let attributes = || all.iter().copied();
+    let wanted = attributes().filter(before_blocks).filter(is_last).rfind(one_line);
+    let wanted = wanted.or_else(|| attributes().filter(before_blocks).rfind(is_last));
+    let wanted = wanted.or_else(|| attributes().rfind(is_last));
+    match wanted {
+        Some(attribute) => end_of_item(text, attribute.span()),
+        // after the brace that opens it
+        None => end_of_line(text, body.span.start as usize + 1),
+    }
+}
+
+/// The end of the line after which new blocks stand, and whether nothing stands before them.
+fn place_of_blocks(text: &str, body: &Body) -> (usize, bool) {
+    let before = body.attributes.iter().filter(|it| first_block(body).is_none_or(|block| it.name.span.start < block));
+    let last = before.map(|it| it.span().end).max();
+    let last = last.or_else(|| body.blocks.iter().map(|it| it.span().end).max());
+    match last {
+        Some(end) => (end_of_line(text, end as usize), false),
+        None => (end_of_line(text, body.span.start as usize + 1), true),
+    }
+}
+
+fn end_of_item(text: &str, span: Span) -> usize {
+    end_of_line(text, span.end as usize)
+}
+
+/// The end of the line that a place is in, before its line break. A heredoc ends with its own line.
+fn end_of_line(text: &str, at: usize) -> usize {
+    if text.get(..at).is_some_and(|before| before.ends_with('\n')) {
+        return at - if text.get(..at).is_some_and(|before| before.ends_with("\r\n")) { 2 } else { 1 };
+    }
+    let end = text.get(at..).and_then(|rest| rest.find('\n')).map_or(text.len(), |length| at + length);
+    if text.get(..end).is_some_and(|line| line.ends_with('\r')) { end - 1 } else { end }
+}
+
+fn indent_of(text: &str, at: usize) -> &str {
+    let start = text.get(..at).and_then(|before| before.rfind('\n')).map_or(0, |newline| newline + 1);
+    let line = text.get(start..).unwrap_or_default();
+    &line[..line.len() - line.trim_start_matches([' ', '\t']).len()]
+}
+
+/// The line break of the line that a place is in.
+fn line_break(text: &str, at: usize) -> &'static str {
+    let end = text.get(at..).and_then(|rest| rest.find('\n')).map(|length| at + length);
+    let windows = end.is_some_and(|end| text.get(..end).is_some_and(|line| line.ends_with('\r')));
+    if windows { "\r\n" } else { "\n" }
+}
+
+/// What puts a key into `{ … }`; nothing where that is no object.
+pub(super) fn into_object(text: &str, object: &Expression, key: &str, value: &Literal) -> Option<Vec<Change>> {
+    let Kind::Object(items) = &object.kind else { return None };
+    let span = object.span.range();
+    let shown = if is_name(key) { key.to_owned() } else { quoted(&Literal::Text(key.to_owned())) };
+    let Some(last) = items.last() else {
+        return Some(vec![Change { at: span, text: format!("{{ {shown} = {} }}", quoted(value)) }]);
+    };
+    let sign = text.get(last.key.span.end as usize..last.value.span.start as usize).unwrap_or_default();
+    let sign = if sign.trim() == ":" { ":" } else { "=" };
+    let quotes_keys = text.get(last.key.span.range()).is_some_and(|key| key.starts_with('"'));
+    let shown = if quotes_keys && is_name(key) { format!("\"{key}\"") } else { shown };
+    let before = if sign == ":" { "" } else { " " };
+    let new = format!("{shown}{before}{sign} {}", quoted(value));
+    let end = last.value.span.end as usize;
+    let rest = text.get(end..span.end).unwrap_or_default();
+    let has_comma = rest.trim_start().starts_with(',');
+    let inner = text.get(span.start..last.key.span.start as usize).unwrap_or_default();
+    if !inner.contains('\n') && !rest.contains('\n') {
+        return Some(vec![Change { at: end..end, text: format!(", {new}") }]);
+    }
+    let end_of_line_text = line_break(text, span.start);
+    let indent = indent_of(text, last.key.span.start as usize);
+    let comma = if has_comma { "," } else { "" };
+    let at = end_of_line(text, end);
+    Some(vec![Change { at: at..at, text: format!("{end_of_line_text}{indent}{new}{comma}") }])
+}
+
+/// What takes whole lines away.
+pub(super) fn without(text: &str, span: Span) -> Change {
+    let range = span.range();
+    let start = text.get(..range.start).and_then(|before| before.rfind('\n')).map_or(0, |newline| newline + 1);
+    let end =
+        text.get(range.end..).and_then(|rest| rest.find('\n')).map_or(text.len(), |length| range.end + length + 1);
+    let alone = text.get(start..range.start).is_some_and(|before| before.trim().is_empty());
+    let tail = text.get(range.end..end).unwrap_or_default().trim();
+    if alone && (tail.is_empty() || tail.starts_with('#') || tail.starts_with("//")) {
+        return Change { at: start..end, text: String::new() };
+    }
+    Change { at: range, text: String::new() }
+}

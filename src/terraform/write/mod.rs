@@ -1,0 +1,394 @@
+//! A wish → edits of the configuration that a resource was read from.
+//!
+//! The rows of `resources.toml` say where a fact is read, and so where it is written. Bytes are spliced at the spans of our
+//! own parser; no tree is ever printed.
+
+mod align;
+mod insert;
+mod literal;
+mod origin;
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, HashMap};
+use std::rc::Rc;
+
+use crate::inventory::{Declined, FrontEnd, LinkKind, Part, Resource, Value, Wish};
+use crate::source::{Edit, FileId, Sources, Span};
+
+use super::block::Block;
+use super::library::Library;
+use super::rows::{Assignment, Held, Index, Literal, Node, Site, Spot};
+use super::syntax::{Body, Expression, Kind, parse_expression};
+use super::{Root, value::Data};
+use align::Change;
+use insert::Addition;
+
+/// Writes facts where the rows of `resources.toml` read them.
+pub struct Writer<'a> {
+    sources: &'a Sources,
+    blocks: &'a [Block],
+    roots: &'a [Root],
+    library: Library<'a>,
+    by_address: RefCell<Option<Rc<ByAddress<'a>>>>,
+    /// The links between the blocks of each root that was looked at.
+    indices: RefCell<BTreeMap<usize, Rc<Index<'a>>>>,
+}
+
+/// A link leads on through so many blocks.
+const LONGEST_WAY: usize = 4;
+
+/// Places of blocks.
+type ByAddress<'a> = HashMap<&'a str, Vec<usize>>;
+
+type Result<T> = std::result::Result<T, Declined>;
+
+fn left_alone<T>(why: impl Into<String>) -> Result<T> {
+    Err(Declined::LeftAlone(why.into()))
+}
+
+impl<'a> Writer<'a> {
+    pub fn new(sources: &'a Sources, blocks: &'a [Block], roots: &'a [Root]) -> Self {
+        let library = Library::new(sources);
+        Writer { sources, blocks, roots, library, by_address: RefCell::default(), indices: RefCell::default() }
+    }
+
+    /// What to change in the text so that the resource says what is wished; nothing where it says so already.
+    pub fn write(&self, resource: &Resource, wish: &Wish) -> Result<Vec<Edit>> {
+        debug_assert_eq!(resource.front_end, FrontEnd::Terraform);
+        let Some((site, index)) = self.site(resource) else {
+            return left_alone("its block was not found again");
+        };
+        self.in_site(&site, &index, resource, wish, 0)
+    }
+
+    fn in_site(
+        &self,
+        site: &Site<'a>,
+        index: &Rc<Index<'a>>,
+        resource: &Resource,
+        wish: &Wish,
+        depth: usize,
+    ) -> Result<Vec<Edit>> {
+        if let Part::Label(key) = &wish.part {
+            return self.label(site, key, wish.value.as_ref());
+        }
+        let ways = match (&wish.part, &wish.value) {
+            (Part::Fact(key), value) => site.ways(*key, value.as_ref()),
+            (Part::Floor, Some(value)) => site.ways_of_floor(value),
+            _ => Vec::new(),
+        };
+        let mut declined = None;
+        for way in ways {
+            let written = match through_link(&way) {
+                Some(link) => self.through(site, index, resource, &link, wish, depth),
+                None => self.way(site, &way),
+            };
+            match written {
+                Ok(edits) => return Ok(edits),
+                Err(why) => declined = declined.or(Some(why)),
+            }
+        }
+        if depth == 0
+            && let Some(edits) = self.by_a_control(index, resource, wish)
+        {
+            return edits;
+        }
+        let kind = site.block().labels.first().map_or("this", String::as_str);
+        Err(declined.unwrap_or_else(|| Declined::Inexpressible(format!("`{kind}` has no argument for {}", wish.part))))
+    }
+
+    /// What stands in a block that a link leads to is written there, if nobody else uses it.
+    fn through(
+        &self,
+        site: &Site<'a>,
+        index: &Rc<Index<'a>>,
+        resource: &Resource,
+        link: &str,
+        wish: &Wish,
+        depth: usize,
+    ) -> Result<Vec<Edit>> {
+        let Some(block) = site.linked(link).filter(|_| depth < LONGEST_WAY) else {
+            return left_alone(format!("the {link} that would say it is not one block of this configuration"));
+        };
+        let users = index.users(&block.address);
+        if users > 1 {
+            return left_alone(format!("{users} blocks use {}", block.address));
+        }
+        match Site::whole(block, index) {
+            Some(inner) => self.in_site(&inner, index, resource, wish, depth + 1),
+            None => left_alone(format!("nothing is known about {}", block.address)),
+        }
+    }
+
+    /// Autoscalers and schedules say some facts for what they are about.
+    fn by_a_control(&self, index: &Rc<Index<'a>>, resource: &Resource, wish: &Wish) -> Option<Result<Vec<Edit>>> {
+        let links = resource.links.iter().filter(|it| matches!(it.kind, LinkKind::Autoscaler | LinkKind::Stop));
+        for link in links {
+            let Some(block) = index.only(&link.to) else { continue };
+            let Some(site) = Site::whole(block, index).filter(Site::is_control) else { continue };
+            match self.in_site(&site, index, resource, wish, 1) {
+                Err(Declined::Inexpressible(_)) => {}
+                written => return Some(written),
+            }
+        }
+        None
+    }
+
+    fn site(&self, resource: &Resource) -> Option<(Site<'a>, Rc<Index<'a>>)> {
+        let by_address = self.by_address();
+        let mut address = resource.address.split(" (").next().unwrap_or(&resource.address);
+        loop {
+            for &at in by_address.get(address).into_iter().flatten() {
+                let block = self.blocks.get(at)?;
+                let is_it = block.span == resource.span || block.body.contains(resource.body);
+                let Some(root) = self.roots.iter().position(|root| root.blocks.contains(&at)) else { continue };
+                let index = self.index(root);
+                if is_it && let Some(site) = Site::of(block, resource, &index) {
+                    return Some((site, index));
+                }
+            }
+            // parts of a block have addresses that go on after that of the block
+            let cut = address.rfind(['.', '['])?;
+            address = address.get(..cut)?;
+        }
+    }
+
+    fn by_address(&self) -> Rc<ByAddress<'a>> {
+        let make = || {
+            let mut map = ByAddress::new();
+            for (at, block) in self.blocks.iter().enumerate() {
+                map.entry(block.address.as_str()).or_default().push(at);
+            }
+            Rc::new(map)
+        };
+        self.by_address.borrow_mut().get_or_insert_with(make).clone()
+    }
+
+    fn index(&self, root: usize) -> Rc<Index<'a>> {
+        let make = || {
+            let range = self.roots.get(root).map(|root| root.blocks.clone()).unwrap_or_default();
+            Rc::new(Index::new(self.blocks.get(range).unwrap_or_default(), &[]))
+        };
+        self.indices.borrow_mut().entry(root).or_insert_with(make).clone()
+    }
+
+    /// All places of one way to write a fact.
+    fn way(&self, site: &Site<'a>, way: &[Assignment<'a>]) -> Result<Vec<Edit>> {
+        let mut pending = Pending::default();
+        for Assignment { spot, to } in way {
+            match (spot, to) {
+                (Spot::Unclear(why), _) => return left_alone(why.clone()),
+                (Spot::Linked(_), _) => return left_alone("it stands in two blocks"),
+                (Spot::There(Node::Value(held)), Some(literal)) => self.replace(site, held, literal, &mut pending)?,
+                (Spot::There(Node::Value(held)), None) => self.remove(site, held, &mut pending)?,
+                (Spot::There(Node::Block(block)), None) => {
+                    self.demand_one_caller(&self.directory_of(block.span.file))?;
+                    let text = self.sources.text(block.span.file);
+                    pending.change(block.span.file, insert::without(&text, block.span.to(block.body)));
+                }
+                (Spot::There(_), _) => return left_alone("a block stands where a value is meant"),
+                (Spot::Missing { .. }, None) => {}
+                (Spot::Missing { container, rest, path }, Some(literal)) => {
+                    self.put(site, container, rest, path, literal, &mut pending)?;
+                }
+            }
+        }
+        self.finish(site, pending)
+    }
+
+    fn replace(&self, site: &Site<'a>, held: &Held, literal: &Literal, pending: &mut Pending) -> Result<()> {
+        let span = held.value.span;
+        let text = self.sources.text(span.file);
+        let old = text.get(span.range()).unwrap_or_default();
+        if held.value.sensitive {
+            return left_alone("the value is sensitive");
+        }
+        if !is_scalar(span.file, old) {
+            return left_alone("the value is computed");
+        }
+        self.may_change(site.block(), held.expression, span)?;
+        pending.change(span.file, Change { at: span.range(), text: literal::in_place_of(old, literal) });
+        Ok(())
+    }
+
+    fn remove(&self, site: &Site<'a>, held: &Held, pending: &mut Pending) -> Result<()> {
+        let file = held.said.file;
+        if !site.block().body.contains(held.said) {
+            return left_alone("the argument stands elsewhere");
+        }
+        self.may_change(site.block(), held.expression, held.value.span)?;
+        let text = self.sources.text(file);
+        pending.change(file, insert::without(&text, held.said));
+        Ok(())
+    }
+
+    /// Notes what is to be put into a body or an object.
+    fn put(
+        &self,
+        site: &Site<'a>,
+        container: &Node<'a>,
+        rest: &[String],
+        path: &str,
+        literal: &Literal,
+        pending: &mut Pending,
+    ) -> Result<()> {
+        match container {
+            Node::Block(block) => {
+                let known = path.split('.').count() - rest.len();
+                for length in known + 1..known + rest.len() {
+                    let made: Vec<&str> = path.split('.').take(length).collect();
+                    if !site.may_create(&made.join(".")) {
+                        return left_alone(format!("it needs a block `{}` that says more", made.join(".")));
+                    }
+                }
+                let file = block.body.file;
+                if !self.sources.path(file).ends_with(".tf") && !self.sources.path(file).ends_with(".tofu") {
+                    return left_alone("new arguments are not written into JSON");
+                }
+                self.demand_one_caller(&self.directory_of(file))?;
+                pending.addition(block.body).add(rest, literal.clone());
+                Ok(())
+            }
+            Node::Value(held) => match rest {
+                [key] => self.put_key(site, held, key, literal, pending),
+                _ => left_alone("it needs an object that says more"),
+            },
+            Node::Provider(_) => left_alone("it is a setting of the provider"),
+        }
+    }
+
+    /// Puts a key into the object that a value is written as.
+    fn put_key(&self, site: &Site<'a>, held: &Held, key: &str, literal: &Literal, pending: &mut Pending) -> Result<()> {
+        let span = held.value.span;
+        if !matches!(held.value.data, Data::Object(_) | Data::Map(_)) {
+            return left_alone("nothing stands there that it could be written into");
+        }
+        let text = self.sources.text(span.file);
+        let Some(object) = object_in(span, &text).or_else(|| object_in(held.expression, &text)) else {
+            return left_alone("the map that it belongs into is computed");
+        };
+        if self.sources.path(span.file).ends_with(".json") {
+            return left_alone("new arguments are not written into JSON");
+        }
+        self.may_change(site.block(), held.expression, object.span)?;
+        let changes = insert::into_object(&text, &object, key, literal);
+        changes.into_iter().flatten().for_each(|change| pending.change(span.file, change));
+        Ok(())
+    }
+
+    fn label(&self, site: &Site<'a>, key: &str, value: Option<&Value>) -> Result<Vec<Edit>> {
+        let Some(value) = value else { return left_alone("labels are not taken away") };
+        let literal = Literal::Text(value.to_string());
+        let maps = site.label_maps();
+        let Some(spot) = maps.into_iter().next() else {
+            let kind = site.block().labels.first().map_or("this", String::as_str);
+            return Err(Declined::Inexpressible(format!("`{kind}` takes no labels as a map")));
+        };
+        let mut pending = Pending::default();
+        match &spot {
+            Spot::There(Node::Value(held)) => self.put_key(site, held, key, &literal, &mut pending)?,
+            Spot::Missing { container: Node::Block(block), rest, .. } => match rest.as_slice() {
+                [name] => {
+                    self.demand_one_caller(&self.directory_of(block.body.file))?;
+                    pending.addition(block.body).maps.push((name.clone(), key.to_owned(), literal));
+                }
+                _ => return left_alone("it needs a block that says more"),
+            },
+            Spot::Missing { container: Node::Value(_), .. } | Spot::There(_) => {
+                return left_alone("its labels are no map");
+            }
+            Spot::Missing { .. } | Spot::Linked(_) => return left_alone("its labels stand elsewhere"),
+            Spot::Unclear(why) => return left_alone(why.clone()),
+        }
+        self.finish(site, pending)
+    }
+
+    /// The edits, with what keeps their neighbours aligned.
+    fn finish(&self, site: &Site<'a>, pending: Pending) -> Result<Vec<Edit>> {
+        let Pending { mut changes, additions } = pending;
+        for (span, addition) in additions {
+            let Some(body) = self.body(span) else {
+                return left_alone("it is written by a `dynamic` block, or does not parse");
+            };
+            let text = self.sources.text(span.file);
+            let near = site.machine_argument();
+            changes.entry(span.file).or_default().extend(insert::into_body(&text, &body, near, &addition));
+        }
+        let mut edits = Vec::new();
+        for (file, changes) in changes {
+            let text = self.sources.text(file);
+            let changes =
+                if self.sources.path(file).ends_with(".json") { changes } else { align::aligned(&text, changes) };
+            edits.extend(changes.into_iter().map(|change| Edit {
+                span: Span::new(file, change.at.start, change.at.end),
+                replacement: change.text,
+            }));
+        }
+        Ok(edits)
+    }
+
+    /// The body as it is written, unless a `dynamic` block makes it.
+    fn body(&self, span: Span) -> Option<Body> {
+        let code = self.library.module(&self.directory_of(span.file));
+        let blocks = code.resources.iter().chain(code.calls.iter()).chain(code.variables.iter());
+        blocks.filter(|block| block.body.span.contains(span)).find_map(|block| within(&block.body, span)).cloned()
+    }
+}
+
+fn within(body: &Body, span: Span) -> Option<&Body> {
+    if body.span == span {
+        return (!body.incomplete).then_some(body);
+    }
+    let inner = body.blocks.iter().find(|block| block.body.span.contains(span))?;
+    (&*inner.keyword.text != "dynamic").then(|| within(&inner.body, span)).flatten()
+}
+
+/// The link through which all of it is written.
+fn through_link(way: &[Assignment<'_>]) -> Option<String> {
+    match way {
+        [Assignment { spot: Spot::Linked(link), .. }] => Some(link.clone()),
+        _ => None,
+    }
+}
+
+fn is_scalar(file: FileId, text: &str) -> bool {
+    let kind = parse_expression(file, text).map(|expression| expression.kind);
+    let heredoc = text.starts_with("<<");
+    !heredoc && matches!(kind, Ok(Kind::Text(_) | Kind::Number(_) | Kind::Bool(_)))
+        || text.strip_prefix('-').is_some_and(|rest| rest.parse::<f64>().is_ok())
+}
+
+/// The object that stands at a place; of `merge(…)` the last that is written there.
+fn object_in(span: Span, text: &str) -> Option<Expression> {
+    let padded = format!("{}{}", " ".repeat(span.start as usize), text.get(span.range())?);
+    let expression = parse_expression(span.file, &padded).ok()?;
+    match expression.kind {
+        Kind::Object(_) => Some(expression),
+        Kind::Call(call) if &*call.name.text == "merge" => {
+            call.arguments.into_iter().rev().find(|it| matches!(it.kind, Kind::Object(_)))
+        }
+        _ => None,
+    }
+}
+
+/// Changes that belong together, before they are put in order.
+#[derive(Default)]
+struct Pending {
+    changes: BTreeMap<FileId, Vec<Change>>,
+    additions: Vec<(Span, Addition)>,
+}
+
+impl Pending {
+    fn change(&mut self, file: FileId, change: Change) {
+        self.changes.entry(file).or_default().push(change);
+    }
+
+    fn addition(&mut self, body: Span) -> &mut Addition {
+        let place = self.additions.iter().position(|(span, _)| *span == body);
+        let place = place.unwrap_or_else(|| {
+            self.additions.push((body, Addition::default()));
+            self.additions.len() - 1
+        });
+        &mut self.additions[place].1
+    }
+}

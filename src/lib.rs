@@ -89,7 +89,7 @@ pub fn analyze(sources: &Sources, paths: &[String], settings: &Settings) -> Anal
         catalog: &settings.catalog,
         pricing: &settings.pricing,
     };
-    let judgement = settings.rules.judge(&world);
+    let judgement = settings.rules.judge(&world, sources);
     let mut findings = judgement.findings;
     findings.extend(unreadable(&inventory, &settings.rules));
     let writers =
@@ -156,7 +156,7 @@ impl Analysis {
     /// Keeps what stands in these files: resources of which some fact does, and what is said about them.
     pub fn keep(&mut self, sources: &Sources, files: &BTreeSet<String>) -> Kept {
         let stands = |span: Span| files.contains(&sources.path(sources.origin(span).file));
-        let kept: Vec<bool> = self.inventory.resources.iter().map(|it| places(it).any(stands)).collect();
+        let kept: Vec<bool> = self.inventory.resources.iter().map(|it| it.places().any(stands)).collect();
         let mut moved: Vec<Option<ResourceId>> = Vec::with_capacity(kept.len());
         let mut next = 0;
         for keep in &kept {
@@ -196,16 +196,6 @@ impl Kept {
             None => stands(),
         }
     }
-}
-
-/// Every place that says something about a resource.
-fn places(resource: &Resource) -> impl Iterator<Item = Span> {
-    let facts = resource.facts().flat_map(|(_, fact)| [fact.span(), fact.defined()]);
-    let labels = resource.labels.entries.values().flat_map(|fact| [fact.span(), fact.defined()]);
-    let count = [resource.count.span(), resource.count.defined()];
-    let links = resource.links.iter().map(|link| link.span);
-    let disks = resource.disks.iter().flat_map(|disk| [disk.gib.span(), disk.kind.span(), disk.count.span()]);
-    facts.chain(labels).chain(count).chain(disks).flatten().chain(links).chain([resource.span])
 }
 
 struct Reading {

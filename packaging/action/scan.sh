@@ -63,6 +63,8 @@ case $GPULINT_POLICY_REF in
     ;;
 esac
 [ -z "$GPULINT_FAIL_ON" ] || arguments+=("--fail-on=$GPULINT_FAIL_ON")
+# As GitHub tells them with the event; who may set one may triage.
+[ -z "${GPULINT_CHANGE_LABELS:-}" ] || arguments+=("--change-labels=$GPULINT_CHANGE_LABELS")
 [ "$GPULINT_ALLOW_EMPTY" != true ] || arguments+=(--allow-empty)
 while IFS= read -r path; do
   [ -z "${path//[[:space:]]/}" ] || paths+=("$path")

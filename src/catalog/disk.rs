@@ -37,15 +37,14 @@ impl Catalog {
             _ => return None,
         };
         let table = self.block.table("disks");
-        let rows = |kind: &str| table.range(&[provider, kind]).map(|index| read(table.row(index))).collect::<Vec<_>>();
-        let rows = rows(kind.unwrap_or(usual));
-        let of = |region: &str| rows.iter().filter(|row| row.region.eq_ignore_ascii_case(region)).collect::<Vec<_>>();
-        let mut here = of(region);
+        let rows = |region: &str| table.range(&[provider, kind.unwrap_or(usual), region]);
+        let mut here = rows(region);
         if here.is_empty() {
-            here = of(self.base_region(provider));
+            here = rows(self.base_region(provider));
         }
         // Disks that are sold by size cost what the next larger size costs.
-        let row = here.into_iter().find(|row| row.up_to_gib.is_none_or(|most| gib <= most))?;
+        let mut sizes = here.map(|index| read(table.row(index)));
+        let row = sizes.find(|row| row.up_to_gib.is_none_or(|most| gib <= most))?;
         let per_month = row.usd_per_month.or_else(|| row.usd_per_gib_month.map(|price| price.times(gib)))?;
         Some(Disk {
             kind: row.kind,

@@ -323,9 +323,29 @@ pub(super) struct Selection {
     /// A directory with pages of your own rules
     #[arg(long, value_name = "DIR")]
     pub(super) rules: Vec<PathBuf>,
+    /// Labels on the pull request, as the code host tells them: names with commas between, or a list of JSON
+    #[arg(long, value_name = "LABELS", value_parser = change_labels, default_value = "", hide_default_value = true)]
+    pub(super) change_labels: ChangeLabels,
     /// Tell again what the baseline accepts
     #[arg(long)]
     pub(super) no_baseline: bool,
+}
+
+/// Labels of a pull request. Only its code host knows them: they are never read from the text that is checked.
+#[derive(Debug, Clone, Default)]
+pub(super) struct ChangeLabels(pub(super) Vec<String>);
+
+fn change_labels(text: &str) -> Result<ChangeLabels, String> {
+    let text = text.trim();
+    if text.is_empty() || text == "null" {
+        return Ok(ChangeLabels::default());
+    }
+    if text.starts_with('[') {
+        let labels = serde_json::from_str(text).map_err(|_| "expected a list of texts as JSON".to_owned())?;
+        return Ok(ChangeLabels(labels));
+    }
+    let names = text.split(',').map(str::trim).filter(|name| !name.is_empty());
+    Ok(ChangeLabels(names.map(str::to_owned).collect()))
 }
 
 /// What makes a run fail.

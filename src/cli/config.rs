@@ -35,6 +35,11 @@ fn show(input: &Input) -> Result<(), Failure> {
         let at = session.paths.locate(&session.sources, entry.span);
         line(&path, &written(&entry.value), &format!("{}:{}", at.path, at.line));
     }
+    // what a pack says holds where nothing above does, or where it forbids to change it
+    for (path, entry) in session.packs.iter().flat_map(|pack| pack.config.entries()) {
+        let at = session.paths.locate(&session.sources, entry.span);
+        line(&path, &written(&entry.value), &format!("{}:{}, a pack", at.path, at.line));
+    }
     output::print(&text)
 }
 

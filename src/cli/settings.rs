@@ -148,20 +148,68 @@ pub fn of_rules(config: &Config) -> rules::Settings {
         label_values: config.below("labels.values").map(|(key, entry)| (key.to_owned(), entry.value.texts())).collect(),
         tiers: config.below("tiers").map(|(purpose, entry)| (purpose.to_owned(), entry.value.texts())).collect(),
         budgets: config.budgets().iter().map(budget).collect(),
+        limits: config.limits().iter().map(limit).collect(),
         approvals_above_usd: config.number("approvals.above_monthly_usd"),
+        approving_label: config.text("approvals.label").map(|(label, _)| label.to_owned()),
+        change_labels: Vec::new(),
+        layers: config.layers().iter().map(layer).collect(),
+    }
+}
+
+/// What is said for some paths: only what stands there.
+fn layer(it: &config::PathLayer<'_>) -> rules::PathLayer {
+    let rules::Settings {
+        profile,
+        select,
+        ignore,
+        rules,
+        required_labels,
+        label_values,
+        tiers,
+        approvals_above_usd,
+        ..
+    } = of_rules(&it.config);
+    let says = |key: &str| it.config.get(key).is_some();
+    rules::PathLayer {
+        patterns: it.patterns.iter().map(|(pattern, _)| pattern.clone()).collect(),
+        profile: says("profile").then_some(profile),
+        select: says("select").then_some(select),
+        ignore: says("ignore").then_some(ignore),
+        rules,
+        required_labels: says("labels.required").then_some(required_labels),
+        label_values,
+        tiers,
+        approvals_above_usd,
+    }
+}
+
+fn limit(it: &config::Limit<'_>) -> rules::Limit {
+    let (name, label) = whose(it.of);
+    rules::Limit {
+        name,
+        label,
+        accelerators: it.accelerators,
+        machines: it.machines,
+        resource_accelerators: it.resource_accelerators,
+        resource_machines: it.resource_machines,
     }
 }
 
 fn budget(it: &config::Budget<'_>) -> rules::Budget {
-    let (name, label) = match it.of {
+    let (name, label) = whose(it.of);
+    rules::Budget { name, label, monthly_usd: it.monthly_usd }
+}
+
+/// What resources are called in messages, and the label and the value by which they are known.
+fn whose(of: Option<(&str, &str)>) -> (String, Option<(String, String)>) {
+    match of {
         None => ("all of it".to_owned(), None),
         Some(("label", pair)) => {
             let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
             (pair.to_owned(), Some((key.trim().to_owned(), value.trim().to_owned())))
         }
         Some((key, value)) => (format!("{key} {value}"), Some((key.to_owned(), value.to_owned()))),
-    };
-    rules::Budget { name, label, monthly_usd: it.monthly_usd }
+    }
 }
 
 /// The built-in pages and the team's own, with what the configuration and the command line say about them. Pages that
@@ -174,12 +222,18 @@ pub(super) fn rules(
     packs: &[Pack],
 ) -> Result<(Rules, Vec<Diagnostic>, Vec<PageText>), Failure> {
     let mut settings = of_rules(config);
+    settings.change_labels.clone_from(&asked.change_labels.0);
     settings.profile = asked.profile.unwrap_or(settings.profile);
     if !asked.select.is_empty() {
         settings.select = chosen(&asked.select, &[]);
     }
     if !asked.ignore.is_empty() {
         settings.ignore = chosen(&asked.ignore, &[]);
+    }
+    for layer in &mut settings.layers {
+        layer.profile = layer.profile.filter(|_| asked.profile.is_none());
+        layer.select.take_if(|_| !asked.select.is_empty());
+        layer.ignore.take_if(|_| !asked.ignore.is_empty());
     }
     let relaxed = packs::add(packs, config, &mut settings);
     let mut pages: Vec<PageText> = packs.iter().flat_map(|pack| pack.pages.iter().cloned()).collect();

@@ -56,7 +56,8 @@ fn insert(at: &mut Map<String, Value>, path: &[&str], leaf: Value) {
 fn described(setting: &Setting) -> Value {
     let texts = || json!({"type": "array", "items": {"type": "string"}});
     let mut schema = match setting.kind {
-        Kind::Text | Kind::Path => json!({"type": "string"}),
+        Kind::Text | Kind::Path | Kind::Pattern => json!({"type": "string"}),
+        Kind::Patterns => json!({"anyOf": [{"type": "string"}, texts()]}),
         Kind::Texts | Kind::Paths => texts(),
         Kind::Number => json!({"type": "number"}),
         Kind::Flag => json!({"type": "boolean"}),
@@ -88,7 +89,7 @@ pub fn example() -> String {
         if section != before {
             text.push_str(&match section.strip_suffix("[]") {
                 Some(list) => format!("\n# [[{list}]]\n"),
-                None => format!("\n# [{section}]\n"),
+                None => format!("\n# [{}]\n", section.replace("[]", "")),
             });
             before = section.to_owned();
         }
@@ -127,6 +128,14 @@ fn sample(path: &str, kind: Kind) -> String {
         "suppress[].address" => "'module.legacy.aws_instance.train[\"a\"]'".to_owned(),
         "suppress[].path" => "\"legacy/**\"".to_owned(),
         "suppress[].reason" => "\"reserved capacity\"".to_owned(),
+        "paths[].match" => "\"envs/prod/**\"".to_owned(),
+        "paths[].labels.values.environment" => "[\"production\"]".to_owned(),
+        "paths[].tiers.interactive" => "[\"T4\"]".to_owned(),
+        "approvals.label" => "\"gpu-approved\"".to_owned(),
+        "limits[].label" => "\"cost-center=4711\"".to_owned(),
+        "limits[].accelerators" => "64".to_owned(),
+        "limits[].machines" => "16".to_owned(),
+        "limits[].resource_accelerators" | "limits[].resource_machines" => "8".to_owned(),
         "packs[].path" => "\"platform\"".to_owned(),
         "packs[].git" => "\"https://git.example.org/platform/gpu-rules.git\"".to_owned(),
         "packs[].commit" => format!("\"{}\"", "0123456789".repeat(4)),
@@ -137,10 +146,10 @@ fn sample(path: &str, kind: Kind) -> String {
             Kind::Number => "10_000".to_owned(),
             Kind::Flag => "true".to_owned(),
             Kind::Date => "2027-03-31".to_owned(),
-            Kind::Texts | Kind::Paths => "[]".to_owned(),
+            Kind::Texts | Kind::Paths | Kind::Patterns => "[]".to_owned(),
             Kind::OneOf(names) => format!("\"{}\"", names.last().unwrap_or(&"")),
             Kind::Parameter => "200".to_owned(),
-            Kind::Text | Kind::Path => "\"search\"".to_owned(),
+            Kind::Text | Kind::Path | Kind::Pattern => "\"search\"".to_owned(),
         },
     }
 }

@@ -25,7 +25,7 @@ pub const FILE_NAME: &str = "gpulint.toml";
 const LONGEST_CHAIN: usize = 16;
 
 /// Lists of tables, which add up where one file extends another.
-const LISTS: [&str; 6] = ["suppress", "budgets", "contracts", "hardware", "usage", "packs"];
+const LISTS: [&str; 8] = ["suppress", "budgets", "limits", "paths", "contracts", "hardware", "usage", "packs"];
 
 /// What one or several files set.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -82,6 +82,25 @@ pub struct Budget<'a> {
     pub of: Option<(&'a str, &'a str)>,
     pub monthly_usd: f64,
     pub span: Span,
+}
+
+/// An entry of `[[limits]]`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Limit<'a> {
+    /// `("team", "search")`; none: everything counts.
+    pub of: Option<(&'a str, &'a str)>,
+    pub accelerators: Option<f64>,
+    pub machines: Option<f64>,
+    pub resource_accelerators: Option<f64>,
+    pub resource_machines: Option<f64>,
+}
+
+/// An entry of `[[paths]]`: settings of some files.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PathLayer<'a> {
+    pub patterns: &'a [(String, Span)],
+    /// The rest of it, as if it stood at the top.
+    pub config: Config,
 }
 
 /// Reads a file and those that it extends. What is wrong is told; settings that are not wrong are kept.
@@ -145,6 +164,20 @@ impl Config {
         for (provider, entry) in self.below("prices.discount") {
             if !entry.value.number().is_some_and(|share| (0.0..=1.0).contains(&share)) {
                 refuse(format!("the discount of {provider} is a share from 0 to 1, as in 0.12 for 12 %"), entry.span);
+            }
+        }
+        for (_, table) in self.tables("limits") {
+            let numbers = ["accelerators", "machines", "resource_accelerators", "resource_machines"];
+            let given = numbers.iter().filter_map(|key| table.get(key));
+            if let Some(entry) = given.clone().find(|it| !it.value.number().is_some_and(|most| most >= 0.0)) {
+                refuse("a limit is a number of zero or more".to_owned(), entry.span);
+            } else if let (None, Some(entry)) = (given.clone().next(), table.values().next()) {
+                refuse(format!("a limit says one of {}", numbers.join(", ")), entry.key);
+            }
+        }
+        for layer in self.layers().iter().filter(|layer| layer.patterns.is_empty()) {
+            if let Some(entry) = layer.config.entries.values().next() {
+                refuse("[[paths]] says which files it is for: match = \"envs/prod/**\"".to_owned(), entry.key);
             }
         }
         self.judge_prices(&mut refuse);
@@ -268,6 +301,28 @@ impl Config {
         self.tables("packs").filter_map(|(_, table)| Pack::of(&table)).collect()
     }
 
+    pub fn limits(&self) -> Vec<Limit<'_>> {
+        self.tables("limits").map(|(_, table)| Limit::of(&table)).collect()
+    }
+
+    pub fn layers(&self) -> Vec<PathLayer<'_>> {
+        let mut layers: BTreeMap<&str, PathLayer> = BTreeMap::new();
+        for (keys, entry) in &self.entries {
+            let [section, index, rest @ ..] = keys.as_slice() else { continue };
+            if section != "paths" {
+                continue;
+            }
+            let layer = layers.entry(index).or_insert_with(|| PathLayer { patterns: &[], config: Config::default() });
+            match (rest, &entry.value) {
+                ([key], Value::Texts(patterns)) if key == "match" => layer.patterns = patterns,
+                _ => {
+                    layer.config.entries.insert(rest.to_vec(), entry.clone());
+                }
+            }
+        }
+        layers.into_values().collect()
+    }
+
     pub fn budgets(&self) -> Vec<Budget<'_>> {
         self.tables("budgets").filter_map(|(_, table)| Budget::of(&table)).collect()
     }
@@ -312,12 +367,29 @@ impl<'a> Suppress<'a> {
 impl<'a> Budget<'a> {
     fn of(table: &BTreeMap<&'a str, &'a Entry>) -> Option<Self> {
         let monthly = table.get("monthly_usd")?;
-        let of = ["team", "project", "environment"]
-            .into_iter()
-            .find_map(|key| Some((key, table.get(key)?.value.text()?)))
-            .or_else(|| table.get("label")?.value.text()?.split_once('='));
-        Some(Budget { of, monthly_usd: monthly.value.number()?, span: monthly.span })
+        Some(Budget { of: whose(table), monthly_usd: monthly.value.number()?, span: monthly.span })
     }
+}
+
+impl<'a> Limit<'a> {
+    fn of(table: &BTreeMap<&'a str, &'a Entry>) -> Self {
+        let number = |key: &str| table.get(key).and_then(|entry| entry.value.number());
+        Limit {
+            of: whose(table),
+            accelerators: number("accelerators"),
+            machines: number("machines"),
+            resource_accelerators: number("resource_accelerators"),
+            resource_machines: number("resource_machines"),
+        }
+    }
+}
+
+/// The label by which a table names the resources that it is about.
+fn whose<'a>(table: &BTreeMap<&'a str, &'a Entry>) -> Option<(&'a str, &'a str)> {
+    ["team", "project", "environment"]
+        .into_iter()
+        .find_map(|key| Some((key, table.get(key)?.value.text()?)))
+        .or_else(|| table.get("label")?.value.text()?.split_once('='))
 }
 
 impl Value {

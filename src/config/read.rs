@@ -95,7 +95,7 @@ impl Reader {
 
     fn value(&mut self, kind: Kind, value: &Spanned<DeValue>, key: Span, keys: &[String]) {
         let span = self.span(value.span());
-        match self.converted(kind, value.get_ref()) {
+        match self.converted(kind, value.get_ref(), span) {
             Ok(value) => {
                 self.entries.insert(keys.to_vec(), Entry { value, span, key });
             }
@@ -107,7 +107,7 @@ impl Reader {
     }
 
     /// An error without words means that the type is wrong.
-    fn converted(&self, kind: Kind, value: &DeValue) -> Result<Value, Option<String>> {
+    fn converted(&self, kind: Kind, value: &DeValue, span: Span) -> Result<Value, Option<String>> {
         Ok(match (kind, value) {
             (Kind::OneOf(names), DeValue::String(text)) => match names.iter().find(|name| *name == text) {
                 Some(name) => Value::Text((*name).to_owned()),
@@ -116,6 +116,9 @@ impl Reader {
             (Kind::Path, DeValue::String(text)) => Value::Text(self.path(text)?),
             (Kind::Paths, DeValue::Array(items)) => self.texts(items, |text| self.path(text))?,
             (Kind::Text | Kind::Parameter, DeValue::String(text)) => Value::Text(text.to_string()),
+            (Kind::Pattern, DeValue::String(text)) => Value::Text(self.pattern(text)?),
+            (Kind::Patterns, DeValue::String(text)) => Value::Texts(vec![(self.pattern(text)?, span)]),
+            (Kind::Patterns, DeValue::Array(items)) => self.texts(items, |text| self.pattern(text))?,
             (Kind::Texts | Kind::Parameter, DeValue::Array(items)) => self.texts(items, |text| Ok(text.to_owned()))?,
             (Kind::Number | Kind::Parameter, DeValue::Integer(number)) => {
                 let digits = number.as_str().replace('_', "");
@@ -150,6 +153,14 @@ impl Reader {
     fn path(&self, written: &str) -> Result<String, Option<String>> {
         let inside = if written.starts_with('/') { None } else { source::join(&self.directory, written) };
         inside.ok_or_else(|| Some(format!("a path inside of the repository, and `{written}` leads out of it")))
+    }
+
+    /// What is checked lies in the tree at hand, whichever commit the settings are of.
+    fn pattern(&self, written: &str) -> Result<String, Option<String>> {
+        let path = self.path(written)?;
+        let inside =
+            path.split_once(":/").filter(|(commit, _)| self.directory.split('/').next() == Some(&format!("{commit}:")));
+        Ok(inside.map_or_else(|| path.clone(), |(_, inside)| inside.to_owned()))
     }
 
     fn refuse(&mut self, value: &Spanned<DeValue>, message: &str) {

@@ -10,6 +10,10 @@ pub enum Kind {
     /// A path, relative to the file that it stands in; kept relative to the tree.
     Path,
     Paths,
+    /// A form of paths of what is checked, in which `*` stands for anything; relative to the file that it stands in.
+    Pattern,
+    /// One or several of them.
+    Patterns,
     Number,
     Flag,
     Date,
@@ -21,8 +25,9 @@ pub enum Kind {
 impl Kind {
     pub fn name(self) -> String {
         match self {
-            Kind::Text | Kind::Path => "a string".to_owned(),
+            Kind::Text | Kind::Path | Kind::Pattern => "a string".to_owned(),
             Kind::Texts | Kind::Paths => "a list of strings".to_owned(),
+            Kind::Patterns => "a string or a list of strings".to_owned(),
             Kind::Number => "a number".to_owned(),
             Kind::Flag => "true or false".to_owned(),
             Kind::Date => "a date such as 2027-03-31".to_owned(),
@@ -99,13 +104,32 @@ settings! {
     "packs[].commit" Kind::Text, None, "its full commit, 40 digits";
     "packs[].sha256" Kind::Text, None, "the sum of what it holds; `gpulint rules vendor` tells it";
     "packs[].directory" Kind::Text, None, "the directory of that repository, where the pack is not all of it";
+    "paths[].match" Kind::Patterns, None, "the files that what follows is for, `*` stands for anything; a key of theirs replaces that of the top";
+    "paths[].profile" PROFILES, None, "the rules to start from, there";
+    "paths[].select" Kind::Texts, None, "rules and groups to add to the profile, there";
+    "paths[].ignore" Kind::Texts, None, "rules and groups to leave out, there";
+    "paths[].labels.required" Kind::Texts, None, "labels that each resource must carry, there";
+    "paths[].labels.values.*" Kind::Texts, None, "the values that a label may have, there";
+    "paths[].tiers.*" Kind::Texts, None, "the accelerators that a purpose may use, there";
+    "paths[].approvals.above_monthly_usd" Kind::Number, None, "a change above it must be justified, there";
+    "paths[].rules.*.level" LEVELS, None, "the level of a rule's findings, there";
+    "paths[].rules.*.*" Kind::Parameter, None, "a parameter of the rule, there";
     "tiers.*" Kind::Texts, None, "the accelerators that a purpose may use";
     "budgets[].team" Kind::Text, None, "the team whose resources are added up";
     "budgets[].project" Kind::Text, None, "the project whose resources are added up";
     "budgets[].environment" Kind::Text, None, "the environment whose resources are added up";
     "budgets[].label" Kind::Text, None, "key=value: resources with this label are added up";
     "budgets[].monthly_usd" Kind::Number, None, "dollars a month that they may cost";
+    "limits[].team" Kind::Text, None, "the team whose resources are counted; nothing of the next three either: all resources";
+    "limits[].project" Kind::Text, None, "the project whose resources are counted";
+    "limits[].environment" Kind::Text, None, "the environment whose resources are counted";
+    "limits[].label" Kind::Text, None, "key=value: resources with this label are counted";
+    "limits[].accelerators" Kind::Number, None, "accelerators that all of them may have together";
+    "limits[].machines" Kind::Number, None, "machines that they may rent together";
+    "limits[].resource_accelerators" Kind::Number, None, "accelerators that each of them may have";
+    "limits[].resource_machines" Kind::Number, None, "machines that each of them may rent";
     "approvals.above_monthly_usd" Kind::Number, None, "a change above it must be justified";
+    "approvals.label" Kind::Text, None, "the label on a pull request that approves what it brings";
     "prices.file" Kind::Path, None, "a CSV file with your own prices";
     "prices.usd_per_unit" Kind::Number, Some("1"), "dollars for one unit of the currency of `prices.file`, as in 1.08";
     "prices.discount.*" Kind::Number, None, "the share by which a provider's list prices are lowered, 0 to 1";
@@ -130,7 +154,7 @@ settings! {
     "usage[].hours_per_run" Kind::Number, None, "hours of a run; the time limit of the text where not set";
     "suppress[].rules" Kind::Texts, None, "the rules that are silenced";
     "suppress[].address" Kind::Text, None, "the resource that they are silenced for; `*` stands for anything";
-    "suppress[].path" Kind::Path, None, "the file that they are silenced in; `*` stands for anything";
+    "suppress[].path" Kind::Pattern, None, "the file that they are silenced in; `*` stands for anything";
     "suppress[].until" Kind::Date, None, "the last day on which this holds";
     "suppress[].reason" Kind::Text, None, "why; it is shown in every report";
 }

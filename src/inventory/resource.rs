@@ -336,6 +336,16 @@ names! {
 }
 
 impl Resource {
+    /// Every place that says something about it.
+    pub fn places(&self) -> impl Iterator<Item = Span> {
+        let facts = self.facts().flat_map(|(_, fact)| [fact.span(), fact.defined()]);
+        let labels = self.labels.entries.values().flat_map(|fact| [fact.span(), fact.defined()]);
+        let count = [self.count.span(), self.count.defined()];
+        let links = self.links.iter().map(|link| link.span);
+        let disks = self.disks.iter().flat_map(|disk| [disk.gib.span(), disk.kind.span(), disk.count.span()]);
+        facts.chain(labels).chain(count).chain(disks).flatten().chain(links).chain([self.span])
+    }
+
     pub fn new(
         front_end: FrontEnd,
         role: Role,

@@ -44,6 +44,8 @@ pub(super) struct Label {
     pub values: BTreeMap<String, String>,
     /// What any value means.
     pub any: Option<String>,
+    /// A part of values that only hardware of one's own has.
+    pub owned: Option<String>,
     /// What separates several values in one text.
     pub split: Option<String>,
     pub scale: Option<f64>,

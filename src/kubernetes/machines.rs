@@ -126,6 +126,9 @@ impl<'t> One<'_, 't> {
         }
         let count = count::product(&self.machines.count, self.object.root, self.each, self.at, start);
         let Some(limits) = self.machines.limits.as_ref() else { return (count, CountedIn::Machines) };
+        if count.origin() == Some(&Origin::Written) {
+            return (count, CountedIn::Machines);
+        }
         let limit = self.nodes(limits).first().and_then(|limits| limit(limits));
         match limit {
             Some((Fact::Known(known), counted_in)) => {

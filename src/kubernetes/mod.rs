@@ -19,6 +19,7 @@ mod mask;
 mod nested;
 mod nodes;
 mod object;
+mod patch;
 mod path;
 mod pod;
 mod quantity;
@@ -176,6 +177,7 @@ fn read_file(parsed: &Parsed, reader: &Reader<'_, '_>) -> Vec<Found> {
     if parsed.file.joined_only {
         return found;
     }
+    let path = &parsed.file.path;
     for document in &parsed.stream.documents {
         let before = found.len();
         reader.read(&document.root, document.span, &mut found);
@@ -184,6 +186,7 @@ fn read_file(parsed: &Parsed, reader: &Reader<'_, '_>) -> Vec<Found> {
             reader.read_values(&document.root, document.span, &mut found);
         }
     }
+    patch::mark(reader.sources, path, &mut found);
     for found in &mut found {
         if found.kind == chart::VALUES {
             chart::infer(&mut found.resource, &Arc::from(chart::VALUES_ALONE), true);

@@ -96,6 +96,12 @@ fn said(facts: &mut Facts, condition: &Condition, label: &Label) {
         let origin = if condition.preferred { inferred(condition) } else { Origin::Resolved };
         fill(facts, Key::Provider, Fact::known(Value::text(provider.as_str()), condition.span, origin));
     }
+    if let Some(part) = &label.owned
+        && let Some((value, span)) = condition.values.iter().find(|(value, _)| value.contains(part.as_str()))
+    {
+        let origin = Origin::Inferred(format!("`{value}` is no hardware that is rented out").into());
+        fill(facts, Key::Purchase, Fact::known(Value::text("on-prem"), *span, origin));
+    }
     let Some(fact) = label.fact else { return };
     let key = match fact {
         Said::Accelerator => Key::Accelerator,

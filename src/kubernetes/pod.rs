@@ -38,6 +38,9 @@ impl Part {
     }
 }
 
+/// Where shared memory is mounted; the second is where the first leads on some systems.
+const SHARED: [&str; 2] = ["/dev/shm", "/run/shm"];
+
 impl Pod {
     pub(super) fn new(spec: &Node, frame: Option<&Node>, row: Option<&'static Pods>) -> Self {
         let listed = spec.get("containers").map(Node::items).unwrap_or_default();
@@ -163,6 +166,16 @@ impl Pod {
         }
         if let Some(memory) = volumes.iter().find_map(medium) {
             return Fact::written(Value::Flag(true), memory.span);
+        }
+        // Whatever is mounted there takes the place of the default: the memory of the host, a claim.
+        let mounts = self.containers.iter().filter_map(|part| part.node.get("volumeMounts"));
+        let there = |mount: &&Node| mount.text_at("mountPath").is_some_and(|path| SHARED.contains(&&**path));
+        if let Some(mount) = mounts.clone().flat_map(Node::items).find(there) {
+            return Fact::written(Value::Flag(true), mount.span);
+        }
+        let mut lists = self.spec.get("volumes").into_iter().chain(mounts);
+        if let Some(hole) = lists.find(|list| amount::is_hole(list) || list.items().iter().any(amount::is_hole)) {
+            return Fact::unknown("a template directive stands among its volumes", hole.span);
         }
         Fact::known(Value::Flag(false), self.spec.span, crate::inventory::Origin::Default)
     }

@@ -26,10 +26,19 @@ impl Attached {
         let is_nothing = self.monthly == MoneyRange::ZERO && !self.not_known.is_empty();
         (!is_nothing).then_some(self.monthly)
     }
+
+    fn leave_out(&mut self, why: String) {
+        if self.not_known.len() < MOST_CAUSES && !self.not_known.contains(&why) {
+            self.not_known.push(why);
+        }
+    }
 }
 
 /// Machines whose price contains their local disks (Google's page of accelerator-optimized machines, 2026-05).
 const WITH_LOCAL_DISKS: [&str; 3] = ["a2-ultragpu-*", "a3-*", "a4*"];
+
+/// Kinds whose speed has a meter of its own, of which none comes with the size.
+const WITH_SPEED_APART: [&str; 5] = ["io1", "io2", "pd-extreme", "hyperdisk-extreme", "hyperdisk-ml"];
 
 /// A text may have any number of disks: of those that have no price, so many reasons are kept.
 const MOST_CAUSES: usize = 16;
@@ -44,8 +53,7 @@ pub(super) fn attached(catalog: &Catalog, resource: &Resource, count: Option<Ran
     for disk in &resource.disks {
         match of_one_machine(catalog, resource, disk, &mut attached) {
             Ok(price) => each += price,
-            Err(why) if attached.not_known.len() == MOST_CAUSES || attached.not_known.contains(&why) => {}
-            Err(why) => attached.not_known.push(why),
+            Err(why) => attached.leave_out(why),
         }
     }
     attached.steps.extend(attached.not_known.iter().map(|why| said(format!("not in the sum: {why}"))));
@@ -111,6 +119,9 @@ fn of_one_machine(
         text.push_str(&format!("; {region} is not listed"));
     }
     attached.steps.push(Step { text, result: Some(price) });
+    if WITH_SPEED_APART.contains(&found.kind) {
+        attached.leave_out(format!("the speed of {} disks is bought apart from their size", found.kind));
+    }
     Ok(price)
 }
 

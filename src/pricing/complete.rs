@@ -360,15 +360,24 @@ impl Completion<'_> {
 
 /// An accelerator, or how many, stands in the text.
 fn is_named(resource: &Resource) -> bool {
-    !resource.fact(Key::Accelerator).is_absent()
-        || resource.number(Key::AcceleratorCount).is_some_and(|count| count > 0.0)
+    names_accelerator(resource) || resource.number(Key::AcceleratorCount).is_some_and(|count| count > 0.0)
 }
 
 /// Accelerators are asked for by name or number, and not none of them.
 fn asked_for(resource: &Resource) -> bool {
     let none = resource.number(Key::AcceleratorCount) == Some(0.0);
-    let named = !resource.fact(Key::Accelerator).is_absent() || !resource.fact(Key::AcceleratorCount).is_absent();
+    let named = names_accelerator(resource) || !resource.fact(Key::AcceleratorCount).is_absent();
     named && !none
+}
+
+/// Something is said about the accelerator. Where one thing that cannot be seen, a template, would tell of it and of the
+/// machine, there may be none.
+fn names_accelerator(resource: &Resource) -> bool {
+    match (resource.fact(Key::Accelerator), resource.fact(Key::Machine)) {
+        (Fact::Absent, _) => false,
+        (Fact::Unknown(one), Fact::Unknown(other)) => one.span != other.span || !one.candidates.is_empty(),
+        _ => true,
+    }
 }
 
 fn describe(resource: &mut Resource, from: &Known<Value>, machine: &Machine<'_>, catalog: &Catalog) {

@@ -354,6 +354,12 @@ fn disks_are_a_line_of_their_own() {
     let why =
         ["the size of a disk is not known: the image sets it", "a disk of 10 GiB of tape has no price in the catalog"];
     assert_eq!(attached.not_known, why);
+    // Its operations have a meter of their own: the size alone is the least that it costs.
+    let mut fast = g5();
+    fast.disks = vec![disk(size(100.0), Some("io2"), 2.0), disk(size(50.0), Some("io2"), 1.0)];
+    let attached = one(fast).1.attached.unwrap();
+    assert_eq!(attached.known().map(|known| known.expected.usd()), Some(50.0));
+    assert_eq!(attached.not_known, ["the speed of io2 disks is bought apart from their size"]);
 }
 
 #[test]
@@ -457,4 +463,16 @@ fn a_part_of_a_device_is_one_to_whoever_asks_for_it() {
     };
     assert_eq!(impossible("1"), None);
     assert_eq!(impossible("2"), Some("g9-half carries 0.5 L4, not 2".to_owned()));
+}
+
+#[test]
+fn what_only_an_unseen_template_would_tell_is_no_evidence() {
+    let mut machine = rented(&[(Key::Provider, "gcp")]);
+    let unseen = || Fact::unknown("the template that it uses is not in this configuration", span());
+    machine.set(Key::Machine, unseen());
+    machine.set(Key::Accelerator, unseen());
+    machine.set(Key::AcceleratorCount, unseen());
+    let (inventory, _, left_out) = priced(vec![machine]);
+    assert!(inventory.resources.is_empty());
+    assert_eq!(left_out.unknown_machines.len(), 1);
 }

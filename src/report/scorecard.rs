@@ -78,7 +78,12 @@ impl Scorecard {
         let said = |rule: &str| -> BTreeSet<ResourceId> {
             report.findings.iter().filter(|it| it.finding.rule == rule).filter_map(|it| it.finding.resource).collect()
         };
+        let open = |is: &dyn Fn(&str) -> bool| -> BTreeSet<ResourceId> {
+            report.undetermined.iter().filter(|it| is(&it.rule)).filter_map(|it| it.resource).collect()
+        };
         let (unlabelled, sized) = (said("missing-labels"), wrong_size(report));
+        let open_labels = open(&|rule| rule == "missing-labels");
+        let open_size = open(&|rule| report.rules.page(rule).is_some_and(|it| it.group == SIZE));
         for (place, resource) in report.inventory.resources.iter().enumerate() {
             let id = ResourceId(place);
             if resource.count.value().is_some_and(|count| count.ceiling == 0.0) || resource.version_of.is_some() {
@@ -90,13 +95,17 @@ impl Scorecard {
             if let (Role::Rented, Some(count)) = (resource.role, resource.count.value()) {
                 self.scales_to_zero.count(count.floor == 0.0);
             }
-            if resource.role == Role::Rented && resource.labels.taggable && report.rules.is_on("missing-labels") {
+            let asks_labels = resource.role == Role::Rented && resource.labels.taggable;
+            if asks_labels && report.rules.is_on("missing-labels") && !open_labels.contains(&id) {
                 self.labelled.count(!unlabelled.contains(&id));
             }
-            if resource.role == Role::Requested && resource.flag(Key::EndsByItself) == Some(true) {
-                self.time_limited.count(!resource.fact(Key::TimeLimit).is_absent());
+            let limit = resource.fact(Key::TimeLimit);
+            let is_open = matches!(limit, Fact::Unknown(_));
+            if resource.role == Role::Requested && resource.flag(Key::EndsByItself) == Some(true) && !is_open {
+                self.time_limited.count(!limit.is_absent());
             }
-            if !resource.fact(Key::Model).is_absent() && matches!(resource.fact(Key::Model), Fact::Known(_)) {
+            let is_judged = sized.contains(&id) || !open_size.contains(&id);
+            if matches!(resource.fact(Key::Model), Fact::Known(_)) && is_judged {
                 self.right_sized.count(!sized.contains(&id));
             }
         }
@@ -173,10 +182,13 @@ pub(super) fn best_savings<'a>(report: &'a Report) -> BTreeMap<Option<ResourceId
     best
 }
 
+/// The group of rules about size.
+const SIZE: &str = "sizing";
+
 /// Resources of which a rule about size speaks.
 fn wrong_size(report: &Report) -> BTreeSet<ResourceId> {
     let findings = report.findings.iter().map(|it| &it.finding);
-    findings.filter(|it| it.group == "sizing").filter_map(|it| it.resource).collect()
+    findings.filter(|it| it.group == SIZE).filter_map(|it| it.resource).collect()
 }
 
 /// Whether work that can be interrupted is on spot, where it is known how it is bought and it could be.

@@ -2,7 +2,7 @@
 
 use crate::catalog::{Money, MoneyRange};
 use crate::fit::Market;
-use crate::inventory::{Origin, ResourceId};
+use crate::inventory::{Origin, ResourceId, Role};
 use crate::source::Span;
 
 use super::cel::{Budget, Read};
@@ -14,7 +14,13 @@ use super::settings::Settings;
 use super::template::Template;
 use super::{Broken, Confidence, Evidence, Finding, Fix, Judgement, Piece, Undetermined};
 
-pub(super) fn judge(pages: &[&Page], world: &World<'_>, settings: &Settings) -> Judgement {
+/// `is_meant` limits what rules about one thing look at.
+pub(super) fn judge(
+    pages: &[&Page],
+    world: &World<'_>,
+    settings: &Settings,
+    is_meant: &dyn Fn(Subject, usize) -> bool,
+) -> Judgement {
     let mut judgement = Judgement::default();
     let resources = &world.inventory.resources;
     let market = Market::new(world.catalog, world.pricing);
@@ -27,7 +33,7 @@ pub(super) fn judge(pages: &[&Page], world: &World<'_>, settings: &Settings) -> 
             LooksAt::Block => (Subject::Block, world.inventory.blocks.len()),
             LooksAt::Repository | LooksAt::Change | LooksAt::Text => (Subject::Resource, 0),
         };
-        for place in 0..count {
+        for place in (0..count).filter(|place| is_meant(subject, *place)) {
             if !judge.look_at(Some((subject, place)), &mut judgement) {
                 break;
             }
@@ -184,10 +190,16 @@ impl Judge<'_> {
             let raw = inventory.objects.first().or(inventory.blocks.first()).map(|it| it.span);
             return first.or(any).or(raw);
         };
-        let stated = self.page.speech().at.iter().find_map(|at| match at {
+        let mut stated = self.page.speech().at.iter().filter_map(|at| match at {
             At::Fact(field) => facts::stand(self.world, asking.read(*field))?.span,
             At::Part(path) => facts::part(asking, path).map(|tree| tree.span),
         });
+        // What a pod knows of its pool stands with the pool, which may be somebody else's: its own text is nearer.
+        let own = (subject == Subject::Resource).then(|| inventory.resources.get(place)).flatten();
+        let own = own.filter(|it| it.role == Role::Requested).map(|it| it.span.file);
+        let first = stated.next();
+        let near = first.filter(|it| own.is_none_or(|file| it.file == file));
+        let stated = near.or_else(|| stated.find(|it| own == Some(it.file))).or(first);
         stated.or_else(|| match subject {
             Subject::Resource => inventory.resources.get(place).map(|it| it.span),
             Subject::Object => inventory.objects.get(place).map(|it| it.span),

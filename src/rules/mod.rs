@@ -12,6 +12,7 @@ mod example;
 mod facts;
 mod format;
 mod judge;
+mod layers;
 mod nearest;
 mod page;
 mod policy;
@@ -38,7 +39,7 @@ pub use page::{Declared, LooksAt, Mistake, Page, is_name};
 pub use policy::admission_policy;
 pub use seen::{Seen, seen};
 pub use set::{BUILT_IN, Rules};
-pub use settings::{Budget, Override, PageText, Parameter, Profile, Settings};
+pub use settings::{Budget, Limit, Override, PageText, Parameter, PathLayer, Profile, Settings};
 pub use starter::template;
 
 /// A rule spoke about a resource, or about the repository.

@@ -1,12 +1,15 @@
 //! The rules of a run: the pages that were built in, a team's own, and which of them are on.
 
+use std::collections::BTreeSet;
+
 use crate::diagnostic::{Diagnostic, Level};
 use crate::inventory::WantedRaw;
-use crate::source::Span;
+use crate::source::{Sources, Span};
 
 use super::example::examples;
 use super::facts::World;
 use super::judge::judge;
+use super::layers::{self, Held};
 use super::nearest::nearest;
 use super::page::{self, Front, LooksAt, Mistake, Page};
 use super::settings::{Override, PageText, Parameter, Settings};
@@ -54,21 +57,39 @@ pub struct Rules {
     pages: Vec<Page>,
     on: Vec<bool>,
     settings: Settings,
+    /// The pages as they were given, to read them again with the settings of some paths.
+    own: Vec<PageText>,
+    /// Rules that settings of some paths switch on.
+    on_somewhere: BTreeSet<String>,
 }
 
 impl Rules {
     /// Loads the built-in pages and some of a team's own. A page that does not load is told about and left out.
     pub fn load(own: &[PageText], settings: Settings) -> (Rules, Vec<Diagnostic>) {
-        let mut rules = Rules::default();
-        let mut wrong = Vec::new();
-        for ((path, text), front) in BUILT_IN.iter().zip(FRONTS) {
-            let of = Source { path, text, own: None, front: Some(front) };
-            rules.add(&of, &settings, &mut wrong);
-        }
-        rules.add_own(own, &settings, &mut wrong);
+        let (mut rules, mut wrong) = Self::read(own, &settings);
         rules.check_names(&settings, &mut wrong);
+        for number in 0..settings.layers.len() {
+            let there = settings.with_layers(&[number]);
+            let (of_layer, mut also) = Self::read(own, &there);
+            of_layer.check_names(&there, &mut also);
+            wrong.extend(also.into_iter().filter(|it| !wrong.contains(it)).collect::<Vec<_>>());
+            let on = of_layer.pages.iter().zip(&of_layer.on).filter(|(_, on)| **on);
+            rules.on_somewhere.extend(on.map(|(page, _)| page.name.clone()));
+        }
+        wrong.extend(layers::check(&settings.layers, &rules));
+        if !settings.layers.is_empty() {
+            rules.own = own.to_vec();
+        }
         rules.settings = settings;
         (rules, wrong)
+    }
+
+    /// The rules where some layers of settings hold.
+    fn with_layers(&self, key: &[usize]) -> Rules {
+        let settings = self.settings.with_layers(key);
+        let (mut rules, _) = Self::read(&self.own, &settings);
+        rules.settings = settings;
+        rules
     }
 
     /// Only these pages, all of them switched on; for tests of pages.
@@ -81,6 +102,16 @@ impl Rules {
         rules.on.fill(true);
         rules.settings = settings;
         rules
+    }
+
+    /// The built-in pages and a team's own.
+    fn read(own: &[PageText], settings: &Settings) -> (Rules, Vec<Diagnostic>) {
+        let (mut rules, mut wrong) = (Rules::default(), Vec::new());
+        for ((path, text), front) in BUILT_IN.iter().zip(FRONTS) {
+            rules.add(&Source { path, text, own: None, front: Some(front) }, settings, &mut wrong);
+        }
+        rules.add_own(own, settings, &mut wrong);
+        (rules, wrong)
     }
 
     /// The last to be added, as all pages are sorted then.
@@ -149,27 +180,48 @@ impl Rules {
         self.pages.iter().find(|page| page.name == name)
     }
 
+    /// Whether it speaks, be it about some paths only.
     pub fn is_on(&self, name: &str) -> bool {
-        self.pages.iter().zip(&self.on).any(|(page, on)| page.name == name && *on)
+        self.on_somewhere.contains(name) || self.pages.iter().zip(&self.on).any(|(page, on)| page.name == name && *on)
     }
 
     /// What the rules that are on look at beside facts.
     pub fn raw(&self) -> WantedRaw {
         let mut wanted = WantedRaw::default();
-        for page in self.pages.iter().zip(&self.on).filter(|(_, on)| **on).map(|(page, _)| page) {
+        let may_speak = |on: bool| on || !self.settings.layers.is_empty();
+        for page in self.pages.iter().zip(&self.on).filter(|(_, on)| may_speak(**on)).map(|(page, _)| page) {
             wanted.add(&page.wanted_raw());
         }
         wanted
     }
 
     /// What the rules that are on say.
-    pub fn judge(&self, world: &World<'_>) -> Judgement {
-        judge(&self.pages_that_are_on(|_| true), world, &self.settings)
+    pub fn judge(&self, world: &World<'_>, sources: &Sources) -> Judgement {
+        let pages = self.pages_that_are_on(|_| true);
+        if self.settings.layers.is_empty() {
+            return judge(&pages, world, &self.settings, &|_, _| true);
+        }
+        let held = Held::of(world, sources, &self.settings.layers);
+        let mut judgement =
+            judge(&pages, world, &self.settings, &|about, place| held.of_place(about, place).is_empty());
+        for key in held.keys() {
+            let there = self.with_layers(key);
+            let is_about_one =
+                |page: &Page| matches!(page.looks_at, LooksAt::Resource | LooksAt::Object | LooksAt::Block);
+            let pages = there.pages_that_are_on(is_about_one);
+            let of_key = judge(&pages, world, &there.settings, &|about, place| held.of_place(about, place) == key);
+            judgement.findings.extend(of_key.findings);
+            judgement.undetermined.extend(of_key.undetermined);
+            judgement.failures.extend(of_key.failures);
+        }
+        judgement.failures.sort();
+        judgement.failures.dedup();
+        judgement
     }
 
     /// What the rules about a change say; the world knows the change.
     pub fn judge_change(&self, world: &World<'_>) -> Judgement {
-        judge(&self.pages_that_are_on(|page| page.looks_at == LooksAt::Change), world, &self.settings)
+        judge(&self.pages_that_are_on(|page| page.looks_at == LooksAt::Change), world, &self.settings, &|_, _| true)
     }
 
     fn pages_that_are_on(&self, is_wanted: impl Fn(&Page) -> bool) -> Vec<&Page> {

@@ -23,8 +23,45 @@ pub struct Settings {
     /// The accelerators that each purpose may use.
     pub tiers: BTreeMap<String, Vec<String>>,
     pub budgets: Vec<Budget>,
+    pub limits: Vec<Limit>,
     /// Dollars a month above which a resource must carry a justification.
     pub approvals_above_usd: Option<f64>,
+    /// The label on a pull request that is one.
+    pub approving_label: Option<String>,
+    /// The labels on the pull request, as the code host tells them.
+    pub change_labels: Vec<String>,
+    /// Settings for some paths, in the order in which they replace each other.
+    pub layers: Vec<PathLayer>,
+}
+
+/// What is set for some paths. What is none says nothing.
+#[derive(Debug, Clone, Default)]
+pub struct PathLayer {
+    /// The forms of the paths, in which `*` stands for anything.
+    pub patterns: Vec<String>,
+    pub profile: Option<Profile>,
+    pub select: Option<Vec<(String, Option<Span>)>>,
+    pub ignore: Option<Vec<(String, Option<Span>)>>,
+    pub rules: BTreeMap<String, Override>,
+    pub required_labels: Option<Vec<String>>,
+    pub label_values: BTreeMap<String, Vec<String>>,
+    pub tiers: BTreeMap<String, Vec<String>>,
+    pub approvals_above_usd: Option<f64>,
+}
+
+/// How many accelerators and machines there may be.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Limit {
+    /// Whose they are, for messages: team search.
+    pub name: String,
+    /// The label that its resources carry, and the value; none: all of them.
+    pub label: Option<(String, String)>,
+    /// Of all of them together.
+    pub accelerators: Option<f64>,
+    pub machines: Option<f64>,
+    /// Of each of them.
+    pub resource_accelerators: Option<f64>,
+    pub resource_machines: Option<f64>,
 }
 
 /// What some resources may cost together.

@@ -16,6 +16,8 @@ pub(super) struct Template {
 enum Part {
     Text(String),
     Value(Box<Program>, Format),
+    /// Money that may be more than what is expected: that and the most.
+    Range(Box<Program>, Box<Program>),
 }
 
 /// How a value is written.
@@ -75,7 +77,7 @@ impl Template {
         let parts = self.parts.iter().map(|part| match part {
             Part::Text(text) => Some(cel::quoted(text)),
             Part::Value(program, Format::Plain) => program.text_in_kubernetes(parameters, version).ok(),
-            Part::Value(..) => None,
+            Part::Value(..) | Part::Range(..) => None,
         });
         Some(parts.collect::<Option<Vec<_>>>()?.join(" + ")).filter(|text| !text.is_empty())
     }
@@ -83,7 +85,7 @@ impl Template {
     /// What is computed in it.
     pub(super) fn programs(&self) -> impl Iterator<Item = &Program> {
         self.parts.iter().filter_map(|part| match part {
-            Part::Value(program, _) => Some(&**program),
+            Part::Value(program, _) | Part::Range(program, _) => Some(&**program),
             Part::Text(_) => None,
         })
     }
@@ -106,6 +108,7 @@ impl Template {
                     continue;
                 }
                 Part::Value(program, format) => (program, *format),
+                Part::Range(program, _) => (program, Format::Usd),
             };
             match program.evaluate(host, &mut Budget::standard()).result {
                 Ok(Value::Unknown(unknown)) => {
@@ -120,11 +123,27 @@ impl Template {
                         Arc::new(Unknown { why, span: None, about: About::Fact, candidates: Vec::new() })
                     });
                 }
-                Ok(value) => rendered.text.push_str(&written(&value, format)),
+                Ok(value) => match (part, value.as_number()) {
+                    (Part::Range(_, most), Some(0.0)) => rendered.push_most(most, host),
+                    _ => rendered.text.push_str(&written(&value, format)),
+                },
                 Err(failure) => rendered.failure = Some(failure.message),
             }
         }
         rendered
+    }
+}
+
+impl Rendered {
+    /// What is nothing most of the time may still be a lot.
+    fn push_most(&mut self, most: &Program, host: &dyn Host) {
+        let most = most.evaluate(host, &mut Budget::standard()).result.ok().and_then(|it| it.as_number());
+        let most = most.filter(|it| *it > 0.0);
+        if let (Some(_), Some(kept)) = (most, self.text.strip_suffix("about ")) {
+            self.text.truncate(kept.len());
+        }
+        self.text.push_str(if most.is_some() { "up to " } else { "" });
+        self.text.push_str(&format::usd(most.unwrap_or_default()));
     }
 }
 
@@ -182,6 +201,12 @@ fn placeholder(text: &str, inner: Range<usize>, scope: &Scope<'_>) -> Result<Par
         || matches!(program.result, Type::Record(schema) if schema.number.is_none())
     {
         return Err(Problem::new(at, format!("a {} cannot be shown", program.result)));
+    }
+    let is_range =
+        matches!(program.result, Type::Record(schema) if schema.fields.iter().any(|it| it.name == "ceiling"));
+    if is_range && format == Format::Usd {
+        let most = Program::compile(&format!("({expression}).ceiling"), scope).map_err(moved)?;
+        return Ok(Part::Range(Box::new(program.into_number()), Box::new(most)));
     }
     Ok(Part::Value(Box::new(program.into_number()), format))
 }

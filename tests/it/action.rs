@@ -203,6 +203,30 @@ fn a_change_cannot_relax_its_own_gate() {
     assert_eq!(trusting.run().failed, None);
 }
 
+/// A label is set by people who may triage, and GitHub tells it with the event. What the text says is no label.
+#[test]
+fn a_label_on_the_pull_request_approves_what_it_brings() {
+    let settings = "select = [\"needs-approval\"]\n[approvals]\nabove_monthly_usd = 1000\nlabel = \"gpu-approved\"\n";
+    let machine = "resource \"aws_instance\" \"big\" {\n  instance_type = \"p4d.24xlarge\"\n}\n";
+    let base = [("gpulint.toml", settings), ("a.tf", CLEAN)];
+    let change = [("b.tf", machine), (".github/labels.json", "[\"gpu-approved\"]")];
+    let mut situation = Situation::new(&base, &change, &[]);
+    assert_eq!(situation.run().failed.as_deref(), Some("Decide"));
+    for (labels, failed) in [
+        (json!([]), Some("Decide")),
+        (
+            json!([{ "name": "gpu-approved,x" }, { "name": "x\ngpu-approved" }, { "name": "'; touch pwned" }]),
+            Some("Decide"),
+        ),
+        (json!([{ "name": "other" }, { "name": "gpu-approved" }]), None),
+    ] {
+        situation.runner.event["pull_request"]["labels"] = labels.clone();
+        let run = situation.run();
+        assert_eq!(run.failed.as_deref(), failed, "{labels}: {}", run.log);
+    }
+    assert!(!situation.runner.workspace.join("pwned").exists());
+}
+
 #[test]
 fn a_change_is_not_blamed_for_what_others_did_meanwhile() {
     let (ours, theirs) = (CLEAN.replace("train\"", "ours\""), wasteful().replace("train\"", "theirs\""));

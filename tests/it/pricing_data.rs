@@ -50,6 +50,28 @@ const PUBLISHED: &[(&str, &str, &str, f64)] = &[
     ("aws", "ml.p3.16xlarge", "us-east-1", 28.152),
 ];
 
+/// The prices of disks that vendors publish, in US dollars a month for so many GiB.
+const PUBLISHED_DISKS: &[(&str, &str, &str, f64, f64)] = &[
+    ("aws", "gp3", "us-east-1", 100.0, 8.0),
+    ("aws", "gp3", "eu-central-1", 100.0, 9.52),
+    ("aws", "gp2", "sa-east-1", 100.0, 19.0),
+    ("aws", "io2", "us-east-1", 30.0, 3.75),
+    ("aws", "sc1", "us-east-1", 50.0, 0.75),
+    ("aws", "sagemaker", "eu-west-1", 5.0, 0.77),
+    ("azure", "Premium_LRS", "eastus", 32.0, 5.2795),
+    ("azure", "Premium_LRS", "eastus", 129.0, 38.012142),
+    ("azure", "Premium_LRS", "eastus", 32_767.0, 3604.11),
+    ("azure", "Premium_LRS", "eastus2", 1024.0, 122.88),
+    ("azure", "Premium_LRS", "westeurope", 128.0, 21.68),
+    ("azure", "StandardSSD_LRS", "eastus", 1000.0, 76.8),
+    ("azure", "Standard_LRS", "eastus", 32_767.0, 953.55),
+    ("gcp", "pd-ssd", "us-central1", 100.0, 17.0),
+    ("gcp", "pd-balanced", "europe-west4", 100.0, 11.0),
+    ("gcp", "pd-standard", "asia-northeast1", 100.0, 5.2),
+    ("gcp", "hyperdisk-balanced", "us-east1", 100.0, 9.0),
+    ("gcp", "local-ssd", "us-central1", 375.0, 30.0),
+];
+
 /// Sizes of one family that cost the same for each accelerator, with how many each has.
 const LINEAR: &[(&str, &[(&str, f64)])] = &[
     ("aws", &[("p3.2xlarge", 1.0), ("p3.8xlarge", 4.0), ("p3.16xlarge", 8.0)]),
@@ -115,6 +137,42 @@ fn published_prices_are_exact() {
         let quote = catalog.quote(&machine, "us-central1").unwrap();
         let part = quote.parts.iter().find(|part| part.what == accelerator).unwrap();
         assert_eq!(part.unit_price, Money::from_usd(usd), "{accelerator}");
+    }
+}
+
+#[test]
+fn published_prices_of_disks_are_exact() {
+    let catalog = Catalog::embedded();
+    for (provider, kind, region, gib, usd) in PUBLISHED_DISKS {
+        let disk = catalog.disk(provider, Some(kind), region, *gib).unwrap();
+        assert_eq!((disk.region, disk.per_month), (*region, Money::from_usd(*usd)), "{kind} in {region}");
+    }
+    assert!(catalog.disk("azure", Some("Premium_LRS"), "eastus", 32_768.0).is_none());
+    let elsewhere = catalog.disk("azure", None, "norwayeast", 128.0).unwrap();
+    assert_eq!((elsewhere.kind, elsewhere.region), ("Premium_LRS", "eastus"));
+}
+
+#[test]
+fn disks_are_sold_for_a_gib_or_in_the_same_sizes_everywhere() {
+    // A size that is missing in one region would cost what the next larger one does.
+    let mut sizes: BTreeMap<String, BTreeMap<String, Vec<(f64, f64)>>> = BTreeMap::new();
+    for (file, line, row) in rows().into_iter().filter(|(file, ..)| file == "disks.csv") {
+        let number = |column: &str| row[column].parse::<f64>().ok();
+        match (number("up_to_gib"), number("usd_per_gib_month"), number("usd_per_month")) {
+            (None, Some(each), None) => assert!((0.001..1.0).contains(&each), "{file}:{line}: {each} for one GiB"),
+            (Some(size), None, Some(whole)) => {
+                let regions = sizes.entry(row["disk_type"].clone()).or_default();
+                regions.entry(row["region"].clone()).or_default().push((size, whole));
+            }
+            other => panic!("{file}:{line}: {other:?}"),
+        }
+    }
+    for (kind, regions) in sizes {
+        let first: Vec<f64> = regions.values().next().unwrap().iter().map(|(size, _)| *size).collect();
+        for (region, ladder) in regions {
+            assert_eq!(ladder.iter().map(|(size, _)| *size).collect::<Vec<_>>(), first, "{kind} in {region}");
+            assert!(ladder.is_sorted_by(|one, next| one.0 < next.0 && one.1 < next.1), "{kind} in {region}");
+        }
     }
 }
 

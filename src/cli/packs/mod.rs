@@ -76,14 +76,15 @@ pub(super) fn load(sources: &Sources, config: &Config, place: &Place) -> Result<
 }
 
 /// What the settings of a pack may say: what rules are told. The rest is the repository's own matter.
-const OF_RULES: [&str; 7] = ["rules", "labels", "tiers", "approvals", "budgets", "required-version", "extend"];
+const OF_RULES: [&str; 8] =
+    ["rules", "labels", "tiers", "approvals", "budgets", "limits", "required-version", "extend"];
 
 fn without_effect(config: &Config) -> Vec<Diagnostic> {
     let section = |path: &str| path.split(['.', '[']).next().unwrap_or_default().to_owned();
     let others = config.entries().filter(|(path, _)| !OF_RULES.contains(&section(path).as_str()));
     let refuse = |(path, entry): (String, &config::Entry)| {
         Diagnostic::new(Level::Error, format!("a pack cannot set `{path}`"), Some(entry.key)).with_help(
-            "what a pack says about rules, labels, tiers, approvals and budgets holds; say the rest where it is used",
+            "what a pack says about rules, labels, tiers, approvals, budgets and limits holds; say the rest where it is used",
         )
     };
     others.map(refuse).collect()
@@ -144,16 +145,43 @@ fn add_what_rules_are_told(pack: &Pack, into: &mut rules::Settings) {
     let missing: Vec<String> = missing.collect();
     into.required_labels.extend(missing);
     into.budgets.extend(of_pack.budgets);
+    into.limits.extend(of_pack.limits);
     into.approvals_above_usd = match (into.approvals_above_usd, of_pack.approvals_above_usd) {
         (own, Some(given)) if own.is_none() || fixed.contains(&"needs-approval") => Some(given),
         (own, _) => own,
     };
+    let approving = into.approving_label.take();
+    into.approving_label = match (approving, of_pack.approving_label) {
+        (own, Some(given)) if own.is_none() || fixed.contains(&"needs-approval") => Some(given),
+        (own, _) => own,
+    };
+    for layer in &mut into.layers {
+        layer.rules.retain(|name, _| !fixed.contains(&name.as_str()));
+        if fixed.contains(&"unknown-label-value") {
+            layer.label_values.retain(|name, _| pack.config.get(&format!("labels.values.{name}")).is_none());
+        }
+        if fixed.contains(&"tier-violation") {
+            layer.tiers.retain(|name, _| pack.config.get(&format!("tiers.{name}")).is_none());
+        }
+        if fixed.contains(&"needs-approval") {
+            layer.approvals_above_usd = None;
+        }
+        // what a pack requires is required everywhere
+        if let Some(required) = &mut layer.required_labels {
+            let missing = pack.config.texts("labels.required").iter().map(|(label, _)| label);
+            let missing: Vec<String> = missing.filter(|label| !required.contains(label)).cloned().collect();
+            required.extend(missing);
+        }
+    }
 }
 
 /// What the repository says about a rule that a pack forbids to change.
 fn relaxed(pack: &Pack, name: &str, own: &Config) -> Vec<Diagnostic> {
-    let set = own.rules().into_iter().filter(|rule| rule.name == name).map(|rule| rule.span);
-    let ignored = own.texts("ignore").iter().filter(|(ignored, _)| ignored == name).map(|(_, span)| *span);
+    let layers = own.layers();
+    let all = || std::iter::once(own).chain(layers.iter().map(|layer| &layer.config));
+    let set = all().flat_map(Config::rules).filter(|rule| rule.name == name).map(|rule| rule.span);
+    let ignored =
+        all().flat_map(|config| config.texts("ignore")).filter(|(ignored, _)| ignored == name).map(|(_, span)| *span);
     let refuse = |span| {
         let mut diagnostic =
             Diagnostic::new(Level::Error, format!("the pack forbids to change `{name}` here"), Some(span));

@@ -98,6 +98,10 @@ fn best(commands: Vec<Command>, accelerated: bool) -> Facts {
 }
 
 fn recognize_command(command: &Command, accelerated: bool) -> Facts {
+    let names: Vec<&str> = command.words.iter().take(2).map(|word| words::base_name(&word.text)).collect();
+    if TABLE.only_fetches(&names) {
+        return Facts::new();
+    }
     let matches = matching_programs(&command.words);
     let image = command.image.as_ref().filter(|image| !image.has_hole());
     if image.is_some_and(|image| TABLE.needs_no_accelerator(&image.text)) {

@@ -73,6 +73,7 @@ pub(super) struct Table {
     images: Vec<(String, usize)>,
     signatures: HashMap<String, usize>,
     not_images: Vec<String>,
+    fetches: Vec<Vec<String>>,
 }
 
 /// What labels of well-known names declare. Nearly every run asks for these, few for the programs.
@@ -93,6 +94,7 @@ pub(super) fn label(name: &str) -> Option<Key> {
 #[serde(deny_unknown_fields)]
 struct TableFile {
     not_images: String,
+    fetches: Vec<String>,
     values: BTreeMap<String, BTreeMap<String, String>>,
     /// Read by `label`.
     #[cfg_attr(not(test), expect(dead_code, reason = "a test reads them"))]
@@ -131,6 +133,7 @@ impl Table {
         let mut table = Table {
             generic: Program::build(&file.generic, &rows),
             values: values(&file.values),
+            fetches: file.fetches.iter().map(|it| it.split(' ').map(str::to_owned).collect()).collect(),
             not_images: file.not_images.split_whitespace().map(str::to_owned).collect(),
             ..Table::default()
         };
@@ -169,6 +172,11 @@ impl Table {
     pub(super) fn needs_no_accelerator(&self, image: &str) -> bool {
         let (path, tag) = image_parts(image);
         self.not_images.iter().any(|pattern| image_matches(pattern, path, tag))
+    }
+
+    /// Whether these words at the start of a command only fetch a model.
+    pub(super) fn only_fetches(&self, words: &[&str]) -> bool {
+        self.fetches.iter().any(|fetch| words.len() >= fetch.len() && fetch.iter().zip(words).all(|(a, b)| a == b))
     }
 
     /// Programs whose pattern begins at this word, with the number of words that it takes.

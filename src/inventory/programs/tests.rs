@@ -527,3 +527,12 @@ fn hostile_arguments_end() {
     recognize(&container("", &["sh", "-c", &nested], &["="], &[("A", "$(A)")]));
     recognize(&container("", &["docker", "run", "-e"], &["--", "-", "=", "docker"], &[]));
 }
+
+#[test]
+fn a_command_that_fetches_a_model_serves_nothing() {
+    let nim = "nvcr.io/nim/meta/llama-3.1-8b-instruct:1.1.0";
+    assert!(recognize(&container(nim, &[], &["download-to-cache"], &[])).is_empty());
+    let vllm = "vllm/vllm-openai:v0.11.0";
+    assert!(recognize(&container(vllm, &["/usr/bin/hf", "download"], &["Qwen/Qwen3-8B"], &[])).is_empty());
+    assert!(recognize(&container(vllm, &["vllm", "serve"], &["Qwen/Qwen3-8B"], &[])).contains_key(&Key::Model));
+}

@@ -9,7 +9,7 @@ use crate::source::{Sources, join};
 use super::Renderer;
 use super::plan::{Input, Plan, Refused, at, document};
 
-pub(super) const NAMES: [&str; 3] = ["kustomization.yaml", "kustomization.yml", "Kustomization"];
+pub(in crate::kubernetes) const NAMES: [&str; 3] = ["kustomization.yaml", "kustomization.yml", "Kustomization"];
 
 /// Fields that hold no paths.
 const NO_PATHS: [&str; 17] = [

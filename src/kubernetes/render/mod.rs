@@ -15,6 +15,7 @@ use std::sync::Arc;
 use crate::inventory::{Link, LinkKind};
 use crate::source::Span;
 
+pub(super) use kustomization::NAMES as KUSTOMIZATIONS;
 pub use plan::{Content, Input, Plan, Refused, plan};
 pub(super) use trace::derive;
 

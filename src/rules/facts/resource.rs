@@ -55,6 +55,7 @@ pub(super) static RESOURCE: LazyLock<Records> = LazyLock::new(|| {
         count: COUNT.holds(), "How many machines or pods there are." => count;
         labels: Type::map(Type::Text, Type::Text), "Labels, tags and annotations by which cost is attributed." => labels;
         taggable: Type::Flag, "It takes labels that reach the bill." => |asking, id| asking.of(id, |it| Value::Flag(it.labels.taggable));
+        superseded: Type::Flag, "Another version of the same object stands in the tree, and sums count that one." => |asking, id| asking.of(id, |it| Value::Flag(it.version_of.is_some()));
         links: Type::list(LINK.holds()), "What it is linked with." => links;
         bill: BILL.holds(), "What it costs." => |_, id| BILL.value(id);
         market: MARKET.holds(), "Where else it would be cheaper." => |_, id| MARKET.value(id);

@@ -6,8 +6,8 @@ use std::sync::{Arc, LazyLock};
 use super::table::{Records, rows};
 use super::{Asking, kinds};
 use crate::inventory::Sign;
-use crate::rules::Budget;
 use crate::rules::cel::{Map, Type, Value};
+use crate::rules::{Budget, Limit};
 
 static LABELS: LazyLock<Records> = LazyLock::new(|| {
     Records::new(
@@ -38,6 +38,15 @@ pub(super) static SETTINGS: LazyLock<Records> = LazyLock::new(|| {
             budgets: Type::list(Type::Any), "Budgets, each with name, label, value and monthly_usd." => |asking, _| {
                 Value::list(asking.settings.budgets.iter().map(budget))
             };
+            limits: Type::list(Type::Any), "Limits, each with name, label, value, accelerators, machines, resource_accelerators and resource_machines." => |asking, _| {
+                Value::list(asking.settings.limits.iter().map(limit))
+            };
+            approving_label: Type::Text, "The label on a pull request that approves what it brings." => |asking, _| {
+                asking.settings.approving_label.as_deref().map_or(Value::Absent, Value::text)
+            };
+            change_labels: Type::list(Type::Text), "Labels on the pull request, as the code host tells them." => |asking, _| {
+                Value::list(asking.settings.change_labels.iter().map(|label| Value::text(&**label)))
+            };
             approvals_above_usd: Type::Double, "Dollars a month above which a resource must be justified." => |asking, _| {
                 asking.settings.approvals_above_usd.map_or(Value::Absent, Value::Double)
             };
@@ -47,9 +56,28 @@ pub(super) static SETTINGS: LazyLock<Records> = LazyLock::new(|| {
 
 fn budget(it: &Budget) -> Value {
     let mut map = Map::lenient(None);
-    map.set("name", Value::text(it.name.as_str()));
     map.set("monthly_usd", Value::Double(it.monthly_usd));
-    if let Some((label, value)) = &it.label {
+    of_somebody(map, &it.name, it.label.as_ref())
+}
+
+fn limit(it: &Limit) -> Value {
+    let mut map = Map::lenient(None);
+    for (name, most) in [
+        ("accelerators", it.accelerators),
+        ("machines", it.machines),
+        ("resource_accelerators", it.resource_accelerators),
+        ("resource_machines", it.resource_machines),
+    ] {
+        if let Some(most) = most {
+            map.set(name, Value::Double(most));
+        }
+    }
+    of_somebody(map, &it.name, it.label.as_ref())
+}
+
+fn of_somebody(mut map: Map, name: &str, label: Option<&(String, String)>) -> Value {
+    map.set("name", Value::text(name));
+    if let Some((label, value)) = label {
         map.set("label", Value::text(label.as_str()));
         map.set("value", Value::text(value.as_str()));
     }

@@ -10,6 +10,7 @@ use super::super::value::Data;
 use super::fact::{Wanted, plain};
 use super::language::{LabelsAt, ProviderRow, Row};
 use super::node::{Held, Node};
+use super::path::{Path, Start};
 use super::scope::Scope;
 
 pub(super) type Entries = BTreeMap<String, Fact<Arc<str>>>;
@@ -25,7 +26,17 @@ pub(super) fn labels(scope: &Scope<'_>, row: &Row, provider: Option<&ProviderRow
             labels.entries.entry(key).or_insert(fact);
         }
     }
+    labels.span = labels.span.or_else(|| held_by(scope, row.labels.0.first()?));
     labels
+}
+
+/// The block that would hold them, where that is another one: the template of a group.
+fn held_by(scope: &Scope<'_>, place: &LabelsAt) -> Option<Span> {
+    let LabelsAt::Map(Path { start: start @ Start::Link(_), .. }) = place else { return None };
+    match scope.find(&Path { start: start.clone(), steps: Vec::new() }).as_slice() {
+        [only @ Node::Block(_)] => Some(only.span()),
+        _ => None,
+    }
 }
 
 /// `tags = var.tags` is there to be given others than the variable has by default.

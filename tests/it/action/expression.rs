@@ -1,4 +1,4 @@
-//! The part of GitHub's expression language that `action.yml` speaks: paths, texts, `==`, `!=`, `&&`, `||`, `!`.
+//! The part of GitHub's expression language that `action.yml` speaks: paths, texts, `==`, `!=`, `&&`, `||`, `!`, `toJSON`.
 
 use serde_json::Value;
 
@@ -102,11 +102,31 @@ impl Parser<'_> {
             self.rest = rest.trim_start();
             return Value::String(text.to_owned());
         }
-        let end = self.rest.find(|c: char| !c.is_ascii_alphanumeric() && !"._-".contains(c)).unwrap_or(self.rest.len());
+        if self.take("toJSON(") {
+            let value = self.or();
+            assert!(self.take(")"));
+            return Value::String(serde_json::to_string_pretty(&value).unwrap());
+        }
+        let end =
+            self.rest.find(|c: char| !c.is_ascii_alphanumeric() && !"._-*".contains(c)).unwrap_or(self.rest.len());
         let (path, rest) = self.rest.split_at(end);
         self.rest = rest.trim_start();
         assert!(!path.is_empty(), "nothing to read at `{}`", self.rest);
-        path.split('.').try_fold(self.context, |value, key| value.get(key)).cloned().unwrap_or(Value::Null)
+        read(self.context, path)
+    }
+}
+
+/// `a.*.b` is the `b` of each item of `a`, and no items where there is no `a`.
+fn read(context: &Value, path: &str) -> Value {
+    let find =
+        |value: &Value, path: &str| path.split('.').try_fold(value.clone(), |value, key| value.get(key).cloned());
+    match path.split_once(".*.") {
+        None => find(context, path).unwrap_or(Value::Null),
+        Some((list, inner)) => {
+            let items = find(context, list);
+            let items = items.as_ref().and_then(Value::as_array).into_iter().flatten();
+            items.filter_map(|item| find(item, inner)).collect()
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """How many labelled resources of real repositories gpulint finds, and how many it resolves to their machine.
 
-.ci/corpus GPULINT CHECKOUTS LABELS.jsonl [--front terraform|kubernetes] [--found 0.97] [--resolved 0.95]
+tests/corpus/resolution.py GPULINT CHECKOUTS LABELS.jsonl [--front terraform|kubernetes] [--found 0.97] [--resolved 0.95]
 
 CHECKOUTS holds repositories as OWNER+NAME. A label is one JSON object a line with repo, path, line, address, lang, kind, sku,
 accelerator, count, priceable and confidence. Every miss is printed with what was seen instead. A label with count 1 on a

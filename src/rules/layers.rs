@@ -1,0 +1,135 @@
+//! Settings that hold for some paths only: the rules of a run, once more for each way in which they come together.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::diagnostic::{Diagnostic, Level};
+use crate::source::{FileId, Sources, Span, matches};
+
+use super::facts::{Subject, World};
+use super::page::LooksAt;
+use super::set::Rules;
+use super::settings::{PathLayer, Settings};
+
+/// Layers, by their numbers, that hold for something.
+pub(super) type Key = Vec<usize>;
+
+/// Which layers hold for each thing that rules look at.
+pub(super) struct Held {
+    resources: Vec<Key>,
+    objects: Vec<Key>,
+    blocks: Vec<Key>,
+}
+
+impl Held {
+    /// A resource is what it is because of every file that says something about it: a module's as well as the one that calls it.
+    pub(super) fn of(world: &World<'_>, sources: &Sources, layers: &[PathLayer]) -> Held {
+        let mut known: BTreeMap<FileId, BTreeSet<usize>> = BTreeMap::new();
+        let mut of_span = |span: Span| {
+            let file = sources.origin(span).file;
+            let of_file = || {
+                let path = sources.path(file);
+                let holds = |layer: &PathLayer| layer.patterns.iter().any(|pattern| holds(pattern, &path));
+                layers.iter().enumerate().filter(|(_, layer)| holds(layer)).map(|(number, _)| number).collect()
+            };
+            known.entry(file).or_insert_with(of_file).clone()
+        };
+        let inventory = world.inventory;
+        let mut key = |spans: &mut dyn Iterator<Item = Span>| -> Key {
+            let all: BTreeSet<usize> = spans.flat_map(&mut of_span).collect();
+            all.into_iter().collect()
+        };
+        Held {
+            resources: inventory.resources.iter().map(|it| key(&mut it.places())).collect(),
+            objects: inventory.objects.iter().map(|it| key(&mut [it.span].into_iter())).collect(),
+            blocks: inventory.blocks.iter().map(|it| key(&mut [it.span].into_iter())).collect(),
+        }
+    }
+
+    pub(super) fn of_place(&self, subject: Subject, place: usize) -> &[usize] {
+        let keys = match subject {
+            Subject::Resource => &self.resources,
+            Subject::Object => &self.objects,
+            Subject::Block => &self.blocks,
+        };
+        keys.get(place).map_or(&[], Vec::as_slice)
+    }
+
+    /// Every way in which layers come together.
+    pub(super) fn keys(&self) -> BTreeSet<&Key> {
+        let all = [&self.resources, &self.objects, &self.blocks];
+        all.into_iter().flatten().filter(|key| !key.is_empty()).collect()
+    }
+}
+
+/// A directory stands for what lies below, and `**/` for no directory as well.
+fn holds(pattern: &str, path: &str) -> bool {
+    let below = format!("{}/*", pattern.trim_end_matches('/'));
+    [pattern, &below].into_iter().any(|form| matches(form, path) || matches(&form.replace("**/", ""), path))
+}
+
+impl Settings {
+    /// What holds where some layers do: the last one that says something decides.
+    pub(super) fn with_layers(&self, key: &[usize]) -> Settings {
+        let mut settings = Settings { layers: Vec::new(), ..self.clone() };
+        for layer in key.iter().filter_map(|number| self.layers.get(*number)) {
+            settings.profile = layer.profile.unwrap_or(settings.profile);
+            settings.select = layer.select.clone().unwrap_or(settings.select);
+            settings.ignore = layer.ignore.clone().unwrap_or(settings.ignore);
+            settings.required_labels = layer.required_labels.clone().unwrap_or(settings.required_labels);
+            settings.label_values.extend(layer.label_values.clone());
+            settings.tiers.extend(layer.tiers.clone());
+            settings.approvals_above_usd = layer.approvals_above_usd.or(settings.approvals_above_usd);
+            for (name, of_layer) in &layer.rules {
+                let known = settings.rules.entry(name.clone()).or_default();
+                known.span = of_layer.span;
+                known.level = of_layer.level.or(known.level);
+                known.parameters.retain(|(name, ..)| !of_layer.parameters.iter().any(|(other, ..)| name == other));
+                known.parameters.extend(of_layer.parameters.iter().cloned());
+            }
+        }
+        settings
+    }
+}
+
+/// What no layer can say: rules that look at everything at once speak about no path.
+pub(super) fn check(layers: &[PathLayer], rules: &Rules) -> Vec<Diagnostic> {
+    let mut wrong = Vec::new();
+    for layer in layers {
+        let selected = [&layer.select, &layer.ignore].into_iter().flatten().flatten();
+        let named = selected.map(|(name, span)| (name, *span));
+        let set = layer.rules.iter().map(|(name, set)| (name, set.span));
+        for (name, span) in named.chain(set) {
+            let Some(page) = rules.page(name) else { continue };
+            if matches!(page.looks_at, LooksAt::Resource | LooksAt::Object | LooksAt::Block) {
+                continue;
+            }
+            let message = format!("`{name}` looks at everything at once, and cannot be set for some paths");
+            wrong.push(Diagnostic::new(Level::Error, message, span).with_help("set it at the top of the file"));
+        }
+    }
+    wrong
+}
+
+#[cfg(test)]
+mod tests {
+    use super::holds;
+
+    #[test]
+    fn a_form_of_paths_is_what_people_mean_by_it() {
+        for (pattern, path, expected) in [
+            ("envs/prod/**", "envs/prod/a/main.tf", true),
+            ("envs/prod/**", "envs/production/main.tf", false),
+            ("envs/prod", "envs/prod/main.tf", true),
+            ("envs/prod/", "envs/prod/main.tf", true),
+            ("envs/prod", "envs/prod-2/main.tf", false),
+            ("**/prod", "prod/main.tf", true),
+            ("**/prod/**", "a/b/prod/c/main.tf", true),
+            ("a/**/prod", "a/prod/main.tf", true),
+            ("*.tf.json", "a/b.tf.json", true),
+            ("main.tf", "main.tf", true),
+            ("main.tf", "a/main.tf", false),
+        ] {
+            assert_eq!(holds(pattern, path), expected, "{pattern} {path}");
+        }
+    }
+}

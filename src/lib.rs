@@ -72,13 +72,13 @@ pub struct Analysis {
 
 /// Reads the files at `paths` and concludes everything that follows from them. A pure function of text and settings.
 pub fn analyze(sources: &Sources, paths: &[String], settings: &Settings) -> Analysis {
-    let Reading { mut inventory, blocks, roots, plans, comments } = read(sources, paths, settings);
+    let Reading { mut inventory, blocks, roots, plans, comments, plain } = read(sources, paths, settings);
     tell_unread(sources, &mut inventory);
     for resource in &mut inventory.resources {
         inventory::programs::declare(resource, &settings.declaring_labels);
     }
     let left_out = pricing::complete(&mut inventory, &settings.catalog, &settings.pricing);
-    inventory::look_round(&mut inventory, sources, paths);
+    inventory::look_round(&mut inventory, sources, paths, &plain);
     let bill = pricing::bill(&inventory, &settings.catalog, &settings.pricing);
     let fits = fit::assess_all(&inventory, &bill, &settings.catalog, &settings.pricing);
     let world = World {
@@ -215,6 +215,8 @@ struct Reading {
     roots: Vec<terraform::Root>,
     plans: Vec<String>,
     comments: Vec<Span>,
+    /// Files that `look_round` need not look at.
+    plain: Vec<String>,
 }
 
 /// Both front ends, as one inventory.
@@ -228,6 +230,7 @@ fn read(sources: &Sources, paths: &[String], settings: &Settings) -> Reading {
     let options = kubernetes::Options { objects: wanted.objects, ..settings.kubernetes.clone() };
     let kubernetes = kubernetes::read(sources, &others, &embedded, &options);
     comments.extend(kubernetes.comments);
+    let plain = kubernetes.plain;
     let kubernetes = kubernetes.inventory;
     inventory.objects.extend(kubernetes.objects);
     inventory.resources.extend(kubernetes.resources);
@@ -235,5 +238,5 @@ fn read(sources: &Sources, paths: &[String], settings: &Settings) -> Reading {
     inventory.skipped.extend(kubernetes.skipped);
     inventory.skipped.sort();
     inventory.skipped.dedup();
-    Reading { inventory, blocks, roots, plans, comments }
+    Reading { inventory, blocks, roots, plans, comments, plain }
 }

@@ -1,5 +1,5 @@
 use std::collections::{BTreeMap, HashMap};
-use std::fs;
+use std::fs::{self, Metadata};
 use std::io::{self, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 use std::sync::{PoisonError, RwLock};
@@ -47,15 +47,22 @@ impl DiskTree {
         self
     }
 
-    /// The place on the disk, with links followed, if it may be read.
-    fn resolve(&self, path: &str) -> Result<PathBuf, ReadError> {
-        let real = self.real(&self.root.join(path)).map_err(|error| failure(&error))?;
-        if self.allowed.iter().any(|allowed| real.starts_with(allowed)) { Ok(real) } else { Err(ReadError::Outside) }
+    /// The place on the disk, with links followed, if it may be read, and what stands there.
+    fn resolve(&self, path: &str) -> Result<(PathBuf, Metadata), ReadError> {
+        let path = self.root.join(path);
+        let metadata = fs::symlink_metadata(&path).map_err(|error| failure(&error))?;
+        let is_link = metadata.is_symlink();
+        let real = self.real(&path, is_link).map_err(|error| failure(&error))?;
+        if !self.allowed.iter().any(|allowed| real.starts_with(allowed)) {
+            return Err(ReadError::Outside);
+        }
+        let metadata = if is_link { fs::metadata(&real).map_err(|error| failure(&error))? } else { metadata };
+        Ok((real, metadata))
     }
 
-    fn real(&self, path: &Path) -> io::Result<PathBuf> {
+    fn real(&self, path: &Path, is_link: bool) -> io::Result<PathBuf> {
         let (Some(directory), Some(name)) = (path.parent(), path.file_name()) else { return path.canonicalize() };
-        if fs::symlink_metadata(path)?.is_symlink() {
+        if is_link {
             return path.canonicalize();
         }
         let known = self.directories.read().unwrap_or_else(PoisonError::into_inner).get(directory).cloned();
@@ -74,19 +81,20 @@ impl Tree for DiskTree {
         if let Some(text) = self.given.get(path) {
             return Ok(text.clone());
         }
-        read_limited(&self.resolve(path)?, self.largest.bytes())
+        let (real, metadata) = self.resolve(path)?;
+        read_known(&real, &metadata, self.largest.bytes())
     }
 
     fn mentions(&self, path: &str, wanted: &[u8]) -> bool {
         // What cannot be looked at may hold anything.
-        let Ok(file) = self.resolve(path).and_then(|real| fs::File::open(real).map_err(|error| failure(&error))) else {
-            return true;
-        };
+        let open = |(real, _)| fs::File::open(real).map_err(|error| failure(&error));
+        let Ok(file) = self.resolve(path).and_then(open) else { return true };
         holds(file, wanted).unwrap_or(true)
     }
 
     fn list(&self, directory: &str) -> Vec<Entry> {
-        let Ok(entries) = self.resolve(directory).and_then(|real| fs::read_dir(real).map_err(|error| failure(&error)))
+        let Ok(entries) =
+            self.resolve(directory).and_then(|(real, _)| fs::read_dir(real).map_err(|error| failure(&error)))
         else {
             return Vec::new();
         };
@@ -108,7 +116,10 @@ impl Tree for DiskTree {
 
 /// Reads a regular file; a pipe or a device would block or never end.
 pub(super) fn read_limited(path: &Path, limit: u64) -> Result<Vec<u8>, ReadError> {
-    let metadata = fs::metadata(path).map_err(|error| failure(&error))?;
+    read_known(path, &fs::metadata(path).map_err(|error| failure(&error))?, limit)
+}
+
+fn read_known(path: &Path, metadata: &Metadata, limit: u64) -> Result<Vec<u8>, ReadError> {
     if !metadata.is_file() {
         return Err(ReadError::Other("it is no regular file".to_owned()));
     }

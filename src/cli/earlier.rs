@@ -104,7 +104,7 @@ fn file(path: &Path, head: &Session) -> Result<Session, Failure> {
 pub(super) fn before_plan(head: &Session) -> Result<Session, Failure> {
     let plan = head.files.iter().find_map(|file| {
         let text = head.sources.tree().read(file).ok()?;
-        std::str::from_utf8(&text).is_ok_and(terraform::is_plan).then_some((file, text))
+        terraform::is_plan(&text).then_some((file, text))
     });
     let (Some((file, text)), 1) = (plan, head.files.len()) else {
         return Err(Failure::new("nothing is named that the change could be compared with").with_help(

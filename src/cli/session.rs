@@ -498,9 +498,9 @@ fn piped() -> Result<(String, Vec<u8>), Failure> {
 
 /// A plan says everything itself.
 fn is_plan(path: &Path) -> bool {
-    let text = super::disk::read_limited(path, Limits::DEFAULT.file_bytes)
-        .map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
-    path.extension().is_some_and(|it| it == "json") && text.is_ok_and(|text| terraform::is_plan(&text))
+    let is_json = path.extension().is_some_and(|it| it == "json");
+    let text = || super::disk::read_limited(path, Limits::DEFAULT.file_bytes);
+    is_json && text().is_ok_and(|text| terraform::is_plan(&text))
 }
 
 /// The variables that Terraform takes from the environment.

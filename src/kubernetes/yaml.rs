@@ -18,6 +18,8 @@ use super::tree::{Data, Entry, Node};
 
 /// Real manifests nest below 40; the limit keeps recursion off the end of a small stack.
 const NESTING_LIMIT: usize = 128;
+/// Of mappings with more keys than these, the keys are found by their hashes.
+const LONGEST_SEARCHED: usize = 12;
 /// One note a document tells the story of repeated keys.
 const REPEATED_KEYS_NAMED: usize = 3;
 
@@ -335,23 +337,30 @@ impl<'s> Builder<'s> {
         let mut merged = Vec::new();
         let mut settled: Vec<Entry> = Vec::with_capacity(entries.len());
         let mut places: HashMap<Arc<str>, usize> = HashMap::new();
+        let is_long = entries.len() > LONGEST_SEARCHED;
         for entry in entries {
             if &*entry.key == "<<" && !matches!(entry.value.data, Data::Scalar { .. }) {
                 merged.push(entry.value);
                 continue;
             }
-            match places.get(&entry.key) {
-                Some(&place) => {
-                    self.repeated.push(entry.key_span);
-                    settled[place] = entry;
-                }
-                None => {
-                    places.insert(entry.key.clone(), settled.len());
-                    settled.push(entry);
-                }
+            let known = match is_long {
+                true => places.get(&entry.key).copied(),
+                false => settled.iter().position(|known: &Entry| known.key == entry.key),
+            };
+            if let Some(known) = known.and_then(|place| settled.get_mut(place)) {
+                self.repeated.push(entry.key_span);
+                *known = entry;
+                continue;
             }
+            if is_long {
+                places.insert(entry.key.clone(), settled.len());
+            }
+            settled.push(entry);
         }
-        let mut known: HashSet<Arc<str>> = places.into_keys().collect();
+        if merged.is_empty() {
+            return settled;
+        }
+        let mut known: HashSet<Arc<str>> = settled.iter().map(|entry| entry.key.clone()).collect();
         for source in &merged {
             let maps = if source.is_map() { std::slice::from_ref(source) } else { source.items() };
             for entry in maps.iter().flat_map(Node::entries) {

@@ -5,11 +5,13 @@ use super::lexer::Kind;
 
 /// A literal with a prefix: `r"…"`, `b'…'`, `rb"""…"""`; `None` where the letters start a plain name.
 pub(super) fn prefixed(text: &str, start: usize) -> Result<Option<(Kind, usize)>, Problem> {
-    let letters = text[start..].find(['"', '\'']).unwrap_or(0);
-    let (raw, bytes) = match &text[start..start + letters].to_ascii_lowercase()[..] {
-        "r" => (true, false),
-        "b" => (false, true),
-        "rb" | "br" => (true, true),
+    const LONGEST: usize = 2;
+    let is_quote = |byte: &u8| matches!(byte, b'"' | b'\'');
+    let letters = text.as_bytes()[start..].iter().take(LONGEST + 1).position(is_quote).unwrap_or(0);
+    let (raw, bytes) = match &text.as_bytes()[start..start + letters] {
+        [b'r' | b'R'] => (true, false),
+        [b'b' | b'B'] => (false, true),
+        [b'r' | b'R', b'b' | b'B'] | [b'b' | b'B', b'r' | b'R'] => (true, true),
         _ => return Ok(None),
     };
     literal(text, start, letters, raw, bytes).map(Some)

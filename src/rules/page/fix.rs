@@ -53,7 +53,7 @@ pub(super) fn read(fields: &mut Fields<'_>, looks_at: LooksAt, scope: &Scope<'_>
     let mut remedy = Remedy { changes: Vec::new(), labels: Vec::new(), safety: Safety::Unsafe };
     let mut safety = None;
     for (name, node) in entries {
-        match name.text.as_str() {
+        match &*name.text {
             "set" => remedy.set(fields, node, scope),
             "unset" => remedy.unset(fields, node),
             "add" => remedy.add(fields, node, scope),
@@ -103,9 +103,9 @@ impl Remedy {
     fn unset(&mut self, fields: &mut Fields<'_>, node: Node) {
         let items = match node.value {
             yaml::Value::List(items) => items,
-            _ => vec![node],
+            _ => vec![node].into(),
         };
-        for item in items {
+        for item in items.into_owned() {
             let yaml::Value::Text(text) = item.value else {
                 fields.wrong(&item.at, "`unset` is a fact, or a list of them", None);
                 continue;
@@ -125,9 +125,9 @@ impl Remedy {
             }
             match &value.value {
                 yaml::Value::Map(labels) => {
-                    for (key, value) in labels.clone() {
-                        let source = source(fields, &value, scope, None);
-                        self.labels.extend(source.map(|source| Label::One(key.text, source)));
+                    for (key, value) in labels.iter() {
+                        let source = source(fields, value, scope, None);
+                        self.labels.extend(source.map(|source| Label::One(key.text.clone().into_owned(), source)));
                     }
                 }
                 yaml::Value::Text(text) if is_placeholder(text) => {
@@ -220,7 +220,7 @@ fn plain(value: &Value) -> Result<inventory::Value, String> {
 
 fn entries(fields: &mut Fields<'_>, node: Node, what: &str) -> Vec<(Name, Node)> {
     match node.value {
-        yaml::Value::Map(entries) => entries,
+        yaml::Value::Map(entries) => entries.into_owned(),
         _ => {
             fields.wrong(&node.at, format!("`{what}` is a mapping"), None);
             Vec::new()
@@ -270,7 +270,7 @@ fn source(fields: &mut Fields<'_>, node: &Node, scope: &Scope<'_>, part: Option<
                 }
             };
         }
-        yaml::Value::Text(text) => inventory::Value::text(text.as_str()),
+        yaml::Value::Text(text) => inventory::Value::text(&**text),
         _ => {
             fields.wrong(&node.at, "a fix writes a text, a number, true or false", None);
             return None;

@@ -36,10 +36,10 @@ pub(super) struct Plan {
 const NEWEST_MAJOR_VERSION: &str = "1";
 
 /// Whether a text is a plan or a state, by its shape.
-pub fn is_plan(text: &str) -> bool {
-    let holds = |key: &str| memchr::memmem::find(text.as_bytes(), key.as_bytes()).is_some();
-    let start = text.trim_start_matches('\u{feff}').trim_start();
-    start.starts_with('{')
+pub fn is_plan(text: &[u8]) -> bool {
+    let holds = |key: &str| memchr::memmem::find(text, key.as_bytes()).is_some();
+    let before = memchr::memchr(b'{', text).and_then(|at| std::str::from_utf8(text.get(..at)?).ok());
+    before.is_some_and(|before| before.trim_start_matches('\u{feff}').trim_start().is_empty())
         && holds("\"format_version\"")
         && ["\"planned_values\"", "\"resource_changes\"", "\"root_module\""].into_iter().any(holds)
 }

@@ -8,7 +8,7 @@ mod pod;
 mod row;
 mod splice;
 
-use crate::inventory::{Declined, FrontEnd, Inventory, Key, LinkKind, Part, Resource, Value, Wish};
+use crate::inventory::{Declined, FrontEnd, Inventory, Key, LinkKind, Part, Resource, Role, Value, Wish};
 use crate::source::{Edit, Sources, Span};
 
 use super::mask::has_directives;
@@ -69,7 +69,9 @@ impl Document {
         let text = sources.text(body.file);
         let start = body.start as usize;
         let ranges = yaml::documents(&text);
-        let Some(range) = ranges.into_iter().find(|range| range.start <= start && start <= range.end) else {
+        // What is added at the very end of a file stands behind its last document.
+        let last = ranges.last().filter(|range| range.end == start).cloned();
+        let Some(range) = ranges.into_iter().find(|range| range.contains(&start)).or(last) else {
             return left_alone("its document was not found again");
         };
         let piece = text.get(range.clone()).unwrap_or_default();
@@ -180,7 +182,8 @@ fn piece(value: &Value) -> Piece {
 /// Labels of the object itself: nothing that runs is started again for them.
 fn label(document: &Document, paper: &Page<'_>, resource: &Resource, key: &str, value: &Value) -> Result<Edit> {
     let object = document.object();
-    if workload::identify(object).is_none_or(|(object, _)| object.root.get("metadata").is_none()) {
+    let is_pods = resource.role == Role::Requested;
+    if !is_pods || workload::identify(object).is_none_or(|(object, _)| object.root.get("metadata").is_none()) {
         return inexpressible(resource, &Part::Label(key.into()));
     }
     set(document, paper, object, &["metadata", "labels", key], &Piece::Text(value.to_string()))

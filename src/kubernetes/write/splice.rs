@@ -128,7 +128,7 @@ impl<'t> Page<'t> {
     /// One more key, behind the others.
     pub(super) fn insert(&self, map: &Node, key: &str, value: &Piece) -> Result<Edit, Declined> {
         if self.is_flow(map) {
-            return self.within_flow(map, &[(key.to_owned(), value.clone())]);
+            return self.add_in_brackets(map, &[(key.to_owned(), value.clone())]);
         }
         let last = map.entries().iter().max_by_key(|entry| entry.key_span.start);
         let Some(last) = last else { return left_alone("the mapping to add to is empty") };
@@ -200,7 +200,7 @@ impl<'t> Page<'t> {
         Edit { span: Span::new(node.span.file, at, at), replacement }
     }
 
-    fn within_flow(&self, map: &Node, new: &[(String, Piece)]) -> Result<Edit, Declined> {
+    fn add_in_brackets(&self, map: &Node, new: &[(String, Piece)]) -> Result<Edit, Declined> {
         let Some(last) = map.entries().iter().max_by_key(|entry| entry.key_span.start) else {
             let inside = flow(&Piece::Map(new.to_vec()), false);
             return Ok(Edit { span: map.span, replacement: inside });

@@ -178,3 +178,67 @@ fn what_others_share_or_make_is_left_alone() {
         assert_eq!(after(&text, part, Value::Integer(3)).unwrap_err(), why, "{text}");
     }
 }
+
+/// Every manifest of the case files with every wish that it takes: what was wished is read again, other facts stay, and a
+/// second run has nothing to write.
+#[test]
+fn what_is_written_is_read_again_and_nothing_else_changes() {
+    let wishes = [
+        ("label cost-center", Value::text("4711")),
+        ("time_limit_seconds", Value::Number(7200.0)),
+        ("ttl_seconds", Value::Number(600.0)),
+        ("retries", Value::Integer(3)),
+        ("accelerator_count", Value::Number(2.0)),
+        ("shared_memory", Value::Flag(true)),
+        ("priority", Value::text("low")),
+    ];
+    let directory = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/kubernetes");
+    let mut files: Vec<_> = std::fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.sort();
+    let (mut written, mut wrong) = (0, Vec::new());
+    for file in files {
+        let cases = std::fs::read_to_string(&file).unwrap();
+        for text in cases.split("```yaml\n").skip(1).filter_map(|rest| rest.split_once("\n```").map(|(text, _)| text)) {
+            for text in [text.to_owned(), text.replace('\n', "\r\n")] {
+                for (part, value) in &wishes {
+                    let Ok(new) = after(&text, part, value.clone()) else { continue };
+                    written += 1;
+                    if let Some(problem) = compared(&text, &new, part, value) {
+                        wrong.push(format!("{}: {part}: {problem}\n{new}", file.display()));
+                    }
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{} of {written}\n{}", wrong.len(), wrong.join("\n\n"));
+    assert!(written > 150, "only {written} were written");
+}
+
+/// Resources of one object, and those that take their pods from it, change together; only in what was wished.
+fn compared(old: &str, new: &str, part: &str, value: &Value) -> Option<String> {
+    let (before, now) = (described(old), described(new));
+    let wished = format!("{part} = {value}");
+    if !now.first()?.contains(&wished) {
+        return Some(format!("`{wished}` is not read again"));
+    }
+    let others = |all: &[Vec<String>]| -> Vec<Vec<String>> {
+        let is_other = |it: &&String| !it.starts_with(&format!("{part} ="));
+        all.iter().map(|facts| facts.iter().filter(is_other).cloned().collect()).collect()
+    };
+    let (was, is) = (others(&before), others(&now));
+    (was != is).then(|| format!("{was:?} became {is:?}"))
+}
+
+/// What each resource says, without places.
+fn described(text: &str) -> Vec<Vec<String>> {
+    let sources = Sources::new(MemoryTree::new().with("a.yaml", text));
+    let reading = kubernetes::read(&sources, &["a.yaml".to_owned()], &[], &Options::default());
+    let describe = |resource: &Resource| {
+        let facts = resource.facts().filter_map(|(key, fact)| Some(format!("{} = {}", key.name(), fact.value()?)));
+        let labels = resource.labels.entries.iter();
+        let labels = labels.filter_map(|(key, fact)| Some(format!("label {key} = {}", fact.value()?)));
+        let head = format!("{} {:?}", resource.address, resource.count.value());
+        [head].into_iter().chain(facts).chain(labels).collect()
+    };
+    reading.inventory.resources.iter().map(describe).collect()
+}

@@ -67,14 +67,21 @@ impl Base {
         if !listed.status.success() {
             return Err(Failure::new(format!("git cannot list the base: {}", first_line(&listed.stderr))));
         }
+        GitTree::listed(&self.repository, &listed.stdout)
+    }
+}
+
+impl GitTree {
+    /// What `git ls-tree -r -z` printed.
+    pub(super) fn listed(repository: &Path, lines: &[u8]) -> Result<GitTree, Failure> {
         let mut entries = BTreeMap::new();
-        for line in listed.stdout.split(|byte| *byte == 0).filter(|line| !line.is_empty()) {
+        for line in lines.split(|byte| *byte == 0).filter(|line| !line.is_empty()) {
             // A name that is no text is no file of ours; whatever else this is, git did not write it.
             let Ok(line) = std::str::from_utf8(line) else { continue };
             let (path, object) = entry(line).ok_or_else(|| nonsense(line))?;
             entries.insert(path, object);
         }
-        let reader = Mutex::new(Reader::start(&self.repository)?);
+        let reader = Mutex::new(Reader::start(repository)?);
         Ok(GitTree { entries, missing: Arc::default(), reader })
     }
 }
@@ -123,19 +130,15 @@ impl GitTree {
         self.entries.iter().filter(|(_, object)| object.kind != ObjectKind::Submodule).map(|(path, _)| path.as_str())
     }
 
-    /// What lies below a directory: the paths from there, and from the root. What is no plain file is named.
-    pub(super) fn plain_files(&self, directory: &str) -> Result<Vec<(String, String)>, String> {
-        let prefix = if directory.is_empty() { String::new() } else { format!("{directory}/") };
-        let below = self.entries.range(prefix.clone()..).take_while(|(path, _)| path.starts_with(&prefix));
-        let plain = |(path, object): (&String, &Object)| {
-            let name = path.get(prefix.len()..).unwrap_or_default().to_owned();
-            match object.kind {
-                ObjectKind::File => Ok((name, path.clone())),
-                ObjectKind::Link => Err(format!("`{}` is a symbolic link", name.escape_debug())),
-                ObjectKind::Submodule => Err(format!("`{}` is a submodule", name.escape_debug())),
-            }
+    /// All files; what is no plain file is named.
+    pub(super) fn plain_files(&self) -> Result<Vec<&str>, String> {
+        let plain = |(path, object): (&'_ String, &Object)| match object.kind {
+            ObjectKind::File => Ok(()),
+            ObjectKind::Link => Err(format!("`{}` is a symbolic link", path.escape_debug())),
+            ObjectKind::Submodule => Err(format!("`{}` is a submodule", path.escape_debug())),
         };
-        below.map(plain).collect()
+        self.entries.iter().try_for_each(plain)?;
+        Ok(self.entries.keys().map(String::as_str).collect())
     }
 
     pub(super) fn submodules(&self) -> Vec<String> {

@@ -1,4 +1,4 @@
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use super::args::{Input, Selection};
@@ -243,6 +243,9 @@ pub(super) fn rules(
     for directory in &asked.rules {
         pages.extend(pages_of(sources, &place.named_file(directory)?, None, place)?);
     }
+    // a directory may be both configured and named
+    let mut known = BTreeSet::new();
+    pages.retain(|page| known.insert(page.path.clone()));
     let (rules, mut wrong) = Rules::load(&pages, settings);
     wrong.extend(relaxed);
     Ok((rules, wrong, pages))

@@ -24,6 +24,9 @@ pub const FILE_NAME: &str = "gpulint.toml";
 /// Files that extend each other in a row.
 const LONGEST_CHAIN: usize = 16;
 
+/// Each of them reads all rules again.
+const MOST_LAYERS: usize = 64;
+
 /// Lists of tables, which add up where one file extends another.
 const LISTS: [&str; 8] = ["suppress", "budgets", "limits", "paths", "contracts", "hardware", "usage", "packs"];
 
@@ -175,7 +178,11 @@ impl Config {
                 refuse(format!("a limit says one of {}", numbers.join(", ")), entry.key);
             }
         }
-        for layer in self.layers().iter().filter(|layer| layer.patterns.is_empty()) {
+        let layers = self.layers();
+        if let Some(entry) = layers.get(MOST_LAYERS).and_then(|layer| layer.config.entries.values().next()) {
+            refuse(format!("there are more than {MOST_LAYERS} [[paths]]"), entry.key);
+        }
+        for layer in layers.iter().filter(|layer| layer.patterns.is_empty()) {
             if let Some(entry) = layer.config.entries.values().next() {
                 refuse("[[paths]] says which files it is for: match = \"envs/prod/**\"".to_owned(), entry.key);
             }

@@ -1,7 +1,7 @@
 //! What a rule sees of one thing, for whoever writes one.
 
 use super::Settings;
-use super::cel::{Host, Read, Type, Value};
+use super::cel::{Host, Map, Read, Type, Value};
 use super::evaluate::Ground;
 use super::facts::{self, Asking, Subject, World};
 use super::page::LooksAt;
@@ -61,8 +61,33 @@ fn facts_of(asking: &Asking<'_>, world: &World<'_>, into: &mut Vec<Seen>) {
             }
             continue;
         }
+        // manifests and blocks are listed by themselves, with the line of each part
+        if let (Value::Map(map), "labels") = (&value, field.name) {
+            members(asking, field.name, map, into);
+            continue;
+        }
         one(asking, field.name.to_owned(), value, origin, span, into);
     }
+}
+
+/// Each label, with the line that says it.
+fn members(asking: &Asking<'_>, of: &str, map: &Map, into: &mut Vec<Seen>) {
+    let entries = asking.world.inventory.resources.get(asking.resource).map(|it| &it.labels.entries);
+    for (key, value) in map.iter() {
+        let Value::Text(key) = key else { continue };
+        let span = entries.and_then(|entries| entries.get(&**key)?.span());
+        one(asking, member(of, key), value.clone(), None, span, into);
+    }
+    if let Some(open) = &map.open {
+        let unknown = Some(format!("there may be more: {}", open.why));
+        into.push(Seen { name: of.to_owned(), value: String::new(), unknown, origin: None, span: open.span });
+    }
+}
+
+/// `labels.team`, `labels["gpulint.dev/model"]`
+fn member(of: &str, key: &str) -> String {
+    let is_plain = key.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+    if is_plain { format!("{of}.{key}") } else { format!("{of}[{key:?}]") }
 }
 
 /// What the text does not say is not listed.
@@ -108,9 +133,7 @@ fn parts(name: String, tree: &Tree, limit: usize, into: &mut Vec<Seen>) {
     match &tree.data {
         RawData::Map(entries, open) => {
             for (key, member) in entries {
-                let is_plain = key.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
-                let name = if is_plain { format!("{name}.{key}") } else { format!("{name}[{key:?}]") };
-                parts(name, member, limit, into);
+                parts(self::member(&name, key), member, limit, into);
             }
             if let Some(open) = open {
                 into.push(plain(String::new(), Some(format!("there may be more: {}", open.why))));

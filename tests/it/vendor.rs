@@ -335,6 +335,68 @@ fn a_hostile_lock_changes_nothing() {
     }
 }
 
+/// A name that holds a line of the sum makes two files look like one.
+#[test]
+fn names_cannot_imitate_a_sum() {
+    let both = Both::vendored("imitate");
+    let copy = both.user().join(".gpulint/pack");
+    let lock = fs::read_to_string(both.user().join("gpulint.lock")).unwrap();
+    let line = lock.lines().find(|line| line.starts_with("\"many-gpus.md\"")).unwrap();
+    let sum = line.rsplit('"').nth(1).unwrap().to_owned();
+    // gpulint.toml comes before many-gpus.md in the sum
+    fs::create_dir_all(copy.join(format!("gpulint.toml\n{sum}  many-gpus.md")).parent().unwrap()).unwrap();
+    fs::rename(copy.join("gpulint.toml"), copy.join(format!("gpulint.toml\n{sum}  many-gpus.md"))).unwrap();
+    fs::remove_file(copy.join("many-gpus.md")).unwrap();
+    let (code, said) = check(&both);
+    assert_eq!(code, Some(2), "{said}");
+    assert!(said.contains("cannot be used: the name"), "{said}");
+    assert!(!said.contains("many-gpus] "), "nothing was checked: {said}");
+}
+
+#[test]
+fn a_lock_is_not_written_through_a_link() {
+    let both = Both::vendored("link");
+    let lock = both.user().join("gpulint.lock");
+    let elsewhere = both.sandbox.path("elsewhere");
+    fs::write(&elsewhere, "precious").unwrap();
+    fs::remove_file(&lock).unwrap();
+    std::os::unix::fs::symlink(&elsewhere, &lock).unwrap();
+    let (code, said) = both.run(&["rules", "vendor", "--force"]);
+    assert_eq!(code, Some(2), "{said}");
+    assert!(said.contains("is a link"), "{said}");
+    assert_eq!(fs::read_to_string(&elsewhere).unwrap(), "precious");
+}
+
+/// Ten trees in each other, ten times each: 10^10 files in a pack of a kilobyte.
+#[test]
+fn a_tree_larger_than_any_disk_is_refused() {
+    let both = Both::new("bomb");
+    let pack = both.pack();
+    let blob = git(&pack, &["rev-parse", "HEAD:gpulint.toml"]);
+    let make = |lines: String| {
+        let mut child = Command::new("git")
+            .args(["mktree"])
+            .current_dir(&pack)
+            .envs(GIT_ENVIRONMENT)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        std::io::Write::write_all(&mut child.stdin.take().unwrap(), lines.as_bytes()).unwrap();
+        String::from_utf8(child.wait_with_output().unwrap().stdout).unwrap().trim().to_owned()
+    };
+    let mut tree = make((0..10).map(|n| format!("100644 blob {blob}\tf{n}\n")).collect());
+    for _ in 0..9 {
+        tree = make((0..10).map(|n| format!("040000 tree {tree}\td{n}\n")).collect());
+    }
+    let commit = git(&pack, &["commit-tree", "-m", "bomb", &tree]);
+    git(&pack, &["update-ref", "refs/heads/bomb", &commit]);
+    both.settings(&commit, "");
+    let (code, said) = both.run(&["rules", "vendor"]);
+    assert_eq!(code, Some(2), "{said}");
+    assert!(said.contains("more than 256 MiB") || said.contains("too many files"), "{said}");
+}
+
 /// Settings of git that start programs, and what a hook tells its programs.
 #[test]
 fn nothing_but_the_fetch_is_run() {

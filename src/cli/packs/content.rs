@@ -41,6 +41,8 @@ impl Sums {
                     }
                     continue;
                 }
+                // a name with a line in it would look like two files in the sum
+                demand_plain(&path)?;
                 let content = tree
                     .read(&below(directory, &path))
                     .map_err(|error| format!("`{}` cannot be read: {error}", shown(&path)))?;

@@ -13,10 +13,12 @@ use super::content::{demand_plain, limit, shown};
 use crate::cli::Failure;
 use crate::cli::git::{Base, GitTree, fetching};
 use crate::config::Origin;
-use crate::source::Tree;
+use crate::source::{Tree, normalize};
 
 /// What git may write, history and all.
 const MOST_FETCHED_BYTES: u64 = 256 << 20;
+/// The names of all files.
+const MOST_LISTED_BYTES: u64 = 8 << 20;
 const LONGEST: Duration = Duration::from_secs(600);
 /// How often is looked at what git has written.
 const PAUSE: Duration = Duration::from_millis(50);
@@ -43,27 +45,32 @@ pub(super) fn fetch(origin: Origin<'_>) -> Result<BTreeMap<String, Vec<u8>>, Fai
         .ok()
         .filter(|base| base.commit == origin.commit)
         .ok_or_else(|| Failure::new(format!("{} has no commit {}", shown(origin.git), origin.commit)))?;
-    files(&base.tree()?, origin.directory.unwrap_or_default()).map_err(|why| {
+    let directory = normalize(origin.directory.unwrap_or_default()).unwrap_or_default();
+    let tree = format!("{}:{directory}", base.commit);
+    passing.run(&repository, &["ls-tree", "-r", "-z", "--full-tree", "--end-of-options", &tree])?.or_fail(origin)?;
+    let listed = passing.printed()?;
+    files(&GitTree::listed(&repository, &listed)?).map_err(|why| {
         Failure::new(format!("{} at {} is no pack: {why}", shown(origin.git), origin.commit)).with_help(
             "a pack holds plain files only: pages, a gpulint.toml, a prices.csv; `directory` names where they lie",
         )
     })
 }
 
-/// The plain files below a directory of a commit.
-fn files(tree: &GitTree, directory: &str) -> Result<BTreeMap<String, Vec<u8>>, String> {
-    let directory = crate::source::normalize(directory).unwrap_or_default();
+/// The plain files of a tree.
+fn files(tree: &GitTree) -> Result<BTreeMap<String, Vec<u8>>, String> {
     let mut files = BTreeMap::new();
     let mut folded = BTreeSet::new();
     let mut bytes = 0;
-    for (path, full) in tree.plain_files(&directory)? {
-        demand_plain(&path)?;
+    let all = tree.plain_files()?;
+    limit(all.len(), 0)?;
+    for path in all {
+        demand_plain(path)?;
         if !folded.insert(path.to_lowercase()) {
-            return Err(format!("`{}` and another file differ in large and small letters only", shown(&path)));
+            return Err(format!("`{}` and another file differ in large and small letters only", shown(path)));
         }
-        let content = tree.read(&full).map_err(|error| format!("`{}`: {error}", shown(&path)))?;
+        let content = tree.read(path).map_err(|error| format!("`{}`: {error}", shown(path)))?;
         bytes += content.len();
-        files.insert(path, content);
+        files.insert(path.to_owned(), content);
         limit(files.len(), bytes)?;
     }
     if files.is_empty() { Err("it holds no files".to_owned()) } else { Ok(files) }
@@ -95,8 +102,9 @@ impl Passing {
         };
         let record = self.0.join("said");
         let said = File::create(&record).map_err(broken)?;
+        let printed = File::create(self.0.join("printed")).map_err(broken)?;
         let mut command: Command = fetching(repository);
-        command.args(arguments).stdin(Stdio::null()).stdout(Stdio::null()).stderr(said);
+        command.args(arguments).stdin(Stdio::null()).stdout(printed).stderr(said);
         let mut process = command.spawn().map_err(broken)?;
         let start = Instant::now();
         let status = loop {
@@ -119,6 +127,22 @@ impl Passing {
         let mut bytes = Vec::new();
         File::open(&record).and_then(|file| file.take(1 << 16).read_to_end(&mut bytes)).map_err(broken)?;
         Ok(Said { succeeded: status.success(), text: String::from_utf8_lossy(&bytes).into_owned() })
+    }
+}
+
+impl Passing {
+    /// What the last program printed. A tree may name itself again and again, and be larger than any disk.
+    fn printed(&self) -> Result<Vec<u8>, Failure> {
+        let mut bytes = Vec::new();
+        let read = File::open(self.0.join("printed"))
+            .and_then(|file| file.take(MOST_LISTED_BYTES + 1).read_to_end(&mut bytes));
+        match read {
+            Ok(_) if bytes.len() as u64 <= MOST_LISTED_BYTES => Ok(bytes),
+            Ok(_) => {
+                Err(Failure::new("the pack has too many files").with_help("`directory` names where its files lie"))
+            }
+            Err(error) => Err(Failure::new(format!("what git printed cannot be read: {error}"))),
+        }
     }
 }
 

@@ -54,6 +54,11 @@ pub(super) fn run(check: bool, force: bool, config: Option<&Path>) -> Result<Out
     // what was written is read again, so that the lock speaks of what is there
     let after = sources()?;
     for (path, text) in copies.locks(&after).map_err(Failure::new)? {
+        if place.root.join(&path).is_symlink() {
+            let shown = place.paths().show(&path);
+            return Err(Failure::new(format!("`{shown}` is a link, and would be written through"))
+                .with_help(format!("remove it and run this again: rm {shown}")));
+        }
         output::save(&place.root.join(&path), &text)?;
         output::print(&format!("wrote {}\n", place.paths().show(&path)))?;
     }

@@ -4,8 +4,9 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::Problem;
-use super::check::{Lowering, Node, What, with_article};
+use super::check::{Lowering, with_article};
 use super::parser::as_plain_name;
+use super::program::{Node, What};
 use super::syntax::{Expr, Kind, Name};
 use super::types::Type;
 

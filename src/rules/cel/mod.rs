@@ -23,6 +23,7 @@ mod map;
 mod opaque;
 mod operators;
 mod parser;
+mod program;
 mod quantity;
 mod syntax;
 #[cfg(test)]
@@ -75,7 +76,7 @@ impl Problem {
 /// An expression that was checked and can be evaluated.
 #[derive(Debug)]
 pub(super) struct Program {
-    node: check::Node,
+    node: program::Node,
     pub(super) result: Type,
     /// What it names, as far as names lead: `object.spec.replicas` is three.
     pub(super) names: Vec<Vec<Arc<str>>>,

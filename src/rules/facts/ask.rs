@@ -77,7 +77,8 @@ fn fits(asking: &Asking<'_>, model: &str, accelerator: &str, count: f64) -> Valu
     let span = span(asking);
     let Some(span) = span else { return Value::Absent };
     let mut question = Resource::new(FrontEnd::Terraform, Role::Requested, "question", "question", span, span);
-    let texts = [(Key::Model, model), (Key::Accelerator, accelerator), (Key::Task, "serve")];
+    // a server that holds the model's whole window, as that verb assumes where nothing else is said
+    let texts = [(Key::Model, model), (Key::Accelerator, accelerator), (Key::Task, "serve"), (Key::Program, "vllm")];
     for (key, text) in texts {
         question.set(key, Fact::written(inventory::Value::text(text), span));
     }

@@ -1,0 +1,139 @@
+//! Macros that go through the members of a list or a map.
+
+use std::sync::Arc;
+
+use super::super::macros::{Goal, Walk};
+use super::super::map::Map;
+use super::super::program::Node;
+use super::super::value::{Unknown, Value};
+use super::{Evaluated, Evaluator, Failure, exhausted, failed, insert};
+
+impl Evaluator<'_> {
+    pub(super) fn walk(&mut self, node: &Node, walk: &Walk) -> Evaluated {
+        let (members, open) = match self.eval(&walk.over)? {
+            Value::List(items) => (list_members(&items), None),
+            Value::Map(map) => (map_members(&map, walk.is_keyed), map.open.clone()),
+            Value::Absent => (Vec::new(), None),
+            Value::Unknown(unknown) => return Ok(Value::Unknown(unknown.derived())),
+            other => return Err(failed(node, format!("no matching overload: {} has no members", other.kind()))),
+        };
+        self.budget.build(members.len() * size_of::<Value>()).map_err(|_| exhausted(node))?;
+        match walk.goal {
+            Goal::All => self.quantify(walk, &members, open, false),
+            Goal::Exists => self.quantify(walk, &members, open, true),
+            Goal::ExistsOne => self.exactly_one(walk, &members, open),
+            _ => self.collect(walk, members, open),
+        }
+    }
+
+    /// Evaluates a part of a walk for one member.
+    fn with_member(&mut self, walk: &Walk, (key, value): &(Value, Value), part: &Node) -> Evaluated {
+        let before = self.locals.len();
+        if walk.is_keyed {
+            self.locals.push(key.clone());
+        }
+        self.locals.push(value.clone());
+        let result = self.eval(part);
+        self.locals.truncate(before);
+        result
+    }
+
+    fn quantify(
+        &mut self,
+        walk: &Walk,
+        members: &[(Value, Value)],
+        open: Option<Arc<Unknown>>,
+        decisive: bool,
+    ) -> Evaluated {
+        let Some(test) = &walk.test else { return Ok(Value::Flag(!decisive)) };
+        let start = self.reads.len();
+        let mut unknown = open;
+        let mut failure: Option<Failure> = None;
+        for member in members {
+            let before = self.reads.len();
+            match self.with_member(walk, member, test) {
+                Ok(Value::Flag(flag)) if flag == decisive => return Ok(self.decided(start, before, decisive)),
+                Ok(Value::Absent) if !decisive => return Ok(self.decided(start, before, decisive)),
+                Ok(Value::Flag(_) | Value::Absent) => {}
+                Ok(Value::Unknown(why)) => unknown = Some(Unknown::or_weightier(unknown, why)),
+                Ok(other) => {
+                    failure.get_or_insert(failed(test, format!("no matching overload: {} is no bool", other.kind())));
+                }
+                Err(exhausted) if exhausted.is_exhausted => return Err(exhausted),
+                Err(other) => {
+                    failure.get_or_insert(other);
+                }
+            }
+        }
+        match (unknown, failure) {
+            (Some(unknown), _) => Ok(Value::Unknown(unknown.derived())),
+            (None, Some(failure)) => Err(failure),
+            (None, None) => Ok(Value::Flag(!decisive)),
+        }
+    }
+
+    fn exactly_one(&mut self, walk: &Walk, members: &[(Value, Value)], open: Option<Arc<Unknown>>) -> Evaluated {
+        let Some(test) = &walk.test else { return Ok(Value::Flag(false)) };
+        let mut unknown = open;
+        let mut found = 0;
+        for member in members {
+            match self.with_member(walk, member, test)? {
+                Value::Flag(flag) => found += usize::from(flag),
+                Value::Absent => {}
+                Value::Unknown(why) => unknown = Some(Unknown::or_weightier(unknown, why)),
+                other => return Err(failed(test, format!("no matching overload: {} is no bool", other.kind()))),
+            }
+        }
+        Ok(match unknown {
+            Some(unknown) if found < 2 => Value::Unknown(unknown.derived()),
+            _ => Value::Flag(found == 1),
+        })
+    }
+
+    fn collect(&mut self, walk: &Walk, members: Vec<(Value, Value)>, open: Option<Arc<Unknown>>) -> Evaluated {
+        if let Some(open) = open {
+            return Ok(Value::Unknown(open));
+        }
+        let mut list = Vec::new();
+        let mut map = Map::default();
+        for member in members {
+            if let Some(test) = &walk.test {
+                match self.with_member(walk, &member, test)? {
+                    Value::Flag(true) => {}
+                    Value::Flag(false) | Value::Absent => continue,
+                    Value::Unknown(unknown) => return Ok(Value::Unknown(unknown.derived())),
+                    other => return Err(failed(test, format!("no matching overload: {} is no bool", other.kind()))),
+                }
+            }
+            let made = match &walk.gives {
+                Some(gives) => self.with_member(walk, &member, gives)?,
+                None => member.1.clone(),
+            };
+            let node = walk.gives.as_ref().unwrap_or(&walk.over);
+            match (walk.goal, made) {
+                (Goal::Map, made) => insert(node, &mut map, member.0, made)?,
+                (Goal::Entries, Value::Map(made)) => {
+                    for (key, value) in made.iter() {
+                        insert(node, &mut map, key.clone(), value.clone())?;
+                    }
+                }
+                (Goal::Entries, Value::Unknown(unknown)) => return Ok(Value::Unknown(unknown)),
+                (Goal::Entries, other) => return Err(failed(node, format!("{} is no map", other.kind()))),
+                (_, made) => list.push(made),
+            }
+        }
+        Ok(match walk.goal {
+            Goal::Map | Goal::Entries => Value::Map(Arc::new(map)),
+            _ => Value::List(list.into()),
+        })
+    }
+}
+
+fn list_members(items: &[Value]) -> Vec<(Value, Value)> {
+    items.iter().enumerate().map(|(place, value)| (Value::Integer(place as i64), value.clone())).collect()
+}
+
+/// The one variable of a walk over a map is the key.
+fn map_members(map: &Map, is_keyed: bool) -> Vec<(Value, Value)> {
+    map.iter().map(|(key, value)| (key.clone(), if is_keyed { value.clone() } else { key.clone() })).collect()
+}

@@ -82,6 +82,8 @@ pub(super) struct SavedFinding {
     pub(super) baseline: Option<SavedBaseline>,
     #[serde(default)]
     pub(super) fix: Option<SavedFix>,
+    pub(super) fix_safety: Option<String>,
+    pub(super) fix_declined: Option<String>,
 }
 
 #[derive(Deserialize)]

@@ -17,7 +17,7 @@ use crate::decide::{Decided, Suppressed};
 use crate::diagnostic::Level;
 use crate::inventory::{Fact, FrontEnd, Inventory, Key, Origin, Range, Resource, ResourceId, Role, Skipped, Value};
 use crate::pricing::{Bill, Change, ChangeKind, Delta, Detail, Item, Status, UnknownMachine};
-use crate::rules::{Confidence, Finding, Risk, Rules, Undetermined};
+use crate::rules::{Confidence, Finding, Fix, Risk, Rules, Safety, Undetermined};
 use crate::source::{Edit, Sources, Span};
 use document::{
     Bounds, CheckDocument, DifferenceDocument, SavedCatalog, SavedChange, SavedFinding, SavedMachine, SavedResource,
@@ -191,6 +191,7 @@ impl Builder {
             let span = self.located.span(&by.path, by.line, 1)?;
             Some(Suppressed { reason: by.reason, until: by.until.and_then(|date| date.parse().ok()), span })
         });
+        let safety = it.fix_safety.and_then(|name| named(&Safety::ALL, Safety::name, &name));
         let finding = Finding {
             rule: it.rule,
             group: it.group,
@@ -206,7 +207,7 @@ impl Builder {
             saves: it.saves_usd_per_month.map(Into::into),
             related: related.collect(),
             edits: edit.into_iter().collect(),
-            fix: None,
+            fix: safety.map(|safety| Fix { safety, wishes: Vec::new(), declined: it.fix_declined }),
             evidence: Vec::new(),
         };
         let baselined = it.baseline.and_then(|it| it.since.parse().ok());

@@ -36,8 +36,6 @@ enum Label {
     Several(Box<Program>),
 }
 
-const SAFETY: [(&str, Safety); 3] = [("safe", Safety::Safe), ("unsafe", Safety::Unsafe), ("display", Safety::Display)];
-
 pub(super) fn read(fields: &mut Fields<'_>, looks_at: LooksAt, scope: &Scope<'_>) -> Option<Remedy> {
     if !fields.has("fix") {
         fields.take("fix");
@@ -82,7 +80,7 @@ fn safety_of(fields: &mut Fields<'_>, node: &Node) -> Option<Safety> {
         fields.wrong(&node.at, "`safety` is a text", None);
         return None;
     };
-    let known = SAFETY.iter().find(|(name, _)| name == text).map(|(_, safety)| *safety);
+    let known = Safety::ALL.into_iter().find(|safety| safety.name() == text);
     if known.is_none() {
         let help = Some("it is safe, unsafe or display".to_owned());
         fields.wrong(&node.at, format!("`safety` cannot be `{}`", text.escape_debug()), help);

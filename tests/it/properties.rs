@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 
 use crate::{fences, holds};
+use gpulint::rules::{Attempt, LooksAt};
 use gpulint::source::MemoryTree;
 
 type Files = Vec<(String, String)>;
@@ -166,6 +167,20 @@ fn damaged_cases_hold() {
             Ok(())
         })
         .unwrap();
+}
+
+/// Mistakes of a condition stand at whole letters of it.
+#[test]
+fn broken_escapes_are_shown_where_they_stand() {
+    for text in [
+        r"machine.matches('\u\u{fffd}\u{fffd}')".replace(r"\u{fffd}", "\u{fffd}"),
+        r"'\x+f'".into(),
+        r"'\u12".into(),
+        r"'\U0000é'".into(),
+    ] {
+        let Err(mistake) = Attempt::new(&text, LooksAt::Resource) else { panic!("{text} is no condition") };
+        assert!(text.get(mistake.at.clone()).is_some(), "{text}: {mistake:?}");
+    }
 }
 
 /// What random text once broke, in a readable size.

@@ -74,13 +74,31 @@ fn one_region(text: &str, region: Range<usize>, changes: &[Change]) -> Vec<Chang
     let before = &text[region.clone()];
     let after = applied(before, region.start, changes);
     if formatted(before) != before {
-        return changes.to_vec();
+        return changes.iter().map(|change| like_its_neighbour(text, change)).collect();
     }
     let wanted = formatted(&after);
     if wanted == after {
         return changes.to_vec();
     }
     differences(before, &wanted, region.start)
+}
+
+/// One new argument with its `=` below that of the line before it, where there is room.
+fn like_its_neighbour(text: &str, change: &Change) -> Change {
+    let neighbour = text.get(line_start(text, change.at.start)..change.at.start).map(split);
+    let line = change.text.trim_start_matches(['\r', '\n']);
+    let new = split(line);
+    let (Some(Line { assign: Some(_), lead, indent, .. }), Some(assign)) = (neighbour, new.assign) else {
+        return change.clone();
+    };
+    let before = text.get(line_start(text, change.at.start)..change.at.start).unwrap_or_default();
+    let column = before.find('=').map_or(0, |at| columns(&before[indent.len()..at]));
+    if line.contains('\n') || columns(lead) >= column || columns(new.lead) >= column {
+        return change.clone();
+    }
+    let blanks = " ".repeat(column - columns(new.lead));
+    let breaks = &change.text[..change.text.len() - line.len()];
+    Change { at: change.at.clone(), text: format!("{breaks}{}{}{blanks}{assign}", new.indent, new.lead) }
 }
 
 fn applied(text: &str, offset: usize, changes: &[Change]) -> String {
@@ -279,6 +297,8 @@ mod tests {
         let text = "{\n  ami= 1\n  size   = 2\n}\n";
         let at = text.find("\n}").unwrap();
         let changes = vec![Change { at: at..at, text: "\n  priority = 3".into() }];
-        assert_eq!(aligned(text, changes.clone()), changes);
+        assert_eq!(aligned(text, changes), vec![Change { at: at..at, text: "\n  priority = 3".into() }]);
+        let changes = vec![Change { at: at..at, text: "\n  b = 3".into() }];
+        assert_eq!(aligned(text, changes)[0].text, "\n  b      = 3");
     }
 }

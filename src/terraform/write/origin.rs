@@ -79,7 +79,7 @@ impl Writer<'_> {
                     return Ok(Way::Literal);
                 }
                 Passes::Computed(how) if expression.contains(literal) || how != "each" => {
-                    return left_alone(format!("the value is {how}"));
+                    return left_alone(format!("the value is {}", if how == "each" { "computed" } else { how }));
                 }
                 Passes::Computed(_) => {
                     self.demand_one_caller(&self.directory_of(literal.file))?;

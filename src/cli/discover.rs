@@ -36,6 +36,8 @@ pub(super) fn below(directory: &Path) -> Below {
     let found = Mutex::new(Below::default());
     let walk = WalkBuilder::new(directory)
         .hidden(false)
+        // A file of another tool, which would hide what Terraform and kubectl read.
+        .ignore(false)
         .require_git(false)
         .filter_entry(|entry| entry.depth() == 0 || !is_left_out(entry))
         .build_parallel();

@@ -279,6 +279,21 @@ fn a_change_cannot_relax_the_gate_that_it_has_to_pass() {
 }
 
 #[test]
+fn files_of_other_tools_hide_nothing() {
+    let hiding = [
+        (".ignore", "*\n"),
+        (".rgignore", "*\n"),
+        (".gpulintignore", "*\n"),
+        ("x/.ignore", "*\n"),
+        ("x/main.tf", WASTE),
+    ];
+    let (_sandbox, here) = repository("ignored", &hiding);
+    let said = gpulint(&here, &["check", "--format", "concise"]);
+    assert_eq!(said.code, Some(1), "{}", said.all);
+    assert!(said.all.contains("x/main.tf:2:3"), "{}", said.all);
+}
+
+#[test]
 fn nothing_is_fetched_and_what_is_not_there_is_told() {
     let remote = "module \"a\" {\n  source = \"git::https://127.0.0.1:9/a.git\"\n}\nmodule \"b\" {\n  source = \"https://127.0.0.1:9/b.zip\"\n}\n\
                   module \"c\" {\n  source  = \"acme/pool/aws\"\n  version = \"1.0.0\"\n}\n";

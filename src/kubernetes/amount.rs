@@ -5,6 +5,9 @@ use crate::inventory::Fact;
 use super::quantity;
 use super::tree::{Data, Node};
 
+/// Bytes of a data centre, say; Kubernetes itself ends at 2^63.
+const MOST: f64 = 1e18;
+
 /// Why a text is no final value: `${VAR}`, `<your-name>`, `{{ .Values.x }}`, `__NAME__`.
 pub(super) fn placeholder(text: &str) -> Option<String> {
     let name = text.strip_prefix('$');
@@ -31,6 +34,16 @@ pub(super) fn number(node: &Node) -> Fact<f64> {
     read(node, |node| node.number().or_else(|| quantity::parse(node.text()?)))
 }
 
+/// The same where nobody can ask for less than nothing.
+pub(super) fn amount(node: &Node) -> Fact<f64> {
+    match number(node) {
+        Fact::Known(known) if known.value < 0.0 => {
+            Fact::unknown(format!("`{}` is less than nothing", known.value), known.span)
+        }
+        other => other,
+    }
+}
+
 pub(super) fn gib(node: &Node) -> Fact<f64> {
     read(node, |node| quantity::gib(node.text()?))
 }
@@ -40,6 +53,9 @@ fn read(node: &Node, parse: impl Fn(&Node) -> Option<f64>) -> Fact<f64> {
         (Data::Map(_), _) if is_hole(node) => Fact::unknown("a template directive stands here", node.span),
         (_, None) => Fact::Absent,
         (_, Some(text)) => match parse(node) {
+            Some(number) if number.abs() > MOST => {
+                Fact::unknown(format!("`{}` is more than there can be", shorten(text)), node.span)
+            }
             Some(number) => Fact::written(number, node.span),
             None => {
                 let why = placeholder(text).unwrap_or_else(|| format!("`{}` is no number", shorten(text)));

@@ -48,6 +48,7 @@ pub(super) fn resources(object: &Object<'_>, machines: &Machines, body: Span, ab
             generated: object.generated,
             is_overlay: false,
             shared: Vec::new(),
+            owners: Vec::new(),
         });
     }
 }

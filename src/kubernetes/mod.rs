@@ -19,6 +19,7 @@ mod mask;
 mod nested;
 mod nodes;
 mod object;
+mod owned;
 mod patch;
 mod path;
 mod pod;
@@ -87,6 +88,7 @@ pub fn read(sources: &Sources, paths: &[String], embedded: &[(FileId, String)], 
     let index = Index::new(parsed.iter().map(|it| (it.file.id, it.file.path.clone(), it.roots().collect())));
     let mut found = read_all(sources, &parsed, &index);
     chart::tell_once(&mut found);
+    owned::leave_out(&mut found);
     scale::apply(&scalers(&parsed), &mut found);
     claims::share(&mut found);
     relations::apply(&relations(&parsed), &mut found);

@@ -88,6 +88,15 @@ impl Path {
         self.all(root).first().map(|found| found.node)
     }
 
+    /// The keys, where it goes through no members.
+    pub(super) fn keys(&self) -> Option<Vec<&str>> {
+        let keys = self.steps.iter().map(|step| match step {
+            Step::Key(key) => Some(&**key),
+            Step::Each | Step::Any => None,
+        });
+        keys.collect()
+    }
+
     /// The last key, for a search of text.
     pub(super) fn last_key(&self) -> Option<&str> {
         self.steps.iter().rev().find_map(|step| match step {

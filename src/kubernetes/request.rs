@@ -64,7 +64,7 @@ fn annotated(pod: &Pod) -> Option<Request> {
     let count = if device.shared {
         Fact::unknown("the part of a device depends on its memory", span)
     } else {
-        amount::number(&entry.value)
+        amount::amount(&entry.value)
     };
     Some(Request::new(device, count, span))
 }
@@ -99,7 +99,7 @@ impl Tally {
                 let key = pod.long_key(&entry.key);
                 if DEVICES.device(key).is_some() || DEVICES.share(key).is_some() {
                     let span = entry.span();
-                    own.entry(key).or_insert_with(|| (amount::number(&entry.value), span));
+                    own.entry(key).or_insert_with(|| (amount::amount(&entry.value), span));
                 }
             }
         }
@@ -120,7 +120,7 @@ impl Tally {
             let key = amount.key.as_ref().and_then(|path| path.first(&pod.spec)?.text());
             let key = key.map_or(USUAL, |key| pod.long_key(key));
             if DEVICES.device(key).is_some() {
-                self.put(key, amount::number(node), node.span);
+                self.put(key, amount::amount(node), node.span);
             }
         }
         for found in row.devices.iter().flat_map(|path| path.all(&pod.spec)) {

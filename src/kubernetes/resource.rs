@@ -10,6 +10,7 @@ use super::containers;
 use super::index::Index;
 use super::nodes::{Facts, fill};
 use super::object::{self, Object};
+use super::owned;
 use super::pod::{Part, Pod};
 use super::request::{self, Request};
 use super::storage;
@@ -46,6 +47,7 @@ pub(super) fn finish(object: &Object<'_>, body: Span, groups: Vec<Group>, index:
             generated: object.generated,
             is_overlay,
             shared,
+            owners: owned::owners(object.root),
         });
     }
 }

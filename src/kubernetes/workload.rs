@@ -11,6 +11,7 @@ use super::machines;
 use super::nested;
 use super::nodes::{Facts, fill};
 use super::object::Object;
+use super::owned::Owner;
 use super::path::{Match, Path};
 use super::pod::Pod;
 use super::resource;
@@ -62,6 +63,8 @@ pub(super) struct Found {
     pub is_overlay: bool,
     /// Claims that other pods may use too.
     pub shared: Vec<String>,
+    /// What made it.
+    pub owners: Vec<Owner>,
 }
 
 /// Turns objects into resources, with the other objects of the tree at hand.

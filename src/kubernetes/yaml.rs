@@ -59,6 +59,15 @@ pub(super) fn read_at(file: FileId, base: usize, text: &str) -> Option<Node> {
     Builder::new(file, base + range.start, piece).run(piece).ok()?
 }
 
+/// The same, with the nodes that have anchors.
+pub(super) fn read_with_anchors(file: FileId, base: usize, text: &str) -> Option<(Node, Vec<Span>)> {
+    let range = documents(text).into_iter().next()?;
+    let piece = text.get(range.clone())?;
+    let mut builder = Builder::new(file, base + range.start, piece);
+    let root = builder.run(piece).ok()??;
+    Some((root, builder.anchored))
+}
+
 /// Reads a template whose directives are masked; `original` is the text before that.
 pub(super) fn read_masked(file: FileId, original: &str, masked: &Masked) -> Stream {
     read_with(file, original, &masked.text, &masked.holes)
@@ -136,6 +145,7 @@ struct Builder<'s> {
     open: Vec<Open>,
     root: Option<Node>,
     anchors: HashMap<usize, Node>,
+    anchored: Vec<Span>,
     spent: u32,
     repeated: Vec<Span>,
     comments: Vec<Span>,
@@ -159,6 +169,7 @@ impl<'s> Builder<'s> {
             open: Vec::new(),
             root: None,
             anchors: HashMap::new(),
+            anchored: Vec::new(),
             spent: 0,
             repeated: Vec::new(),
             comments: Vec::new(),
@@ -288,6 +299,7 @@ impl<'s> Builder<'s> {
             return Err(Diagnostic::warning(message, node.span));
         }
         if anchor != 0 {
+            self.anchored.push(node.span);
             self.anchors.insert(anchor, node.clone());
         }
         match self.open.last_mut() {

@@ -1,0 +1,243 @@
+//! A wish → edits of the manifest that a resource was read from.
+//!
+//! The rows of `kinds.toml` say where a fact is read, and so where it is written. Bytes are spliced at the spans of our own
+//! parser; no tree is ever printed. What others share (anchors), what a template or another program makes, and what a
+//! chart's values decide is left alone.
+
+mod pod;
+mod row;
+mod splice;
+
+use crate::inventory::{Declined, FrontEnd, Inventory, Key, LinkKind, Part, Resource, Role, Value, Wish};
+use crate::source::{Edit, Sources, Span};
+
+use super::mask::has_directives;
+use super::tree::{Data, Node};
+use super::workload;
+use super::yaml;
+use splice::{Page, Piece};
+
+type Result<T> = std::result::Result<T, Declined>;
+
+fn left_alone<T>(why: impl Into<String>) -> Result<T> {
+    Err(Declined::LeftAlone(why.into()))
+}
+
+fn inexpressible<T>(resource: &Resource, part: &Part) -> Result<T> {
+    Err(Declined::Inexpressible(format!("{} has no words for {part}", resource.kind)))
+}
+
+/// What to change in the text so that the resource says what is wished; nothing where it says so already.
+pub fn write(resource: &Resource, wish: &Wish, _inventory: &Inventory, sources: &Sources) -> Result<Vec<Edit>> {
+    if resource.front_end == FrontEnd::Chart {
+        return left_alone("a chart makes it: change its values or its template");
+    }
+    let edits = match &wish.part {
+        Part::Floor => floor(resource, wish, sources)?,
+        part => {
+            let document = Document::around(resource.body, sources)?;
+            let paper = document.paper();
+            match (part, &wish.value) {
+                (Part::Label(_), None) => return left_alone("labels are not taken away"),
+                (Part::Label(key), Some(value)) => vec![label(&document, &paper, resource, key, value)?],
+                (_, value) => fact(&document, &paper, resource, part, value.as_ref())?,
+            }
+        }
+    };
+    for edit in &edits {
+        Document::around(edit.span, sources)?.still_parses(&edits)?;
+    }
+    Ok(edits)
+}
+
+/// A document that an author wrote, read once more.
+struct Document {
+    text: std::sync::Arc<str>,
+    range: std::ops::Range<usize>,
+    root: Node,
+    /// Nodes that other places may repeat.
+    anchored: Vec<Span>,
+    /// The place of the object in it.
+    body: Span,
+}
+
+impl Document {
+    fn around(body: Span, sources: &Sources) -> Result<Document> {
+        if sources.origin(body) != body {
+            return left_alone("it stands inside of other text, or another program made it");
+        }
+        let text = sources.text(body.file);
+        let start = body.start as usize;
+        let ranges = yaml::documents(&text);
+        // What is added at the very end of a file stands behind its last document.
+        let last = ranges.last().filter(|range| range.end == start).cloned();
+        let Some(range) = ranges.into_iter().find(|range| range.contains(&start)).or(last) else {
+            return left_alone("its document was not found again");
+        };
+        let piece = text.get(range.clone()).unwrap_or_default();
+        if has_directives(piece) {
+            return left_alone("it is a template");
+        }
+        let Some((root, anchored)) = yaml::read_with_anchors(body.file, range.start, piece) else {
+            return left_alone("its document does not parse");
+        };
+        Ok(Document { text, range, root, anchored, body })
+    }
+
+    fn paper(&self) -> Page<'_> {
+        Page::new(&self.text, &self.root)
+    }
+
+    /// The object: the document, or a part of it that stands for itself.
+    fn object(&self) -> &Node {
+        fn find(node: &Node, body: Span, depth: usize) -> Option<&Node> {
+            const DEEPEST: usize = 8;
+            if node.span == body && node.is_map() {
+                return Some(node);
+            }
+            let inner = node.entries().iter().map(|entry| &entry.value).chain(node.items());
+            let mut near = inner.filter(|inner| inner.span.contains(body) && depth < DEEPEST);
+            near.find_map(|inner| find(inner, body, depth + 1))
+        }
+        find(&self.root, self.body, 0).unwrap_or(&self.root)
+    }
+
+    /// Nobody else sees what stands there.
+    fn is_own(&self, node: &Node) -> Result<()> {
+        let inside = self.range.start <= node.span.start as usize && node.span.end as usize <= self.range.end;
+        match inside && !self.anchored.iter().any(|anchor| anchor.contains(node.span)) {
+            true if self.leads_to(node) => Ok(()),
+            _ => left_alone("an anchor gives it to other places too"),
+        }
+    }
+
+    /// Following an alias leads to text elsewhere.
+    fn leads_to(&self, node: &Node) -> bool {
+        let mut here = &self.root;
+        while here.span != node.span || std::mem::discriminant(&here.data) != std::mem::discriminant(&node.data) {
+            let inner = here.entries().iter().map(|entry| &entry.value).chain(here.items());
+            match inner.into_iter().find(|inner| inner.span.contains(node.span)) {
+                Some(inner) => here = inner,
+                None => return false,
+            }
+        }
+        true
+    }
+
+    fn still_parses(&self, edits: &[Edit]) -> Result<()> {
+        let inside = |edit: &&Edit| {
+            edit.span.file == self.body.file
+                && self.range.start <= edit.span.start as usize
+                && edit.span.end as usize <= self.range.end
+        };
+        let mut own: Vec<&Edit> = edits.iter().filter(inside).collect();
+        own.sort_by_key(|edit| std::cmp::Reverse((edit.span.start, edit.span.end)));
+        let mut text = self.text.get(self.range.clone()).unwrap_or_default().to_owned();
+        for edit in own {
+            let at = edit.span.start as usize - self.range.start..edit.span.end as usize - self.range.start;
+            if text.get(at.clone()).is_none() {
+                return left_alone("its document was not found again");
+            }
+            text.replace_range(at, &edit.replacement);
+        }
+        match yaml::read_with_anchors(self.body.file, 0, &text) {
+            Some(_) => Ok(()),
+            None => left_alone("the result would be no YAML"),
+        }
+    }
+}
+
+/// Sets what a path of keys leads to; the keys that are missing are added.
+fn set(document: &Document, paper: &Page<'_>, root: &Node, keys: &[&str], value: &Piece) -> Result<Edit> {
+    let mut here = root;
+    let mut rest = keys;
+    while let Some((key, after)) = rest.split_first() {
+        let Some(entry) = here.entry(key) else {
+            document.is_own(here)?;
+            return paper.insert(here, key, &value.clone().below(after));
+        };
+        if matches!(entry.value.data, Data::Scalar { .. }) {
+            document.is_own(here)?;
+            return match (after.is_empty(), entry.value.text().is_some()) {
+                (true, true) => paper.replace(&entry.value, value),
+                (_, false) => paper.fill(here, entry, &value.clone().below(after)),
+                (false, true) => left_alone(format!("`{key}` is no mapping")),
+            };
+        }
+        (here, rest) = (&entry.value, after);
+    }
+    left_alone("what stands there is no single value")
+}
+
+fn piece(value: &Value) -> Piece {
+    match value {
+        Value::Number(n) if n.fract() == 0.0 && n.abs() < 1e15 => Piece::Number(format!("{n:.0}")),
+        Value::Number(n) => Piece::Number(n.to_string()),
+        Value::Integer(n) => Piece::Number(n.to_string()),
+        Value::Flag(flag) => Piece::Number(flag.to_string()),
+        other => Piece::Text(other.to_string()),
+    }
+}
+
+/// Labels of the object itself: nothing that runs is started again for them.
+fn label(document: &Document, paper: &Page<'_>, resource: &Resource, key: &str, value: &Value) -> Result<Edit> {
+    let object = document.object();
+    let is_pods = resource.role == Role::Requested;
+    if !is_pods || workload::identify(object).is_none_or(|(object, _)| object.root.get("metadata").is_none()) {
+        return inexpressible(resource, &Part::Label(key.into()));
+    }
+    set(document, paper, object, &["metadata", "labels", key], &Piece::Text(value.to_string()))
+}
+
+fn fact(
+    document: &Document,
+    paper: &Page<'_>,
+    resource: &Resource,
+    part: &Part,
+    value: Option<&Value>,
+) -> Result<Vec<Edit>> {
+    let Part::Fact(key) = part else { return inexpressible(resource, part) };
+    let Some(value) = value else { return left_alone("nothing is taken away from manifests") };
+    match key {
+        Key::AcceleratorCount => return pod::accelerators(document, paper, resource, value),
+        Key::SharedMemory if value.as_flag() == Some(true) => return pod::shared_memory(document, paper, resource),
+        Key::Purchase if value.as_text() == Some("spot") => return pod::spot(document, paper, resource),
+        Key::Priority => return pod::priority(document, paper, resource, value),
+        _ => {}
+    }
+    if let Some(edit) = row::write(document, paper, resource, *key, value)? {
+        return Ok(vec![edit]);
+    }
+    pod::written(document, paper, resource, *key, value)
+}
+
+/// The smallest number: with an autoscaler that is its own, else the number itself.
+fn floor(resource: &Resource, wish: &Wish, sources: &Sources) -> Result<Vec<Edit>> {
+    let Some(value) = wish.value.as_ref().filter(|value| value.as_number().is_some()) else {
+        return left_alone("the number is not taken away");
+    };
+    let nothing = value.as_number() == Some(0.0);
+    if let Some(link) = resource.links.iter().find(|link| link.kind == LinkKind::Autoscaler) {
+        let document = Document::around(link.span, sources)?;
+        let scales = row::scaler_around(&document.root, link.span);
+        let Some((object, min, lowest)) = scales else { return left_alone("its autoscaler was not found again") };
+        if nothing && lowest > 0.0 {
+            return left_alone("this autoscaler always leaves one");
+        }
+        let keys = min.keys().ok_or_else(|| Declined::LeftAlone("its autoscaler has several floors".to_owned()))?;
+        return Ok(vec![set(&document, &document.paper(), object, &keys, &piece(value))?]);
+    }
+    let document = Document::around(resource.body, sources)?;
+    let near = resource.fact(Key::AcceleratorCount).span();
+    match row::floor(document.object(), near) {
+        Some((_, _, false)) if nothing => left_alone("without an autoscaler nothing would start it again"),
+        Some((root, keys, _)) => {
+            let keys: Vec<&str> = keys.iter().map(String::as_str).collect();
+            Ok(vec![set(&document, &document.paper(), root, &keys, &piece(value))?])
+        }
+        None => inexpressible(resource, &Part::Floor),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,219 @@
+//! What pods say: accelerators, shared memory, the machines that they ask for, arguments of programs.
+
+use crate::inventory::{Key, LinkKind, Part, Resource, Value};
+use crate::kubernetes::devices::{DEVICES, Said};
+use crate::kubernetes::tree::{Data, Entry, Node};
+use crate::source::{Edit, Span};
+
+use super::splice::{Page, Piece};
+use super::{Document, Result, inexpressible, left_alone, piece, set};
+
+const DEEPEST: usize = 40;
+const SHARED: &str = "/dev/shm";
+
+/// The innermost mapping around a place that has a certain key.
+fn around<'n>(root: &'n Node, place: Span, key: &str) -> Option<&'n Node> {
+    let mut found = None;
+    let mut here = root;
+    for _ in 0..DEEPEST {
+        if here.entry(key).is_some() {
+            found = Some(here);
+        }
+        let inner = here.entries().iter().map(|entry| &entry.value).chain(here.items());
+        match inner.into_iter().find(|inner| inner.span.contains(place)) {
+            Some(inner) => here = inner,
+            None => break,
+        }
+    }
+    found
+}
+
+/// The pod and the container that ask for the accelerators.
+struct Asking<'n> {
+    pod: &'n Node,
+    container: &'n Node,
+    key: &'n str,
+}
+
+fn asking<'n>(document: &'n Document, resource: &Resource) -> Result<Asking<'n>> {
+    let place = resource.fact(Key::AcceleratorCount).span();
+    let Some(place) = place.filter(|place| document.root.span.contains(*place)) else {
+        return left_alone("where it asks for accelerators was not found again");
+    };
+    let found = around(&document.root, place, "containers").zip(around(&document.root, place, "resources"));
+    let Some((pod, container)) = found else {
+        return left_alone("it asks for accelerators in another way than containers do");
+    };
+    let listed = pod.get("containers").map(Node::items).unwrap_or_default();
+    if !listed.iter().any(|it| it.span == container.span) {
+        return left_alone("it asks for accelerators in another place than its containers");
+    }
+    let entries = sides(container).flat_map(Node::entries);
+    let Some(entry) = entries.into_iter().find(|entry| entry.span().contains(place)) else {
+        return left_alone("where it asks for accelerators was not found again");
+    };
+    let asks = |it: &&Node| sides(it).any(|side| side.entries().iter().any(|e| DEVICES.device(&e.key).is_some()));
+    if listed.iter().filter(asks).count() > 1 {
+        return left_alone("several of its containers ask for accelerators");
+    }
+    Ok(Asking { pod, container, key: &entry.key })
+}
+
+fn sides(container: &Node) -> impl Iterator<Item = &Node> {
+    ["limits", "requests"].into_iter().filter_map(|side| container.get("resources")?.get(side))
+}
+
+/// Limits and requests together: the cluster wants them equal.
+pub(super) fn accelerators(
+    document: &Document,
+    paper: &Page<'_>,
+    resource: &Resource,
+    value: &Value,
+) -> Result<Vec<Edit>> {
+    let asking = asking(document, resource)?;
+    let current = resource.number(Key::AcceleratorCount);
+    let whole = value.as_number().filter(|n| *n >= 1.0 && n.fract() == 0.0);
+    let Some(whole) = whole else { return left_alone("a pod asks for whole accelerators") };
+    let entries: Vec<&Entry> = sides(asking.container).filter_map(|side| side.entry(asking.key)).collect();
+    if entries.iter().any(|entry| entry.value.number() != current) {
+        return left_alone("what is written counts something else than accelerators");
+    }
+    let new = Piece::Number(format!("{whole:.0}"));
+    let replaced = entries.into_iter().map(|entry| {
+        document.is_own(&entry.value)?;
+        paper.replace(&entry.value, &new)
+    });
+    replaced.collect()
+}
+
+/// A volume in memory where programs look for it.
+pub(super) fn shared_memory(document: &Document, paper: &Page<'_>, resource: &Resource) -> Result<Vec<Edit>> {
+    let Asking { pod, container, .. } = asking(document, resource)?;
+    let mounts = container.get("volumeMounts");
+    let is_taken = |it: &Node| it.text_at("mountPath").is_some_and(|path| path.trim_end_matches('/') == SHARED);
+    if mounts.map(Node::items).unwrap_or_default().iter().any(is_taken) {
+        return left_alone(format!("something is mounted at `{SHARED}` already"));
+    }
+    let volumes = pod.get("volumes");
+    let known = volumes.map(Node::items).unwrap_or_default();
+    let is_free = |name: &&str| !known.iter().any(|it| it.text_at("name").is_some_and(|known| **known == **name));
+    let Some(name) = ["dshm", "shm", "shared-memory"].into_iter().find(is_free) else {
+        return left_alone("its volumes have the names that are usual for shared memory");
+    };
+    let named = ("name".to_owned(), Piece::text(name));
+    let memory = Piece::text("Memory").below(&["medium"]);
+    let volume = Piece::Map(vec![named.clone(), ("emptyDir".to_owned(), memory)]);
+    let mount = Piece::Map(vec![named, ("mountPath".to_owned(), Piece::text(SHARED))]);
+    Ok(vec![
+        add_item(document, paper, container, "volumeMounts", mount)?,
+        add_item(document, paper, pod, "volumes", volume)?,
+    ])
+}
+
+/// One more item of a list, which may not be there yet.
+fn add_item(document: &Document, paper: &Page<'_>, map: &Node, key: &str, item: Piece) -> Result<Edit> {
+    match map.get(key) {
+        Some(list) if matches!(list.data, Data::List(_)) => {
+            document.is_own(list)?;
+            paper.append(list, &item)
+        }
+        _ => set(document, paper, map, &[key], &Piece::List(vec![item])),
+    }
+}
+
+pub(super) fn priority(document: &Document, paper: &Page<'_>, resource: &Resource, value: &Value) -> Result<Vec<Edit>> {
+    let pod = asking(document, resource)?.pod;
+    Ok(vec![set(document, paper, pod, &["priorityClassName"], &piece(value))?])
+}
+
+/// Nodes on spot, by the label that the cloud gives them, and the taint that keeps others away.
+pub(super) fn spot(document: &Document, paper: &Page<'_>, resource: &Resource) -> Result<Vec<Edit>> {
+    if resource.links.iter().any(|link| link.kind == LinkKind::Pool) {
+        return left_alone("the pool that it runs on decides: change that");
+    }
+    let Ok(Asking { pod, .. }) = asking(document, resource) else {
+        return inexpressible(resource, &Part::Fact(Key::Purchase));
+    };
+    let selector = pod.get("nodeSelector");
+    let keys = selector.map(Node::entries).unwrap_or_default();
+    let said = |entry: &&Entry, what: Said| DEVICES.label(&entry.key).is_some_and(|label| label.fact == Some(what));
+    if let Some(entry) = keys.iter().find(|entry| said(entry, Said::Purchase)) {
+        let label = DEVICES.label(&entry.key);
+        let word = label.and_then(|it| it.values.iter().find(|(_, meant)| *meant == "spot"));
+        let Some((word, _)) = word else { return left_alone("the label of its nodes has no word for spot") };
+        document.is_own(&entry.value)?;
+        return Ok(vec![paper.replace(&entry.value, &Piece::text(word))?]);
+    }
+    if keys.iter().any(|entry| said(&entry, Said::Pool)) {
+        return left_alone("it asks for a pool by name: that decides");
+    }
+    let has = |start: &str| keys.iter().any(|entry| entry.key.starts_with(start));
+    let (key, value, tainted) = match resource.text(Key::Provider) {
+        Some("gcp") => ("cloud.google.com/gke-spot", "true", true),
+        Some("azure") if has("karpenter.") => ("karpenter.sh/capacity-type", "spot", false),
+        Some("azure") => ("kubernetes.azure.com/scalesetpriority", "spot", true),
+        Some("aws") if has("karpenter.") => ("karpenter.sh/capacity-type", "spot", false),
+        Some("aws") if has("eks.amazonaws.com/") => ("eks.amazonaws.com/capacityType", "SPOT", false),
+        _ => return left_alone("which label its nodes on spot have is not known"),
+    };
+    let mut edits = vec![set(document, paper, pod, &["nodeSelector", key], &Piece::text(value))?];
+    let tolerations = pod.get("tolerations").map(Node::items).unwrap_or_default();
+    if tainted && !tolerations.iter().any(|it| it.text_at("key").is_none_or(|known| &**known == key)) {
+        let toleration = [("key", key), ("operator", "Equal"), ("value", value), ("effect", "NoSchedule")];
+        let toleration = toleration.map(|(name, text)| (name.to_owned(), Piece::text(text))).to_vec();
+        edits.push(add_item(document, paper, pod, "tolerations", Piece::Map(toleration))?);
+    }
+    Ok(edits)
+}
+
+/// Another value where the fact stands: a scalar of its own, or the argument of a program.
+pub(super) fn written(
+    document: &Document,
+    paper: &Page<'_>,
+    resource: &Resource,
+    key: Key,
+    value: &Value,
+) -> Result<Vec<Edit>> {
+    let known = resource.fact(key);
+    let (Some(place), Some(current)) = (known.span(), known.value()) else {
+        return inexpressible(resource, &Part::Fact(key));
+    };
+    let Some(node) = at(&document.root, place) else { return inexpressible(resource, &Part::Fact(key)) };
+    document.is_own(node)?;
+    let text = node.text().map_or("", |text| text);
+    let (option, old) = match text.split_once('=') {
+        Some((option, old)) if option.starts_with("--") => (format!("{option}="), old),
+        _ => (String::new(), text),
+    };
+    let new = match (key, value.as_flag(), text.strip_prefix("--no-")) {
+        (_, Some(true), Some(switch)) => format!("--{switch}"),
+        (Key::Precision, ..) => {
+            // Words that all programs know.
+            let words = [("bf16", "bfloat16"), ("fp16", "float16"), ("fp32", "float32"), ("fp8", "fp8")];
+            let word = words.into_iter().find(|(name, _)| value.as_text() == Some(*name)).map(|(_, word)| word);
+            let Some(word) = word else { return left_alone(format!("how the program calls {value} is not known")) };
+            format!("{option}{word}")
+        }
+        _ if old == current.to_string() => format!("{option}{value}"),
+        _ => return left_alone(format!("what stands there says {} in its own words", key.name())),
+    };
+    let quoted = match value {
+        Value::Text(_) => Piece::Text(new),
+        _ if new.starts_with('-') => Piece::Text(new),
+        _ => piece(value),
+    };
+    Ok(vec![paper.replace(node, &quoted)?])
+}
+
+/// The scalar at a place.
+fn at(root: &Node, place: Span) -> Option<&Node> {
+    let mut here = root;
+    for _ in 0..DEEPEST {
+        if here.span == place && matches!(here.data, Data::Scalar { .. }) {
+            return Some(here);
+        }
+        let mut inner = here.entries().iter().map(|entry| &entry.value).chain(here.items());
+        here = inner.find(|inner| inner.span.contains(place))?;
+    }
+    None
+}

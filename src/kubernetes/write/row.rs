@@ -1,0 +1,123 @@
+//! Rows of `kinds.toml` read backwards: where a fact would be written, and how.
+
+use crate::inventory::{Key, Resource, Value};
+use crate::kubernetes::path::Path;
+use crate::kubernetes::table::{KINDS, Row, Source};
+use crate::kubernetes::tree::Node;
+use crate::kubernetes::workload;
+use crate::source::{Edit, Span};
+
+use super::splice::{Page, Piece};
+use super::{Document, Result, left_alone, piece, set};
+
+const DEEPEST: usize = 6;
+
+/// Writes a fact where a row reads it; nothing where no row speaks of it.
+pub(super) fn write(
+    document: &Document,
+    paper: &Page<'_>,
+    resource: &Resource,
+    key: Key,
+    value: &Value,
+) -> Result<Option<Edit>> {
+    let near = resource.fact(Key::AcceleratorCount).span();
+    let object = document.object();
+    let Some((_, Some(row))) = workload::identify(object) else { return Ok(None) };
+    let Some((root, source, skip)) = find(object, row, key, near, false, 0) else { return Ok(None) };
+    let there = source.at.0.iter().find(|path| !skip && path.first(root).is_some());
+    let ways = there.into_iter().chain(&source.at.0);
+    let Some(keys) = ways.filter_map(Path::keys).next() else { return Ok(None) };
+    let keys = if skip { keys.strip_prefix(&["spec"]) } else { Some(keys.as_slice()) };
+    let (Some(keys), Some(text)) = (keys, inverse(source, value)) else {
+        return left_alone(format!("how {} is written here is not known", key.name()));
+    };
+    set(document, paper, root, keys, &text).map(Some)
+}
+
+/// The mapping in which the first row that knows the fact reads it. In objects inside, the one that asks for the
+/// accelerators; the last says whether its paths begin with a frame that is not there.
+fn find<'n>(
+    root: &'n Node,
+    row: &'static Row,
+    key: Key,
+    near: Option<Span>,
+    framed: bool,
+    depth: usize,
+) -> Option<(&'n Node, &'static Source, bool)> {
+    let sources = row.facts.get(key.name()).map(|sources| sources.0.as_slice()).unwrap_or_default();
+    if let Some(source) = sources.iter().find(|source| is_reversible(source)) {
+        return Some((root, source, framed));
+    }
+    if depth >= DEEPEST || framed {
+        return None;
+    }
+    for holds in row.holds.iter().filter(|holds| !holds.apart) {
+        let Some(path) = holds.at.as_ref().or(holds.spec.as_ref()) else { continue };
+        let Some(inner) = holds.kind.as_ref().and_then(|kind| KINDS.named(kind)) else { continue };
+        let all = path.all(root);
+        let only = all.len() == 1;
+        let chosen = all.iter().find(|at| only || near.is_some_and(|near| at.node.span.contains(near)));
+        let Some(chosen) = chosen else { continue };
+        if let Some(found) = find(chosen.node, inner, key, near, holds.at.is_none(), depth + 1) {
+            return Some(found);
+        }
+    }
+    None
+}
+
+fn is_reversible(source: &Source) -> bool {
+    let plain = source.is.is_none() && source.part.is_none() && source.quantity.is_none();
+    plain && !source.keys && !source.member && !source.zone && !source.at.0.is_empty()
+}
+
+/// What is written for a value, so that it is read again as this value.
+fn inverse(source: &Source, value: &Value) -> Option<Piece> {
+    if !source.values.is_empty() {
+        let wanted = value.to_string();
+        let (written, _) = source.values.iter().find(|(_, meant)| **meant == wanted)?;
+        let is_flag = matches!(written.as_str(), "true" | "false");
+        return Some(if is_flag { Piece::Number(written.clone()) } else { Piece::text(written) });
+    }
+    let Some(number) = value.as_number() else { return Some(piece(value)) };
+    let number = (number - source.plus) / source.scale.unwrap_or(1.0);
+    if number.fract() != 0.0 || number < 0.0 {
+        return None;
+    }
+    Some(if source.duration { Piece::Text(format!("{number:.0}s")) } else { Piece::Number(format!("{number:.0}")) })
+}
+
+/// The autoscaler that names its target at a place, the path of its floor, and how low that may be.
+pub(super) fn scaler_around(root: &Node, name: Span) -> Option<(&Node, &'static Path, f64)> {
+    fn search(node: &Node, name: Span, depth: usize) -> Option<(&Node, &'static Path, f64)> {
+        if let Some((object, Some(row))) = workload::identify(node)
+            && let Some(scales) = &row.scales
+            && scales.target.first(object.root).is_some_and(|it| it.span.contains(name))
+        {
+            return Some((node, scales.min.as_ref()?, scales.floor));
+        }
+        let inner = node.entries().iter().map(|entry| &entry.value).chain(node.items());
+        let mut near = inner.filter(|inner| depth < DEEPEST && inner.span.contains(name));
+        near.find_map(|inner| search(inner, name, depth + 1))
+    }
+    search(root, name, 0)
+}
+
+/// Where the smallest number of pods stands; the last says whether it is one of a range.
+pub(super) fn floor(object: &Node, near: Option<Span>) -> Option<(&Node, Vec<String>, bool)> {
+    let (_, row) = workload::identify(object)?;
+    for pods in &row?.pods {
+        let path = pods.template.as_ref().or(pods.spec.as_ref())?;
+        let mut all = path.all(object).into_iter();
+        if !all.any(|at| near.is_none_or(|near| at.node.span.contains(near))) {
+            continue;
+        }
+        let factor = pods.count.iter().find(|factor| factor.at.is_some() || factor.min.is_some())?;
+        let (at, ranged) = match (&factor.min, &factor.at) {
+            (Some(min), _) => (min, true),
+            (None, Some(at)) => (at, false),
+            (None, None) => return None,
+        };
+        return Some((object, at.keys()?.into_iter().map(str::to_owned).collect(), ranged));
+    }
+    None
+}

@@ -1,0 +1,328 @@
+//! Splices text into a document: scalars replaced, keys and items added. What stands around it stays as it is: the style of
+//! quotes and brackets, indentation, comments, line ends, a missing line end at the end of the file.
+
+use crate::inventory::Declined;
+use crate::kubernetes::scalar;
+use crate::kubernetes::tree::{Data, Entry, Node};
+use crate::source::{Edit, Span};
+
+use super::left_alone;
+
+/// What is added.
+#[derive(Debug, Clone)]
+pub(super) enum Piece {
+    Number(String),
+    Text(String),
+    Map(Vec<(String, Piece)>),
+    List(Vec<Piece>),
+}
+
+impl Piece {
+    pub(super) fn text(text: &str) -> Piece {
+        Piece::Text(text.to_owned())
+    }
+
+    /// This piece below keys that are not there yet.
+    pub(super) fn below(self, keys: &[&str]) -> Piece {
+        keys.iter().rev().fold(self, |inner, key| Piece::Map(vec![((*key).to_owned(), inner)]))
+    }
+}
+
+/// The text of the file, and how it is written.
+pub(super) struct Page<'t> {
+    text: &'t str,
+    line_end: &'static str,
+    /// By how much an inner mapping is indented.
+    step: usize,
+    /// By how much the dashes of a list are.
+    dash: usize,
+}
+
+impl<'t> Page<'t> {
+    pub(super) fn new(text: &'t str, root: &Node) -> Page<'t> {
+        let line_end = if text.contains("\r\n") { "\r\n" } else { "\n" };
+        let mut page = Page { text, line_end, step: 2, dash: 2 };
+        let mut seen = (None, None);
+        page.habits(root, &mut seen, 0);
+        page.step = seen.0.unwrap_or(2);
+        page.dash = seen.1.unwrap_or(page.step);
+        page
+    }
+
+    /// How the author indents: the first mapping and the first list that tell.
+    fn habits(&self, node: &Node, seen: &mut (Option<usize>, Option<usize>), depth: usize) {
+        const DEEPEST: usize = 16;
+        if depth > DEEPEST || (seen.0.is_some() && seen.1.is_some()) {
+            return;
+        }
+        for entry in node.entries() {
+            let below = |column: usize| column.checked_sub(self.column(entry.key_span.start as usize));
+            match &entry.value.data {
+                Data::Map(inner) if !self.is_flow(&entry.value) => {
+                    let column = inner.first().map(|inner| self.column(inner.key_span.start as usize));
+                    seen.0 = seen.0.or(column.and_then(below).filter(|step| (1..=8).contains(step)));
+                }
+                Data::List(items) if !self.is_flow(&entry.value) => {
+                    let dash = items.first().and_then(|item| self.dash_of(item));
+                    seen.1 = seen.1.or(dash.and_then(below).filter(|step| *step <= 8));
+                }
+                _ => {}
+            }
+            self.habits(&entry.value, seen, depth + 1);
+        }
+        node.items().iter().for_each(|item| self.habits(item, seen, depth + 1));
+    }
+
+    fn line_start(&self, at: usize) -> usize {
+        self.text.get(..at).and_then(|before| before.rfind('\n')).map_or(0, |at| at + 1)
+    }
+
+    /// Without the line end.
+    fn line_stop(&self, at: usize) -> usize {
+        let rest = self.text.get(at..).unwrap_or_default();
+        let line = rest.split_once('\n').map_or(rest, |(line, _)| line);
+        at + line.strip_suffix('\r').unwrap_or(line).len()
+    }
+
+    fn column(&self, at: usize) -> usize {
+        self.text.get(self.line_start(at)..at).map_or(0, |before| before.chars().count())
+    }
+
+    fn is_flow(&self, node: &Node) -> bool {
+        let text = self.text.get(node.span.range()).unwrap_or_default();
+        // A list without brackets begins where its first item does.
+        let own = |inner: Option<&Node>| inner.is_none_or(|inner| inner.span.start > node.span.start);
+        match &node.data {
+            Data::Map(_) => text.starts_with('{'),
+            Data::List(items) => text.starts_with('[') && own(items.first()),
+            Data::Scalar { .. } => false,
+        }
+    }
+
+    /// The column of the dash before an item.
+    fn dash_of(&self, item: &Node) -> Option<usize> {
+        let start = item.span.start as usize;
+        let before = self.text.get(self.line_start(start)..start)?;
+        let dash = before.rfind('-')?;
+        before.get(dash + 1..)?.trim().is_empty().then(|| before.get(..dash).map_or(0, |it| it.chars().count()))
+    }
+
+    /// Another value for a scalar; quotes stay.
+    pub(super) fn replace(&self, node: &Node, new: &Piece) -> Result<Edit, Declined> {
+        let old = self.text.get(node.span.range()).unwrap_or_default();
+        if old.contains('\n') || old.is_empty() || old.starts_with(['{', '[', '*', '&', '!']) {
+            return left_alone("what stands there is no plain value on one line");
+        }
+        let raw = match new {
+            Piece::Number(text) | Piece::Text(text) => text,
+            _ => return left_alone("what stands there is no mapping"),
+        };
+        let replacement = match old.chars().next() {
+            Some('"') => double_quoted(raw),
+            Some('\'') => format!("'{}'", raw.replace('\'', "''")),
+            _ => scalar_text(new, false),
+        };
+        Ok(Edit { span: node.span, replacement })
+    }
+
+    /// One more key, behind the others.
+    pub(super) fn insert(&self, map: &Node, key: &str, value: &Piece) -> Result<Edit, Declined> {
+        if self.is_flow(map) {
+            return self.add_in_brackets(map, &[(key.to_owned(), value.clone())]);
+        }
+        let last = map.entries().iter().max_by_key(|entry| entry.key_span.start);
+        let Some(last) = last else { return left_alone("the mapping to add to is empty") };
+        let (Some(first), true) =
+            (map.entries().first(), map.entries().iter().all(|entry| map.span.contains(entry.key_span)))
+        else {
+            return left_alone("a part of the mapping comes from an anchor");
+        };
+        let column = self.column(first.key_span.start as usize);
+        let before = self.text.get(self.line_start(first.key_span.start as usize)..first.key_span.start as usize);
+        if before.is_none_or(|before| before.contains(|c| !matches!(c, ' ' | '-'))) {
+            return left_alone("the keys of the mapping do not stand at the start of their lines");
+        }
+        let mut lines = String::new();
+        self.block(&[(key.to_owned(), value.clone())], column, true, &mut lines);
+        Ok(self.after(map, self.end_of(last), lines))
+    }
+
+    /// A value where only a key stands: `labels:`.
+    pub(super) fn fill(&self, map: &Node, entry: &Entry, value: &Piece) -> Result<Edit, Declined> {
+        let old = self.text.get(entry.value.span.range()).unwrap_or_default();
+        if !old.trim().is_empty() || self.is_flow(map) {
+            return left_alone("what stands there is no mapping");
+        }
+        let column = self.column(entry.key_span.start as usize);
+        let mut lines = String::new();
+        self.inner(value, column, &mut lines);
+        Ok(self.after(map, self.line_stop(entry.key_span.end as usize), lines))
+    }
+
+    /// One more item, behind the others.
+    pub(super) fn append(&self, list: &Node, item: &Piece) -> Result<Edit, Declined> {
+        let Some(last) = list.items().last() else {
+            return match self.text.get(list.span.range()) {
+                Some("[]") => Ok(Edit { span: list.span, replacement: format!("[{}]", flow(item, false)) }),
+                _ => left_alone("the list to add to is empty"),
+            };
+        };
+        if !list.items().iter().all(|item| list.span.contains(item.span)) {
+            return left_alone("a part of the list comes from an anchor");
+        }
+        if self.is_flow(list) {
+            let json = self.text.get(last.span.range()).is_some_and(|text| text.starts_with('"'));
+            return Ok(self.behind(list, last.span.end as usize, last.span.start as usize, flow(item, json)));
+        }
+        let Some(dash) = self.dash_of(last) else { return left_alone("the list is written in an unusual way") };
+        let mut lines = String::new();
+        self.item(item, dash, &mut lines);
+        Ok(self.after(list, self.content_end(last), lines))
+    }
+
+    /// After a line, lines of its own.
+    fn after(&self, node: &Node, at: usize, lines: String) -> Edit {
+        let stop = self.line_stop(at);
+        Edit { span: Span::new(node.span.file, stop, stop), replacement: lines }
+    }
+
+    /// Into brackets, behind the last member.
+    fn behind(&self, node: &Node, end: usize, start: usize, text: String) -> Edit {
+        let rest = self.text.get(end..node.span.end as usize).unwrap_or_default();
+        let line = self.line_start(start);
+        let alone =
+            self.text.get(line..start).filter(|before| before.trim().is_empty() && line > node.span.start as usize);
+        let gap = alone.map_or(" ".to_owned(), |indent| format!("{}{indent}", self.line_end));
+        let (at, replacement) = match rest.find(',') {
+            Some(comma) => (end + comma + 1, format!("{gap}{text},")),
+            None => (end, format!(",{gap}{text}")),
+        };
+        Edit { span: Span::new(node.span.file, at, at), replacement }
+    }
+
+    fn add_in_brackets(&self, map: &Node, new: &[(String, Piece)]) -> Result<Edit, Declined> {
+        let Some(last) = map.entries().iter().max_by_key(|entry| entry.key_span.start) else {
+            let inside = flow(&Piece::Map(new.to_vec()), false);
+            return Ok(Edit { span: map.span, replacement: inside });
+        };
+        if !map.entries().iter().all(|entry| map.span.contains(entry.key_span)) {
+            return left_alone("a part of the mapping comes from an anchor");
+        }
+        let json = self.text.get(last.key_span.range()).is_some_and(|key| key.starts_with('"'));
+        let inside = flow(&Piece::Map(new.to_vec()), json);
+        let inside = inside.strip_prefix('{').and_then(|it| it.strip_suffix('}')).unwrap_or(&inside).to_owned();
+        let end = (last.value.span.end as usize).max(last.key_span.end as usize);
+        if self.text.get(end..map.span.end as usize).is_some_and(|rest| rest.contains('#')) {
+            return left_alone("a comment stands at the end of the brackets");
+        }
+        Ok(self.behind(map, end, last.key_span.start as usize, inside))
+    }
+
+    /// Where the text of an entry ends.
+    fn end_of(&self, entry: &Entry) -> usize {
+        (entry.key_span.end as usize).max(self.content_end(&entry.value))
+    }
+
+    fn content_end(&self, node: &Node) -> usize {
+        let text = self.text.get(node.span.range()).unwrap_or_default();
+        let own = node.span.start as usize + text.trim_end().len();
+        let inner = node.entries().iter().filter(|it| node.span.contains(it.key_span)).map(|it| self.end_of(it)).max();
+        let items = node.items().iter().filter(|it| node.span.contains(it.span)).map(|it| self.content_end(it)).max();
+        match &node.data {
+            Data::Scalar { .. } => own,
+            _ if self.is_flow(node) => own,
+            _ => inner.or(items).unwrap_or(own),
+        }
+    }
+
+    fn block(&self, map: &[(String, Piece)], column: usize, new_line: bool, out: &mut String) {
+        for (place, (key, value)) in map.iter().enumerate() {
+            if new_line || place > 0 {
+                out.push_str(self.line_end);
+                out.push_str(&" ".repeat(column));
+            }
+            out.push_str(&scalar_text(&Piece::text(key), false));
+            out.push(':');
+            self.inner(value, column, out);
+        }
+    }
+
+    /// What follows a key at `column`.
+    fn inner(&self, value: &Piece, column: usize, out: &mut String) {
+        match value {
+            Piece::Map(map) => self.block(map, column + self.step, true, out),
+            Piece::List(items) => items.iter().for_each(|item| self.item(item, column + self.dash, out)),
+            scalar => {
+                out.push(' ');
+                out.push_str(&scalar_text(scalar, false));
+            }
+        }
+    }
+
+    fn item(&self, item: &Piece, dash: usize, out: &mut String) {
+        out.push_str(self.line_end);
+        out.push_str(&" ".repeat(dash));
+        out.push_str("- ");
+        match item {
+            Piece::Map(map) => self.block(map, dash + 2, false, out),
+            other => out.push_str(&flow(other, false)),
+        }
+    }
+}
+
+/// A piece in brackets.
+fn flow(piece: &Piece, json: bool) -> String {
+    let key = |key: &str| if json { double_quoted(key) } else { scalar_text(&Piece::text(key), false) };
+    match piece {
+        Piece::Map(map) => {
+            let inside: Vec<String> =
+                map.iter().map(|(name, it)| format!("{}: {}", key(name), flow(it, json))).collect();
+            format!("{{{}}}", inside.join(", "))
+        }
+        Piece::List(items) => {
+            format!("[{}]", items.iter().map(|item| flow(item, json)).collect::<Vec<_>>().join(", "))
+        }
+        scalar => scalar_text(scalar, json),
+    }
+}
+
+/// Plain where that means the text, else in quotes.
+fn scalar_text(piece: &Piece, json: bool) -> String {
+    match piece {
+        Piece::Text(text) if json || !is_plain(text) => double_quoted(text),
+        Piece::Text(text) | Piece::Number(text) => text.clone(),
+        Piece::Map(_) | Piece::List(_) => String::new(),
+    }
+}
+
+/// Text that nobody reads as a number, a flag, nothing or syntax.
+fn is_plain(text: &str) -> bool {
+    let safe = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | '/' | '=' | '+' | '@');
+    let starts =
+        text.starts_with(|c: char| c.is_alphanumeric() || c == '/') || text.starts_with("--") && text.len() > 2;
+    let marker = text.starts_with("---");
+    let looks_like_number = text.starts_with(|c: char| c.is_ascii_digit());
+    starts
+        && !marker
+        && !looks_like_number
+        && text.chars().all(safe)
+        && scalar::boolean(text).is_none()
+        && scalar::number(text).is_none()
+        && !scalar::is_null(text)
+}
+
+fn double_quoted(text: &str) -> String {
+    let mut out = String::from("\"");
+    for c in text.chars() {
+        match c {
+            '"' | '\\' => out.extend(['\\', c]),
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            '\t' => out.push_str("\\t"),
+            c if c.is_control() => out.push_str(&format!("\\u{:04x}", c as u32)),
+            c => out.push(c),
+        }
+    }
+    out.push('"');
+    out
+}

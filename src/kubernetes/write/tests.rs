@@ -1,0 +1,244 @@
+use super::*;
+use crate::kubernetes::{self, Options};
+use crate::source::MemoryTree;
+
+/// The text after a wish for its first resource, or why it stays as it is.
+fn after(text: &str, part: &str, value: Value) -> std::result::Result<String, String> {
+    let sources = Sources::new(MemoryTree::new().with("a.yaml", text));
+    let paths = ["a.yaml".to_owned()];
+    let reading = kubernetes::read(&sources, &paths, &[], &Options::default());
+    let resource = reading.inventory.resources.first().ok_or("nothing is there")?;
+    let part = match part.strip_prefix("label ") {
+        Some(key) => Part::Label(key.into()),
+        None => Part::from_name(part).ok_or("no such part")?,
+    };
+    let wish = Wish { part, value: Some(value) };
+    let mut edits =
+        write(resource, &wish, &reading.inventory, &sources).map_err(|declined| declined.why().to_owned())?;
+    edits.sort_by_key(|edit| std::cmp::Reverse(edit.span));
+    let mut text = text.to_owned();
+    for edit in edits {
+        text.replace_range(edit.span.range(), &edit.replacement);
+    }
+    Ok(text)
+}
+
+/// Lines with `+` are those that come, with `-` those that go.
+fn difference(text: &str, part: &str, value: Value) -> String {
+    match after(text, part, value) {
+        Err(why) => why,
+        Ok(new) => {
+            let (old, new): (Vec<&str>, Vec<&str>) = (text.split('\n').collect(), new.split('\n').collect());
+            let same = old.iter().zip(&new).take_while(|(a, b)| a == b).count();
+            let tail = old[same..].iter().rev().zip(new[same..].iter().rev()).take_while(|(a, b)| a == b).count();
+            let gone = old[same..old.len() - tail].iter().map(|line| format!("-{line}"));
+            gone.chain(new[same..new.len() - tail].iter().map(|line| format!("+{line}"))).collect::<Vec<_>>().join("\n")
+        }
+    }
+}
+
+fn job(spec: &str, container: &str) -> String {
+    format!(
+        "apiVersion: batch/v1\nkind: Job\nmetadata:\n  name: a # mine\nspec:\n{spec}  template:\n    spec:\n      \
+         containers:\n        - name: c\n          image: x\n{container}          resources:\n            limits:\n              \
+         nvidia.com/gpu: \"4\" # four\n            requests:\n              nvidia.com/gpu: '4'\n---\nkind: Other\n"
+    )
+}
+
+#[test]
+fn facts_are_written_where_their_row_reads_them() {
+    let plain = job("  backoffLimit: 6 # default\n", "");
+    assert_eq!(
+        difference(&plain, "retries", Value::Integer(2)),
+        "-  backoffLimit: 6 # default\n+  backoffLimit: 2 # default"
+    );
+    let added = after(&plain, "time_limit_seconds", Value::Number(3600.0)).unwrap();
+    assert!(added.ends_with("nvidia.com/gpu: '4'\n  activeDeadlineSeconds: 3600\n---\nkind: Other\n"), "{added}");
+    let cron = "apiVersion: batch/v1\nkind: CronJob\nmetadata: {name: a}\nspec:\n  schedule: '0 0 * * *'\n  jobTemplate:\n    \
+                spec:\n      template:\n        spec:\n          containers:\n          - name: c\n            resources: {limits: {nvidia.com/gpu: 1}}\n";
+    assert_eq!(difference(cron, "ttl_seconds", Value::Integer(60)), "+      ttlSecondsAfterFinished: 60");
+}
+
+#[test]
+fn labels_join_their_neighbours_or_begin_a_mapping() {
+    let plain = job("", "");
+    let team = || Value::text("ml");
+    assert_eq!(difference(&plain, "label team", team()), "+  labels:\n+    team: ml");
+    let there = plain.replace("name: a # mine\n", "labels:\n    app: x # app\n  name: a\n");
+    assert_eq!(difference(&there, "label team", team()), "+    team: ml");
+    assert_eq!(difference(&there, "label app", team()), "-    app: x # app\n+    app: ml # app");
+    assert_eq!(difference(&there, "label cost", Value::text("0123")), "+    cost: \"0123\"");
+    assert_eq!(difference(&there, "label live", Value::text("true")), "+    live: \"true\"");
+    let empty = plain.replace("name: a # mine\n", "name: a\n  labels:\n");
+    assert_eq!(difference(&empty, "label team", team()), "+    team: ml");
+    let braces = plain.replace("metadata:\n  name: a # mine\n", "metadata: { name: a, labels: {} }\n");
+    let expected = "-metadata: { name: a, labels: {} }\n+metadata: { name: a, labels: {team: ml} }";
+    assert_eq!(difference(&braces, "label team", team()), expected);
+}
+
+#[test]
+fn line_ends_and_the_end_of_the_file_stay() {
+    let windows = job("", "").replace('\n', "\r\n");
+    let new = after(&windows, "label team", Value::text("ml")).unwrap();
+    assert!(new.contains("name: a # mine\r\n  labels:\r\n    team: ml\r\nspec:"), "{new}");
+    let open = job("", "").replace("\n---\nkind: Other\n", "");
+    let new = after(&open, "retries", Value::Integer(0)).unwrap();
+    assert!(new.ends_with("nvidia.com/gpu: '4'\n  backoffLimit: 0"), "{new}");
+}
+
+#[test]
+fn limits_and_requests_change_together() {
+    let expected = "-              nvidia.com/gpu: \"4\" # four\n-            requests:\n-              nvidia.com/gpu: '4'\n\
+                    +              nvidia.com/gpu: \"1\" # four\n+            requests:\n+              nvidia.com/gpu: '1'";
+    assert_eq!(difference(&job("", ""), "accelerator_count", Value::Number(1.0)), expected);
+}
+
+#[test]
+fn shared_memory_is_a_volume_and_a_mount() {
+    let text = job("", "          volumeMounts:\n          - {name: data, mountPath: /data}\n");
+    let new = after(&text, "shared_memory", Value::Flag(true)).unwrap();
+    assert!(new.contains("/data}\n          - name: dshm\n            mountPath: /dev/shm\n"), "{new}");
+    assert!(
+        new.contains("      volumes:\n        - name: dshm\n          emptyDir:\n            medium: Memory\n---"),
+        "{new}"
+    );
+    let read = after(&new, "shared_memory", Value::Flag(true));
+    assert_eq!(read.unwrap_err(), "something is mounted at `/dev/shm` already");
+}
+
+#[test]
+fn spot_is_a_label_of_nodes_and_a_taint() {
+    let text = job("", "").replace(
+        "      containers:",
+        "      nodeSelector:\n        cloud.google.com/gke-accelerator: nvidia-l4\n      containers:",
+    );
+    let new = after(&text, "purchase", Value::text("spot")).unwrap();
+    assert!(new.contains("nvidia-l4\n        cloud.google.com/gke-spot: \"true\"\n"), "{new}");
+    let toleration = "      tolerations:\n        - key: cloud.google.com/gke-spot\n          operator: Equal\n          value: \"true\"\n          effect: NoSchedule\n---";
+    assert!(new.contains(toleration), "{new}");
+    assert_eq!(
+        difference(&job("", ""), "purchase", Value::text("spot")),
+        "which label its nodes on spot have is not known"
+    );
+}
+
+#[test]
+fn arguments_change_in_place() {
+    let server = |args: &str| {
+        format!(
+            "apiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: a}}\nspec:\n  replicas: 3\n  template:\n    spec:\n      containers:\n      \
+             - name: c\n        image: vllm/vllm-openai:v0.6.3\n        args: {args}\n        resources: {{limits: {{nvidia.com/gpu: 1}}}}\n"
+        )
+    };
+    let text = server("[\"--model\", \"Qwen/Qwen2.5-7B-Instruct\", \"--dtype=float32\"]");
+    assert!(after(&text, "precision", Value::text("bf16")).unwrap().contains("\"--dtype=bfloat16\"]"));
+    let text = server("\n        - --model=Qwen/Qwen2.5-7B-Instruct\n        - --no-enable-prefix-caching # why");
+    let expected = "-        - --no-enable-prefix-caching # why\n+        - --enable-prefix-caching # why";
+    assert_eq!(difference(&text, "prefix_cache", Value::Flag(true)), expected);
+    assert_eq!(difference(&text, "floor", Value::Integer(1)), "-  replicas: 3\n+  replicas: 1");
+    assert_eq!(difference(&text, "floor", Value::Integer(0)), "without an autoscaler nothing would start it again");
+}
+
+#[test]
+fn an_autoscaler_keeps_the_floor() {
+    let text = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: a}\nspec:\n  template:\n    spec:\n      containers:\n      - name: c\n        \
+                resources: {limits: {nvidia.com/gpu: 1}}\n---\napiVersion: keda.sh/v1alpha1\nkind: ScaledObject\nmetadata: {name: s}\nspec:\n  \
+                scaleTargetRef: {name: a}\n  minReplicaCount: 2 # warm\n  maxReplicaCount: 4\n  triggers: []\n";
+    let expected = "-  minReplicaCount: 2 # warm\n+  minReplicaCount: 0 # warm";
+    assert_eq!(difference(text, "floor", Value::Integer(0)), expected);
+}
+
+#[test]
+fn json_stays_json() {
+    let text = "{\n  \"apiVersion\": \"batch/v1\",\n  \"kind\": \"Job\",\n  \"metadata\": {\n    \"name\": \"a\"\n  },\n  \"spec\": {\"template\": {\"spec\": \
+                {\"containers\": [{\"name\": \"c\", \"resources\": {\"limits\": {\"nvidia.com/gpu\": 1}}}]}}}\n}\n";
+    let new = after(text, "label team", Value::text("ml")).unwrap();
+    assert!(new.contains("\"name\": \"a\",\n    \"labels\": {\"team\": \"ml\"}\n  },"), "{new}");
+    let new = after(text, "retries", Value::Integer(1)).unwrap();
+    assert!(new.contains("]}}, \"backoffLimit\": 1}\n}"), "{new}");
+}
+
+#[test]
+fn what_others_share_or_make_is_left_alone() {
+    let plain = job("", "");
+    for (text, part, why) in [
+        (plain.replace("metadata:\n", "metadata: &m\n"), "label team", "an anchor gives it to other places too"),
+        (
+            plain.replace("spec:\n  template", "spec: &s\n  template"),
+            "retries",
+            "an anchor gives it to other places too",
+        ),
+        (plain.replace("image: x", "image: \"{{ x }}\""), "retries", "it is a template"),
+        (
+            plain.replace("kind: Job", "kind: Deployment").replace("batch/v1", "apps/v1"),
+            "ttl_seconds",
+            "Deployment has no words for ttl_seconds",
+        ),
+    ] {
+        assert_eq!(after(&text, part, Value::Integer(3)).unwrap_err(), why, "{text}");
+    }
+}
+
+/// Every manifest of the case files with every wish that it takes: what was wished is read again, other facts stay, and a
+/// second run has nothing to write.
+#[test]
+fn what_is_written_is_read_again_and_nothing_else_changes() {
+    let wishes = [
+        ("label cost-center", Value::text("4711")),
+        ("time_limit_seconds", Value::Number(7200.0)),
+        ("ttl_seconds", Value::Number(600.0)),
+        ("retries", Value::Integer(3)),
+        ("accelerator_count", Value::Number(2.0)),
+        ("shared_memory", Value::Flag(true)),
+        ("priority", Value::text("low")),
+    ];
+    let directory = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/kubernetes");
+    let mut files: Vec<_> = std::fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.sort();
+    let (mut written, mut wrong) = (0, Vec::new());
+    for file in files {
+        let cases = std::fs::read_to_string(&file).unwrap();
+        for text in cases.split("```yaml\n").skip(1).filter_map(|rest| rest.split_once("\n```").map(|(text, _)| text)) {
+            for text in [text.to_owned(), text.replace('\n', "\r\n")] {
+                for (part, value) in &wishes {
+                    let Ok(new) = after(&text, part, value.clone()) else { continue };
+                    written += 1;
+                    if let Some(problem) = compared(&text, &new, part, value) {
+                        wrong.push(format!("{}: {part}: {problem}\n{new}", file.display()));
+                    }
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{} of {written}\n{}", wrong.len(), wrong.join("\n\n"));
+    assert!(written > 150, "only {written} were written");
+}
+
+/// Resources of one object, and those that take their pods from it, change together; only in what was wished.
+fn compared(old: &str, new: &str, part: &str, value: &Value) -> Option<String> {
+    let (before, now) = (described(old), described(new));
+    let wished = format!("{part} = {value}");
+    if !now.first()?.contains(&wished) {
+        return Some(format!("`{wished}` is not read again"));
+    }
+    let others = |all: &[Vec<String>]| -> Vec<Vec<String>> {
+        let is_other = |it: &&String| !it.starts_with(&format!("{part} ="));
+        all.iter().map(|facts| facts.iter().filter(is_other).cloned().collect()).collect()
+    };
+    let (was, is) = (others(&before), others(&now));
+    (was != is).then(|| format!("{was:?} became {is:?}"))
+}
+
+/// What each resource says, without places.
+fn described(text: &str) -> Vec<Vec<String>> {
+    let sources = Sources::new(MemoryTree::new().with("a.yaml", text));
+    let reading = kubernetes::read(&sources, &["a.yaml".to_owned()], &[], &Options::default());
+    let describe = |resource: &Resource| {
+        let facts = resource.facts().filter_map(|(key, fact)| Some(format!("{} = {}", key.name(), fact.value()?)));
+        let labels = resource.labels.entries.iter();
+        let labels = labels.filter_map(|(key, fact)| Some(format!("label {key} = {}", fact.value()?)));
+        let head = format!("{} {:?}", resource.address, resource.count.value());
+        [head].into_iter().chain(facts).chain(labels).collect()
+    };
+    reading.inventory.resources.iter().map(describe).collect()
+}

@@ -1,23 +1,77 @@
-//! The pages of `rules/` as one list, so that adding a rule is adding a file.
+//! The pages of `rules/` as one list, so that adding a rule is adding a file, and their front matter as constants.
+
+#[path = "../src/rules/yaml.rs"]
+mod yaml;
 
 use std::error::Error;
 use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
-/// Writes the names and texts of all pages, sorted.
+use yaml::{Name, Node, Value};
+
+/// The line that opens and closes front matter.
+const FENCE: &str = "---";
+
+/// Writes the names and texts of all pages, sorted, and what their front matter says. A page without front matter that can
+/// be read fails the build; whether it makes sense, tests tell.
 pub fn write(rules: &Path, out: &Path) -> Result<(), Box<dyn Error>> {
     println!("cargo::rerun-if-changed={}", rules.display());
     let mut paths: Vec<_> = fs::read_dir(rules)?.map(|entry| entry.map(|it| it.path())).collect::<Result<_, _>>()?;
     paths.retain(|path| path.extension().is_some_and(|it| it == "md"));
     paths.sort();
-    let mut code = String::from("/// The built-in pages: path and text.\npub static BUILT_IN: &[(&str, &str)] = &[\n");
+    let mut list = String::from("/// The built-in pages: path and text.\npub static BUILT_IN: &[(&str, &str)] = &[\n");
+    let mut fronts = String::from("pub(super) static FRONTS: &[Front] = &[\n");
     for path in paths {
         let name = path.file_name().ok_or("no name")?.to_string_lossy().into_owned();
         let full = fs::canonicalize(&path)?;
-        writeln!(code, "    ({:?}, include_str!({:?})),", format!("rules/{name}"), full.display().to_string())?;
+        let place = full.display().to_string();
+        writeln!(list, "    ({:?}, include_str!({place:?})),", format!("rules/{name}"))?;
+        let text = fs::read_to_string(&path)?;
+        fronts.push_str(&front(&text, &place).map_err(|why| format!("rules/{name}: {why}"))?);
     }
-    code.push_str("];\n");
-    fs::write(out, code)?;
+    fs::write(out, format!("{list}];\n{fronts}];\n"))?;
     Ok(())
+}
+
+fn front(text: &str, place: &str) -> Result<String, String> {
+    let mut fences = Vec::new();
+    let mut at = 0;
+    for line in text.split_inclusive('\n') {
+        if line.trim_end() == FENCE {
+            fences.push((at, at + line.len()));
+        }
+        at += line.len();
+    }
+    let [(0, start), (end, _), ..] = fences[..] else { return Err("the page has no front matter".to_owned()) };
+    let body = &text[start..end];
+    let node = yaml::parse(body).map_err(|broken| format!("byte {}: {}", start + broken.at.start, broken.message))?;
+    let raw = body.contains("object") || body.contains("block");
+    Ok(format!(
+        "    Front {{ text: include_str!({place:?}), node: {}, at: {start}..{end}, may_look_at_raw: {raw} }},\n",
+        written(&node)
+    ))
+}
+
+/// A tree as Rust writes it.
+fn written(node: &Node) -> String {
+    let value = match &node.value {
+        Value::Null => "Value::Null".to_owned(),
+        Value::Flag(flag) => format!("Value::Flag({flag})"),
+        Value::Integer(n) => format!("Value::Integer({n})"),
+        Value::Number(n) => format!("Value::Number({n:?})"),
+        Value::Text(text) => format!("Value::Text(Cow::Borrowed({text:?}))"),
+        Value::List(items) => {
+            let items: Vec<String> = items.iter().map(written).collect();
+            format!("Value::List(Cow::Borrowed(&[{}]))", items.join(", "))
+        }
+        Value::Map(entries) => {
+            let entry = |(name, node): &(Name, Node)| {
+                format!("(Name {{ text: Cow::Borrowed({:?}), at: {:?} }}, {})", name.text, name.at, written(node))
+            };
+            let entries: Vec<String> = entries.iter().map(entry).collect();
+            format!("Value::Map(Cow::Borrowed(&[{}]))", entries.join(", "))
+        }
+    };
+    format!("Node {{ value: {value}, at: {:?} }}", node.at)
 }

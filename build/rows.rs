@@ -13,6 +13,7 @@ use like::Section;
 /// Tables that are read as one, by the name of what is written.
 const WHOLE: &[(&str, &str)] = &[
     ("kinds", "src/kubernetes/kinds.toml"),
+    ("devices", "src/kubernetes/devices.toml"),
     ("programs", "src/inventory/programs.toml"),
     ("embedded", "src/terraform/kubernetes.toml"),
 ];

@@ -36,11 +36,21 @@ pub struct Diagnostic {
     pub help: Option<String>,
     /// Terraform or kubectl would refuse this text: a finding of the rule `unreadable`.
     pub unreadable: bool,
+    /// What was left out because of it, in words that are the same for each of its kind: reports count them.
+    pub unread: Option<String>,
 }
 
 impl Diagnostic {
     pub fn new(level: Level, message: impl Into<String>, span: Option<Span>) -> Self {
-        Diagnostic { level, message: shortened(message.into()), span, notes: Vec::new(), help: None, unreadable: false }
+        Diagnostic {
+            level,
+            message: shortened(message.into()),
+            span,
+            notes: Vec::new(),
+            help: None,
+            unreadable: false,
+            unread: None,
+        }
     }
 
     /// Text that the tool it is written for would refuse.
@@ -59,6 +69,13 @@ impl Diagnostic {
     #[must_use]
     pub fn with_help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());
+        self
+    }
+
+    /// Something was left out of which nobody knows what it says.
+    #[must_use]
+    pub fn leaving_out(mut self, what: impl Into<String>) -> Self {
+        self.unread = Some(what.into());
         self
     }
 

@@ -26,7 +26,7 @@ use std::sync::Arc;
 use catalog::Catalog;
 use diagnostic::Diagnostic;
 use fit::Assessment;
-use inventory::{Declined, Fact, FrontEnd, Inventory, Resource, ResourceId, WantedRaw, Wish};
+use inventory::{Declined, Fact, FrontEnd, Inventory, Resource, ResourceId, Skipped, WantedRaw, Wish};
 use pricing::{Bill, LeftOut};
 use rules::{Broken, Finding, Rules, Undetermined, World};
 use source::{Date, Edit, FileId, Sources, Span};
@@ -72,12 +72,13 @@ pub struct Analysis {
 
 /// Reads the files at `paths` and concludes everything that follows from them. A pure function of text and settings.
 pub fn analyze(sources: &Sources, paths: &[String], settings: &Settings) -> Analysis {
-    let Reading { mut inventory, blocks, roots, plans, comments } = read(sources, paths, settings);
+    let Reading { mut inventory, blocks, roots, plans, comments, plain } = read(sources, paths, settings);
+    tell_unread(sources, &mut inventory);
     for resource in &mut inventory.resources {
         inventory::programs::declare(resource, &settings.declaring_labels);
     }
     let left_out = pricing::complete(&mut inventory, &settings.catalog, &settings.pricing);
-    inventory::look_round(&mut inventory, sources, paths);
+    inventory::look_round(&mut inventory, sources, paths, &plain);
     let bill = pricing::bill(&inventory, &settings.catalog, &settings.pricing);
     let fits = fit::assess_all(&inventory, &bill, &settings.catalog, &settings.pricing);
     let world = World {
@@ -127,7 +128,17 @@ impl fix::Writer for Writers<'_> {
     }
 }
 
-/// Text that Terraform or kubectl would refuse.
+/// What readers left out is counted with the files that were not read.
+fn tell_unread(sources: &Sources, inventory: &mut Inventory) {
+    for it in &inventory.diagnostics {
+        if let (Some(what), Some(span)) = (&it.unread, it.span) {
+            inventory.skipped.push(Skipped { path: sources.path(span.file), reason: what.clone() });
+        }
+    }
+    inventory.skipped.sort();
+}
+
+/// Text that Terraform or kubectl would refuse, or that is more than may be read.
 fn unreadable(inventory: &Inventory, rules: &Rules) -> Vec<Finding> {
     let refused = inventory.diagnostics.iter().filter(|it| it.unreadable);
     let say = |it: &Diagnostic| {
@@ -204,6 +215,8 @@ struct Reading {
     roots: Vec<terraform::Root>,
     plans: Vec<String>,
     comments: Vec<Span>,
+    /// Files that `look_round` need not look at.
+    plain: Vec<String>,
 }
 
 /// Both front ends, as one inventory.
@@ -217,6 +230,7 @@ fn read(sources: &Sources, paths: &[String], settings: &Settings) -> Reading {
     let options = kubernetes::Options { objects: wanted.objects, ..settings.kubernetes.clone() };
     let kubernetes = kubernetes::read(sources, &others, &embedded, &options);
     comments.extend(kubernetes.comments);
+    let plain = kubernetes.plain;
     let kubernetes = kubernetes.inventory;
     inventory.objects.extend(kubernetes.objects);
     inventory.resources.extend(kubernetes.resources);
@@ -224,5 +238,5 @@ fn read(sources: &Sources, paths: &[String], settings: &Settings) -> Reading {
     inventory.skipped.extend(kubernetes.skipped);
     inventory.skipped.sort();
     inventory.skipped.dedup();
-    Reading { inventory, blocks, roots, plans, comments }
+    Reading { inventory, blocks, roots, plans, comments, plain }
 }

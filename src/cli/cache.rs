@@ -1,11 +1,12 @@
 //! The user's cache of refreshed prices: one file a provider, in the form of the files in `pricing`.
 
 use std::fs;
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use super::Failure;
 use super::ci::Environment;
+use super::replace::replace;
 use crate::catalog::{Catalog, File};
 
 /// Longer than any list of machines with accelerators.
@@ -71,22 +72,10 @@ pub(super) fn lay_over(catalog: Catalog, files: &[(String, String)]) -> Result<C
 /// Replaces a file as a whole or not at all.
 pub(super) fn write(directory: &Path, provider: &str, text: &str) -> Result<PathBuf, Failure> {
     let path = directory.join(format!("{provider}.csv"));
-    let beside = directory.join(format!(".{provider}.csv.{}", std::process::id()));
     fs::create_dir_all(directory)
-        .and_then(|()| write_through(&beside, text))
-        .and_then(|()| fs::rename(&beside, &path))
-        .map_err(|error| {
-            let _ = fs::remove_file(&beside);
-            Failure::new(format!("`{}` cannot be written: {error}", path.display()))
-        })?;
+        .and_then(|()| replace(&path, text.as_bytes(), None))
+        .map_err(|error| Failure::new(format!("`{}` cannot be written: {error}", path.display())))?;
     Ok(path)
-}
-
-/// Returns when the bytes are on the disk: a name must not be given to what a crash may still lose.
-fn write_through(path: &Path, text: &str) -> io::Result<()> {
-    let mut file = fs::File::create(path)?;
-    file.write_all(text.as_bytes())?;
-    file.sync_all()
 }
 
 fn unreadable(path: &Path, error: &io::Error) -> Failure {

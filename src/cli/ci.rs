@@ -89,6 +89,31 @@ fn github(environment: Environment, event: Option<&Value>) -> Surroundings {
     }
 }
 
+/// Why a token must not go to the interface that the environment names: it is none of the server that the job is on.
+pub(super) fn stray_interface(host: Host, environment: Environment, api: &str) -> Option<String> {
+    let (server, variables) = match host {
+        Host::Github => {
+            let server = environment("GITHUB_SERVER_URL").unwrap_or_else(|| "https://github.com".to_owned());
+            (server, "GITHUB_API_URL is no interface of GITHUB_SERVER_URL")
+        }
+        Host::Gitlab => (environment("CI_SERVER_URL")?, "CI_API_V4_URL is no interface of CI_SERVER_URL"),
+        Host::Bitbucket | Host::Azure | Host::Gitea => return None,
+    };
+    let (api, server) = (host_of(api), host_of(&server));
+    let is_local = matches!(api.as_str(), "localhost" | "127.0.0.1" | "[::1]");
+    let belongs = api == server || api.strip_prefix("api.") == Some(server.as_str());
+    (!belongs && !is_local).then(|| format!("{variables}: the token would go to `{}`", api.escape_debug()))
+}
+
+/// `https://host:8443/path` → `host`
+fn host_of(address: &str) -> String {
+    let rest = address.trim().split_once("://").map_or(address, |(_, rest)| rest);
+    let authority = rest.split(['/', '?', '#', '\\']).next().unwrap_or_default();
+    let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
+    let port = host.rfind(':').filter(|at| host.get(at + 1..).is_some_and(|it| it.bytes().all(|b| b.is_ascii_digit())));
+    port.and_then(|at| host.get(..at)).unwrap_or(host).to_ascii_lowercase()
+}
+
 fn gitlab(environment: Environment) -> Surroundings {
     let target = environment("CI_MERGE_REQUEST_PROJECT_ID");
     let source = environment("CI_MERGE_REQUEST_SOURCE_PROJECT_ID");
@@ -164,6 +189,36 @@ mod tests {
         assert_eq!((found.number, found.head.as_deref()), (Some(7), Some("aaaaaaa")));
         assert_eq!(found.api.as_deref(), Some("https://api.github.com"));
         assert!(found.from_fork);
+    }
+
+    #[test]
+    fn a_token_goes_to_an_interface_of_its_own_server_only() {
+        let stray = |server: &'static str, api: &str| {
+            let environment = move |name: &str| (name == "GITHUB_SERVER_URL").then(|| server.to_owned());
+            stray_interface(Host::Github, &environment, api).is_some()
+        };
+        for (server, api) in [
+            ("https://github.com", "https://api.github.com"),
+            ("https://GHE.example.org", "https://ghe.example.org/api/v3"),
+            ("https://acme.ghe.com", "https://api.acme.ghe.com"),
+            ("https://ghe.example.org:8443", "https://ghe.example.org:8443/api/v3"),
+        ] {
+            assert!(!stray(server, api), "{server} {api}");
+        }
+        for (server, api) in [
+            ("https://github.com", "https://evil.example"),
+            ("https://github.com", "https://api.github.com.evil.example"),
+            ("https://github.com", "https://api.github.com@evil.example"),
+            ("https://github.com", "https://evil.example/api.github.com"),
+            ("https://github.com", "https://evil.example\\@api.github.com"),
+            ("https://ghe.example.org", "https://api.github.com"),
+        ] {
+            assert!(stray(server, api), "{server} {api}");
+        }
+        assert!(stray_interface(Host::Github, &with(&[]), "https://evil.example").is_some());
+        let gitlab = with(&[("CI_SERVER_URL", "https://gitlab.com")]);
+        assert!(stray_interface(Host::Gitlab, &gitlab, "https://evil.example/api/v4").is_some());
+        assert!(stray_interface(Host::Gitlab, &gitlab, "https://gitlab.com/api/v4").is_none());
     }
 
     #[test]

@@ -203,9 +203,13 @@ fn target(arguments: &Comment, found: Surroundings, wire: &Wire) -> Result<Addre
             return Err(Failure::new(message).with_help(help));
         }
     };
+    let named = found.api.filter(|_| arguments.api.is_none());
+    if let Some(why) = named.as_deref().and_then(|api| ci::stray_interface(host, &ci::of_process, api)) {
+        return Err(Failure::new(why).with_help("if this is meant, name the interface with --api"));
+    }
     let mut target = Target {
         host,
-        api: arguments.api.clone().or(found.api).ok_or_else(|| missing("the host's interface", "--api URL"))?,
+        api: arguments.api.clone().or(named).ok_or_else(|| missing("the host's interface", "--api URL"))?,
         repository: arguments
             .repo
             .clone()

@@ -1,13 +1,11 @@
 use std::collections::{BTreeMap, HashMap};
-use std::fs;
+use std::fs::{self, Metadata};
 use std::io::{self, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 use std::sync::{PoisonError, RwLock};
 
+use super::bounds::LargestFile;
 use crate::source::{Entry, ReadError, Tree};
-
-/// Larger files are no text that a person wrote.
-pub(super) const LARGEST_FILE_BYTES: u64 = 64 << 20;
 
 /// A tree on a disk. Only what lies below an allowed directory is read, wherever links lead.
 pub(super) struct DiskTree {
@@ -18,11 +16,29 @@ pub(super) struct DiskTree {
     given: BTreeMap<String, Vec<u8>>,
     /// Directories with links followed: files stand side by side, and following a path asks for each of its parts.
     directories: RwLock<HashMap<PathBuf, PathBuf>>,
+    largest: LargestFile,
 }
 
 impl DiskTree {
     pub(super) fn new(root: PathBuf, allowed: Vec<PathBuf>) -> Self {
-        DiskTree { root, allowed, given: BTreeMap::new(), directories: RwLock::default() }
+        DiskTree {
+            root,
+            allowed,
+            given: BTreeMap::new(),
+            directories: RwLock::default(),
+            largest: LargestFile::default(),
+        }
+    }
+
+    /// Smaller or larger files than usual are read.
+    #[must_use]
+    pub(super) fn up_to(self, bytes: u64) -> Self {
+        self.largest.set(bytes);
+        self
+    }
+
+    pub(super) fn largest(&self) -> LargestFile {
+        self.largest.clone()
     }
 
     #[must_use]
@@ -31,15 +47,22 @@ impl DiskTree {
         self
     }
 
-    /// The place on the disk, with links followed, if it may be read.
-    fn resolve(&self, path: &str) -> Result<PathBuf, ReadError> {
-        let real = self.real(&self.root.join(path)).map_err(|error| failure(&error))?;
-        if self.allowed.iter().any(|allowed| real.starts_with(allowed)) { Ok(real) } else { Err(ReadError::Outside) }
+    /// The place on the disk, with links followed, if it may be read, and what stands there.
+    fn resolve(&self, path: &str) -> Result<(PathBuf, Metadata), ReadError> {
+        let path = self.root.join(path);
+        let metadata = fs::symlink_metadata(&path).map_err(|error| failure(&error))?;
+        let is_link = metadata.is_symlink();
+        let real = self.real(&path, is_link).map_err(|error| failure(&error))?;
+        if !self.allowed.iter().any(|allowed| real.starts_with(allowed)) {
+            return Err(ReadError::Outside);
+        }
+        let metadata = if is_link { fs::metadata(&real).map_err(|error| failure(&error))? } else { metadata };
+        Ok((real, metadata))
     }
 
-    fn real(&self, path: &Path) -> io::Result<PathBuf> {
+    fn real(&self, path: &Path, is_link: bool) -> io::Result<PathBuf> {
         let (Some(directory), Some(name)) = (path.parent(), path.file_name()) else { return path.canonicalize() };
-        if fs::symlink_metadata(path)?.is_symlink() {
+        if is_link {
             return path.canonicalize();
         }
         let known = self.directories.read().unwrap_or_else(PoisonError::into_inner).get(directory).cloned();
@@ -58,11 +81,20 @@ impl Tree for DiskTree {
         if let Some(text) = self.given.get(path) {
             return Ok(text.clone());
         }
-        read_limited(&self.resolve(path)?)
+        let (real, metadata) = self.resolve(path)?;
+        read_known(&real, &metadata, self.largest.bytes())
+    }
+
+    fn mentions(&self, path: &str, wanted: &[u8]) -> bool {
+        // What cannot be looked at may hold anything.
+        let open = |(real, _)| fs::File::open(real).map_err(|error| failure(&error));
+        let Ok(file) = self.resolve(path).and_then(open) else { return true };
+        holds(file, wanted).unwrap_or(true)
     }
 
     fn list(&self, directory: &str) -> Vec<Entry> {
-        let Ok(entries) = self.resolve(directory).and_then(|real| fs::read_dir(real).map_err(|error| failure(&error)))
+        let Ok(entries) =
+            self.resolve(directory).and_then(|(real, _)| fs::read_dir(real).map_err(|error| failure(&error)))
         else {
             return Vec::new();
         };
@@ -83,12 +115,14 @@ impl Tree for DiskTree {
 }
 
 /// Reads a regular file; a pipe or a device would block or never end.
-pub(super) fn read_limited(path: &Path) -> Result<Vec<u8>, ReadError> {
-    let metadata = fs::metadata(path).map_err(|error| failure(&error))?;
+pub(super) fn read_limited(path: &Path, limit: u64) -> Result<Vec<u8>, ReadError> {
+    read_known(path, &fs::metadata(path).map_err(|error| failure(&error))?, limit)
+}
+
+fn read_known(path: &Path, metadata: &Metadata, limit: u64) -> Result<Vec<u8>, ReadError> {
     if !metadata.is_file() {
         return Err(ReadError::Other("it is no regular file".to_owned()));
     }
-    let limit = LARGEST_FILE_BYTES;
     if metadata.len() > limit {
         return Err(ReadError::TooLarge { bytes: metadata.len(), limit });
     }
@@ -99,6 +133,24 @@ pub(super) fn read_limited(path: &Path) -> Result<Vec<u8>, ReadError> {
         return Err(ReadError::TooLarge { bytes: bytes.len() as u64, limit });
     }
     Ok(bytes)
+}
+
+/// Looks for bytes without keeping what was looked at.
+fn holds(mut file: impl Read, wanted: &[u8]) -> io::Result<bool> {
+    let mut window = vec![0; 1 << 20];
+    let mut kept = 0;
+    loop {
+        let read = match file.read(window.get_mut(kept..).unwrap_or_default())? {
+            0 => return Ok(false),
+            read => kept + read,
+        };
+        if memchr::memmem::find(window.get(..read).unwrap_or_default(), wanted).is_some() {
+            return Ok(true);
+        }
+        // They may begin at the end of this piece.
+        kept = read.min(wanted.len().saturating_sub(1));
+        window.copy_within(read - kept..read, 0);
+    }
 }
 
 fn failure(error: &std::io::Error) -> ReadError {

@@ -31,7 +31,7 @@ fn commit(reference: &str, head: &mut Session, notes: &mut Vec<String>) -> Resul
     };
     let base = Base::find(&repository, reference)?;
     notes.extend(base.note.clone());
-    let tree = base.tree()?;
+    let tree = base.tree()?.up_to(head.sources.limits().file_bytes);
     let submodules = tree.submodules();
     let inside = |file: &str| submodules.iter().any(|it| is_below(file, it));
     if head.files.iter().any(|file| inside(file)) {
@@ -80,7 +80,10 @@ fn directory(path: &Path, head: &Session) -> Result<Session, Failure> {
     }
     files.sort();
     let boundary = place::repository(&there).unwrap_or(&there).to_owned();
-    Ok(head.at(Shifted { here, there: DiskTree::new(there, vec![boundary]) }, files))
+    Ok(head.at(
+        Shifted { here, there: DiskTree::new(there, vec![boundary]).up_to(head.sources.limits().file_bytes) },
+        files,
+    ))
 }
 
 /// One file in the place of the one that was named: two plans, or two manifests.
@@ -91,9 +94,9 @@ fn file(path: &Path, head: &Session) -> Result<Session, Failure> {
         ([], [piped]) => piped,
         _ => return Err(one_file(path)),
     };
-    let text = read_limited(path)
+    let text = read_limited(path, head.sources.limits().file_bytes)
         .map_err(|error| Failure::new(format!("the base `{}` cannot be read: {error}", path.display())))?;
-    let tree = DiskTree::new(head.root.clone(), head.allowed.clone()).with_given(named.clone(), text);
+    let tree = disk(head).with_given(named.clone(), text);
     Ok(head.at(tree, head.files.clone()))
 }
 
@@ -101,17 +104,21 @@ fn file(path: &Path, head: &Session) -> Result<Session, Failure> {
 pub(super) fn before_plan(head: &Session) -> Result<Session, Failure> {
     let plan = head.files.iter().find_map(|file| {
         let text = head.sources.tree().read(file).ok()?;
-        std::str::from_utf8(&text).is_ok_and(terraform::is_plan).then_some((file, text))
+        terraform::is_plan(&text).then_some((file, text))
     });
     let (Some((file, text)), 1) = (plan, head.files.len()) else {
         return Err(Failure::new("nothing is named that the change could be compared with").with_help(
             "name it: gpulint diff --base main; a plan says itself what was there: gpulint diff plan.json",
         ));
     };
-    let tree = DiskTree::new(head.root.clone(), head.allowed.clone()).with_given(file.clone(), text);
+    let tree = disk(head).with_given(file.clone(), text);
     let mut base = head.at(tree, head.files.clone());
     base.settings.terraform.plan_side = terraform::PlanSide::Before;
     Ok(base)
+}
+
+fn disk(head: &Session) -> DiskTree {
+    DiskTree::new(head.root.clone(), head.allowed.clone()).up_to(head.sources.limits().file_bytes)
 }
 
 fn one_file(path: &Path) -> Failure {
@@ -146,6 +153,10 @@ fn parts(path: &str) -> impl Iterator<Item = &str> {
 impl Tree for Shifted {
     fn read(&self, path: &str) -> Result<Vec<u8>, ReadError> {
         self.there.read(&self.relative(path))
+    }
+
+    fn mentions(&self, path: &str, wanted: &[u8]) -> bool {
+        self.there.mentions(&self.relative(path), wanted)
     }
 
     fn list(&self, directory: &str) -> Vec<Entry> {

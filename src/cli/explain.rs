@@ -1,4 +1,4 @@
-use super::args::Explain;
+use super::args::{Explain, Selection};
 use super::session::Session;
 use super::{Failure, Outcome, output};
 use crate::diagnostic::nearest;
@@ -14,6 +14,14 @@ pub(super) fn run(arguments: &Explain) -> Result<Outcome, Failure> {
     if let Some(page) = rules.page(what) {
         output::print(page.body().trim_start())?;
         return Ok(Outcome::Passed);
+    }
+    // a rule of the team's own, or of a pack
+    if rules::is_name(what) {
+        let session = Session::rules_only(&arguments.input, &Selection::default())?;
+        if let Some(page) = session.settings.rules.page(what) {
+            output::print(page.body().trim_start())?;
+            return Ok(Outcome::Passed);
+        }
     }
     let session = Session::open(&arguments.input)?;
     let analysis = session.analyze();

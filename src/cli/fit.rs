@@ -10,7 +10,7 @@ use crate::inventory::programs::declared;
 use crate::inventory::{Fact, FrontEnd, Inventory, Key, Resource, Role, Value};
 use crate::pricing;
 use crate::report::{self, Format};
-use crate::source::{MemoryTree, Sources, Span};
+use crate::source::{Limits, MemoryTree, Sources, Span};
 
 /// Configurations that are shown of each large cloud, and of all the others together.
 const MOST: usize = 4;
@@ -195,8 +195,8 @@ pub(super) const MODEL_COLUMNS: &str =
     "the columns are those of gpulint's `pricing/models.csv`; `model_id` and `params_b` are needed";
 
 fn read(file: &Path) -> Result<String, Failure> {
-    let bytes =
-        read_limited(file).map_err(|error| Failure::new(format!("`{}` cannot be read: {error}", file.display())))?;
+    let bytes = read_limited(file, Limits::DEFAULT.file_bytes)
+        .map_err(|error| Failure::new(format!("`{}` cannot be read: {error}", file.display())))?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 

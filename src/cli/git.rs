@@ -5,8 +5,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Output, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::Failure;
-use super::disk::LARGEST_FILE_BYTES;
-use crate::source::{Entry, ReadError, Tree, join, parent};
+use crate::source::{Entry, Limits, ReadError, Tree, join, parent};
 
 /// Links that lead to links that lead to links: more than this is a ring.
 const MOST_LINKS: usize = 16;
@@ -17,6 +16,7 @@ pub(super) struct GitTree {
     /// Objects that a partial clone does not hold.
     missing: Arc<Mutex<Vec<String>>>,
     reader: Mutex<Reader>,
+    largest_file: u64,
 }
 
 #[derive(Debug, Clone)]
@@ -82,7 +82,7 @@ impl GitTree {
             entries.insert(path, object);
         }
         let reader = Mutex::new(Reader::start(repository)?);
-        Ok(GitTree { entries, missing: Arc::default(), reader })
+        Ok(GitTree { entries, missing: Arc::default(), reader, largest_file: Limits::DEFAULT.file_bytes })
     }
 }
 
@@ -126,6 +126,12 @@ fn entry(line: &str) -> Option<(String, Object)> {
 }
 
 impl GitTree {
+    /// Smaller or larger files than usual are read.
+    #[must_use]
+    pub(super) fn up_to(self, bytes: u64) -> Self {
+        GitTree { largest_file: bytes, ..self }
+    }
+
     pub(super) fn files(&self) -> impl Iterator<Item = &str> {
         self.entries.iter().filter(|(_, object)| object.kind != ObjectKind::Submodule).map(|(path, _)| path.as_str())
     }
@@ -176,7 +182,7 @@ impl GitTree {
 
     fn object(&self, path: &str, object: &Object) -> Result<Vec<u8>, ReadError> {
         let mut reader = self.reader.lock().unwrap_or_else(PoisonError::into_inner);
-        let read = reader.read(&object.id);
+        let read = reader.read(&object.id, self.largest_file);
         if matches!(read, Err(ReadError::Missing)) {
             self.missing.lock().unwrap_or_else(PoisonError::into_inner).push(path.to_owned());
         }
@@ -239,7 +245,7 @@ impl Reader {
         }
     }
 
-    fn read(&mut self, id: &str) -> Result<Vec<u8>, ReadError> {
+    fn read(&mut self, id: &str, limit: u64) -> Result<Vec<u8>, ReadError> {
         let broken = |error: std::io::Error| ReadError::Other(format!("git: {error}"));
         writeln!(self.questions, "{id}").and_then(|()| self.questions.flush()).map_err(broken)?;
         let mut header = String::new();
@@ -248,9 +254,9 @@ impl Reader {
         let Some(bytes) = header.trim_end().split(' ').nth(2).and_then(|bytes| bytes.parse::<u64>().ok()) else {
             return Err(ReadError::Missing);
         };
-        if bytes > LARGEST_FILE_BYTES {
+        if bytes > limit {
             std::io::copy(&mut self.answers.by_ref().take(bytes + 1), &mut std::io::sink()).map_err(broken)?;
-            return Err(ReadError::TooLarge { bytes, limit: LARGEST_FILE_BYTES });
+            return Err(ReadError::TooLarge { bytes, limit });
         }
         let mut text = vec![0; usize::try_from(bytes).unwrap_or(0) + 1];
         self.answers.read_exact(&mut text).map_err(broken)?;

@@ -7,6 +7,7 @@ mod add_ignore;
 mod args;
 mod baseline;
 mod blocks;
+mod bounds;
 mod cache;
 mod catalog;
 mod check;
@@ -16,6 +17,7 @@ mod comment;
 mod completions;
 mod config;
 mod cost;
+mod deadline;
 mod diff;
 mod discover;
 mod disk;
@@ -28,6 +30,7 @@ mod fix;
 mod gate;
 mod git;
 mod inspect;
+
 mod manual;
 mod network;
 mod output;
@@ -38,6 +41,7 @@ mod price;
 mod prices;
 mod progress;
 mod render;
+mod replace;
 mod rules;
 mod secrets;
 mod session;
@@ -49,6 +53,7 @@ mod verdicts;
 
 use std::process::ExitCode;
 
+pub use prices::settings as pricing_settings;
 pub use settings::of_rules as rule_settings;
 
 use args::{Arguments, Verb};

@@ -2,8 +2,8 @@ use std::fs;
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
-use super::Failure;
 use super::args::{Color, Output};
+use super::{Failure, replace};
 use crate::report::{Format, Style};
 
 /// Renders each format that was asked for to its file or to standard output.
@@ -70,30 +70,38 @@ fn colors_are_welcome() -> bool {
 /// Writes a file as a whole or not at all.
 pub(super) fn save(path: &Path, text: &str) -> Result<(), Failure> {
     let failed = |error: io::Error| Failure::new(format!("`{}` cannot be written: {error}", path.display()));
-    // A link stays a link, and a pipe or a device is written to as it is.
     if path == Path::new("/dev/stdout") {
         return print(text);
     }
-    let given = path;
-    let path = &path.canonicalize().unwrap_or_else(|_| path.to_owned());
-    let before = fs::metadata(path).ok();
+    // A link stays a link, and a pipe or a device is written to as it is.
+    let real = &real(path).map_err(failed)?;
+    if let Some(there) = replace::led_astray(path, real) {
+        let message = format!("`{}` is not written: a link leads out of the repository", path.display());
+        return Err(Failure::new(message).with_help(format!("if this is meant, write --output {}", there.display())));
+    }
+    let before = fs::metadata(real).ok();
     // What the system calls a file there is somebody's open stream.
-    let is_stream = given.starts_with("/dev") || given.starts_with("/proc");
-    let special = is_stream || before.as_ref().is_some_and(|it| !it.is_file());
-    let Some(name) = path.file_name().filter(|_| !special) else {
-        return fs::write(path, text).map_err(failed);
-    };
-    let mut hidden = std::ffi::OsString::from(".");
-    hidden.push(name);
-    hidden.push(format!(".{}", std::process::id()));
-    let beside = path.with_file_name(hidden);
+    let is_stream = path.starts_with("/dev") || path.starts_with("/proc");
+    if is_stream || before.as_ref().is_some_and(|it| !it.is_file()) {
+        return fs::write(real, text).map_err(failed);
+    }
     let is_there = before.is_some();
-    let keep = || before.map_or(Ok(()), |it| fs::set_permissions(&beside, it.permissions()));
-    fs::write(&beside, text).and_then(|()| keep()).and_then(|()| fs::rename(&beside, path)).or_else(|error| {
-        let _ = fs::remove_file(&beside);
+    replace::replace(real, text.as_bytes(), before.map(|it| it.permissions())).or_else(|error| {
         // Only the file itself may be written: it is mounted, or its directory belongs to somebody else.
         let is_locked = matches!(error.kind(), io::ErrorKind::PermissionDenied | io::ErrorKind::ResourceBusy);
-        if is_there && is_locked { fs::write(path, text).map_err(failed) } else { Err(failed(error)) }
+        if is_there && is_locked { fs::write(real, text).map_err(failed) } else { Err(failed(error)) }
+    })
+}
+
+/// The path with links followed; the file itself need not be there yet.
+fn real(path: &Path) -> io::Result<PathBuf> {
+    let directory = |path: &Path| path.parent().map_or(PathBuf::new(), Path::to_owned);
+    // A link that leads to what is not there yet would be written through.
+    let path = fs::read_link(path).map_or_else(|_| path.to_owned(), |target| directory(path).join(target));
+    path.canonicalize().or_else(|error| {
+        let directory = directory(&path);
+        let directory = if directory.as_os_str().is_empty() { Path::new(".") } else { &directory };
+        Ok(directory.canonicalize()?.join(path.file_name().ok_or(error)?))
     })
 }
 

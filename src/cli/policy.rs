@@ -77,6 +77,10 @@ impl Tree for PolicyTree {
         }
     }
 
+    fn mentions(&self, path: &str, wanted: &[u8]) -> bool {
+        self.policy_path(path).is_some() || self.here.mentions(path, wanted)
+    }
+
     fn list(&self, directory: &str) -> Vec<Entry> {
         match self.policy_path(directory) {
             Some((tree, directory)) => tree.list(directory),

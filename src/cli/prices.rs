@@ -37,7 +37,7 @@ pub(super) fn lay_over(catalog: Catalog, shown: &str, text: &str, usd_per_unit: 
 
 type Table<'a> = BTreeMap<&'a str, &'a Entry>;
 
-pub(super) fn settings(config: &Config, today: Date) -> Settings {
+pub fn settings(config: &Config, today: Date) -> Settings {
     let text = |path| config.text(path).map(|(text, _)| text.to_owned());
     let discounts = config.below("prices.discount");
     Settings {

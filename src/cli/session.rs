@@ -4,20 +4,20 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::args::{Input, Selection};
-use super::disk::{DiskTree, LARGEST_FILE_BYTES};
+use super::disk::DiskTree;
 use super::packs::{self, Pack};
 use super::place::{self, Place};
 use super::policy::PolicyTree;
 use super::progress::Progress;
 use super::variables::VariableFiles;
-use super::{Failure, Outcome, clock, discover, output, render, settings, verdicts};
+use super::{Failure, Outcome, bounds, clock, deadline, discover, output, render, settings, verdicts};
 use crate::config::Config;
 use crate::decide::{Baseline, Decided, Decision};
 use crate::diagnostic::Diagnostic;
 use crate::inventory::Skipped;
 use crate::report::{Paths, Report};
-use crate::rules::PageText;
-use crate::source::{Date, Sources, Tree};
+use crate::rules::{Finding, PageText};
+use crate::source::{Date, Limits, ReadError, Sources, Span, Tree};
 use crate::{Analysis, Settings, terraform};
 
 /// The input of one run: a tree, the files in it that were named or found, and the settings.
@@ -120,6 +120,7 @@ impl Session {
             add(&mut found, path, &place);
         }
         let tree = DiskTree::new(place.root.clone(), place.allowed.clone());
+        let largest = tree.largest();
         let mut tree = PolicyTree::of(input, &place, tree)?;
         let settings_file = settings::find(input, &place, &tree)?;
         let given = piped.as_ref().map(|(name, _)| name.clone());
@@ -136,6 +137,9 @@ impl Session {
         found.files.dedup();
         let sources = Sources::new(tree);
         let config = settings::load(&sources, settings_file.as_deref(), &place)?;
+        sources.limit(bounds::of(&config));
+        largest.set(sources.limits().file_bytes);
+        deadline::start(bounds::time(&config));
         let today = input.today.map_or_else(clock::today, Ok)?;
         let named_files = place.named.iter().any(|path| path.is_file());
         let packs = Arc::new(packs::load(&sources, &config, &place)?);
@@ -177,7 +181,7 @@ impl Session {
     /// The same settings on another state of the same tree.
     pub(super) fn at(&self, tree: impl Tree + 'static, files: Vec<String>) -> Session {
         Session {
-            sources: Sources::new(tree).with_files_of(&self.sources, self.files_of_settings),
+            sources: self.sources_of(tree),
             files_of_settings: self.files_of_settings,
             baseline: self.baseline.clone(),
             baseline_path: self.baseline_path.clone(),
@@ -200,6 +204,12 @@ impl Session {
             render: self.render.clone(),
             missing: None,
         }
+    }
+
+    fn sources_of(&self, tree: impl Tree + 'static) -> Sources {
+        let sources = Sources::new(tree).with_files_of(&self.sources, self.files_of_settings);
+        sources.limit(self.sources.limits());
+        sources
     }
 
     #[must_use]
@@ -270,7 +280,30 @@ impl Session {
         let told: BTreeSet<String> = analysis.inventory.skipped.iter().map(|it| it.path.clone()).collect();
         analysis.inventory.skipped.extend(self.refused().filter(|it| !told.contains(&it.path)));
         analysis.inventory.skipped.sort();
+        analysis.findings.extend(self.hidden());
         analysis
+    }
+
+    /// Files that would be read if they could be: whoever makes a file too large must not be told that it is clean.
+    fn hidden(&self) -> Vec<Finding> {
+        let refused = self.sources.refused();
+        let is_asked = |path: &str| self.files.binary_search_by(|it| it.as_str().cmp(path)).is_ok();
+        let counts = |(path, why): &&(String, ReadError)| match why {
+            ReadError::Missing => false,
+            ReadError::TooLarge { .. } => {
+                discover::is_terraform(path) || self.sources.tree().mentions(path, b"apiVersion")
+            }
+            _ => discover::is_terraform(path),
+        };
+        let mut hidden: Vec<_> = refused.iter().filter(|(path, _)| is_asked(path)).filter(counts).collect();
+        hidden.sort_by(|a, b| a.0.cmp(&b.0));
+        let say = |(path, why): &(String, ReadError)| {
+            let file = self.sources.derive(path, String::new(), Vec::new());
+            let help = matches!(why, ReadError::TooLarge { .. })
+                .then(|| "split the file, or raise `bounds.file-mib` in gpulint.toml".to_owned());
+            self.settings.rules.say("unreadable", format!("this file is not read: {why}"), help, Span::new(file, 0, 0))
+        };
+        hidden.into_iter().filter_map(say).collect()
     }
 
     /// Files that were found and could not be read: pipes, links that lead nowhere, what is too large or may not be read.
@@ -419,7 +452,7 @@ fn render_request(input: &Input, config: &Config) -> Option<render::Request> {
     } else {
         input.values.clone()
     };
-    (input.render || configured).then_some(render::Request { values })
+    (input.render || configured).then_some(render::Request { values, time: bounds::rendering_time(config) })
 }
 
 fn terraform_options(
@@ -448,14 +481,15 @@ fn terraform_options(
 
 /// Standard input, as a file whose name says what it seems to be.
 fn piped() -> Result<(String, Vec<u8>), Failure> {
+    let largest = Limits::DEFAULT.file_bytes;
     let mut text = Vec::new();
     std::io::stdin()
         .lock()
-        .take(LARGEST_FILE_BYTES + 1)
+        .take(largest + 1)
         .read_to_end(&mut text)
         .map_err(|error| Failure::new(format!("standard input cannot be read: {error}")))?;
-    if text.len() as u64 > LARGEST_FILE_BYTES {
-        return Err(Failure::new(format!("standard input is longer than the limit of {LARGEST_FILE_BYTES} bytes")));
+    if text.len() as u64 > largest {
+        return Err(Failure::new(format!("standard input is longer than the limit of {largest} bytes")));
     }
     let start = text.iter().copied().find(|byte| !byte.is_ascii_whitespace());
     let name = if start == Some(b'{') { "<stdin>.json" } else { "<stdin>.yaml" };
@@ -464,8 +498,9 @@ fn piped() -> Result<(String, Vec<u8>), Failure> {
 
 /// A plan says everything itself.
 fn is_plan(path: &Path) -> bool {
-    let text = super::disk::read_limited(path).map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
-    path.extension().is_some_and(|it| it == "json") && text.is_ok_and(|text| terraform::is_plan(&text))
+    let is_json = path.extension().is_some_and(|it| it == "json");
+    let text = || super::disk::read_limited(path, Limits::DEFAULT.file_bytes);
+    is_json && text().is_ok_and(|text| terraform::is_plan(&text))
 }
 
 /// The variables that Terraform takes from the environment.

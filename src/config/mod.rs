@@ -67,6 +67,16 @@ pub struct Rule<'a> {
     pub parameters: Vec<(&'a str, &'a Entry)>,
 }
 
+/// What bounds may be raised to: beyond it a machine of a code host has no memory, no stack or no time left.
+const LARGEST_BOUNDS: [(&str, f64); 6] = [
+    ("bounds.file-mib", 1_024.0),
+    ("bounds.nesting", 200.0),
+    ("bounds.evaluation-steps", 1e9),
+    ("bounds.yaml-nodes", 1e8),
+    ("bounds.seconds", 86_400.0),
+    ("bounds.render-seconds", 3_600.0),
+];
+
 /// An entry of `[[suppress]]`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Suppress<'a> {
@@ -169,6 +179,7 @@ impl Config {
                 refuse(format!("the discount of {provider} is a share from 0 to 1, as in 0.12 for 12 %"), entry.span);
             }
         }
+        self.judge_bounds(&mut refuse);
         for (_, table) in self.tables("limits") {
             let numbers = ["accelerators", "machines", "resource_accelerators", "resource_machines"];
             let given = numbers.iter().filter_map(|key| table.get(key));
@@ -204,6 +215,17 @@ impl Config {
                 && !table.get("monthly_usd").and_then(|it| it.value.number()).is_some_and(|usd| usd >= 0.0)
             {
                 refuse("a budget says `monthly_usd`, in dollars".to_owned(), entry.key);
+            }
+        }
+    }
+
+    /// Whole numbers, and none so large that it is no limit.
+    fn judge_bounds(&self, refuse: &mut impl FnMut(String, Span)) {
+        for (bound, most) in LARGEST_BOUNDS {
+            if let Some(entry) = self.get(bound)
+                && !entry.value.number().is_some_and(|it| it.fract() == 0.0 && (1.0..=most).contains(&it))
+            {
+                refuse(format!("`{bound}` is a whole number from 1 to {most}"), entry.span);
             }
         }
     }

@@ -152,6 +152,12 @@ settings! {
     "usage[].hours_per_month" Kind::Number, None, "hours of a month that they run";
     "usage[].runs_per_month" Kind::Number, None, "runs of a month, instead of hours";
     "usage[].hours_per_run" Kind::Number, None, "hours of a run; the time limit of the text where not set";
+    "bounds.file-mib" Kind::Number, Some("64"), "MiB of a file that is read, up to 1024; a larger one is left out, which is told";
+    "bounds.nesting" Kind::Number, Some("200"), "blocks and brackets inside each other that are read, up to 200; in YAML up to 128";
+    "bounds.evaluation-steps" Kind::Number, Some("6000000"), "steps that evaluating one Terraform root may take; what is left after them is unknown";
+    "bounds.yaml-nodes" Kind::Number, Some("2000000"), "values of a YAML document when its aliases are followed";
+    "bounds.seconds" Kind::Number, Some("600"), "seconds that a run may take; then it ends with exit code 2";
+    "bounds.render-seconds" Kind::Number, Some("20"), "seconds that helm, kustomize or kubectl may take for one chart or kustomization";
     "suppress[].rules" Kind::Texts, None, "the rules that are silenced";
     "suppress[].address" Kind::Text, None, "the resource that they are silenced for; `*` stands for anything";
     "suppress[].path" Kind::Pattern, None, "the file that they are silenced in; `*` stands for anything";

@@ -22,5 +22,5 @@ pub use resource::{
     CountedIn, Disk, FrontEnd, Inventory, Labels, Link, LinkKind, Purchase, Purpose, Range, Resource, ResourceId, Role,
     Selector, Skipped, Taint, WantedObjects, WantedRaw,
 };
-pub use surroundings::{Sign, look_round};
+pub use surroundings::{Sign, look_round, may_have_sign};
 pub use wish::{Declined, Part, Wish};

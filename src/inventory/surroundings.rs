@@ -35,22 +35,26 @@ const WORDS: &[(Sign, &str)] = &[
         Sign::Metrics,
         r"(?i-u:amd-metrics-exporter|device-metrics-exporter|neuron-monitor|tpu-metrics|containerinsights)",
     ),
-    (Sign::Quota, r"(?-u:\bkind:\s*.?(ResourceQuota|ClusterQueue)\b|kubernetes_resource_quota)"),
-    (Sign::Queue, r"(?-u:\bkind:\s*.?(LocalQueue|ClusterQueue)\b)"),
-    (Sign::Priority, r"(?-u:\bkind:\s*.?PriorityClass\b|kubernetes_priority_class)"),
+    (Sign::Quota, r#"(?-u:\bkind"?\s*[:=]\s*.?(ResourceQuota|ClusterQueue)\b|kubernetes_resource_quota)"#),
+    (Sign::Queue, r#"(?-u:\bkind"?\s*[:=]\s*.?(LocalQueue|ClusterQueue)\b)"#),
+    (Sign::Priority, r#"(?-u:\bkind"?\s*[:=]\s*.?PriorityClass\b|kubernetes_priority_class)"#),
     (Sign::Budget, r"(?-u:aws_budgets_budget|google_billing_budget|azurerm_consumption_budget|oci_budget_budget)"),
 ];
 
 static PATTERNS: LazyLock<Vec<(Sign, Option<Regex>)>> =
     LazyLock::new(|| WORDS.iter().map(|(sign, words)| (*sign, Regex::new(words).ok())).collect());
 
-/// Looks round in all files: notes what the tree has, and tells each resource what stands beside it.
-pub fn look_round(inventory: &mut Inventory, sources: &Sources, paths: &[String]) {
+/// Looks round in all files but those that are known to be plain, sorted: notes what the tree has, and tells each resource
+/// what stands beside it.
+pub fn look_round(inventory: &mut Inventory, sources: &Sources, paths: &[String], plain: &[String]) {
     if inventory.resources.is_empty() {
         return;
     }
-    let mut found: Vec<(&String, Sign, usize, usize)> =
-        paths.par_iter().flat_map_iter(|path| signs(sources, path)).collect();
+    let mut found: Vec<(&String, Sign, usize, usize)> = paths
+        .par_iter()
+        .filter(|path| plain.binary_search(path).is_err())
+        .flat_map_iter(|path| signs(sources, path))
+        .collect();
     found.sort_unstable();
     let mut near: BTreeMap<(Sign, &str), Span> = BTreeMap::new();
     for (path, sign, start, end) in found {
@@ -73,17 +77,75 @@ pub fn look_round(inventory: &mut Inventory, sources: &Sources, paths: &[String]
 
 /// The first place in a file of each sign, comments left out.
 fn signs<'p>(sources: &Sources, path: &'p String) -> Vec<(&'p String, Sign, usize, usize)> {
-    let Ok(text) = sources.tree().read(path) else { return Vec::new() };
-    let mut seen = BTreeSet::new();
-    let mut found = Vec::new();
-    for (sign, pattern) in PATTERNS.iter() {
-        let all = pattern.iter().flat_map(|it| it.find_iter(&text));
-        let mut outside = all.filter(|it| !is_comment(text.get(..it.start()).unwrap_or_default()));
-        if let Some(it) = outside.next().filter(|_| seen.insert(*sign)) {
-            found.push((path, *sign, it.start(), it.end()));
+    let found = |text: &[u8]| {
+        let mut seen = BTreeSet::new();
+        let mut found = Vec::new();
+        let patterns = if may_have_sign(text) { PATTERNS.as_slice() } else { &[] };
+        for (sign, pattern) in patterns {
+            let all = pattern.iter().flat_map(|it| it.find_iter(text));
+            let mut outside = all.filter(|it| !is_comment(text.get(..it.start()).unwrap_or_default()));
+            if let Some(it) = outside.next().filter(|_| seen.insert(*sign)) {
+                found.push((path, *sign, it.start(), it.end()));
+            }
         }
+        found
+    };
+    sources.glance(path, found).unwrap_or_default()
+}
+
+/// Words of which one stands in every text that one of the patterns matches, in small letters.
+const PARTS: [&[u8]; 18] = [
+    b"dcgm",
+    b"gpu-operator",
+    b"gpu_operator",
+    b"nvidia_gpu",
+    b"nvidia_smi_exporter",
+    b"nvidia-gpu-exporter",
+    b"amd-metrics-exporter",
+    b"device-metrics-exporter",
+    b"neuron-monitor",
+    b"tpu-metrics",
+    b"containerinsights",
+    b"resourcequota",
+    b"clusterqueue",
+    b"localqueue",
+    b"kubernetes_resource_quota",
+    b"priorityclass",
+    b"kubernetes_priority_class",
+    b"_budget",
+];
+
+/// A search of bytes that says no for most texts, without compiling a pattern.
+pub fn may_have_sign(text: &[u8]) -> bool {
+    let pairs = text.iter().zip(text.get(1..).unwrap_or_default());
+    pairs.enumerate().any(|(at, (&first, &second))| {
+        STARTS[usize::from(first)] & bit(second) != 0
+            && PARTS.iter().any(|part| starts_with(text.get(at..).unwrap_or_default(), part))
+    })
+}
+
+fn starts_with(text: &[u8], part: &[u8]) -> bool {
+    text.get(..part.len()).is_some_and(|start| start.eq_ignore_ascii_case(part))
+}
+
+/// For each first letter of a part, small or large, the second letters, a bit each.
+static STARTS: [u32; 256] = starts();
+
+const fn starts() -> [u32; 256] {
+    let mut starts = [0; 256];
+    let mut at = 0;
+    while at < PARTS.len() {
+        let (first, second) = (PARTS[at][0], PARTS[at][1]);
+        starts[first as usize] |= bit(second);
+        starts[first.to_ascii_uppercase() as usize] |= bit(second);
+        at += 1;
     }
-    found
+    starts
+}
+
+/// Small and large letters have the same; other signs that share it are only compared in vain.
+const fn bit(letter: u8) -> u32 {
+    1 << (letter & 31)
 }
 
 /// Whether the line so far begins a comment.
@@ -154,6 +216,23 @@ mod tests {
     #[test]
     fn every_sign_has_words_that_compile() {
         assert!(PATTERNS.iter().all(|(_, pattern)| pattern.is_some()));
+    }
+
+    #[test]
+    fn no_text_with_a_sign_is_ruled_out() {
+        let words = "dcgm DCGM-exporter GPU-Operator gpu_operator nvidia_gpu nvidia_smi_exporter Nvidia-GPU-exporter \
+                     AMD-metrics-exporter device-metrics-exporter neuron-monitor tpu-metrics ContainerInsights \
+                     kubernetes_resource_quota kubernetes_priority_class aws_budgets_budget google_billing_budget \
+                     azurerm_consumption_budget oci_budget_budget";
+        let kinds =
+            ["ResourceQuota", "ClusterQueue", "LocalQueue", "PriorityClass"].map(|kind| format!("kind: {kind}"));
+        for text in words.split_whitespace().map(str::to_owned).chain(kinds) {
+            let text = format!("x {text} y");
+            let is_sign = |pattern: &Option<Regex>| pattern.as_ref().is_some_and(|it| it.is_match(text.as_bytes()));
+            assert!(PATTERNS.iter().any(|(_, pattern)| is_sign(pattern)), "{text} is no sign");
+            assert!(may_have_sign(text.as_bytes()), "{text} is ruled out");
+        }
+        assert!(!may_have_sign(b"kind: Deployment\nname: gpu\n"));
     }
 
     #[test]

@@ -3,8 +3,9 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::LazyLock;
 
-use regex::Regex;
 use serde::Deserialize;
+
+use crate::source::Expression;
 
 /// A resource key, or a class of dynamic resource allocation, that is an accelerator.
 #[derive(Debug, Clone, Deserialize)]
@@ -89,13 +90,12 @@ pub(super) struct NamePattern {
     pub fact: Said,
     pub provider: Option<String>,
     pub prefix: String,
-    pattern: Regex,
+    pattern: Expression,
 }
 
 impl NamePattern {
     pub(super) fn find(&self, name: &str) -> Option<String> {
-        let found = self.pattern.captures(name)?.get(1)?;
-        Some(format!("{}{}", self.prefix, found.as_str()))
+        Some(format!("{}{}", self.prefix, self.pattern.first_group(name)?))
     }
 }
 
@@ -124,12 +124,12 @@ pub(super) struct Devices {
 
 impl Devices {
     fn parse(text: &str) -> Result<Self, String> {
-        let file: File = toml::from_str(text).map_err(|error| error.to_string())?;
+        let file: File = serde_json::from_str(text).map_err(|error| error.to_string())?;
         let (patterns, exact) = file.device.into_iter().partition::<Vec<_>, _>(|device| device.key.contains('*'));
         let (share_patterns, shares) = file.share.into_iter().partition::<Vec<_>, _>(|share| share.key.contains('*'));
         let names = file.name.into_iter().map(|form| {
-            let pattern = Regex::new(&form.pattern).map_err(|error| error.to_string())?;
-            Ok(NamePattern { fact: form.fact, provider: form.provider, prefix: form.prefix, pattern })
+            let pattern = Expression::new(form.pattern);
+            NamePattern { fact: form.fact, provider: form.provider, prefix: form.prefix, pattern }
         });
         Ok(Devices {
             exact: exact.into_iter().map(|device| (device.key.clone(), device)).collect(),
@@ -137,7 +137,7 @@ impl Devices {
             share_patterns,
             shares: shares.into_iter().map(|share| (share.key.clone(), share)).collect(),
             labels: file.label.into_iter().map(|label| (label.key.clone(), label)).collect(),
-            names: names.collect::<Result<_, String>>()?,
+            names: names.collect(),
             annotations: file.annotation.into_iter().map(|it| (it.key.clone(), it)).collect(),
             classes: file.class.into_iter().map(|class| (class.key.clone(), class)).collect(),
         })
@@ -188,7 +188,7 @@ fn starred<'k>(pattern: &str, key: &'k str) -> Option<&'k str> {
 
 /// The table is part of the program; a test proves that it parses.
 pub(super) static DEVICES: LazyLock<Devices> =
-    LazyLock::new(|| Devices::parse(include_str!("devices.toml")).unwrap_or_default());
+    LazyLock::new(|| Devices::parse(include_str!(concat!(env!("OUT_DIR"), "/devices.json"))).unwrap_or_default());
 
 #[cfg(test)]
 mod tests {
@@ -196,7 +196,8 @@ mod tests {
 
     #[test]
     fn the_table_of_devices_is_sound() {
-        let devices = Devices::parse(include_str!("devices.toml")).unwrap();
+        assert!(DEVICES.names.iter().all(|name| name.pattern.has_group()));
+        let devices = Devices::parse(include_str!(concat!(env!("OUT_DIR"), "/devices.json"))).unwrap();
         assert_eq!(devices.device("nvidia.com/mig-1g.5gb").map(|(d, rest)| (d.slice, rest)), Some((true, "1g.5gb")));
         assert!(devices.device("nvidia.com/rdma-vf").is_none());
         assert!(devices.device("huawei.com/Ascend910B").is_some());

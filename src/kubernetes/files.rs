@@ -6,8 +6,8 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use crate::diagnostic::{Diagnostic, Level};
-use crate::inventory::WantedObjects;
-use crate::source::{FileId, Sources};
+use crate::inventory::{WantedObjects, may_have_sign};
+use crate::source::{FileId, ReadError, Sources, decoded};
 
 use super::chart;
 use super::filter::{self, Matter, Names};
@@ -28,7 +28,37 @@ pub(super) struct File {
     pub rendered: Option<Trail>,
 }
 
-/// The files that matter, sorted by path; text inside Terraform comes last, in the order in which it was found.
+/// What was found among the files.
+#[derive(Debug, Default)]
+pub(super) struct Gathered {
+    /// The files that matter, sorted by path; text inside Terraform comes last, in the order in which it was found.
+    pub(super) files: Vec<File>,
+    /// The files that say nothing about what stands beside accelerators, sorted.
+    pub(super) plain: Vec<String>,
+}
+
+/// A file that was read once and looked through.
+struct Looked<'p> {
+    path: &'p String,
+    matter: Matter,
+    /// Its text, where it is wanted for sure.
+    read: Option<Result<Arc<str>, ReadError>>,
+    may_have_sign: bool,
+}
+
+impl<'p> Looked<'p> {
+    fn at(path: &'p String, sources: &Sources, wanted: &filter::Wanted<'_>) -> Self {
+        let bytes = match sources.tree().read(path) {
+            Ok(bytes) => bytes,
+            Err(error) => return Looked { path, matter: Matter::Asks, read: Some(Err(error)), may_have_sign: false },
+        };
+        let matter = wanted.look(&bytes);
+        let read = matches!(matter, Matter::Asks | Matter::Scales).then(|| Ok(decoded(&bytes)));
+        Looked { path, matter, read, may_have_sign: may_have_sign(&bytes) }
+    }
+}
+
+/// Finds the files that matter.
 pub(super) fn gather(
     sources: &Sources,
     paths: &[String],
@@ -36,42 +66,46 @@ pub(super) fn gather(
     rendered: &[Rendered],
     wanted: &WantedObjects,
     diagnostics: &mut Vec<Diagnostic>,
-) -> Vec<File> {
+) -> Gathered {
     let replaced: BTreeSet<&String> = rendered.iter().flat_map(|it| &it.plan.replaces).collect();
     let mut paths: Vec<&String> =
         paths.iter().filter(|path| filter::is_manifest(path) && !replaced.contains(path)).collect();
     paths.sort();
     paths.dedup();
     let wanted = filter::Wanted::new(wanted);
-    let looked: Vec<(&String, Matter)> = paths
-        .par_iter()
-        .map(|&path| (path, sources.tree().read(path).map_or(Matter::Asks, |text| wanted.look(&text))))
-        .collect();
+    let mut looked: Vec<Looked<'_>> = paths.par_iter().map(|&path| Looked::at(path, sources, &wanted)).collect();
+    let mut gathered = Gathered::default();
+    gathered.plain.extend(looked.iter().filter(|it| !it.may_have_sign).map(|it| it.path.clone()));
+    hold(sources, &mut looked, Matter::Asks);
     let mut asking: BTreeSet<&String> =
-        looked.iter().filter(|(_, matter)| *matter == Matter::Asks).map(|(path, _)| *path).collect();
+        looked.iter().filter(|it| it.matter == Matter::Asks).map(|it| it.path).collect();
     asking.extend(chart::templates(&asking.iter().copied().collect::<Vec<_>>(), &paths));
     let mut files = open(sources, asking.iter().copied(), false, diagnostics);
     files.extend(rendered.iter().flat_map(|it| render::derive(sources, it)));
     if files.is_empty() && embedded.is_empty() {
-        return files;
+        return gathered;
     }
     let texts = files.iter().map(|file| file.id).chain(embedded.iter().map(|(id, _)| *id)).map(|id| sources.text(id));
     let names = Names::used(texts);
+    hold(sources, &mut looked, Matter::Scales);
     let joined: Vec<&String> = looked
         .par_iter()
-        .filter(|(path, matter)| match matter {
+        .filter(|it| match it.matter {
             Matter::Scales => true,
-            Matter::Configures => sources.tree().read(path).is_ok_and(|text| names.any_in(&text)),
+            Matter::Configures => {
+                !names.is_empty() && sources.glance(it.path, |text| names.any_in(text)).unwrap_or(false)
+            }
             Matter::Asks | Matter::Nothing => false,
         })
-        .map(|(path, _)| *path)
+        .map(|it| it.path)
         .filter(|path| !asking.contains(path))
         .collect();
     files.extend(open(sources, joined.into_iter(), true, diagnostics));
     files.sort_by(|a, b| a.path.cmp(&b.path));
     with_values(sources, &mut files);
     files.extend(embedded.iter().map(|(id, _)| File::new(*id, sources.path(*id).into(), false)));
-    files
+    gathered.files = files;
+    gathered
 }
 
 impl File {
@@ -81,6 +115,16 @@ impl File {
 
     pub(super) fn rendered(id: FileId, path: Arc<str>, joined_only: bool, trail: Trail) -> Self {
         File { rendered: Some(trail), ..File::new(id, path, joined_only) }
+    }
+}
+
+/// Keeps what was read of the files that matter so, in the order of their paths: the numbers of files must not depend on
+/// threads.
+fn hold(sources: &Sources, looked: &mut [Looked<'_>], matter: Matter) {
+    for it in looked.iter_mut().filter(|it| it.matter == matter) {
+        if let Some(read) = it.read.take() {
+            drop(sources.hold(it.path, read));
+        }
     }
 }
 

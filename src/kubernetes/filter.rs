@@ -189,6 +189,10 @@ impl Names {
         Names { pattern: RegexBuilder::new(&pattern).size_limit(SIZE_LIMIT).build().ok() }
     }
 
+    pub(super) fn is_empty(&self) -> bool {
+        self.pattern.is_none()
+    }
+
     pub(super) fn any_in(&self, text: &[u8]) -> bool {
         self.pattern.as_ref().is_some_and(|pattern| pattern.is_match(text))
     }

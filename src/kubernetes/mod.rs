@@ -77,14 +77,18 @@ pub struct Reading {
     pub inventory: Inventory,
     /// Comments that speak to gpulint.
     pub comments: Vec<Span>,
+    /// Files of which it is known that they have no word about what stands beside accelerators, sorted.
+    pub plain: Vec<String>,
 }
 
 /// Reads manifests; `embedded` are manifests inside Terraform, with the address of the resource that carries them.
 pub fn read(sources: &Sources, paths: &[String], embedded: &[(FileId, String)], options: &Options) -> Reading {
     let mut reading = Reading::default();
     let Options { objects, rendered } = options;
-    let files = files::gather(sources, paths, embedded, rendered, objects, &mut reading.inventory.diagnostics);
-    let parsed: Vec<Parsed> = files.into_par_iter().map(|file| Parsed::new(sources, file)).collect();
+    let gathered = files::gather(sources, paths, embedded, rendered, objects, &mut reading.inventory.diagnostics);
+    let files::Gathered { files, plain } = gathered;
+    reading.plain = plain;
+    let mut parsed: Vec<Parsed> = files.into_par_iter().map(|file| Parsed::new(sources, file)).collect();
     let index = Index::new(parsed.iter().map(|it| (it.file.id, it.file.path.clone(), it.roots().collect())));
     let mut found = read_all(sources, &parsed, &index);
     chart::tell_once(&mut found);
@@ -94,19 +98,21 @@ pub fn read(sources: &Sources, paths: &[String], embedded: &[(FileId, String)], 
     relations::apply(&relations(&parsed), &mut found);
     versions::mark(&mut found);
     let elsewhere = comments_elsewhere(sources, &parsed, found.iter().map(|(_, found)| &found.resource));
-    for file in parsed {
+    for file in &mut parsed {
         if options.objects != WantedObjects::None && !file.file.joined_only {
             for document in &file.stream.documents {
                 raw::of(&document.root, document.span, file.inferred.as_ref(), &mut reading.inventory.objects);
             }
         }
-        reading.inventory.diagnostics.extend(file.stream.diagnostics);
-        reading.inventory.skipped.extend(file.skipped);
+        reading.inventory.diagnostics.append(&mut file.stream.diagnostics);
+        reading.inventory.skipped.extend(file.skipped.take());
         // What was rendered repeats the comments of what people wrote, in another place.
         if file.file.rendered.is_none() {
-            reading.comments.extend(file.stream.comments);
+            reading.comments.append(&mut file.stream.comments);
         }
     }
+    // Taking millions of nodes apart takes long, and nobody waits for it.
+    rayon::spawn(|| drop(parsed));
     reading.inventory.resources = found.into_iter().map(|(_, found)| found.resource).collect();
     reading.comments.extend(elsewhere);
     reading
@@ -124,7 +130,7 @@ struct Parsed {
 impl Parsed {
     fn new(sources: &Sources, file: files::File) -> Self {
         let text = sources.text(file.id);
-        let mut template = template::read(&file, &text);
+        let mut template = template::read(&file, &text, sources.limits());
         if file.joined_only {
             template.stream.diagnostics.clear();
             template.unread = 0;

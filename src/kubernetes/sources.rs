@@ -1,9 +1,7 @@
 //! The facts that rows read from objects.
 
-use regex::Regex;
-
 use crate::inventory::{Fact, Key, Origin, Unknown, Value};
-use crate::source::Span;
+use crate::source::{Expression, Span};
 
 use super::amount;
 use super::nodes::{Facts, fill, region_of};
@@ -105,7 +103,7 @@ fn one(source: &Source, node: &Node) -> Fact<Value> {
     if let Some(part) = &source.part
         && !(source.member && node.number().is_some())
     {
-        let found = Regex::new(part).ok().and_then(|part| Some(part.captures(text)?.get(1)?.as_str().to_owned()));
+        let found = Expression::new(part.as_str()).first_group(text);
         return match (found, &source.default) {
             (Some(part), _) => Fact::written(plain(&part), node.span),
             (None, Some(constant)) => Fact::known(value(constant), node.span, Origin::Default),

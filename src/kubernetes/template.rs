@@ -9,7 +9,7 @@ use super::expression::Scope;
 use super::files::File;
 use super::mask::{has_directives, mask};
 use super::yaml::{self, Stream};
-use crate::source::{FileId, Sources, Span};
+use crate::source::{FileId, Limits, Sources, Span};
 
 pub(super) struct Template {
     pub stream: Stream,
@@ -21,19 +21,19 @@ pub(super) struct Template {
 
 /// Reads a file. Text without directives is taken as it is, and so is text whose directives do no harm: those within
 /// strings, which tools other than Helm put there.
-pub(super) fn read(file: &File, text: &str) -> Template {
+pub(super) fn read(file: &File, text: &str, limits: Limits) -> Template {
     let directives = has_directives(text);
     if !(directives && file.of_chart) {
-        let stream = yaml::read(file.id, text);
+        let stream = yaml::read_within(file.id, text, limits);
         if stream.broken() == 0 && !(directives && stream.has_directives) {
             return Template { stream, unread: 0, inferred: None };
         }
         if !directives {
-            return without_placeholders(file, text, stream);
+            return without_placeholders(file, text, stream, limits);
         }
     }
     let masked = mask(text, &Scope { values: file.values.clone(), ..Scope::default() });
-    let mut stream = yaml::read_masked(file.id, text, &masked);
+    let mut stream = yaml::read_masked(file.id, text, &masked, limits);
     let unread = stream.broken();
     // What is wrong with the masked text need not be wrong with the template.
     stream.diagnostics.clear();
@@ -47,17 +47,17 @@ pub(super) fn comments(sources: &Sources, file: FileId) -> Vec<Span> {
         return Vec::new();
     }
     match has_directives(&text) {
-        true => yaml::read_masked(file, &text, &mask(&text, &Scope::default())).comments,
-        false => yaml::read(file, &text).comments,
+        true => yaml::read_masked(file, &text, &mask(&text, &Scope::default()), sources.limits()).comments,
+        false => yaml::read_within(file, &text, sources.limits()).comments,
     }
 }
 
 /// Placeholders that stand for whole lines are what makes some templates for `envsubst` no YAML.
-fn without_placeholders(file: &File, text: &str, plain: Stream) -> Template {
+fn without_placeholders(file: &File, text: &str, plain: Stream, limits: Limits) -> Template {
     let blank = |found: &regex::Captures<'_>| " ".repeat(found.get(0).map_or(0, |all| all.len()));
     let filled = LINES.as_ref().map_or(Cow::Borrowed(text), |lines| lines.replace_all(text, blank));
     if let Cow::Owned(filled) = filled {
-        let stream = yaml::read(file.id, &filled);
+        let stream = yaml::read_within(file.id, &filled, limits);
         if stream.broken() < plain.broken() {
             return Template { stream, unread: 0, inferred: Some("a template, read without filling it in".into()) };
         }

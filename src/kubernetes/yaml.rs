@@ -6,20 +6,20 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use granit_parser::{Event, Parser, ScalarStyle};
+use granit_parser::{ErrorKind, Event, Parser, ScalarStyle};
 
 use crate::diagnostic::Diagnostic;
-use crate::source::{FileId, Span};
+use crate::source::{FileId, Limits, Span};
 
 use super::expression::Meaning;
 use super::mask::{HOLE, Hole, Masked};
 use super::scalar;
 use super::tree::{Data, Entry, Node};
 
-/// Real documents hold at most some ten thousand nodes; an alias bomb holds billions.
-const NODE_BUDGET: u32 = 2_000_000;
 /// Real manifests nest below 40; the limit keeps recursion off the end of a small stack.
 const NESTING_LIMIT: usize = 128;
+/// Of mappings with more keys than these, the keys are found by their hashes.
+const LONGEST_SEARCHED: usize = 12;
 /// One note a document tells the story of repeated keys.
 const REPEATED_KEYS_NAMED: usize = 3;
 
@@ -49,7 +49,12 @@ pub(super) struct Document {
 
 /// Reads all documents of a text.
 pub(super) fn read(file: FileId, text: &str) -> Stream {
-    read_with(file, text, text, &[])
+    read_within(file, text, Limits::DEFAULT)
+}
+
+/// The same, with limits of the user's own.
+pub(super) fn read_within(file: FileId, text: &str, limits: Limits) -> Stream {
+    read_with(file, text, text, &[], limits)
 }
 
 /// Reads one document that starts at `base` of a file; nothing where it does not parse.
@@ -69,16 +74,16 @@ pub(super) fn read_with_anchors(file: FileId, base: usize, text: &str) -> Option
 }
 
 /// Reads a template whose directives are masked; `original` is the text before that.
-pub(super) fn read_masked(file: FileId, original: &str, masked: &Masked) -> Stream {
-    read_with(file, original, &masked.text, &masked.holes)
+pub(super) fn read_masked(file: FileId, original: &str, masked: &Masked, limits: Limits) -> Stream {
+    read_with(file, original, &masked.text, &masked.holes, limits)
 }
 
-fn read_with(file: FileId, original: &str, text: &str, holes: &[Hole]) -> Stream {
+fn read_with(file: FileId, original: &str, text: &str, holes: &[Hole], limits: Limits) -> Stream {
     let mut stream = Stream::default();
     for range in documents(text) {
         let piece = &text[range.clone()];
         let mut builder = Builder::new(file, range.start, piece);
-        (builder.original, builder.holes) = (original, holes);
+        (builder.original, builder.holes, builder.limits) = (original, holes, limits);
         let root = builder.run(piece);
         stream.has_directives |= builder.has_directives;
         match root {
@@ -154,6 +159,7 @@ struct Builder<'s> {
     /// The text before its directives were masked.
     original: &'s str,
     holes: &'s [Hole],
+    limits: Limits,
 }
 
 enum Open {
@@ -177,13 +183,15 @@ impl<'s> Builder<'s> {
             has_directives: false,
             original: "",
             holes: &[],
+            limits: Limits::DEFAULT,
         }
     }
 
     fn run(&mut self, piece: &str) -> Result<Option<Node>, Diagnostic> {
+        let nesting = NESTING_LIMIT.min(self.limits.nesting as usize);
         let mut options = granit_parser::options! {
-            block_nesting_limit: NESTING_LIMIT,
-            flow_nesting_limit: NESTING_LIMIT,
+            block_nesting_limit: nesting,
+            flow_nesting_limit: nesting,
             emit_unresolved_aliases: true,
             max_buffered_comment_events: 1 << 20,
         };
@@ -191,7 +199,13 @@ impl<'s> Builder<'s> {
         for step in Parser::new_from_str_with_options(piece, options) {
             let (event, span) = step.map_err(|error| {
                 let at = error.marker().byte_offset().unwrap_or(0).min(piece.len());
-                Diagnostic::unreadable(format!("this is no valid YAML: {}", error.info()), self.span(at, at))
+                let message = match error.kind() {
+                    ErrorKind::RecursionLimitExceeded => {
+                        format!("this is nested more than {nesting} levels deep (`bounds.nesting`)")
+                    }
+                    _ => format!("this is no valid YAML: {}", error.info()),
+                };
+                Diagnostic::unreadable(message, self.span(at, at))
             })?;
             let (start, end) = span.byte_range().map_or((0, 0), |range| (range.start, range.end));
             self.take(event, start, end, piece)?;
@@ -294,9 +308,11 @@ impl<'s> Builder<'s> {
     /// Puts a finished node where it belongs.
     fn finish(&mut self, node: Node, anchor: usize) -> Result<(), Diagnostic> {
         self.spent = self.spent.saturating_add(node.weight);
-        if self.spent > NODE_BUDGET {
-            let message = format!("the document has more than {NODE_BUDGET} nodes when its aliases are followed");
-            return Err(Diagnostic::warning(message, node.span));
+        let most = self.limits.yaml_nodes;
+        if self.spent > most {
+            let message =
+                format!("the document has more than {most} nodes when its aliases are followed (`bounds.yaml-nodes`)");
+            return Err(Diagnostic::unreadable(message, node.span));
         }
         if anchor != 0 {
             self.anchored.push(node.span);
@@ -321,23 +337,30 @@ impl<'s> Builder<'s> {
         let mut merged = Vec::new();
         let mut settled: Vec<Entry> = Vec::with_capacity(entries.len());
         let mut places: HashMap<Arc<str>, usize> = HashMap::new();
+        let is_long = entries.len() > LONGEST_SEARCHED;
         for entry in entries {
             if &*entry.key == "<<" && !matches!(entry.value.data, Data::Scalar { .. }) {
                 merged.push(entry.value);
                 continue;
             }
-            match places.get(&entry.key) {
-                Some(&place) => {
-                    self.repeated.push(entry.key_span);
-                    settled[place] = entry;
-                }
-                None => {
-                    places.insert(entry.key.clone(), settled.len());
-                    settled.push(entry);
-                }
+            let known = match is_long {
+                true => places.get(&entry.key).copied(),
+                false => settled.iter().position(|known: &Entry| known.key == entry.key),
+            };
+            if let Some(known) = known.and_then(|place| settled.get_mut(place)) {
+                self.repeated.push(entry.key_span);
+                *known = entry;
+                continue;
             }
+            if is_long {
+                places.insert(entry.key.clone(), settled.len());
+            }
+            settled.push(entry);
         }
-        let mut known: HashSet<Arc<str>> = places.into_keys().collect();
+        if merged.is_empty() {
+            return settled;
+        }
+        let mut known: HashSet<Arc<str>> = settled.iter().map(|entry| entry.key.clone()).collect();
         for source in &merged {
             let maps = if source.is_map() { std::slice::from_ref(source) } else { source.items() };
             for entry in maps.iter().flat_map(Node::entries) {

@@ -1,3 +1,5 @@
+use rayon::prelude::*;
+
 use crate::catalog::{Catalog, Class, Machine, MoneyRange, Recognized, is_stale};
 use crate::inventory::{Fact, Inventory, Key, Origin, Purchase, Range, Resource, Role, Value};
 
@@ -9,13 +11,18 @@ use super::share::{Share, on_any_machine, pod_variants};
 use super::unit::{dollars, unit};
 use super::{Bill, HOURS_PER_MONTH, Item, Scenario, Settings, Status, Step};
 
+const FEW: usize = 32;
+
 /// What everything costs. The inventory must be complete.
 pub fn bill(inventory: &Inventory, catalog: &Catalog, settings: &Settings) -> Bill {
-    let mut bill = Bill::default();
-    for resource in &inventory.resources {
-        let item = Pricing { catalog, settings, resource }.item();
-        bill.items.push(item);
-    }
+    let item = |resource: &Resource| Pricing { catalog, settings, resource }.item();
+    let resources = &inventory.resources;
+    let items = match resources.len() {
+        // few are priced before other threads have started
+        0..FEW => resources.iter().map(item).collect(),
+        _ => resources.par_iter().map(item).collect(),
+    };
+    let mut bill = Bill { items, ..Bill::default() };
     bill.sum_up(inventory);
     bill
 }

@@ -103,7 +103,7 @@ impl Judge<'_> {
 
     /// `saves` at each end; nothing where a price is missing.
     fn saves(&self, asking: &Asking<'_>) -> Result<Option<MoneyRange>, String> {
-        let Some(saves) = &self.page.saves else { return Ok(None) };
+        let Some(saves) = &self.page.speech().saves else { return Ok(None) };
         let mut ends = [0.0; 3];
         for (end, amount) in [End::Floor, End::Expected, End::Ceiling].into_iter().zip(&mut ends) {
             asking.end.set(end);
@@ -130,7 +130,7 @@ impl Judge<'_> {
             reads.iter().filter_map(|read| Some((facts::stand(self.world, *read)?, *read))).collect();
         let Some(span) = self.span(asking, about, &stands) else { return Ok(None) };
         let page = self.page;
-        let message = self.first_known(&page.messages, asking)?.unwrap_or_default();
+        let message = self.first_known(&page.speech().messages, asking)?.unwrap_or_default();
         Ok(Some(Finding {
             rule: page.name.clone(),
             group: page.group.clone(),
@@ -142,7 +142,7 @@ impl Judge<'_> {
             piece: self.piece(about),
             span,
             message,
-            help: self.first_known(&page.help, asking)?,
+            help: self.first_known(&page.speech().help, asking)?,
             saves: asking.saves,
             related: self.related(asking, span),
             edits: Vec::new(),
@@ -153,7 +153,7 @@ impl Judge<'_> {
 
     /// What the page wishes to be written here.
     fn fix(&self, asking: &Asking<'_>) -> Option<Fix> {
-        let remedy = self.page.fix.as_ref()?;
+        let remedy = self.page.speech().fix.as_ref()?;
         let (wishes, declined) = match remedy.wishes(asking) {
             Ok(wishes) => (wishes, None),
             Err(why) => (Vec::new(), Some(why)),
@@ -190,7 +190,7 @@ impl Judge<'_> {
             let raw = inventory.objects.first().or(inventory.blocks.first()).map(|it| it.span);
             return first.or(any).or(raw);
         };
-        let mut stated = self.page.at.iter().filter_map(|at| match at {
+        let mut stated = self.page.speech().at.iter().filter_map(|at| match at {
             At::Fact(field) => facts::stand(self.world, asking.read(*field))?.span,
             At::Part(path) => facts::part(asking, path).map(|tree| tree.span),
         });
@@ -221,7 +221,7 @@ impl Judge<'_> {
 
     fn related(&self, asking: &Asking<'_>, span: Span) -> Vec<(Span, String)> {
         let mut related = Vec::new();
-        for field in &self.page.related {
+        for field in &self.page.speech().related {
             let read = asking.read(*field);
             let Some(stand) = facts::stand(self.world, read) else { continue };
             let value = facts::shown(asking, read);
@@ -244,7 +244,7 @@ impl Judge<'_> {
                 value: facts::shown(asking, *read),
             })
             .collect();
-        evidence.extend(self.page.paths.iter().map(|path| {
+        evidence.extend(self.page.speech().paths.iter().map(|path| {
             let part = facts::part(asking, path);
             let span = part.map(|tree| tree.span);
             Evidence { fact: path.name(), span, defined: span, value: facts::written(part) }

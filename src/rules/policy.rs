@@ -57,7 +57,7 @@ pub fn admission_policy(page: &Page, version: Kubernetes) -> Result<String, Stri
     }
     let kinds = kinds(page)?;
     let mut conditions = Vec::new();
-    for condition in &page.when {
+    for condition in &page.speech().when {
         conditions.push(condition.program.in_kubernetes(page.constants(), version)?);
     }
     if let Some(names) = names(page) {
@@ -134,9 +134,9 @@ fn written(page: &Page, version: Kubernetes, kinds: &[Place], reported: &str) ->
 
 /// The message and the help as one expression; nothing where a cluster cannot compute them.
 fn message(page: &Page, version: Kubernetes) -> Option<String> {
-    let message = page.messages.first()?.in_kubernetes(page.constants(), version)?;
+    let message = page.speech().messages.first()?.in_kubernetes(page.constants(), version)?;
     let mut parts = vec![super::cel::quoted(&format!("{}: ", page.name)), message];
-    if let Some(help) = page.help.first().and_then(|help| help.in_kubernetes(page.constants(), version)) {
+    if let Some(help) = page.speech().help.first().and_then(|help| help.in_kubernetes(page.constants(), version)) {
         parts.push("'; '".to_owned());
         parts.push(help);
     }

@@ -1,7 +1,6 @@
 //! The rules of a run: the pages that were built in, a team's own, and which of them are on.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
 
 use crate::diagnostic::{Diagnostic, Level};
 use crate::inventory::WantedRaw;
@@ -12,15 +11,44 @@ use super::facts::World;
 use super::judge::judge;
 use super::layers::{self, Held};
 use super::nearest::nearest;
-use super::page::{self, LooksAt, Mistake, Page};
+use super::page::{self, Front, LooksAt, Mistake, Page};
 use super::settings::{Override, PageText, Parameter, Settings};
 use super::{Broken, Confidence, Finding, Judgement};
 
-include!(concat!(env!("OUT_DIR"), "/pages.rs"));
+/// The built-in pages as the build script read them.
+mod embedded {
+    use std::borrow::Cow;
+
+    use crate::rules::page::Front;
+    use crate::rules::yaml::{Name, Node, Value};
+
+    include!(concat!(env!("OUT_DIR"), "/pages.rs"));
+}
+
+pub use embedded::BUILT_IN;
+use embedded::FRONTS;
 
 /// The names and texts of the built-in pages.
 pub(super) fn built_in() -> impl Iterator<Item = (&'static str, &'static str)> {
     BUILT_IN.iter().map(|(path, text)| (path.rsplit('/').next().unwrap_or(path).trim_end_matches(".md"), *text))
+}
+
+/// A page that is to be added.
+struct Source<'a> {
+    path: &'a str,
+    text: &'a str,
+    own: Option<&'a PageText>,
+    /// What the build script made of a built-in one.
+    front: Option<&'static Front>,
+}
+
+impl Source<'_> {
+    fn read(&self, given: &[(&str, &Parameter)]) -> Result<Page, Vec<Mistake>> {
+        match self.front {
+            Some(front) => Page::built_in(front, given),
+            None => Page::read(self.text, given),
+        }
+    }
 }
 
 /// The rules of a run.
@@ -38,11 +66,11 @@ pub struct Rules {
 impl Rules {
     /// Loads the built-in pages and some of a team's own. A page that does not load is told about and left out.
     pub fn load(own: &[PageText], settings: Settings) -> (Rules, Vec<Diagnostic>) {
-        let (mut rules, mut wrong) = Self::read(BUILT_IN, own, &settings);
+        let (mut rules, mut wrong) = Self::read(own, &settings);
         rules.check_names(&settings, &mut wrong);
         for number in 0..settings.layers.len() {
             let there = settings.with_layers(&[number]);
-            let (of_layer, mut also) = Self::read(BUILT_IN, own, &there);
+            let (of_layer, mut also) = Self::read(own, &there);
             of_layer.check_names(&there, &mut also);
             wrong.extend(also.into_iter().filter(|it| !wrong.contains(it)).collect::<Vec<_>>());
             let on = of_layer.pages.iter().zip(&of_layer.on).filter(|(_, on)| **on);
@@ -59,47 +87,50 @@ impl Rules {
     /// The rules where some layers of settings hold.
     fn with_layers(&self, key: &[usize]) -> Rules {
         let settings = self.settings.with_layers(key);
-        let (mut rules, _) = Self::read(BUILT_IN, &self.own, &settings);
+        let (mut rules, _) = Self::read(&self.own, &settings);
         rules.settings = settings;
         rules
     }
 
     /// Only these pages, all of them switched on; for tests of pages.
     pub fn of(pages: &[(&str, &str)], settings: Settings) -> Rules {
-        let (mut rules, _) = Self::read(pages, &[], &settings);
+        let (mut rules, mut wrong) = (Rules::default(), Vec::new());
+        for (path, text) in pages {
+            rules.add(&Source { path, text, own: None, front: None }, &settings, &mut wrong);
+        }
+        rules.add_own(&[], &settings, &mut wrong);
         rules.on.fill(true);
         rules.settings = settings;
         rules
     }
 
-    fn read(built_in: &[(&str, &str)], own: &[PageText], settings: &Settings) -> (Rules, Vec<Diagnostic>) {
-        let mut rules = Rules::default();
-        let mut wrong = Vec::new();
-        for (path, text) in built_in {
-            rules.add(path, &Arc::from(*text), None, settings, &mut wrong);
+    /// The built-in pages and a team's own.
+    fn read(own: &[PageText], settings: &Settings) -> (Rules, Vec<Diagnostic>) {
+        let (mut rules, mut wrong) = (Rules::default(), Vec::new());
+        for ((path, text), front) in BUILT_IN.iter().zip(FRONTS) {
+            rules.add(&Source { path, text, own: None, front: Some(front) }, settings, &mut wrong);
         }
-        for own in own {
-            rules.add(&own.path, &own.text, Some(own), settings, &mut wrong);
-        }
-        rules.pages.sort_by(|a, b| a.name.cmp(&b.name));
-        rules.on = rules.pages.iter().map(|page| is_on(page, settings)).collect();
+        rules.add_own(own, settings, &mut wrong);
         (rules, wrong)
     }
 
-    fn add(
-        &mut self,
-        path: &str,
-        text: &Arc<str>,
-        own: Option<&PageText>,
-        settings: &Settings,
-        wrong: &mut Vec<Diagnostic>,
-    ) {
+    /// The last to be added, as all pages are sorted then.
+    fn add_own(&mut self, own: &[PageText], settings: &Settings, wrong: &mut Vec<Diagnostic>) {
+        for own in own {
+            self.add(&Source { path: &own.path, text: &own.text, own: Some(own), front: None }, settings, wrong);
+        }
+        self.pages.sort_by(|a, b| a.name.cmp(&b.name));
+        self.on = self.pages.iter().map(|page| is_on(page, settings)).collect();
+    }
+
+    fn add(&mut self, source: &Source<'_>, settings: &Settings, wrong: &mut Vec<Diagnostic>) {
+        let Source { path, text, own, .. } = *source;
         // what is set for a rule is found by its file, before the page is read
         let stem = path.rsplit('/').next().unwrap_or(path).trim_end_matches(".md");
         let set = settings.rules.get(stem);
         let given: Vec<(&str, &Parameter)> =
             set.iter().flat_map(|set| &set.parameters).map(|(name, value, _)| (name.as_str(), value)).collect();
-        let mut page = match Page::read(text, &given) {
+        let mut page = match source.read(&given) {
             Ok(page) => page,
             Err(mistakes) => {
                 wrong.extend(mistakes.into_iter().map(|mistake| diagnostic(mistake, path, text, own)));

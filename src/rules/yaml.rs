@@ -1,7 +1,9 @@
 //! YAML front matter as a tree with byte ranges. The only place here that knows which parser reads it.
 //!
-//! Aliases are refused: nobody needs them in a page, and they are how a small text becomes a large tree.
+//! Aliases are refused: nobody needs them in a page, and they are how a small text becomes a large tree. The build script
+//! reads the built-in pages with this and writes the trees down as constants: nothing of them is parsed at start-up.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use granit_parser::{Event, Parser, ScalarStyle};
@@ -19,9 +21,9 @@ pub(super) enum Value {
     Flag(bool),
     Integer(i64),
     Number(f64),
-    Text(String),
-    List(Vec<Node>),
-    Map(Vec<(Name, Node)>),
+    Text(Cow<'static, str>),
+    List(Cow<'static, [Node]>),
+    Map(Cow<'static, [(Name, Node)]>),
 }
 
 impl Node {
@@ -29,9 +31,9 @@ impl Node {
     pub(super) fn move_to(&mut self, at: &Range<usize>) {
         self.at = at.clone();
         match &mut self.value {
-            Value::List(items) => items.iter_mut().for_each(|item| item.move_to(at)),
+            Value::List(items) => items.to_mut().iter_mut().for_each(|item| item.move_to(at)),
             Value::Map(entries) => {
-                for (name, node) in entries {
+                for (name, node) in entries.to_mut() {
                     name.at = at.clone();
                     node.move_to(at);
                 }
@@ -43,7 +45,7 @@ impl Node {
 
 #[derive(Debug, Clone)]
 pub(super) struct Name {
-    pub(super) text: String,
+    pub(super) text: Cow<'static, str>,
     pub(super) at: Range<usize>,
 }
 
@@ -91,15 +93,15 @@ impl Builder {
         match event {
             Event::Scalar(text, style, ..) => match self.open.last_mut() {
                 Some(Open::Map { entries, key: key @ None, .. }) => {
-                    if entries.iter().any(|(known, _)| known.text == *text) {
+                    if entries.iter().any(|(known, _)| known.text == text) {
                         return Err(Broken { message: format!("`{text}` is written twice"), at });
                     }
-                    *key = Some(Name { text: text.into_owned(), at });
+                    *key = Some(Name { text: text.into_owned().into(), at });
                 }
                 _ => {
                     let value = match style {
                         ScalarStyle::Plain => plain(&text).map_err(|message| Broken { message, at: at.clone() })?,
-                        _ => Value::Text(text.into_owned()),
+                        _ => Value::Text(text.into_owned().into()),
                     };
                     self.finish(Node { value, at });
                 }
@@ -128,11 +130,11 @@ impl Builder {
         let node = match self.open.pop() {
             Some(Open::List { start, items }) => {
                 let end = items.last().map_or(end, |last| last.at.end.max(end));
-                Node { value: Value::List(items), at: start..end }
+                Node { value: Value::List(items.into()), at: start..end }
             }
             Some(Open::Map { start, entries, .. }) => {
                 let end = entries.last().map_or(end, |(_, last)| last.at.end.max(end));
-                Node { value: Value::Map(entries), at: start..end }
+                Node { value: Value::Map(entries.into()), at: start..end }
             }
             None => return,
         };
@@ -157,7 +159,7 @@ fn plain(text: &str) -> Result<Value, String> {
         _ => match text.parse::<i64>() {
             Ok(n) => Value::Integer(n),
             Err(_) if is_digits(text) => return Err("the number does not fit 64 bits".to_owned()),
-            Err(_) => number(text).map_or_else(|| Value::Text(text.to_owned()), Value::Number),
+            Err(_) => number(text).map_or_else(|| Value::Text(text.to_owned().into()), Value::Number),
         },
     })
 }

@@ -1,6 +1,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
+use super::limits::Limits;
 use super::tree::{ReadError, Tree};
 
 /// A file that was read, or text derived from one.
@@ -79,6 +80,7 @@ struct File {
 pub struct Sources {
     tree: Box<dyn Tree>,
     files: RwLock<Files>,
+    limits: OnceLock<Limits>,
 }
 
 #[derive(Default)]
@@ -89,7 +91,16 @@ struct Files {
 
 impl Sources {
     pub fn new(tree: impl Tree + 'static) -> Self {
-        Sources { tree: Box::new(tree), files: RwLock::default() }
+        Sources { tree: Box::new(tree), files: RwLock::default(), limits: OnceLock::new() }
+    }
+
+    /// Sets what reading may cost, once: the settings that say so are a file themselves.
+    pub fn limit(&self, limits: Limits) {
+        let _ = self.limits.set(limits);
+    }
+
+    pub fn limits(&self) -> Limits {
+        self.limits.get().copied().unwrap_or_default()
     }
 
     pub fn tree(&self) -> &dyn Tree {
@@ -102,10 +113,11 @@ impl Sources {
         if let Some(known) = self.read_lock().by_path.get(path) {
             return known.clone();
         }
-        let read = self.tree.read(path).map(|bytes| match String::from_utf8(bytes) {
-            Ok(text) => text,
-            Err(error) => String::from_utf8_lossy(error.as_bytes()).into_owned(),
-        });
+        self.hold(path, self.tree.read(path).map(|bytes| decoded(&bytes)))
+    }
+
+    /// Keeps the text of a file that was read from the tree by other means.
+    pub fn hold(&self, path: &str, read: Result<Arc<str>, ReadError>) -> Result<FileId, ReadError> {
         let mut files = self.files.write().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = files.by_path.get(path) {
             return known.clone();
@@ -118,7 +130,7 @@ impl Sources {
     /// Adds text that was made from other text.
     pub fn derive(&self, path: &str, text: String, segments: Vec<Segment>) -> FileId {
         let mut files = self.files.write().unwrap_or_else(PoisonError::into_inner);
-        files.push(path.to_owned(), text, segments)
+        files.push(path.to_owned(), text.into(), segments)
     }
 
     /// Puts the files of another run at the same places, so that its spans mean the same here. Only before anything else
@@ -137,6 +149,21 @@ impl Sources {
         let files = self.read_lock();
         let refused = files.by_path.iter().filter_map(|(path, read)| Some((path.clone(), read.clone().err()?)));
         refused.collect()
+    }
+
+    /// Looks at the bytes of a file without keeping them, unless they are kept already.
+    pub fn glance<T>(&self, path: &str, look: impl FnOnce(&[u8]) -> T) -> Result<T, ReadError> {
+        let known = self.read_lock().by_path.get(path).cloned();
+        if let Some(known) = known {
+            return known.map(|file| look(self.text(file).as_bytes()));
+        }
+        match self.tree.read(path) {
+            Ok(bytes) => Ok(look(&bytes)),
+            Err(error) => {
+                let refused = self.hold(path, Err(error.clone()));
+                Err(refused.err().unwrap_or(error))
+            }
+        }
     }
 
     /// How many files were read so far.
@@ -237,16 +264,18 @@ impl Sources {
     }
 }
 
+/// Text as it is kept: what is no UTF-8 becomes replacement characters.
+pub fn decoded(bytes: &[u8]) -> Arc<str> {
+    match std::str::from_utf8(bytes) {
+        Ok(text) => text.into(),
+        Err(_) => String::from_utf8_lossy(bytes).into(),
+    }
+}
+
 impl Files {
-    fn push(&mut self, path: String, text: String, derived: Vec<Segment>) -> FileId {
+    fn push(&mut self, path: String, text: Arc<str>, derived: Vec<Segment>) -> FileId {
         let id = FileId(u32::try_from(self.all.len()).unwrap_or(u32::MAX));
-        self.all.push(Arc::new(File {
-            path,
-            text: text.into(),
-            line_starts: OnceLock::new(),
-            secrets: OnceLock::new(),
-            derived,
-        }));
+        self.all.push(Arc::new(File { path, text, line_starts: OnceLock::new(), secrets: OnceLock::new(), derived }));
         id
     }
 }

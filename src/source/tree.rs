@@ -6,6 +6,10 @@ use std::fmt;
 pub trait Tree: Send + Sync {
     /// The bytes of a file.
     fn read(&self, path: &str) -> Result<Vec<u8>, ReadError>;
+    /// Whether a file that is too large to be read holds these bytes; asked only where `read` says so.
+    fn mentions(&self, _path: &str, _wanted: &[u8]) -> bool {
+        true
+    }
     /// The entries of a directory, sorted by name; empty where there is no such directory.
     fn list(&self, directory: &str) -> Vec<Entry>;
 }
@@ -33,7 +37,9 @@ impl fmt::Display for ReadError {
         match self {
             ReadError::Missing => write!(f, "no such file"),
             ReadError::Outside => write!(f, "the path leads out of the tree"),
-            ReadError::TooLarge { bytes, limit } => write!(f, "{bytes} bytes are more than the limit of {limit}"),
+            ReadError::TooLarge { bytes, limit } => {
+                write!(f, "{bytes} bytes are more than the limit of {limit} (`bounds.file-mib`)")
+            }
             ReadError::Other(why) => write!(f, "{why}"),
         }
     }

@@ -29,7 +29,7 @@ use std::collections::HashSet;
 
 use crate::diagnostic::Diagnostic;
 use crate::inventory::{FrontEnd, Inventory, Skipped};
-use crate::source::{FileId, Sources, Span};
+use crate::source::{FileId, Limits, Sources, Span};
 
 use library::Library;
 
@@ -109,7 +109,7 @@ pub fn read(sources: &Sources, paths: &[String], options: &Options) -> Reading {
 
 /// What Terraform would refuse in the text of one file, by itself.
 pub fn syntax_errors(file: FileId, text: &str) -> Vec<Diagnostic> {
-    let errors = syntax::parse_body(file, text).errors;
+    let errors = syntax::parse_body(file, text, Limits::DEEPEST).errors;
     errors.into_iter().map(|error| Diagnostic::unreadable(error.message, error.span)).collect()
 }
 

@@ -149,8 +149,11 @@ impl ModuleCode {
         };
         let text = sources.text(file);
         self.anywhere.get_or_insert(Span::new(file, 0, 0));
-        let Parsed { mut body, errors, notes, comments } =
-            if name.ends_with(".json") { parse_json_body(file, &text) } else { parse_body(file, &text) };
+        let nesting = sources.limits().nesting;
+        let Parsed { mut body, errors, notes, comments } = match name.ends_with(".json") {
+            true => parse_json_body(file, &text, nesting),
+            false => parse_body(file, &text, nesting),
+        };
         let text_of = |span: &Span| text.get(span.range()).unwrap_or_default();
         self.comments.extend(comments.into_iter().filter(|comment| text_of(comment).contains("gpulint")));
         if let Some(first) = errors.first() {

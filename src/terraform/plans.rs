@@ -1,21 +1,22 @@
 //! Which files are plans, and which of them are read.
 
+use rayon::prelude::*;
+
 use crate::inventory::{FrontEnd, Skipped};
 use crate::source::{Sources, normalize, parent};
 
 use super::module::is_configuration;
 use super::plan::{self, Plan};
 use super::roots::is_variable_file;
-use super::{Options, Reading, embedded, parallel, rows};
+use super::{Options, Reading, embedded, rows};
 
 /// The plans and states among these files, sorted.
 pub(super) fn find(sources: &Sources, paths: &[String]) -> Vec<String> {
     let mut files: Vec<String> = paths.iter().filter_map(|path| normalize(path)).filter(|it| may_be_plan(it)).collect();
     files.sort();
     files.dedup();
-    let is_plan =
-        parallel::map(files.len(), |at| sources.open(&files[at]).is_ok_and(|it| plan::is_plan(&sources.text(it))));
-    files.into_iter().zip(is_plan).filter_map(|(path, is_plan)| is_plan.then_some(path)).collect()
+    let is_plan = |path: &String| sources.glance(path, plan::is_plan).unwrap_or(false);
+    files.into_par_iter().filter(is_plan).collect()
 }
 
 /// Adds what the plans say; leaves those out that turn out to be something else.

@@ -13,7 +13,7 @@ use super::evaluate::{Assignment, Budget, Evaluator, Instance};
 use super::library::Library;
 use super::modules::Modules;
 use super::roots::automatic_files;
-use super::syntax::json::{literal, parse_json};
+use super::syntax::json::{literal, parse_json, parse_json_within};
 use super::syntax::{Attribute, Kind, SyntaxError, parse_body};
 
 /// A root as it was read.
@@ -64,7 +64,7 @@ pub(super) fn evaluate(
         root: directory.to_owned(),
         assignments: assignments.by_name,
         modules: Modules::read(sources, directory, options.modules_directory.as_deref()),
-        budget: Budget::new(anywhere),
+        budget: Budget::new(anywhere, sources.limits().evaluation_steps),
         patterns: RefCell::default(),
         diagnostics: RefCell::default(),
     };
@@ -73,7 +73,7 @@ pub(super) fn evaluate(
     evaluator.switched_off(&instance, &mut root.switched_off);
     if let Some(cause) = evaluator.budget.exhausted() {
         let message = format!("not everything in this root is read: {}", cause.why);
-        root.diagnostics.push(Diagnostic::warning(message, cause.span));
+        root.diagnostics.push(Diagnostic::unreadable(message, cause.span));
     }
     root.diagnostics.extend(evaluator.diagnostics.into_inner().finish(anywhere));
     root.steps = evaluator.budget.spent();
@@ -105,7 +105,7 @@ impl Assignments<'_> {
         };
         let text = self.sources.text(file);
         let (attributes, error) = if path.ends_with(".json") {
-            match parse_json(file, &text) {
+            match parse_json_within(file, &text, self.sources.limits().nesting) {
                 Ok(json) => {
                     let attribute = |(name, value): &(super::syntax::Name, super::syntax::json::Json)| Attribute {
                         name: name.clone(),
@@ -116,7 +116,7 @@ impl Assignments<'_> {
                 Err(error) => (Vec::new(), Some(error)),
             }
         } else {
-            let parsed = parse_body(file, &text);
+            let parsed = parse_body(file, &text, self.sources.limits().nesting);
             match parsed.errors.into_iter().next() {
                 Some(error) => match other_language(file, &text) {
                     Some(what) => (Vec::new(), Some(SyntaxError { message: what.to_owned(), span: error.span })),

@@ -1,6 +1,6 @@
 //! `docs/rules` is written from the pages of `rules/`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
@@ -46,4 +46,56 @@ fn every_rule_has_a_place_where_it_is_explained() {
         assert!(link.ends_with(&format!("docs/rules/{}.md", page.name)), "{link}");
     }
     assert_eq!(rules::link("nobody-wrote-this"), None);
+}
+
+/// Every test of the project by its name, and every case file by its path.
+fn tests_below(directory: &Path, names: &mut BTreeSet<String>) {
+    for entry in fs::read_dir(directory).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            tests_below(&path, names);
+        } else if path.extension().is_some_and(|it| it == "rs") {
+            let text = fs::read_to_string(&path).unwrap();
+            let mut is_test = false;
+            for line in text.lines().map(str::trim) {
+                match line.strip_prefix("fn ").and_then(|rest| rest.split('(').next()) {
+                    Some(name) if is_test => {
+                        names.insert(name.to_owned());
+                        is_test = false;
+                    }
+                    _ => is_test |= line == "#[test]",
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn what_the_threat_model_names_is_there() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut tests = BTreeSet::new();
+    tests_below(&root.join("src"), &mut tests);
+    tests_below(&root.join("tests"), &mut tests);
+    assert!(tests.len() > 400, "{}", tests.len());
+    let text = fs::read_to_string(root.join("docs/security.md")).unwrap();
+    let mut rows = 0;
+    for line in text.lines().filter(|line| line.starts_with("| ")) {
+        let cells: Vec<&str> = line.trim_matches('|').split(" | ").collect();
+        let [_, _, shown] = cells.as_slice() else { panic!("no three cells: {line}") };
+        if shown.trim() == "Shown by" || line.contains("What is beyond it") || !text.contains("## Limits") {
+            continue;
+        }
+        // The table of limits is about settings.
+        if text.find(line) > text.find("## Limits") {
+            continue;
+        }
+        let named: Vec<&str> = shown.split('`').skip(1).step_by(2).collect();
+        assert!(!named.is_empty(), "no test shows it: {line}");
+        for name in named {
+            let is_there = if name.contains('/') { root.join(name).is_file() } else { tests.contains(name) };
+            assert!(is_there, "there is no test `{name}`");
+        }
+        rows += 1;
+    }
+    assert!(rows > 30, "{rows} rows");
 }

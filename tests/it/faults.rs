@@ -11,6 +11,8 @@ use std::process::{Command, Output, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use gpulint::source::{Entry, ReadError, Sources, Tree};
+
 use crate::action::sandbox::{GIT_ENVIRONMENT, Sandbox, git, write};
 
 const WASTE: &str = r#"resource "aws_eks_node_group" "train" {
@@ -238,4 +240,90 @@ fn odd_locales_and_clocks_change_nothing() {
     for set in [("LC_ALL", "de_DE.UTF-8"), ("LC_ALL", "C"), ("LANG", "\u{1}nonsense"), ("TZ", "Pacific/Kiritimati")] {
         assert_eq!(run(&[set]), usual, "{set:?}");
     }
+}
+
+#[test]
+fn what_a_killed_run_left_is_taken_away_by_a_later_one() {
+    let (_sandbox, directory) = place("stale");
+    let left = [".report.json.4711", ".report.json.4712", ".report.json.mine", ".other.json.4711"];
+    for name in left {
+        fs::write(directory.join(name), "half").unwrap();
+    }
+    let long_ago = std::time::SystemTime::now() - Duration::from_secs(7_200);
+    for name in [left[0], left[2], left[3]] {
+        fs::File::options().write(true).open(directory.join(name)).unwrap().set_modified(long_ago).unwrap();
+    }
+    let run = gpulint(&directory).args(["--format", "json", "--output", "report.json"]).output().unwrap();
+    assert_eq!(told(&run).0, Some(1));
+    // Another run may be writing the young one, and the others are not ours.
+    assert_eq!(names(&directory), [left[3], left[1], left[2], "main.tf", "report.json"]);
+}
+
+#[test]
+fn ctrl_c_ends_a_run_and_leaves_nothing_half_written() {
+    use std::os::unix::process::ExitStatusExt;
+    let (_sandbox, directory) = place("interrupt");
+    // It takes far longer than a signal needs.
+    let turns = "sum([for a in range(1000) : length([for b in range(1000) : length([for c in range(1000) : c])])])";
+    let endless = format!("resource \"aws_instance\" \"b\" {{\n  count = {turns}\n}}\n");
+    write(&directory, &[("main.tf", &endless), ("gpulint.toml", "[bounds]\nevaluation-steps = 1000000000\n")]);
+    let mut child = gpulint(&directory).args(["--format", "json", "--output", "report.json"]).spawn().unwrap();
+    thread::sleep(Duration::from_millis(50));
+    let signal = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    assert!(signal.success());
+    assert_eq!(child.wait().unwrap().signal(), Some(2), "it ends by the signal, as whoever started it expects");
+    assert_eq!(names(&directory), ["gpulint.toml", "main.tf"]);
+}
+
+#[test]
+fn files_that_may_not_be_read_are_told() {
+    let (_sandbox, directory) = place("locked-files");
+    write(
+        &directory,
+        &[("locked.tf", "locals {}\n"), ("locked.yaml", "apiVersion: v1\nkind: Pod\n"), ("d/a.tf", WASTE)],
+    );
+    for name in ["locked.tf", "locked.yaml", "d"] {
+        fs::set_permissions(directory.join(name), fs::Permissions::from_mode(0o000)).unwrap();
+    }
+    if fs::read(directory.join("locked.tf")).is_ok() {
+        eprintln!("SKIPPED: this user may read everything");
+        return;
+    }
+    let run = gpulint(&directory).args(["--format", "json"]).output().unwrap();
+    fs::set_permissions(directory.join("d"), fs::Permissions::from_mode(0o755)).unwrap();
+    assert_eq!(told(&run).0, Some(1), "{}", told(&run).1);
+    let report: serde_json::Value = serde_json::from_slice(&run.stdout).unwrap();
+    let is_told = |it: &&serde_json::Value| it["rule"] == "unreadable" && it["path"] == "locked.tf";
+    assert!(report["findings"].as_array().unwrap().iter().any(|it| is_told(&it)), "{report:#}");
+    assert!(
+        report["skipped"].to_string().contains("locked.yaml: permission denied")
+            || report["skipped"].to_string().contains("permission denied")
+    );
+}
+
+/// A tree that lists files and no longer has them.
+struct Vanishing(Vec<&'static str>);
+
+impl Tree for Vanishing {
+    fn read(&self, _path: &str) -> Result<Vec<u8>, ReadError> {
+        Err(ReadError::Missing)
+    }
+
+    fn list(&self, directory: &str) -> Vec<Entry> {
+        let here = self.0.iter().filter(|_| directory.is_empty());
+        here.map(|name| Entry { name: (*name).to_owned(), is_directory: false }).collect()
+    }
+}
+
+#[test]
+fn files_that_vanish_between_listing_and_reading_hide_nothing_and_break_nothing() {
+    let names =
+        vec!["main.tf", "a.tf.json", "terraform.tfvars", "pod.yaml", "plan.json", "Chart.yaml", "kustomization.yaml"];
+    let paths: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
+    let sources = Sources::new(Vanishing(names));
+    let analysis = gpulint::analyze(&sources, &paths, &crate::holds::SETTINGS);
+    assert!(analysis.inventory.resources.is_empty());
+    let said: Vec<&str> = analysis.inventory.diagnostics.iter().map(|it| it.message.as_str()).collect();
+    assert!(said.contains(&"main.tf cannot be read: no such file"), "{said:?}");
+    assert!(sources.refused().iter().any(|(path, _)| path == "main.tf"), "whoever called is told");
 }

@@ -4,6 +4,7 @@
 
 mod action;
 mod arrows;
+mod attacks;
 mod bases;
 mod broken_pages;
 mod changes;
@@ -20,11 +21,13 @@ mod fixes;
 mod forge;
 mod formats;
 mod guide;
+mod holds;
 mod kubernetes;
 mod pages;
 mod policy;
 mod precommit;
 mod pricing_data;
+mod properties;
 mod readme;
 mod refresh;
 mod refresh_faults;

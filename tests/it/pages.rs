@@ -6,9 +6,10 @@ use std::path::Path;
 use std::sync::Arc;
 
 use gpulint::catalog::Catalog;
+use gpulint::inventory::Key;
 use gpulint::rules::{
-    self, BUILT_IN, Example, Expected, Fixed, LooksAt, Marker, Override, Parameter, Profile, Rules, Safety, compare,
-    examples, tell, unmarked,
+    self, BUILT_IN, Declared, Example, Expected, Fixed, LooksAt, Marker, Override, Parameter, Profile, Rules, Safety,
+    compare, examples, tell, unmarked,
 };
 use gpulint::source::{MemoryTree, Sources};
 use gpulint::{Analysis, Settings, analyze, fix};
@@ -157,6 +158,59 @@ fn fixed(
     }
 }
 
+/// Every page shows what it says in Terraform, what it does not say, and what it cannot know; and it speaks of more than
+/// one cloud. Where it can be said in Kubernetes too, it is.
+#[test]
+fn every_page_is_shown_in_each_language() {
+    let (rules, _) = Rules::load(&[], rules::Settings { profile: Profile::All, ..rules::Settings::default() });
+    let rules = Arc::new(rules);
+    let mut report = String::new();
+    for page in rules.pages().iter().filter(|page| !page.untested && page.looks_at != LooksAt::Text) {
+        if std::env::var("PAGE").is_ok_and(|only| only != page.name) {
+            continue;
+        }
+        let except = |what: &str| ELSEWHERE.iter().any(|(name, not, _)| *name == page.name && *not == what);
+        let (mut shown, mut clouds): (BTreeSet<(&str, Option<Marker>)>, BTreeSet<String>) = Default::default();
+        for example in &examples(&page.text) {
+            let (_, analysis) = analyzed(&rules, example);
+            let has = |end: &str| example.files.iter().any(|file| file.path.ends_with(end));
+            let languages = [("terraform", has(".tf")), ("kubernetes", has(".yaml"))];
+            for (language, _) in languages.iter().filter(|(_, is)| *is) {
+                let markers: BTreeSet<Option<Marker>> = example.expected.iter().map(|it| Some(it.marker)).collect();
+                let none = markers.is_empty().then_some(None);
+                shown.extend(markers.into_iter().chain(none).map(|marker| (*language, marker)));
+            }
+            let providers = analysis.inventory.resources.iter().filter_map(|it| it.text(Key::Provider));
+            clouds.extend(providers.filter(|_| has(".tf")).map(str::to_owned));
+        }
+        let speaks_of_pods = shown.iter().any(|(language, marker)| *language == "kubernetes" && marker.is_some());
+        for language in ["terraform", "kubernetes"].into_iter().filter(|it| *it == "terraform" || speaks_of_pods) {
+            for wanted in [None, Some(Marker::Reported), Some(Marker::Undetermined)] {
+                let what = wanted.map_or("clean", Marker::name);
+                if !shown.contains(&(language, wanted)) && !except(&format!("{what} in {language}")) {
+                    writeln!(report, "rules/{}.md: no example in {language} that is {what}", page.name).unwrap();
+                }
+            }
+        }
+        if clouds.len() < 2 && !except("two clouds") {
+            writeln!(report, "rules/{}.md: its examples in Terraform are of {clouds:?} alone", page.name).unwrap();
+        }
+    }
+    assert!(report.is_empty(), "\n{report}");
+}
+
+/// What pages cannot show, and why.
+const ELSEWHERE: &[(&str, &str, &str)] = &[
+    ("exceeded-budget", "two clouds", "it is about a sum, of whatever cloud"),
+    ("exceeded-limit", "two clouds", "it is about numbers, of whatever cloud"),
+    ("exceeded-limit", "clean in kubernetes", "beside the one that is reported stands one that is not"),
+    ("exceeded-limit", "undetermined in kubernetes", "labels of a manifest are all in it"),
+    ("exceeded-total", "two clouds", "it is about a sum, of whatever cloud"),
+    ("impossible-machine", "two clouds", "only Google attaches accelerators to machines of one's choice"),
+    ("spot-no-retry", "two clouds", "the other pool is one of Karpenter, which is of several clouds"),
+    ("spot-without-checkpoint", "two clouds", "the other pool is one of Karpenter, which is of several clouds"),
+];
+
 /// A page with a fix shows it in each front end whose examples it can change.
 #[test]
 fn every_fix_is_shown() {
@@ -227,7 +281,7 @@ fn said(rule: &str, sources: &Sources, analysis: &Analysis) -> Vec<Expected> {
     findings.chain(unknown).collect()
 }
 
-/// A condition that is turned round, or a threshold that is moved far away, must be noticed by an example.
+/// A condition that is turned round, or a parameter that is something else, must be noticed by an example.
 #[test]
 fn every_page_fails_when_it_says_something_else() {
     let mut unnoticed = String::new();
@@ -254,23 +308,36 @@ fn every_page_fails_when_it_says_something_else() {
         }
         let (rules, _) = Rules::load(&[], rules::Settings::default());
         for declared in &rules.page(name).unwrap().parameters {
-            let Some(default) = declared.number() else { continue };
-            for factor in [0.001, 1000.0] {
+            for moved in moved(declared) {
                 let mut settings = rules::Settings { profile: Profile::All, ..rules::Settings::default() };
-                let moved = match default * factor {
-                    moved if declared.is_whole() => Parameter::Integer(moved.round() as i64),
-                    moved => Parameter::Number(moved),
-                };
+                let what = format!("{moved:?}");
                 let parameters = vec![(declared.name.clone(), moved, None)];
                 settings.rules.insert(name.to_owned(), Override { parameters, ..Override::default() });
                 if !notices(name, text, settings, &all) {
-                    writeln!(unnoticed, "{path}: nothing fails when `{}` is {factor} times what it is", declared.name)
-                        .unwrap();
+                    writeln!(unnoticed, "{path}: nothing fails when `{}` is {what}", declared.name).unwrap();
                 }
             }
         }
     }
     assert!(unnoticed.is_empty(), "\n{unnoticed}");
+}
+
+/// What a parameter is not: a number far above and far below, nothing of a list and something else, a pattern that nothing
+/// matches and one that everything does, the opposite.
+fn moved(declared: &Declared) -> Vec<Parameter> {
+    if let Some(default) = declared.number() {
+        let number = |moved: f64| match declared.is_whole() {
+            true => Parameter::Integer(moved.round() as i64),
+            false => Parameter::Number(moved),
+        };
+        return [0.001, 1000.0].map(|factor| number(default * factor)).to_vec();
+    }
+    match declared.as_parameter() {
+        Some(Parameter::Flag(flag)) => vec![Parameter::Flag(!flag)],
+        Some(Parameter::Texts(_)) => vec![Parameter::Texts(Vec::new()), Parameter::Texts(vec!["else".to_owned()])],
+        Some(Parameter::Text(_)) => ["nothing-is-called-so", ""].map(|it| Parameter::Text(it.to_owned())).to_vec(),
+        _ => Vec::new(),
+    }
 }
 
 /// Whether an example comes out differently with this text of its page.
@@ -285,4 +352,33 @@ fn notices(name: &str, text: &str, settings: rules::Settings, all: &[Example]) -
         !compare(example, &said(name, &sources, &analysis)).is_empty()
             || example.told.as_ref().is_some_and(|told| told.text != words(name, &sources, &analysis))
     })
+}
+
+/// A rule that yields to another one becomes a note of it where both speak of a resource, and speaks where the other does not.
+#[test]
+fn a_rule_that_yields_is_a_note_of_the_other() {
+    let page = |name: &str, when: &str, more: &str| {
+        format!(
+            "---\nname: {name}\ngroup: idle\nlayer: utilization\nlevel: note\nrisk: low\nsince: 0.1.0\n{more}when: {when}\n\
+             message: it is {name}\nhelp: change it\n---\n# {name}\n\nText.\n"
+        )
+    };
+    let first = page("first", "'machine == \"g5.xlarge\"'", "");
+    let other = page("other", "has(machine)", "yields-to: [first]\n");
+    let rules = Arc::new(Rules::of(&[("first", &first), ("other", &other)], rules::Settings::default()));
+    let text = "resource \"aws_instance\" \"a\" {\n  instance_type = \"g5.xlarge\"\n}\n\
+                resource \"aws_instance\" \"b\" {\n  instance_type = \"g6.xlarge\"\n}\n";
+    let example = &examples(&format!("# x\n\n```hcl\n{text}```\n"))[0];
+    let (_, analysis) = analyzed(&rules, example);
+    let said: Vec<(&str, Vec<&str>)> = analysis
+        .findings
+        .iter()
+        .map(|it| (it.rule.as_str(), it.related.iter().map(|(_, note)| note.as_str()).collect()))
+        .collect();
+    assert_eq!(
+        said,
+        [("first", vec!["other says too: it is other"]), ("other", vec![])],
+        "{:?}",
+        analysis.broken_rules
+    );
 }

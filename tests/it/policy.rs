@@ -58,3 +58,25 @@ fn a_policy_that_is_not_there_ends_the_run() {
         assert!(said.contains(reference), "{said}");
     }
 }
+
+/// Forms of paths are about the tree at hand, whichever commit the settings are of.
+#[test]
+fn paths_in_the_settings_of_a_commit_are_those_of_the_tree() {
+    let sandbox = Sandbox::new("policy-paths");
+    let here = &sandbox.directory;
+    git(here, &["init", "--quiet", "--initial-branch=main"]);
+    let settings = "[[suppress]]\nrules = [\"missing-labels\"]\npath = \"legacy/*\"\nreason = \"old\"\n\
+                    [[paths]]\nmatch = \"prod/**\"\n[paths.rules.missing-labels]\nlevel = \"error\"\n";
+    let machine = "resource \"aws_instance\" \"a\" {\n  instance_type = \"g5.xlarge\"\n}\n";
+    write(here, &[("gpulint.toml", settings), ("legacy/a.tf", machine), ("prod/a.tf", machine), ("dev/a.tf", machine)]);
+    git(here, &["add", "--all"]);
+    git(here, &["commit", "--quiet", "--message", "settings"]);
+    write(here, &[("gpulint.toml", "ignore = [\"missing-labels\"]\n")]);
+    let mut command = Command::new(env!("CARGO_BIN_EXE_gpulint"));
+    command.args(["check", "--policy-ref", "main", "--select", "missing-labels", "--format", "concise"]);
+    let output = command.current_dir(here).envs(GIT_ENVIRONMENT).output().unwrap();
+    let told = String::from_utf8_lossy(&output.stdout).into_owned();
+    let lines: Vec<&str> = told.lines().filter(|line| line.contains("[missing-labels]")).collect();
+    assert_eq!(lines.len(), 2, "{told}");
+    assert!(lines[0].starts_with("dev/a.tf:1:1: warning") && lines[1].starts_with("prod/a.tf:1:1: error"), "{told}");
+}

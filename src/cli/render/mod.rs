@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use rayon::prelude::*;
 
+use super::deadline;
 use crate::inventory::Skipped;
 use crate::kubernetes::{Plan, Rendered, Renderer, plan};
 use crate::source::Sources;
@@ -17,8 +18,6 @@ use crate::source::Sources;
 use process::Program;
 use workspace::Workspace;
 
-/// A chart renders in well under a second.
-const TIME_LIMIT: Duration = Duration::from_secs(20);
 /// Rendered text beyond this is an attack or a mistake.
 const MOST_BYTES: u64 = 32 << 20;
 
@@ -27,6 +26,8 @@ const MOST_BYTES: u64 = 32 << 20;
 pub(super) struct Request {
     /// Names of files of values; `*` is each that a chart has.
     pub(super) values: Vec<String>,
+    /// What one chart or kustomization may take.
+    pub(super) time: Duration,
 }
 
 /// What came of it.
@@ -44,12 +45,12 @@ pub(super) fn run(sources: &Sources, paths: &[String], request: &Request) -> Out
     outcome.failed.extend(refused.iter().map(|no| failed(no.by, &no.directory, &no.why)));
     match (Program::find(&["helm"]), charts.is_empty()) {
         (_, true) => {}
-        (Some(helm), false) => outcome.build(sources, &helm, charts),
+        (Some(helm), false) => outcome.build(sources, &helm, charts, request.time),
         (None, false) => outcome.failed.push(not_installed("helm is", "charts")),
     }
     match (Program::find(&["kustomize", "kubectl"]), kustomizations.is_empty()) {
         (_, true) => {}
-        (Some(program), false) => outcome.build(sources, &program, kustomizations),
+        (Some(program), false) => outcome.build(sources, &program, kustomizations, request.time),
         (None, false) => {
             outcome.failed.push(not_installed("neither kustomize nor kubectl is", "kustomizations"));
         }
@@ -71,14 +72,14 @@ impl Outcome {
     }
 
     /// What is part of another chart or kustomization is rendered with it, and by itself where that one does not show it.
-    fn build(&mut self, sources: &Sources, program: &Program, mut waiting: Vec<Plan>) {
+    fn build(&mut self, sources: &Sources, program: &Program, mut waiting: Vec<Plan>, time: Duration) {
         let mut built: BTreeSet<String> = BTreeSet::new();
         while !waiting.is_empty() {
             let is_part = |plan: &Plan| waiting.iter().any(|other| other.parts.contains(&plan.directory));
             let (now, later): (Vec<Plan>, Vec<Plan>) = waiting.iter().cloned().partition(|plan| !is_part(plan));
             // Those that hold each other, which none can build.
             let (now, later) = if now.is_empty() { (later, now) } else { (now, later) };
-            let all: Vec<Made> = now.par_iter().map(|plan| one(sources, program, plan)).collect();
+            let all: Vec<Made> = now.par_iter().map(|plan| one(sources, program, plan, time)).collect();
             for rendered in all.iter().flatten() {
                 built.extend(rendered.plan.parts.iter().cloned());
             }
@@ -88,11 +89,11 @@ impl Outcome {
     }
 }
 
-fn one(sources: &Sources, program: &Program, plan: &Plan) -> Made {
+fn one(sources: &Sources, program: &Program, plan: &Plan, time: Duration) -> Made {
     let made = || -> Result<String, String> {
         let workspace = Workspace::new().map_err(|error| format!("no temporary directory: {error}"))?;
         workspace.lay_out(sources, &plan.inputs)?;
-        let text = program.run(&workspace, &arguments(program, plan), TIME_LIMIT, MOST_BYTES)?;
+        let text = program.run(&workspace, &arguments(program, plan), time.min(deadline::left()), MOST_BYTES)?;
         Ok(text.replace(&*workspace.tree().to_string_lossy(), ""))
     };
     match made() {

@@ -46,7 +46,7 @@ fn once(directories: &[PathBuf], require: bool, output: &Output) -> Result<Outco
     let tested: Vec<Tested> = own
         .iter()
         .filter_map(|own| {
-            let page = session.settings.rules.pages().iter().find(|page| page.text == own.text)?;
+            let page = session.settings.rules.pages().iter().find(|page| *page.text == *own.text)?;
             let proofs = prove(page, own, require && !page.untested);
             let path = session.paths.show(&own.path);
             Some(Tested { path, name: page.name.clone(), untested: page.untested, proofs })

@@ -39,7 +39,7 @@ pub(super) fn run(check: bool, force: bool, config: Option<&Path>) -> Result<Out
             output::complain(&refuse(&before, &wrong).to_string());
             return Ok(Outcome::Failed);
         }
-        output::print(&format!("{} as gpulint.toml says\n", counted(copies.all.len(), "pack")))?;
+        output::print(&format!("what gpulint.toml asks for is here: {}\n", counted(copies.all.len(), "pack")))?;
         return Ok(Outcome::Passed);
     }
     for copy in &copies.all {

@@ -82,6 +82,8 @@ pub(super) struct SavedFinding {
     pub(super) baseline: Option<SavedBaseline>,
     #[serde(default)]
     pub(super) fix: Option<SavedFix>,
+    pub(super) fix_safety: Option<String>,
+    pub(super) fix_declined: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -139,13 +141,19 @@ pub(super) struct SavedSkipped {
 pub(super) struct SavedCatalog {
     pub(super) version: String,
     pub(super) as_of: String,
+    #[serde(default)]
+    pub(super) oldest_row_used: Option<String>,
 }
 
 #[derive(Deserialize)]
 pub(super) struct SavedBill {
     pub(super) rented: Bounds,
     pub(super) requested: Bounds,
+    #[serde(default)]
+    pub(super) attached: Option<Bounds>,
     pub(super) unpriced: usize,
+    #[serde(default)]
+    pub(super) stale: usize,
 }
 
 #[derive(Deserialize)]
@@ -259,9 +267,15 @@ impl SavedFinding {
     }
 }
 
+impl SavedCatalog {
+    fn words(&self) -> Vec<&str> {
+        std::iter::once(self.as_of.as_str()).chain(self.oldest_row_used.as_deref()).collect()
+    }
+}
+
 impl CheckDocument {
     pub(super) fn check(&self) -> Result<(), String> {
-        check(&[&self.catalog.as_of])?;
+        check(&self.catalog.words())?;
         self.undetermined.iter().try_for_each(|it| check(&[&it.rule]))?;
         self.findings.iter().try_for_each(SavedFinding::check)
     }
@@ -269,7 +283,7 @@ impl CheckDocument {
 
 impl DifferenceDocument {
     pub(super) fn check(&self) -> Result<(), String> {
-        self.catalog.iter().try_for_each(|it| check(&[&it.as_of]))?;
+        self.catalog.iter().try_for_each(|it| check(&it.words()))?;
         self.undetermined.iter().try_for_each(|it| check(&[&it.rule]))?;
         self.changes.iter().flat_map(|it| &it.details).try_for_each(|it| check(&[&it.what]))?;
         let findings = [&self.new, &self.unchanged, &self.fixed, &self.accepted];

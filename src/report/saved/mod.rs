@@ -17,7 +17,7 @@ use crate::decide::{Decided, Suppressed};
 use crate::diagnostic::Level;
 use crate::inventory::{Fact, FrontEnd, Inventory, Key, Origin, Range, Resource, ResourceId, Role, Skipped, Value};
 use crate::pricing::{Bill, Change, ChangeKind, Delta, Detail, Item, Status, UnknownMachine};
-use crate::rules::{Confidence, Finding, Risk, Rules, Undetermined};
+use crate::rules::{Confidence, Finding, Fix, Risk, Rules, Safety, Undetermined};
 use crate::source::{Edit, Sources, Span};
 use document::{
     Bounds, CheckDocument, DifferenceDocument, SavedCatalog, SavedChange, SavedFinding, SavedMachine, SavedResource,
@@ -191,6 +191,7 @@ impl Builder {
             let span = self.located.span(&by.path, by.line, 1)?;
             Some(Suppressed { reason: by.reason, until: by.until.and_then(|date| date.parse().ok()), span })
         });
+        let safety = it.fix_safety.and_then(|name| named(&Safety::ALL, Safety::name, &name));
         let finding = Finding {
             rule: it.rule,
             group: it.group,
@@ -206,7 +207,7 @@ impl Builder {
             saves: it.saves_usd_per_month.map(Into::into),
             related: related.collect(),
             edits: edit.into_iter().collect(),
-            fix: None,
+            fix: safety.map(|safety| Fix { safety, wishes: Vec::new(), declined: it.fix_declined }),
             evidence: Vec::new(),
         };
         let baselined = it.baseline.and_then(|it| it.since.parse().ok());
@@ -265,6 +266,7 @@ impl CheckDocument {
         self.resources.iter().for_each(|it| places.mark(&it.path, it.line, 1));
         self.undetermined.iter().for_each(|it| places.mark(&it.path, it.line, 1));
         self.unknown_machines.iter().chain(&self.assumed).for_each(|it| places.mark(&it.path, it.line, 1));
+        let oldest_row = self.catalog.oldest_row_used.clone();
         let mut builder = Builder::new(places, Some(self.catalog));
         for it in self.resources {
             builder.counted(it);
@@ -275,7 +277,10 @@ impl CheckDocument {
         let mut state = builder.state;
         state.bill.rented = self.bill.rented.into();
         state.bill.requested = self.bill.requested.into();
+        state.bill.attached = self.bill.attached.map(Into::into).unwrap_or_default();
         state.bill.unpriced = self.bill.unpriced;
+        state.bill.stale = self.bill.stale;
+        state.bill.oldest_row = oldest_row;
         state
     }
 }

@@ -5,11 +5,13 @@ use super::lexer::Kind;
 
 /// A literal with a prefix: `r"…"`, `b'…'`, `rb"""…"""`; `None` where the letters start a plain name.
 pub(super) fn prefixed(text: &str, start: usize) -> Result<Option<(Kind, usize)>, Problem> {
-    let letters = text[start..].find(['"', '\'']).unwrap_or(0);
-    let (raw, bytes) = match &text[start..start + letters].to_ascii_lowercase()[..] {
-        "r" => (true, false),
-        "b" => (false, true),
-        "rb" | "br" => (true, true),
+    const LONGEST: usize = 2;
+    let is_quote = |byte: &u8| matches!(byte, b'"' | b'\'');
+    let letters = text.as_bytes()[start..].iter().take(LONGEST + 1).position(is_quote).unwrap_or(0);
+    let (raw, bytes) = match &text.as_bytes()[start..start + letters] {
+        [b'r' | b'R'] => (true, false),
+        [b'b' | b'B'] => (false, true),
+        [b'r' | b'R', b'b' | b'B'] | [b'b' | b'B', b'r' | b'R'] => (true, true),
         _ => return Ok(None),
     };
     literal(text, start, letters, raw, bytes).map(Some)
@@ -93,10 +95,14 @@ impl Reader<'_> {
             '0'..='3' => (0, 3, 8),
             _ => return Err(Problem::new(start..start + 1 + letter.len_utf8(), format!("`\\{letter}` is no escape"))),
         };
-        let digits = rest.get(digits_at..digits_at + length);
+        // A number is read with a sign too, which is no digit of an escape.
+        let digits = rest.get(digits_at..digits_at + length).filter(|it| it.bytes().all(|b| b.is_ascii_hexdigit()));
         let number = digits.and_then(|digits| u32::from_str_radix(digits, radix).ok());
         let end = start + 1 + digits_at + length;
-        let wrong = || Problem::new(start..end.min(self.text.len()), "the escape names no character");
+        let wrong = || {
+            let end = (start..=end.min(self.text.len())).rev().find(|end| self.text.is_char_boundary(*end));
+            Problem::new(start..end.unwrap_or(start), "the escape names no character")
+        };
         let number = number.ok_or_else(wrong)?;
         if self.bytes {
             self.out.push(u8::try_from(number).map_err(|_| wrong())?);

@@ -1,14 +1,13 @@
 //! What is evaluated: an expression whose names have been found and whose types are known.
 
 use std::ops::Range;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
-use regex::Regex;
-
-use super::functions::{self, Function};
+use super::functions::Function;
 use super::macros::Walk;
 use super::syntax::Operator;
 use super::value::Value;
+use crate::source::Expression;
 
 /// What is evaluated.
 #[derive(Debug)]
@@ -29,7 +28,7 @@ pub(super) enum What {
     Index(Box<Node>, Box<Node>, Lookup),
     Call(Box<[&'static Function]>, Box<[Node]>),
     /// `matches` with a pattern that is written out.
-    Matches(Box<Node>, Pattern),
+    Matches(Box<Node>, Box<Expression>),
     List(Box<[(Node, bool)]>),
     Map(Box<[(Node, Node, bool)]>),
     Not(Box<Node>),
@@ -53,21 +52,4 @@ pub(super) enum Lookup {
     Must,
     /// `.?`: an optional.
     May,
-}
-
-/// Compiled once, when it is checked.
-#[derive(Debug)]
-pub(super) struct Pattern {
-    text: Arc<str>,
-    regex: OnceLock<Result<Regex, String>>,
-}
-
-impl Pattern {
-    pub(super) fn new(text: Arc<str>) -> Self {
-        Pattern { text, regex: OnceLock::new() }
-    }
-
-    pub(super) fn regex(&self) -> Result<&Regex, &str> {
-        self.regex.get_or_init(|| functions::pattern(&self.text)).as_ref().map_err(String::as_str)
-    }
 }

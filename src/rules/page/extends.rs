@@ -18,7 +18,7 @@ pub(super) fn inherit(fields: &mut Fields<'_>) {
         fields.wrong(&node.at, "`extends` is the name of a built-in rule", None);
         return;
     };
-    let Some(text) = built_in().find(|(name, _)| name == base).map(|(_, text)| text) else {
+    let Some(text) = built_in().find(|(name, _)| **name == **base).map(|(_, text)| text) else {
         let name = Name { text: base.clone(), at: node.at.clone() };
         let known: Vec<&str> = built_in().map(|(name, _)| name).collect();
         let help =
@@ -36,6 +36,6 @@ pub(super) fn inherit(fields: &mut Fields<'_>) {
         fields.wrong(&node.at, format!("`{base}` has no condition that could be tightened"), Some(help));
         return;
     }
-    let entries = entries.into_iter().filter(|(name, _)| !OWN.contains(&name.text.as_str())).collect();
+    let entries = entries.into_owned().into_iter().filter(|(name, _)| !OWN.contains(&&*name.text)).collect();
     fields.inherit(base, &node.at, entries, &MERGED);
 }

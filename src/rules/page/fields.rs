@@ -1,5 +1,6 @@
 //! The front matter of a page, field by field; what is wrong is noted and the next one read.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use super::expression::place_in;
@@ -35,7 +36,7 @@ const FIELDS: [&str; 20] = [
 ];
 
 pub(super) struct Fields<'a> {
-    entries: Vec<(Name, Node)>,
+    entries: Cow<'static, [(Name, Node)]>,
     taken: Vec<String>,
     text: &'a str,
     front: Range<usize>,
@@ -46,12 +47,14 @@ pub(super) struct Fields<'a> {
     inherited: Vec<String>,
     /// Its condition, where this page has a further one.
     base_when: Option<Node>,
+    /// A test has read the page: it need not be checked again.
+    pub(super) proven: bool,
 }
 
 impl<'a> Fields<'a> {
     pub(super) fn new(node: Node, text: &'a str, front: Range<usize>) -> Self {
         let mut fields = Fields {
-            entries: Vec::new(),
+            entries: Cow::Borrowed(&[]),
             taken: Vec::new(),
             text,
             front,
@@ -59,6 +62,7 @@ impl<'a> Fields<'a> {
             base: None,
             inherited: Vec::new(),
             base_when: None,
+            proven: false,
         };
         match node.value {
             Value::Map(entries) => fields.entries = entries,
@@ -70,21 +74,22 @@ impl<'a> Fields<'a> {
     /// Takes over what the page does not say itself.
     pub(super) fn inherit(&mut self, base: &str, at: &Range<usize>, entries: Vec<(Name, Node)>, merged: &[&str]) {
         self.base = Some((base.to_owned(), at.clone()));
+        let all = self.entries.to_mut();
         for (name, mut node) in entries {
-            let own = self.entries.iter_mut().find(|(own, _)| own.text == name.text);
+            let own = all.iter_mut().find(|(own, _)| own.text == name.text);
             match own.map(|(_, own)| own) {
                 None => {
                     // what is wrong with it here is wrong with `extends`
                     node.move_to(at);
-                    self.inherited.push(name.text.clone());
-                    self.entries.push((Name { at: at.clone(), ..name }, node));
+                    self.inherited.push(name.text.clone().into_owned());
+                    all.push((Name { at: at.clone(), ..name }, node));
                 }
-                Some(Node { value: Value::Map(own), .. }) if merged.contains(&name.text.as_str()) => {
+                Some(Node { value: Value::Map(own), .. }) if merged.contains(&&*name.text) => {
                     let Value::Map(more) = node.value else { continue };
-                    for (key, mut value) in more {
+                    for (key, mut value) in more.into_owned() {
                         if !own.iter().any(|(known, _)| known.text == key.text) {
                             value.move_to(at);
-                            own.push((Name { at: at.clone(), ..key }, value));
+                            own.to_mut().push((Name { at: at.clone(), ..key }, value));
                         }
                     }
                 }
@@ -149,7 +154,7 @@ impl<'a> Fields<'a> {
             .entries
             .iter()
             .map(|(name, _)| name)
-            .filter(|name| !self.taken.contains(&name.text))
+            .filter(|name| !self.taken.iter().any(|taken| *taken == name.text))
             .cloned()
             .collect();
         for name in others {
@@ -161,7 +166,7 @@ impl<'a> Fields<'a> {
     pub(super) fn text(&mut self, field: &str) -> Option<String> {
         let node = self.take(field)?;
         match node.value {
-            Value::Text(text) => Some(text),
+            Value::Text(text) => Some(text.into_owned()),
             Value::Integer(n) => Some(n.to_string()),
             Value::Number(n) => Some(n.to_string()),
             _ => {
@@ -231,7 +236,7 @@ impl<'a> Fields<'a> {
 
     pub(super) fn map(&mut self, field: &str) -> Vec<(Name, Node)> {
         match self.take(field) {
-            Some(Node { value: Value::Map(entries), .. }) => entries,
+            Some(Node { value: Value::Map(entries), .. }) => entries.into_owned(),
             Some(Node { value: Value::Null, .. }) | None => Vec::new(),
             Some(node) => {
                 self.wrong(&node.at, format!("`{field}` is a mapping"), None);
@@ -245,10 +250,10 @@ impl<'a> Fields<'a> {
         let Value::Map(entries) = node.value else { return (String::new(), node) };
         let mut meaning = String::new();
         let mut default = Node { value: Value::Null, at: node.at };
-        for (name, node) in entries {
-            match (name.text.as_str(), node.value) {
+        for (name, node) in entries.into_owned() {
+            match (&*name.text, node.value) {
                 ("default", value) => default = Node { value, at: node.at },
-                ("meaning", Value::Text(text)) => meaning = text,
+                ("meaning", Value::Text(text)) => meaning = text.into_owned(),
                 _ => {
                     let help = meant(&name, ["default", "meaning"]);
                     self.wrong(&name.at, format!("a parameter has no `{}`", name.text), help);
@@ -259,14 +264,14 @@ impl<'a> Fields<'a> {
     }
 
     /// The texts of a field that is one or a list, each with its place.
-    pub(super) fn texts(&mut self, field: &str) -> Vec<(String, Range<usize>)> {
+    pub(super) fn texts(&mut self, field: &str) -> Vec<(Cow<'static, str>, Range<usize>)> {
         let Some(node) = self.take(field) else { return Vec::new() };
         let nodes = match node.value {
             Value::List(items) => items,
-            _ => vec![node],
+            _ => vec![node].into(),
         };
         let mut texts = Vec::new();
-        for node in nodes {
+        for node in nodes.into_owned() {
             match node.value {
                 Value::Text(text) => texts.push((text, node.at)),
                 _ => self.wrong(&node.at, format!("`{field}` is a text"), None),
@@ -283,9 +288,9 @@ impl<'a> Fields<'a> {
     fn compiled(&mut self, field: &str, node: Node, scope: &Scope<'_>, wanted: Option<&Type>) -> Option<Expression> {
         let text = match node.value {
             Value::Text(text) => text,
-            Value::Flag(flag) => flag.to_string(),
-            Value::Integer(n) => n.to_string(),
-            Value::Number(n) => n.to_string(),
+            Value::Flag(flag) => flag.to_string().into(),
+            Value::Integer(n) => n.to_string().into(),
+            Value::Number(n) => n.to_string().into(),
             _ => {
                 self.wrong(&node.at, format!("`{field}` is an expression"), None);
                 return None;
@@ -301,7 +306,7 @@ impl<'a> Fields<'a> {
                 });
                 if fits {
                     let start = self.place_of(field, &at, &text, &(0..0)).start;
-                    let compares = program.comparisons().into_iter();
+                    let compares = if self.proven { Vec::new() } else { program.comparisons() }.into_iter();
                     let compares = compares.map(|it| (self.place_of(field, &at, &text, it.place()), it));
                     let compares = compares.map(|(at, it)| (it, at)).collect();
                     return Some(Expression { program, start, compares });
@@ -360,7 +365,7 @@ impl<'a> Fields<'a> {
             match schema.field(name) {
                 Some(place) => found.push(At::Fact(place)),
                 None => {
-                    let name = Name { text: name.to_string(), at: at.clone() };
+                    let name = Name { text: name.to_string().into(), at: at.clone() };
                     let help = meant(&name, schema.fields.iter().map(|field| field.name));
                     self.wrong(&at, format!("there is no fact called `{}`", name.text), help);
                 }
@@ -378,7 +383,7 @@ impl<'a> Fields<'a> {
             match schema.field(short) {
                 Some(place) => found.push(place),
                 None => {
-                    let name = Name { text: short.to_owned(), at: at.clone() };
+                    let name = Name { text: short.to_owned().into(), at: at.clone() };
                     let help = meant(&name, schema.fields.iter().map(|field| field.name));
                     self.wrong(&at, format!("there is no fact called `{short}`"), help);
                 }

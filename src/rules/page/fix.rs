@@ -36,8 +36,6 @@ enum Label {
     Several(Box<Program>),
 }
 
-const SAFETY: [(&str, Safety); 3] = [("safe", Safety::Safe), ("unsafe", Safety::Unsafe), ("display", Safety::Display)];
-
 pub(super) fn read(fields: &mut Fields<'_>, looks_at: LooksAt, scope: &Scope<'_>) -> Option<Remedy> {
     if !fields.has("fix") {
         fields.take("fix");
@@ -53,7 +51,7 @@ pub(super) fn read(fields: &mut Fields<'_>, looks_at: LooksAt, scope: &Scope<'_>
     let mut remedy = Remedy { changes: Vec::new(), labels: Vec::new(), safety: Safety::Unsafe };
     let mut safety = None;
     for (name, node) in entries {
-        match name.text.as_str() {
+        match &*name.text {
             "set" => remedy.set(fields, node, scope),
             "unset" => remedy.unset(fields, node),
             "add" => remedy.add(fields, node, scope),
@@ -82,7 +80,7 @@ fn safety_of(fields: &mut Fields<'_>, node: &Node) -> Option<Safety> {
         fields.wrong(&node.at, "`safety` is a text", None);
         return None;
     };
-    let known = SAFETY.iter().find(|(name, _)| name == text).map(|(_, safety)| *safety);
+    let known = Safety::ALL.into_iter().find(|safety| safety.name() == text);
     if known.is_none() {
         let help = Some("it is safe, unsafe or display".to_owned());
         fields.wrong(&node.at, format!("`safety` cannot be `{}`", text.escape_debug()), help);
@@ -103,9 +101,9 @@ impl Remedy {
     fn unset(&mut self, fields: &mut Fields<'_>, node: Node) {
         let items = match node.value {
             yaml::Value::List(items) => items,
-            _ => vec![node],
+            _ => vec![node].into(),
         };
-        for item in items {
+        for item in items.into_owned() {
             let yaml::Value::Text(text) = item.value else {
                 fields.wrong(&item.at, "`unset` is a fact, or a list of them", None);
                 continue;
@@ -125,9 +123,9 @@ impl Remedy {
             }
             match &value.value {
                 yaml::Value::Map(labels) => {
-                    for (key, value) in labels.clone() {
-                        let source = source(fields, &value, scope, None);
-                        self.labels.extend(source.map(|source| Label::One(key.text, source)));
+                    for (key, value) in labels.iter() {
+                        let source = source(fields, value, scope, None);
+                        self.labels.extend(source.map(|source| Label::One(key.text.clone().into_owned(), source)));
                     }
                 }
                 yaml::Value::Text(text) if is_placeholder(text) => {
@@ -220,7 +218,7 @@ fn plain(value: &Value) -> Result<inventory::Value, String> {
 
 fn entries(fields: &mut Fields<'_>, node: Node, what: &str) -> Vec<(Name, Node)> {
     match node.value {
-        yaml::Value::Map(entries) => entries,
+        yaml::Value::Map(entries) => entries.into_owned(),
         _ => {
             fields.wrong(&node.at, format!("`{what}` is a mapping"), None);
             Vec::new()
@@ -270,7 +268,7 @@ fn source(fields: &mut Fields<'_>, node: &Node, scope: &Scope<'_>, part: Option<
                 }
             };
         }
-        yaml::Value::Text(text) => inventory::Value::text(text.as_str()),
+        yaml::Value::Text(text) => inventory::Value::text(&**text),
         _ => {
             fields.wrong(&node.at, "a fix writes a text, a number, true or false", None);
             return None;

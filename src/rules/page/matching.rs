@@ -33,11 +33,11 @@ pub(super) fn read(fields: &mut Fields, looks_at: LooksAt) -> Vec<Match> {
         let field = &schema.fields[fact];
         let items = match node.value {
             yaml::Value::List(items) => items,
-            _ => vec![node],
+            _ => vec![node].into(),
         };
         let mut accepts = Vec::with_capacity(items.len());
-        for item in items {
-            match accepted(&item, field) {
+        for item in items.iter() {
+            match accepted(item, field) {
                 Ok(value) => accepts.push(value),
                 Err((message, help)) => fields.wrong(&item.at, message, help),
             }

@@ -6,9 +6,10 @@ mod fields;
 mod fix;
 mod matching;
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::OnceLock;
 
 use crate::diagnostic::Level;
 use crate::inventory::{WantedObjects, WantedRaw};
@@ -41,25 +42,45 @@ pub struct Page {
     /// The page has no examples on purpose.
     pub untested: bool,
     /// The whole page.
-    pub text: Arc<str>,
+    pub text: Cow<'static, str>,
     /// Where the prose starts.
     pub prose: usize,
     pub(super) matches: Vec<Match>,
+    pub(super) raw: RawUse,
+    constants: cel::Map,
+    /// Rules that tell what to do instead of the same thing, and that come first.
+    pub(super) yields_to: Vec<String>,
+    speech: OnceLock<Speech>,
+    /// Where to read that from when it is first needed.
+    front: Option<&'static Front>,
+}
+
+/// What a rule says and when: needed only once its `match` holds for something.
+#[derive(Debug, Default)]
+pub(super) struct Speech {
     /// All of them must hold.
     pub(super) when: Vec<Expression>,
     /// What to point at: the first that stands in the text.
     pub(super) at: Vec<At>,
-    pub(super) raw: RawUse,
-    constants: cel::Map,
-    /// The parts of objects and blocks that it names.
-    pub(super) paths: Vec<facts::Path>,
     pub(super) related: Vec<usize>,
     pub(super) messages: Vec<Template>,
     pub(super) help: Vec<Template>,
     pub(super) saves: Option<Expression>,
     pub(super) fix: Option<Remedy>,
-    /// Rules that tell what to do instead of the same thing, and that come first.
-    pub(super) yields_to: Vec<String>,
+    /// The parts of objects and blocks that it names.
+    pub(super) paths: Vec<facts::Path>,
+}
+
+/// The front matter of a built-in page, read when the program was built.
+#[derive(Debug)]
+pub(super) struct Front {
+    /// The whole page.
+    pub(super) text: &'static str,
+    pub(super) node: Node,
+    /// Its bytes in the page.
+    pub(super) at: Range<usize>,
+    /// It speaks of objects or blocks in some word.
+    pub(super) may_look_at_raw: bool,
 }
 
 /// What a condition is evaluated for.
@@ -163,6 +184,18 @@ impl Declared {
         matches!(self.value, Value::Integer(_))
     }
 
+    /// The value as a configuration would give it.
+    pub fn as_parameter(&self) -> Option<Parameter> {
+        Some(match &self.value {
+            Value::Flag(flag) => Parameter::Flag(*flag),
+            Value::Integer(number) => Parameter::Integer(*number),
+            Value::Double(number) => Parameter::Number(*number),
+            Value::Text(text) => Parameter::Text(text.to_string()),
+            Value::List(items) => Parameter::Texts(items.iter().map(super::template::plain).collect()),
+            _ => return None,
+        })
+    }
+
     /// The value as a message shows it.
     pub fn text(&self) -> String {
         super::template::plain(&self.value)
@@ -206,17 +239,40 @@ const FENCE: &str = "---";
 
 impl Page {
     /// Reads a page; `parameters` replace its defaults.
-    pub fn read(text: &Arc<str>, parameters: &[(&str, &Parameter)]) -> Result<Page, Vec<Mistake>> {
+    pub fn read(text: &str, parameters: &[(&str, &Parameter)]) -> Result<Page, Vec<Mistake>> {
         let front = front_matter(text).map_err(|mistake| vec![mistake])?;
         let node = yaml::parse(&text[front.clone()])
             .map_err(|broken| vec![Mistake::new(shifted(broken.at, front.start), broken.message)])?;
         let mut fields = Fields::new(node, text, front.clone());
         extends::inherit(&mut fields);
-        let page = build(&mut fields, text, front.end, parameters);
-        match page {
-            Some(page) if fields.mistakes.is_empty() => Ok(page),
+        match build(&mut fields, front.end, parameters, None) {
+            Some(page) if fields.mistakes.is_empty() => Ok(Page { text: text.to_owned().into(), ..page }),
             _ => Err(fields.mistakes),
         }
+    }
+
+    /// Reads a built-in page. A test holds that all of them load, so what it says is read when it is first needed.
+    pub(super) fn built_in(front: &'static Front, parameters: &[(&str, &Parameter)]) -> Result<Page, Vec<Mistake>> {
+        let mut fields = Fields::new(front.node.clone(), front.text, front.at.clone());
+        // Parameters that were given may be wrong, and what it looks at must be known before anything is read.
+        let later = (parameters.is_empty() && !front.may_look_at_raw).then_some(front);
+        match build(&mut fields, front.at.end, parameters, later) {
+            Some(page) if fields.mistakes.is_empty() => Ok(Page { text: front.text.into(), ..page }),
+            _ => Err(fields.mistakes),
+        }
+    }
+
+    pub(super) fn speech(&self) -> &Speech {
+        self.speech.get_or_init(|| {
+            let Some(front) = self.front else { return Speech::default() };
+            let mut fields = Fields::new(front.node.clone(), &self.text, front.at.clone());
+            fields.proven = true;
+            let (speech, _) = speech(&mut fields, self.looks_at, &self.parameters);
+            if let Some(mistake) = fields.mistakes.first() {
+                unreachable!("the embedded page `{}`: {}", self.name, mistake.message);
+            }
+            speech
+        })
     }
 
     /// The parameters and their values.
@@ -275,8 +331,13 @@ fn shifted(at: Range<usize>, by: usize) -> Range<usize> {
     at.start + by..at.end + by
 }
 
-/// Builds what can be built, and notes everything that is wrong.
-fn build(fields: &mut Fields, text: &Arc<str>, prose: usize, given: &[(&str, &Parameter)]) -> Option<Page> {
+/// Builds what can be built, and notes everything that is wrong. What the rule says may be left for later.
+fn build(
+    fields: &mut Fields,
+    prose: usize,
+    given: &[(&str, &Parameter)],
+    later: Option<&'static Front>,
+) -> Option<Page> {
     let name = fields.kebab("name");
     let group = if fields.has("group") { fields.kebab("group") } else { Some("governance".to_owned()) };
     let layer = fields.choice("layer", &Layer::ALL.map(|it| (it.name(), it)), Some(Layer::Procurement));
@@ -288,30 +349,27 @@ fn build(fields: &mut Fields, text: &Arc<str>, prose: usize, given: &[(&str, &Pa
     let untested = fields.flag("untested").unwrap_or(false);
     let parameters = parameters(fields, given);
     let looks_at = looks_at?;
-    let scope = scope(looks_at, &parameters, false);
-    let told = self::scope(looks_at, &parameters, true);
     let matches = matching::read(fields, looks_at);
-    let when = fields.conditions(&scope);
-    let saves = fields.expression("saves", &scope, Some(&Type::Double));
-    let at = fields.places("at", looks_at);
-    let related = fields.facts("related");
-    let messages = fields.templates("message", &told);
-    let help = fields.templates("help", &told);
+    let (filled, raw) = match later {
+        Some(_) => (OnceLock::new(), raw_use(&[], looks_at, &[]).0),
+        None => {
+            let (speech, raw) = speech(fields, looks_at, &parameters);
+            (OnceLock::from(speech), raw)
+        }
+    };
+    let when = filled.get().map(|speech: &Speech| speech.when.as_slice()).unwrap_or_default();
     // what is said about the text itself is said by whoever reads it
     let speaks = looks_at != LooksAt::Text;
-    if speaks && messages.is_empty() && !fields.has("message") {
+    if speaks && !fields.has("message") {
         fields.missing("message");
     }
-    if speaks && when.is_empty() && matches.is_empty() && !fields.has("when") && !fields.has("match") {
+    if speaks && matches.is_empty() && !fields.has("when") && !fields.has("match") {
         fields.missing("when");
     }
-    let yields_to = fields.texts("yields-to").into_iter().map(|(name, _)| name).collect();
-    let fix = fix::read(fields, looks_at, &told);
-    fields.refuse_others();
-    let expressions = when.iter().chain(&saves).map(|it| &it.program);
-    let programs: Vec<&Program> =
-        expressions.chain(messages.iter().chain(&help).flat_map(Template::programs)).collect();
-    let (raw, paths) = raw_use(&programs, looks_at, &at);
+    let yields_to = fields.texts("yields-to").into_iter().map(|(name, _)| name.into_owned()).collect();
+    if later.is_none() {
+        fields.refuse_others();
+    }
     fields.mistakes.extend(when.iter().flat_map(|when| never_true(when, &matches, looks_at)));
     Some(Page {
         name: name?,
@@ -326,20 +384,32 @@ fn build(fields: &mut Fields, text: &Arc<str>, prose: usize, given: &[(&str, &Pa
         constants: constants(&parameters),
         parameters,
         raw,
-        paths,
         untested,
-        text: text.clone(),
+        text: Cow::Borrowed(""),
         prose: prose + FENCE.len(),
         matches,
-        when,
-        at,
-        related,
-        messages,
-        help,
-        saves,
-        fix,
         yields_to,
+        speech: filled,
+        front: later,
     })
+}
+
+/// What the rule says and when, and what it looks at for that.
+fn speech(fields: &mut Fields, looks_at: LooksAt, parameters: &[Declared]) -> (Speech, RawUse) {
+    let scope = Scope { proven: fields.proven, ..scope(looks_at, parameters, false) };
+    let told = Scope { proven: fields.proven, ..self::scope(looks_at, parameters, true) };
+    let when = fields.conditions(&scope);
+    let saves = fields.expression("saves", &scope, Some(&Type::Double));
+    let at = fields.places("at", looks_at);
+    let related = fields.facts("related");
+    let messages = fields.templates("message", &told);
+    let help = fields.templates("help", &told);
+    let fix = fix::read(fields, looks_at, &told);
+    let expressions = when.iter().chain(&saves).map(|it| &it.program);
+    let programs: Vec<&Program> =
+        expressions.chain(messages.iter().chain(&help).flat_map(Template::programs)).collect();
+    let (raw, paths) = raw_use(&programs, looks_at, &at);
+    (Speech { when, at, related, messages, help, saves, fix, paths }, raw)
 }
 
 /// Conjuncts that `match` rules out: the condition can never be true.
@@ -412,9 +482,9 @@ pub(super) fn scope(looks_at: LooksAt, parameters: &[Declared], in_messages: boo
         .filter(|named| seen(named.seen_by))
         .map(|named| Variable { name: named.name, holds: named.holds, stands_for: Meaning::Host(named.number) })
         .collect();
-    let params = Value::Map(Arc::new(values));
+    let params = Value::Map(values.into());
     variables.push(Variable { name: "params", holds: Type::Any, stands_for: Meaning::Constant(params) });
-    Scope { variables, implied: facts::implied(looks_at), unchecked: false }
+    Scope { variables, implied: facts::implied(looks_at), unchecked: false, proven: false }
 }
 
 /// The parameters of the page, with what is given for them.
@@ -430,7 +500,7 @@ fn parameters(fields: &mut Fields, given: &[(&str, &Parameter)]) -> Vec<Declared
             Some((_, given)) => conform(given, &default).unwrap_or(default),
             None => default,
         };
-        declared.push(Declared { name: name.text, meaning, value });
+        declared.push(Declared { name: name.text.into_owned(), meaning, value });
     }
     declared
 }
@@ -440,7 +510,7 @@ fn constant(node: &Node) -> Option<Value> {
         yaml::Value::Flag(flag) => Value::Flag(*flag),
         yaml::Value::Integer(n) => Value::Integer(*n),
         yaml::Value::Number(n) => Value::Double(*n),
-        yaml::Value::Text(text) => Value::text(text.as_str()),
+        yaml::Value::Text(text) => Value::text(&**text),
         yaml::Value::List(items) => Value::list(items.iter().map(constant).collect::<Option<Vec<Value>>>()?),
         yaml::Value::Null | yaml::Value::Map(_) => return None,
     })

@@ -4,8 +4,6 @@ use std::sync::Arc;
 use crate::source::Span;
 use crate::terraform::value::{Cause, Value};
 
-/// What evaluating one root may cost: about a second. The largest public roots take less than a fiftieth of it.
-const STEPS: u64 = 6_000_000;
 const TEXT_BYTES: u64 = 64 << 20;
 /// Going through a value, to compare or convert it, costs less than making it.
 const VALUES_PER_STEP: u32 = 4;
@@ -17,6 +15,8 @@ const DEPTH: u32 = 1_500;
 
 /// Counts what evaluation costs, so that a hostile text ends in a message instead of a full memory.
 pub(in crate::terraform) struct Budget {
+    /// All there were.
+    most: u64,
     steps: Cell<u64>,
     bytes: Cell<u64>,
     depth: Cell<u32>,
@@ -25,9 +25,10 @@ pub(in crate::terraform) struct Budget {
 }
 
 impl Budget {
-    pub(in crate::terraform) fn new(anywhere: Span) -> Self {
+    pub(in crate::terraform) fn new(anywhere: Span, steps: u64) -> Self {
         Budget {
-            steps: Cell::new(STEPS),
+            most: steps,
+            steps: Cell::new(steps),
             bytes: Cell::new(TEXT_BYTES),
             depth: Cell::new(0),
             exhausted: OnceCell::new(),
@@ -36,7 +37,7 @@ impl Budget {
     }
 
     pub(in crate::terraform) fn spent(&self) -> u64 {
-        STEPS - self.steps.get()
+        self.most - self.steps.get()
     }
 
     /// Why evaluation was given up, if it was.
@@ -50,7 +51,9 @@ impl Budget {
                 self.steps.set(left);
                 Ok(())
             }
-            None => Err(self.give_up(format!("evaluation takes more than {STEPS} steps"))),
+            None => {
+                Err(self.give_up(format!("evaluation takes more than {} steps (`bounds.evaluation-steps`)", self.most)))
+            }
         }
     }
 

@@ -19,6 +19,7 @@ const MODULE_DEPTH: u32 = 50;
 
 /// Finding the code of a call, which may have to be read.
 const MODULE_STEPS: u64 = 2_000;
+const NOT_ON_DISK: &str = "a module that is not on disk: `terraform init` fetches it, --modules-dir names its place";
 
 impl Evaluator<'_> {
     /// A module call with its instances.
@@ -71,7 +72,7 @@ impl Evaluator<'_> {
             let why = format!("is not on disk (its source is {source})");
             let help = "run `terraform init` first, or name its directory with --modules-dir";
             let message = format!("`module.{}` {why}", node.label(0));
-            self.tell(Diagnostic::note(message, node.header).with_help(help));
+            self.tell(Diagnostic::note(message, node.header).with_help(help).leaving_out(NOT_ON_DISK));
             return Err(why);
         };
         let mut ancestor = Some(module);
@@ -89,7 +90,8 @@ impl Evaluator<'_> {
         let code = self.library.module(&directory);
         if code.anywhere.is_none() {
             let why = format!("has no Terraform files in {directory}");
-            self.tell(Diagnostic::note(format!("`module.{}` {why}", node.label(0)), node.header));
+            let note = Diagnostic::note(format!("`module.{}` {why}", node.label(0)), node.header);
+            self.tell(note.leaving_out("a module whose directory holds no Terraform files"));
             return Err(why);
         }
         Ok(code)

@@ -12,7 +12,7 @@ use crate::diagnostic::Diagnostic;
 use crate::source::{FileId, Sources, Span};
 
 use super::block::Block;
-use super::syntax::json::{Json, parse_json};
+use super::syntax::json::{Json, parse_json_within};
 
 /// Which state of a plan is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -36,10 +36,10 @@ pub(super) struct Plan {
 const NEWEST_MAJOR_VERSION: &str = "1";
 
 /// Whether a text is a plan or a state, by its shape.
-pub fn is_plan(text: &str) -> bool {
-    let holds = |key: &str| memchr::memmem::find(text.as_bytes(), key.as_bytes()).is_some();
-    let start = text.trim_start_matches('\u{feff}').trim_start();
-    start.starts_with('{')
+pub fn is_plan(text: &[u8]) -> bool {
+    let holds = |key: &str| memchr::memmem::find(text, key.as_bytes()).is_some();
+    let before = memchr::memchr(b'{', text).and_then(|at| std::str::from_utf8(text.get(..at)?).ok());
+    before.is_some_and(|before| before.trim_start_matches('\u{feff}').trim_start().is_empty())
         && holds("\"format_version\"")
         && ["\"planned_values\"", "\"resource_changes\"", "\"root_module\""].into_iter().any(holds)
 }
@@ -48,7 +48,7 @@ pub fn is_plan(text: &str) -> bool {
 pub(super) fn read(sources: &Sources, file: FileId, side: PlanSide) -> Option<Plan> {
     let text = sources.text(file);
     let mut plan = Plan::default();
-    let json = match parse_json(file, &text) {
+    let json = match parse_json_within(file, &text, sources.limits().nesting) {
         Ok(json) => json,
         // What does not start as Terraform starts it may be anything.
         Err(_) if !text.trim_start().starts_with("{\"format_version\":") => return None,
@@ -79,10 +79,10 @@ fn incomplete(json: &Json, plan: &mut Plan) {
     let is = |key: &str, wanted: bool| json.get(key).and_then(Json::flag) == Some(wanted);
     if is("errored", true) {
         let message = "Terraform stopped with an error while it planned: a part is missing here";
-        plan.diagnostics.push(Diagnostic::warning(message, key_span(json, "errored")));
+        plan.diagnostics.push(Diagnostic::warning(message, key_span(json, "errored")).leaving_out(message));
     } else if is("complete", false) {
         let message = "Terraform deferred a part of this plan: it needs another plan after this one is applied";
-        plan.diagnostics.push(Diagnostic::note(message, key_span(json, "complete")));
+        plan.diagnostics.push(Diagnostic::note(message, key_span(json, "complete")).leaving_out(message));
     }
 }
 

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
-use regex::Regex;
 use serde::Deserialize;
 
 use crate::inventory::{CountedIn, Key, LinkKind, Value};
+use crate::source::Expression;
 
 use super::path::Path;
 
@@ -268,7 +268,7 @@ pub(super) struct Alternative {
     pub(super) map: BTreeMap<String, Constant>,
     /// The first group of this expression is the value; a text that it does not match says nothing.
     #[serde(default, rename = "match")]
-    pub(super) pattern: Option<Pattern>,
+    pub(super) pattern: Option<Expression>,
     /// The unit of a number without one; the value is in the unit of the fact.
     pub(super) unit: Option<Duration>,
     /// How a fix writes the number: `{}s`.
@@ -320,7 +320,7 @@ pub(super) struct ProviderRow {
     #[serde(default)]
     pub(super) region: Spec,
     /// What of a zone is the region: the first group.
-    pub(super) zone: Option<Pattern>,
+    pub(super) zone: Option<Expression>,
     /// Labels that the provider puts on everything.
     #[serde(default)]
     pub(super) labels: Many<LabelsAt>,
@@ -348,30 +348,6 @@ impl Constant {
             Constant::Number(n) => Value::Number(*n),
             Constant::Text(text) => Value::text(text.as_str()),
         }
-    }
-}
-
-/// A regular expression, compiled when it is first used.
-#[derive(Debug)]
-pub(super) struct Pattern {
-    text: String,
-    regex: OnceLock<Option<Regex>>,
-}
-
-impl Pattern {
-    pub(super) fn new(text: String) -> Self {
-        Pattern { text, regex: OnceLock::new() }
-    }
-
-    #[cfg(test)]
-    pub(super) fn compiles(&self) -> bool {
-        Regex::new(&self.text).is_ok_and(|regex| regex.captures_len() > 1)
-    }
-
-    /// What its first group matches.
-    pub(super) fn first_group(&self, text: &str) -> Option<String> {
-        let regex = self.regex.get_or_init(|| Regex::new(&self.text).ok()).as_ref()?;
-        Some(regex.captures(text)?.get(1)?.as_str().to_owned())
     }
 }
 

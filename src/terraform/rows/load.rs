@@ -9,10 +9,11 @@ use serde::de::{Error, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
 use crate::inventory::Key;
+use crate::source::Expression;
 
 use super::language::{
-    Alternative, Assignments, Conditions, Constant, ContainerAt, Count, LabelList, LabelsAt, Many, Pattern,
-    ProviderRow, Row, Section, Spec, Table,
+    Alternative, Assignments, Conditions, Constant, ContainerAt, Count, LabelList, LabelsAt, Many, ProviderRow, Row,
+    Section, Spec, Table,
 };
 use super::path::Path;
 
@@ -84,9 +85,9 @@ impl<'de> Deserialize<'de> for Path {
     }
 }
 
-impl<'de> Deserialize<'de> for Pattern {
+impl<'de> Deserialize<'de> for Expression {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        String::deserialize(deserializer).map(Pattern::new)
+        String::deserialize(deserializer).map(Expression::new)
     }
 }
 
@@ -291,7 +292,7 @@ mod tests {
             let specs = specs.chain(counts).chain(disks);
             let alternatives: Vec<&Alternative> = specs.flat_map(|spec| &spec.0).collect();
             for it in &alternatives {
-                assert!(it.pattern.as_ref().is_none_or(Pattern::compiles), "{name}");
+                assert!(it.pattern.as_ref().is_none_or(Expression::has_group), "{name}");
             }
             let labels = row.labels.0.iter().filter_map(|it| match it {
                 LabelsAt::Map(path) => Some(path),

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::source::Span;
+use crate::source::{Expression, Span};
 
 use super::super::block::{Block, Provider};
 use super::super::value::{Cause, Data};
@@ -178,7 +178,7 @@ fn is_one_of(text: &str, texts: &[String]) -> bool {
         match (letters.next(), letters.as_str()) {
             (Some('!'), other) => !text.eq_ignore_ascii_case(other),
             (Some('>'), least) => number(text).zip(number(least)).is_some_and(|(number, least)| number > least),
-            (Some('~'), pattern) => regex::Regex::new(pattern).is_ok_and(|regex| regex.is_match(text)),
+            (Some('~'), pattern) => Expression::new(pattern).is_match(text),
             _ => wanted == "present" || (wanted != "absent" && text.eq_ignore_ascii_case(wanted)),
         }
     })

@@ -43,6 +43,8 @@ pub(super) struct Parser<'t> {
     pub(super) place: Place,
     pub(super) newlines: bool,
     pub(super) depth: u32,
+    /// How deep it may get.
+    pub(super) deepest: u32,
     /// Where brackets are balanced for sure: from here on the next item is looked for after an error.
     pub(super) resume: usize,
     /// The item that is read stands in a block on one line.
@@ -69,6 +71,7 @@ impl<'t> Parser<'t> {
             place,
             newlines: true,
             depth: 0,
+            deepest: NESTING_LIMIT,
             resume: 0,
             one_line: false,
             nodes: 0,
@@ -227,8 +230,8 @@ impl<'t> Parser<'t> {
 
     /// Runs `parse` one level deeper.
     pub(super) fn nested<T>(&mut self, parse: impl FnOnce(&mut Self) -> Parse<T>) -> Parse<T> {
-        if self.depth >= NESTING_LIMIT {
-            return self.fail(format!("this is nested more than {NESTING_LIMIT} levels deep"));
+        if self.depth >= self.deepest {
+            return self.fail(too_deep(self.deepest));
         }
         self.depth += 1;
         let result = parse(self);
@@ -263,6 +266,10 @@ impl<'t> Parser<'t> {
     pub(super) fn at_word(&self, word: &str) -> bool {
         self.starts_with(word) && identifier_length(self.rest(), self.text, self.at) == Some(word.len())
     }
+}
+
+pub(super) fn too_deep(deepest: u32) -> String {
+    format!("this is nested more than {deepest} levels deep (`bounds.nesting`)")
 }
 
 /// How long the identifier at the start of `rest` is.

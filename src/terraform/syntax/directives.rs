@@ -6,7 +6,7 @@ use crate::source::Span;
 
 use super::cursor::{Parse, Parser};
 use super::template::Token;
-use super::{Expression, Kind, NESTING_LIMIT, Name, Part};
+use super::{Expression, Kind, Name, Part};
 
 /// A directive that waits for its end, and what stands before it.
 struct Frame {
@@ -48,8 +48,8 @@ impl Parser<'_> {
                     continue;
                 }
             };
-            if stack.len() as u32 + self.depth >= NESTING_LIMIT {
-                return self.fail_in(format!("this is nested more than {NESTING_LIMIT} levels deep"), span);
+            if stack.len() as u32 + self.depth >= self.deepest {
+                return self.fail_in(super::cursor::too_deep(self.deepest), span);
             }
             stack.push(Frame { open, span, before: std::mem::take(&mut parts) });
         }

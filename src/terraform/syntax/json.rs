@@ -61,8 +61,13 @@ impl Json {
 }
 
 pub(in crate::terraform) fn parse_json(file: FileId, text: &str) -> Result<Json, SyntaxError> {
+    parse_json_within(file, text, NESTING_LIMIT)
+}
+
+/// The same, with another limit of nesting.
+pub(in crate::terraform) fn parse_json_within(file: FileId, text: &str, nesting: u32) -> Result<Json, SyntaxError> {
     let at = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
-    let mut reader = Reader { text, at, file, depth: 0, nodes: 0 };
+    let mut reader = Reader { text, at, file, depth: 0, deepest: nesting.min(NESTING_LIMIT), nodes: 0 };
     let value = reader.value()?;
     reader.skip_blank();
     if reader.at < text.len() {
@@ -76,6 +81,7 @@ struct Reader<'t> {
     at: usize,
     file: FileId,
     depth: u32,
+    deepest: u32,
     nodes: u32,
 }
 
@@ -90,8 +96,10 @@ impl Reader<'_> {
         }
     }
 
+    /// At the next letter, or at the end.
     fn error(&self, message: &str) -> SyntaxError {
-        SyntaxError { message: message.into(), span: Span::new(self.file, self.at, self.at + 1) }
+        let width = self.text.get(self.at..).and_then(|rest| rest.chars().next()).map_or(0, char::len_utf8);
+        SyntaxError { message: message.into(), span: Span::new(self.file, self.at, self.at + width) }
     }
 
     fn span(&self, start: usize) -> Span {
@@ -106,8 +114,8 @@ impl Reader<'_> {
         }
         let start = self.at;
         let kind = match self.peek() {
-            b'{' | b'[' if self.depth >= NESTING_LIMIT => {
-                return Err(self.error(&format!("this is nested more than {NESTING_LIMIT} levels deep")));
+            b'{' | b'[' if self.depth >= self.deepest => {
+                return Err(self.error(&super::cursor::too_deep(self.deepest)));
             }
             b'{' => self.object()?,
             b'[' => self.list()?,
@@ -258,9 +266,9 @@ impl Reader<'_> {
 }
 
 /// Parses a `.tf.json` file.
-pub(in crate::terraform) fn parse_json_body(file: FileId, text: &str) -> Parsed {
+pub(in crate::terraform) fn parse_json_body(file: FileId, text: &str, nesting: u32) -> Parsed {
     let mut errors = Vec::new();
-    let body = match parse_json(file, text) {
+    let body = match parse_json_within(file, text, nesting) {
         Ok(json) => top_level(&json, &mut errors),
         Err(error) => {
             errors.push(error);

@@ -14,12 +14,12 @@ mod walk;
 
 use std::sync::Arc;
 
-use crate::source::{FileId, Span};
+use crate::source::{FileId, Limits, Span};
 
 use super::number::Number;
 
 /// Brackets, blocks and operators may be nested so deep; the deepest of 5,709 public files has 21 levels.
-pub(super) const NESTING_LIMIT: u32 = 200;
+pub(super) const NESTING_LIMIT: u32 = Limits::DEEPEST;
 
 /// A file, parsed.
 #[derive(Debug, Clone)]
@@ -227,8 +227,9 @@ impl Expression {
 }
 
 /// Parses a file of blocks and attributes.
-pub(super) fn parse_body(file: FileId, text: &str) -> Parsed {
-    cursor::Parser::new(text, cursor::Place::file(file, 0)).parse_file()
+pub(super) fn parse_body(file: FileId, text: &str, nesting: u32) -> Parsed {
+    let parser = cursor::Parser::new(text, cursor::Place::file(file, 0));
+    cursor::Parser { deepest: nesting.min(NESTING_LIMIT), ..parser }.parse_file()
 }
 
 /// Parses one expression that fills the whole text, such as the value of `--var`.

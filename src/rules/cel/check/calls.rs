@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::super::Problem;
 use super::super::functions::{self, Function};
 use super::super::macros;
-use super::super::program::{Node, Pattern, What};
+use super::super::program::{Node, What};
 use super::super::syntax::{Expr, Name};
 use super::super::types::Type;
 use super::super::value::Value;
@@ -13,6 +13,7 @@ use super::names::qualified;
 use super::operands::adapt;
 use super::{Lowered, Lowering, as_number};
 use crate::rules::nearest::nearest;
+use crate::source::Expression;
 
 impl Lowering<'_> {
     pub(super) fn call(&mut self, at: Range<usize>, of: Option<&Expr>, name: &Name, arguments: &[Expr]) -> Lowered {
@@ -44,8 +45,8 @@ impl Lowering<'_> {
             holds.push(kind);
         }
         let (candidates, gives) = self.overloads(&full_name, is_method, &mut nodes, &mut holds, name)?;
-        let what = match written_pattern(&full_name, &mut nodes) {
-            Some(Ok((of, pattern))) => What::Matches(Box::new(of), pattern),
+        let what = match written_pattern(&full_name, &mut nodes, self.scope.proven) {
+            Some(Ok((of, pattern))) => What::Matches(Box::new(of), Box::new(pattern)),
             Some(Err(problem)) => return Err(problem),
             None => What::Call(candidates.into(), nodes.into()),
         };
@@ -98,16 +99,19 @@ impl Lowering<'_> {
     }
 }
 
-fn written_pattern(full_name: &str, nodes: &mut Vec<Node>) -> Option<Result<(Node, Pattern), Problem>> {
+fn written_pattern(
+    full_name: &str,
+    nodes: &mut Vec<Node>,
+    proven: bool,
+) -> Option<Result<(Node, Expression), Problem>> {
     if full_name != "matches" || nodes.len() != 2 {
         return None;
     }
     let What::Constant(Value::Text(text)) = &nodes[1].what else { return None };
-    let pattern = Pattern::new(text.clone());
-    let at = nodes[1].at.clone();
-    if let Err(why) = pattern.regex() {
-        return Some(Err(Problem::new(at, why)));
+    if !proven && let Err(why) = functions::pattern(text) {
+        return Some(Err(Problem::new(nodes[1].at.clone(), why)));
     }
+    let pattern = Expression::new(&**text);
     nodes.pop();
     nodes.pop().map(|of| Ok((of, pattern)))
 }

@@ -20,6 +20,8 @@ pub(in crate::rules) struct Scope<'a> {
     pub(in crate::rules) implied: Option<(usize, &'static Schema)>,
     /// Types are only known when evaluated; for tests of the language itself.
     pub(in crate::rules) unchecked: bool,
+    /// Patterns are known to be right: they are compiled when they are first matched.
+    pub(in crate::rules) proven: bool,
 }
 
 #[derive(Debug, Clone)]

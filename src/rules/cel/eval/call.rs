@@ -5,6 +5,7 @@ use super::super::operators::Fault;
 use super::super::program::Node;
 use super::super::value::Value;
 use super::{Evaluated, Evaluator, exhausted, fail, failed};
+use crate::source::Expression;
 
 impl Evaluator<'_> {
     pub(super) fn call(&mut self, node: &Node, candidates: &[&'static Function], arguments: &[Node]) -> Evaluated {
@@ -64,7 +65,7 @@ impl Evaluator<'_> {
         Some(Ok(agreed.map_or_else(|| Value::Unknown(unknown.derived()), Value::Flag)))
     }
 
-    pub(super) fn matches(&mut self, node: &Node, of: &Value, regex: &regex::Regex) -> Evaluated {
+    pub(super) fn matches(&mut self, node: &Node, of: &Value, regex: &Expression) -> Evaluated {
         match of {
             Value::Text(text) => {
                 self.budget.spend(text.len() / 8).map_err(|_| exhausted(node))?;

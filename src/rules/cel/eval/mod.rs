@@ -88,8 +88,7 @@ impl Evaluator<'_> {
             What::Call(candidates, arguments) => self.call(node, candidates, arguments),
             What::Matches(of, pattern) => {
                 let of = self.eval(of)?;
-                let regex = pattern.regex().map_err(|why| failed(node, why))?;
-                self.matches(node, &of, regex)
+                self.matches(node, &of, pattern)
             }
             What::List(items) => self.list(node, items),
             What::Map(entries) => self.map(node, entries),

@@ -26,5 +26,5 @@ fn compile_unchecked(text: &str, names: &[String]) -> Result<Program, Problem> {
         .enumerate()
         .map(|(number, name)| Variable { name, holds: Type::Any, stands_for: Meaning::Host(number) })
         .collect();
-    Program::compile(text, &Scope { variables, implied: None, unchecked: true })
+    Program::compile(text, &Scope { variables, unchecked: true, ..Scope::default() })
 }

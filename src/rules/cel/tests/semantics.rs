@@ -52,7 +52,7 @@ fn scope(facts: &Facts) -> Scope<'_> {
         holds: holds.clone(),
         stands_for: Meaning::Host(number),
     };
-    Scope { variables: facts.values.iter().enumerate().map(variable).collect(), implied: None, unchecked: false }
+    Scope { variables: facts.values.iter().enumerate().map(variable).collect(), ..Scope::default() }
 }
 
 fn evaluate(text: &str) -> String {

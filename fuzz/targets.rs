@@ -1,0 +1,249 @@
+//! One function for each kind of input. Each takes any bytes, and fails where something happens that must never happen;
+//! what that is, `tests/it/holds.rs` says for these and for property tests.
+
+#![allow(clippy::unwrap_used, reason = "what cannot be set up is a failed run")]
+
+#[allow(dead_code, reason = "property tests need all of it")]
+#[path = "../tests/it/holds.rs"]
+mod holds;
+
+use std::sync::{Arc, LazyLock};
+
+use gpulint::catalog::{Catalog, File};
+use gpulint::decide::Baseline;
+use gpulint::report::{self, Format, Paths, Saved, Style};
+use gpulint::rules::{self, Attempt, LooksAt, PageText, Rules};
+use gpulint::source::{MemoryTree, Sources, normalize};
+use gpulint::{Settings, config, fit, source};
+use holds::{Run, SETTINGS};
+use serde_json::json;
+
+/// What parts of an input that belong to other files begin with: `=== modules/pool/main.tf`.
+const HEADING: &[u8] = b"=== ";
+
+/// The files that an input stands for; what comes before the first heading is the file `first`.
+fn tree(first: &str, data: &[u8]) -> MemoryTree {
+    let mut tree = MemoryTree::new();
+    let mut path = first.to_owned();
+    let mut text: Vec<u8> = Vec::new();
+    for line in data.split_inclusive(|byte| *byte == b'\n') {
+        match line.strip_prefix(HEADING) {
+            Some(heading) => {
+                tree = tree.with(&path, std::mem::take(&mut text));
+                let heading = String::from_utf8_lossy(heading);
+                path = normalize(heading.trim()).filter(|it| !it.is_empty()).unwrap_or_else(|| first.to_owned());
+            }
+            None => text.extend_from_slice(line),
+        }
+    }
+    tree.with(&path, text)
+}
+
+pub fn terraform(data: &[u8]) {
+    holds::everything(tree("main.tf", data));
+}
+
+pub fn tfvars(data: &[u8]) {
+    let tree = tree("terraform.tfvars", data);
+    holds::everything(tree.with("main.tf", include_str!("variables.tf")));
+}
+
+pub fn plan(data: &[u8]) {
+    holds::everything(MemoryTree::new().with("plan.json", data));
+}
+
+pub fn kubernetes(data: &[u8]) {
+    holds::everything(tree("all.yaml", data));
+}
+
+/// Text with some of everything, for inputs that are about other things.
+fn usual() -> MemoryTree {
+    tree("main.tf", include_bytes!("usual.txt"))
+}
+
+static USUAL: LazyLock<Run> = LazyLock::new(|| holds::run(usual(), &SETTINGS));
+
+/// A page of rules: read, documented, asked, and shown with what is wrong with it.
+pub fn page(data: &[u8]) {
+    let text = String::from_utf8_lossy(data).into_owned();
+    let name = text.lines().find_map(|line| line.strip_prefix("name:")).map_or("page", str::trim);
+    let path = format!("rules/{name}.md");
+    rules::examples(&text);
+    let alone = Rules::of(&[(path.as_str(), &text)], rules::Settings::default());
+    for page in alone.pages() {
+        rules::document(page);
+        for version in ["1.30", "1.34"] {
+            let _ = rules::admission_policy(page, rules::Kubernetes::parse(version).unwrap());
+        }
+    }
+    let world = USUAL.analysis.world(&SETTINGS);
+    for judgement in [alone.judge(&world), alone.judge_change(&world)] {
+        for finding in &judgement.findings {
+            holds::assert_inside(&USUAL.sources, finding.span, &finding.rule);
+        }
+    }
+    // With the built-in pages, as one's own: what is wrong with it is told.
+    if data.len() < 2_000 || text.contains("extends") {
+        let sources = Sources::new(MemoryTree::new().with(&path, text));
+        let Ok(file) = sources.open(&path) else { return };
+        let own = PageText { path: path.clone(), text: sources.text(file), file };
+        let (_, wrong) = Rules::load(&[own], rules::Settings::default());
+        for it in &wrong {
+            it.span.into_iter().for_each(|span| holds::assert_inside(&sources, span, &it.message));
+        }
+        let shown = report::diagnostics(&sources, &Paths::default(), &wrong, Style::default());
+        holds::assert_harmless("mistakes of a page", &shown);
+    }
+}
+
+/// A condition in CEL, for everything that one can be about.
+pub fn condition(data: &[u8]) {
+    let text = String::from_utf8_lossy(data);
+    let all = [LooksAt::Resource, LooksAt::Object, LooksAt::Block, LooksAt::Repository, LooksAt::Change];
+    for looks_at in all {
+        match Attempt::new(&text, looks_at) {
+            Ok(attempt) => {
+                attempt.raw();
+                attempt.answers(&USUAL.analysis.world(&SETTINGS), &rules::Settings::default());
+            }
+            Err(mistake) => assert!(text.get(mistake.at.clone()).is_some(), "{mistake:?}"),
+        }
+    }
+}
+
+/// A file of settings, and what it makes of rules and prices; a baseline, if it is none.
+pub fn configuration(data: &[u8]) {
+    let sources = Sources::new(tree(config::FILE_NAME, data));
+    let (config, wrong) = config::load(&sources, config::FILE_NAME, "0.1.0");
+    for it in &wrong {
+        it.span.into_iter().for_each(|span| holds::assert_inside(&sources, span, &it.message));
+    }
+    let shown = report::diagnostics(&sources, &Paths::default(), &wrong, Style::default());
+    holds::assert_harmless("mistakes of settings", &shown);
+    if wrong.is_empty() {
+        let (rules, wrong) = Rules::load(&[], gpulint::cli::rule_settings(&config));
+        report::diagnostics(&sources, &Paths::default(), &wrong, Style::default());
+        let pricing = gpulint::cli::pricing_settings(&config, holds::today());
+        let settings = Settings { rules: Arc::new(rules), pricing, ..SETTINGS.clone() };
+        let run = holds::run(usual(), &settings);
+        run.spans_lie_inside();
+        run.reports_are_whole(&settings.rules);
+    }
+    if let Ok(baseline) = Baseline::read(&String::from_utf8_lossy(data)) {
+        let again = Baseline::read(&baseline.write()).unwrap();
+        assert_eq!(again.write(), baseline.write(), "a baseline says something else when it is read again");
+    }
+}
+
+/// Comments wherever they may stand, in both languages and in an annotation.
+pub fn suppression(data: &[u8]) {
+    let text = String::from_utf8_lossy(data);
+    let mut lines = text.lines();
+    let mut next = || lines.next().unwrap_or_default();
+    let sources = Sources::new(MemoryTree::new().with("comment", text.as_bytes()));
+    if let Ok(file) = sources.open("comment") {
+        let span = source::Span::new(file, 0, text.len());
+        match source::directive(&text, span) {
+            Some(Ok(it)) => it.rules.iter().for_each(|(name, span)| assert_eq!(sources.snippet(*span), *name)),
+            Some(Err(mistake)) => holds::assert_inside(&sources, mistake.span, &mistake.message),
+            None => {}
+        }
+    }
+    let terraform = format!(
+        "# {}\nresource \"aws_instance\" \"a\" {{ # {}\n  # {}\n  instance_type = \"p4d.24xlarge\" // {}\n  /* {} */\n}}\n",
+        next(),
+        next(),
+        next(),
+        next(),
+        next()
+    );
+    let manifest = format!(
+        "# {}\napiVersion: v1\nkind: Pod # {}\nmetadata:\n  name: a\n  annotations:\n    gpulint.dev/ignore.missing-labels: {}\n    {}: x\n\
+         spec:\n  # {}\n  containers:\n    - name: a\n      resources: {{ limits: {{ nvidia.com/gpu: 1 }} }}\n",
+        next(),
+        next(),
+        json!(next()),
+        json!(format!("gpulint.dev/{}", next())),
+        next()
+    );
+    holds::everything(MemoryTree::new().with("main.tf", terraform).with("a.yaml", manifest));
+}
+
+/// Prices, models and workloads of a user's own.
+pub fn prices(data: &[u8]) {
+    let text = String::from_utf8_lossy(data);
+    let catalog = Catalog::embedded;
+    if let Ok(catalog) = catalog().with_prices_at("own.csv", &text, 1.08) {
+        priced(catalog);
+    }
+    for stem in ["aws", "machines", "regions", "spot"] {
+        if let Ok(catalog) = catalog().with_refreshed(&[File { path: "cache.csv", stem, text: &text }]) {
+            catalog.verify();
+            priced(catalog);
+        }
+    }
+    if let Ok(catalog) = catalog().with_models("models.csv", &text) {
+        priced(catalog);
+    }
+    if let Ok(lines) = fit::cases::run("cases.csv", &text, catalog().models()) {
+        lines.lines().for_each(|line| assert!(serde_json::from_str::<serde_json::Value>(line).is_ok(), "{line}"));
+    }
+}
+
+fn priced(catalog: Catalog) {
+    let settings = Settings { catalog, ..SETTINGS.clone() };
+    holds::run(usual(), &settings).reports_are_whole(&settings.rules);
+}
+
+/// Whatever a repository may call things, in each format: files, resources, labels, values.
+pub fn names(data: &[u8]) {
+    let text = String::from_utf8_lossy(data);
+    let mut lines = text.split('\n');
+    let mut next = || lines.next().unwrap_or_default();
+    let path = normalize(&format!("{}/main.tf.json", next())).unwrap_or_else(|| "main.tf.json".to_owned());
+    let [name, key, value, machine, workload] = [next(), next(), next(), next(), next()];
+    let terraform = json!({
+        "resource": {
+            "aws_instance": {
+                name: { "instance_type": "p4d.24xlarge", "tags": { key: value, "Name": workload } },
+                "other": { "instance_type": machine, "tags": { "team": value } },
+            },
+            "aws_eks_node_group": { name: { "instance_types": [machine], "labels": { "workload": workload } } },
+        },
+        "module": { key: { "source": value } },
+    });
+    let metadata = json!({ "name": name, "namespace": workload, "labels": { key: value }, "annotations": { value: key } });
+    let container = json!({ "name": value, "image": machine, "args": [workload], "resources": { "limits": { "nvidia.com/gpu": 2 } } });
+    let manifest = json!({ "apiVersion": "batch/v1", "kind": "Job", "metadata": metadata,
+        "spec": { "template": { "spec": { "nodeSelector": { key: value }, "containers": [container] } } } });
+    let yaml = format!("{}.yaml", path.trim_end_matches("main.tf.json"));
+    holds::everything(MemoryTree::new().with(&path, terraform.to_string()).with(&yaml, manifest.to_string()));
+}
+
+/// A report that somebody saved, and may have changed.
+pub fn saved(data: &[u8]) {
+    let rules = &SETTINGS.rules;
+    match report::saved(&String::from_utf8_lossy(data)) {
+        Ok(Saved::Check(state)) => {
+            let report = state.report(rules);
+            for format in Format::ALL {
+                holds::assert_written(*format, &report::render(*format, &report, Style::default()));
+            }
+        }
+        Ok(Saved::Difference(compared)) => {
+            holds::assert_difference(&compared.difference(rules));
+        }
+        Err(why) => assert!(!why.is_empty()),
+    }
+}
+
+/// Two states, with a line of `======` between them.
+pub fn change(data: &[u8]) {
+    const BETWEEN: &[u8] = b"======\n";
+    let at = data.windows(BETWEEN.len()).position(|it| it == BETWEEN);
+    let (before, after) = match at {
+        Some(at) => (&data[..at], &data[at + BETWEEN.len()..]),
+        None => (&b""[..], data),
+    };
+    holds::change(tree("main.tf", before), tree("main.tf", after));
+}

@@ -1,0 +1,95 @@
+use std::sync::OnceLock;
+
+use regex::{Regex, RegexBuilder};
+
+/// A regular expression of a table or a page. It is compiled when it is first matched: by a small engine where the text is
+/// short, which nearly all of them are, and by the fast one, whose programs cost a hundred times more to build, where one
+/// is long. On ASCII both mean the same.
+#[derive(Debug)]
+pub struct Expression {
+    text: String,
+    small: OnceLock<Option<regex_lite::Regex>>,
+    whole: OnceLock<Option<Regex>>,
+}
+
+/// The longest text for the small engine.
+const SHORT: usize = 512;
+
+/// What the small engine does not know or would read in another way.
+const BEYOND_SMALL: [&str; 9] = ["&&", "--", "~~", "[[", "\\p", "\\P", "\\b{", "(?u", "(?x"];
+
+impl Expression {
+    pub fn new(text: impl Into<String>) -> Self {
+        Expression { text: text.into(), small: OnceLock::new(), whole: OnceLock::new() }
+    }
+
+    /// It compiles and has a group.
+    pub fn has_group(&self) -> bool {
+        self.whole().is_some_and(|whole| whole.captures_len() > 1)
+    }
+
+    pub fn is_match(&self, text: &str) -> bool {
+        match self.small(text) {
+            Some(small) => small.is_match(text),
+            None => self.whole().is_some_and(|whole| whole.is_match(text)),
+        }
+    }
+
+    /// What its first group matches.
+    pub fn first_group(&self, text: &str) -> Option<String> {
+        match self.small(text) {
+            Some(small) => Some(small.captures(text)?.get(1)?.as_str().to_owned()),
+            None => Some(self.whole()?.captures(text)?.get(1)?.as_str().to_owned()),
+        }
+    }
+
+    fn small(&self, text: &str) -> Option<&regex_lite::Regex> {
+        if text.len() > SHORT || !text.is_ascii() {
+            return None;
+        }
+        let compile = || {
+            let suits = self.text.is_ascii() && !BEYOND_SMALL.iter().any(|it| self.text.contains(it));
+            suits.then(|| regex_lite::RegexBuilder::new(&self.text).size_limit(SIZE_LIMIT).build().ok()).flatten()
+        };
+        self.small.get_or_init(compile).as_ref()
+    }
+
+    fn whole(&self) -> Option<&Regex> {
+        let compile = || RegexBuilder::new(&self.text).size_limit(SIZE_LIMIT).build().ok();
+        self.whole.get_or_init(compile).as_ref()
+    }
+}
+
+/// Patterns are bounded in size when compiled; matching takes linear time.
+const SIZE_LIMIT: usize = 1 << 20;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_engines_say_the_same() {
+        let texts =
+            ["", "us-east-1a", "europe-west4-b", "a/b/c", "a/b/", "Shutdown -h now", "TEAM", "\u{212a}", "line\nend"];
+        for pattern in [
+            "([^/]+)$",
+            r"^([a-z]{2}(?:-[a-z]+)+-\d+)",
+            r"^([a-z]+-[a-z]+\d+)(?:-[a-z])?$",
+            r"(?i)(auto-?_?stop|shutdown -h)",
+            r"(?i)\b(team|k)\b",
+            r"(\w+)\s(.*)",
+            r"([\p{L}]+)",
+            "(x?)",
+        ] {
+            let expression = Expression::new(pattern);
+            let whole = Regex::new(pattern).unwrap();
+            for text in texts {
+                let group = whole.captures(text).and_then(|it| Some(it.get(1)?.as_str().to_owned()));
+                assert_eq!(expression.first_group(text), group, "{pattern} {text:?}");
+                assert_eq!(expression.is_match(text), whole.is_match(text), "{pattern} {text:?}");
+                let long = text.repeat(SHORT);
+                assert_eq!(expression.is_match(&long), whole.is_match(&long), "{pattern} {text:?} many times");
+            }
+        }
+    }
+}

@@ -1,0 +1,309 @@
+//! What a hostile pull request can try. `docs/security.md` names these tests.
+#![cfg(unix)]
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use crate::action::sandbox::{GIT_ENVIRONMENT, Sandbox, git, write};
+
+const SECRET: &str = "hunter2";
+
+const WASTE: &str = "resource \"aws_instance\" \"a\" {\n  instance_type = \"p3.2xlarge\"\n}\n";
+
+/// A repository below a directory that holds what is none of its business.
+fn repository(name: &str, files: &[(&str, &str)]) -> (Sandbox, PathBuf) {
+    let sandbox = Sandbox::new(name);
+    let here = sandbox.path("work");
+    fs::create_dir_all(&here).unwrap();
+    let outside = sandbox.path("outside");
+    fs::create_dir_all(&outside).unwrap();
+    let module =
+        format!("output \"it\" {{\n  value = \"{SECRET}\"\n}}\n{}", WASTE.replace("\"a\"", &format!("\"{SECRET}\"")));
+    write(&outside, &[("secret.txt", SECRET), ("main.tf", &module), ("page.md", SECRET)]);
+    git(&here, &["init", "--quiet", "--initial-branch=main"]);
+    write(&here, files);
+    (sandbox, here)
+}
+
+struct Said {
+    code: Option<i32>,
+    all: String,
+}
+
+fn gpulint(here: &Path, arguments: &[&str]) -> Said {
+    with(here, arguments, &[])
+}
+
+fn with(here: &Path, arguments: &[&str], environment: &[(&str, &str)]) -> Said {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_gpulint"));
+    command.args(arguments).current_dir(here).envs(GIT_ENVIRONMENT).env("NO_COLOR", "1").stdin(Stdio::null());
+    let output = command.envs(environment.iter().copied()).output().unwrap();
+    let all = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    Said { code: output.status.code(), all }
+}
+
+fn page(when: &str) -> String {
+    format!(
+        "---\nname: mine\ngroup: governance\nlayer: efficiency\nlevel: error\nrisk: low\nsince: 0.1.0\nprofile: essential\nuntested: true\n\
+         when: {when}\nat: [machine]\nmessage: mine\n---\n# mine\n"
+    )
+}
+
+#[test]
+fn text_that_names_files_outside_gets_none() {
+    let outside = |sandbox: &Sandbox| sandbox.path("outside").to_str().unwrap().to_owned();
+    let (sandbox, here) = repository("outside-text", &[]);
+    let terraform = format!(
+        "locals {{\n  a = file(\"../outside/secret.txt\")\n  b = file(\"{0}/secret.txt\")\n  c = templatefile(\"../outside/secret.txt\", {{}})\n  \
+         d = join(\",\", fileset(\"..\", \"outside/*\"))\n  e = filebase64(\"../outside/secret.txt\")\n}}\n\
+         module \"m\" {{\n  source = \"../outside\"\n}}\nmodule \"n\" {{\n  source = \"{0}\"\n}}\n\
+         resource \"aws_instance\" \"a\" {{\n  instance_type = \"p3.2xlarge\"\n  tags = {{ a = local.a, b = local.b, c = local.c, d = local.d, e = local.e, m = module.m.it }}\n}}\n",
+        outside(&sandbox)
+    );
+    let kustomization =
+        "resources: [../outside/pod.yaml]\nconfigMapGenerator:\n  - name: a\n    files: [../outside/secret.txt]\n";
+    let chart = "apiVersion: v2\nname: a\nversion: 1.0.0\ndependencies:\n  - name: b\n    repository: file://../outside\n    version: 1.0.0\n";
+    write(&here, &[("main.tf", &terraform), ("kustomization.yaml", kustomization), ("Chart.yaml", chart)]);
+    symlink("../outside/main.tf", here.join("link.tf")).unwrap();
+    symlink("../outside", here.join("linked")).unwrap();
+    for arguments in
+        [&["check", "--format", "json"][..], &["check"], &["inspect", "--all"], &["cost"], &["check", "--render"]]
+    {
+        let said = gpulint(&here, arguments);
+        assert!(matches!(said.code, Some(0 | 1)), "{arguments:?}: {}", said.all);
+        assert!(!said.all.contains(SECRET) && !said.all.contains("aHVudGVyMg"), "{arguments:?}: {}", said.all);
+    }
+    let said = gpulint(&here, &["check"]);
+    assert!(said.all.contains("the path leads out of the tree"), "what is not read is told: {}", said.all);
+}
+
+#[test]
+fn settings_that_name_files_outside_are_refused() {
+    for (key, value) in [
+        ("extend", "\"../outside/secret.txt\""),
+        ("baseline", "\"../outside/secret.txt\""),
+        ("rules-dir", "[\"../outside\"]"),
+        ("prices.file", "\"../outside/secret.txt\""),
+        ("models.file", "\"/outside/secret.txt\""),
+    ] {
+        let (_sandbox, here) = repository("outside-settings", &[("main.tf", WASTE)]);
+        write(&here, &[("gpulint.toml", &format!("{key} = {value}\n"))]);
+        let said = gpulint(&here, &["check"]);
+        assert_eq!(said.code, Some(2), "{key}: {}", said.all);
+        assert!(said.all.contains("leads out of it"), "{key}: {}", said.all);
+        assert!(!said.all.contains(SECRET), "{key}: {}", said.all);
+    }
+    // The same by a link.
+    let (_sandbox, here) =
+        repository("outside-links", &[("main.tf", WASTE), ("gpulint.toml", "rules-dir = [\"rules\"]\n")]);
+    symlink("../outside", here.join("rules")).unwrap();
+    let said = gpulint(&here, &["check"]);
+    assert_eq!(said.code, Some(2), "{}", said.all);
+    assert!(!said.all.contains(SECRET), "{}", said.all);
+}
+
+#[test]
+fn a_report_is_not_written_where_a_link_leads_out() {
+    let (sandbox, here) = repository("links-out", &[("main.tf", WASTE), ("inside/kept.json", "old")]);
+    let precious = sandbox.path("outside").join("secret.txt");
+    symlink(&precious, here.join("a.json")).unwrap();
+    symlink("../outside", here.join("out")).unwrap();
+    symlink("../outside/not-there-yet", here.join("b.json")).unwrap();
+    symlink(".git/config", here.join("c.json")).unwrap();
+    symlink(".git", here.join("hidden")).unwrap();
+    let config = fs::read_to_string(here.join(".git/config")).unwrap();
+    for output in ["a.json", "out/secret.txt", "out/new.json", "b.json", "c.json", "hidden/hooks.json"] {
+        for arguments in [&["check", "--format", "json", "--output", output][..], &["cost", "--output", output]] {
+            let said = gpulint(&here, arguments);
+            assert_eq!(said.code, Some(2), "{output}: {}", said.all);
+            assert!(said.all.contains("a link leads out of the repository"), "{output}: {}", said.all);
+        }
+    }
+    assert_eq!(fs::read_to_string(&precious).unwrap(), SECRET);
+    assert_eq!(fs::read_to_string(here.join(".git/config")).unwrap(), config);
+    assert_eq!(fs::read_dir(sandbox.path("outside")).unwrap().count(), 3, "nothing was added there");
+    // Links that stay inside are links, and what somebody names outside is what they mean.
+    symlink("inside/kept.json", here.join("d.json")).unwrap();
+    let there = precious.to_str().unwrap();
+    for output in ["d.json", "inside/new.json", "inside/../new.json", there] {
+        let said = gpulint(&here, &["check", "--format", "json", "--output", output]);
+        assert_eq!(said.code, Some(1), "{output}: {}", said.all);
+    }
+    assert!(here.join("d.json").is_symlink());
+    assert!(fs::read_to_string(here.join("inside/kept.json")).unwrap().starts_with('{'));
+}
+
+#[test]
+fn what_hides_behind_a_limit_is_a_finding() {
+    let nested = |levels: usize| format!("locals {{\n  a = {}1{}\n}}\n{WASTE}", "[".repeat(levels), "]".repeat(levels));
+    let turns = "sum([for a in range(1000) : length([for b in range(1000) : [for c in range(100) : c]])])";
+    let endless =
+        format!("locals {{\n  a = {turns}\n}}\nresource \"aws_instance\" \"b\" {{\n  count = local.a\n}}\n{WASTE}");
+    let bomb = "apiVersion: v1\nkind: Pod\nmetadata: { name: a }\nx:\n  a: &a [1,1,1,1,1,1,1,1,1,1]\n  b: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a,*a]\n  \
+                c: &c [*b,*b,*b,*b,*b,*b,*b,*b,*b,*b]\n  d: [*c,*c,*c,*c,*c,*c,*c,*c,*c,*c]\nspec:\n  containers:\n    - name: a\n      \
+                resources: { limits: { nvidia.com/gpu: 1 } }\n";
+    let deep = format!("apiVersion: v1\nkind: Pod\nnvidia.com/gpu: {}1{}\n", "[".repeat(60), "]".repeat(60));
+    let large = format!("# {}\n{WASTE}", "x".repeat(2 << 20));
+    let large_manifest = format!("# {}\napiVersion: v1\nkind: Pod\n", "x".repeat(2 << 20));
+    for (name, setting, path, text) in [
+        ("nesting", "nesting = 20", "main.tf", nested(30)),
+        (
+            "nesting",
+            "nesting = 20",
+            "main.tf.json",
+            format!("{{\"locals\": {{\"a\": {}1{}}}}}", "[".repeat(30), "]".repeat(30)),
+        ),
+        ("nesting", "nesting = 20", "a.yaml", deep),
+        ("evaluation-steps", "evaluation-steps = 10000", "main.tf", endless),
+        ("yaml-nodes", "yaml-nodes = 5000", "a.yaml", bomb.to_owned()),
+        ("file-mib", "file-mib = 1", "main.tf", large),
+        ("file-mib", "file-mib = 1", "a.yaml", large_manifest),
+    ] {
+        let settings = format!("[bounds]\n{setting}\n");
+        let (_sandbox, here) = repository("limits", &[(path, &text), ("gpulint.toml", &settings)]);
+        let said = gpulint(&here, &["check", "--format", "concise"]);
+        assert_eq!(said.code, Some(1), "{setting}, {path}: {}", said.all);
+        let told = said.all.lines().find(|line| line.contains("unreadable")).unwrap_or_default();
+        assert!(told.contains(path) && told.contains(&format!("`bounds.{name}`")), "{setting}, {path}: {}", said.all);
+        fs::remove_file(here.join("gpulint.toml")).unwrap();
+        let said = gpulint(&here, &["check", "--format", "concise"]);
+        let is_read = !said.all.contains("unreadable") || name == "evaluation-steps";
+        assert!(is_read, "by default it is read, {setting}, {path}: {}", said.all);
+    }
+    // Data of somebody else, however large, is none of our business.
+    let data = format!("{{\"rows\": [\"{}\"]}}", "x".repeat(2 << 20));
+    let (_sandbox, here) =
+        repository("data", &[("a.json", &data), ("gpulint.toml", "[bounds]\nfile-mib = 1\n"), ("b.tf", "locals {}\n")]);
+    let said = gpulint(&here, &["check"]);
+    assert_eq!(said.code, Some(0), "{}", said.all);
+    assert!(said.all.contains("are more than the limit of 1048576 (`bounds.file-mib`)"), "{}", said.all);
+}
+
+#[test]
+fn bounds_have_bounds() {
+    for setting in [
+        "nesting = 100000",
+        "file-mib = 0",
+        "file-mib = 1.5",
+        "seconds = 1e9",
+        "yaml-nodes = -1",
+        "evaluation-steps = 1e12",
+    ] {
+        let (_sandbox, here) =
+            repository("bounds", &[("main.tf", WASTE), ("gpulint.toml", &format!("[bounds]\n{setting}\n"))]);
+        let said = gpulint(&here, &["check"]);
+        assert_eq!(said.code, Some(2), "{setting}: {}", said.all);
+        assert!(said.all.contains("is a whole number from 1 to"), "{setting}: {}", said.all);
+    }
+}
+
+#[test]
+fn a_run_without_end_is_ended() {
+    let turns = "sum([for a in range(1000) : length([for b in range(1000) : length([for c in range(1000) : c])])])";
+    let endless = format!("resource \"aws_instance\" \"b\" {{\n  count = {turns}\n}}\n");
+    let settings = "[bounds]\nevaluation-steps = 1000000000\nseconds = 1\n";
+    let (_sandbox, here) = repository("endless", &[("main.tf", &endless), ("gpulint.toml", settings)]);
+    let said = gpulint(&here, &["check", "--format", "json", "--output", "report.json"]);
+    assert_eq!(said.code, Some(2), "{}", said.all);
+    assert!(said.all.contains("error: not finished after 1 seconds"), "{}", said.all);
+    assert!(said.all.contains("`bounds.seconds`"), "{}", said.all);
+    assert!(!here.join("report.json").exists());
+}
+
+/// A program that leaves a trace where it ran.
+fn program(directory: &Path, name: &str, script: &str) {
+    fs::create_dir_all(directory).unwrap();
+    fs::write(directory.join(name), format!("#!/bin/sh\n{script}\n")).unwrap();
+    fs::set_permissions(directory.join(name), fs::Permissions::from_mode(0o755)).unwrap();
+}
+
+const CHART: [(&str, &str); 2] = [
+    ("chart/Chart.yaml", "apiVersion: v2\nname: a\nversion: 1.0.0\n"),
+    (
+        "chart/templates/pod.yaml",
+        "apiVersion: v1\nkind: Pod\nmetadata: { name: a }\nspec:\n  containers:\n    - name: a\n      resources: { limits: { nvidia.com/gpu: 1 } }\n",
+    ),
+];
+
+#[test]
+fn programs_of_the_repository_are_not_started() {
+    let (sandbox, here) = repository("programs", &CHART);
+    let trace = sandbox.path("trace");
+    for name in ["helm", "kustomize", "kubectl", "git"] {
+        program(&here, name, &format!("touch {}", trace.display()));
+    }
+    let said = with(&here, &["check", "--render"], &[("PATH", ".::/usr/bin:/bin")]);
+    assert!(matches!(said.code, Some(0 | 1)), "{}", said.all);
+    assert!(!trace.exists(), "a program of the repository ran");
+}
+
+#[test]
+fn a_renderer_that_does_not_end_is_ended_and_told() {
+    let (sandbox, here) = repository("renderer", &CHART);
+    write(&here, &[("gpulint.toml", "[bounds]\nrender-seconds = 1\n")]);
+    program(&sandbox.path("bin"), "helm", "exec /bin/sleep 1000");
+    let path = format!("{}:/usr/bin:/bin", sandbox.path("bin").display());
+    let said = with(&here, &["check", "--render"], &[("PATH", &path)]);
+    assert!(said.all.contains("it took longer than 1 seconds"), "{}", said.all);
+    assert!(matches!(said.code, Some(0 | 1)), "{}", said.all);
+}
+
+#[test]
+fn a_change_cannot_relax_the_gate_that_it_has_to_pass() {
+    let settings = "rules-dir = [\"policy\"]\n";
+    let (_sandbox, here) = repository(
+        "policy",
+        &[("main.tf", "locals {}\n"), ("gpulint.toml", settings), ("policy/mine.md", &page("machine == 'p3.2xlarge'"))],
+    );
+    git(&here, &["add", "--all"]);
+    git(&here, &["commit", "--quiet", "--message", "strict"]);
+    // The change brings waste, and everything that would make it pass.
+    write(
+        &here,
+        &[
+            ("main.tf", WASTE),
+            ("policy/mine.md", &page("false")),
+            ("gpulint.toml", "ignore = [\"all\"]\nfail-on = \"error\"\n"),
+        ],
+    );
+    assert_eq!(gpulint(&here, &["baseline", "create", "--no-config"]).code, Some(0));
+    let told = |said: &Said| said.all.contains("mine") && said.all.contains("old-generation");
+    let there = gpulint(&here, &["check", "--policy-ref", "main", "--format", "concise"]);
+    assert_eq!(there.code, Some(1), "{}", there.all);
+    assert!(told(&there), "{}", there.all);
+    let compared = gpulint(&here, &["diff", "--base", "main", "--policy-ref", "main", "--format", "concise"]);
+    assert_eq!(compared.code, Some(1), "{}", compared.all);
+    assert!(told(&compared), "{}", compared.all);
+}
+
+#[test]
+fn nothing_is_fetched_and_what_is_not_there_is_told() {
+    let remote = "module \"a\" {\n  source = \"git::https://127.0.0.1:9/a.git\"\n}\nmodule \"b\" {\n  source = \"https://127.0.0.1:9/b.zip\"\n}\n\
+                  module \"c\" {\n  source  = \"acme/pool/aws\"\n  version = \"1.0.0\"\n}\n";
+    let kustomization = "resources: [\"https://127.0.0.1:9/a.yaml\", \"github.com/acme/a?ref=main\"]\n";
+    let (_sandbox, here) = repository("remote", &[("main.tf", remote), ("k/kustomization.yaml", kustomization)]);
+    // A proxy that is not there would be told by whoever uses it.
+    let nowhere = [("HTTPS_PROXY", "http://127.0.0.1:9"), ("HTTP_PROXY", "http://127.0.0.1:9")];
+    let said = with(&here, &["check"], &nowhere);
+    assert_eq!(said.code, Some(0), "{}", said.all);
+    assert!(said.all.contains("3 × a module that is not on disk"), "{}", said.all);
+}
+
+#[test]
+fn prices_are_no_business_of_the_repository_unless_settings_say_so() {
+    let row = "provider,machine,on_demand_usd_per_hour\naws,p3.2xlarge,0.0001\n";
+    let poison =
+        [(".cache/gpulint/prices/aws.csv", row), ("prices/aws.csv", row), ("pricing/aws.csv", row), ("main.tf", WASTE)];
+    let (_sandbox, here) = repository("poison", &poison);
+    let clean = repository("clean", &[("main.tf", WASTE)]);
+    let home = |directory: &Path| directory.join("no-home").to_str().unwrap().to_owned();
+    let bill = |here: &Path| with(here, &["cost"], &[("HOME", &home(here)), ("XDG_CACHE_HOME", "")]).all;
+    assert_eq!(bill(&here), bill(&clean.1));
+    let refused = gpulint(&here, &["config", "show"]);
+    assert_eq!(refused.code, Some(0), "{}", refused.all);
+    write(&here, &[("gpulint.toml", "[prices]\ncache = \".cache\"\n")]);
+    let refused = gpulint(&here, &["check"]);
+    assert_eq!(refused.code, Some(2), "no setting names the cache: {}", refused.all);
+}

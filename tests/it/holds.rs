@@ -1,0 +1,348 @@
+//! What holds for any text whatever, however hostile. Property tests and fuzz targets ask it of theirs; this file is part
+//! of both, so that there is one answer to the question what must never happen.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, LazyLock};
+
+use gpulint::catalog::Catalog;
+use gpulint::decide::{self, Decided, Grounds};
+use gpulint::inventory::{ResourceId, WantedObjects, WantedRaw};
+use gpulint::pricing::{Delta, Side, delta};
+use gpulint::report::{self, Difference, Format, Paths, Report, Room, Saved, Style, Verdict};
+use gpulint::rules::{self, Budget, Profile, Rules, World};
+use gpulint::source::{Date, Edit, MemoryTree, Sources, Span};
+use gpulint::{Analysis, Settings};
+use serde_json::Value;
+
+/// Every rule, with whatever makes it speak.
+pub(crate) static SETTINGS: LazyLock<Settings> = LazyLock::new(|| settings(Catalog::embedded()));
+
+pub(crate) fn settings(catalog: Catalog) -> Settings {
+    let of_rules = rules::Settings {
+        profile: Profile::All,
+        required_labels: vec!["team".to_owned()],
+        label_values: BTreeMap::from([("team".to_owned(), vec!["search".to_owned()])]),
+        tiers: BTreeMap::from([("serving".to_owned(), vec!["T4".to_owned(), "L4".to_owned()])]),
+        budgets: vec![
+            Budget { name: "all of it".to_owned(), label: None, monthly_usd: 100.0 },
+            Budget {
+                name: "team search".to_owned(),
+                label: Some(("team".to_owned(), "search".to_owned())),
+                monthly_usd: 0.0,
+            },
+        ],
+        approvals_above_usd: Some(1_000.0),
+        ..rules::Settings::default()
+    };
+    let (rules, wrong) = Rules::load(&[], of_rules);
+    assert!(wrong.is_empty(), "{wrong:?}");
+    Settings {
+        catalog,
+        rules: Arc::new(rules),
+        raw: WantedRaw { blocks: true, objects: WantedObjects::All },
+        today: Some(today()),
+        ..Settings::default()
+    }
+}
+
+pub(crate) fn today() -> Date {
+    "2026-11-21".parse().unwrap_or_default()
+}
+
+/// One state of a tree, read to the end.
+pub(crate) struct Run {
+    pub(crate) sources: Sources,
+    pub(crate) analysis: Analysis,
+    pub(crate) findings: Vec<Decided>,
+}
+
+/// Text, inventory, bill, fits, findings and what was decided about them.
+pub(crate) fn run(tree: MemoryTree, settings: &Settings) -> Run {
+    let paths: Vec<String> = tree.paths().map(str::to_owned).collect();
+    let sources = Sources::new(tree);
+    let mut analysis = gpulint::analyze(&sources, &paths, settings);
+    assert!(analysis.broken_rules.is_empty(), "a built-in page failed: {:?}", analysis.broken_rules);
+    let modules = analysis.blocks.iter().filter(|block| block.keyword == "module");
+    let calls: Vec<_> = modules.map(|block| (block.span, block.address.clone())).collect();
+    let fixed = BTreeMap::new();
+    let findings = std::mem::take(&mut analysis.findings);
+    let grounds = Grounds {
+        sources: &sources,
+        inventory: &analysis.inventory,
+        comments: &analysis.comments,
+        calls: &calls,
+        configured: Vec::new(),
+        rules: &settings.rules,
+        fixed: &fixed,
+        require_reason: false,
+        today: today(),
+    };
+    let decision = decide::decide(findings, &grounds);
+    for suppression in &decision.suppressions {
+        assert_inside(&sources, suppression.span, "a suppression");
+    }
+    Run { findings: decision.findings, sources, analysis }
+}
+
+/// Reads a tree to the end and writes every report of it.
+pub(crate) fn everything(tree: MemoryTree) {
+    let run = run(tree.clone(), &SETTINGS);
+    run.spans_lie_inside();
+    run.reports_are_whole(&SETTINGS.rules);
+    run.edits_apply(&tree);
+}
+
+impl Run {
+    pub(crate) fn report<'a>(&'a self, paths: &'a Paths, rules: &'a Rules) -> Report<'a> {
+        Report {
+            sources: &self.sources,
+            paths,
+            hosted_paths: paths,
+            inventory: &self.analysis.inventory,
+            bill: &self.analysis.bill,
+            findings: &self.findings,
+            rules,
+            undetermined: &self.analysis.undetermined,
+            unknown_machines: &self.analysis.left_out.unknown_machines,
+            catalog: report::Catalog { version: "1".to_owned(), as_of: "2026-11-01".to_owned() },
+        }
+    }
+
+    /// Every place that anything speaks of exists, and so does the place that an author would change.
+    pub(crate) fn spans_lie_inside(&self) {
+        let inside = |span: Span, what: &str| assert_inside(&self.sources, span, what);
+        let inventory = &self.analysis.inventory;
+        for resource in &inventory.resources {
+            inside(resource.span, "a resource");
+            inside(resource.body, "the body of a resource");
+            let facts = resource.facts().flat_map(|(_, fact)| [fact.span(), fact.defined()]);
+            let labels = resource.labels.entries.values().flat_map(|fact| [fact.span(), fact.defined()]);
+            let disks = resource.disks.iter().flat_map(|disk| [disk.gib.span(), disk.kind.span(), disk.count.span()]);
+            let count = [resource.count.span(), resource.count.defined()];
+            facts.chain(labels).chain(disks).chain(count).flatten().for_each(|span| inside(span, "a fact"));
+            resource.links.iter().for_each(|link| inside(link.span, "a link"));
+        }
+        for raw in inventory.objects.iter().chain(&inventory.blocks) {
+            inside(raw.span, "an object");
+            inside(raw.body, "the body of an object");
+        }
+        for it in &inventory.diagnostics {
+            let notes = it.notes.iter().filter_map(|(span, _)| *span);
+            it.span.into_iter().chain(notes).for_each(|span| inside(span, &it.message));
+        }
+        for it in &self.findings {
+            inside(it.finding.span, &it.finding.rule);
+            it.finding.related.iter().for_each(|(span, _)| inside(*span, &it.finding.rule));
+            it.finding.edits.iter().for_each(|edit| inside(edit.span, &it.finding.rule));
+            let evidence = it.finding.evidence.iter().flat_map(|it| [it.span, it.defined]);
+            evidence.flatten().for_each(|span| inside(span, &it.finding.rule));
+        }
+        self.analysis.undetermined.iter().for_each(|it| inside(it.span, &it.rule));
+        self.analysis.comments.iter().for_each(|span| inside(*span, "a comment"));
+        self.analysis.blocks.iter().for_each(|block| inside(block.span, "a block"));
+    }
+
+    /// What a finding would write fits its place, and what could be read before can be read after it.
+    pub(crate) fn edits_apply(&self, tree: &MemoryTree) {
+        // Each of them is another run.
+        for it in self.findings.iter().filter(|it| !it.finding.edits.is_empty()).take(3) {
+            let mut edits: Vec<&Edit> = it.finding.edits.iter().collect();
+            edits.sort_by_key(|edit| edit.span);
+            let mut texts: BTreeMap<String, String> = BTreeMap::new();
+            let mut behind: Option<&Edit> = None;
+            for edit in edits.into_iter().rev() {
+                assert_eq!(self.sources.origin(edit.span), edit.span, "{}: an edit of derived text", it.finding.rule);
+                let overlaps = behind.is_some_and(|it| it.span.file == edit.span.file && it.span.start < edit.span.end);
+                assert!(!overlaps, "{}: two edits are in each other's way", it.finding.rule);
+                let path = self.sources.path(edit.span.file);
+                let text = texts.entry(path).or_insert_with(|| self.sources.text(edit.span.file).to_string());
+                text.replace_range(edit.span.range(), &edit.replacement);
+                behind = Some(edit);
+            }
+            let changed = texts.into_iter().fold(tree.clone(), |tree, (path, text)| tree.with(&path, text));
+            let after = run(changed, &SETTINGS);
+            assert_eq!(after.unreadable(), self.unreadable(), "{}: what it writes cannot be read", it.finding.rule);
+        }
+    }
+
+    fn unreadable(&self) -> usize {
+        self.findings.iter().filter(|it| it.finding.rule == "unreadable").count()
+    }
+
+    /// Every format is what its readers take, nothing in it can be obeyed, and what is saved can be read again.
+    pub(crate) fn reports_are_whole(&self, rules: &Rules) {
+        let paths = Paths::default();
+        let report = self.report(&paths, rules);
+        for format in Format::ALL {
+            assert_written(*format, &report::render(*format, &report, Style::default()));
+        }
+        report::render(Format::Text, &report, Style { color: true });
+        for format in [Format::Text, Format::Csv, Format::Json] {
+            assert_harmless("the bill", &report::cost(format, &report).unwrap_or_default());
+        }
+        assert_written(Format::Markdown, &report::comment(&report, Room::of(2_000, false)));
+        for id in 0..self.analysis.inventory.resources.len().min(5) {
+            assert_harmless("explain", &report::explain(&report, ResourceId(id)));
+        }
+        let inspected = report::inspect(&report);
+        assert!(serde_json::from_str::<Value>(&inspected).is_ok(), "{inspected}");
+        let told = &self.analysis.inventory.diagnostics;
+        assert_harmless("diagnostics", &report::diagnostics(&self.sources, &paths, told, Style::default()));
+        let json = report::render(Format::Json, &report, Style::default());
+        let Ok(Saved::Check(state)) = report::saved(&json) else { panic!("our own report is not read again: {json}") };
+        let again = report::render(Format::Json, &state.report(rules), Style::default());
+        assert_same("", &told_by(&json), &told_by(&again));
+        for format in [Format::Text, Format::Markdown] {
+            assert_written(format, &report::render(format, &state.report(rules), Style::default()));
+        }
+    }
+}
+
+/// Two states and what lies between them, in every format; and the saved comparison as a comment.
+pub(crate) fn change(before: MemoryTree, after: MemoryTree) {
+    let (before, mut after) = (run(before, &SETTINGS), run(after, &SETTINGS));
+    let delta = delta(side(&before), side(&after));
+    assert_each_once(&delta, before.analysis.inventory.resources.len(), after.analysis.inventory.resources.len());
+    let world = World { delta: Some(&delta), ..after.analysis.world(&SETTINGS) };
+    let judgement = SETTINGS.rules.judge_change(&world);
+    assert!(judgement.failures.is_empty(), "a built-in page failed: {:?}", judgement.failures);
+    let new = judgement.findings.into_iter();
+    after.findings.extend(new.map(|finding| Decided { finding, suppressed: None, baselined: None }));
+    after.spans_lie_inside();
+    let paths = Paths::default();
+    let (earlier, later) = (before.report(&paths, &SETTINGS.rules), after.report(&paths, &SETTINGS.rules));
+    let difference = Difference {
+        teams: report::teams(&earlier, &later),
+        new: after.findings.iter().collect(),
+        unchanged: Vec::new(),
+        fixed: before.findings.iter().collect(),
+        accepted: Vec::new(),
+        before: earlier,
+        after: later,
+        delta: &delta,
+        base: "main".to_owned(),
+        head: None,
+        notes: Vec::new(),
+        verdict: Verdict { blocked: false, setting: String::new() },
+    };
+    let Some(json) = assert_difference(&difference) else { return };
+    match report::saved(&json) {
+        Ok(Saved::Difference(compared)) => {
+            assert_difference(&compared.difference(&SETTINGS.rules));
+        }
+        Ok(Saved::Check(_)) => panic!("a comparison is read as something else: {json}"),
+        Err(error) => panic!("our own comparison is not read again: {error}\n{json}"),
+    }
+}
+
+/// Writes a comparison in every format; its JSON.
+pub(crate) fn assert_difference(it: &Difference<'_>) -> Option<String> {
+    for format in Format::ALL {
+        if let Some(text) = report::difference(*format, it, Style::default()) {
+            assert_written(*format, &text);
+        }
+    }
+    assert_written(Format::Markdown, &report::comment_on_change(it, Room::of(2_000, true)));
+    report::difference(Format::Json, it, Style::default())
+}
+
+fn side(run: &Run) -> Side<'_> {
+    Side { sources: &run.sources, inventory: &run.analysis.inventory, bill: &run.analysis.bill }
+}
+
+/// Each resource of either side stands in exactly one change.
+fn assert_each_once(delta: &Delta, before: usize, after: usize) {
+    for (count, pick) in [(before, (|it| it.before) as fn(&gpulint::pricing::Change) -> _), (after, |it| it.after)] {
+        let mut ids: Vec<ResourceId> = delta.changes.iter().filter_map(pick).collect();
+        assert_eq!(ids.len(), count, "a resource is in no change or in two");
+        ids.sort();
+        ids.dedup();
+        assert_eq!(ids.len(), count, "a resource is in two changes");
+    }
+}
+
+/// Inside the text of its file, and not in the middle of a letter.
+pub(crate) fn assert_inside(sources: &Sources, span: Span, what: &str) {
+    for span in [span, sources.origin(span)] {
+        let text = sources.text(span.file);
+        assert!(text.get(span.range()).is_some(), "{what}: {span:?} lies outside the {} bytes of its file", text.len());
+    }
+    let location = sources.locate(span);
+    assert!(location.line >= 1 && location.column >= 1, "{what}: {location:?}");
+    assert!(
+        (location.line, location.column) <= (location.end_line, location.end_column),
+        "{what}: ends before it begins: {location:?}"
+    );
+}
+
+/// What every reader of a format relies on.
+pub(crate) fn assert_written(format: Format, text: &str) {
+    // A mark that nobody sees keeps a name from being called; nothing else has it.
+    let text = &if format == Format::Markdown {
+        text.replace("@\u{200b}", "@").replace("#\u{200b}", "#")
+    } else {
+        text.to_owned()
+    };
+    assert_harmless(format.name(), text);
+    match format {
+        Format::Json | Format::Sarif | Format::Gitlab => {
+            assert!(serde_json::from_str::<Value>(text).is_ok(), "{format} is no JSON: {text}");
+        }
+        Format::Github => {
+            let is_command = |line: &str| {
+                ["::error ", "::warning ", "::notice ", "::error::", "::warning::", "::notice::"]
+                    .iter()
+                    .any(|command| line.starts_with(command))
+            };
+            for line in text.lines().filter(|line| line.contains("::")) {
+                assert!(is_command(line) || !line.starts_with("::"), "another command of workflows: {line}");
+            }
+        }
+        Format::Outputs => {
+            let mut names = BTreeSet::new();
+            for line in text.lines() {
+                let (name, _) = line.split_once('=').unwrap_or_else(|| panic!("no output: {line:?} of {text:?}"));
+                assert!(names.insert(name), "{name} is set twice");
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Nothing that a terminal obeys, turns round or hides.
+pub(crate) fn assert_harmless(what: &str, text: &str) {
+    let found = text.chars().find(|c| {
+        (c.is_control() && !matches!(c, '\n' | '\t' | '\r'))
+            || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
+    });
+    assert_eq!(found, None, "{what} holds it: {text:?}");
+}
+
+/// What a saved report must still tell after it was read: everything but what only the text of the repository says.
+fn told_by(json: &str) -> Value {
+    let mut report: Value = serde_json::from_str(json).unwrap_or_default();
+    let kept = ["version", "findings", "undetermined", "unknown_machines", "skipped", "bill", "catalog"];
+    if let Some(report) = report.as_object_mut() {
+        report.retain(|key, _| kept.contains(&key.as_str()));
+    }
+    report
+}
+
+/// Names the first place in which they differ.
+fn assert_same(place: &str, one: &Value, other: &Value) {
+    match (one, other) {
+        (Value::Object(one), Value::Object(other)) => {
+            assert!(one.keys().eq(other.keys()), "{place}: {:?} and {:?}", one.keys(), other.keys());
+            for (key, value) in one {
+                assert_same(&format!("{place}.{key}"), value, &other[key]);
+            }
+        }
+        (Value::Array(one), Value::Array(other)) => {
+            assert_eq!(one.len(), other.len(), "{place}");
+            for (index, (one, other)) in one.iter().zip(other).enumerate() {
+                assert_same(&format!("{place}[{index}]"), one, other);
+            }
+        }
+        _ => assert_eq!(one, other, "{place}: a saved report says something else"),
+    }
+}

@@ -1,0 +1,197 @@
+//! What holds for any text: for every case of the tests, and for what is made of them by chance.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
+
+use crate::{fences, holds};
+use gpulint::rules::{Attempt, LooksAt};
+use gpulint::source::MemoryTree;
+
+type Files = Vec<(String, String)>;
+
+/// The inputs of the case files below these directories, a tree for each section.
+fn trees(directories: &[&str]) -> Vec<Files> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut files = Vec::new();
+    for directory in directories {
+        markdown(&root.join(directory), &mut files);
+    }
+    files.sort();
+    let mut trees = Vec::new();
+    for file in files {
+        let text = fs::read_to_string(&file).unwrap();
+        let mut tree: Files = Vec::new();
+        for fence in fences::read(&text) {
+            let default = match fence.language.as_str() {
+                "hcl" => "main.tf",
+                "yaml" => "all.yaml",
+                "json" => "plan.json",
+                _ => continue,
+            };
+            let path = fence.file.unwrap_or_else(|| default.to_owned());
+            if tree.iter().any(|(known, _)| *known == path) {
+                trees.push(std::mem::take(&mut tree));
+            }
+            tree.push((path, fence.text));
+        }
+        trees.push(tree);
+    }
+    trees.retain(|tree| !tree.is_empty());
+    trees
+}
+
+fn markdown(directory: &Path, files: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(directory).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            markdown(&path, files);
+        } else if path.extension().is_some_and(|it| it == "md") {
+            files.push(path);
+        }
+    }
+}
+
+fn in_memory(tree: &[(String, String)]) -> MemoryTree {
+    tree.iter().fold(MemoryTree::new(), |memory, (path, text)| memory.with(path, text.clone()))
+}
+
+const CASES: [&str; 5] = ["tests/terraform", "tests/kubernetes", "tests/cli", "tests/formats", "rules"];
+
+/// A fifth of the cases, another fifth in each test, so that all of them together take no longer than other tests.
+fn a_fifth_holds(which: usize) {
+    let trees = trees(&CASES);
+    assert!(trees.len() > 300, "{}", trees.len());
+    for tree in trees.iter().skip(which).step_by(5) {
+        holds::everything(in_memory(tree));
+    }
+}
+
+#[test]
+fn every_case_holds_1() {
+    a_fifth_holds(0);
+}
+
+#[test]
+fn every_case_holds_2() {
+    a_fifth_holds(1);
+}
+
+#[test]
+fn every_case_holds_3() {
+    a_fifth_holds(2);
+}
+
+#[test]
+fn every_case_holds_4() {
+    a_fifth_holds(3);
+}
+
+#[test]
+fn every_case_holds_5() {
+    a_fifth_holds(4);
+}
+
+#[test]
+fn every_change_holds() {
+    let changes = trees(&["tests/changes"]);
+    assert!(changes.len() >= 10, "{}", changes.len());
+    for change in &changes {
+        let side = |name: &str| -> Files {
+            let inside = |(path, text): &(String, String)| Some((path.strip_prefix(name)?.to_owned(), text.clone()));
+            change.iter().filter_map(inside).collect()
+        };
+        holds::change(in_memory(&side("before/")), in_memory(&side("after/")));
+    }
+}
+
+/// A case of which pieces are cut out, doubled, moved, or replaced by what readers stumble over.
+fn damaged(tree: &Files, damages: &[(usize, usize, usize, usize)]) -> Files {
+    const PIECES: [&str; 24] = [
+        "{",
+        "}",
+        "[",
+        "]",
+        "\"",
+        "${",
+        "%{",
+        "{{",
+        "}}",
+        "<<EOT\n",
+        "\n---\n",
+        "\u{feff}",
+        "\r\n",
+        "&a ",
+        "*a",
+        "<<: ",
+        "99999999999999999999",
+        "-1",
+        "1e999",
+        "# gpulint: ignore[",
+        "\u{202e}",
+        "null",
+        "each.value",
+        "é",
+    ];
+    let mut files = tree.clone();
+    for (which, from, length, with) in damages {
+        let index = which % files.len();
+        let text = &mut files[index].1;
+        let at =
+            |wanted: usize, text: &str| (0..=wanted % (text.len() + 1)).rev().find(|at| text.is_char_boundary(*at));
+        let (Some(start), Some(piece)) = (at(*from, text), PIECES.get(with % (PIECES.len() + 8))) else {
+            let (from, to) = (at(*from, text).unwrap_or(0), at(from + length % 200, text).unwrap_or(0));
+            let moved = text.get(from.min(to)..from.max(to)).unwrap_or_default().to_owned();
+            let there = at(*with, text).unwrap_or(0);
+            text.insert_str(there, &moved);
+            continue;
+        };
+        let end = at(start + length % 40, text).unwrap_or(start).max(start);
+        text.replace_range(start..end, piece);
+    }
+    files
+}
+
+#[test]
+fn damaged_cases_hold() {
+    let trees = trees(&CASES);
+    let damages = proptest::collection::vec(proptest::prelude::any::<(usize, usize, usize, usize)>(), 1..6);
+    let config = Config { cases: 64, failure_persistence: None, ..Config::default() };
+    // The same numbers each time: a test that fails must fail again.
+    let mut runner = TestRunner::new_with_rng(config, TestRng::deterministic_rng(RngAlgorithm::ChaCha));
+    let all = (proptest::sample::select(trees), damages);
+    runner
+        .run(&all, |(tree, damages)| {
+            holds::everything(in_memory(&damaged(&tree, &damages)));
+            Ok(())
+        })
+        .unwrap();
+}
+
+/// Mistakes of a condition stand at whole letters of it.
+#[test]
+fn broken_escapes_are_shown_where_they_stand() {
+    for text in [
+        r"machine.matches('\u\u{fffd}\u{fffd}')".replace(r"\u{fffd}", "\u{fffd}"),
+        r"'\x+f'".into(),
+        r"'\u12".into(),
+        r"'\U0000é'".into(),
+    ] {
+        let Err(mistake) = Attempt::new(&text, LooksAt::Resource) else { panic!("{text} is no condition") };
+        assert!(text.get(mistake.at.clone()).is_some(), "{text}: {mistake:?}");
+    }
+}
+
+/// What random text once broke, in a readable size.
+#[test]
+fn what_was_found_once_holds() {
+    let found: [(&str, &str); 2] = [
+        // An error of JSON pointed into the middle of a letter, or behind the end.
+        ("plan.json", "{\"format_version\":\"1.2\",\"resource_changes\":[{\"address\":\"a\"\u{fffd}}]}"),
+        ("main.tf.json", "{\"resource\": {\"aws_instance\": "),
+    ];
+    for (path, text) in found {
+        holds::everything(MemoryTree::new().with(path, text));
+    }
+}

@@ -5,6 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::path::Path;
 
 use super::args::{Check, Input};
 use super::gate::Gate;
@@ -16,7 +17,7 @@ use crate::decide::Decided;
 use crate::inventory::{LinkKind, Resource};
 use crate::report::{self, Format};
 use crate::rules::{Finding, Safety};
-use crate::source::normalize;
+use crate::source::{FileId, normalize};
 use crate::{Analysis, fix};
 
 /// A fix may make another one possible; more often than this in a row none does.
@@ -102,10 +103,17 @@ impl State {
         let limit = if arguments.unsafe_fixes { Safety::Unsafe } else { Safety::Safe };
         let safe = |it: &&Finding| it.safety().is_some_and(|safety| safety <= limit);
         let counting = self.findings.iter().filter(|decided| decided.counts()).map(|decided| &decided.finding);
-        let named = |it: &&Finding| {
-            it.edits.iter().all(|edit| self.session.is_named(&self.session.sources.path(edit.span.file)))
-        };
+        let named = |it: &&Finding| it.edits.iter().all(|edit| self.is_writable(edit.span.file));
         counting.filter(safe).filter(named).filter(|it| !given_up.contains(&self.identity(it))).collect()
+    }
+
+    /// The file was named, is no link to another one, and is read as it is: bytes that are no UTF-8 have no place in it.
+    fn is_writable(&self, file: FileId) -> bool {
+        let path = self.session.sources.path(file);
+        let real = |path: &Path| path.canonicalize().ok();
+        let is_itself = real(&self.session.root)
+            .is_some_and(|root| real(&root.join(&path)).is_some_and(|place| place == root.join(&path)));
+        self.session.is_named(&path) && is_itself && !self.session.sources.text(file).contains('\u{fffd}')
     }
 
     fn resource(&self, finding: &Finding) -> Option<&Resource> {

@@ -77,7 +77,7 @@ pub fn page(data: &[u8]) {
         }
     }
     let world = USUAL.analysis.world(&SETTINGS);
-    for judgement in [alone.judge(&world), alone.judge_change(&world)] {
+    for judgement in [alone.judge(&world, &USUAL.sources), alone.judge_change(&world)] {
         for finding in &judgement.findings {
             holds::assert_inside(&USUAL.sources, finding.span, &finding.rule);
         }

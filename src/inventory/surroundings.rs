@@ -184,7 +184,14 @@ fn pair_twins(inventory: &mut Inventory, directories: &[String]) {
 fn pool(resource: &Resource) -> Option<(String, bool)> {
     let grows =
         resource.count.value().is_none_or(|range| range.ceiling > 1.0) || resource.flag(Key::Autoscaled) == Some(true);
-    let accelerator = resource.text(Key::Accelerator)?;
+    // A pool that may take machines with one of several has a twin where another may take the same ones.
+    let accelerator = match resource.fact(Key::Accelerator) {
+        Fact::Known(known) => known.value.to_string(),
+        Fact::Unknown(unknown) if !unknown.candidates.is_empty() => {
+            unknown.candidates.iter().map(Value::to_string).collect::<Vec<_>>().join(" or ")
+        }
+        _ => return None,
+    };
     let is_spot = match resource.purchase()? {
         Purchase::Spot => true,
         Purchase::OnDemand | Purchase::Mixed | Purchase::SpotOrOnDemand | Purchase::Reserved => false,
@@ -194,7 +201,7 @@ fn pool(resource: &Resource) -> Option<(String, bool)> {
     if resource.role != Role::Rented || !grows || labels.is_empty() {
         return None;
     }
-    let mut common = accelerator.to_owned();
+    let mut common = accelerator;
     for (key, value) in labels.iter().filter(|(key, _)| !tells_pools_apart(key)) {
         common.push_str(&format!(" {key}={}", value.value().map_or("?", |value| value)));
     }

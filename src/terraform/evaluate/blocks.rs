@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::inventory::{Fact, Range, Unknown};
 use crate::source::Span;
 use crate::terraform::block::{Attribute, Block};
-use crate::terraform::syntax::{BlockNode, Body, Expression, Kind};
+use crate::terraform::syntax::{BlockNode, Body, Expression, Kind, Name};
 use crate::terraform::value::{Cause, Computed, Data, Entries, Number, Value};
 
 use super::expand::{Expansion, ExpansionKind, Repeated};
@@ -198,6 +198,8 @@ impl Evaluator<'_> {
         for nested in &body.blocks {
             if &*nested.keyword.text == "dynamic" {
                 self.expand_dynamic(block, nested, scope, module);
+            } else if top && matches!(&*nested.keyword.text, "provisioner" | "connection") {
+                block.blocks.push(self.block_of_later(nested, scope));
             } else {
                 block.blocks.push(self.nested_block(nested, nested.keyword.text.as_ref(), &nested.body, scope, module));
             }
@@ -217,22 +219,27 @@ impl Evaluator<'_> {
         module: &Rc<Instance>,
     ) -> Block {
         let labels = if &*node.keyword.text == "dynamic" { &[] } else { node.labels.as_slice() };
-        let mut block = Block {
-            keyword: keyword.to_owned(),
-            labels: labels.iter().map(|label| label.text.to_string()).collect(),
-            address: String::new(),
-            span: node.header,
-            body: node.span(),
-            attributes: BTreeMap::new(),
-            blocks: Vec::new(),
-            open_blocks: Vec::new(),
-            instances: Fact::written(Range::exactly(1.0), node.header),
-            provider: None,
-            source: None,
-            references: Vec::new(),
-        };
+        let mut block = nested_of(node, keyword, labels);
         self.fill(&mut block, body, scope, module, false);
         block
+    }
+
+    /// A provisioner runs when its resource is there: it may speak of that resource, which nothing else in the block may.
+    fn block_of_later(&self, node: &BlockNode, scope: Scope<'_>) -> Block {
+        let attributes = node.body.attributes.iter().map(|attribute| {
+            let literal = attribute.expression.is_literal();
+            let value = match literal {
+                true => self.evaluate(&attribute.expression, scope),
+                false => Value::unknown("it is worked out when the resource is there", attribute.expression.span),
+            };
+            let expression = attribute.expression.span;
+            (attribute.name.text.to_string(), Attribute { value, span: attribute.span(), expression, literal })
+        });
+        Block {
+            attributes: attributes.collect(),
+            blocks: node.body.blocks.iter().map(|nested| self.block_of_later(nested, scope)).collect(),
+            ..nested_of(node, &node.keyword.text, &node.labels)
+        }
     }
 
     /// `dynamic "name" { for_each iterator content }` → blocks `name`.
@@ -270,6 +277,24 @@ impl Evaluator<'_> {
         if let Some(cause) = collection.entries().and_then(|entries| entries.rest.clone()) {
             block.open_blocks.push((name.to_owned(), cause));
         }
+    }
+}
+
+/// A block inside another one, with nothing in it yet.
+fn nested_of(node: &BlockNode, keyword: &str, labels: &[Name]) -> Block {
+    Block {
+        keyword: keyword.to_owned(),
+        labels: labels.iter().map(|label| label.text.to_string()).collect(),
+        address: String::new(),
+        span: node.header,
+        body: node.span(),
+        attributes: BTreeMap::new(),
+        blocks: Vec::new(),
+        open_blocks: Vec::new(),
+        instances: Fact::written(Range::exactly(1.0), node.header),
+        provider: None,
+        source: None,
+        references: Vec::new(),
     }
 }
 

@@ -236,10 +236,7 @@ mod tests {
             ("acme/foo-30b-a3b", "acme/foo-30b-a3b 30.0 - Size"),
             ("acme/foo-1_8b", "acme/foo-1_8b 1.8 - Size"),
             ("acme/foo-06b", "acme/foo-06b 0.6 - Size"),
-            (
-                "distilbert-base-uncased-finetuned-sst-2-english",
-                "distilbert/distilbert-base-uncased 0.1 - Derived",
-            ),
+            ("distilbert-base-uncased-finetuned-sst-2-english", "distilbert/distilbert-base-uncased 0.1 - Derived"),
             ("bert-large-uncased-whole-word-masking-finetuned-squad", "google-bert/bert-large-uncased 0.3 - Derived"),
             ("dslim/bert-base-NER", "google-bert/bert-base-cased 0.1 - Listed"),
             ("cardiffnlp/twitter-xlm-roberta-base-sentiment", "FacebookAI/xlm-roberta-base 0.3 - Derived"),

@@ -284,6 +284,8 @@ keys! {
     ExpertParallel "expert_parallel" Integer;
     /// Pods or machines that together run one copy of the model.
     GroupSize "group_size" Integer;
+    /// How many such groups there are at least.
+    Groups "groups" Integer;
     /// What finds further machines for one copy of the model, beside those that the text gives it: ray.
     Spread "spread" Text;
     /// Training: full, lora or qlora.

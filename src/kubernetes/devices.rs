@@ -70,6 +70,8 @@ pub(super) enum Said {
     Slice,
     /// How many pods share one accelerator.
     SharedBy,
+    /// Seconds after which the node is taken away.
+    TimeLimitSeconds,
     /// The name of a pool or class; it may contain more.
     Pool,
 }

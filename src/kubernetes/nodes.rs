@@ -113,6 +113,7 @@ fn said(facts: &mut Facts, condition: &Condition, label: &Label) {
         Said::Purchase => Key::Purchase,
         Said::Slice => Key::Slice,
         Said::SharedBy => Key::SharedBy,
+        Said::TimeLimitSeconds => Key::TimeLimit,
         Said::Pool => return,
     };
     if condition.values.is_empty() {
@@ -151,10 +152,12 @@ fn one(label: &Label, fact: Said, text: &Arc<str>, span: Span) -> Fact<Value> {
     }
     let value = match fact {
         Said::Zone => Value::text(region_of(text)),
-        Said::AcceleratorMemoryGib | Said::AcceleratorCount | Said::SharedBy => match text.parse::<f64>() {
-            Ok(number) => Value::Number(number * label.scale.unwrap_or(1.0)),
-            Err(_) => return Fact::unknown(format!("`{text}` is no number"), span),
-        },
+        Said::AcceleratorMemoryGib | Said::AcceleratorCount | Said::SharedBy | Said::TimeLimitSeconds => {
+            match text.parse::<f64>() {
+                Ok(number) => Value::Number(number * label.scale.unwrap_or(1.0)),
+                Err(_) => return Fact::unknown(format!("`{text}` is no number"), span),
+            }
+        }
         _ if label.any.is_some() => Value::text(label.any.clone().unwrap_or_default()),
         _ if label.values.is_empty() => Value::Text(text.clone()),
         _ => match label.values.get(&**text) {

@@ -71,6 +71,7 @@ fn resource(
         fill(&mut facts, key, fact);
     }
     fill(&mut facts, Key::Queue, queue(&resource.labels));
+    fill(&mut facts, Key::TimeLimit, limit_of_queue(&resource.labels));
     storage::facts(&group.pod, index, &mut facts);
     settle_purpose(object, &resource.labels, &group.pod, &mut facts);
     // What is read without a row is a conclusion from its shape.
@@ -108,6 +109,17 @@ fn queue(labels: &Labels) -> Fact<Value> {
     ];
     let found = KEYS.iter().find_map(|key| labels.entries.get(*key));
     found.map_or(Fact::Absent, |name| name.clone().map(Value::Text))
+}
+
+/// Seconds after which a queue ends what it has started, or the capacity that it was given is taken away.
+fn limit_of_queue(labels: &Labels) -> Fact<Value> {
+    // Kueue's documentation, 2026-11: the first is its own limit, the second that of a request for capacity.
+    const KEYS: [&str; 2] = ["kueue.x-k8s.io/max-exec-time-seconds", "provreq.kueue.x-k8s.io/maxRunDurationSeconds"];
+    let said = KEYS.iter().find_map(|key| labels.entries.get(*key)).cloned().unwrap_or_default();
+    if said.value().is_some_and(|text| text.parse::<f64>().is_err()) {
+        return Fact::Absent;
+    }
+    said.map(|text| Value::Number(text.parse().unwrap_or_default()))
 }
 
 /// What a kind is for by definition, then what its program does, then what labels and names say, then what a kind is

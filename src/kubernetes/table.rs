@@ -103,6 +103,9 @@ pub(super) struct Pods {
     /// Factors of the number of pods that together run one copy.
     #[serde(default)]
     pub group: Vec<Factor>,
+    /// Factors of the number of such groups.
+    #[serde(default)]
+    pub groups: Vec<Factor>,
     #[serde(default)]
     pub facts: Facts,
 }

@@ -48,13 +48,14 @@ fn table() -> &'static Table {
 }
 
 /// The manifests that blocks carry, in the order of the blocks.
-pub(super) fn manifests(sources: &Sources, blocks: &[Block]) -> Vec<Embedded> {
+pub(super) fn manifests(sources: &Sources, blocks: &[Block], root: Option<&str>) -> Vec<Embedded> {
     let mut found = Vec::new();
     for block in blocks.iter().filter(|it| it.keyword == "resource" && !is_none(it)) {
         let Some(kind) = block.labels.first() else { continue };
         let mut carry = |text: String, segments| {
             let file = sources.derive(&sources.path(block.span.file), text, segments);
-            found.push(Embedded { address: block.address.clone(), kind: kind.clone(), span: block.span, file });
+            let (address, kind) = (block.address.clone(), kind.clone());
+            found.push(Embedded { address, kind, span: block.span, root: root.map(Into::into), file });
         };
         if let Some(name) = table().texts.get(kind) {
             for value in block.attributes.get(name).into_iter().flat_map(texts) {

@@ -8,7 +8,7 @@ mod apply;
 mod plan;
 mod reach;
 
-pub use apply::{apply, compatible, texts};
+pub use apply::{apply, compatible, of_rule, texts};
 pub use plan::plan;
 
 use crate::inventory::{Declined, Resource, Wish};

@@ -144,8 +144,11 @@ fn demand_own_text(findings: &mut [Finding], inventory: &Inventory) {
         });
         let unwilling = unwilling.count();
         if unwilling > 0 {
-            let other = if unwilling == 1 { "another resource has" } else { "other resources have" };
-            fix.declined = Some(format!("{other} its facts from the same text").replace("have its", "have their"));
+            let why = match unwilling {
+                1 => "another resource has its facts from the same text",
+                _ => "other resources have their facts from the same text",
+            };
+            fix.declined = Some(why.to_owned());
             finding.edits.clear();
         }
     }

@@ -28,12 +28,20 @@ pub fn plan(findings: &mut [Finding], inventory: &Inventory, sources: &Sources, 
 /// All that a fix wishes, or nothing of it.
 fn edits(fix: &Fix, resource: &Resource, sources: &Sources, writer: &dyn Writer) -> Result<Vec<Edit>, String> {
     let mut edits: Vec<Edit> = Vec::new();
+    let mut labels = Vec::new();
     for wish in fix.wishes.iter().filter(|wish| !is_granted(resource, wish)) {
+        if let Wish { part: Part::Label(key), value: Some(value) } = wish {
+            labels.push((key.clone(), value.clone()));
+            continue;
+        }
         match writer.write(resource, wish) {
             Ok(more) => edits.extend(more),
             Err(Declined::Inexpressible(_)) if follows(wish, &fix.wishes) => {}
             Err(declined) => return Err(declined.why().to_owned()),
         }
+    }
+    if !labels.is_empty() {
+        edits.extend(writer.label(resource, &labels).map_err(|declined| declined.why().to_owned())?);
     }
     if edits.is_empty() {
         return Err("nothing in the text says it that could be changed".to_owned());
@@ -46,8 +54,7 @@ fn edits(fix: &Fix, resource: &Resource, sources: &Sources, writer: &dyn Writer)
         }
         edit.span = span;
     }
-    edits.sort_by_key(|edit| edit.span);
-    edits.dedup();
+    let edits = Edit::joined(edits);
     let overlap = edits.windows(2).any(|pair| match pair {
         [a, b] => a.span.file == b.span.file && (b.span.start < a.span.end || a.span == b.span),
         _ => false,

@@ -5,6 +5,7 @@
 //! that is no text of an author. It knows no Terraform type, no Kubernetes kind and no file system.
 
 mod apply;
+mod made;
 mod plan;
 mod reach;
 

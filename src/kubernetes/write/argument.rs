@@ -119,7 +119,8 @@ pub(super) fn added(
 
 /// What programs call a value.
 fn word_for(key: Key, value: &Value) -> Option<String> {
-    const PRECISIONS: [(&str, &str); 4] = [("bf16", "bfloat16"), ("fp16", "float16"), ("fp32", "float32"), ("fp8", "fp8")];
+    const PRECISIONS: [(&str, &str); 4] =
+        [("bf16", "bfloat16"), ("fp16", "float16"), ("fp32", "float32"), ("fp8", "fp8")];
     match (key, value) {
         (Key::Precision, Value::Text(text)) => {
             PRECISIONS.iter().find(|(name, _)| **text == **name).map(|(_, word)| (*word).to_owned())
@@ -261,10 +262,16 @@ mod tests {
         };
         assert_eq!(after("\"vllm serve x --dtype float32 --port 1\""), "\"vllm serve x --port 1\"");
         assert_eq!(after("\"vllm serve x --dtype float32\""), "\"vllm serve x\"");
-        assert_eq!(after("|\n  vllm serve x \\\n    --dtype=float32 \\\n    --port 1\n"), "|\n  vllm serve x \\\n    --port 1\n");
+        assert_eq!(
+            after("|\n  vllm serve x \\\n    --dtype=float32 \\\n    --port 1\n"),
+            "|\n  vllm serve x \\\n    --port 1\n"
+        );
         assert_eq!(after("|\n  vllm serve x \\\n    --dtype 'float32'\n"), "|\n  vllm serve x\n");
         assert_eq!(after(">-\n  vllm serve x\n  --dtype float32\n  --port 1\n"), ">-\n  vllm serve x\n  --port 1\n");
-        assert_eq!(after("|\n  vllm serve x \\\n    --dtype float32 --port 1\n"), "|\n  vllm serve x \\\n    --port 1\n");
+        assert_eq!(
+            after("|\n  vllm serve x \\\n    --dtype float32 --port 1\n"),
+            "|\n  vllm serve x \\\n    --port 1\n"
+        );
         assert_eq!(shell_removal("--dtype=float32", 0..15), None);
     }
 }

@@ -205,13 +205,7 @@ fn set(document: &Document, paper: &Page<'_>, root: &Node, keys: &[&str], value:
 }
 
 /// Puts keys that are not there yet into the mapping that a path leads to.
-fn add(
-    document: &Document,
-    paper: &Page<'_>,
-    root: &Node,
-    keys: &[&str],
-    new: Vec<(String, Piece)>,
-) -> Result<Edit> {
+fn add(document: &Document, paper: &Page<'_>, root: &Node, keys: &[&str], new: Vec<(String, Piece)>) -> Result<Edit> {
     match keys.iter().try_fold(root, |here, key| here.get(key).filter(|inner| inner.is_map())) {
         Some(map) => {
             document.is_own(map)?;

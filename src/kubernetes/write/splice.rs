@@ -191,10 +191,8 @@ impl<'t> Page<'t> {
         if !items.iter().all(|item| list.span.contains(item.span)) {
             return left_alone("a part of the list comes from an anchor");
         }
-        let edit = |start: usize, end: usize| Edit {
-            span: Span::new(list.span.file, start, end),
-            replacement: String::new(),
-        };
+        let edit =
+            |start: usize, end: usize| Edit { span: Span::new(list.span.file, start, end), replacement: String::new() };
         if self.is_flow(list) {
             let before = gone.start.checked_sub(1).and_then(|at| items.get(at)).map(|it| it.span.end as usize);
             let after = items.get(gone.end).map(|it| it.span.start as usize);

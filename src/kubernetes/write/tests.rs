@@ -14,8 +14,7 @@ fn after(text: &str, part: &str, value: Value) -> std::result::Result<String, St
         None => Part::from_name(part.trim_start_matches("no ")).ok_or("no such part")?,
     };
     let wish = Wish { part, value: Some(value).filter(|_| !name.starts_with("no ")) };
-    let mut edits =
-        write(resource, &wish, &sources).map_err(|declined| declined.why().to_owned())?;
+    let mut edits = write(resource, &wish, &sources).map_err(|declined| declined.why().to_owned())?;
     edits.sort_by_key(|edit| std::cmp::Reverse(edit.span));
     let mut text = text.to_owned();
     for edit in edits {
@@ -92,7 +91,10 @@ fn labels_join_their_neighbours_or_begin_a_mapping() {
     assert_eq!(labelled(&plain), "+  labels:\n+    team: ml\n+    cost: \"4711\"");
     let braced = plain.replace("metadata:\n  name: a # mine\n", "metadata: { name: a }\n");
     assert_eq!(labelled(&braced), "-metadata: { name: a }\n+metadata: { name: a, labels: {team: ml, cost: \"4711\"} }");
-    assert_eq!(labelled(&plain.replace("name: a # mine\n", "name: a\n  labels:\n    team: x\n")), "-    team: x\n+    team: ml\n+    cost: \"4711\"");
+    assert_eq!(
+        labelled(&plain.replace("name: a # mine\n", "name: a\n  labels:\n    team: x\n")),
+        "-    team: x\n+    team: ml\n+    cost: \"4711\""
+    );
     let there = plain.replace("name: a # mine\n", "labels:\n    app: x # app\n  name: a\n");
     assert_eq!(difference(&there, "label team", team()), "+    team: ml");
     assert_eq!(difference(&there, "label app", team()), "-    app: x # app\n+    app: ml # app");
@@ -177,10 +179,16 @@ fn arguments_are_taken_away_where_the_program_chooses_itself() {
     let two = "args:\n        - --model\n        - Qwen/Qwen2.5-7B-Instruct\n        - --dtype\n        - float32";
     assert_eq!(gone(two, "no precision"), "-        - --dtype\n-        - float32");
     let apart = two.replace("- --dtype\n", "- --dtype\n        # the slow one\n");
-    assert_eq!(gone(&apart, "no precision"), "-        - --dtype\n-        # the slow one\n-        - float32\n+        # the slow one");
+    assert_eq!(
+        gone(&apart, "no precision"),
+        "-        - --dtype\n-        # the slow one\n-        - float32\n+        # the slow one"
+    );
     let brackets = "args: [\"--max-num-seqs\", \"1\", \"--model\", Qwen/Qwen2.5-7B-Instruct, '--dtype=float32']";
     let removed = after(&server(brackets), "no precision", none()).unwrap();
-    assert!(removed.contains("args: [\"--max-num-seqs\", \"1\", \"--model\", Qwen/Qwen2.5-7B-Instruct]\n"), "{removed}");
+    assert!(
+        removed.contains("args: [\"--max-num-seqs\", \"1\", \"--model\", Qwen/Qwen2.5-7B-Instruct]\n"),
+        "{removed}"
+    );
     let removed = after(&server(brackets), "no batch_size", none()).unwrap();
     assert!(removed.contains("args: [\"--model\", Qwen/Qwen2.5-7B-Instruct, '--dtype=float32']\n"), "{removed}");
     let shell = "command: [sh, -c, \"exec vllm serve Qwen/Qwen2.5-7B-Instruct --dtype float32 --port 1\"]";
@@ -189,7 +197,10 @@ fn arguments_are_taken_away_where_the_program_chooses_itself() {
     let script = "command:\n        - bash\n        - -c\n        - |\n          set -e\n          vllm serve Qwen/Qwen2.5-7B-Instruct \\\n            --dtype float32 \\\n            --port 1";
     assert_eq!(gone(script, "no precision"), "-            --dtype float32 \\");
     let last = script.replace("--dtype float32 \\\n            --port 1", "--port 1 \\\n            --dtype=float32");
-    assert_eq!(gone(&last, "no precision"), "-            --port 1 \\\n-            --dtype=float32\n+            --port 1");
+    assert_eq!(
+        gone(&last, "no precision"),
+        "-            --port 1 \\\n-            --dtype=float32\n+            --port 1"
+    );
     assert_eq!(gone("args: [--dtype=float32]", "no precision"), "it is the only argument");
     let twice = shell.replace("--port 1", "--dtype float32");
     assert_eq!(gone(&twice, "no precision"), "it is told more than once");
@@ -202,8 +213,12 @@ fn arguments_are_added_as_the_model_is_written() {
     assert_eq!(context(joined), "+        - --max-model-len=8192");
     let apart = "args:\n        - --model\n        - Qwen/Qwen2.5-7B-Instruct";
     assert_eq!(context(apart), "+        - --max-model-len\n+        - \"8192\"");
-    let brackets = after(&server("args: [\"--model\", \"Qwen/Qwen2.5-7B-Instruct\"]"), "context", Value::Integer(8192)).unwrap();
-    assert!(brackets.contains("args: [\"--model\", \"Qwen/Qwen2.5-7B-Instruct\", \"--max-model-len\", \"8192\"]"), "{brackets}");
+    let brackets =
+        after(&server("args: [\"--model\", \"Qwen/Qwen2.5-7B-Instruct\"]"), "context", Value::Integer(8192)).unwrap();
+    assert!(
+        brackets.contains("args: [\"--model\", \"Qwen/Qwen2.5-7B-Instruct\", \"--max-model-len\", \"8192\"]"),
+        "{brackets}"
+    );
     let script = "command: [sh, -c, \"vllm serve Qwen/Qwen2.5-7B-Instruct\"]";
     assert_eq!(context(script), "where its arguments stand is not known");
 }

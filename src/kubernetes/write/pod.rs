@@ -132,7 +132,7 @@ pub(super) fn spot(document: &Document, paper: &Page<'_>, resource: &Resource) -
         return left_alone("the pool that it runs on decides: change that");
     }
     let Ok(Asking { pod, .. }) = asking(document, resource) else {
-        return inexpressible(resource, &Part::Fact(Key::Purchase));
+        return inexpressible(resource, Part::Fact(Key::Purchase));
     };
     let selector = pod.get("nodeSelector");
     let keys = selector.map(Node::entries).unwrap_or_default();
@@ -176,9 +176,9 @@ pub(super) fn written(
 ) -> Result<Vec<Edit>> {
     let known = resource.fact(key);
     let (Some(place), Some(current)) = (known.span(), known.value()) else {
-        return inexpressible(resource, &Part::Fact(key));
+        return inexpressible(resource, Part::Fact(key));
     };
-    let Some(node) = at(&document.root, place) else { return inexpressible(resource, &Part::Fact(key)) };
+    let Some(node) = at(&document.root, place) else { return inexpressible(resource, Part::Fact(key)) };
     document.is_own(node)?;
     let text = node.text().map_or("", |text| text);
     let new = match (value.as_flag(), text.strip_prefix("--no-")) {

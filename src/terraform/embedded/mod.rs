@@ -63,10 +63,13 @@ pub(super) fn manifests(sources: &Sources, blocks: &[Block]) -> Vec<Embedded> {
                 }
             }
         } else if let Some(name) = table().objects.get(kind) {
-            let object = block.attributes.get(name).filter(|it| is_object(&it.value));
-            if let Some(attribute) = object {
+            let Some(attribute) = block.attributes.get(name) else { continue };
+            if is_object(&attribute.value) {
                 let tree = yaml::tree_of(sources, &attribute.value, 0);
                 let (text, segments) = Writer::document(block.span, &tree);
+                carry(text, segments);
+            } else if let Some((text, segments)) = lines::align(sources, &attribute.value) {
+                // `yamldecode` of a text that is known in part.
                 carry(text, segments);
             }
         } else if let Some(chart) = table().charts.get(kind) {

@@ -1,5 +1,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use super::args::{Input, Selection};
 use super::packs::{self, Pack};
@@ -109,12 +110,8 @@ pub(super) fn catalog(
     packs: &[Pack],
 ) -> Result<Catalog, Failure> {
     let catalog = priced(input, sources, config, place, packs)?;
-    let Some((path, _)) = config.text("models.file") else { return Ok(catalog) };
-    let shown = place.paths().show(path);
-    let file = sources.open(path).map_err(|error| {
-        Failure::new(format!("`{shown}` cannot be read: {error}")).with_help("`models.file` in gpulint.toml names it")
-    })?;
-    let with_models = catalog.with_models(&shown, &sources.text(file));
+    let Some((shown, text)) = file_of("models.file", sources, config, place)? else { return Ok(catalog) };
+    let with_models = catalog.with_models(&shown, &text);
     with_models.map_err(|error| Failure::new(error.to_string()).with_help(super::fit::MODEL_COLUMNS))
 }
 
@@ -127,13 +124,28 @@ fn priced(
 ) -> Result<Catalog, Failure> {
     let (catalog, has_own) = prices::catalog(input.prices.as_deref())?;
     let catalog = if has_own { catalog } else { packs::prices(catalog, sources, packs, place)? };
-    let Some((path, _)) = config.text("prices.file").filter(|_| !has_own) else { return Ok(catalog) };
-    let shown = place.paths().show(path);
-    let file = sources.open(path).map_err(|error| {
-        Failure::new(format!("`{shown}` cannot be read: {error}")).with_help("`prices.file` in gpulint.toml names it")
-    })?;
+    if has_own {
+        return Ok(catalog);
+    }
+    let Some((shown, text)) = file_of("prices.file", sources, config, place)? else { return Ok(catalog) };
     let rate = config.number("prices.usd_per_unit").unwrap_or(1.0);
-    prices::lay_over(catalog, &shown, &sources.text(file), rate)
+    prices::lay_over(catalog, &shown, &text, rate)
+}
+
+/// The file that a setting names, if it does: as it is shown, and its text.
+fn file_of(
+    setting: &str,
+    sources: &Sources,
+    config: &Config,
+    place: &Place,
+) -> Result<Option<(String, Arc<str>)>, Failure> {
+    let Some((path, _)) = config.text(setting) else { return Ok(None) };
+    let shown = place.paths().show(path);
+    match sources.open(path) {
+        Ok(file) => Ok(Some((shown, sources.text(file)))),
+        Err(error) => Err(Failure::new(format!("`{shown}` cannot be read: {error}"))
+            .with_help(format!("`{setting}` in gpulint.toml names it"))),
+    }
 }
 
 /// What a configuration says about rules.

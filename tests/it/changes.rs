@@ -4,7 +4,6 @@
 //! two saved reports are compared.
 
 use std::fs;
-use std::path::{Path, PathBuf};
 
 use crate::cli::Place;
 use crate::fences;
@@ -17,9 +16,7 @@ aws,g5.xlarge,1,0.4
 
 #[test]
 fn every_change_gets_the_comment_of_its_case() {
-    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/changes");
-    let mut cases: Vec<PathBuf> = fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path()).collect();
-    cases.sort();
+    let cases = fences::cases("tests/changes");
     assert!(cases.len() >= 10);
     let mut wrong = Vec::new();
     for path in cases {

@@ -13,11 +13,7 @@ use crate::fences::{self, Fence};
 
 #[test]
 fn every_case_prints_what_it_says() {
-    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cli");
-    let mut cases: Vec<PathBuf> = fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path()).collect();
-    cases.retain(|path| path.extension().is_some_and(|extension| extension == "md"));
-    cases.sort();
-    assert!(!cases.is_empty());
+    let cases = fences::cases("tests/cli");
     let failures: Vec<String> = cases.iter().filter_map(|path| check(path).err()).collect();
     assert!(failures.is_empty(), "{}", failures.join("\n"));
 }

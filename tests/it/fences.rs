@@ -1,6 +1,9 @@
-//! Reads the fenced blocks of a case file, and writes changed ones back.
+//! Case files: finds them, reads their fenced blocks, and writes changed ones back.
 
+use std::fmt::Write as _;
+use std::fs;
 use std::ops::Range;
+use std::path::{Path, PathBuf};
 
 /// A fenced block: ```` ```hcl file=main.tf ````.
 pub(crate) struct Fence {
@@ -47,4 +50,34 @@ pub(crate) fn replaced(case: &str, fence: &Fence, text: &str) -> String {
 
 pub(crate) fn blessing() -> bool {
     std::env::var_os("GPULINT_BLESS").is_some()
+}
+
+/// The case files of a directory of the project, in their order.
+pub(crate) fn cases(directory: &str) -> Vec<PathBuf> {
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join(directory);
+    let mut files: Vec<PathBuf> = fs::read_dir(&directory).unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.retain(|path| path.extension().is_some_and(|extension| extension == "md"));
+    files.sort();
+    assert!(!files.is_empty(), "there are no cases in {}", directory.display());
+    files
+}
+
+/// Holds every case file of a directory to what `check` makes of its text, or writes that.
+pub(crate) fn hold(directory: &str, mut check: impl FnMut(&str) -> String) {
+    let mut wrong = String::new();
+    for file in cases(directory) {
+        let text = fs::read_to_string(&file).unwrap();
+        let checked = check(&text);
+        if checked == text {
+            continue;
+        }
+        if blessing() {
+            fs::write(&file, checked).unwrap();
+        } else {
+            let mut lines = text.lines().zip(checked.lines()).enumerate();
+            let (line, (expected, found)) = lines.find(|(_, (a, b))| a != b).unwrap_or((0, ("…", "…")));
+            writeln!(wrong, "{}:{}\n  expected {expected}\n  found    {found}", file.display(), line + 1).unwrap();
+        }
+    }
+    assert!(wrong.is_empty(), "\n{wrong}GPULINT_BLESS=1 rewrites them");
 }

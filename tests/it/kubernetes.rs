@@ -4,7 +4,6 @@
 //! characters that cannot be seen. `GPULINT_BLESS=1` rewrites the expectations.
 
 use std::fmt::Write as _;
-use std::path::Path;
 
 use crate::fences;
 use gpulint::inventory::{Fact, Origin, Range, Resource};
@@ -13,26 +12,7 @@ use gpulint::source::{MemoryTree, Sources, Span};
 
 #[test]
 fn manifests_become_the_facts_that_the_cases_expect() {
-    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/kubernetes");
-    let mut files: Vec<_> = std::fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path()).collect();
-    files.sort();
-    assert!(!files.is_empty());
-    let mut wrong = String::new();
-    for file in files {
-        let text = std::fs::read_to_string(&file).unwrap();
-        let checked = check(&text);
-        if checked == text {
-            continue;
-        }
-        if fences::blessing() {
-            std::fs::write(&file, checked).unwrap();
-        } else {
-            let lines = text.lines().zip(checked.lines()).enumerate();
-            let (line, (expected, found)) = lines.into_iter().find(|(_, (a, b))| a != b).unwrap_or((0, ("…", "…")));
-            writeln!(wrong, "{}:{}\n  expected {expected}\n  found    {found}", file.display(), line + 1).unwrap();
-        }
-    }
-    assert!(wrong.is_empty(), "\n{wrong}");
+    fences::hold("tests/kubernetes", check);
 }
 
 /// The text of a case file with what was found in place of what was expected.

@@ -4,34 +4,16 @@
 //! last fence `text` with what is expected. `GPULINT_BLESS=1` rewrites the expectations.
 
 use std::fmt::Write as _;
-use std::path::Path;
 
 use gpulint::inventory::{CountedIn, Fact, Labels, Origin, Range, Resource};
 use gpulint::source::{MemoryTree, Sources, Span};
 use gpulint::terraform::{self, Options};
 
+use crate::fences;
+
 #[test]
 fn blocks_become_the_resources_that_the_cases_expect() {
-    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/terraform/resources");
-    let mut files: Vec<_> = std::fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path()).collect();
-    files.sort();
-    assert!(!files.is_empty());
-    let mut wrong = String::new();
-    for file in files {
-        let text = std::fs::read_to_string(&file).unwrap();
-        let checked = check(&text);
-        if checked == text {
-            continue;
-        }
-        if std::env::var_os("GPULINT_BLESS").is_some() {
-            std::fs::write(&file, checked).unwrap();
-        } else {
-            let lines = text.lines().zip(checked.lines()).enumerate();
-            let (line, (expected, found)) = lines.into_iter().find(|(_, (a, b))| a != b).unwrap_or((0, ("…", "…")));
-            writeln!(wrong, "{}:{}\n  expected {expected}\n  found    {found}", file.display(), line + 1).unwrap();
-        }
-    }
-    assert!(wrong.is_empty(), "\n{wrong}");
+    fences::hold("tests/terraform/resources", check);
 }
 
 /// The text of a case file with what was found in place of what was expected.

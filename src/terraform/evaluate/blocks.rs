@@ -26,6 +26,27 @@ pub(in crate::terraform) struct Evaluated {
 /// Arguments of a resource that are about the block and not about the thing.
 const META_ARGUMENTS: [&str; 4] = ["count", "for_each", "provider", "depends_on"];
 
+/// Where the body of a block stands.
+#[derive(Clone, Copy, PartialEq)]
+enum Place {
+    /// In no other block: it may have meta-arguments and provisioners.
+    Top,
+    Inside,
+    /// In a provisioner, which runs when its resource is there: it may speak of that resource, which nothing else in the
+    /// block may, so that its references are not followed.
+    Later,
+}
+
+impl Place {
+    fn inside(self, keyword: &str) -> Place {
+        match self {
+            Place::Later => Place::Later,
+            Place::Top if matches!(keyword, "provisioner" | "connection") => Place::Later,
+            Place::Top | Place::Inside => Place::Inside,
+        }
+    }
+}
+
 impl Evaluator<'_> {
     /// Everything in a module and in the modules that it calls.
     pub(in crate::terraform) fn all_blocks(&self, module: &Rc<Instance>, into: &mut Vec<Block>) {
@@ -158,87 +179,45 @@ impl Evaluator<'_> {
 
     /// A block with its arguments evaluated.
     pub(super) fn block(&self, node: &BlockNode, scope: Scope<'_>, module: &Rc<Instance>) -> Block {
-        let mut block = Block {
-            keyword: node.keyword.text.to_string(),
-            labels: node.labels.iter().map(|label| label.text.to_string()).collect(),
-            address: String::new(),
-            span: node.header,
-            body: node.span(),
-            attributes: BTreeMap::new(),
-            blocks: Vec::new(),
-            open_blocks: Vec::new(),
-            instances: Fact::written(Range::exactly(1.0), node.header),
-            provider: None,
-            source: None,
-            references: Vec::new(),
-        };
-        self.fill(&mut block, &node.body, scope, module, true);
+        let mut block = empty_block(node, &node.keyword.text, &node.labels);
+        self.fill(&mut block, &node.body, scope, module, Place::Top);
         block.references = self.references(node, module);
         // Where nothing is left to spend, the loops that make blocks see it.
         let _: Result<(), Arc<Cause>> = self.budget.spend(block.references.len() as u64);
         block
     }
 
-    fn fill(&self, block: &mut Block, body: &Body, scope: Scope<'_>, module: &Rc<Instance>, top: bool) {
+    fn fill(&self, block: &mut Block, body: &Body, scope: Scope<'_>, module: &Rc<Instance>, place: Place) {
         for attribute in &body.attributes {
             let name = &*attribute.name.text;
-            if top && META_ARGUMENTS.contains(&name) {
+            if place == Place::Top && META_ARGUMENTS.contains(&name) {
                 continue;
             }
-            let value = if matches!(name, "ignore_changes" | "replace_triggered_by" | "providers") {
-                spelled(&attribute.expression)
-            } else {
-                self.evaluate(&attribute.expression, scope)
-            };
             let literal = attribute.expression.is_literal();
             let expression = attribute.expression.span;
+            let value = match name {
+                _ if place == Place::Later && !literal => {
+                    Value::unknown("it is worked out when the resource is there", expression)
+                }
+                "ignore_changes" | "replace_triggered_by" | "providers" => spelled(&attribute.expression),
+                _ => self.evaluate(&attribute.expression, scope),
+            };
             let attribute = Attribute { value, span: attribute.span(), expression, literal };
             block.attributes.insert(name.to_owned(), attribute);
         }
         for nested in &body.blocks {
-            if &*nested.keyword.text == "dynamic" {
+            let keyword = &*nested.keyword.text;
+            if keyword == "dynamic" && place != Place::Later {
                 self.expand_dynamic(block, nested, scope, module);
-            } else if top && matches!(&*nested.keyword.text, "provisioner" | "connection") {
-                block.blocks.push(self.block_of_later(nested, scope));
-            } else {
-                block.blocks.push(self.nested_block(nested, nested.keyword.text.as_ref(), &nested.body, scope, module));
+                continue;
             }
+            let mut inner = empty_block(nested, keyword, &nested.labels);
+            self.fill(&mut inner, &nested.body, scope, module, place.inside(keyword));
+            block.blocks.push(inner);
         }
         if body.incomplete {
             let cause = Arc::new(Cause::new("a part of this block does not parse", body.span));
             block.open_blocks.push((String::new(), cause));
-        }
-    }
-
-    fn nested_block(
-        &self,
-        node: &BlockNode,
-        keyword: &str,
-        body: &Body,
-        scope: Scope<'_>,
-        module: &Rc<Instance>,
-    ) -> Block {
-        let labels = if &*node.keyword.text == "dynamic" { &[] } else { node.labels.as_slice() };
-        let mut block = nested_of(node, keyword, labels);
-        self.fill(&mut block, body, scope, module, false);
-        block
-    }
-
-    /// A provisioner runs when its resource is there: it may speak of that resource, which nothing else in the block may.
-    fn block_of_later(&self, node: &BlockNode, scope: Scope<'_>) -> Block {
-        let attributes = node.body.attributes.iter().map(|attribute| {
-            let literal = attribute.expression.is_literal();
-            let value = match literal {
-                true => self.evaluate(&attribute.expression, scope),
-                false => Value::unknown("it is worked out when the resource is there", attribute.expression.span),
-            };
-            let expression = attribute.expression.span;
-            (attribute.name.text.to_string(), Attribute { value, span: attribute.span(), expression, literal })
-        });
-        Block {
-            attributes: attributes.collect(),
-            blocks: node.body.blocks.iter().map(|nested| self.block_of_later(nested, scope)).collect(),
-            ..nested_of(node, &node.keyword.text, &node.labels)
         }
     }
 
@@ -272,7 +251,9 @@ impl Evaluator<'_> {
             let entries = [(Arc::from("key"), key), (Arc::from("value"), value)].into_iter().collect::<Entries>();
             let value = Value::object(entries, node.header);
             let variable = Variable { name: iterator, value, outer: scope.variables };
-            block.blocks.push(self.nested_block(node, name, &content.body, scope.with(&variable), module));
+            let mut made = empty_block(node, name, &[]);
+            self.fill(&mut made, &content.body, scope.with(&variable), module, Place::Inside);
+            block.blocks.push(made);
         }
         if let Some(cause) = collection.entries().and_then(|entries| entries.rest.clone()) {
             block.open_blocks.push((name.to_owned(), cause));
@@ -280,8 +261,8 @@ impl Evaluator<'_> {
     }
 }
 
-/// A block inside another one, with nothing in it yet.
-fn nested_of(node: &BlockNode, keyword: &str, labels: &[Name]) -> Block {
+/// A block with nothing in it yet.
+fn empty_block(node: &BlockNode, keyword: &str, labels: &[Name]) -> Block {
     Block {
         keyword: keyword.to_owned(),
         labels: labels.iter().map(|label| label.text.to_string()).collect(),

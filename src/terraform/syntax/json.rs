@@ -231,28 +231,29 @@ impl Reader<'_> {
     }
 
     fn escape(&mut self) -> Result<char, SyntaxError> {
-        let escaped = self.peek();
-        self.at += 1;
-        Ok(match escaped {
-            b'n' => '\n',
-            b't' => '\t',
-            b'r' => '\r',
-            b'b' => '\u{8}',
-            b'f' => '\u{c}',
-            b'"' | b'\\' | b'/' => char::from(escaped),
-            b'u' => {
-                let first = self.hex()?;
-                let paired = (0xd800..0xdc00).contains(&first) && self.text[self.at..].starts_with("\\u");
-                if !paired {
-                    return Ok(char::from_u32(first).unwrap_or(char::REPLACEMENT_CHARACTER));
-                }
-                self.at += 2;
-                let second = self.hex()?;
-                let code = 0x10000 + ((first - 0xd800) << 10) + second.wrapping_sub(0xdc00);
-                char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER)
-            }
+        let one = match self.peek() {
+            b'n' => Some('\n'),
+            b't' => Some('\t'),
+            b'r' => Some('\r'),
+            b'b' => Some('\u{8}'),
+            b'f' => Some('\u{c}'),
+            itself @ (b'"' | b'\\' | b'/') => Some(char::from(itself)),
+            b'u' => None,
             _ => return Err(self.error("this is no escape of JSON")),
-        })
+        };
+        self.at += 1;
+        if let Some(one) = one {
+            return Ok(one);
+        }
+        let first = self.hex()?;
+        let paired = (0xd800..0xdc00).contains(&first) && self.text[self.at..].starts_with("\\u");
+        if !paired {
+            return Ok(char::from_u32(first).unwrap_or(char::REPLACEMENT_CHARACTER));
+        }
+        self.at += 2;
+        let second = self.hex()?;
+        let code = 0x10000 + ((first - 0xd800) << 10) + second.wrapping_sub(0xdc00);
+        Ok(char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER))
     }
 
     fn hex(&mut self) -> Result<u32, SyntaxError> {

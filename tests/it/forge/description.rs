@@ -8,6 +8,8 @@ use std::sync::{Arc, LazyLock, Mutex};
 
 use serde_json::{Map, Value, json};
 
+use crate::fences;
+
 /// What gpulint asks of GitHub.
 const OPERATIONS: &[(&str, &[&str])] = &[
     ("/repos/{owner}/{repo}/issues/{issue_number}/comments", &["get", "post"]),
@@ -202,7 +204,7 @@ fn the_excerpt_is_what_github_publishes() {
     let whole: Value = serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap();
     let text = format!("{}\n", serde_json::to_string_pretty(&excerpt(&whole)).unwrap());
     let file = format!("{}/{EXCERPT}", env!("CARGO_MANIFEST_DIR"));
-    if std::env::var_os("GPULINT_BLESS").is_some() {
+    if fences::blessing() {
         std::fs::write(&file, &text).unwrap();
     }
     assert!(std::fs::read_to_string(&file).unwrap() == text, "{EXCERPT} is not what the description says");

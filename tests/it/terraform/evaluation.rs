@@ -19,12 +19,9 @@ struct Case {
 
 #[test]
 fn blocks_are_evaluated_as_terraform_evaluates_them() {
-    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/terraform/evaluation");
-    let mut paths: Vec<_> = std::fs::read_dir(&directory).unwrap().map(|entry| entry.unwrap().path()).collect();
-    paths.sort();
     let mut failures = String::new();
-    for path in paths.iter().filter(|path| path.extension().is_some_and(|e| e == "md")) {
-        check_file(path, &mut failures);
+    for path in fences::cases("tests/terraform/evaluation") {
+        check_file(&path, &mut failures);
     }
     assert!(failures.is_empty(), "{failures}");
 }

@@ -5,7 +5,7 @@
 //! there is one, the test asks it whether they are still right.
 
 use std::fmt::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use gpulint::source::{MemoryTree, Sources};
 use gpulint::terraform::{Data, Options, read};
@@ -174,14 +174,11 @@ fn no_function_is_forgotten() {
 }
 
 fn sheets() -> Vec<(PathBuf, Sheet)> {
-    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/terraform/expressions");
-    let mut paths: Vec<_> = std::fs::read_dir(&directory).unwrap().map(|entry| entry.unwrap().path()).collect();
-    paths.sort();
     let read = |path: PathBuf| {
         let sheet = Sheet::read(&std::fs::read_to_string(&path).unwrap());
         (path, sheet)
     };
-    paths.into_iter().map(read).collect()
+    fences::cases("tests/terraform/expressions").into_iter().map(read).collect()
 }
 
 fn compare(name: &str, whose: &str, sheet: &Sheet, values: &[String], failures: &mut String) {

@@ -8,6 +8,8 @@ use std::fmt::Write;
 use gpulint::source::{Entry, MemoryTree, ReadError, Sources, Tree};
 use gpulint::terraform::{Options, Reading, read};
 
+use crate::holds;
+
 /// Evaluation has a budget, and making a block is the dearest thing in it: no text makes more of them.
 const MOST_BLOCKS: usize = 40_000;
 const MOST_DIAGNOSTICS: usize = 100;
@@ -23,8 +25,12 @@ fn reading(files: &[(&str, String)]) -> Reading {
 }
 
 fn read_within_bounds(tree: impl Tree + 'static, paths: &[String]) -> Reading {
-    let reading = read(&Sources::new(tree), paths, &Options::default());
+    let sources = Sources::new(tree);
+    let reading = read(&sources, paths, &Options::default());
     let diagnostics = &reading.inventory.diagnostics;
+    for it in diagnostics {
+        it.span.into_iter().for_each(|span| holds::assert_inside(&sources, span, &it.message));
+    }
     assert!(reading.blocks.len() <= MOST_BLOCKS, "{} blocks", reading.blocks.len());
     assert!(diagnostics.len() <= MOST_DIAGNOSTICS, "{} diagnostics", diagnostics.len());
     let longest = diagnostics.iter().map(|it| it.message.len()).max().unwrap_or(0);
@@ -56,6 +62,18 @@ fn deep_nesting_is_refused() {
     ends_with(&[("main.tf", directives)], "levels deep");
     let json = format!("{{\"locals\": {{\"a\": {}1{}}}}}", "[".repeat(10_000), "]".repeat(10_000));
     ends_with(&[("main.tf.json", json)], "levels deep");
+}
+
+#[test]
+fn json_that_breaks_off_anywhere_is_told_where() {
+    for broken in
+        ["\\", "\\é", "\\uFF", "\\uFF\u{fffd}\u{fffd}", "\\ud800\\u", "\\ud800\\ué", "\\x", "\u{fffd}\\\u{fffd}"]
+    {
+        for rest in ["", "\"}", "\u{fffd}"] {
+            let text = format!("{{\"locals\": \"{broken}{rest}");
+            assert!(!reading(&[("main.tf.json", text.clone())]).inventory.diagnostics.is_empty(), "{text}");
+        }
+    }
 }
 
 #[test]

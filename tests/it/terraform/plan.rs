@@ -5,7 +5,6 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
-use std::path::Path;
 
 use gpulint::inventory::Resource;
 use gpulint::source::{MemoryTree, Sources};
@@ -13,6 +12,7 @@ use gpulint::terraform::{Attribute, Block, Data, Options, PlanSide, Reading, Val
 use serde_json::{Value as Json, json};
 
 use super::oracle;
+use crate::fences;
 use crate::terraform_resources::render;
 
 fn plans(tree: MemoryTree, side: PlanSide) -> (Sources, Reading) {
@@ -25,25 +25,7 @@ fn plans(tree: MemoryTree, side: PlanSide) -> (Sources, Reading) {
 
 #[test]
 fn plans_become_the_resources_that_the_cases_expect() {
-    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/terraform/plans");
-    let mut files: Vec<_> = std::fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path()).collect();
-    files.sort();
-    assert!(!files.is_empty());
-    for file in files {
-        let text = std::fs::read_to_string(&file).unwrap();
-        let checked = check(&text);
-        if std::env::var_os("GPULINT_BLESS").is_some() {
-            std::fs::write(&file, checked).unwrap();
-        } else {
-            pretty_assertions(&text, &checked, &file);
-        }
-    }
-}
-
-fn pretty_assertions(text: &str, checked: &str, file: &Path) {
-    let differs = text.lines().zip(checked.lines()).enumerate().find(|(_, (a, b))| a != b);
-    let line = differs.map(|(line, (a, b))| format!("{}:{}\n expected {a}\n found    {b}", file.display(), line + 1));
-    assert!(text == checked, "{}", line.unwrap_or_else(|| file.display().to_string()));
+    fences::hold("tests/terraform/plans", check);
 }
 
 /// The text of a case file with what was found in place of what was expected.

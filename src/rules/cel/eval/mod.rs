@@ -100,8 +100,8 @@ impl Evaluator<'_> {
             },
             What::Negative(of) => negative(node, self.eval(of)?),
             What::Binary(operator, sides) => self.binary(node, *operator, &sides.0, &sides.1),
-            What::And(parts) => self.decide(parts.iter(), false),
-            What::Or(parts) => self.decide(parts.iter(), true),
+            What::And(parts) => self.connected("&&", parts, false),
+            What::Or(parts) => self.connected("||", parts, true),
             What::Conditional(parts) => self.conditional(node, &parts.0, &parts.1, &parts.2),
             What::Has(of) => self.has(of),
             What::Known(of) => Ok(Value::Flag(!matches!(self.eval(of)?, Value::Unknown(_)))),
@@ -178,21 +178,28 @@ impl Evaluator<'_> {
         operators::binary(operator, &left, &right, self.budget).map_err(|fault| fail(node, fault))
     }
 
-    /// `&&` and `||`, whose operands may stand in any order: one that decides makes up for others that are unknown or fail.
-    fn decide<'n>(&mut self, parts: impl Iterator<Item = &'n Node>, decisive: bool) -> Evaluated {
+    /// Asks for each item until one decides; it makes up for others that are unknown or fail. `open` is why there may be
+    /// more items, and `complaint` is about a value that is no truth.
+    fn decide<T>(
+        &mut self,
+        items: &[T],
+        open: Option<Arc<Unknown>>,
+        decisive: bool,
+        ask: impl Fn(&mut Self, &T) -> Evaluated,
+        complaint: impl Fn(&T, Value) -> Failure,
+    ) -> Evaluated {
         let start = self.reads.len();
-        let mut unknown = None;
+        let mut unknown = open;
         let mut failure: Option<Failure> = None;
-        for part in parts {
+        for item in items {
             let before = self.reads.len();
-            match self.eval(part) {
+            match ask(self, item) {
                 Ok(Value::Flag(flag)) if flag == decisive => return Ok(self.decided(start, before, decisive)),
                 Ok(Value::Absent) if !decisive => return Ok(self.decided(start, before, decisive)),
                 Ok(Value::Flag(_) | Value::Absent) => {}
                 Ok(Value::Unknown(why)) => unknown = Some(Unknown::or_weightier(unknown, why)),
                 Ok(other) => {
-                    let sign = if decisive { "||" } else { "&&" };
-                    failure.get_or_insert(failed(part, format!("no matching overload: {sign} {}", other.kind())));
+                    failure.get_or_insert_with(|| complaint(item, other));
                 }
                 Err(exhausted) if exhausted.is_exhausted => return Err(exhausted),
                 Err(other) => {
@@ -205,6 +212,13 @@ impl Evaluator<'_> {
             (None, Some(failure)) => Err(failure),
             (None, None) => Ok(Value::Flag(!decisive)),
         }
+    }
+
+    /// `&&` and `||`, whose operands may stand in any order.
+    fn connected(&mut self, sign: &str, operands: &[Node], decisive: bool) -> Evaluated {
+        let complaint =
+            |operand: &Node, value: Value| failed(operand, format!("no matching overload: {sign} {}", value.kind()));
+        self.decide(operands, None, decisive, |run, operand| run.eval(operand), complaint)
     }
 
     /// The facts read between `start` and `before` did not decide.

@@ -6,7 +6,7 @@ use super::super::macros::{Goal, Walk};
 use super::super::map::Map;
 use super::super::program::Node;
 use super::super::value::{Unknown, Value};
-use super::{Evaluated, Evaluator, Failure, exhausted, failed, insert};
+use super::{Evaluated, Evaluator, exhausted, failed, insert};
 
 impl Evaluator<'_> {
     pub(super) fn walk(&mut self, node: &Node, walk: &Walk) -> Evaluated {
@@ -46,30 +46,9 @@ impl Evaluator<'_> {
         decisive: bool,
     ) -> Evaluated {
         let Some(test) = &walk.test else { return Ok(Value::Flag(!decisive)) };
-        let start = self.reads.len();
-        let mut unknown = open;
-        let mut failure: Option<Failure> = None;
-        for member in members {
-            let before = self.reads.len();
-            match self.with_member(walk, member, test) {
-                Ok(Value::Flag(flag)) if flag == decisive => return Ok(self.decided(start, before, decisive)),
-                Ok(Value::Absent) if !decisive => return Ok(self.decided(start, before, decisive)),
-                Ok(Value::Flag(_) | Value::Absent) => {}
-                Ok(Value::Unknown(why)) => unknown = Some(Unknown::or_weightier(unknown, why)),
-                Ok(other) => {
-                    failure.get_or_insert(failed(test, format!("no matching overload: {} is no bool", other.kind())));
-                }
-                Err(exhausted) if exhausted.is_exhausted => return Err(exhausted),
-                Err(other) => {
-                    failure.get_or_insert(other);
-                }
-            }
-        }
-        match (unknown, failure) {
-            (Some(unknown), _) => Ok(Value::Unknown(unknown.derived())),
-            (None, Some(failure)) => Err(failure),
-            (None, None) => Ok(Value::Flag(!decisive)),
-        }
+        let complaint =
+            |_: &_, value: Value| failed(test, format!("no matching overload: {} is no bool", value.kind()));
+        self.decide(members, open, decisive, |run, member| run.with_member(walk, member, test), complaint)
     }
 
     fn exactly_one(&mut self, walk: &Walk, members: &[(Value, Value)], open: Option<Arc<Unknown>>) -> Evaluated {

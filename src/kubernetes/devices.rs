@@ -61,6 +61,8 @@ pub(super) enum Said {
     Vendor,
     /// A part of the names of machines: `p5`.
     Family,
+    /// The rest of the names of machines, behind their family: `12xlarge`.
+    Size,
     /// A letter in the names of machines, of which some have accelerators: `g`.
     Category,
     Region,

@@ -161,6 +161,8 @@ keys! {
     Slice "slice" Text;
     /// So many pods share one accelerator: time-slicing, MPS.
     SharedBy "shared_by" Number;
+    /// How several pods share one accelerator that is not cut into slices: time-slicing or mps.
+    Sharing "sharing" Text;
     /// Virtual CPUs: of the machine (rented) or asked for by the pod (requested).
     Cpus "cpus" Number;
     /// CPUs that the pod may use at most.

@@ -116,6 +116,7 @@ fn said(facts: &mut Facts, condition: &Condition, label: &Label, all: &[Conditio
         Said::Purchase => Key::Purchase,
         Said::Slice => Key::Slice,
         Said::SharedBy => Key::SharedBy,
+        Said::Sharing => Key::Sharing,
         Said::TimeLimitSeconds => Key::TimeLimit,
         Said::Pool | Said::Size => return,
     };

@@ -26,7 +26,7 @@ use std::sync::Arc;
 use catalog::Catalog;
 use diagnostic::Diagnostic;
 use fit::Assessment;
-use inventory::{Declined, Fact, FrontEnd, Inventory, Resource, ResourceId, Skipped, WantedRaw, Wish};
+use inventory::{Declined, Fact, FrontEnd, Inventory, Resource, ResourceId, Skipped, Value, WantedRaw, Wish};
 use pricing::{Bill, LeftOut};
 use rules::{Broken, Finding, Rules, Undetermined, World};
 use source::{Date, Edit, FileId, Sources, Span};
@@ -93,8 +93,7 @@ pub fn analyze(sources: &Sources, paths: &[String], settings: &Settings) -> Anal
     let judgement = settings.rules.judge(&world, sources);
     let mut findings = judgement.findings;
     findings.extend(unreadable(&inventory, &settings.rules));
-    let writers =
-        Writers { sources, inventory: &inventory, terraform: terraform::Writer::new(sources, &blocks, &roots) };
+    let writers = Writers { sources, terraform: terraform::Writer::new(sources, &blocks, &roots) };
     fix::plan(&mut findings, &inventory, sources, &writers);
     Analysis {
         findings,
@@ -114,7 +113,6 @@ pub fn analyze(sources: &Sources, paths: &[String], settings: &Settings) -> Anal
 /// Both front ends, as those who know how a fact is written.
 struct Writers<'a> {
     sources: &'a Sources,
-    inventory: &'a Inventory,
     terraform: terraform::Writer<'a>,
 }
 
@@ -122,10 +120,22 @@ impl fix::Writer for Writers<'_> {
     fn write(&self, resource: &Resource, wish: &Wish) -> Result<Vec<Edit>, Declined> {
         match resource.front_end {
             FrontEnd::Terraform => self.terraform.write(resource, wish),
-            FrontEnd::Plan => Err(Declined::LeftAlone("a plan is made from text: change that".to_owned())),
-            FrontEnd::Kubernetes | FrontEnd::Chart => kubernetes::write(resource, wish, self.inventory, self.sources),
+            FrontEnd::Plan => Err(made_from_text()),
+            FrontEnd::Kubernetes | FrontEnd::Chart => kubernetes::write(resource, wish, self.sources),
         }
     }
+
+    fn label(&self, resource: &Resource, labels: &[(Arc<str>, Value)]) -> Result<Vec<Edit>, Declined> {
+        match resource.front_end {
+            FrontEnd::Terraform => self.terraform.label(resource, labels),
+            FrontEnd::Plan => Err(made_from_text()),
+            FrontEnd::Kubernetes | FrontEnd::Chart => kubernetes::label(resource, labels, self.sources),
+        }
+    }
+}
+
+fn made_from_text() -> Declined {
+    Declined::LeftAlone("a plan is made from text: change that".to_owned())
 }
 
 /// What readers left out is counted with the files that were not read.

@@ -13,6 +13,7 @@ mod library;
 mod module;
 mod modules;
 mod number;
+mod outline;
 mod parallel;
 mod plan;
 mod plans;

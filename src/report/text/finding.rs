@@ -7,7 +7,7 @@ use crate::decide::Decided;
 use crate::diagnostic::{self, Level};
 use crate::report::money::{usd, usd_range};
 use crate::report::{Paths, Report, Style, escape};
-use crate::rules::Finding;
+use crate::rules::{Finding, Safety};
 use crate::source::Sources;
 
 /// Columns of a page.
@@ -52,6 +52,11 @@ impl Renderer {
         }
         facts.push(format!("confidence {}", finding.confidence.name()));
         facts.push(format!("risk {}", finding.risk.name()));
+        match finding.safety().filter(|_| !finding.edits.is_empty()) {
+            Some(Safety::Safe) => facts.push("--fix writes it".to_owned()),
+            Some(Safety::Unsafe) => facts.push("--unsafe-fixes writes it".to_owned()),
+            Some(Safety::Display) | None => {}
+        }
         let _ = writeln!(text, "  {}", facts.join(" · "));
         for (span, message) in finding.related.iter().take(MOST_RELATED) {
             let at = report.paths.locate(report.sources, *span);

@@ -73,7 +73,7 @@ fn resource(
     fill(&mut facts, Key::Queue, queue(&resource.labels));
     fill(&mut facts, Key::TimeLimit, limit_of_queue(&resource.labels));
     storage::facts(&group.pod, index, &mut facts);
-    settle_purpose(object, &resource.labels, &group.pod, &mut facts);
+    settle_purpose(&evidence(object, &resource.labels, &group.pod), &mut facts);
     // What is read without a row is a conclusion from its shape.
     if let (Some(why), Some(Fact::Known(known))) = (&group.by_shape, facts.get_mut(&Key::AcceleratorCount)) {
         known.origin = known.origin.clone().weakest(Origin::Inferred(why.clone()));
@@ -124,16 +124,15 @@ fn limit_of_queue(labels: &Labels) -> Fact<Value> {
 
 /// What a kind is for by definition, then what its program does, then what labels and names say, then what a kind is
 /// mostly for.
-fn settle_purpose(object: &Object<'_>, labels: &Labels, pod: &Pod, facts: &mut Facts) {
-    let evidence = evidence(object, labels, pod);
-    fill(facts, Key::Production, production(&evidence));
+pub(super) fn settle_purpose(evidence: &[Evidence<'_>], facts: &mut Facts) {
+    fill(facts, Key::Production, production(evidence));
     let weak = match facts.get(&Key::Purpose) {
         Some(Fact::Known(known)) if matches!(known.origin, Origin::Inferred(_)) => facts.remove(&Key::Purpose),
         _ => None,
     };
     let task = facts.get(&Key::Task).cloned().unwrap_or_default();
     fill(facts, Key::Purpose, of_task(task));
-    fill(facts, Key::Purpose, purpose(&evidence));
+    fill(facts, Key::Purpose, purpose(evidence));
     fill(facts, Key::Purpose, weak.unwrap_or_default());
 }
 

@@ -10,6 +10,7 @@ mod read;
 mod shell;
 mod table;
 mod values;
+mod variables;
 mod words;
 
 use std::collections::BTreeMap;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::super::fact::{Fact, Origin};
 use super::super::key::{Key, Value};
 use super::shell::HOLE;
-use super::table::{Program, Rank, Reader, TABLE, Target, normalize_flag, normalize_path, normalize_variable};
+use super::table::{Program, Rank, Reader, TABLE, Target, normalize_flag, normalize_path};
 use super::values::{self, Meaning, meaning};
 use super::words::{self, Command, Token};
 use super::{Facts, Setting};
@@ -80,7 +80,7 @@ impl Found {
         let lower = token.text.to_ascii_lowercase();
         match reader {
             Reader::Arguments => {
-                let words = words::of_arguments(token, &BTreeMap::new());
+                let words = words::of_arguments(token);
                 self.arguments(programs, &words, 0, false);
             }
             Reader::Profile => self.profile(programs, rank, token),
@@ -209,8 +209,7 @@ impl Found {
         if generic {
             sets.push((&TABLE.generic, GENERIC));
         }
-        for (name, token) in &command.env {
-            let name = normalize_variable(name);
+        for (name, token) in command.env.telling() {
             for (program, offset) in &sets {
                 if let Some((target, rank)) = program.env.get(&name) {
                     self.apply(programs, *target, offset + rank, token);

@@ -27,12 +27,12 @@ pub(super) struct Piece {
 }
 
 /// Commands of a script in order, each as its words. Variables come from `outer` and from assignments on the way.
-pub(super) fn commands(script: &str, outer: &dyn Fn(&str) -> Option<String>) -> Vec<Vec<Piece>> {
+pub(super) fn commands<'v>(script: &str, outer: &dyn Fn(&str) -> Option<&'v str>, room: &mut usize) -> Vec<Vec<Piece>> {
     let script = match script.char_indices().find(|(at, _)| *at >= LONGEST_SCRIPT) {
         Some((at, _)) => &script[..at],
         None => script,
     };
-    let mut expansion = Expansion { outer, local: BTreeMap::new(), words: 0 };
+    let mut expansion = Expansion { outer, local: BTreeMap::new(), words: 0, room };
     let mut result = Vec::new();
     let mut lexer = Lexer { text: script, at: 0 };
     while let Some(raw) = lexer.command() {
@@ -47,7 +47,11 @@ pub(super) fn commands(script: &str, outer: &dyn Fn(&str) -> Option<String>) -> 
 }
 
 /// `$(NAME)` as the kubelet expands it; `$$` escapes. A name that has no value is a hole. Also says which variable it was.
-pub(super) fn expand_references(text: &str, variable: &dyn Fn(&str) -> Option<String>) -> (String, Option<Arc<str>>) {
+pub(super) fn expand_references<'v>(
+    text: &str,
+    variable: &dyn Fn(&str) -> Option<&'v str>,
+    room: &mut usize,
+) -> (String, Option<Arc<str>>) {
     let mut result = String::with_capacity(text.len());
     let mut used = None;
     let mut rest = text;
@@ -62,8 +66,9 @@ pub(super) fn expand_references(text: &str, variable: &dyn Fn(&str) -> Option<St
         let name = rest.strip_prefix("$(").and_then(|inner| inner.split_once(')')).map(|(name, _)| name);
         match name.filter(|name| is_name(name)) {
             Some(name) => {
-                match variable(name).filter(|value| result.len() + value.len() < LONGEST_WORD) {
-                    Some(value) => result.push_str(&value),
+                let fits = |value: &&str| result.len() + value.len() < LONGEST_WORD && spend(room, value.len());
+                match variable(name).filter(fits) {
+                    Some(value) => result.push_str(value),
                     None => result.push(HOLE),
                 }
                 used = Some(name.into());
@@ -360,13 +365,15 @@ fn braces(inner: &str, quoted: bool) -> Part {
     }
 }
 
-struct Expansion<'a> {
-    outer: &'a dyn Fn(&str) -> Option<String>,
+struct Expansion<'a, 'v> {
+    outer: &'a dyn Fn(&str) -> Option<&'v str>,
     local: BTreeMap<String, String>,
     words: usize,
+    /// Bytes that variables may still add.
+    room: &'a mut usize,
 }
 
-impl Expansion<'_> {
+impl Expansion<'_, '_> {
     /// A command with its variables expanded; `None` where it only sets variables.
     fn command(&mut self, raw: Vec<Raw>) -> Option<Vec<Piece>> {
         let mut words: Vec<Piece> = raw.into_iter().flat_map(|word| self.word(word)).collect();
@@ -386,7 +393,7 @@ impl Expansion<'_> {
         (!words.is_empty()).then_some(words)
     }
 
-    fn word(&self, raw: Raw) -> Vec<Piece> {
+    fn word(&mut self, raw: Raw) -> Vec<Piece> {
         let arguments = matches!(raw.parts.as_slice(), [Part::Arguments]);
         let blank = || Piece { text: String::new(), start: raw.start, end: raw.end, variable: None, arguments };
         let mut pieces = vec![blank()];
@@ -398,9 +405,16 @@ impl Expansion<'_> {
                 Part::Hole { quoted } => (HOLE.to_string(), quoted, None),
                 Part::Arguments => (HOLE.to_string(), true, None),
                 Part::Variable { name, default, quoted } => {
-                    let value = self.local.get(&name).cloned();
-                    let value = value.or_else(|| (self.outer)(&name)).filter(|v| !v.is_empty() || default.is_none());
-                    (value.or(default).unwrap_or(HOLE.to_string()), quoted, Some(Arc::from(name)))
+                    let value = self.local.get(&name).map(String::as_str).or_else(|| (self.outer)(&name));
+                    let value = value.filter(|value| !value.is_empty() || default.is_none());
+                    let takes =
+                        |value: &str| (1 + value.split_ascii_whitespace().count()) * size_of::<Piece>() + value.len();
+                    let value = match value {
+                        Some(value) if *self.room == 0 || !spend(self.room, takes(value)) => None,
+                        Some(value) => Some(value.to_owned()),
+                        None => default,
+                    };
+                    (value.unwrap_or(HOLE.to_string()), quoted, Some(Arc::from(name)))
                 }
             };
             let fields: Vec<&str> =
@@ -426,6 +440,13 @@ impl Expansion<'_> {
     }
 }
 
+/// Takes so many bytes from what is left; once that was too much, nothing is left.
+pub(super) fn spend(room: &mut usize, bytes: usize) -> bool {
+    let left = room.checked_sub(bytes);
+    *room = left.unwrap_or(0);
+    left.is_some()
+}
+
 /// `NAME=value`.
 pub(super) fn assignment(text: &str) -> Option<(&str, &str)> {
     text.split_once('=').filter(|(name, _)| is_name(name))
@@ -437,12 +458,13 @@ mod tests {
 
     fn split(script: &str) -> Vec<Vec<String>> {
         let outer = |name: &str| match name {
-            "MODEL" => Some("org/name".to_owned()),
-            "EXTRA" => Some("--a 1  --b".to_owned()),
-            "EMPTY" => Some(String::new()),
+            "MODEL" => Some("org/name"),
+            "EXTRA" => Some("--a 1  --b"),
+            "EMPTY" => Some(""),
             _ => None,
         };
-        commands(script, &outer).into_iter().map(|words| words.into_iter().map(|word| word.text).collect()).collect()
+        let found = commands(script, &outer, &mut (1 << 20));
+        found.into_iter().map(|words| words.into_iter().map(|word| word.text).collect()).collect()
     }
 
     #[test]
@@ -472,8 +494,8 @@ mod tests {
 
     #[test]
     fn the_kubelet_expands_what_it_knows() {
-        let variable = |name: &str| (name == "A").then(|| "1".to_owned());
-        assert_eq!(expand_references("x$(A)y$(B)$$(A)$", &variable).0, format!("x1y{HOLE}$(A)$"));
+        let variable = |name: &str| (name == "A").then_some("1");
+        assert_eq!(expand_references("x$(A)y$(B)$$(A)$", &variable, &mut 8).0, format!("x1y{HOLE}$(A)$"));
         assert_eq!(cut_templates("a{{ x }}b${c}d{{", true), format!("a{HOLE}b{HOLE}d{HOLE}"));
     }
 

@@ -1,4 +1,4 @@
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::LazyLock;
 
 use serde::Deserialize;
@@ -78,6 +78,8 @@ pub(super) struct Table {
     signatures: HashMap<String, usize>,
     not_images: Vec<String>,
     fetches: Vec<Vec<String>>,
+    /// The variables of all programs.
+    variables: HashSet<String>,
 }
 
 /// What labels of well-known names declare. Nearly every run asks for these, few for the programs.
@@ -152,11 +154,20 @@ impl Table {
                 table.commands.entry(first).or_default().push((words, index));
             }
         }
+        for program in table.programs.iter().chain([&table.generic]) {
+            table.variables.extend(program.env.keys().cloned());
+            table.variables.extend(program.switches.keys().map(|name| normalize_variable(name)));
+        }
         table
     }
 
     pub(super) fn program(&self, name: &str) -> Option<(usize, &Program)> {
         self.programs.iter().enumerate().find(|(_, program)| program.name == name)
+    }
+
+    /// Whether a program reads a variable of this name, in its usual spelling.
+    pub(super) fn reads_variable(&self, name: &str) -> bool {
+        self.variables.contains(name)
     }
 
     /// The program of an image, by the last parts of its path; the tag may speak against it.

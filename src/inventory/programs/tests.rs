@@ -528,6 +528,41 @@ fn hostile_arguments_end() {
     recognize(&container("", &["docker", "run", "-e"], &["--", "-", "=", "docker"], &[]));
 }
 
+/// However often a script asks for the same text, what is made of it stays small.
+#[test]
+fn what_is_repeated_is_not_copied_without_end() {
+    let (long, fields) = ("y".repeat(15_000), "y ".repeat(7_500));
+    let all: Vec<String> = (0..5_000).map(|n| format!("a{n}")).collect();
+    let assigned: String = (0..20_000).map(|n| format!("A{n}=$X\n")).collect();
+    let scripts = [
+        ("foo \"$@\"\n".repeat(5_000), ""),
+        ("sh -c 'foo \"$@\" \"$@\"' sh \"$@\"\n".repeat(5_000), ""),
+        ("foo $X $X $X\n".repeat(5_000), &*long),
+        ("foo $X $X $X\n".repeat(5_000), &*fields),
+        ("$X ".repeat(50_000), &*fields),
+        (assigned + "foo $A1", &*long),
+    ];
+    let mut cases: Vec<(Vec<&str>, &str)> =
+        scripts.iter().map(|(script, variable)| (vec!["sh", "-c", &**script], *variable)).collect();
+    cases.push((vec!["$(X)"; 20_000], &long));
+    let args: Vec<&str> = all.iter().map(String::as_str).collect();
+    for (number, (command, variable)) in cases.iter().enumerate() {
+        let commands = words::of_container(&container("", command, &args, &[("X", variable)]));
+        let made: usize =
+            commands.iter().flat_map(|it| &it.words).map(|word| size_of::<Token>() + word.text.len()).sum();
+        assert!(made < 24 << 20, "{number}: {made} bytes");
+        assert!(commands.len() <= 2_000, "{number}: {} commands", commands.len());
+    }
+}
+
+#[test]
+fn variables_of_a_line_come_before_those_around_it() {
+    let serve = "MODEL_ID=b/b sh -c 'exec text-generation-launcher --port 80'";
+    let tgi = "ghcr.io/huggingface/text-generation-inference:3.0";
+    check(tgi, &["sh", "-c", serve], &[], &[("MODEL_ID", "a/a")], "model=b/b");
+    check(tgi, &["sh", "-c", "exec text-generation-launcher"], &[], &[("MODEL_ID", "a/a")], "model=a/a");
+}
+
 #[test]
 fn a_command_that_fetches_a_model_serves_nothing() {
     let nim = "nvcr.io/nim/meta/llama-3.1-8b-instruct:1.1.0";

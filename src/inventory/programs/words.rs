@@ -1,15 +1,21 @@
 //! From what starts a container to commands of words: references, shells, `docker run` and prefixes are resolved here.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::super::fact::{Fact, Origin};
 use super::shell::{self, HOLE, Piece};
+use super::variables::Variables;
 use super::{Container, Word};
 use crate::source::Span;
 
 /// `docker run` in a script in `sh -c` in …: nobody goes deeper.
 const DEEPEST: usize = 4;
+
+/// Commands of one container that are read.
+const MOST_COMMANDS: usize = 2_000;
+
+/// Bytes that variables may add to the text of one container.
+const MOST_EXPANDED: usize = 4 << 20;
 
 /// A word of a command, with the argument that it stands in.
 #[derive(Debug, Clone)]
@@ -39,7 +45,8 @@ impl Token {
     }
 
     fn with_text(&self, text: &str) -> Token {
-        Token { text: text.to_owned(), ..self.clone() }
+        let Token { span, defined, .. } = *self;
+        Token { text: text.to_owned(), span, defined, origin: self.origin.clone(), why: self.why.clone() }
     }
 }
 
@@ -49,17 +56,21 @@ pub(super) struct Command {
     pub(super) words: Vec<Token>,
     /// The image that it runs in, and its environment, where these are known.
     pub(super) image: Option<Token>,
-    pub(super) env: BTreeMap<String, Token>,
+    pub(super) env: Variables,
     pub(super) open_env: Option<Arc<str>>,
     /// The words are arguments of the image's own entry point.
     pub(super) bare_arguments: bool,
 }
 
 pub(super) fn of_container(container: &Container) -> Vec<Command> {
-    let env: BTreeMap<String, Token> =
-        container.env.iter().filter_map(|(name, word)| Some((name.clone(), token(word)?))).collect();
-    let words: Vec<Token> =
-        container.command.iter().chain(&container.args).filter_map(token).map(|word| reference(word, &env)).collect();
+    let mut env = Variables::default();
+    for (name, word) in &container.env {
+        token(word).into_iter().for_each(|value| env.set(name, value));
+    }
+    let env = env.inside();
+    let mut commands = Commands::default();
+    let words = container.command.iter().chain(&container.args).filter_map(token);
+    let words: Vec<Token> = words.map(|word| commands.reference(word, &env)).collect();
     let shape = Command {
         words: Vec::new(),
         image: token(&container.image),
@@ -67,28 +78,26 @@ pub(super) fn of_container(container: &Container) -> Vec<Command> {
         open_env: container.open_env.clone(),
         bare_arguments: container.command.is_empty(),
     };
-    let mut commands = Vec::new();
-    expand(words, &shape, 0, &mut commands);
-    if commands.is_empty() {
-        commands.push(shape);
+    commands.expand(words, &shape, 0);
+    if commands.found.is_empty() {
+        commands.found.push(shape);
     }
-    commands
+    commands.found
 }
 
 pub(super) fn of_script(script: &Word) -> Vec<Command> {
-    let mut commands = Vec::new();
+    let mut commands = Commands::default();
     if let Some(script) = token(script) {
-        run_script(&script, &[], &Command::default(), 1, &mut commands);
+        commands.run_script(&script, &[], &Command::default(), 1);
     }
-    commands
+    commands.found
 }
 
 /// Arguments in one text, as variables like `VLLM_ARGS` hold them.
-pub(super) fn of_arguments(text: &Token, env: &BTreeMap<String, Token>) -> Vec<Token> {
-    let mut commands = Vec::new();
-    let shape = Command { env: env.clone(), ..Command::default() };
-    run_script(text, &[], &shape, DEEPEST, &mut commands);
-    commands.into_iter().flat_map(|command| command.words).collect()
+pub(super) fn of_arguments(text: &Token) -> Vec<Token> {
+    let mut commands = Commands::default();
+    commands.run_script(text, &[], &Command::default(), DEEPEST);
+    commands.found.into_iter().flat_map(|command| command.words).collect()
 }
 
 pub(super) fn token(word: &Word) -> Option<Token> {
@@ -114,22 +123,145 @@ pub(super) fn token(word: &Word) -> Option<Token> {
     }
 }
 
-/// `$(NAME)` replaced by the variable's value.
-fn reference(word: Token, env: &BTreeMap<String, Token>) -> Token {
-    if !word.text.contains("$(") {
-        return word;
+/// What a container or a script starts.
+struct Commands {
+    found: Vec<Command>,
+    /// Bytes that may still be made of variables and of `"$@"`, however often they are written.
+    room: usize,
+}
+
+impl Default for Commands {
+    fn default() -> Self {
+        Commands { found: Vec::new(), room: MOST_EXPANDED }
     }
-    let (text, used) = shell::expand_references(&word.text, &|name| env.get(name).map(|value| value.text.clone()));
-    let Some(name) = used else { return Token { text, ..word } };
-    match env.get(&*name) {
-        Some(value) => Token {
-            text,
-            defined: value.defined.or(Some(value.span)),
-            origin: word.origin.weakest(value.origin.clone()).weakest(Origin::Resolved),
-            why: word.why.or(value.why.clone()),
-            span: word.span,
-        },
-        None => Token { text, why: Some(not_in_text(&name)), ..word },
+}
+
+impl Commands {
+    /// `$(NAME)` replaced by the variable's value.
+    fn reference(&mut self, word: Token, env: &Variables) -> Token {
+        if !word.text.contains("$(") {
+            return word;
+        }
+        let (text, used) = shell::expand_references(
+            &word.text,
+            &|name| env.get(name).map(|value| value.text.as_str()),
+            &mut self.room,
+        );
+        let Some(name) = used else { return Token { text, ..word } };
+        match env.get(&*name) {
+            Some(value) => Token {
+                text,
+                defined: value.defined.or(Some(value.span)),
+                origin: word.origin.weakest(value.origin.clone()).weakest(Origin::Resolved),
+                why: word.why.or(value.why.clone()),
+                span: word.span,
+            },
+            None => Token { text, why: Some(not_in_text(&name)), ..word },
+        }
+    }
+
+    /// Finds the command behind shells, prefixes and container runtimes.
+    fn expand(&mut self, mut words: Vec<Token>, shape: &Command, depth: usize) {
+        split_joined(&mut words);
+        let mut shape = shape.clone();
+        let skipped = prefix(&words, &mut shape.env);
+        words.drain(..skipped);
+        if skipped > 0 {
+            shape.bare_arguments = false;
+        }
+        let name = words.first().map(|word| base_name(&word.text).to_owned()).unwrap_or_default();
+        if depth < DEEPEST {
+            if is_shell(&name)
+                && let Some(at) = words.iter().skip(1).take(6).position(|word| is_command_flag(&word.text))
+                && let Some(script) = words.get(at + 2)
+            {
+                let inner = Command { bare_arguments: false, ..shape };
+                // The first word behind a script is its own name.
+                let arguments = words.get(at + 4..).unwrap_or_default();
+                return self.run_script(script, arguments, &inner, depth + 1);
+            }
+            if matches!(&*name, "docker" | "podman" | "nerdctl")
+                && let Some(at) = words.iter().take(6).position(|word| matches!(&*word.text, "run" | "create"))
+            {
+                return self.docker_run(&words[at + 1..], depth);
+            }
+        }
+        if depth == 0 {
+            words = words.into_iter().map(leftover).collect();
+        }
+        self.found.push(Command { words, ..shape });
+    }
+
+    /// The words of a script's commands, each expanded in turn.
+    fn run_script(&mut self, script: &Token, arguments: &[Token], shape: &Command, depth: usize) {
+        let offset = text_offset(script);
+        let shape = Command { env: shape.env.inside(), ..shape.clone() };
+        let lookup = |name: &str| shape.env.get(name).map(|value| value.text.as_str());
+        let arguments_take: usize = arguments.iter().map(|it| size_of::<Token>() + it.text.len()).sum();
+        for pieces in shell::commands(&script.text, &lookup, &mut self.room) {
+            if self.found.len() >= MOST_COMMANDS {
+                return;
+            }
+            let mut words = Vec::with_capacity(pieces.len());
+            for piece in pieces {
+                if piece.arguments && shell::spend(&mut self.room, arguments_take) {
+                    words.extend(arguments.iter().cloned());
+                } else {
+                    words.push(script_word(script, offset, &piece, &shape.env));
+                }
+            }
+            self.expand(words, &shape, depth);
+        }
+    }
+
+    /// `docker run [options] IMAGE [arguments]`.
+    fn docker_run(&mut self, words: &[Token], depth: usize) {
+        const ALONE: &[&str] = &[
+            "--detach",
+            "--rm",
+            "--init",
+            "--interactive",
+            "--tty",
+            "--privileged",
+            "--read-only",
+            "--publish-all",
+            "--quiet",
+            "--no-healthcheck",
+            "--oom-kill-disable",
+            "--sig-proxy",
+        ];
+        let mut shape = Command { bare_arguments: true, ..Command::default() };
+        let mut entrypoint = None;
+        let mut at = 0;
+        while let Some(word) = words.get(at).filter(|word| word.text.starts_with('-')) {
+            at += 1;
+            let (name, inline) = match word.text.split_once('=') {
+                Some((name, value)) => (name, Some(word.with_text(value))),
+                None => (&*word.text, None),
+            };
+            let short_flags = !name.starts_with("--") && name.chars().skip(1).all(|c| "ditPq".contains(c));
+            if inline.is_none() && (short_flags || ALONE.contains(&name)) {
+                continue;
+            }
+            let value = inline.or_else(|| {
+                at += 1;
+                words.get(at - 1).cloned()
+            });
+            match (name, value) {
+                ("-e" | "--env", Some(value)) => {
+                    if let Some((name, text)) = value.text.split_once('=') {
+                        shape.env.set(name, value.with_text(text));
+                    }
+                }
+                ("--env-file", Some(_)) => shape.open_env = Some("variables come from a file of the machine".into()),
+                ("--entrypoint", value) => entrypoint = value,
+                _ => {}
+            }
+        }
+        shape.image = words.get(at).cloned();
+        shape.bare_arguments = entrypoint.is_none();
+        let rest = words.get(at + 1..).unwrap_or_default().iter().cloned();
+        self.expand(entrypoint.into_iter().chain(rest).collect(), &shape, depth + 1);
     }
 }
 
@@ -145,57 +277,8 @@ fn leftover(word: Token) -> Token {
     Token { text: shell::cut_templates(&word.text, true), why: Some("it is filled in elsewhere".into()), ..word }
 }
 
-/// Finds the command behind shells, prefixes and container runtimes.
-fn expand(mut words: Vec<Token>, shape: &Command, depth: usize, into: &mut Vec<Command>) {
-    split_joined(&mut words);
-    let mut shape = shape.clone();
-    let skipped = prefix(&words, &mut shape.env);
-    words.drain(..skipped);
-    if skipped > 0 {
-        shape.bare_arguments = false;
-    }
-    let name = words.first().map(|word| base_name(&word.text).to_owned()).unwrap_or_default();
-    if depth < DEEPEST {
-        if is_shell(&name)
-            && let Some(at) = words.iter().skip(1).take(6).position(|word| is_command_flag(&word.text))
-            && let Some(script) = words.get(at + 2)
-        {
-            let inner = Command { bare_arguments: false, ..shape };
-            // The first word behind a script is its own name.
-            let arguments = words.get(at + 4..).unwrap_or_default();
-            return run_script(script, arguments, &inner, depth + 1, into);
-        }
-        if matches!(&*name, "docker" | "podman" | "nerdctl")
-            && let Some(at) = words.iter().take(6).position(|word| matches!(&*word.text, "run" | "create"))
-        {
-            return docker_run(&words[at + 1..], depth, into);
-        }
-    }
-    if depth == 0 {
-        words = words.into_iter().map(leftover).collect();
-    }
-    into.push(Command { words, ..shape });
-}
-
-/// The words of a script's commands, each expanded in turn.
-fn run_script(script: &Token, arguments: &[Token], shape: &Command, depth: usize, into: &mut Vec<Command>) {
-    let offset = text_offset(script);
-    let lookup = |name: &str| shape.env.get(name).map(|value| value.text.clone());
-    for pieces in shell::commands(&script.text, &lookup) {
-        let mut words = Vec::with_capacity(pieces.len());
-        for piece in pieces {
-            if piece.arguments {
-                words.extend(arguments.iter().cloned());
-            } else {
-                words.push(script_word(script, offset, &piece, &shape.env));
-            }
-        }
-        expand(words, shape, depth, into);
-    }
-}
-
 /// A word of a script, at its place in it.
-fn script_word(script: &Token, offset: Option<usize>, piece: &Piece, env: &BTreeMap<String, Token>) -> Token {
+fn script_word(script: &Token, offset: Option<usize>, piece: &Piece, env: &Variables) -> Token {
     let mut word = script.with_text(&piece.text);
     if let Some(offset) = offset {
         let start = script.span.start as usize + offset;
@@ -243,7 +326,7 @@ fn split_joined(words: &mut Vec<Token>) {
             continue;
         }
         let offset = text_offset(&word);
-        for piece in shell::commands(&word.text, &|_| None).into_iter().flatten() {
+        for piece in shell::commands(&word.text, &|_| None, &mut 0).into_iter().flatten() {
             let mut part = word.with_text(&piece.text);
             if let Some(offset) = offset {
                 let start = word.span.start as usize + offset;
@@ -266,7 +349,7 @@ fn is_command_flag(text: &str) -> bool {
 }
 
 /// Words before the command itself: `exec`, `sudo -E`, `env A=b`, `if`, `tini --`, assignments.
-fn prefix(words: &[Token], env: &mut BTreeMap<String, Token>) -> usize {
+fn prefix(words: &[Token], env: &mut Variables) -> usize {
     const PREFIXES: &[&str] = &[
         "exec",
         "sudo",
@@ -305,7 +388,7 @@ fn prefix(words: &[Token], env: &mut BTreeMap<String, Token>) -> usize {
                 // A line of a unit file: the command begins behind the sign, in this word.
                 return at;
             }
-            env.insert(name.to_owned(), word.with_text(value));
+            env.set(name, word.with_text(value));
         } else if PREFIXES.contains(&base_name(&word.text)) {
             after_prefix = true;
         } else if after_prefix && (word.text.starts_with('-') || matches!(&*word.text, "run" | "-n")) {
@@ -321,54 +404,4 @@ fn prefix(words: &[Token], env: &mut BTreeMap<String, Token>) -> usize {
 pub(super) fn base_name(text: &str) -> &str {
     let text = text.strip_prefix("ExecStart=").unwrap_or(text);
     text.rsplit('/').next().unwrap_or(text)
-}
-
-/// `docker run [options] IMAGE [arguments]`.
-fn docker_run(words: &[Token], depth: usize, into: &mut Vec<Command>) {
-    const ALONE: &[&str] = &[
-        "--detach",
-        "--rm",
-        "--init",
-        "--interactive",
-        "--tty",
-        "--privileged",
-        "--read-only",
-        "--publish-all",
-        "--quiet",
-        "--no-healthcheck",
-        "--oom-kill-disable",
-        "--sig-proxy",
-    ];
-    let mut shape = Command { bare_arguments: true, ..Command::default() };
-    let mut entrypoint = None;
-    let mut at = 0;
-    while let Some(word) = words.get(at).filter(|word| word.text.starts_with('-')) {
-        at += 1;
-        let (name, inline) = match word.text.split_once('=') {
-            Some((name, value)) => (name, Some(word.with_text(value))),
-            None => (&*word.text, None),
-        };
-        let short_flags = !name.starts_with("--") && name.chars().skip(1).all(|c| "ditPq".contains(c));
-        if inline.is_none() && (short_flags || ALONE.contains(&name)) {
-            continue;
-        }
-        let value = inline.or_else(|| {
-            at += 1;
-            words.get(at - 1).cloned()
-        });
-        match (name, value) {
-            ("-e" | "--env", Some(value)) => {
-                if let Some((name, text)) = value.text.split_once('=') {
-                    shape.env.insert(name.to_owned(), value.with_text(text));
-                }
-            }
-            ("--env-file", Some(_)) => shape.open_env = Some("variables come from a file of the machine".into()),
-            ("--entrypoint", value) => entrypoint = value,
-            _ => {}
-        }
-    }
-    shape.image = words.get(at).cloned();
-    shape.bare_arguments = entrypoint.is_none();
-    let rest = words.get(at + 1..).unwrap_or_default().iter().cloned();
-    expand(entrypoint.into_iter().chain(rest).collect(), &shape, depth + 1, into);
 }

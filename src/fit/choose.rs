@@ -31,6 +31,7 @@ struct Candidate<'c> {
     /// Its accelerators have links of their own, beside the bus.
     linked: bool,
     vendor: &'c str,
+    processor: &'c str,
 }
 
 /// What the price of a machine depends on.
@@ -77,6 +78,8 @@ pub struct Place<'p> {
     pub service: &'p str,
     /// Images are built for one vendor's accelerators; any where it is empty.
     pub vendor: &'p str,
+    /// Images are built for one kind of processor, too, named as the catalog names it; any where there is none.
+    pub processor: Option<&'p str>,
 }
 
 impl<'c> Market<'c> {
@@ -96,7 +99,13 @@ impl<'c> Market<'c> {
         let candidates = of_provider.filter_map(|machine| {
             let known = self.catalog.accelerator(&machine.accelerator)?;
             let linked = known.interconnect_gb_per_second.is_some_and(|link| link > 0.0);
-            Some(Candidate { device: device(&machine.accelerator)?, linked, vendor: known.vendor, machine })
+            Some(Candidate {
+                device: device(&machine.accelerator)?,
+                linked,
+                vendor: known.vendor,
+                processor: known.processor,
+                machine,
+            })
         });
         let found = Arc::new(candidates.collect::<Vec<_>>());
         known.insert(provider.to_owned(), found.clone());
@@ -203,6 +212,7 @@ fn fitting<'o, 'c>(shelves: &'o [Shelf<'c>], demand: &Demand<'_>, place: &Place<
                 offer.candidate.machine.count >= devices
                     && (tensor_parallel <= BUS || offer.candidate.linked)
                     && (place.vendor.is_empty() || offer.candidate.vendor == place.vendor)
+                    && place.processor.is_none_or(|processor| offer.candidate.processor == processor)
             });
             let shared = suitable.filter_map(|offer| {
                 let share = if place.shared { share(&offer.candidate.machine, devices, place)? } else { 1.0 };

@@ -61,6 +61,8 @@ pub(super) enum Said {
     Vendor,
     /// A part of the names of machines: `p5`.
     Family,
+    /// The rest of the names of machines, behind their family: `12xlarge`.
+    Size,
     /// A letter in the names of machines, of which some have accelerators: `g`.
     Category,
     Region,
@@ -70,6 +72,10 @@ pub(super) enum Said {
     Slice,
     /// How many pods share one accelerator.
     SharedBy,
+    /// How they share it: in turns, or side by side.
+    Sharing,
+    /// Seconds after which the node is taken away.
+    TimeLimitSeconds,
     /// The name of a pool or class; it may contain more.
     Pool,
 }
@@ -81,21 +87,26 @@ struct NameForm {
     fact: Said,
     provider: Option<String>,
     pattern: String,
-    #[serde(default)]
-    prefix: String,
+    /// How its groups make the value.
+    #[serde(default = "first_group")]
+    form: String,
+}
+
+fn first_group() -> String {
+    "{1}".to_owned()
 }
 
 #[derive(Debug)]
 pub(super) struct NamePattern {
     pub fact: Said,
     pub provider: Option<String>,
-    pub prefix: String,
+    form: String,
     pattern: Expression,
 }
 
 impl NamePattern {
     pub(super) fn find(&self, name: &str) -> Option<String> {
-        Some(format!("{}{}", self.prefix, self.pattern.first_group(name)?))
+        self.pattern.formed(name, &self.form)
     }
 }
 
@@ -129,7 +140,7 @@ impl Devices {
         let (share_patterns, shares) = file.share.into_iter().partition::<Vec<_>, _>(|share| share.key.contains('*'));
         let names = file.name.into_iter().map(|form| {
             let pattern = Expression::new(form.pattern);
-            NamePattern { fact: form.fact, provider: form.provider, prefix: form.prefix, pattern }
+            NamePattern { fact: form.fact, provider: form.provider, form: form.form, pattern }
         });
         Ok(Devices {
             exact: exact.into_iter().map(|device| (device.key.clone(), device)).collect(),
@@ -213,6 +224,11 @@ mod tests {
         assert_eq!(find("a3-ultragpu-8g-a3-ultragpu-pool").as_deref(), Some("a3-ultragpu-8g"));
         assert_eq!(find("gpu-l4x2-g2s24-dws").as_deref(), Some("l4"));
         assert_eq!(find("tpu-v5e-2x4").as_deref(), Some("tpu-v5e"));
+        for name in ["trn1-32xl", "gpu-trn1.32xlarge-pool", "ng_trn1-32xlarge"] {
+            assert_eq!(find(name).as_deref(), Some("trn1.32xlarge"), "{name}");
+        }
+        assert_eq!(find("g5.xlarge").as_deref(), Some("g5.xlarge"));
+        assert_eq!(find("m5.xlarge"), None);
         assert_eq!(find("p4d-workers"), None);
         assert_eq!(find("default-pool"), None);
     }

@@ -73,13 +73,16 @@ pub(super) fn affinity(node_affinity: &Node) -> Vec<Condition> {
     all
 }
 
+/// More families and sizes than that are as good as any.
+const MOST: usize = 50;
+
 /// The facts that conditions amount to. Later conditions do not overrule earlier ones; names only fill gaps.
 pub(super) fn facts(conditions: &[Condition]) -> Facts {
     let mut facts = Facts::new();
     for preferred in [false, true] {
         for condition in conditions.iter().filter(|condition| condition.preferred == preferred) {
             if let Some(label) = DEVICES.label(&condition.key) {
-                said(&mut facts, condition, label);
+                said(&mut facts, condition, label, conditions);
             }
         }
     }
@@ -91,7 +94,7 @@ pub(super) fn facts(conditions: &[Condition]) -> Facts {
     facts
 }
 
-fn said(facts: &mut Facts, condition: &Condition, label: &Label) {
+fn said(facts: &mut Facts, condition: &Condition, label: &Label, all: &[Condition]) {
     if let Some(provider) = &label.provider {
         let origin = if condition.preferred { inferred(condition) } else { Origin::Resolved };
         fill(facts, Key::Provider, Fact::known(Value::text(provider.as_str()), condition.span, origin));
@@ -113,7 +116,9 @@ fn said(facts: &mut Facts, condition: &Condition, label: &Label) {
         Said::Purchase => Key::Purchase,
         Said::Slice => Key::Slice,
         Said::SharedBy => Key::SharedBy,
-        Said::Pool => return,
+        Said::Sharing => Key::Sharing,
+        Said::TimeLimitSeconds => Key::TimeLimit,
+        Said::Pool | Said::Size => return,
     };
     if condition.values.is_empty() {
         let any = matches!(fact, Said::AcceleratorCount | Said::Vendor);
@@ -130,7 +135,7 @@ fn said(facts: &mut Facts, condition: &Condition, label: &Label) {
     }
     let fact = match key {
         Key::Purchase => purchase(condition, values),
-        _ if fact == Said::Family => families(condition),
+        _ if fact == Said::Family => families(condition, all),
         _ if fact == Said::Category => category(condition, label),
         _ => several(condition, values),
     };
@@ -151,10 +156,12 @@ fn one(label: &Label, fact: Said, text: &Arc<str>, span: Span) -> Fact<Value> {
     }
     let value = match fact {
         Said::Zone => Value::text(region_of(text)),
-        Said::AcceleratorMemoryGib | Said::AcceleratorCount | Said::SharedBy => match text.parse::<f64>() {
-            Ok(number) => Value::Number(number * label.scale.unwrap_or(1.0)),
-            Err(_) => return Fact::unknown(format!("`{text}` is no number"), span),
-        },
+        Said::AcceleratorMemoryGib | Said::AcceleratorCount | Said::SharedBy | Said::TimeLimitSeconds => {
+            match text.parse::<f64>() {
+                Ok(number) => Value::Number(number * label.scale.unwrap_or(1.0)),
+                Err(_) => return Fact::unknown(format!("`{text}` is no number"), span),
+            }
+        }
         _ if label.any.is_some() => Value::text(label.any.clone().unwrap_or_default()),
         _ if label.values.is_empty() => Value::Text(text.clone()),
         _ => match label.values.get(&**text) {
@@ -192,11 +199,26 @@ fn purchase(condition: &Condition, values: Vec<(Fact<Value>, Span)>) -> Fact<Val
     several(condition, values)
 }
 
-fn families(condition: &Condition) -> Fact<Value> {
+/// The machines of families, in the sizes that another condition leaves of them.
+fn families(condition: &Condition, all: &[Condition]) -> Fact<Value> {
+    let is_size = |it: &&Condition| {
+        let size = DEVICES.label(&it.key).is_some_and(|label| label.fact == Some(Said::Size));
+        size && it.preferred == condition.preferred && !it.values.is_empty()
+    };
+    let texts = |it: &Condition| it.values.iter().map(|(text, _)| text.to_string()).take(MOST).collect();
+    let sizes: Vec<String> = all.iter().find(is_size).map_or_else(|| vec!["*".to_owned()], texts);
     let names: Vec<&str> = condition.values.iter().map(|(text, _)| &**text).collect();
     let why = format!("any machine with {} {}", condition.key, names.join(" or "));
-    let candidates = names.iter().filter(|name| name.len() > 1).map(|name| Value::text(format!("{name}.*"))).collect();
-    Fact::Unknown(Unknown { span: condition.span, why: why.into(), candidates })
+    let families = names.iter().filter(|name| name.len() > 1).take(MOST);
+    let machines = families.flat_map(|name| sizes.iter().map(move |size| Value::text(format!("{name}.{size}"))));
+    let candidates: Vec<Value> = machines.collect();
+    match candidates.as_slice() {
+        [only] if sizes != ["*"] => {
+            let origin = if condition.preferred { inferred(condition) } else { Origin::Resolved };
+            Fact::known(only.clone(), condition.span, origin)
+        }
+        _ => Fact::Unknown(Unknown { span: condition.span, why: why.into(), candidates }),
+    }
 }
 
 /// Categories are of interest if all of them have accelerators; which machine it will be stays open.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::inventory::Fact;
-use crate::source::Span;
+use crate::source::{Expression, Span};
 
 use super::amount;
 use super::claims;
@@ -118,9 +118,9 @@ impl Tally {
             && let Some(node) = amount.count.first(&pod.spec)
         {
             let key = amount.key.as_ref().and_then(|path| path.first(&pod.spec)?.text());
-            let key = key.map_or(USUAL, |key| pod.long_key(key));
-            if DEVICES.device(key).is_some() {
-                self.put(key, amount::amount(node), node.span);
+            let key = key.map_or(amount.is.as_deref().unwrap_or(USUAL), |key| pod.long_key(key));
+            if let (Some(count), true) = (written(node, amount.part.as_deref()), DEVICES.device(key).is_some()) {
+                self.put(key, count, node.span);
             }
         }
         for found in row.devices.iter().flat_map(|path| path.all(&pod.spec)) {
@@ -169,6 +169,13 @@ impl Tally {
         request.slice = device.slice.then(|| (Arc::from(rest), span));
         Some(request)
     }
+}
+
+/// An amount, or the part of a text that is one: `nvidia-gpu-l4:2`.
+fn written(node: &Node, part: Option<&str>) -> Option<Fact<f64>> {
+    let Some(part) = part else { return Some(amount::amount(node)) };
+    let number = Expression::new(part).first_group(node.text()?)?.parse().ok()?;
+    Some(Fact::written(number, node.span))
 }
 
 pub(super) fn plus(a: Fact<f64>, b: Fact<f64>) -> Fact<f64> {

@@ -7,8 +7,12 @@ use serde::Deserialize;
 
 use crate::inventory::{Key, LinkKind};
 
+#[cfg(test)]
+use super::devices::DEVICES;
 use super::path::Path;
 use super::tree::Node;
+#[cfg(test)]
+use crate::source::Expression;
 
 /// Fact names and where each is found.
 pub(super) type Facts = BTreeMap<String, Sources>;
@@ -103,6 +107,9 @@ pub(super) struct Pods {
     /// Factors of the number of pods that together run one copy.
     #[serde(default)]
     pub group: Vec<Factor>,
+    /// Factors of the number of such groups.
+    #[serde(default)]
+    pub groups: Vec<Factor>,
     #[serde(default)]
     pub facts: Facts,
 }
@@ -137,9 +144,12 @@ impl Row {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Amount {
-    /// The key of NVIDIA's devices where it is missing.
     pub key: Option<Path>,
+    /// The key where none is written; that of NVIDIA's devices if this is not said either.
+    pub is: Option<String>,
     pub count: Path,
+    /// The part of a text that is the amount: one group of a regular expression. A text without it asks for nothing.
+    pub part: Option<String>,
 }
 
 /// A template elsewhere in the tree.
@@ -218,8 +228,21 @@ pub(super) struct Machines {
     pub gives: BTreeMap<String, Path>,
     /// A mapping of resource keys to how much all machines together may have.
     pub limits: Option<Path>,
+    /// What starts on machines that are rented for it.
+    pub runs: Option<Runs>,
     #[serde(default)]
     pub facts: Facts,
+}
+
+/// Programs outside of pods.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Runs {
+    /// Text for a shell, or a list of lines of it.
+    pub script: Path,
+    pub image: Option<Path>,
+    /// A mapping of variables.
+    pub env: Option<Path>,
 }
 
 /// A number that multiplies.
@@ -417,6 +440,11 @@ impl Kinds {
                 for part in source.0.iter().filter_map(|source| source.part.as_ref()) {
                     regex::Regex::new(part).map_err(|error| format!("{}: {error}", row.kind))?;
                 }
+            }
+            for amount in row.pods.iter().filter_map(|pods| pods.amount.as_ref()) {
+                let sound = amount.part.as_ref().is_none_or(|part| Expression::new(part.as_str()).has_group());
+                let known = amount.is.as_ref().is_none_or(|key| DEVICES.device(key).is_some());
+                (sound && known).then_some(()).ok_or_else(|| format!("{}: an amount is not sound", row.kind))?;
             }
             if let Some(fact) = row.relates.as_ref().and_then(|relates| relates.named_by.as_ref()) {
                 key(fact).ok_or_else(|| format!("{}: there is no fact `{fact}`", row.kind))?;

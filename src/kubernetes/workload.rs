@@ -115,9 +115,22 @@ impl Reader<'_, '_> {
         }
         for values in row.values.iter().flat_map(|path| path.all(object.root)) {
             match nested::read(self.sources, values.node) {
-                Some(root) => generic::collect_values(&root, &above, out),
-                None => generic::collect_values(values.node, &above, out),
+                Some(root) => self.collect_values(object, &root, &above, out),
+                None => self.collect_values(object, values.node, &above, out),
             }
+        }
+    }
+
+    /// Values that an object carries: by the row of their chart, or by their shape.
+    fn collect_values(&self, object: &Object<'_>, values: &Node, above: &Above, out: &mut Vec<Group>) {
+        match KINDS.shaped(values).filter(|_| above.depth < DEEPEST) {
+            Some(row) => {
+                let mut inside = Object::of(values, "", &row.kind);
+                inside.head = object.head;
+                let above = Above { depth: above.depth + 1, ..above.clone() };
+                self.collect(&inside, Some(row), &above, out);
+            }
+            None => generic::collect_values(values, above, out),
         }
     }
 
@@ -278,6 +291,8 @@ fn pods_of(object: &Object<'_>, pods: &'static Pods, above: &Above, out: &mut Ve
         let size = count::product(&pods.group, object.root, path, &at, one);
         if size.origin() != Some(&Origin::Default) {
             fill(&mut facts, Key::GroupSize, size.map(|range| Value::Number(range.expected)));
+            let groups = count::product(&pods.groups, object.root, path, &at, above.count.clone());
+            fill(&mut facts, Key::Groups, groups.map(|range| Value::Number(range.floor)));
         }
         let mut count = count::product(&pods.count, object.root, path, &at, above.count.clone());
         if let Some(off) = disabled(pods.enabled.as_ref(), object.root, path, &at) {

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::catalog::{Catalog, Machine, Money};
-use crate::inventory::{Fact, Key, Resource, Value};
+use crate::inventory::{Fact, Key, Resource, Role, Value};
 
 use super::allocatable::{allocatable_cpus, allocatable_gib};
 use super::bill::Pricing;
@@ -26,12 +26,7 @@ pub(super) type Found<'a> = Result<Arc<[Variant<'a>]>, String>;
 pub(super) fn pod_variants<'a>(pricing: &Pricing<'_, 'a>) -> Found<'a> {
     let devices = devices(pricing.resource, pricing.catalog)?;
     let provider = pricing.resource.text(Key::Provider);
-    let names_machine = match pricing.resource.fact(Key::Machine) {
-        Fact::Known(_) => true,
-        Fact::Unknown(unknown) => !unknown.candidates.is_empty(),
-        Fact::Absent => false,
-    };
-    if let (Some(provider), true) = (provider, names_machine)
+    if let (Some(provider), true) = (provider, pricing.resource.fact(Key::Machine).is_narrowed())
         && let Ok(machines) = pricing.machines(provider)
     {
         let request = Request::of(pricing.resource, devices);
@@ -49,7 +44,8 @@ pub(super) fn on_any_machine<'a>(pricing: &Pricing<'_, 'a>, provider: Option<&st
         Place { provider: provider.to_owned(), region, said: said.map(|step| step.text) }
     });
     let (accelerators, why) = accelerators(pricing);
-    let asked = Asked { accelerators, why, place, request: Request::of(pricing.resource, devices) };
+    let rents = pricing.resource.role == Role::Rented;
+    let asked = Asked { accelerators, why, place, rents, request: Request::of(pricing.resource, devices) };
     pricing.searches.find(asked, |asked| Search { catalog: pricing.catalog, settings: pricing.settings, asked }.run())
 }
 
@@ -61,6 +57,7 @@ struct Asked {
     why: String,
     /// Any cloud where there is none.
     place: Option<Place>,
+    rents: bool,
     request: Request,
 }
 
@@ -237,6 +234,11 @@ impl<'a> Search<'a, '_> {
             machines.extend(self.smallest_host(accelerator));
         }
         machines.retain(|machine| machine.count >= devices);
+        // Whoever rents takes the machine of that size; a pod takes a part of any.
+        let alike = |machine: &Machine<'_>| !self.asked.rents || machine.count == devices;
+        if machines.iter().any(alike) {
+            machines.retain(alike);
+        }
         let current = |machine: &Machine<'_>| catalog.retired(machine).is_none();
         if machines.iter().any(current) {
             machines.retain(current);

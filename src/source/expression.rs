@@ -43,6 +43,16 @@ impl Expression {
         }
     }
 
+    /// What its groups match, in a form that names them: `{1}.{2}`.
+    pub fn formed(&self, text: &str, form: &str) -> Option<String> {
+        let whole = self.whole()?;
+        let captures = whole.captures(text)?;
+        let fill = |form: String, at: usize| {
+            form.replace(&format!("{{{at}}}"), captures.get(at).map_or("", |group| group.as_str()))
+        };
+        Some((1..whole.captures_len()).fold(form.to_owned(), fill))
+    }
+
     fn small(&self, text: &str) -> Option<&regex_lite::Regex> {
         if text.len() > SHORT || !text.is_ascii() {
             return None;

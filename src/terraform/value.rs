@@ -63,6 +63,8 @@ pub struct Cause {
     pub computed_by: Option<Computed>,
     /// Terraform would refuse the expression, so that `try` goes on to its next argument.
     pub refused: bool,
+    /// The known lines of a text, with `${…}` where it is not known. Only who looks for manifests in texts may read it.
+    pub outline: Option<Arc<str>>,
 }
 
 /// An attribute that only the provider knows.
@@ -108,7 +110,14 @@ impl FromIterator<(Arc<str>, Value)> for Entries {
 
 impl Cause {
     pub fn new(why: impl Into<String>, span: Span) -> Self {
-        Cause { why: shortened(why.into()), span, candidates: Vec::new(), computed_by: None, refused: false }
+        Cause {
+            why: shortened(why.into()),
+            span,
+            candidates: Vec::new(),
+            computed_by: None,
+            refused: false,
+            outline: None,
+        }
     }
 }
 

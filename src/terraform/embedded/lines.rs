@@ -8,10 +8,14 @@ use super::super::value::{Data, Value};
 const FURTHEST: usize = 200;
 
 /// The text of a value, and for each line where it stands. A line that was computed leads to the line of the template that
-/// it must have come from. Nothing where the text is not known.
+/// it must have come from. Of a text that is known in part, that part; nothing where nothing of it is known.
 pub(super) fn align(sources: &Sources, value: &Value) -> Option<(String, Vec<Segment>)> {
-    let Data::Text(text) = &value.data else { return None };
-    if value.sensitive || text.trim().is_empty() {
+    let text = match &value.data {
+        Data::Text(text) if !value.sensitive => text,
+        Data::Unknown(cause) => cause.outline.as_ref()?,
+        _ => return None,
+    };
+    if text.trim().is_empty() {
         return None;
     }
     let written = sources.text(value.span.file);

@@ -5,6 +5,7 @@
 //! nothing of what a manifest means.
 
 mod blocks;
+mod calls;
 mod lines;
 mod yaml;
 
@@ -48,25 +49,36 @@ fn table() -> &'static Table {
 }
 
 /// The manifests that blocks carry, in the order of the blocks.
-pub(super) fn manifests(sources: &Sources, blocks: &[Block]) -> Vec<Embedded> {
+pub(super) fn manifests(sources: &Sources, blocks: &[Block], root: Option<&str>) -> Vec<Embedded> {
     let mut found = Vec::new();
-    for block in blocks.iter().filter(|it| it.keyword == "resource" && !is_none(it)) {
-        let Some(kind) = block.labels.first() else { continue };
+    let expanded = calls::expanded(blocks);
+    let is_call = |it: &Block| it.keyword == "module" && !expanded.contains(it.address.as_str());
+    for block in blocks.iter().filter(|it| (it.keyword == "resource" || is_call(it)) && !is_none(it)) {
+        let kind = if block.keyword == "module" { Some(&block.keyword) } else { block.labels.first() };
+        let Some(kind) = kind else { continue };
         let mut carry = |text: String, segments| {
             let file = sources.derive(&sources.path(block.span.file), text, segments);
-            found.push(Embedded { address: block.address.clone(), kind: kind.clone(), span: block.span, file });
+            let (address, kind) = (block.address.clone(), kind.clone());
+            found.push(Embedded { address, kind, span: block.span, root: root.map(Into::into), file });
         };
-        if let Some(name) = table().texts.get(kind) {
+        if block.keyword == "module" {
+            for (text, segments) in calls::values(block).iter().filter_map(|value| lines::align(sources, value)) {
+                carry(text, segments);
+            }
+        } else if let Some(name) = table().texts.get(kind) {
             for value in block.attributes.get(name).into_iter().flat_map(texts) {
                 if let Some((text, segments)) = lines::align(sources, &value) {
                     carry(text, segments);
                 }
             }
         } else if let Some(name) = table().objects.get(kind) {
-            let object = block.attributes.get(name).filter(|it| is_object(&it.value));
-            if let Some(attribute) = object {
+            let Some(attribute) = block.attributes.get(name) else { continue };
+            if is_object(&attribute.value) {
                 let tree = yaml::tree_of(sources, &attribute.value, 0);
                 let (text, segments) = Writer::document(block.span, &tree);
+                carry(text, segments);
+            } else if let Some((text, segments)) = lines::align(sources, &attribute.value) {
+                // `yamldecode` of a text that is known in part.
                 carry(text, segments);
             }
         } else if let Some(chart) = table().charts.get(kind) {
@@ -98,9 +110,13 @@ fn is_object(value: &Value) -> bool {
 
 /// A text, or each text of a list.
 fn texts(attribute: &Attribute) -> Vec<Value> {
-    match &attribute.value.data {
+    texts_of(&attribute.value)
+}
+
+fn texts_of(value: &Value) -> Vec<Value> {
+    match &value.data {
         Data::List(items) | Data::Set(items) | Data::Tuple(items) => items.to_vec(),
-        _ => vec![attribute.value.clone()],
+        _ => vec![value.clone()],
     }
 }
 

@@ -2,6 +2,7 @@
 
 use crate::source::{Segment, Sources, Span};
 
+use super::super::outline;
 use super::super::value::{Data, Value};
 
 /// A manifest between Terraform and YAML.
@@ -86,10 +87,7 @@ fn insert(entries: &mut Vec<(String, Span, Tree)>, path: &[String], span: Span, 
 
 /// A value as a tree. What is not known stands there as a placeholder, which Kubernetes' front end leaves unknown.
 pub(super) fn tree_of(sources: &Sources, value: &Value, depth: usize) -> Tree {
-    let placeholder = |span: Span| {
-        let text: String = sources.snippet(span).chars().filter(|c| !"${}\"\\\n".contains(*c)).take(60).collect();
-        Tree::Scalar(quoted(&format!("${{{}}}", text.trim())), value.span)
-    };
+    let placeholder = |span: Span| Tree::text(&outline::placeholder(sources, span), value.span);
     match &value.data {
         _ if value.sensitive => Tree::Scalar(quoted("${sensitive}"), value.span),
         _ if depth > DEEPEST => Tree::Scalar("null".to_owned(), value.span),

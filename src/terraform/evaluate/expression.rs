@@ -3,6 +3,7 @@ use std::sync::Arc;
 
 use crate::source::Span;
 use crate::terraform::convert::set_of;
+use crate::terraform::outline;
 use crate::terraform::syntax::{Conditional, Expression, For, Item, Kind, Name, Part};
 use crate::terraform::types::Type;
 use crate::terraform::value::{Cause, Data, Entries, Number, Value};
@@ -176,19 +177,25 @@ impl Evaluator<'_> {
         if let [Part::Interpolation(only)] = parts {
             return self.evaluate(only, scope);
         }
-        let mut rendered = Rendered::default();
+        let lines = parts.iter().any(|part| matches!(part, Part::Literal(text) if text.contains('\n')));
+        let mut rendered = Rendered { outlined: lines, ..Rendered::default() };
         self.render(parts, scope, &mut rendered);
         let value = match rendered.unknown {
-            Some(cause) => Value::because(&forget_candidates(&cause), span),
+            Some(cause) => {
+                let outline = rendered.outlined.then(|| rendered.text.into());
+                let cause = Cause { candidates: Vec::new(), outline, ..Cause::clone(&cause) };
+                Value::new(Data::Unknown(Arc::new(cause)), span)
+            }
             None => Value::text(rendered.text, span),
         };
         value.marked(rendered.sensitive)
     }
 
-    /// Appends what the parts make; stops at the first that is not known.
+    /// Appends what the parts make; stops at the first that is not known, unless a hole in a text of several lines can
+    /// stand for it.
     fn render(&self, parts: &[Part], scope: Scope<'_>, into: &mut Rendered) {
         for part in parts {
-            if into.unknown.is_some() {
+            if into.unknown.is_some() && !into.outlined {
                 return;
             }
             match part {
@@ -197,9 +204,13 @@ impl Evaluator<'_> {
                     let value = self.evaluate(expression, scope);
                     into.sensitive |= value.sensitive;
                     match (&value.data, value.as_text()) {
-                        (Data::Unknown(cause), _) => into.unknown = Some(cause.clone()),
-                        (_, Some(text)) => self.append(&text, into),
-                        _ => into.unknown = refusal("this value cannot stand in a template", expression.span),
+                        (Data::Unknown(cause), _) => self.leave_hole(cause, expression.span, into),
+                        (_, Some(text)) => {
+                            // An outline is read as if nobody had asked to keep it secret.
+                            into.outlined &= !value.sensitive;
+                            self.append(&text, into);
+                        }
+                        _ => into.refuse("this value cannot stand in a template", expression.span),
                     }
                 }
                 Part::If { condition, yes, no } => {
@@ -208,7 +219,7 @@ impl Evaluator<'_> {
                     match boolean(&value, condition.span) {
                         Ok(true) => self.render(yes, scope, into),
                         Ok(false) => self.render(no, scope, into),
-                        Err(unknown) => into.unknown = unknown.cause().cloned(),
+                        Err(unknown) => into.stop(unknown.cause().cloned()),
                     }
                 }
                 Part::For { key_name, value_name, collection, body } => {
@@ -217,17 +228,17 @@ impl Evaluator<'_> {
                     match self.members(&value, collection.span) {
                         Ok(members) => {
                             for (key, value) in members {
-                                if into.unknown.is_some() {
+                                if into.unknown.is_some() && !into.outlined {
                                     return;
                                 }
                                 let names = [key_name.as_ref(), Some(value_name)];
                                 self.in_loop(names, key, value, scope, |scope| self.render(body, scope, into));
                             }
                             if let Some(rest) = value.entries().and_then(|entries| entries.rest.clone()) {
-                                into.unknown = Some(rest);
+                                into.stop(Some(rest));
                             }
                         }
-                        Err(unknown) => into.unknown = unknown.cause().cloned(),
+                        Err(unknown) => into.stop(unknown.cause().cloned()),
                     }
                 }
             }
@@ -237,20 +248,41 @@ impl Evaluator<'_> {
     fn append(&self, text: &str, into: &mut Rendered) {
         match self.budget.spend_bytes(text.len()) {
             Ok(()) => into.text.push_str(text),
-            Err(cause) => into.unknown = Some(cause),
+            Err(cause) => into.stop(Some(cause)),
         }
+    }
+
+    /// A placeholder for what is not known. The first cause is the one that is told.
+    fn leave_hole(&self, cause: &Arc<Cause>, span: Span, into: &mut Rendered) {
+        if into.outlined {
+            self.append(&outline::placeholder(self.sources, span), into);
+        }
+        into.unknown.get_or_insert_with(|| cause.clone());
     }
 }
 
-fn refusal(why: &str, span: Span) -> Option<Arc<Cause>> {
-    Some(Arc::new(Cause { refused: true, ..Cause::new(why, span) }))
-}
-
+/// What the parts of a template have made so far.
 #[derive(Default)]
 struct Rendered {
     text: String,
     sensitive: bool,
     unknown: Option<Arc<Cause>>,
+    /// Worth going on behind what is not known.
+    outlined: bool,
+}
+
+impl Rendered {
+    /// Nothing can be said of the lines behind this.
+    fn stop(&mut self, cause: Option<Arc<Cause>>) {
+        self.outlined = false;
+        if self.unknown.is_none() {
+            self.unknown = cause;
+        }
+    }
+
+    fn refuse(&mut self, why: &str, span: Span) {
+        self.stop(Some(Arc::new(Cause { refused: true, ..Cause::new(why, span) })));
+    }
 }
 
 /// What a `for` has made so far.

@@ -1,6 +1,7 @@
 use std::fmt::Write;
 
 use crate::source::{from_base64, to_base64};
+use crate::terraform::outline;
 use crate::terraform::syntax::json::{Json, JsonKind, parse_json};
 use crate::terraform::value::{Cause, Data, Entries, Value};
 
@@ -19,9 +20,24 @@ pub(super) const TABLE: &[(&str, Arity, Function)] = &[
 ];
 
 fn json_encode(a: &Arguments<'_>) -> Outcome {
-    let mut text = String::new();
-    write_json(a.get(0)?, &mut text)?;
-    a.answer(text)
+    let write = |value: &Value| {
+        let mut text = String::new();
+        write_json(value, &mut text).map(|()| text)
+    };
+    a.answer(encoded(a, write)?)
+}
+
+/// What is written of the first argument. One that is known in part leaves the outline of the text behind.
+pub(super) fn encoded(a: &Arguments<'_>, write: impl Fn(&Value) -> Result<String, Failure>) -> Result<String, Failure> {
+    let value = a.get(0)?;
+    write(value).map_err(|failure| match failure {
+        Failure::Unknown(cause) => {
+            let filled = outline::filled(a.evaluator.sources, value);
+            let text = filled.and_then(|filled| write(&filled).ok());
+            Failure::Unknown(text.map_or(cause.clone(), |text| outline::outlined(&cause, text)))
+        }
+        refused => refused,
+    })
 }
 
 /// JSON as Go writes it: keys sorted, `<`, `>` and `&` escaped.

@@ -13,6 +13,7 @@ use granit_parser::{Event, Parser, ScalarStyle};
 use crate::source::Span;
 use crate::terraform::value::{Data, Entries, Number, Value};
 
+use super::encoding::encoded;
 use super::{Arguments, Arity, Failure, Function, Outcome};
 
 pub(super) const TABLE: &[(&str, Arity, Function)] = &[("yamldecode", 1..=1, decode), ("yamlencode", 1..=1, encode)];
@@ -192,13 +193,15 @@ fn number(text: &str) -> Option<Number> {
 }
 
 fn encode(a: &Arguments<'_>) -> Outcome {
-    let mut text = String::new();
-    let value = a.get(0)?;
-    write_node(value, 0, Position::Top, &mut text)?;
-    if matches!(value.data, Data::Null | Data::Bool(_) | Data::Number(_)) {
-        text.push_str("...\n");
-    }
-    a.answer(text)
+    let write = |value: &Value| {
+        let mut text = String::new();
+        write_node(value, 0, Position::Top, &mut text)?;
+        if matches!(value.data, Data::Null | Data::Bool(_) | Data::Number(_)) {
+            text.push_str("...\n");
+        }
+        Ok(text)
+    };
+    a.answer(encoded(a, write)?)
 }
 
 /// What stands before a node on its line.

@@ -3,6 +3,7 @@
 //! A row says for a type where each fact stands; the words are explained at the top of the table. This reader knows the
 //! words and no type: what a row cannot say becomes a word for every row.
 
+mod arguments;
 mod build;
 mod control;
 mod count;

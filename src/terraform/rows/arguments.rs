@@ -1,0 +1,162 @@
+//! The arguments of a module that nobody knows: what among them looks like a machine, and like accelerators beside it.
+
+use super::super::block::Block;
+use super::super::value::{Data, Value};
+use super::node::Held;
+
+/// Arguments are searched this deep.
+const DEEPEST: usize = 8;
+
+/// What modules call the number of accelerators of a machine.
+const COUNTS: [&str; 6] =
+    ["accelerator_count", "guest_accelerator_count", "gpu_count", "gpus_per_instance", "gpus", "count"];
+
+/// What stands in the arguments of a call, and where.
+pub(super) struct Machine {
+    pub(super) path: String,
+    /// What it is told by.
+    pub(super) told: Held,
+    pub(super) machine: Option<Held>,
+    /// Accelerators that are named apart from the machine, and how many.
+    pub(super) accelerator: Option<(Held, Option<Held>)>,
+}
+
+/// Everything that looks like a machine type, each text once, and every accelerator with the machine that it stands nearest to.
+pub(super) fn machines(call: &Block) -> Vec<Machine> {
+    let members = call.attributes.iter().map(|(name, attribute)| (format!(".{name}"), Held::of(attribute))).collect();
+    let mut found = Vec::new();
+    below("", members, None, 0, &mut found);
+    found
+}
+
+fn text(held: &Held) -> Option<&str> {
+    match &held.value.data {
+        Data::Text(text) if !held.value.sensitive => Some(text),
+        _ => None,
+    }
+}
+
+/// The members of one mapping, of which one may be the machine that accelerators further down belong to.
+fn below(path: &str, members: Vec<(String, Held)>, around: Option<&Held>, depth: usize, found: &mut Vec<Machine>) {
+    let own = members.iter().map(|(_, held)| held).find(|held| text(held).is_some_and(looks_like_a_machine));
+    let near = own.or(around);
+    let before = found.len();
+    let accelerator = members.iter().find(|(_, held)| text(held).is_some_and(is_accelerator));
+    if let Some((name, accelerator)) = accelerator {
+        let is_count =
+            |(name, held): &&(String, Held)| COUNTS.contains(&bare(name)) && held.value.as_number().is_some();
+        let count = members.iter().find(is_count).map(|(_, held)| held.clone());
+        let pair = Some((accelerator.clone(), count));
+        let (path, machine) = (format!("{path}{name}"), near.cloned());
+        found.push(Machine { path, told: accelerator.clone(), machine, accelerator: pair });
+    }
+    for (name, held) in &members {
+        inside(&format!("{path}{name}"), held, near, depth + 1, found);
+    }
+    let told = found.iter().skip(before).any(|machine| machine.accelerator.is_some());
+    for (name, held) in members.iter().filter(|_| !told) {
+        plain(format!("{path}{name}"), held, found);
+    }
+}
+
+fn inside(path: &str, held: &Held, near: Option<&Held>, depth: usize, found: &mut Vec<Machine>) {
+    if depth > DEEPEST || held.value.sensitive {
+        return;
+    }
+    let member = |key: String, value: &Value| (key, held.holding(value.clone()));
+    match &held.value.data {
+        Data::List(items) | Data::Set(items) | Data::Tuple(items) => {
+            for (at, item) in items.iter().enumerate() {
+                let (key, item) = member(format!("[{at}]"), item);
+                let path = format!("{path}{key}");
+                inside(&path, &item, near, depth + 1, found);
+                plain(path, &item, found);
+            }
+        }
+        Data::Map(items) | Data::Object(items) => {
+            let members = items.iter().map(|(key, item)| member(format!("[{key:?}]"), item)).collect();
+            below(path, members, near, depth, found);
+        }
+        _ => {}
+    }
+}
+
+/// A text that is a machine type, unless it has been told.
+fn plain(path: String, held: &Held, found: &mut Vec<Machine>) {
+    let Some(name) = text(held).filter(|text| looks_like_a_machine(text)) else { return };
+    let known = |it: &Machine| it.machine.as_ref().and_then(text) == Some(name);
+    if !found.iter().any(known) {
+        found.push(Machine { path, told: held.clone(), machine: Some(held.clone()), accelerator: None });
+    }
+}
+
+/// `gpus` of `["gpus"]` and of `.gpus`.
+fn bare(name: &str) -> &str {
+    name.trim_matches(['.', '[', ']', '"'])
+}
+
+/// The spellings of accelerators that are attached to machines: `nvidia-tesla-t4`, `nvidia-h100-80gb`.
+fn is_accelerator(text: &str) -> bool {
+    const CHIPS: [&str; 15] = [
+        "k80", "p4", "p100", "v100", "t4", "a100", "l4", "h100", "h200", "b200", "b300", "gb200", "gb300", "rtx",
+        "l40s",
+    ];
+    let lower = text.to_ascii_lowercase().replace('_', "-");
+    let Some(name) = lower.strip_prefix("nvidia-") else { return false };
+    let name = name.strip_prefix("tesla-").unwrap_or(name);
+    name.len() < 32 && CHIPS.contains(&name.split('-').next().unwrap_or_default())
+}
+
+/// The spellings of machine types: `g5.xlarge`, `ml.p4d.24xlarge`, `a2-highgpu-1g`, `Standard_NC24ads_A100_v4`,
+/// `VM.GPU.A10.1`, `gpu-h100x8-640gb`. Whether there is such a machine, and whether it has an accelerator, the catalog
+/// says later.
+fn looks_like_a_machine(text: &str) -> bool {
+    if text.len() > 48 || !text.bytes().all(|c| c.is_ascii_alphanumeric() || b"._-".contains(&c)) {
+        return false;
+    }
+    let lower = text.to_ascii_lowercase();
+    let has_digit = lower.bytes().any(|c| c.is_ascii_digit());
+    if lower.starts_with("standard_n") || lower.starts_with("vm.gpu") || lower.starts_with("bm.gpu") {
+        return has_digit;
+    }
+    if let Some((family, size)) = lower.strip_prefix("ml.").unwrap_or(&lower).split_once('.') {
+        let is_size = size.ends_with("xlarge") || size.starts_with("metal") || ["large", "medium"].contains(&size);
+        return is_size && family.bytes().any(|c| c.is_ascii_digit());
+    }
+    let parts: Vec<&str> = lower.split('-').collect();
+    match parts.as_slice() {
+        ["gpu", rest @ ..] => !rest.is_empty() && has_digit,
+        [family, class, size] => {
+            let shaped = family.bytes().any(|c| c.is_ascii_digit()) && size.bytes().any(|c| c.is_ascii_digit());
+            shaped && !class.is_empty() && class.bytes().all(|c| c.is_ascii_alphabetic())
+        }
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn machine_types_are_told_from_other_texts() {
+        for machine in [
+            "g5.xlarge",
+            "ml.p4d.24xlarge",
+            "a2-highgpu-1g",
+            "Standard_NC24ads_A100_v4",
+            "standard_nv6ads_a10_v5",
+            "VM.GPU.A10.1",
+            "BM.GPU.H100.8",
+            "gpu-h100x8-640gb",
+            "u-6tb1.metal",
+        ] {
+            assert!(looks_like_a_machine(machine), "{machine}");
+        }
+        for other in
+            ["10.0.0.0/16", "us-central1-a", "my-gpu-pool", "v1.2.3", "example.com", "1.31", "gpu", "eu-west-1"]
+        {
+            assert!(!looks_like_a_machine(other), "{other}");
+        }
+    }
+}

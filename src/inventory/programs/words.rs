@@ -148,7 +148,7 @@ impl Commands {
             &mut self.room,
         );
         let Some(name) = used else { return Token { text, ..word } };
-        match env.get(&*name) {
+        match env.get(&name) {
             Some(value) => Token {
                 text,
                 defined: value.defined.or(Some(value.span)),
@@ -289,7 +289,7 @@ fn script_word(script: &Token, offset: Option<usize>, piece: &Piece, env: &Varia
     if word.text.contains(HOLE) {
         word.why = Some(not_in_text(name));
     }
-    if let Some(value) = env.get(&**name) {
+    if let Some(value) = env.get(name) {
         word.defined = value.defined.or(Some(value.span));
         word.origin = word.origin.clone().weakest(value.origin.clone());
         word.why = value.why.clone().or(word.why);

@@ -70,7 +70,7 @@ impl Pod {
     /// Only what differs from another object: an overlay names no image.
     pub(super) fn is_overlay(&self) -> bool {
         !self.containers.is_empty()
-            && self.row.is_none_or(|row| row.containers.is_empty() && row.resources.is_empty())
+            && self.row.is_none_or(|row| row.containers.is_empty() && row.resources.is_empty() && !row.completed)
             && self.containers.iter().all(|part| part.node.get("image").is_none())
     }
 

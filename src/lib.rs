@@ -20,13 +20,13 @@ pub mod rules;
 pub mod source;
 pub mod terraform;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use catalog::Catalog;
 use diagnostic::Diagnostic;
 use fit::Assessment;
-use inventory::{Declined, Fact, FrontEnd, Inventory, Resource, ResourceId, Skipped, WantedRaw, Wish};
+use inventory::{Declined, Fact, FrontEnd, Inventory, Resource, ResourceId, Skipped, Value, WantedRaw, Wish};
 use pricing::{Bill, LeftOut};
 use rules::{Broken, Finding, Rules, Undetermined, World};
 use source::{Date, Edit, FileId, Sources, Span};
@@ -93,8 +93,7 @@ pub fn analyze(sources: &Sources, paths: &[String], settings: &Settings) -> Anal
     let judgement = settings.rules.judge(&world, sources);
     let mut findings = judgement.findings;
     findings.extend(unreadable(&inventory, &settings.rules));
-    let writers =
-        Writers { sources, inventory: &inventory, terraform: terraform::Writer::new(sources, &blocks, &roots) };
+    let writers = Writers { sources, terraform: terraform::Writer::new(sources, &blocks, &roots) };
     fix::plan(&mut findings, &inventory, sources, &writers);
     Analysis {
         findings,
@@ -114,7 +113,6 @@ pub fn analyze(sources: &Sources, paths: &[String], settings: &Settings) -> Anal
 /// Both front ends, as those who know how a fact is written.
 struct Writers<'a> {
     sources: &'a Sources,
-    inventory: &'a Inventory,
     terraform: terraform::Writer<'a>,
 }
 
@@ -122,10 +120,22 @@ impl fix::Writer for Writers<'_> {
     fn write(&self, resource: &Resource, wish: &Wish) -> Result<Vec<Edit>, Declined> {
         match resource.front_end {
             FrontEnd::Terraform => self.terraform.write(resource, wish),
-            FrontEnd::Plan => Err(Declined::LeftAlone("a plan is made from text: change that".to_owned())),
-            FrontEnd::Kubernetes | FrontEnd::Chart => kubernetes::write(resource, wish, self.inventory, self.sources),
+            FrontEnd::Plan => Err(made_from_text()),
+            FrontEnd::Kubernetes | FrontEnd::Chart => kubernetes::write(resource, wish, self.sources),
         }
     }
+
+    fn label(&self, resource: &Resource, labels: &[(Arc<str>, Value)]) -> Result<Vec<Edit>, Declined> {
+        match resource.front_end {
+            FrontEnd::Terraform => self.terraform.label(resource, labels),
+            FrontEnd::Plan => Err(made_from_text()),
+            FrontEnd::Kubernetes | FrontEnd::Chart => kubernetes::label(resource, labels, self.sources),
+        }
+    }
+}
+
+fn made_from_text() -> Declined {
+    Declined::LeftAlone("a plan is made from text: change that".to_owned())
 }
 
 /// What readers left out is counted with the files that were not read.
@@ -226,12 +236,17 @@ fn read(sources: &Sources, paths: &[String], settings: &Settings) -> Reading {
     let terraform::Reading { mut inventory, embedded, blocks, roots, plans, mut comments } =
         terraform::read(sources, paths, &terraform::Options { raw: wanted.blocks, ..settings.terraform.clone() });
     let others: Vec<String> = paths.iter().filter(|path| plans.binary_search(path).is_err()).cloned().collect();
+    let roots_of: HashMap<FileId, Arc<str>> =
+        embedded.iter().filter_map(|it| Some((it.file, it.root.clone()?))).collect();
     let embedded: Vec<(FileId, String)> = embedded.into_iter().map(|it| (it.file, it.address)).collect();
     let options = kubernetes::Options { objects: wanted.objects, ..settings.kubernetes.clone() };
     let kubernetes = kubernetes::read(sources, &others, &embedded, &options);
     comments.extend(kubernetes.comments);
     let plain = kubernetes.plain;
-    let kubernetes = kubernetes.inventory;
+    let mut kubernetes = kubernetes.inventory;
+    for resource in &mut kubernetes.resources {
+        resource.root = roots_of.get(&resource.span.file).cloned();
+    }
     inventory.objects.extend(kubernetes.objects);
     inventory.resources.extend(kubernetes.resources);
     inventory.diagnostics.extend(kubernetes.diagnostics);

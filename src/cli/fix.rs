@@ -34,7 +34,7 @@ pub(super) fn run(arguments: &Check) -> Result<Outcome, Failure> {
     }
     let first = State::of(arguments, &Texts::new())?;
     first.session.demand_whole_rules(&first.analysis)?;
-    let before = expected(&first.analysis);
+    let before = Costs::of(&first.analysis);
     let mut work = Work { texts: Texts::new(), originals: Texts::new(), fixed: Vec::new(), given_up: BTreeSet::new() };
     let mut state = first;
     for _ in 0..MOST_ROUNDS {
@@ -58,7 +58,7 @@ pub(super) fn run(arguments: &Check) -> Result<Outcome, Failure> {
     Ok(if failed { Outcome::Failed } else { state.session.outcome(&state.analysis) })
 }
 
-fn show(state: &State, work: &Work, before: Money) -> Result<Outcome, Failure> {
+fn show(state: &State, work: &Work, before: Costs) -> Result<Outcome, Failure> {
     let mut text = String::new();
     for (path, new) in &work.texts {
         let old = work.originals.get(path).map(Vec::as_slice).unwrap_or_default();
@@ -70,9 +70,30 @@ fn show(state: &State, work: &Work, before: Money) -> Result<Outcome, Failure> {
     Ok(if work.texts.is_empty() { state.session.outcome(&state.analysis) } else { Outcome::Failed })
 }
 
-/// What the machines cost a month.
-fn expected(analysis: &Analysis) -> Money {
-    analysis.bill.rented.expected
+/// What is expected a month: for machines, and for what is asked of them. Nobody pays both, so they are never added.
+#[derive(Clone, Copy)]
+struct Costs {
+    rented: Money,
+    requested: Money,
+}
+
+impl Costs {
+    fn of(analysis: &Analysis) -> Costs {
+        Costs { rented: analysis.bill.rented.expected, requested: analysis.bill.requested.expected }
+    }
+
+    /// What became less, as the end of a sentence.
+    fn saved(self, after: Costs) -> String {
+        let less = |before: Money, after: Money| Some(before.usd() - after.usd()).filter(|saved| *saved >= 0.5);
+        let all = [(less(self.rented, after.rented), "rented"), (less(self.requested, after.requested), "requested")];
+        let told = all.into_iter().filter_map(|(saved, what)| {
+            Some(format!("{what} for {} a month less", report::usd(Money::from_usd(saved?))))
+        });
+        match told.collect::<Vec<_>>().join(", ") {
+            told if told.is_empty() => told,
+            told => format!("; {told}"),
+        }
+    }
 }
 
 /// A run, before or after edits.
@@ -174,15 +195,12 @@ impl Work {
         Ok(left_alone)
     }
 
-    fn tell(&self, verb: &str, state: &State, before: Money) {
+    fn tell(&self, verb: &str, state: &State, before: Costs) {
         let count = |n: usize, what: &str| if n == 1 { format!("1 {what}") } else { format!("{n} {what}s") };
         let left = state.findings.iter().filter(|decided| decided.counts()).count();
         let files = count(self.texts.len(), "file");
         let mut text = format!("{} {verb} in {files}, {left} left", count(self.fixed.len(), "finding"));
-        let saved = before.usd() - expected(&state.analysis).usd();
-        if saved >= 0.5 {
-            text.push_str(&format!("; the bill is {} a month less", report::usd(Money::from_usd(saved))));
-        }
+        text.push_str(&before.saved(Costs::of(&state.analysis)));
         output::complain(&text);
         for decided in state.findings.iter().filter(|decided| decided.counts()) {
             let finding = &decided.finding;

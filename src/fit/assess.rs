@@ -235,6 +235,7 @@ impl Search<'_, '_> {
         let asked = |key| if shared { resource.number(key).unwrap_or(0.0) } else { 0.0 };
         Place {
             vendor: accelerator.map_or("", |known| known.vendor),
+            processor: Some(accelerator.map_or("", |known| known.processor)),
             purchase: resource.purchase(),
             shared,
             service: if machine.starts_with("ml.") { "ml." } else { "" },

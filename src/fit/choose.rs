@@ -25,6 +25,7 @@ struct Candidate<'c> {
     /// Its accelerators have links of their own, beside the bus.
     linked: bool,
     vendor: &'c str,
+    processor: &'c str,
 }
 
 /// Devices that may share each layer over nothing but the bus: beyond these, waiting costs more than is saved.
@@ -44,6 +45,8 @@ pub struct Place<'p> {
     pub service: &'p str,
     /// Images are built for one vendor's accelerators; any where it is empty.
     pub vendor: &'p str,
+    /// Images are built for one kind of processor, too, named as the catalog names it; any where there is none.
+    pub processor: Option<&'p str>,
 }
 
 impl<'c> Market<'c> {
@@ -63,7 +66,13 @@ impl<'c> Market<'c> {
         let candidates = of_provider.filter_map(|machine| {
             let known = self.catalog.accelerator(&machine.accelerator)?;
             let linked = known.interconnect_gb_per_second.is_some_and(|link| link > 0.0);
-            Some(Candidate { device: device(&machine.accelerator)?, linked, vendor: known.vendor, machine })
+            Some(Candidate {
+                device: device(&machine.accelerator)?,
+                linked,
+                vendor: known.vendor,
+                processor: known.processor,
+                machine,
+            })
         });
         let found = Arc::new(candidates.collect::<Vec<_>>());
         known.insert(provider.to_owned(), found.clone());
@@ -85,6 +94,7 @@ impl<'c> Market<'c> {
         let suitable = |candidate: &&Candidate<'_>| {
             supports(&candidate.device, demand.precision)
                 && (place.vendor.is_empty() || candidate.vendor == place.vendor)
+                && place.processor.is_none_or(|processor| candidate.processor == processor)
         };
         for candidate in machines.iter().filter(suitable) {
             for tensor_parallel in [1u32, 2, 4, 8] {

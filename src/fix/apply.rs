@@ -47,6 +47,11 @@ pub fn texts(sources: &Sources, findings: &[&Finding]) -> BTreeMap<String, Strin
     changed.collect()
 }
 
+/// The whole texts of the files that all fixes of a rule change, those that are only shown as well, by path.
+pub fn of_rule(rule: &str, sources: &Sources, findings: &[Finding]) -> BTreeMap<String, String> {
+    texts(sources, &compatible(findings.iter().filter(|it| it.rule == rule)))
+}
+
 /// A text with these edits, none of which is in another's way.
 pub fn apply(text: &str, mut edits: Vec<&Edit>) -> String {
     edits.sort_by_key(|edit| edit.span);

@@ -60,7 +60,7 @@ use workload::{Found, Reader};
 use yaml::Stream;
 
 pub use render::{Content, Input, Plan, Refused, Rendered, Renderer, plan};
-pub use write::write;
+pub use write::{label, write};
 
 /// What the command line gives beside the files.
 #[derive(Debug, Clone, Default)]

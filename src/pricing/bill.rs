@@ -7,7 +7,7 @@ use super::attached::attached;
 use super::complete::plain;
 use super::hours::hours;
 use super::purchase::{Bought, Variant, buy};
-use super::share::{Share, on_any_machine, pod_variants};
+use super::share::{Share, devices, on_any_machine, pod_variants};
 use super::unit::{dollars, unit};
 use super::{Bill, HOURS_PER_MONTH, Item, Scenario, Settings, Status, Step};
 
@@ -74,11 +74,13 @@ impl<'a> Pricing<'a> {
     }
 
     fn rented(&self) -> Result<Vec<Variant<'a>>, String> {
-        let provider = self.resource.text(Key::Provider).ok_or("the provider is not known")?;
-        if self.resource.fact(Key::Machine).is_absent() && self.resource.text(Key::Accelerator).is_some() {
-            // Whoever rents it out chooses the machine: node auto-provisioning, accelerators of a service.
-            return on_any_machine(self, Some(provider), self.resource.number(Key::AcceleratorCount).unwrap_or(1.0));
+        let provider = self.resource.text(Key::Provider);
+        let accelerator = self.resource.fact(Key::Accelerator);
+        if self.resource.fact(Key::Machine).is_absent() && accelerator.is_narrowed() {
+            // Whoever rents it out chooses the machine: node auto-provisioning, accelerators of a service, brokers.
+            return on_any_machine(self, provider, devices(self.resource, self.catalog)?);
         }
+        let provider = provider.ok_or("the provider is not known")?;
         Ok(self.variants(provider, self.machines(provider)?, |_| None))
     }
 

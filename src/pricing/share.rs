@@ -1,7 +1,7 @@
 //! What a pod pays: its share of the machine that it runs on, or would run on.
 
 use crate::catalog::{Catalog, Machine, Money};
-use crate::inventory::{Fact, Key, Resource, Value};
+use crate::inventory::{Fact, Key, Resource, Role, Value};
 
 use super::allocatable::{allocatable_cpus, allocatable_gib};
 use super::bill::Pricing;
@@ -20,12 +20,7 @@ const COMMON: [&str; 6] = ["T4", "L4", "A10G", "A10", "A100-80GB", "H100-80GB"];
 pub(super) fn pod_variants<'a>(pricing: &Pricing<'a>) -> Result<Vec<Variant<'a>>, String> {
     let devices = devices(pricing.resource, pricing.catalog)?;
     let provider = pricing.resource.text(Key::Provider);
-    let names_machine = match pricing.resource.fact(Key::Machine) {
-        Fact::Known(_) => true,
-        Fact::Unknown(unknown) => !unknown.candidates.is_empty(),
-        Fact::Absent => false,
-    };
-    if let (Some(provider), true) = (provider, names_machine)
+    if let (Some(provider), true) = (provider, pricing.resource.fact(Key::Machine).is_narrowed())
         && let Ok(machines) = pricing.machines(provider)
     {
         let share = |machine: &Machine<'a>| Some(share(pricing.resource, machine, devices));
@@ -155,6 +150,11 @@ fn hosts<'a>(pricing: &Pricing<'a>, provider: &str, accelerator: &str, devices: 
         machines.extend(smallest_host(pricing, accelerator, devices));
     }
     machines.retain(|machine| machine.count >= devices);
+    // Whoever rents takes the machine of that size; a pod takes a part of any.
+    let alike = |machine: &Machine<'_>| pricing.resource.role == Role::Requested || machine.count == devices;
+    if machines.iter().any(alike) {
+        machines.retain(alike);
+    }
     let current = |machine: &Machine<'_>| catalog.retired(machine).is_none();
     if machines.iter().any(current) {
         machines.retain(current);

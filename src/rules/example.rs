@@ -1,6 +1,6 @@
 //! The examples of a page: text that a rule must report, must not report, or must not be able to judge.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use super::{Finding, format};
@@ -141,6 +141,31 @@ pub fn examples(page: &str) -> Vec<Example> {
 }
 
 impl Example {
+    /// The same example with other texts of its files, by path.
+    pub fn with(&self, texts: &BTreeMap<String, String>) -> Example {
+        let mut changed = self.clone();
+        for file in &mut changed.files {
+            if let Some(text) = texts.get(&file.path) {
+                file.text.clone_from(text);
+            }
+        }
+        changed
+    }
+
+    /// Each file that fixes change or that is told to be fixed, with the fence that shows it. A fence without a path shows
+    /// the first file that none names.
+    pub fn fixes_of(&self, changed: &BTreeMap<String, String>) -> BTreeMap<String, Option<&Fixed>> {
+        let named = |path: &str| self.fixed.iter().any(|it| it.path.as_deref() == Some(path));
+        let unnamed = changed.keys().find(|path| !named(path)).or(self.files.first().map(|file| &file.path));
+        let mut all: BTreeMap<String, Option<&Fixed>> = changed.keys().map(|path| (path.clone(), None)).collect();
+        for fence in &self.fixed {
+            if let Some(path) = fence.path.as_ref().or(unnamed) {
+                all.insert(path.clone(), Some(fence));
+            }
+        }
+        all
+    }
+
     fn is_told(&self) -> bool {
         self.told.is_some() || !self.fixed.is_empty()
     }

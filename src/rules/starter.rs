@@ -34,6 +34,9 @@ when: accelerator_count > params.most_gpus # true: it is reported; `gpulint fact
 at: [accelerator_count, machine] # the line to point at: the first of these that stands in the text
 message: \"{gpus} in one place, and {params.most_gpus} are allowed\"
 help: \"ask for at most {params.most_gpus}\"
+fix: # what `gpulint check --fix --unsafe-fixes` writes; leave it out where only a person can decide
+  set: { accelerator_count: \"{params.most_gpus}\" }
+  safety: unsafe # safe: nothing that runs changes; unsafe: it does; display: it is shown and never written
 ",
     "One machine or pod has more accelerators than are allowed.",
     "### Reported
@@ -55,6 +58,21 @@ spec:
       resources:
         limits:
           nvidia.com/gpu: 8 # <- reported
+```
+
+Fixed, the pod asks for four. A machine brings as many as its type has, so that one is left to a person:
+
+```fixed file=manifest.yaml
+apiVersion: v1
+kind: Pod
+metadata:
+  name: large
+spec:
+  containers:
+    - name: main
+      resources:
+        limits:
+          nvidia.com/gpu: 4
 ```
 
 ### Clean

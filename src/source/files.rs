@@ -1,3 +1,4 @@
+use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
@@ -45,6 +46,31 @@ impl Span {
 pub struct Edit {
     pub span: Span,
     pub replacement: String,
+}
+
+impl Edit {
+    /// In the order of their places. What is inserted at one place becomes one edit: lines that are indented deeper come
+    /// first, because they go on with what stands before them, and others as they are given.
+    pub fn joined(mut edits: Vec<Edit>) -> Vec<Edit> {
+        edits.sort_by_key(|edit| (edit.span, Reverse(edit.depth())));
+        let mut joined: Vec<Edit> = Vec::with_capacity(edits.len());
+        for edit in edits {
+            match joined.last_mut() {
+                Some(before) if *before == edit => {}
+                Some(before) if before.span == edit.span && edit.span.start == edit.span.end => {
+                    before.replacement.push_str(&edit.replacement);
+                }
+                _ => joined.push(edit),
+            }
+        }
+        joined
+    }
+
+    /// How deep the first line is indented that begins in it.
+    fn depth(&self) -> usize {
+        let line = self.replacement.trim_start_matches(['\r', '\n']);
+        if line.len() == self.replacement.len() { 0 } else { line.len() - line.trim_start().len() }
+    }
 }
 
 /// Where derived text came from: from `start` on, up to the next segment.

@@ -1,19 +1,90 @@
 #!/usr/bin/env python3
 """Applies every fix to copies of checkouts and says what came of it, a line a repository.
 
-    fixes.py GPULINT CHECKOUTS [NAME…]
+    fixes.py GPULINT CHECKOUTS [NAME…] [--diffs DIR] [--sample N] [--seed N]
 
-A changed file must parse, `terraform fmt` must have nothing new to say about it, only the facts of what was fixed may
-differ, the findings must be gone, and a second run must change nothing.
+What is compared comes from outside where there is an outside: `terraform fmt` must have nothing new to say about a changed
+file, and PyYAML reads each changed manifest before and after, as the same number of documents that differ only at keys
+that the fix is about. Of every resource, fixed or not, only the facts may differ that the fixes of its own findings, or
+of what it is linked with, are about. The findings must be gone, and a second run must change nothing.
+
+Needs terraform, git and PyYAML. `--diffs` keeps the diffs, `--sample` prints so many of their parts, by chance.
 """
 
+import argparse
 import json
 import os
+import random
 import re
 import shutil
 import subprocess
 import sys
 import tempfile
+
+import yaml
+
+RULES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "rules")
+
+# What else becomes another way when a fact does.
+FOLLOWS = {
+    "purchase": {"price"},
+    "floor": {"count", "price"},
+    "machine": {"accelerator", "accelerator_count", "price", "facts.cpus", "facts.memory_gib"},
+    "accelerator_count": {"price"},
+    "idle_minutes": {"price"},
+    "precision": {"price"},
+    "time_limit_seconds": {"price"},
+}
+
+# Keys of manifests that a fact may be written at.
+KEYS = {
+    "purchase": r"nodeSelector|tolerations|capacity-type|requirements|spot",
+    "floor": r"[mM]in|replicas",
+    "time_limit_seconds": r"activeDeadlineSeconds|[tT]imeout|maxRunTime|maximumExecutionTime",
+    "ttl_seconds": r"ttlSecondsAfterFinished|ttlStrategy",
+    "retries": r"backoffLimit|[rR]etr|maxRestarts|limit",
+    "shared_memory": r"volumeMounts|volumes",
+    "precision": r"args|command",
+    "batch_size": r"args|command",
+    "prefix_cache": r"args|command",
+    "accelerator_count": r"limits|requests",
+    "lingers": r"shutdownAfterJobFinishes",
+    "cooldown_seconds": r"cooldownPeriod|scaleDown|stabilization|[dD]elay|[rR]etention",
+    "labels": r"metadata\.labels",
+}
+
+
+class Loader(yaml.CSafeLoader):
+    """Tags of others are read as nothing."""
+
+
+Loader.add_multi_constructor("!", lambda loader, suffix, node: None)
+Loader.add_constructor("tag:yaml.org,2002:timestamp", lambda loader, node: node.value)
+Loader.add_constructor("tag:yaml.org,2002:value", lambda loader, node: node.value)
+
+
+def wished():
+    """The facts that the fix of each page is about."""
+    parts = {}
+    for name in os.listdir(RULES):
+        front = yaml.safe_load(open(os.path.join(RULES, name)).read().split("---\n")[1])
+        fix = front.get("fix")
+        if fix:
+            unset = fix.get("unset", [])
+            unset = [unset] if isinstance(unset, str) else unset
+            parts[front["name"]] = {*fix.get("set", {}), *unset, *fix.get("add", {})}
+    return parts
+
+
+WISHED = wished()
+
+
+def intended(rule):
+    """The fields of a resource that may differ once a finding of a rule is fixed."""
+    fields = set()
+    for part in WISHED[rule]:
+        fields |= {part, f"facts.{part}"} | FOLLOWS.get(part, set())
+    return fields
 
 
 def run(arguments, where):
@@ -22,30 +93,33 @@ def run(arguments, where):
 
 
 class Repository:
+    COMMON = ["--no-config", "--allow-empty", "--today", "2026-11-21", "--prices", "embedded"]
+
     def __init__(self, gpulint, path):
         self.gpulint, self.path = gpulint, path
 
-    def call(self, *arguments):
-        common = ["--no-config", "--allow-empty", "--today", "2026-11-21", "--prices", "embedded", "--profile", "all"]
-        return run([self.gpulint, *arguments, *common], self.path)
+    def check(self, *arguments):
+        return run([self.gpulint, "check", ".", "--profile", "all", *arguments, *self.COMMON], self.path)
 
     def findings(self):
-        _, out, _ = self.call("check", ".", "--format", "json")
+        _, out, _ = self.check("--format", "json")
         return json.loads(out)["findings"] if out else []
 
     def facts(self):
-        arguments = [self.gpulint, "inspect", ".", "--no-config", "--allow-empty", "--today", "2026-11-21"]
-        _, out, _ = run([*arguments, "--prices", "embedded", "--format", "json"], self.path)
+        """What each resource says, field by field; several may have one address."""
+        _, out, _ = run([self.gpulint, "inspect", ".", *self.COMMON, "--format", "json"], self.path)
         facts = {}
         for it in json.loads(out)["resources"] if out else []:
-            facts[(it["path"], it["address"])] = {key: bare(value) for key, value in it.items() if key != "line"}
+            fields = {name: bare(value) for name, value in it.items() if name not in ("line", "facts")}
+            fields |= {f"facts.{name}": bare(value) for name, value in it["facts"].items()}
+            facts.setdefault((it["path"], it["address"]), []).append(fields)
         return facts
 
 
 def bare(fact):
     """A fact without the places that move when lines do."""
     if isinstance(fact, dict):
-        return {key: bare(value) for key, value in fact.items() if key not in ("line", "column", "origin")}
+        return {key: bare(value) for key, value in fact.items() if key not in ("line", "column", "origin", "reason")}
     return [bare(it) for it in fact] if isinstance(fact, list) else fact
 
 
@@ -57,91 +131,203 @@ def formatting(path):
     return sorted(line for line in out.splitlines() if re.match(r"[-+](?![-+])", line))
 
 
+def documents(path):
+    """The documents of a file, as PyYAML reads them; None where it does not."""
+    try:
+        with open(path, encoding="utf-8-sig", newline="") as file:
+            return list(yaml.load_all(file.read(), Loader))
+    except (yaml.YAMLError, UnicodeDecodeError, ValueError, TypeError):
+        return None
+
+
+def differences(old, new, path=""):
+    """The paths at which two values differ."""
+    if type(old) is type(new) is dict:
+        for key in [*old, *(key for key in new if key not in old)]:
+            if key not in old or key not in new:
+                yield f"{path}.{key}"
+            else:
+                yield from differences(old[key], new[key], f"{path}.{key}")
+    elif type(old) is type(new) is list and len(old) == len(new):
+        for at, (one, other) in enumerate(zip(old, new)):
+            yield from differences(one, other, f"{path}[{at}]")
+    elif old != new or type(old) is not type(new):
+        yield path
+
+
 def identity(finding):
     return finding["rule"], finding["path"], finding["address"]
 
 
-def try_one(gpulint, checkout):
+def try_one(gpulint, checkout, keep):
     offered = [it for it in Repository(gpulint, checkout).findings() if it["fix_safety"]]
-    ready = [it for it in offered if it["fix_declined"] is None]
-    row = {"offered": len(offered), "ready": len(ready), "fixed": 0, "files": 0, "wrong": []}
-    row["declined"] = [it["fix_declined"] for it in offered if it["fix_declined"]]
+    ready = [it for it in offered if it["fix_declined"] is None and it["fix_safety"] != "display"]
+    row = {"offered": len(offered), "ready": len(ready), "fixed": 0, "files": 0, "yaml": 0, "templates": 0, "wrong": []}
+    row["shown"] = sum(1 for it in offered if it["fix_declined"] is None and it["fix_safety"] == "display")
+    row["declined"] = [(it["rule"], it["fix_declined"]) for it in offered if it["fix_declined"]]
     if not ready:
         return row
     with tempfile.TemporaryDirectory(prefix="gpulint-fixes-") as place:
         copy = os.path.join(place, "tree")
-        shutil.copytree(checkout, copy, symlinks=True)
+        shutil.copytree(checkout, copy, symlinks=True, ignore=shutil.ignore_patterns(".git"))
         repository = Repository(gpulint, copy)
-        before = repository.facts()
-        code, _, told = repository.call("check", ".", "--fix", "--unsafe-fixes", "--format", "concise")
+        before, findings = repository.facts(), repository.findings()
+        code, _, told = repository.check("--fix", "--unsafe-fixes", "--format", "concise")
         if code not in (0, 1):
             row["wrong"].append(f"exit {code}: {told[:200]}")
             return row
         found = re.search(r"^(\d+) findings? fixed in (\d+)", told, re.M)
         row["fixed"], row["files"] = (int(found.group(1)), int(found.group(2))) if found else (0, 0)
-        check_text(row, checkout, copy)
-        check_meaning(row, repository, before, ready)
+        changed = changed_files(checkout, copy)
+        if len(changed) != row["files"]:
+            row["wrong"].append(f"{row['files']} files are told, and {len(changed)} changed")
+        after = repository.findings()
+        row["gone"] = gone(row, findings, after)
+        check_text(row, checkout, copy, changed, row["gone"])
+        check_meaning(row, repository, before, row["gone"])
+        if keep:
+            _, out, _ = run(["diff", "-ruN", "--no-dereference", "-x", ".git", checkout, copy], place)
+            out = re.sub(r"^diff .*\n", "", out.replace(checkout, "a").replace(copy, "b"), flags=re.M)
+            with open(os.path.join(keep, os.path.basename(checkout) + ".diff"), "w") as file:
+                file.write(out)
     return row
 
 
-def check_text(row, checkout, copy):
-    _, out, _ = run(["git", "diff", "--no-index", "--name-only", "--no-renames", checkout, copy], copy)
-    changed = [line for line in out.splitlines() if line and "/.git/" not in line]
-    for path in changed:
-        path = path.strip('"')
-        name = os.path.relpath("/" + path.lstrip("/"), copy)
-        if name.startswith(".."):
-            name = os.path.relpath("/" + path.lstrip("/"), checkout)
-        if not name.endswith((".tf", ".tfvars")):
-            continue
-        old, new = formatting(os.path.join(checkout, name)), formatting(os.path.join(copy, name))
-        if new is None:
-            row["wrong"].append(f"{name} does not parse")
-        elif old is not None and len(set(new) - set(old)) > 0:
-            row["wrong"].append(f"{name}: terraform fmt says more: {sorted(set(new) - set(old))[:2]}")
+def gone(row, before, after):
+    """The findings that were fixed; one that is left though it could be fixed is wrong."""
+    ready = [it for it in before if it["fix_safety"] in ("safe", "unsafe") and it["fix_declined"] is None]
+    left = {identity(it) for it in after}
+    still = [it for it in after if it["fix_safety"] in ("safe", "unsafe") and it["fix_declined"] is None]
+    row["given_up"] = len(still)
+    known = {identity(it) for it in before}
+    row["new"] = [it["rule"] for it in after if identity(it) not in known]
+    return [it for it in ready if identity(it) not in left]
 
 
-def check_meaning(row, repository, before, ready):
+def changed_files(checkout, copy):
+    _, out, _ = run(["diff", "-rq", "--no-dereference", "-x", ".git", checkout, copy], copy)
+    found = re.findall(r"^Files .* and (.*) differ$", out, re.M)
+    other = [line for line in out.splitlines() if not line.startswith("Files ")]
+    return sorted(os.path.relpath(path, copy) for path in found) + other
+
+
+def check_text(row, checkout, copy, changed, fixed):
+    for name in changed:
+        old, new = os.path.join(checkout, name), os.path.join(copy, name)
+        if name.endswith((".tf", ".tfvars")):
+            was, now = formatting(old), formatting(new)
+            if now is None:
+                row["wrong"].append(f"{name} does not parse")
+            elif was is not None and len(set(now) - set(was)) > 0:
+                row["wrong"].append(f"{name}: terraform fmt says more: {sorted(set(now) - set(was))[:2]}")
+        elif name.endswith((".yaml", ".yml", ".json")):
+            check_yaml(row, name, documents(old), documents(new), fixed)
+
+
+def check_yaml(row, name, was, now, fixed):
+    if was is None:
+        row["templates"] += 1
+        if now is not None:
+            row["wrong"].append(f"{name}: PyYAML reads it only now")
+        return
+    row["yaml"] += 1
+    if now is None or len(was) != len(now):
+        row["wrong"].append(f"{name}: {len(was)} documents became {'none' if now is None else len(now)}")
+        return
+    parts = set().union(*(WISHED[it["rule"]] for it in fixed))
+    allowed = re.compile("|".join(KEYS[part] for part in parts if part in KEYS) or "nothing")
+    paths = [path for one, other in zip(was, now) for path in differences(one, other)]
+    if not paths:
+        row["wrong"].append(f"{name}: changed, and says the same")
+    row["wrong"] += [f"{name}: {path} differs" for path in paths if not allowed.search(path)]
+
+
+def check_meaning(row, repository, before, fixed):
     after = repository.facts()
-    wished = {(it["path"], it["address"]) for it in ready}
-    addresses = {address for _, address in wished}
-    for key, facts in before.items():
-        if key[1] not in addresses and after.get(key) != facts:
-            different = [name for name in facts if (after.get(key) or {}).get(name) != facts[name]]
-            # a pod has the price and the purchase of the pool that it runs on
-            if set(different) - {"price", "purchase", "machine", "accelerator", "count"}:
-                row["wrong"].append(f"{key[1]}: {different}")
-    for key in after.keys() - before.keys():
-        row["wrong"].append(f"{key[1]} is new")
-    left = {identity(it) for it in repository.findings() if it["fix_safety"] and it["fix_declined"] is None}
-    row["given_up"] = len(left)
-    code, out, _ = repository.call("check", ".", "--diff", "--unsafe-fixes")
+    allowed = {}
+    for it in fixed:
+        allowed.setdefault(it["address"], set()).update(intended(it["rule"]))
+    direct = {address: set(fields) for address, fields in allowed.items()}
+    for (_, address), resources in before.items():
+        for link in (link for fields in resources for link in fields["links"]):
+            # a pod has the price and the purchase of the pool that it runs on, and an autoscaled one its floor
+            allowed.setdefault(address, set()).update(direct.get(link["to"], set()))
+            if link["to"] in {key[1] for key in before}:
+                allowed.setdefault(link["to"], set()).update(direct.get(address, set()))
+    for key in before.keys() ^ after.keys():
+        row["wrong"].append(f"{key[1]} is {'gone' if key in before else 'new'}")
+    for key in before.keys() & after.keys():
+        if len(before[key]) != len(after[key]):
+            row["wrong"].append(f"{key[1]}: {len(before[key])} became {len(after[key])}")
+        for one, other in zip(before[key], after[key]):
+            different = {name for name in one.keys() | other.keys() if one.get(name) != other.get(name)}
+            surprising = different - allowed.get(key[1], set())
+            row["wrong"] += [f"{key[1]}: {name}: {one.get(name)} became {other.get(name)}"[:300] for name in sorted(surprising)]
+    _, out, _ = repository.check("--diff", "--unsafe-fixes")
     if out.strip():
         row["wrong"].append(f"a second run changes more: {out[:200]}")
 
 
+COLUMNS = ["offered", "shown", "ready", "fixed", "files", "yaml", "templates", "given_up", "wrong"]
+
+
+def numbers(row):
+    value = {key: len(row[key]) if isinstance(row.get(key), list) else row.get(key, 0) for key in COLUMNS}
+    return value
+
+
+def sample(directory, number, seed):
+    """Some parts of the diffs, each with its file, by chance."""
+    parts = []
+    for name in sorted(os.listdir(directory)):
+        file = ""
+        for piece in re.split(r"(?=^@@ |^--- )", open(os.path.join(directory, name), newline="").read(), flags=re.M):
+            if piece.startswith("--- "):
+                file = piece.splitlines()[0]
+            elif piece.startswith("@@ "):
+                parts.append(f"{name[:-5]} {file}\n{piece}")
+    print(f"{len(parts)} parts of diffs")
+    for number, part in enumerate(random.Random(seed).sample(parts, min(number, len(parts))), 1):
+        print(f"\n=== {number}. {part}")
+
+
 def main():
-    gpulint, checkouts, *names = sys.argv[1:]
-    gpulint = os.path.abspath(gpulint)
-    declined, totals = {}, {"offered": 0, "ready": 0, "fixed": 0, "files": 0, "given_up": 0, "wrong": 0}
-    print(f"{'repository':45} offered  ready  fixed  files  given up  wrong")
-    for name in sorted(names or os.listdir(checkouts)):
-        row = try_one(gpulint, os.path.abspath(os.path.join(checkouts, name)))
-        for why in row["declined"]:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("gpulint")
+    parser.add_argument("checkouts")
+    parser.add_argument("names", nargs="*")
+    parser.add_argument("--diffs")
+    parser.add_argument("--sample", type=int, default=0)
+    parser.add_argument("--seed", type=int, default=11)
+    asked = parser.parse_args()
+    gpulint = os.path.abspath(asked.gpulint)
+    if asked.diffs:
+        os.makedirs(asked.diffs, exist_ok=True)
+    declined, by_rule, new = {}, {}, {}
+    totals = dict.fromkeys(COLUMNS, 0)
+    print(f"{'repository':45}" + "".join(f"{column.replace('_', ' '):>10}" for column in COLUMNS))
+    for name in sorted(asked.names or os.listdir(asked.checkouts)):
+        row = try_one(gpulint, os.path.abspath(os.path.join(asked.checkouts, name)), asked.diffs)
+        for _, why in row["declined"]:
             why = re.sub(r"`[^`]*`|\d+", "…", why)
             declined[why] = declined.get(why, 0) + 1
-        for key in totals:
-            value = row.get(key, 0)
-            totals[key] += len(value) if isinstance(value, list) else value
+        for it in row.get("gone", []):
+            by_rule[it["rule"]] = by_rule.get(it["rule"], 0) + 1
+        for rule in row.get("new", []):
+            new[rule] = new.get(rule, 0) + 1
+        for key, value in numbers(row).items():
+            totals[key] += value
         if row["offered"]:
-            numbers = f"{row['offered']:7} {row['ready']:6} {row['fixed']:6} {row['files']:6} {row.get('given_up', 0):9}"
-            print(f"{name:45} {numbers} {len(row['wrong']):6}", flush=True)
+            print(f"{name:45}" + "".join(f"{value:10}" for value in numbers(row).values()), flush=True)
         for wrong in row["wrong"]:
             print(f"    {wrong}")
-    print("all:", ", ".join(f"{key.replace('_', ' ')} {value}" for key, value in totals.items()))
-    print("why fixes are declined:")
-    for why, count in sorted(declined.items(), key=lambda it: -it[1]):
-        print(f"{count:6}  {why}")
+    print(f"{'all':45}" + "".join(f"{value:10}" for value in totals.values()))
+    for title, counts in [("findings that are gone", by_rule), ("findings that came", new), ("why fixes are declined", declined)]:
+        print(f"{title}:")
+        for what, count in sorted(counts.items(), key=lambda it: (-it[1], it[0])):
+            print(f"{count:6}  {what}")
+    if asked.diffs and asked.sample:
+        sample(asked.diffs, asked.sample, asked.seed)
     return 1 if totals["wrong"] else 0
 
 

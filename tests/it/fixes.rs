@@ -7,19 +7,19 @@ use gpulint::source::{Edit, MemoryTree, Sources, Span};
 use gpulint::{fix, terraform};
 
 /// A small generator whose numbers are the same everywhere.
-struct Random(u64);
+pub(crate) struct Random(pub(crate) u64);
 
 impl Random {
-    fn below(&mut self, n: usize) -> usize {
+    pub(crate) fn below(&mut self, n: usize) -> usize {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         ((self.0 >> 33) % n as u64) as usize
     }
 
-    fn of<'a>(&mut self, all: &[&'a str]) -> &'a str {
-        all[self.below(all.len())]
+    pub(crate) fn of<T: Clone>(&mut self, all: &[T]) -> T {
+        all[self.below(all.len())].clone()
     }
 
-    fn chance(&mut self) -> bool {
+    pub(crate) fn chance(&mut self) -> bool {
         self.below(2) == 0
     }
 }

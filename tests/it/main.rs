@@ -23,6 +23,7 @@ mod formats;
 mod guide;
 mod holds;
 mod kubernetes;
+mod manifest_fixes;
 mod pages;
 mod policy;
 mod precommit;

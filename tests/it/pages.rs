@@ -1,6 +1,6 @@
 //! Every page of `rules/` loads, and its examples come out as they say.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::Path;
 use std::sync::Arc;
@@ -8,8 +8,8 @@ use std::sync::Arc;
 use gpulint::catalog::Catalog;
 use gpulint::inventory::Key;
 use gpulint::rules::{
-    self, BUILT_IN, Declared, Example, Expected, Fixed, LooksAt, Marker, Override, Parameter, Profile, Rules, Safety,
-    compare, examples, tell, unmarked,
+    self, BUILT_IN, Declared, Example, Expected, Fixed, LooksAt, Marker, Override, Parameter, Profile, Rules, compare,
+    examples, tell, unmarked,
 };
 use gpulint::source::{MemoryTree, Sources};
 use gpulint::{Analysis, Settings, analyze, fix};
@@ -99,13 +99,6 @@ fn configured(example: &Example) -> Option<Arc<Rules>> {
     })
 }
 
-/// The files after the fixes of a rule, without marks, by path.
-fn after_fixes(rule: &str, sources: &Sources, analysis: &Analysis) -> BTreeMap<String, String> {
-    let findings = analysis.findings.iter().filter(|it| it.rule == rule && it.safety() != Some(Safety::Display));
-    let texts = fix::texts(sources, &fix::compatible(findings));
-    texts.into_iter().map(|(path, text)| (path, unmarked(&text))).collect()
-}
-
 /// What is told to be fixed is, as it is told, and then the rule has nothing more to say.
 fn fixed(
     rule: &str,
@@ -115,47 +108,45 @@ fn fixed(
     analysis: &Analysis,
     report: &mut String,
 ) {
-    let changed = after_fixes(rule, sources, analysis);
-    let only = changed.keys().next().cloned().unwrap_or_default();
-    let told: BTreeMap<String, &Fixed> =
-        example.fixed.iter().map(|it| (it.path.clone().unwrap_or_else(|| only.clone()), it)).collect();
-    if told.is_empty() {
+    if example.fixed.is_empty() {
         return;
     }
-    for (path, fence) in &told {
-        let text = changed.get(path).map_or("", String::as_str);
+    let changed = fix::of_rule(rule, sources, &analysis.findings);
+    for (path, fence) in example.fixes_of(&changed) {
+        let text = changed.get(&path).map(|text| unmarked(text)).unwrap_or_default();
+        let Some(fence) = fence else {
+            writeln!(report, "rules/{rule}.md:{}: {path} is fixed too", example.line).unwrap();
+            continue;
+        };
         if text == fence.text {
             continue;
         }
         if fences::blessing() {
-            let page = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("rules/{rule}.md"));
-            let old = std::fs::read_to_string(&page).unwrap();
-            let info = fence.path.as_ref().map(|path| format!(" file={path}")).unwrap_or_default();
-            let (old_fence, new_fence) =
-                (format!("```fixed{info}\n{}```", fence.text), format!("```fixed{info}\n{text}```"));
-            let after = old.find(&example.files[0].text).unwrap_or_default();
-            let (before, rest) = old.split_at(after);
-            std::fs::write(page, format!("{before}{}", rest.replacen(&old_fence, &new_fence, 1))).unwrap();
-        } else {
-            writeln!(report, "rules/{rule}.md:{}: fixed, {path} is\n{text}instead of\n{}", example.line, fence.text)
-                .unwrap();
-            let declined = analysis.findings.iter().filter(|it| it.rule == rule);
-            for why in declined.filter_map(|it| it.fix.as_ref()?.declined.as_ref()) {
-                writeln!(report, "    declined: {why}").unwrap();
-            }
+            bless(rule, example, fence, &text);
+            continue;
         }
-    }
-    let mut after = example.clone();
-    for file in &mut after.files {
-        if let Some(text) = changed.get(&file.path) {
-            file.text.clone_from(text);
+        writeln!(report, "rules/{rule}.md:{}: fixed, {path} is\n{text}instead of\n{}", example.line, fence.text)
+            .unwrap();
+        let declined = analysis.findings.iter().filter(|it| it.rule == rule);
+        for why in declined.filter_map(|it| it.fix.as_ref()?.declined.as_ref()) {
+            writeln!(report, "    declined: {why}").unwrap();
         }
     }
     let configured = configured(example);
-    let (_, analysis) = analyzed(configured.as_ref().unwrap_or(rules), &after);
+    let (_, analysis) = analyzed(configured.as_ref().unwrap_or(rules), &example.with(&changed));
     for left in analysis.findings.iter().filter(|it| it.rule == rule && !it.edits.is_empty()) {
         writeln!(report, "rules/{rule}.md:{}: fixed, it still says: {}", example.line, left.message).unwrap();
     }
+}
+
+/// Writes what came out into the fence behind the example.
+fn bless(rule: &str, example: &Example, fence: &Fixed, text: &str) {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("rules/{rule}.md"));
+    let old = std::fs::read_to_string(&page).unwrap();
+    let info = fence.path.as_ref().map(|path| format!(" file={path}")).unwrap_or_default();
+    let fenced = |text: &str| format!("```fixed{info}\n{text}```");
+    let (before, rest) = old.split_at(old.find(&example.files[0].text).unwrap_or_default());
+    std::fs::write(page, format!("{before}{}", rest.replacen(&fenced(&fence.text), &fenced(text), 1))).unwrap();
 }
 
 /// Every page shows what it says in Terraform, what it does not say, and what it cannot know; and it speaks of more than
@@ -224,15 +215,14 @@ fn every_fix_is_shown() {
             let (sources, analysis) = analyzed(configured(example).as_ref().unwrap_or(&rules), example);
             let about = analysis.findings.iter().filter(|it| it.rule == page.name);
             declined.extend(about.filter_map(|it| it.fix.as_ref()?.declined.clone()));
-            let changed = after_fixes(&page.name, &sources, &analysis);
+            let changed = fix::of_rule(&page.name, &sources, &analysis.findings);
             let kinds = changed.keys().map(|path| path.ends_with(".tf"));
             changes.extend(kinds.clone());
             if !example.fixed.is_empty() {
                 shows.extend(kinds);
             }
         }
-        let is_shown = page.text.contains("safety: display") || !changes.is_empty();
-        if !is_shown {
+        if changes.is_empty() {
             writeln!(report, "rules/{}.md: none of its examples can be fixed: {declined:?}", page.name).unwrap();
         }
         for kind in changes.difference(&shows) {

@@ -5,10 +5,13 @@ use std::sync::Arc;
 
 use crate::catalog::Catalog;
 use crate::cli::settings;
+use crate::cli::unified::unified;
 use crate::config;
-use crate::rules::{self, Example, Expected, LooksAt, Marker, Page, PageText, Rules, compare, examples, tell};
+use crate::rules::{
+    self, Example, Expected, LooksAt, Marker, Page, PageText, Rules, compare, examples, tell, unmarked,
+};
 use crate::source::{MemoryTree, Sources};
-use crate::{Analysis, Settings, analyze};
+use crate::{Analysis, Settings, analyze, fix};
 
 /// How an example came out.
 #[derive(Debug)]
@@ -24,6 +27,10 @@ pub(super) struct Proof {
 pub(super) fn prove(page: &Page, own: &PageText, require: bool) -> Vec<Proof> {
     let all = examples(&page.text);
     let mut proofs: Vec<Proof> = all.iter().map(|example| execute(page, own, example)).collect();
+    if require && page.has_fix() && all.iter().all(|example| example.fixed.is_empty()) {
+        let wrong = vec!["no example shows its fix: add a fence of `fixed` behind one that is reported".to_owned()];
+        proofs.push(Proof { line: 1, title: "required examples".to_owned(), wrong });
+    }
     if require && page.looks_at != LooksAt::Change {
         let shown: BTreeSet<Option<Marker>> = all.iter().flat_map(kinds).collect();
         let missing: Vec<&str> = [Some(Marker::Reported), None, Some(Marker::Undetermined)]
@@ -49,7 +56,13 @@ fn kinds(example: &Example) -> Vec<Option<Marker>> {
 
 fn execute(page: &Page, own: &PageText, example: &Example) -> Proof {
     let wrong = match analyzed(page, own, example) {
-        Ok((sources, analysis)) => compared(page, example, &sources, &analysis),
+        Ok((sources, analysis)) => {
+            let mut wrong = compared(page, example, &sources, &analysis);
+            if !example.fixed.is_empty() {
+                wrong.extend(compared_fixes(page, own, example, &sources, &analysis));
+            }
+            wrong
+        }
         Err(why) => vec![why],
     };
     let title = if example.title.is_empty() { "example".to_owned() } else { example.title.clone() };
@@ -120,6 +133,46 @@ fn compared(page: &Page, example: &Example, sources: &Sources, analysis: &Analys
         wrong.push("it tells something else:".to_owned());
         wrong.extend(told.text.lines().map(|line| format!("  - {line}")));
         wrong.extend(words.lines().map(|line| format!("  + {line}")));
+    }
+    wrong
+}
+
+/// What the fixes of the rule make of the files otherwise than the example says.
+fn compared_fixes(
+    page: &Page,
+    own: &PageText,
+    example: &Example,
+    sources: &Sources,
+    analysis: &Analysis,
+) -> Vec<String> {
+    if !page.has_fix() {
+        return vec!["it shows what is fixed, and the page has no `fix`".to_owned()];
+    }
+    let after = fix::of_rule(&page.name, sources, &analysis.findings);
+    let mut wrong = Vec::new();
+    for (path, told) in example.fixes_of(&after) {
+        let now = after.get(&path).map(|text| unmarked(text));
+        match (told, now) {
+            (Some(told), Some(now)) if told.text == now => {}
+            (Some(told), Some(now)) => {
+                wrong.push(format!("fixed, `{path}` is something else:"));
+                let difference = unified(&path, &told.text, &now);
+                wrong.extend(difference.lines().skip(2).map(|line| format!("  {line}")));
+            }
+            (Some(_), None) => {
+                wrong.push(format!("nothing is fixed in `{path}`"));
+                let about = analysis.findings.iter().filter(|it| it.rule == page.name);
+                let why: BTreeSet<&str> = about.filter_map(|it| it.fix.as_ref()?.declined.as_deref()).collect();
+                wrong.extend(why.into_iter().map(|why| format!("    because {why}")));
+            }
+            (None, _) => wrong.push(format!("`{path}` is fixed too: show it in a fence of `fixed file={path}`")),
+        }
+    }
+    if wrong.is_empty()
+        && let Ok((_, analysis)) = analyzed(page, own, &example.with(&after))
+    {
+        let left = analysis.findings.iter().filter(|it| it.rule == page.name && !it.edits.is_empty());
+        wrong.extend(left.map(|it| format!("fixed, it still says: {}", it.message)));
     }
     wrong
 }

@@ -4,6 +4,7 @@
 //! or setting declares what; one reader applies it. Front ends bring the words of a container, a script or a settings
 //! tree with their spans; what they do not know stays unknown here. This reader knows no kind and no resource type.
 
+mod argument;
 mod declared;
 mod read;
 mod shell;
@@ -20,6 +21,7 @@ use read::Found;
 use table::{Program, TABLE};
 use words::{Command, Token};
 
+pub use argument::{Told, chooses, flag, told};
 pub use declared::{declare, declared};
 pub use shell::HOLE;
 

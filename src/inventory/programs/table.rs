@@ -60,6 +60,10 @@ pub(super) struct Program {
     pub(super) values: BTreeMap<Key, BTreeMap<String, String>>,
     /// It launches another program and says little itself.
     pub(super) launcher: bool,
+    /// What it decides well where nobody tells it.
+    pub(super) chooses: Vec<Key>,
+    /// The first long flag for a fact, as it is spelled.
+    pub(super) spelled: BTreeMap<Key, String>,
 }
 
 #[derive(Debug, Default)]
@@ -114,6 +118,7 @@ struct ProgramRow {
     positional: Option<String>,
     model_from_image: bool,
     launcher: bool,
+    chooses: String,
     signature: String,
     flags: BTreeMap<String, String>,
     switches: BTreeMap<String, String>,
@@ -223,6 +228,11 @@ impl Program {
         self.positional = row.positional.as_deref().map_or(self.positional, target);
         self.task = row.task.clone().or(self.task.take());
         add_names(&mut self.flags, &row.flags, normalize_flag);
+        for (key, names) in &row.flags {
+            let long = names.split_whitespace().find(|name| name.starts_with("--"));
+            self.spelled.extend(key_named(key).zip(long.map(str::to_owned)));
+        }
+        self.chooses.extend(row.chooses.split_whitespace().filter_map(key_named));
         add_names(&mut self.env, &row.env, normalize_variable);
         for (name, sets) in &row.switches {
             for name in name.split_whitespace() {

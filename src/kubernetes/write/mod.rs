@@ -4,11 +4,14 @@
 //! parser; no tree is ever printed. What others share (anchors), what a template or another program makes, and what a
 //! chart's values decide is left alone.
 
+mod argument;
 mod pod;
 mod row;
 mod splice;
 
-use crate::inventory::{Declined, FrontEnd, Inventory, Key, LinkKind, Part, Resource, Role, Value, Wish};
+use std::sync::Arc;
+
+use crate::inventory::{Declined, FrontEnd, Key, LinkKind, Part, Resource, Role, Value, Wish};
 use crate::source::{Edit, Sources, Span};
 
 use super::mask::has_directives;
@@ -23,12 +26,12 @@ fn left_alone<T>(why: impl Into<String>) -> Result<T> {
     Err(Declined::LeftAlone(why.into()))
 }
 
-fn inexpressible<T>(resource: &Resource, part: &Part) -> Result<T> {
+fn inexpressible<T>(resource: &Resource, part: impl std::fmt::Display) -> Result<T> {
     Err(Declined::Inexpressible(format!("{} has no words for {part}", resource.kind)))
 }
 
 /// What to change in the text so that the resource says what is wished; nothing where it says so already.
-pub fn write(resource: &Resource, wish: &Wish, _inventory: &Inventory, sources: &Sources) -> Result<Vec<Edit>> {
+pub fn write(resource: &Resource, wish: &Wish, sources: &Sources) -> Result<Vec<Edit>> {
     if resource.front_end == FrontEnd::Chart {
         return left_alone("a chart makes it: change its values or its template");
     }
@@ -39,11 +42,43 @@ pub fn write(resource: &Resource, wish: &Wish, _inventory: &Inventory, sources: 
             let paper = document.paper();
             match (part, &wish.value) {
                 (Part::Label(_), None) => return left_alone("labels are not taken away"),
-                (Part::Label(key), Some(value)) => vec![label(&document, &paper, resource, key, value)?],
+                (Part::Label(key), Some(value)) => return label(resource, &[(key.clone(), value.clone())], sources),
                 (_, value) => fact(&document, &paper, resource, part, value.as_ref())?,
             }
         }
     };
+    checked(edits, sources)
+}
+
+/// Labels of the object itself: nothing that runs is started again for them.
+pub fn label(resource: &Resource, labels: &[(Arc<str>, Value)], sources: &Sources) -> Result<Vec<Edit>> {
+    if resource.front_end == FrontEnd::Chart {
+        return left_alone("a chart makes it: change its values or its template");
+    }
+    let document = Document::around(resource.body, sources)?;
+    let object = document.object();
+    let is_pods = resource.role == Role::Requested;
+    if !is_pods || workload::identify(object).is_none_or(|(object, _)| object.root.get("metadata").is_none()) {
+        return inexpressible(resource, "labels");
+    }
+    let paper = document.paper();
+    let known = object.get("metadata").and_then(|metadata| metadata.get("labels"));
+    let (there, new): (Vec<_>, Vec<_>) =
+        labels.iter().partition(|(key, _)| known.is_some_and(|known| known.entry(key).is_some()));
+    let mut edits = Vec::new();
+    for (key, value) in there {
+        edits.push(set(&document, &paper, object, &["metadata", "labels", key], &Piece::Text(value.to_string()))?);
+    }
+    if !new.is_empty() {
+        let new = new.into_iter().map(|(key, value)| (key.to_string(), Piece::Text(value.to_string()))).collect();
+        edits.push(add(&document, &paper, object, &["metadata", "labels"], new)?);
+    }
+    checked(edits, sources)
+}
+
+/// The edits in their order, if the result is YAML.
+fn checked(edits: Vec<Edit>, sources: &Sources) -> Result<Vec<Edit>> {
+    let edits = Edit::joined(edits);
     for edit in &edits {
         Document::around(edit.span, sources)?.still_parses(&edits)?;
     }
@@ -154,7 +189,7 @@ fn set(document: &Document, paper: &Page<'_>, root: &Node, keys: &[&str], value:
     while let Some((key, after)) = rest.split_first() {
         let Some(entry) = here.entry(key) else {
             document.is_own(here)?;
-            return paper.insert(here, key, &value.clone().below(after));
+            return paper.insert(here, &[((*key).to_owned(), value.clone().below(after))]);
         };
         if matches!(entry.value.data, Data::Scalar { .. }) {
             document.is_own(here)?;
@@ -169,6 +204,17 @@ fn set(document: &Document, paper: &Page<'_>, root: &Node, keys: &[&str], value:
     left_alone("what stands there is no single value")
 }
 
+/// Puts keys that are not there yet into the mapping that a path leads to.
+fn add(document: &Document, paper: &Page<'_>, root: &Node, keys: &[&str], new: Vec<(String, Piece)>) -> Result<Edit> {
+    match keys.iter().try_fold(root, |here, key| here.get(key).filter(|inner| inner.is_map())) {
+        Some(map) => {
+            document.is_own(map)?;
+            paper.insert(map, &new)
+        }
+        None => set(document, paper, root, keys, &Piece::Map(new)),
+    }
+}
+
 fn piece(value: &Value) -> Piece {
     match value {
         Value::Number(n) if n.fract() == 0.0 && n.abs() < 1e15 => Piece::Number(format!("{n:.0}")),
@@ -179,16 +225,6 @@ fn piece(value: &Value) -> Piece {
     }
 }
 
-/// Labels of the object itself: nothing that runs is started again for them.
-fn label(document: &Document, paper: &Page<'_>, resource: &Resource, key: &str, value: &Value) -> Result<Edit> {
-    let object = document.object();
-    let is_pods = resource.role == Role::Requested;
-    if !is_pods || workload::identify(object).is_none_or(|(object, _)| object.root.get("metadata").is_none()) {
-        return inexpressible(resource, &Part::Label(key.into()));
-    }
-    set(document, paper, object, &["metadata", "labels", key], &Piece::Text(value.to_string()))
-}
-
 fn fact(
     document: &Document,
     paper: &Page<'_>,
@@ -197,7 +233,7 @@ fn fact(
     value: Option<&Value>,
 ) -> Result<Vec<Edit>> {
     let Part::Fact(key) = part else { return inexpressible(resource, part) };
-    let Some(value) = value else { return left_alone("nothing is taken away from manifests") };
+    let Some(value) = value else { return argument::without(document, paper, resource, *key) };
     match key {
         Key::AcceleratorCount => return pod::accelerators(document, paper, resource, value),
         Key::SharedMemory if value.as_flag() == Some(true) => return pod::shared_memory(document, paper, resource),
@@ -207,6 +243,12 @@ fn fact(
     }
     if let Some(edit) = row::write(document, paper, resource, *key, value)? {
         return Ok(vec![edit]);
+    }
+    if let Some(edits) = argument::replaced(document, paper, resource, *key, value)? {
+        return Ok(edits);
+    }
+    if resource.fact(*key).is_absent() {
+        return argument::added(document, paper, resource, *key, value);
     }
     pod::written(document, paper, resource, *key, value)
 }

@@ -12,7 +12,7 @@ const DEEPEST: usize = 40;
 const SHARED: &str = "/dev/shm";
 
 /// The innermost mapping around a place that has a certain key.
-fn around<'n>(root: &'n Node, place: Span, key: &str) -> Option<&'n Node> {
+pub(super) fn around<'n>(root: &'n Node, place: Span, key: &str) -> Option<&'n Node> {
     let mut found = None;
     let mut here = root;
     for _ in 0..DEEPEST {
@@ -132,7 +132,7 @@ pub(super) fn spot(document: &Document, paper: &Page<'_>, resource: &Resource) -
         return left_alone("the pool that it runs on decides: change that");
     }
     let Ok(Asking { pod, .. }) = asking(document, resource) else {
-        return inexpressible(resource, &Part::Fact(Key::Purchase));
+        return inexpressible(resource, Part::Fact(Key::Purchase));
     };
     let selector = pod.get("nodeSelector");
     let keys = selector.map(Node::entries).unwrap_or_default();
@@ -166,7 +166,7 @@ pub(super) fn spot(document: &Document, paper: &Page<'_>, resource: &Resource) -
     Ok(edits)
 }
 
-/// Another value where the fact stands: a scalar of its own, or the argument of a program.
+/// Another value where the fact stands: a scalar of its own, or a switch.
 pub(super) fn written(
     document: &Document,
     paper: &Page<'_>,
@@ -176,25 +176,14 @@ pub(super) fn written(
 ) -> Result<Vec<Edit>> {
     let known = resource.fact(key);
     let (Some(place), Some(current)) = (known.span(), known.value()) else {
-        return inexpressible(resource, &Part::Fact(key));
+        return inexpressible(resource, Part::Fact(key));
     };
-    let Some(node) = at(&document.root, place) else { return inexpressible(resource, &Part::Fact(key)) };
+    let Some(node) = at(&document.root, place) else { return inexpressible(resource, Part::Fact(key)) };
     document.is_own(node)?;
     let text = node.text().map_or("", |text| text);
-    let (option, old) = match text.split_once('=') {
-        Some((option, old)) if option.starts_with("--") => (format!("{option}="), old),
-        _ => (String::new(), text),
-    };
-    let new = match (key, value.as_flag(), text.strip_prefix("--no-")) {
-        (_, Some(true), Some(switch)) => format!("--{switch}"),
-        (Key::Precision, ..) => {
-            // Words that all programs know.
-            let words = [("bf16", "bfloat16"), ("fp16", "float16"), ("fp32", "float32"), ("fp8", "fp8")];
-            let word = words.into_iter().find(|(name, _)| value.as_text() == Some(*name)).map(|(_, word)| word);
-            let Some(word) = word else { return left_alone(format!("how the program calls {value} is not known")) };
-            format!("{option}{word}")
-        }
-        _ if old == current.to_string() => format!("{option}{value}"),
+    let new = match (value.as_flag(), text.strip_prefix("--no-")) {
+        (Some(true), Some(switch)) => format!("--{switch}"),
+        _ if text == current.to_string() => value.to_string(),
         _ => return left_alone(format!("what stands there says {} in its own words", key.name())),
     };
     let quoted = match value {

@@ -1,6 +1,8 @@
 //! Splices text into a document: scalars replaced, keys and items added. What stands around it stays as it is: the style of
 //! quotes and brackets, indentation, comments, line ends, a missing line end at the end of the file.
 
+use std::ops::Range;
+
 use crate::inventory::Declined;
 use crate::kubernetes::scalar;
 use crate::kubernetes::tree::{Data, Entry, Node};
@@ -125,10 +127,10 @@ impl<'t> Page<'t> {
         Ok(Edit { span: node.span, replacement })
     }
 
-    /// One more key, behind the others.
-    pub(super) fn insert(&self, map: &Node, key: &str, value: &Piece) -> Result<Edit, Declined> {
+    /// More keys, behind the others.
+    pub(super) fn insert(&self, map: &Node, new: &[(String, Piece)]) -> Result<Edit, Declined> {
         if self.is_flow(map) {
-            return self.add_in_brackets(map, &[(key.to_owned(), value.clone())]);
+            return self.add_in_brackets(map, new);
         }
         let last = map.entries().iter().max_by_key(|entry| entry.key_span.start);
         let Some(last) = last else { return left_alone("the mapping to add to is empty") };
@@ -143,7 +145,7 @@ impl<'t> Page<'t> {
             return left_alone("the keys of the mapping do not stand at the start of their lines");
         }
         let mut lines = String::new();
-        self.block(&[(key.to_owned(), value.clone())], column, true, &mut lines);
+        self.block(new, column, true, &mut lines);
         Ok(self.after(map, self.end_of(last), lines))
     }
 
@@ -178,6 +180,51 @@ impl<'t> Page<'t> {
         let mut lines = String::new();
         self.item(item, dash, &mut lines);
         Ok(self.after(list, self.content_end(last), lines))
+    }
+
+    /// Fewer items: whole lines, or words between brackets.
+    pub(super) fn without_items(&self, list: &Node, gone: Range<usize>) -> Result<Vec<Edit>, Declined> {
+        let items = list.items();
+        let (Some(first), Some(last)) = (items.get(gone.start), items.get(gone.end.saturating_sub(1))) else {
+            return left_alone("the argument was not found again");
+        };
+        if !items.iter().all(|item| list.span.contains(item.span)) {
+            return left_alone("a part of the list comes from an anchor");
+        }
+        let edit =
+            |start: usize, end: usize| Edit { span: Span::new(list.span.file, start, end), replacement: String::new() };
+        if self.is_flow(list) {
+            let before = gone.start.checked_sub(1).and_then(|at| items.get(at)).map(|it| it.span.end as usize);
+            let after = items.get(gone.end).map(|it| it.span.start as usize);
+            let (start, end) = match (before, after) {
+                (Some(before), _) => (before, last.span.end as usize),
+                (None, Some(after)) => (first.span.start as usize, after),
+                (None, None) => return left_alone("it is the only argument"),
+            };
+            let crosses = self.text.get(start..end).is_none_or(|text| text.contains(" #"));
+            return if crosses { left_alone("a comment stands beside it") } else { Ok(vec![edit(start, end)]) };
+        }
+        let mut edits: Vec<Edit> = Vec::new();
+        for item in items.get(gone).unwrap_or_default() {
+            let (start, stop) = (self.line_start(item.span.start as usize), self.line_stop(item.span.end as usize));
+            let dash = self.text.get(start..item.span.start as usize).unwrap_or_default().trim();
+            let behind = self.text.get(item.span.end as usize..stop).unwrap_or_default().trim();
+            if dash != "-" || !(behind.is_empty() || behind.starts_with('#')) {
+                return left_alone("the list is written in an unusual way");
+            }
+            let rest = self.text.get(stop..).unwrap_or_default();
+            let end = stop + rest.find('\n').map_or(rest.len(), |at| at + 1);
+            match edits.last_mut() {
+                Some(before) if before.span.end as usize == start => before.span.end = edit(start, end).span.end,
+                _ if end == stop => edits.push(edit(self.line_stop(start.saturating_sub(1)), end)),
+                _ => edits.push(edit(start, end)),
+            }
+        }
+        Ok(edits)
+    }
+
+    pub(super) fn text_of(&self, span: Span) -> &'t str {
+        self.text.get(span.range()).unwrap_or_default()
     }
 
     /// After a line, lines of its own.

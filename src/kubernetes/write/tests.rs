@@ -4,17 +4,17 @@ use crate::source::MemoryTree;
 
 /// The text after a wish for its first resource, or why it stays as it is.
 fn after(text: &str, part: &str, value: Value) -> std::result::Result<String, String> {
+    let name = part;
     let sources = Sources::new(MemoryTree::new().with("a.yaml", text));
     let paths = ["a.yaml".to_owned()];
     let reading = kubernetes::read(&sources, &paths, &[], &Options::default());
     let resource = reading.inventory.resources.first().ok_or("nothing is there")?;
     let part = match part.strip_prefix("label ") {
         Some(key) => Part::Label(key.into()),
-        None => Part::from_name(part).ok_or("no such part")?,
+        None => Part::from_name(part.trim_start_matches("no ")).ok_or("no such part")?,
     };
-    let wish = Wish { part, value: Some(value) };
-    let mut edits =
-        write(resource, &wish, &reading.inventory, &sources).map_err(|declined| declined.why().to_owned())?;
+    let wish = Wish { part, value: Some(value).filter(|_| !name.starts_with("no ")) };
+    let mut edits = write(resource, &wish, &sources).map_err(|declined| declined.why().to_owned())?;
     edits.sort_by_key(|edit| std::cmp::Reverse(edit.span));
     let mut text = text.to_owned();
     for edit in edits {
@@ -23,18 +23,42 @@ fn after(text: &str, part: &str, value: Value) -> std::result::Result<String, St
     Ok(text)
 }
 
+/// A model server with these arguments.
+fn server(args: &str) -> String {
+    format!(
+        "apiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: a}}\nspec:\n  replicas: 3\n  template:\n    spec:\n      containers:\n      \
+         - name: c\n        image: vllm/vllm-openai:v0.6.3\n        {args}\n        resources: {{limits: {{nvidia.com/gpu: 1}}}}\n"
+    )
+}
+
+/// What two labels at once change.
+fn labelled(text: &str) -> String {
+    let sources = Sources::new(MemoryTree::new().with("a.yaml", text));
+    let reading = kubernetes::read(&sources, &["a.yaml".to_owned()], &[], &Options::default());
+    let labels = [("team".into(), Value::text("ml")), ("cost".into(), Value::text("4711"))];
+    let mut edits = label(&reading.inventory.resources[0], &labels, &sources).unwrap();
+    edits.sort_by_key(|edit| std::cmp::Reverse(edit.span));
+    let new = edits.into_iter().fold(text.to_owned(), |mut text, edit| {
+        text.replace_range(edit.span.range(), &edit.replacement);
+        text
+    });
+    lines_between(text, &new)
+}
+
 /// Lines with `+` are those that come, with `-` those that go.
 fn difference(text: &str, part: &str, value: Value) -> String {
     match after(text, part, value) {
         Err(why) => why,
-        Ok(new) => {
-            let (old, new): (Vec<&str>, Vec<&str>) = (text.split('\n').collect(), new.split('\n').collect());
-            let same = old.iter().zip(&new).take_while(|(a, b)| a == b).count();
-            let tail = old[same..].iter().rev().zip(new[same..].iter().rev()).take_while(|(a, b)| a == b).count();
-            let gone = old[same..old.len() - tail].iter().map(|line| format!("-{line}"));
-            gone.chain(new[same..new.len() - tail].iter().map(|line| format!("+{line}"))).collect::<Vec<_>>().join("\n")
-        }
+        Ok(new) => lines_between(text, &new),
     }
+}
+
+fn lines_between(old: &str, new: &str) -> String {
+    let (old, new): (Vec<&str>, Vec<&str>) = (old.split('\n').collect(), new.split('\n').collect());
+    let same = old.iter().zip(&new).take_while(|(a, b)| a == b).count();
+    let tail = old[same..].iter().rev().zip(new[same..].iter().rev()).take_while(|(a, b)| a == b).count();
+    let gone = old[same..old.len() - tail].iter().map(|line| format!("-{line}"));
+    gone.chain(new[same..new.len() - tail].iter().map(|line| format!("+{line}"))).collect::<Vec<_>>().join("\n")
 }
 
 fn job(spec: &str, container: &str) -> String {
@@ -64,6 +88,13 @@ fn labels_join_their_neighbours_or_begin_a_mapping() {
     let plain = job("", "");
     let team = || Value::text("ml");
     assert_eq!(difference(&plain, "label team", team()), "+  labels:\n+    team: ml");
+    assert_eq!(labelled(&plain), "+  labels:\n+    team: ml\n+    cost: \"4711\"");
+    let braced = plain.replace("metadata:\n  name: a # mine\n", "metadata: { name: a }\n");
+    assert_eq!(labelled(&braced), "-metadata: { name: a }\n+metadata: { name: a, labels: {team: ml, cost: \"4711\"} }");
+    assert_eq!(
+        labelled(&plain.replace("name: a # mine\n", "name: a\n  labels:\n    team: x\n")),
+        "-    team: x\n+    team: ml\n+    cost: \"4711\""
+    );
     let there = plain.replace("name: a # mine\n", "labels:\n    app: x # app\n  name: a\n");
     assert_eq!(difference(&there, "label team", team()), "+    team: ml");
     assert_eq!(difference(&there, "label app", team()), "-    app: x # app\n+    app: ml # app");
@@ -95,6 +126,12 @@ fn limits_and_requests_change_together() {
 
 #[test]
 fn shared_memory_is_a_volume_and_a_mount() {
+    // container and pod end at the same place
+    let text = server("args: [--model=Qwen/Qwen2.5-7B-Instruct]");
+    let mount = "        volumeMounts:\n        - name: dshm\n          mountPath: /dev/shm\n";
+    let volume = "      volumes:\n      - name: dshm\n        emptyDir:\n          medium: Memory\n";
+    let new = after(&text, "shared_memory", Value::Flag(true)).unwrap();
+    assert!(new.ends_with(&format!("{mount}{volume}")), "{new}");
     let text = job("", "          volumeMounts:\n          - {name: data, mountPath: /data}\n");
     let new = after(&text, "shared_memory", Value::Flag(true)).unwrap();
     assert!(new.contains("/data}\n          - name: dshm\n            mountPath: /dev/shm\n"), "{new}");
@@ -124,19 +161,66 @@ fn spot_is_a_label_of_nodes_and_a_taint() {
 
 #[test]
 fn arguments_change_in_place() {
-    let server = |args: &str| {
-        format!(
-            "apiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: a}}\nspec:\n  replicas: 3\n  template:\n    spec:\n      containers:\n      \
-             - name: c\n        image: vllm/vllm-openai:v0.6.3\n        args: {args}\n        resources: {{limits: {{nvidia.com/gpu: 1}}}}\n"
-        )
-    };
-    let text = server("[\"--model\", \"Qwen/Qwen2.5-7B-Instruct\", \"--dtype=float32\"]");
+    let text = server("args: [\"--model\", \"Qwen/Qwen2.5-7B-Instruct\", \"--dtype=float32\"]");
     assert!(after(&text, "precision", Value::text("bf16")).unwrap().contains("\"--dtype=bfloat16\"]"));
-    let text = server("\n        - --model=Qwen/Qwen2.5-7B-Instruct\n        - --no-enable-prefix-caching # why");
+    let text = server("args:\n        - --model=Qwen/Qwen2.5-7B-Instruct\n        - --no-enable-prefix-caching # why");
     let expected = "-        - --no-enable-prefix-caching # why\n+        - --enable-prefix-caching # why";
     assert_eq!(difference(&text, "prefix_cache", Value::Flag(true)), expected);
     assert_eq!(difference(&text, "floor", Value::Integer(1)), "-  replicas: 3\n+  replicas: 1");
     assert_eq!(difference(&text, "floor", Value::Integer(0)), "without an autoscaler nothing would start it again");
+}
+
+#[test]
+fn arguments_are_taken_away_where_the_program_chooses_itself() {
+    let none = || Value::Flag(false);
+    let gone = |args: &str, part: &str| difference(&server(args), part, none());
+    let list = "args:\n        - --model=Qwen/Qwen2.5-7B-Instruct\n        # all of it\n        - --dtype=float32 # why\n        - --port=1";
+    assert_eq!(gone(list, "no precision"), "-        - --dtype=float32 # why");
+    let two = "args:\n        - --model\n        - Qwen/Qwen2.5-7B-Instruct\n        - --dtype\n        - float32";
+    assert_eq!(gone(two, "no precision"), "-        - --dtype\n-        - float32");
+    let apart = two.replace("- --dtype\n", "- --dtype\n        # the slow one\n");
+    assert_eq!(
+        gone(&apart, "no precision"),
+        "-        - --dtype\n-        # the slow one\n-        - float32\n+        # the slow one"
+    );
+    let brackets = "args: [\"--max-num-seqs\", \"1\", \"--model\", Qwen/Qwen2.5-7B-Instruct, '--dtype=float32']";
+    let removed = after(&server(brackets), "no precision", none()).unwrap();
+    assert!(
+        removed.contains("args: [\"--max-num-seqs\", \"1\", \"--model\", Qwen/Qwen2.5-7B-Instruct]\n"),
+        "{removed}"
+    );
+    let removed = after(&server(brackets), "no batch_size", none()).unwrap();
+    assert!(removed.contains("args: [\"--model\", Qwen/Qwen2.5-7B-Instruct, '--dtype=float32']\n"), "{removed}");
+    let shell = "command: [sh, -c, \"exec vllm serve Qwen/Qwen2.5-7B-Instruct --dtype float32 --port 1\"]";
+    let removed = after(&server(shell), "no precision", none()).unwrap();
+    assert!(removed.contains("\"exec vllm serve Qwen/Qwen2.5-7B-Instruct --port 1\"]"), "{removed}");
+    let script = "command:\n        - bash\n        - -c\n        - |\n          set -e\n          vllm serve Qwen/Qwen2.5-7B-Instruct \\\n            --dtype float32 \\\n            --port 1";
+    assert_eq!(gone(script, "no precision"), "-            --dtype float32 \\");
+    let last = script.replace("--dtype float32 \\\n            --port 1", "--port 1 \\\n            --dtype=float32");
+    assert_eq!(
+        gone(&last, "no precision"),
+        "-            --port 1 \\\n-            --dtype=float32\n+            --port 1"
+    );
+    assert_eq!(gone("args: [--dtype=float32]", "no precision"), "it is the only argument");
+    let twice = shell.replace("--port 1", "--dtype float32");
+    assert_eq!(gone(&twice, "no precision"), "it is told more than once");
+}
+
+#[test]
+fn arguments_are_added_as_the_model_is_written() {
+    let context = |args: &str| difference(&server(args), "context", Value::Integer(8192));
+    let joined = "args:\n        - --model=Qwen/Qwen2.5-7B-Instruct";
+    assert_eq!(context(joined), "+        - --max-model-len=8192");
+    let apart = "args:\n        - --model\n        - Qwen/Qwen2.5-7B-Instruct";
+    assert_eq!(context(apart), "+        - --max-model-len\n+        - \"8192\"");
+    let brackets =
+        after(&server("args: [\"--model\", \"Qwen/Qwen2.5-7B-Instruct\"]"), "context", Value::Integer(8192)).unwrap();
+    assert!(
+        brackets.contains("args: [\"--model\", \"Qwen/Qwen2.5-7B-Instruct\", \"--max-model-len\", \"8192\"]"),
+        "{brackets}"
+    );
+    let script = "command: [sh, -c, \"vllm serve Qwen/Qwen2.5-7B-Instruct\"]";
+    assert_eq!(context(script), "where its arguments stand is not known");
 }
 
 #[test]

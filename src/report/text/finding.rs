@@ -7,7 +7,7 @@ use crate::decide::Decided;
 use crate::diagnostic::{self, Level};
 use crate::report::money::{usd, usd_range};
 use crate::report::{Paths, Report, Style, escape};
-use crate::rules::Finding;
+use crate::rules::{Finding, Safety};
 use crate::source::Sources;
 
 /// Columns of a page.
@@ -50,8 +50,14 @@ impl Renderer {
         if let Some(address) = finding.address(report.inventory) {
             facts.push(escape::shortened(&escape::one_line(address), 200));
         }
+        facts.extend(root_elsewhere(report, decided));
         facts.push(format!("confidence {}", finding.confidence.name()));
         facts.push(format!("risk {}", finding.risk.name()));
+        match finding.safety().filter(|_| !finding.edits.is_empty()) {
+            Some(Safety::Safe) => facts.push("--fix writes it".to_owned()),
+            Some(Safety::Unsafe) => facts.push("--unsafe-fixes writes it".to_owned()),
+            Some(Safety::Display) | None => {}
+        }
         let _ = writeln!(text, "  {}", facts.join(" · "));
         for (span, message) in finding.related.iter().take(MOST_RELATED) {
             let at = report.paths.locate(report.sources, *span);
@@ -107,6 +113,15 @@ impl Renderer {
             let _ = writeln!(text, "{}: {}", block.level.name(), block.message);
         }
     }
+}
+
+/// Where Terraform runs, where that is not where the finding stands: a module may be called by several roots.
+fn root_elsewhere(report: &Report, decided: &Decided) -> Option<String> {
+    let resource = report.inventory.resources.get(decided.finding.resource?.0)?;
+    let root = resource.root.as_deref()?;
+    let path = report.sources.path(decided.finding.span.file);
+    let directory = path.rsplit_once('/').map_or("", |(directory, _)| directory);
+    (directory != root).then(|| format!("in {}", escape::one_line(&report.paths.show_directory(root))))
 }
 
 fn shown_help(help: &str) -> String {

@@ -9,6 +9,7 @@ use crate::pricing::{Item, Status};
 use crate::report::money::usd;
 use crate::report::scorecard::{Scorecard, best_savings};
 use crate::report::{Report, Style, escape};
+use crate::rules::Safety;
 
 /// Causes that are named; the rest is counted.
 const MOST_CAUSES: usize = 5;
@@ -16,10 +17,25 @@ const MOST_CAUSES: usize = 5;
 /// The bill, and what could not be known, so that silence is never mistaken for clean.
 pub(super) fn write(text: &mut String, report: &Report, style: Style) {
     let _ = writeln!(text, "{}", bold(&headline(report), style));
+    fixes(text, report);
     let undetermined = report.undetermined.iter().map(|it| format!("{}: {}", it.rule, it.cause));
     causes(text, "undetermined", undetermined.collect());
     write_bill(text, report);
     text.push_str(&Scorecard::new(report).text());
+}
+
+/// How many findings the next command would fix.
+fn fixes(text: &mut String, report: &Report) {
+    let ready = report.findings.iter().filter(|it| it.counts() && !it.finding.edits.is_empty());
+    let count = |safety| ready.clone().filter(|it| it.finding.safety() == Some(safety)).count();
+    let _ = match (count(Safety::Safe), count(Safety::Unsafe)) {
+        (0, 0) => Ok(()),
+        (0, more) => writeln!(text, "{more} of these can be fixed: gpulint check --fix --unsafe-fixes"),
+        (n, 0) => writeln!(text, "{n} of these can be fixed: gpulint check --fix"),
+        (n, more) => {
+            writeln!(text, "{n} of these can be fixed: gpulint check --fix ({more} more with --unsafe-fixes)")
+        }
+    };
 }
 
 /// The totals and what they leave out.

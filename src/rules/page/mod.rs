@@ -262,6 +262,11 @@ impl Page {
         }
     }
 
+    /// It says what to write instead.
+    pub fn has_fix(&self) -> bool {
+        self.speech().fix.is_some()
+    }
+
     pub(super) fn speech(&self) -> &Speech {
         self.speech.get_or_init(|| {
             let Some(front) = self.front else { return Speech::default() };

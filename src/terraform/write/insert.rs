@@ -20,8 +20,8 @@ const LAST: [&str; 6] = ["tags", "labels", "depends_on", "provider", "providers"
 pub(super) struct Addition {
     pub(super) arguments: Vec<(String, Literal)>,
     pub(super) blocks: Vec<(String, Addition)>,
-    /// An argument that is a map with one key.
-    pub(super) maps: Vec<(String, String, Literal)>,
+    /// Arguments that are maps.
+    pub(super) maps: Vec<(String, Vec<(String, Literal)>)>,
 }
 
 impl Addition {
@@ -47,10 +47,12 @@ impl Addition {
         for (name, value) in &self.arguments {
             into.push(format!("{indent}{name:width$} = {}", quoted(value)));
         }
-        for (name, key, value) in &self.maps {
-            let key = if is_name(key) { key.clone() } else { quoted(&Literal::Text(key.clone())) };
+        for (name, entries) in &self.maps {
+            let shown: Vec<String> = entries.iter().map(|(key, _)| key_text(key)).collect();
+            let width = shown.iter().map(|key| key.chars().count()).max().unwrap_or_default();
             into.push(format!("{indent}{name} = {{"));
-            into.push(format!("{indent}{STEP}{key} = {}", quoted(value)));
+            let lines = shown.iter().zip(entries);
+            into.extend(lines.map(|(key, (_, value))| format!("{indent}{STEP}{key:width$} = {}", quoted(value))));
             into.push(format!("{indent}}}"));
         }
         for (name, block) in &self.blocks {
@@ -208,32 +210,38 @@ fn line_break(text: &str, at: usize) -> &'static str {
     if windows { "\r\n" } else { "\n" }
 }
 
-/// What puts a key into `{ … }`; nothing where that is no object.
-pub(super) fn into_object(text: &str, object: &Expression, key: &str, value: &Literal) -> Option<Vec<Change>> {
+fn key_text(key: &str) -> String {
+    if is_name(key) { key.to_owned() } else { quoted(&Literal::Text(key.to_owned())) }
+}
+
+/// What puts keys into `{ … }`; nothing where that is no object.
+pub(super) fn into_object(text: &str, object: &Expression, entries: &[(String, Literal)]) -> Option<Change> {
     let Kind::Object(items) = &object.kind else { return None };
     let span = object.span.range();
-    let shown = if is_name(key) { key.to_owned() } else { quoted(&Literal::Text(key.to_owned())) };
     let Some(last) = items.last() else {
-        return Some(vec![Change { at: span, text: format!("{{ {shown} = {} }}", quoted(value)) }]);
+        let inside: Vec<String> =
+            entries.iter().map(|(key, value)| format!("{} = {}", key_text(key), quoted(value))).collect();
+        return Some(Change { at: span, text: format!("{{ {} }}", inside.join(", ")) });
     };
     let sign = text.get(last.key.span.end as usize..last.value.span.start as usize).unwrap_or_default();
-    let sign = if sign.trim() == ":" { ":" } else { "=" };
+    let sign = if sign.trim() == ":" { ":" } else { " =" };
     let quotes_keys = text.get(last.key.span.range()).is_some_and(|key| key.starts_with('"'));
-    let shown = if quotes_keys && is_name(key) { format!("\"{key}\"") } else { shown };
-    let before = if sign == ":" { "" } else { " " };
-    let new = format!("{shown}{before}{sign} {}", quoted(value));
+    let new = entries.iter().map(|(key, value)| {
+        let shown = if quotes_keys && is_name(key) { format!("\"{key}\"") } else { key_text(key) };
+        format!("{shown}{sign} {}", quoted(value))
+    });
     let end = last.value.span.end as usize;
     let rest = text.get(end..span.end).unwrap_or_default();
     let has_comma = rest.trim_start().starts_with(',');
     let inner = text.get(span.start..last.key.span.start as usize).unwrap_or_default();
     if !inner.contains('\n') && !rest.contains('\n') {
-        return Some(vec![Change { at: end..end, text: format!(", {new}") }]);
+        return Some(Change { at: end..end, text: new.map(|new| format!(", {new}")).collect() });
     }
     let end_of_line_text = line_break(text, span.start);
     let indent = indent_of(text, last.key.span.start as usize);
     let comma = if has_comma { "," } else { "" };
     let at = end_of_line(text, end);
-    Some(vec![Change { at: at..at, text: format!("{end_of_line_text}{indent}{new}{comma}") }])
+    Some(Change { at: at..at, text: new.map(|new| format!("{end_of_line_text}{indent}{new}{comma}")).collect() })
 }
 
 /// What takes whole lines away.

@@ -11,6 +11,7 @@ mod origin;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
+use std::sync::Arc;
 
 use crate::inventory::{Declined, FrontEnd, LinkKind, Part, Resource, Value, Wish};
 use crate::source::{Edit, FileId, Sources, Span};
@@ -62,6 +63,14 @@ impl<'a> Writer<'a> {
         self.in_site(&site, &index, resource, wish, 0)
     }
 
+    /// The same for several labels at once.
+    pub fn label(&self, resource: &Resource, labels: &[(Arc<str>, Value)]) -> Result<Vec<Edit>> {
+        match self.site(resource) {
+            Some((site, _)) => self.label_in(&site, labels),
+            None => left_alone("its block was not found again"),
+        }
+    }
+
     fn in_site(
         &self,
         site: &Site<'a>,
@@ -70,12 +79,13 @@ impl<'a> Writer<'a> {
         wish: &Wish,
         depth: usize,
     ) -> Result<Vec<Edit>> {
-        if let Part::Label(key) = &wish.part {
-            return self.label(site, key, wish.value.as_ref());
+        if let (Part::Label(key), Some(value)) = (&wish.part, &wish.value) {
+            return self.label_in(site, &[(key.clone(), value.clone())]);
         }
         let ways = match (&wish.part, &wish.value) {
             (Part::Fact(key), value) => site.ways(*key, value.as_ref()),
             (Part::Floor, Some(value)) => site.ways_of_floor(value),
+            (Part::Label(_), None) => return left_alone("labels are not taken away"),
             _ => Vec::new(),
         };
         let mut declined = None;
@@ -255,15 +265,21 @@ impl<'a> Writer<'a> {
                 Ok(())
             }
             Node::Value(held) => match rest {
-                [key] => self.put_key(site, held, key, literal, pending),
+                [key] => self.put_keys(site, held, &[(key.clone(), literal.clone())], pending),
                 _ => left_alone("it needs an object that says more"),
             },
             Node::Provider(_) => left_alone("it is a setting of the provider"),
         }
     }
 
-    /// Puts a key into the object that a value is written as.
-    fn put_key(&self, site: &Site<'a>, held: &Held, key: &str, literal: &Literal, pending: &mut Pending) -> Result<()> {
+    /// Puts keys into the object that a value is written as.
+    fn put_keys(
+        &self,
+        site: &Site<'a>,
+        held: &Held,
+        entries: &[(String, Literal)],
+        pending: &mut Pending,
+    ) -> Result<()> {
         let span = held.value.span;
         if !matches!(held.value.data, Data::Object(_) | Data::Map(_)) {
             return left_alone("nothing stands there that it could be written into");
@@ -276,14 +292,15 @@ impl<'a> Writer<'a> {
             return left_alone("new arguments are not written into JSON");
         }
         self.may_change(site.block(), held.expression, object.span)?;
-        let changes = insert::into_object(&text, &object, key, literal);
-        changes.into_iter().flatten().for_each(|change| pending.change(span.file, change));
+        if let Some(change) = insert::into_object(&text, &object, entries) {
+            pending.change(span.file, change);
+        }
         Ok(())
     }
 
-    fn label(&self, site: &Site<'a>, key: &str, value: Option<&Value>) -> Result<Vec<Edit>> {
-        let Some(value) = value else { return left_alone("labels are not taken away") };
-        let literal = Literal::Text(value.to_string());
+    fn label_in(&self, site: &Site<'a>, labels: &[(Arc<str>, Value)]) -> Result<Vec<Edit>> {
+        let entries = labels.iter().map(|(key, value)| (key.to_string(), Literal::Text(value.to_string())));
+        let entries: Vec<(String, Literal)> = entries.collect();
         let maps = site.label_maps();
         let Some(spot) = maps.into_iter().next() else {
             let kind = site.block().labels.first().map_or("this", String::as_str);
@@ -291,11 +308,11 @@ impl<'a> Writer<'a> {
         };
         let mut pending = Pending::default();
         match &spot {
-            Spot::There(Node::Value(held)) => self.put_key(site, held, key, &literal, &mut pending)?,
+            Spot::There(Node::Value(held)) => self.put_keys(site, held, &entries, &mut pending)?,
             Spot::Missing { container: Node::Block(block), rest, .. } => match rest.as_slice() {
                 [name] => {
                     self.demand_one_caller(&self.directory_of(block.body.file))?;
-                    pending.addition(block.body).maps.push((name.clone(), key.to_owned(), literal));
+                    pending.addition(block.body).maps.push((name.clone(), entries));
                 }
                 _ => return left_alone("it needs a block that says more"),
             },

@@ -1,0 +1,80 @@
+//! By which words a program is told a fact, for those who write it another way.
+
+use crate::inventory::key::{Key, Value};
+
+use super::table::{Program, TABLE, Target, normalize_flag};
+use super::values::{Meaning, meaning};
+
+/// Words of a command that tell a fact.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Told {
+    /// The flag, and the last word that belongs to it.
+    pub first: usize,
+    pub last: usize,
+    /// In `last`: where the value begins. A switch has none.
+    pub value: Option<usize>,
+}
+
+/// All places among the words of a command where the program is told that a fact has this value.
+pub fn told(program: &str, key: Key, value: &Value, words: &[&str]) -> Vec<Told> {
+    let Some((_, program)) = TABLE.program(program) else { return Vec::new() };
+    let mut places = Vec::new();
+    for (first, word) in words.iter().enumerate().filter(|(_, word)| word.starts_with('-')) {
+        let (name, inline) = match word.split_once('=') {
+            Some((name, _)) => (name, Some(name.len() + 1)),
+            None => (*word, None),
+        };
+        let name = normalize_flag(name);
+        let is_flag = program.flags.get(&name).is_some_and(|(target, _)| *target == Target::Key(key));
+        let last = first + usize::from(inline.is_none());
+        if is_flag && let Some(text) = words.get(last).and_then(|word| word.get(inline.unwrap_or(0)..)) {
+            if means(program, key, text, value) {
+                places.push(Told { first, last, value: Some(inline.unwrap_or(0)) });
+            }
+        } else if let Some(sets) = program.switches.get(&name).filter(|_| inline.is_none())
+            && sets.iter().any(|(known, text)| *known == key && means(program, key, text, value))
+        {
+            places.push(Told { first, last: first, value: None });
+        }
+    }
+    places
+}
+
+fn means(program: &Program, key: Key, text: &str, value: &Value) -> bool {
+    matches!(meaning(Some(program), key, text), Meaning::Value(meant) if meant == *value)
+}
+
+/// The program chooses well itself what nobody tells it.
+pub fn chooses(program: &str, key: Key) -> bool {
+    TABLE.program(program).is_some_and(|(_, program)| program.chooses.contains(&key))
+}
+
+/// The long flag that tells a fact.
+pub fn flag(program: &str, key: Key) -> Option<&'static str> {
+    TABLE.program(program)?.1.spelled.get(&key).map(String::as_str)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_words_that_tell_a_fact_are_found() {
+        let fp32 = Value::text("fp32");
+        let told = |words: &[&str]| told("vllm", Key::Precision, &fp32, words);
+        assert_eq!(told(&["--dtype=float32"]), [Told { first: 0, last: 0, value: Some(8) }]);
+        assert_eq!(told(&["serve", "--dtype", "float"]), [Told { first: 1, last: 2, value: Some(0) }]);
+        assert_eq!(told(&["--load-format", "auto", "--dtype", "bfloat16", "--dtype"]), []);
+        let off = Value::Flag(false);
+        let switch = super::told("sglang", Key::PrefixCache, &off, &["--disable-radix-cache", "--tp", "2"]);
+        assert_eq!(switch, [Told { first: 0, last: 0, value: None }]);
+    }
+
+    #[test]
+    fn what_programs_choose_themselves_is_known_of_those_that_take_after_others_too() {
+        assert!(chooses("vllm", Key::Precision) && chooses("nim", Key::BatchSize));
+        assert!(!chooses("llama.cpp", Key::BatchSize) && !chooses("nobody", Key::Precision));
+        assert_eq!(flag("vllm", Key::Context), Some("--max-model-len"));
+        assert_eq!(flag("trt-llm", Key::Context), Some("--max_seq_len"));
+    }
+}

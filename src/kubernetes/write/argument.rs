@@ -1,0 +1,277 @@
+//! Arguments of programs: another value, one less, one more; in lists of words and in scripts.
+
+use std::ops::Range;
+
+use crate::inventory::programs::{Told, chooses, flag, told};
+use crate::inventory::{Key, Part, Resource, Value};
+use crate::kubernetes::tree::{Data, Node};
+use crate::source::{Edit, Span};
+
+use super::pod::around;
+use super::splice::{Page, Piece};
+use super::{Document, Result, inexpressible, left_alone};
+
+const DEEPEST: usize = 40;
+
+/// The argument that tells a fact, with its value.
+struct Argument<'a> {
+    key: Key,
+    program: &'a str,
+    current: &'a Value,
+    place: Span,
+}
+
+impl<'a> Argument<'a> {
+    fn of(resource: &'a Resource, key: Key) -> Option<Argument<'a>> {
+        let known = resource.fact(key);
+        let program = resource.text(Key::Program)?;
+        Some(Argument { key, program, current: known.value()?, place: known.span()? })
+    }
+
+    fn told(&self, words: &[&str]) -> Vec<Told> {
+        told(self.program, self.key, self.current, words)
+    }
+}
+
+/// Takes away what tells a fact, where the program then chooses well itself.
+pub(super) fn without(document: &Document, paper: &Page<'_>, resource: &Resource, key: Key) -> Result<Vec<Edit>> {
+    let Some(argument) = Argument::of(resource, key) else { return inexpressible(resource, Part::Fact(key)) };
+    if !chooses(argument.program, key) {
+        return left_alone(format!("what {} does where nobody tells it is not known", argument.program));
+    }
+    let found = find(document, &argument)?;
+    document.is_own(found.node)?;
+    match found.within {
+        Within::List(told) if told.last - told.first + 1 == found.node.items().len() => {
+            left_alone("it is the only argument")
+        }
+        Within::List(told) => paper.without_items(found.node, told.first..told.last + 1),
+        Within::Script(range, _) => {
+            let script = found.node.span;
+            let text = paper.text_of(script);
+            let Some(range) = shell_removal(text, range) else { return left_alone("it is all that stands there") };
+            let start = script.start as usize;
+            let span = Span::new(script.file, start + range.start, start + range.end);
+            Ok(vec![Edit { span, replacement: String::new() }])
+        }
+    }
+}
+
+/// Another value for an argument; nothing where no argument tells the fact.
+pub(super) fn replaced(
+    document: &Document,
+    paper: &Page<'_>,
+    resource: &Resource,
+    key: Key,
+    value: &Value,
+) -> Result<Option<Vec<Edit>>> {
+    let Some(argument) = Argument::of(resource, key) else { return Ok(None) };
+    let Ok(found) = find(document, &argument) else { return Ok(None) };
+    let (Within::List(Told { value: Some(_), .. }) | Within::Script(_, Some(_))) = &found.within else {
+        return Ok(None);
+    };
+    document.is_own(found.node)?;
+    let Some(word) = word_for(key, value) else {
+        return left_alone(format!("how the program calls {value} is not known"));
+    };
+    match found.within {
+        Within::List(Told { last, value: Some(at), .. }) => {
+            let Some(item) = found.node.items().get(last) else { return Ok(None) };
+            let text = item.text().and_then(|text| text.get(..at)).unwrap_or_default();
+            paper.replace(item, &Piece::Text(format!("{text}{word}"))).map(|edit| Some(vec![edit]))
+        }
+        Within::Script(_, Some(range)) => {
+            let start = found.node.span.start as usize;
+            let span = Span::new(found.node.span.file, start + range.start, start + range.end);
+            Ok(Some(vec![Edit { span, replacement: word }]))
+        }
+        _ => Ok(None),
+    }
+}
+
+/// One more argument, in the list in which the program is told its model.
+pub(super) fn added(
+    document: &Document,
+    paper: &Page<'_>,
+    resource: &Resource,
+    key: Key,
+    value: &Value,
+) -> Result<Vec<Edit>> {
+    let flag = resource.text(Key::Program).and_then(|program| flag(program, key));
+    let (Some(flag), Some(word)) = (flag, word_for(key, value)) else {
+        return inexpressible(resource, Part::Fact(key));
+    };
+    let model = Argument::of(resource, Key::Model).map(|argument| find(document, &argument));
+    let Some(Ok(Found { node: list, within: Within::List(told) })) = model else {
+        return left_alone("where its arguments stand is not known");
+    };
+    if around(&document.root, list.span, "image").is_none() {
+        return left_alone("where its arguments stand is not known");
+    }
+    document.is_own(list)?;
+    // as the author writes the model
+    if told.first == told.last {
+        return paper.append(list, &Piece::Text(format!("{flag}={word}"))).map(|edit| vec![edit]);
+    }
+    let edits = [Piece::text(flag), Piece::Text(word)].map(|piece| paper.append(list, &piece));
+    edits.into_iter().collect()
+}
+
+/// What programs call a value.
+fn word_for(key: Key, value: &Value) -> Option<String> {
+    const PRECISIONS: [(&str, &str); 4] =
+        [("bf16", "bfloat16"), ("fp16", "float16"), ("fp32", "float32"), ("fp8", "fp8")];
+    match (key, value) {
+        (Key::Precision, Value::Text(text)) => {
+            PRECISIONS.iter().find(|(name, _)| **text == **name).map(|(_, word)| (*word).to_owned())
+        }
+        (_, Value::Integer(n)) => Some(n.to_string()),
+        (_, Value::Number(n)) if n.fract() == 0.0 && n.abs() < 1e15 => Some(format!("{n:.0}")),
+        _ => None,
+    }
+}
+
+/// Where an argument stands: items of a list, or bytes of a script. The second range is that of the value.
+enum Within {
+    List(Told),
+    Script(Range<usize>, Option<Range<usize>>),
+}
+
+struct Found<'d> {
+    /// The list, or the script.
+    node: &'d Node,
+    within: Within,
+}
+
+fn find<'d>(document: &'d Document, argument: &Argument<'_>) -> Result<Found<'d>> {
+    let (list, scalar) = holders(&document.root, argument.place);
+    if let Some(list) = list {
+        let words: Vec<&str> = list.items().iter().map(|item| item.text().map_or("", |text| text)).collect();
+        let here = |told: &Told| {
+            let of = |at: usize| list.items().get(at).map(|item| item.span);
+            of(told.first).zip(of(told.last)).is_some_and(|(first, last)| argument.place == first.to(last))
+        };
+        if let Some(told) = argument.told(&words).into_iter().find(here) {
+            return Ok(Found { node: list, within: Within::List(told) });
+        }
+    }
+    let Some(script) = scalar else { return left_alone("the argument was not found again") };
+    let text = document.text.get(script.span.range()).unwrap_or_default();
+    let words = shell_words(text);
+    let texts: Vec<&str> = words.iter().map(|range| &text[range.clone()]).collect();
+    match argument.told(&texts).as_slice() {
+        [one] => {
+            let whole = words[one.first].start..words[one.last].end;
+            let value = one.value.map(|at| words[one.last].start + at..words[one.last].end);
+            let bare = |range: &Range<usize>| !text[range.clone()].contains(['\\', '$', '`', '{']);
+            if !bare(&whole) {
+                return left_alone("the argument is computed");
+            }
+            Ok(Found { node: script, within: Within::Script(quoted(text, whole), value) })
+        }
+        [] => left_alone("the argument was not found again"),
+        _ => left_alone("it is told more than once"),
+    }
+}
+
+/// The innermost list and the scalar that a place is in.
+fn holders(root: &Node, place: Span) -> (Option<&Node>, Option<&Node>) {
+    let (mut here, mut list) = (root, None);
+    for _ in 0..DEEPEST {
+        if matches!(here.data, Data::List(_)) {
+            list = Some(here);
+        }
+        let mut inner = here.entries().iter().map(|entry| &entry.value).chain(here.items());
+        match inner.find(|inner| inner.span.contains(place)) {
+            Some(inner) => here = inner,
+            None => break,
+        }
+    }
+    (list, matches!(here.data, Data::Scalar { .. }).then_some(here))
+}
+
+/// The words of a script as it is written, without their quotes. What needs a real shell to be read has characters that
+/// no argument has.
+fn shell_words(text: &str) -> Vec<Range<usize>> {
+    let mut words = Vec::new();
+    let mut start = None;
+    for (at, c) in text.char_indices() {
+        let ends = c.is_whitespace() || matches!(c, '"' | '\'' | ',' | ';' | '&' | '|' | '(' | ')' | '[' | ']');
+        match (start, ends) {
+            (None, false) => start = Some(at),
+            (Some(from), true) => {
+                words.push(from..at);
+                start = None;
+            }
+            _ => {}
+        }
+    }
+    words.extend(start.map(|from| from..text.len()));
+    words
+}
+
+/// With the quotes around its value.
+fn quoted(text: &str, whole: Range<usize>) -> Range<usize> {
+    let next = text[whole.end..].chars().next().filter(|c| matches!(c, '"' | '\''));
+    match next {
+        Some(quote) if text[whole.clone()].contains(quote) => whole.start..whole.end + 1,
+        _ => whole,
+    }
+}
+
+/// What to take away of a script so that one of its arguments is gone and the command goes on as before: a line of its own
+/// with its line break, the last line with the `\` before it, else the word and the blanks beside it.
+fn shell_removal(text: &str, whole: Range<usize>) -> Option<Range<usize>> {
+    let line_start = text[..whole.start].rfind('\n').map_or(0, |at| at + 1);
+    let line_end = text[whole.end..].find('\n').map_or(text.len(), |at| whole.end + at);
+    let (before, after) = (&text[line_start..whole.start], &text[whole.end..line_end]);
+    if before.trim().is_empty() && line_start > 0 {
+        if after.trim() == "\\" && line_end < text.len() {
+            return Some(line_start..line_end + 1);
+        }
+        if after.trim().is_empty() {
+            let earlier = text[..line_start].trim_end_matches(['\n', '\r']);
+            return match earlier.strip_suffix('\\') {
+                Some(command) => Some(command.trim_end_matches([' ', '\t']).len()..whole.end),
+                // lines of a folded text are one line
+                None => Some(earlier.len()..whole.end),
+            };
+        }
+        let blanks = after.len() - after.trim_start().len();
+        return Some(whole.start..whole.end + blanks);
+    }
+    let kept = before.trim_end_matches([' ', '\t']);
+    if kept.len() < before.len() {
+        return Some(line_start + kept.len()..whole.end);
+    }
+    let blanks = after.len() - after.trim_start_matches([' ', '\t']).len();
+    (blanks > 0).then(|| whole.start..whole.end + blanks)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_goes_on_without_an_argument() {
+        let after = |text: &str| {
+            let at = text.find("--dtype").unwrap();
+            let end = text[at..].find("32").unwrap() + at + 2;
+            let range = shell_removal(text, quoted(text, at..end)).unwrap();
+            format!("{}{}", &text[..range.start], &text[range.end..])
+        };
+        assert_eq!(after("\"vllm serve x --dtype float32 --port 1\""), "\"vllm serve x --port 1\"");
+        assert_eq!(after("\"vllm serve x --dtype float32\""), "\"vllm serve x\"");
+        assert_eq!(
+            after("|\n  vllm serve x \\\n    --dtype=float32 \\\n    --port 1\n"),
+            "|\n  vllm serve x \\\n    --port 1\n"
+        );
+        assert_eq!(after("|\n  vllm serve x \\\n    --dtype 'float32'\n"), "|\n  vllm serve x\n");
+        assert_eq!(after(">-\n  vllm serve x\n  --dtype float32\n  --port 1\n"), ">-\n  vllm serve x\n  --port 1\n");
+        assert_eq!(
+            after("|\n  vllm serve x \\\n    --dtype float32 --port 1\n"),
+            "|\n  vllm serve x \\\n    --port 1\n"
+        );
+        assert_eq!(shell_removal("--dtype=float32", 0..15), None);
+    }
+}

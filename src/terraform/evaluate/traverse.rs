@@ -200,7 +200,14 @@ pub(super) fn attribute(value: &Value, name: &str, span: Span) -> Value {
             (None, Some(cause)) => member_of_rest(cause, name, span),
             (None, None) => Value::refused(format!("there is no attribute `{name}`"), span),
         },
-        Data::Unknown(cause) => member_of_rest(&member_candidates(cause, name), name, span),
+        Data::Unknown(cause) => {
+            let cause = member_candidates(cause, name);
+            // It is one of them, and they are all the same.
+            match set_of(cause.candidates.clone()).as_slice() {
+                [only] => only.clone(),
+                _ => member_of_rest(&cause, name, span),
+            }
+        }
         Data::Null => Value::refused(format!("the attribute `{name}` is asked of null"), span),
         _ => Value::refused(format!("there is no attribute `{name}`"), span),
     };

@@ -144,7 +144,9 @@ def differences(old, new, path=""):
     """The paths at which two values differ."""
     if type(old) is type(new) is dict:
         for key in [*old, *(key for key in new if key not in old)]:
-            if key not in old or key not in new:
+            if key not in old and type(new[key]) is dict:
+                yield from differences({}, new[key], f"{path}.{key}")
+            elif key not in old or key not in new:
                 yield f"{path}.{key}"
             else:
                 yield from differences(old[key], new[key], f"{path}.{key}")

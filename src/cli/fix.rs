@@ -51,8 +51,8 @@ pub(super) fn run(arguments: &Check) -> Result<Outcome, Failure> {
     let report = state.session.report(&state.analysis, &state.findings);
     output::write(&arguments.output, Format::Text, |format, style| Some(report::render(format, &report, style)))?;
     work.tell("fixed", &state, &before);
-    for path in &left_alone {
-        output::complain(&format!("`{}` changed meanwhile and is left alone", state.session.paths.show(path)));
+    for (path, why) in &left_alone {
+        output::complain(&format!("`{}` {why} and is left alone", state.session.paths.show(path)));
     }
     let failed = !left_alone.is_empty() || state.findings.iter().any(|decided| gate.stops(decided));
     Ok(if failed { Outcome::Failed } else { state.session.outcome(&state.analysis) })
@@ -189,8 +189,8 @@ impl Work {
         }
     }
 
-    /// Writes the files, save those that somebody changed since they were read.
-    fn save(&self, session: &Session) -> Result<Vec<String>, Failure> {
+    /// Writes the files, save those that nobody may write, and those that somebody changed since they were read.
+    fn save(&self, session: &Session) -> Result<Vec<(String, &'static str)>, Failure> {
         let mut left_alone = Vec::new();
         for (path, text) in &self.texts {
             if normalize(path).is_none() {
@@ -198,7 +198,11 @@ impl Work {
             }
             let place = session.root.join(path);
             if fs::read(&place).ok().as_ref() != self.originals.get(path) {
-                left_alone.push(path.clone());
+                left_alone.push((path.clone(), "changed meanwhile"));
+                continue;
+            }
+            if fs::metadata(&place).is_ok_and(|it| it.permissions().readonly()) {
+                left_alone.push((path.clone(), "may not be written"));
                 continue;
             }
             output::save(&place, &String::from_utf8_lossy(text))?;

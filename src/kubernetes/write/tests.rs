@@ -112,6 +112,17 @@ fn line_ends_and_the_end_of_the_file_stay() {
     let windows = job("", "").replace('\n', "\r\n");
     let new = after(&windows, "label team", Value::text("ml")).unwrap();
     assert!(new.contains("name: a # mine\r\n  labels:\r\n    team: ml\r\nspec:"), "{new}");
+    let both = job("", "").replacen('\n', "\r\n", 3);
+    let new = after(&both, "retries", Value::Integer(0)).unwrap();
+    assert!(new.contains("'4'\n  backoffLimit: 0\n---\n"), "{new}");
+    let kept = job("", "").replace("image: x", "image: x\n          args:\n          - |+\n            text\n\n\n");
+    let kept = format!(
+        "{}\n          command:\n          - |+\n            text\n\n\n---\na: 1\n",
+        kept.split("\n---").next().unwrap()
+    );
+    assert_eq!(difference(&kept, "retries", Value::Integer(0)), "+  backoffLimit: 0");
+    let new = after(&kept, "retries", Value::Integer(0)).unwrap();
+    assert!(new.ends_with("            text\n\n\n  backoffLimit: 0\n---\na: 1\n"), "{new}");
     let open = job("", "").replace("\n---\nkind: Other\n", "");
     let new = after(&open, "retries", Value::Integer(0)).unwrap();
     assert!(new.ends_with("nvidia.com/gpu: '4'\n  backoffLimit: 0"), "{new}");
@@ -204,6 +215,12 @@ fn arguments_are_taken_away_where_the_program_chooses_itself() {
     assert_eq!(gone("args: [--dtype=float32]", "no precision"), "it is the only argument");
     let twice = shell.replace("--port 1", "--dtype float32");
     assert_eq!(gone(&twice, "no precision"), "it is told more than once");
+    let compiled = server("args: [--model=Qwen/Qwen2.5-7B-Instruct, --max-num-seqs=1]")
+        .replace("nvidia.com/gpu", "aws.amazon.com/neuron");
+    assert_eq!(
+        difference(&compiled, "no batch_size", none()),
+        "for these accelerators a model is compiled with what it is told"
+    );
 }
 
 #[test]

@@ -20,7 +20,7 @@ pub mod rules;
 pub mod source;
 pub mod terraform;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use catalog::Catalog;
@@ -236,12 +236,17 @@ fn read(sources: &Sources, paths: &[String], settings: &Settings) -> Reading {
     let terraform::Reading { mut inventory, embedded, blocks, roots, plans, mut comments } =
         terraform::read(sources, paths, &terraform::Options { raw: wanted.blocks, ..settings.terraform.clone() });
     let others: Vec<String> = paths.iter().filter(|path| plans.binary_search(path).is_err()).cloned().collect();
+    let roots_of: HashMap<FileId, Arc<str>> =
+        embedded.iter().filter_map(|it| Some((it.file, it.root.clone()?))).collect();
     let embedded: Vec<(FileId, String)> = embedded.into_iter().map(|it| (it.file, it.address)).collect();
     let options = kubernetes::Options { objects: wanted.objects, ..settings.kubernetes.clone() };
     let kubernetes = kubernetes::read(sources, &others, &embedded, &options);
     comments.extend(kubernetes.comments);
     let plain = kubernetes.plain;
-    let kubernetes = kubernetes.inventory;
+    let mut kubernetes = kubernetes.inventory;
+    for resource in &mut kubernetes.resources {
+        resource.root = roots_of.get(&resource.span.file).cloned();
+    }
     inventory.objects.extend(kubernetes.objects);
     inventory.resources.extend(kubernetes.resources);
     inventory.diagnostics.extend(kubernetes.diagnostics);

@@ -22,6 +22,8 @@ pub struct Accelerator<'c> {
     pub interconnect_gb_per_second: Option<f64>,
     /// Most MIG instances; 0 where it cannot be partitioned.
     pub mig_instances: u32,
+    /// What the processors of its machines run, where it is not the usual x86-64.
+    pub processor: &'c str,
 }
 
 /// A part of an accelerator that is sold or scheduled as one.
@@ -105,7 +107,7 @@ fn read(mut row: Cells<'_>) -> Accelerator<'_> {
     let (year, memory) = (row.number(), row.number());
     let (bandwidth, _fp32, bf16, fp8, watts) = (row.number(), row.number(), row.number(), row.number(), row.number());
     row.text();
-    let (interconnect, mig) = (row.number(), row.number());
+    let (interconnect, mig, processor) = (row.number(), row.number(), row.text());
     Accelerator {
         name,
         vendor,
@@ -119,6 +121,7 @@ fn read(mut row: Cells<'_>) -> Accelerator<'_> {
         watts,
         interconnect_gb_per_second: interconnect,
         mig_instances: mig.unwrap_or_default() as u32,
+        processor,
     }
 }
 

@@ -75,6 +75,7 @@ pub(super) const SCHEMAS: &[Schema] = &[
             ("form_factor", Text),
             ("interconnect_gbps", Number),
             ("mig_max_instances", Number),
+            ("processor", Text),
             ("as_of", Text),
             ("source", Text),
             ("confidence", Text),

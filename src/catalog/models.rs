@@ -106,7 +106,11 @@ impl Models {
         if let Some(model) = inner {
             return Some(Identified { model: complete(Cow::Borrowed(model)), precision, by: Identification::Derived });
         }
-        let mut model = self.of_size(name.params_b?)?;
+        let Some(params_b) = name.params_b else {
+            let model = name.keys_of_sized_families().into_iter().find_map(|key| small(&key))?;
+            return Some(Identified { model: complete(Cow::Borrowed(model)), precision, by: Identification::Derived });
+        };
+        let mut model = self.of_size(params_b)?;
         model.active_b = name.active_b;
         model.id = text.to_owned().into();
         Some(Identified { model: Cow::Owned(model), precision, by: Identification::Size })
@@ -162,6 +166,11 @@ fn listed(key: &str, precision: Option<Precision>) -> Option<&'static Model> {
         None => models().find(|model| model.published.is_full()),
     }
     .or_else(|| models().next())
+}
+
+/// The row of a model whose sizes are told by words, which those that are tuned from it keep: encoders, speech, images.
+fn small(key: &str) -> Option<&'static Model> {
+    listed(key, None).filter(|model| matches!(model.modality, Modality::Embedding | Modality::Speech | Modality::Image))
 }
 
 /// Fills shapes that are not known with those of the usual model next in size.
@@ -227,6 +236,14 @@ mod tests {
             ("acme/foo-30b-a3b", "acme/foo-30b-a3b 30.0 - Size"),
             ("acme/foo-1_8b", "acme/foo-1_8b 1.8 - Size"),
             ("acme/foo-06b", "acme/foo-06b 0.6 - Size"),
+            ("distilbert-base-uncased-finetuned-sst-2-english", "distilbert/distilbert-base-uncased 0.1 - Derived"),
+            ("bert-large-uncased-whole-word-masking-finetuned-squad", "google-bert/bert-large-uncased 0.3 - Derived"),
+            ("dslim/bert-base-NER", "google-bert/bert-base-cased 0.1 - Listed"),
+            ("cardiffnlp/twitter-xlm-roberta-base-sentiment", "FacebookAI/xlm-roberta-base 0.3 - Derived"),
+            ("Systran/faster-whisper-small", "openai/whisper-small 0.2 - Derived"),
+            ("google/vit-base-patch16-384", "google/vit-base-patch16-224 0.1 - Derived"),
+            ("acme/text-large", "nothing"),
+            ("google/flan-small", "nothing"),
             ("openai/gpt-oss-120b", "openai/gpt-oss-120b 116.8 - Listed"),
             ("RedHatAI/Meta-Llama-3.1-8B-Instruct-quantized.w8a8", "meta-llama/Llama-3.1-8B 8.0 int8 Listed"),
             ("neuralmagic/Meta-Llama-3.1-8B-Instruct-FP8-KV", "meta-llama/Llama-3.1-8B 8.0 fp8 Listed"),

@@ -68,6 +68,9 @@ const VARIANTS: &[&str] = &[
     "diffusers",
 ];
 
+/// Words that say which of a family's sizes is meant, where no number does.
+const SIZES: &[&str] = &["nano", "tiny", "mini", "xsmall", "small", "medium", "base", "large", "xlarge", "huge"];
+
 /// Last parts of a path that name no model.
 const EMPTY_NAMES: &[&str] = &[
     "model",
@@ -163,6 +166,22 @@ impl Name {
             && version.starts_with(|c: char| c.is_ascii_digit())
         {
             keys.extend(sizes.map(|size| format!("{family}-{version}-{size}")));
+        }
+        keys
+    }
+
+    /// Runs of words around a size that is a word, the longest first: `distilbert-base-uncased-finetuned-sst-2` contains
+    /// `distilbert-base-uncased` and `distilbert-base`.
+    pub(super) fn keys_of_sized_families(&self) -> Vec<String> {
+        let words = &self.words;
+        let mut keys = Vec::new();
+        for length in (2..words.len().min(8)).rev() {
+            for run in words.windows(length) {
+                let named = run.first().is_some_and(|word| word.starts_with(|c: char| c.is_ascii_alphabetic()));
+                if named && run.iter().skip(1).any(|word| SIZES.contains(&&**word)) {
+                    keys.push(run.join("-"));
+                }
+            }
         }
         keys
     }

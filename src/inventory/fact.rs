@@ -117,6 +117,15 @@ impl<T> Fact<T> {
         matches!(self, Fact::Absent)
     }
 
+    /// It is known, or one of a few.
+    pub fn is_narrowed(&self) -> bool {
+        match self {
+            Fact::Known(_) => true,
+            Fact::Unknown(unknown) => !unknown.candidates.is_empty(),
+            Fact::Absent => false,
+        }
+    }
+
     pub fn is_unknown(&self) -> bool {
         matches!(self, Fact::Unknown(_))
     }

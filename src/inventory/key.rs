@@ -161,6 +161,8 @@ keys! {
     Slice "slice" Text;
     /// So many pods share one accelerator: time-slicing, MPS.
     SharedBy "shared_by" Number;
+    /// How several pods share one accelerator that is not cut into slices: time-slicing or mps.
+    Sharing "sharing" Text;
     /// Virtual CPUs: of the machine (rented) or asked for by the pod (requested).
     Cpus "cpus" Number;
     /// CPUs that the pod may use at most.
@@ -284,6 +286,8 @@ keys! {
     ExpertParallel "expert_parallel" Integer;
     /// Pods or machines that together run one copy of the model.
     GroupSize "group_size" Integer;
+    /// How many such groups there are at least.
+    Groups "groups" Integer;
     /// What finds further machines for one copy of the model, beside those that the text gives it: ray.
     Spread "spread" Text;
     /// Training: full, lora or qlora.

@@ -17,6 +17,7 @@ const INHERITED: &[Key] = &[
     Key::Accelerator,
     Key::AcceleratorMemory,
     Key::SharedBy,
+    Key::Sharing,
     Key::Purchase,
     Key::OnDemandBase,
     Key::SpotShare,

@@ -82,6 +82,8 @@ pub struct Resource {
     /// The Terraform type or the Kubernetes kind.
     pub kind: String,
     pub front_end: FrontEnd,
+    /// The directory of the Terraform root that makes it: the same address may stand in several.
+    pub root: Option<Arc<str>>,
     pub role: Role,
     /// The header: the first line of the block, or the first key of the document.
     pub span: Span,
@@ -358,6 +360,7 @@ impl Resource {
             address: address.into(),
             kind: kind.into(),
             front_end,
+            root: None,
             role,
             span,
             body,

@@ -35,6 +35,19 @@ pub(super) fn container(part: &Part, index: &Index<'_>) -> Container {
     container
 }
 
+/// A script as a container that runs it.
+pub(super) fn of_script(script: &Node, image_at: Option<&Node>, env: Option<&Node>) -> Container {
+    let shell = |word: &str| Fact::written(Arc::from(word), script.span);
+    let variables = env.map(Node::entries).unwrap_or_default();
+    Container {
+        image: image_at.map_or(Fact::Absent, image),
+        command: vec![shell("sh"), shell("-c"), word(script)],
+        env: variables.iter().map(|entry| (entry.key.to_string(), word(&entry.value))).collect(),
+        accelerated: true,
+        ..Container::default()
+    }
+}
+
 /// Every entry of a configuration map is a variable; variables that are listed one by one come first.
 fn all_from(from: &Node, container: &mut Container, index: &Index<'_>) {
     let prefix = from.text_at("prefix").map_or("", |prefix| prefix);

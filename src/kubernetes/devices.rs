@@ -72,6 +72,10 @@ pub(super) enum Said {
     Slice,
     /// How many pods share one accelerator.
     SharedBy,
+    /// How they share it: in turns, or side by side.
+    Sharing,
+    /// Seconds after which the node is taken away.
+    TimeLimitSeconds,
     /// The name of a pool or class; it may contain more.
     Pool,
 }

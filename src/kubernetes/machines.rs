@@ -1,15 +1,19 @@
 //! Machines that manifests rent: node pools of autoscalers, workspaces, cluster definitions.
 
-use crate::inventory::{CountedIn, Fact, FrontEnd, Key, Known, Origin, Range, Resource, Role, Selector};
+use crate::inventory::{
+    CountedIn, Evidence, Fact, FrontEnd, Key, Known, Origin, Range, Resource, Role, Says, Selector, Value, programs,
+};
 use crate::source::Span;
 
 use super::amount;
+use super::containers;
 use super::count;
 use super::devices::DEVICES;
 use super::nodes::{self, Condition, Facts, fill};
 use super::object::{self, Object};
 use super::path::{Match, Path};
 use super::pod::taints;
+use super::resource::settle_purpose;
 use super::sources;
 use super::table::Machines;
 use super::tree::Node;
@@ -24,10 +28,11 @@ pub(super) fn resources(object: &Object<'_>, machines: &Machines, body: Span, ab
     for (place, at) in found.iter().enumerate() {
         let one = One { object, machines, each, at };
         let conditions = one.conditions();
-        let facts = one.facts(&conditions);
+        let mut facts = one.facts(&conditions);
         if !rents_accelerators(&facts) {
             continue;
         }
+        one.programs(&mut facts);
         let mut address = object.address();
         if let Some(name) = one.name().or(several.then(|| place.to_string())) {
             address = format!("{address}:{name}");
@@ -55,11 +60,7 @@ pub(super) fn resources(object: &Object<'_>, machines: &Machines, body: Span, ab
 
 /// A pool that may hold any machine is no news; one that names its machines or accelerators is.
 fn rents_accelerators(facts: &Facts) -> bool {
-    let names = |key: Key| match facts.get(&key) {
-        Some(Fact::Known(_)) => true,
-        Some(Fact::Unknown(unknown)) => !unknown.candidates.is_empty(),
-        _ => false,
-    };
+    let names = |key: Key| facts.get(&key).is_some_and(Fact::is_narrowed);
     let any_of = [Key::AcceleratorCount, Key::Vendor].iter().any(|key| facts.contains_key(key));
     names(Key::Machine) || names(Key::Accelerator) || any_of || is_category(facts)
 }
@@ -119,6 +120,30 @@ impl<'t> One<'_, 't> {
             facts.remove(&Key::AcceleratorMemory);
         }
         facts
+    }
+
+    /// What its programs say, and what they and its name say that it is for.
+    fn programs(&self, facts: &mut Facts) {
+        let Some(runs) = &self.machines.runs else { return };
+        let first = |path: &Option<Path>| path.as_ref().and_then(|path| self.nodes(path).first().copied());
+        let (image, env) = (first(&runs.image), first(&runs.env));
+        let scripts = self.nodes(&runs.script).into_iter();
+        for script in
+            scripts.flat_map(|node| if node.text().is_some() { vec![node] } else { node.items().iter().collect() })
+        {
+            for (key, fact) in programs::recognize(&containers::of_script(script, image, env)) {
+                fill(facts, key, fact);
+            }
+        }
+        let name = self.object.name.as_deref().map(|name| Evidence { says: Says::Name(name), span: self.object.head });
+        settle_purpose(name.as_slice(), facts);
+        // Commands end; a server that is one of them does not.
+        let serves = facts.get(&Key::Purpose).and_then(Fact::value).and_then(Value::as_text) == Some("inference");
+        if serves
+            && matches!(facts.get(&Key::EndsByItself), Some(Fact::Known(Known { origin: Origin::Inferred(_), .. })))
+        {
+            facts.remove(&Key::EndsByItself);
+        }
     }
 
     fn count(&self, start: Fact<Range>) -> (Fact<Range>, CountedIn) {

@@ -116,6 +116,8 @@ fn said(facts: &mut Facts, condition: &Condition, label: &Label, all: &[Conditio
         Said::Purchase => Key::Purchase,
         Said::Slice => Key::Slice,
         Said::SharedBy => Key::SharedBy,
+        Said::Sharing => Key::Sharing,
+        Said::TimeLimitSeconds => Key::TimeLimit,
         Said::Pool | Said::Size => return,
     };
     if condition.values.is_empty() {
@@ -154,10 +156,12 @@ fn one(label: &Label, fact: Said, text: &Arc<str>, span: Span) -> Fact<Value> {
     }
     let value = match fact {
         Said::Zone => Value::text(region_of(text)),
-        Said::AcceleratorMemoryGib | Said::AcceleratorCount | Said::SharedBy => match text.parse::<f64>() {
-            Ok(number) => Value::Number(number * label.scale.unwrap_or(1.0)),
-            Err(_) => return Fact::unknown(format!("`{text}` is no number"), span),
-        },
+        Said::AcceleratorMemoryGib | Said::AcceleratorCount | Said::SharedBy | Said::TimeLimitSeconds => {
+            match text.parse::<f64>() {
+                Ok(number) => Value::Number(number * label.scale.unwrap_or(1.0)),
+                Err(_) => return Fact::unknown(format!("`{text}` is no number"), span),
+            }
+        }
         _ if label.any.is_some() => Value::text(label.any.clone().unwrap_or_default()),
         _ if label.values.is_empty() => Value::Text(text.clone()),
         _ => match label.values.get(&**text) {

@@ -10,7 +10,7 @@ use super::workload::Found;
 const FARTHEST: usize = 4;
 
 /// What rules blame an object for not having, and what the object that is changed may have.
-const OPEN: [Key; 10] = [
+const OPEN: [Key; 11] = [
     Key::TimeLimit,
     Key::Ttl,
     Key::Autoscaled,
@@ -20,6 +20,7 @@ const OPEN: [Key; 10] = [
     Key::Queue,
     Key::Priority,
     Key::GroupSize,
+    Key::Groups,
     Key::CpuLimit,
 ];
 

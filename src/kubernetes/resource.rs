@@ -71,8 +71,9 @@ fn resource(
         fill(&mut facts, key, fact);
     }
     fill(&mut facts, Key::Queue, queue(&resource.labels));
+    fill(&mut facts, Key::TimeLimit, limit_of_queue(&resource.labels));
     storage::facts(&group.pod, index, &mut facts);
-    settle_purpose(object, &resource.labels, &group.pod, &mut facts);
+    settle_purpose(&evidence(object, &resource.labels, &group.pod), &mut facts);
     // What is read without a row is a conclusion from its shape.
     if let (Some(why), Some(Fact::Known(known))) = (&group.by_shape, facts.get_mut(&Key::AcceleratorCount)) {
         known.origin = known.origin.clone().weakest(Origin::Inferred(why.clone()));
@@ -110,18 +111,28 @@ fn queue(labels: &Labels) -> Fact<Value> {
     found.map_or(Fact::Absent, |name| name.clone().map(Value::Text))
 }
 
+/// Seconds after which a queue ends what it has started, or the capacity that it was given is taken away.
+fn limit_of_queue(labels: &Labels) -> Fact<Value> {
+    // Kueue's documentation, 2026-11: the first is its own limit, the second that of a request for capacity.
+    const KEYS: [&str; 2] = ["kueue.x-k8s.io/max-exec-time-seconds", "provreq.kueue.x-k8s.io/maxRunDurationSeconds"];
+    let said = KEYS.iter().find_map(|key| labels.entries.get(*key)).cloned().unwrap_or_default();
+    if said.value().is_some_and(|text| text.parse::<f64>().is_err()) {
+        return Fact::Absent;
+    }
+    said.map(|text| Value::Number(text.parse().unwrap_or_default()))
+}
+
 /// What a kind is for by definition, then what its program does, then what labels and names say, then what a kind is
 /// mostly for.
-fn settle_purpose(object: &Object<'_>, labels: &Labels, pod: &Pod, facts: &mut Facts) {
-    let evidence = evidence(object, labels, pod);
-    fill(facts, Key::Production, production(&evidence));
+pub(super) fn settle_purpose(evidence: &[Evidence<'_>], facts: &mut Facts) {
+    fill(facts, Key::Production, production(evidence));
     let weak = match facts.get(&Key::Purpose) {
         Some(Fact::Known(known)) if matches!(known.origin, Origin::Inferred(_)) => facts.remove(&Key::Purpose),
         _ => None,
     };
     let task = facts.get(&Key::Task).cloned().unwrap_or_default();
     fill(facts, Key::Purpose, of_task(task));
-    fill(facts, Key::Purpose, purpose(&evidence));
+    fill(facts, Key::Purpose, purpose(evidence));
     fill(facts, Key::Purpose, weak.unwrap_or_default());
 }
 

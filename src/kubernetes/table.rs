@@ -107,6 +107,9 @@ pub(super) struct Pods {
     /// Factors of the number of pods that together run one copy.
     #[serde(default)]
     pub group: Vec<Factor>,
+    /// Factors of the number of such groups.
+    #[serde(default)]
+    pub groups: Vec<Factor>,
     #[serde(default)]
     pub facts: Facts,
 }
@@ -225,8 +228,21 @@ pub(super) struct Machines {
     pub gives: BTreeMap<String, Path>,
     /// A mapping of resource keys to how much all machines together may have.
     pub limits: Option<Path>,
+    /// What starts on machines that are rented for it.
+    pub runs: Option<Runs>,
     #[serde(default)]
     pub facts: Facts,
+}
+
+/// Programs outside of pods.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Runs {
+    /// Text for a shell, or a list of lines of it.
+    pub script: Path,
+    pub image: Option<Path>,
+    /// A mapping of variables.
+    pub env: Option<Path>,
 }
 
 /// A number that multiplies.

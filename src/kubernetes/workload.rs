@@ -291,6 +291,8 @@ fn pods_of(object: &Object<'_>, pods: &'static Pods, above: &Above, out: &mut Ve
         let size = count::product(&pods.group, object.root, path, &at, one);
         if size.origin() != Some(&Origin::Default) {
             fill(&mut facts, Key::GroupSize, size.map(|range| Value::Number(range.expected)));
+            let groups = count::product(&pods.groups, object.root, path, &at, above.count.clone());
+            fill(&mut facts, Key::Groups, groups.map(|range| Value::Number(range.floor)));
         }
         let mut count = count::product(&pods.count, object.root, path, &at, above.count.clone());
         if let Some(off) = disabled(pods.enabled.as_ref(), object.root, path, &at) {

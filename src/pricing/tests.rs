@@ -445,6 +445,21 @@ fn shared_accelerators_are_paid_by_part_and_stranded_ones_are_told() {
 }
 
 #[test]
+fn whoever_rents_gets_a_machine_of_that_size_and_a_pod_a_part_of_the_cheapest() {
+    let text = "provider,machine,accelerator,accelerator_count,on_demand_usd_per_hour\n\
+                lambda,half,A100-80GB,4,9\nlambda,whole,A100-80GB,8,16\n";
+    let catalog = Catalog::examples().with_prices("own.csv", text).unwrap();
+    let facts = [(Key::Provider, "lambda"), (Key::Accelerator, "A100-80GB"), (Key::AcceleratorCount, "4")];
+    let costs = |resource: Resource| {
+        let mut inventory = Inventory { resources: vec![resource], ..Inventory::default() };
+        complete(&mut inventory, &catalog, &Settings::default());
+        hourly(&bill(&inventory, &catalog, &Settings::default()).items[0]).1
+    };
+    assert_eq!(costs(rented(&facts)), 9.0);
+    assert_eq!(costs(pod(&facts)), 8.0);
+}
+
+#[test]
 fn a_part_of_a_device_is_one_to_whoever_asks_for_it() {
     let text = "provider,machine,accelerator,accelerator_count,on_demand_usd_per_hour\ngcp,g9-half,L4,0.5,1\n";
     let catalog = Catalog::examples().with_prices("own.csv", text).unwrap();

@@ -34,6 +34,15 @@ impl Paths {
         format!("{}{rest}", "../".repeat(self.below.len() - shared))
     }
 
+    /// A directory of the tree; the one that the command runs in is `.`.
+    pub fn show_directory(&self, directory: &str) -> String {
+        let inside = if directory.is_empty() { "*".to_owned() } else { format!("{directory}/*") };
+        match self.show(&inside).strip_suffix('*').map(|shown| shown.trim_end_matches('/')) {
+            None | Some("") => ".".to_owned(),
+            Some(shown) => shown.to_owned(),
+        }
+    }
+
     pub fn locate(&self, sources: &Sources, span: Span) -> Location {
         let mut location = sources.locate(span);
         location.path = self.show(&location.path);
@@ -52,5 +61,14 @@ mod tests {
         assert_eq!(Paths::seen_from("a/b").show("a/main.tf"), "../main.tf");
         assert_eq!(Paths::seen_from("a/b").show("ab/main.tf"), "../../ab/main.tf");
         assert_eq!(Paths::through("../x/").show("main.tf"), "../x/main.tf");
+    }
+
+    #[test]
+    fn directories_are_shown_from_there_too() {
+        let shown = |from: &str, directory: &str| Paths::seen_from(from).show_directory(directory);
+        let shown =
+            [shown("", ""), shown("", "a/b"), shown("a", "a"), shown("a", "a/b"), shown("a/b", ""), shown("a", "b")];
+        assert_eq!(shown, [".", "a/b", ".", "b", "../..", "../b"]);
+        assert_eq!(Paths::through("../x/").show_directory(""), "../x");
     }
 }

@@ -27,6 +27,7 @@ mod value;
 mod write;
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
 use crate::diagnostic::Diagnostic;
 use crate::inventory::{FrontEnd, Inventory, Skipped};
@@ -99,13 +100,18 @@ pub struct Embedded {
     pub address: String,
     pub kind: String,
     pub span: Span,
+    /// The directory of its root, where it is not from a plan.
+    pub root: Option<Arc<str>>,
     /// Derived text whose spans lead back into the Terraform file.
     pub file: FileId,
 }
 
 /// Reads the roots among the directories of `paths`, which are directories or files.
 pub fn read(sources: &Sources, paths: &[String], options: &Options) -> Reading {
-    read_with(&Library::new(sources), sources, paths, options)
+    let library = Library::new(sources);
+    let reading = read_with(&library, sources, paths, options);
+    library.close();
+    reading
 }
 
 /// What Terraform would refuse in the text of one file, by itself.
@@ -129,12 +135,13 @@ fn read_with(library: &Library<'_>, sources: &Sources, paths: &[String], options
         let (directory, environment) = runs[index];
         let root = root::evaluate(sources, library, directory, environment, options);
         let resources = rows::resources(&root.blocks, &root.switched_off, &root.default_maps, FrontEnd::Terraform);
-        let embedded = embedded::manifests(sources, &root.blocks);
+        let embedded = embedded::manifests(sources, &root.blocks, Some(directory));
         (root, resources, embedded)
     });
     let mut reading = Reading::default();
     for ((directory, environment), (root, mut resources, embedded)) in runs.into_iter().zip(evaluated) {
         for resource in &mut resources {
+            resource.root = Some(directory.into());
             resource.address.extend(environment.map(|file| format!(" ({file})")));
         }
         let directory = directory.to_owned();

@@ -36,7 +36,7 @@ pub(super) fn read(sources: &Sources, plans: Vec<String>, options: &Options, rea
         reading.plans.push(path);
         reading.inventory.diagnostics.extend(diagnostics);
         reading.inventory.resources.extend(rows::resources(&blocks, &[], &[], FrontEnd::Plan));
-        reading.embedded.extend(embedded::manifests(sources, &blocks));
+        reading.embedded.extend(embedded::manifests(sources, &blocks, None));
         reading.blocks.extend(blocks);
     }
 }

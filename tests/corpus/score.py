@@ -47,7 +47,10 @@ def resources_of(label, resources):
     if not near and label['kind'].startswith('module:'):
         call = '.'.join((label['address'] or '').split('.')[:2])
         near = [it for it in resources if it['address'] == call or it['address'].startswith((call + '.', call + '['))]
-    return {(at(it), it['address']) for it in near}
+    # Several roots may call one module by one address: the label's own root is meant, where it stands in one.
+    root = os.path.dirname(label['path']) or '.'
+    near = [it for it in near if it['root'] == root] or near
+    return {(at(it), it['address'], it['root']) for it in near}
 
 
 def main():
@@ -79,9 +82,9 @@ def main():
         resources = told(binary, 'inspect', where)['resources']
         for label in by_repo[repo['repo']]:
             mine = resources_of(label, resources)
-            fired = {it['rule'] for it in findings if (os.path.normpath(it['path']), it['address']) in mine
+            fired = {it['rule'] for it in findings if (os.path.normpath(it['path']), it['address'], it['root']) in mine
                      or os.path.normpath(it['path']) == label['path'] and abs(it['line'] - label['line']) <= NEAR
-                     or label['lang'] == 'terraform' and any(it['address'] == address for _, address in mine)}
+                     or label['lang'] == 'terraform' and any((it['address'], it['root']) == known[1:] for known in mine)}
             place = f"{label['id']} {label['repo']} {label['path']}:{label['line']}"
             for rule in label['expect']:
                 hit = bool(fired & set(MEANT.get(rule, [rule])))

@@ -2,6 +2,7 @@ use serde::Serialize;
 
 use super::wire::{self, Bounds, Counted, Skipped, Totals, UnknownMachine};
 use crate::decide::{self, Decided};
+use crate::inventory::ResourceId;
 use crate::report::scorecard::Scorecard;
 use crate::report::{Report, Suggestion, suggestion};
 use crate::rules::Undetermined;
@@ -34,6 +35,7 @@ pub(in crate::report) struct Finding<'a> {
     line: usize,
     column: usize,
     address: Option<&'a str>,
+    root: Option<String>,
     kind: Option<&'a str>,
     message: &'a str,
     help: Option<&'a str>,
@@ -86,6 +88,7 @@ struct Baseline {
 pub(in crate::report) struct Unknown<'a> {
     rule: &'a str,
     address: Option<&'a str>,
+    root: Option<String>,
     path: String,
     line: usize,
     cause: &'a str,
@@ -137,6 +140,7 @@ pub(in crate::report) fn finding<'a>(report: &'a Report, decided: &'a Decided) -
         line: location.line,
         column: location.column,
         address: about.map(|(address, _)| address),
+        root: root(report, it.resource),
         kind: about.map(|(_, kind)| kind),
         message: &it.message,
         help: it.help.as_deref(),
@@ -170,5 +174,10 @@ fn related<'a>(report: &Report, span: crate::source::Span, message: &'a str) -> 
 pub(in crate::report) fn undetermined<'a>(report: &'a Report, it: &'a Undetermined) -> Unknown<'a> {
     let location = report.paths.locate(report.sources, it.span);
     let address = it.address(report.inventory);
-    Unknown { rule: &it.rule, address, path: location.path, line: location.line, cause: &it.cause }
+    let root = root(report, it.resource);
+    Unknown { rule: &it.rule, address, root, path: location.path, line: location.line, cause: &it.cause }
+}
+
+fn root(report: &Report, resource: Option<ResourceId>) -> Option<String> {
+    wire::root(report, report.inventory.resources.get(resource?.0)?)
 }

@@ -253,6 +253,7 @@ pub(in crate::report) fn assumed<'a>(report: &Report<'a>) -> Vec<UnknownMachine<
 #[derive(Debug, Serialize)]
 pub(super) struct Counted<'a> {
     address: &'a str,
+    root: Option<String>,
     path: String,
     line: usize,
     kind: &'a str,
@@ -275,6 +276,7 @@ pub(super) fn counted<'a>(report: &Report<'a>) -> Vec<Counted<'a>> {
         let text = |key| it.fact(key).value().map(ToString::to_string);
         Counted {
             address: &it.address,
+            root: root(report, it),
             path: at.path,
             line: at.line,
             kind: &it.kind,
@@ -291,6 +293,11 @@ pub(super) fn counted<'a>(report: &Report<'a>) -> Vec<Counted<'a>> {
         }
     };
     resources.map(shown).collect()
+}
+
+/// Where Terraform runs to make it: equal addresses of several roots are told apart by it.
+pub(super) fn root(report: &Report, resource: &Resource) -> Option<String> {
+    resource.root.as_deref().map(|root| report.paths.show_directory(root))
 }
 
 /// A sum of the bill.

@@ -72,6 +72,8 @@ pub(super) struct SavedFinding {
     pub(super) line: usize,
     pub(super) column: usize,
     pub(super) address: Option<String>,
+    #[serde(default)]
+    pub(super) root: Option<String>,
     pub(super) kind: Option<String>,
     pub(super) message: String,
     pub(super) help: Option<String>,
@@ -118,6 +120,8 @@ pub(super) struct SavedFix {
 pub(super) struct SavedUnknown {
     pub(super) rule: String,
     pub(super) address: Option<String>,
+    #[serde(default)]
+    pub(super) root: Option<String>,
     pub(super) path: String,
     pub(super) line: usize,
     pub(super) cause: String,
@@ -159,6 +163,8 @@ pub(super) struct SavedBill {
 #[derive(Deserialize)]
 pub(super) struct SavedResource {
     pub(super) address: String,
+    #[serde(default)]
+    pub(super) root: Option<String>,
     pub(super) path: String,
     pub(super) line: usize,
     pub(super) kind: String,

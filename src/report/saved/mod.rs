@@ -131,11 +131,27 @@ impl Compared {
     }
 }
 
+/// What tells a resource from others: its address, and the root that makes it.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+struct Name {
+    address: String,
+    root: Option<String>,
+}
+
+impl Name {
+    fn new(address: &str, root: Option<&str>) -> Name {
+        // The directory that the command ran in has no name in a tree.
+        let root = root.map(|root| if root == "." { "" } else { root }.to_owned());
+        Name { address: address.to_owned(), root }
+    }
+}
+
 /// A state that is being put together.
 struct Builder {
     located: Located,
     state: State,
-    by_place: HashMap<(String, String), ResourceId>,
+    by_place: HashMap<(String, Name), ResourceId>,
+    by_name: HashMap<Name, ResourceId>,
     by_address: HashMap<String, ResourceId>,
 }
 
@@ -153,34 +169,49 @@ impl Builder {
             unknown_machines: Vec::new(),
             catalog,
         };
-        Builder { located, state, by_place: HashMap::new(), by_address: HashMap::new() }
+        Builder { located, state, by_place: HashMap::new(), by_name: HashMap::new(), by_address: HashMap::new() }
     }
 
-    fn resource(&mut self, address: &str, kind: &str, role: &str, span: Span, item: Item) -> Option<ResourceId> {
+    fn resource(&mut self, name: Name, kind: &str, role: &str, span: Span, item: Item) -> Option<ResourceId> {
         let role = if role == Role::Requested.name() { Role::Requested } else { Role::Rented };
         let id = ResourceId(self.state.inventory.resources.len());
-        self.by_place.entry((self.state.sources.path(span.file), address.to_owned())).or_insert(id);
-        self.by_address.entry(address.to_owned()).or_insert(id);
-        self.state.inventory.resources.push(Resource::new(FrontEnd::Terraform, role, kind, address, span, span));
+        self.by_place.entry((self.state.sources.path(span.file), name.clone())).or_insert(id);
+        self.by_name.entry(name.clone()).or_insert(id);
+        self.by_address.entry(name.address.clone()).or_insert(id);
+        let mut resource = Resource::new(FrontEnd::Terraform, role, kind, name.address, span, span);
+        resource.root = name.root.map(Into::into);
+        self.state.inventory.resources.push(resource);
         self.state.bill.items.push(item);
         Some(id)
     }
 
     /// The resource that a finding is about; its address may be all that is known of it.
-    fn about(&mut self, path: &str, address: Option<&str>, kind: Option<&str>, span: Span) -> Option<ResourceId> {
-        let address = address?;
-        if let Some(id) = self.by_place.get(&(path.to_owned(), address.to_owned())) {
+    fn about(&mut self, path: &str, name: Option<Name>, kind: Option<&str>, span: Span) -> Option<ResourceId> {
+        let name = name?;
+        if let Some(id) = self.by_place.get(&(path.to_owned(), name.clone())) {
             return Some(*id);
         }
-        match self.by_address.get(address) {
-            Some(id) => Some(*id),
-            None => self.resource(address, kind.unwrap_or_default(), "", span, Item::default()),
+        match self.by_name.get(&name).copied().or_else(|| self.of_any_root(&name)) {
+            Some(id) => Some(id),
+            None => self.resource(name, kind.unwrap_or_default(), "", span, Item::default()),
         }
+    }
+
+    /// Where one side does not say of which root it speaks, the address decides.
+    fn of_any_root(&mut self, name: &Name) -> Option<ResourceId> {
+        let id = *self.by_address.get(&name.address)?;
+        let resource = self.state.inventory.resources.get_mut(id.0)?;
+        match (&resource.root, &name.root) {
+            (Some(_), Some(_)) => return None,
+            (None, Some(root)) => resource.root = Some(root.as_str().into()),
+            (_, None) => {}
+        }
+        Some(id)
     }
 
     fn finding(&mut self, it: SavedFinding) {
         let Some(span) = self.located.span(&it.path, it.line, it.column) else { return };
-        let resource = self.about(&it.path, it.address.as_deref(), it.kind.as_deref(), span);
+        let resource = self.about(&it.path, named_by(&it.address, &it.root), it.kind.as_deref(), span);
         let related = it.related.into_iter();
         let related = related.filter_map(|it| Some((self.located.span(&it.path, it.line, 1)?, it.message)));
         let edit = it.fix.and_then(|fix| {
@@ -224,7 +255,7 @@ impl Builder {
         }
         for it in assumed {
             let Some(span) = self.located.span(&it.path, it.line, 1) else { continue };
-            let id = self.about(&it.path, Some(&it.address), None, span);
+            let id = self.about(&it.path, Some(Name::new(&it.address, None)), None, span);
             if let Some(resource) = id.and_then(|id| self.state.inventory.resources.get_mut(id.0)) {
                 let region = resource.text(Key::Region).unwrap_or_default().to_owned();
                 resource.set(Key::Region, Fact::known(Value::text(region), span, Origin::Assumed(it.cause.into())));
@@ -236,9 +267,13 @@ impl Builder {
 
     fn undetermined(&mut self, it: SavedUnknown) {
         let Some(span) = self.located.span(&it.path, it.line, 1) else { return };
-        let resource = self.about(&it.path, it.address.as_deref(), None, span);
+        let resource = self.about(&it.path, named_by(&it.address, &it.root), None, span);
         self.state.undetermined.push(Undetermined { rule: it.rule, resource, piece: None, span, cause: it.cause });
     }
+}
+
+fn named_by(address: &Option<String>, root: &Option<String>) -> Option<Name> {
+    Some(Name::new(address.as_deref()?, root.as_deref()))
 }
 
 fn named<T: Copy>(all: &[T], name: fn(T) -> &'static str, wanted: &str) -> Option<T> {
@@ -296,7 +331,8 @@ impl Builder {
             _ => Status::Unpriced(reason()),
         };
         let item = Item { status, monthly: it.price.usd_per_month.map(Into::into), ..Item::default() };
-        let Some(id) = self.resource(&it.address, &it.kind, &it.role, span, item) else { return };
+        let name = Name::new(&it.address, it.root.as_deref());
+        let Some(id) = self.resource(name, &it.kind, &it.role, span, item) else { return };
         let Some(resource) = self.state.inventory.resources.get_mut(id.0) else { return };
         let facts = [
             (Key::Provider, it.provider),
@@ -343,7 +379,7 @@ impl DifferenceDocument {
         let changes = self.changes.into_iter().filter_map(|it| change(it, &mut before, &mut after)).collect();
         for it in self.unpriced {
             let Some(span) = after.located.span(&it.path, it.line, 1) else { continue };
-            let id = after.about(&it.path, Some(&it.address), None, span);
+            let id = after.about(&it.path, Some(Name::new(&it.address, None)), None, span);
             if let Some(item) = id.and_then(|id| after.state.bill.items.get_mut(id.0)) {
                 item.status = Status::Unpriced(it.cause);
             }
@@ -394,7 +430,7 @@ fn change(it: SavedChange, before: &mut Builder, after: &mut Builder) -> Option<
     let earlier = it.address_before.as_deref().unwrap_or(&it.address);
     let place = |side: &mut Builder, address: &str, item: Item, is_there: bool| {
         let span = side.located.span(&it.path, it.line, 1).filter(|_| is_there)?;
-        side.resource(address, &it.kind, &it.role, span, item)
+        side.resource(Name::new(address, None), &it.kind, &it.role, span, item)
     };
     let before = place(before, earlier, old, kind != ChangeKind::Added);
     let after = place(after, &it.address, new, kind != ChangeKind::Removed);

@@ -50,6 +50,7 @@ impl Renderer {
         if let Some(address) = finding.address(report.inventory) {
             facts.push(escape::shortened(&escape::one_line(address), 200));
         }
+        facts.extend(root_elsewhere(report, decided));
         facts.push(format!("confidence {}", finding.confidence.name()));
         facts.push(format!("risk {}", finding.risk.name()));
         match finding.safety().filter(|_| !finding.edits.is_empty()) {
@@ -112,6 +113,15 @@ impl Renderer {
             let _ = writeln!(text, "{}: {}", block.level.name(), block.message);
         }
     }
+}
+
+/// Where Terraform runs, where that is not where the finding stands: a module may be called by several roots.
+fn root_elsewhere(report: &Report, decided: &Decided) -> Option<String> {
+    let resource = report.inventory.resources.get(decided.finding.resource?.0)?;
+    let root = resource.root.as_deref()?;
+    let path = report.sources.path(decided.finding.span.file);
+    let directory = path.rsplit_once('/').map_or("", |(directory, _)| directory);
+    (directory != root).then(|| format!("in {}", escape::one_line(&report.paths.show_directory(root))))
 }
 
 fn shown_help(help: &str) -> String {

@@ -1,8 +1,8 @@
 //! What messages say about a resource, and facts that are computed from others of the same resource.
 
-use crate::inventory::{Key, Resource};
+use crate::inventory::{Fact, Key, Resource};
 
-use super::{Stand, value_of};
+use super::{Stand, unknown_fact, value_of};
 use crate::rules::cel::Value;
 use crate::rules::format;
 
@@ -69,9 +69,30 @@ pub(super) fn gpus_needed(resource: &Resource) -> Value {
 
 const SPREAD: [Key; 2] = [Key::TensorParallel, Key::PipelineParallel];
 
+/// What answers by itself: groups of pods where several run one copy of a model, else pods or machines.
+pub(super) fn copies(resource: &Resource) -> Value {
+    match value_of(resource.fact(Key::Groups)) {
+        Value::Integer(groups) => return Value::Double(groups as f64),
+        unknown @ Value::Unknown(_) => return unknown,
+        _ => {}
+    }
+    let size = match value_of(resource.fact(Key::GroupSize)) {
+        Value::Integer(size) if size > 0 => size as f64,
+        unknown @ Value::Unknown(_) => return unknown,
+        _ => 1.0,
+    };
+    match &resource.count {
+        Fact::Known(known) => Value::Double(known.value.floor / size),
+        Fact::Unknown(unknown) => unknown_fact(&unknown.why, unknown.span, Vec::new()),
+        Fact::Absent => Value::Absent,
+    }
+}
+
 /// Where a computed fact stands: at the first that it is computed from.
 pub(super) fn stand(name: &'static str, resource: &Resource) -> Stand {
     match name {
+        "copies" if resource.fact(Key::Groups).is_absent() => Stand::of(name, &resource.count),
+        "copies" => first_stand(name, resource, &[Key::Groups]),
         "parallelism" => first_stand(name, resource, &PARALLEL),
         "gpus_used" => first_stand(name, resource, &USED),
         "gpus_needed" => first_stand(name, resource, &SPREAD),

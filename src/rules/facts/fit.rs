@@ -6,8 +6,9 @@ use super::money::{MONEY, Sum, money};
 use super::table::{Records, rows};
 use super::{Asking, kinds, unknown_fact};
 use crate::fit::{Alternative, Assessment, Choice, Fraction, Placed};
-use crate::inventory::Fact;
+use crate::inventory::{Fact, Key};
 use crate::rules::cel::{Type, Value};
+use crate::rules::format;
 
 static CHOICE: LazyLock<Records> = LazyLock::new(|| {
     Records::new(
@@ -20,6 +21,7 @@ static CHOICE: LazyLock<Records> = LazyLock::new(|| {
             accelerator: Type::Text, "Its accelerator." => |asking, id| choice(asking, id, |it| Value::text(&*it.accelerator));
             count: Type::Double, "Accelerators that are paid for: of the machine, or of the pod's part of it." => |asking, id| choice(asking, id, |it| Value::Double(it.count));
             devices: Type::Double, "Accelerators of it that the workload uses." => |asking, id| choice(asking, id, |it| Value::Double(it.devices));
+            named: Type::Text, "For messages: the machine with its accelerators; these alone where no provider is known." => named;
             hourly: Type::Double, "Dollars an hour." => |asking, id| choice(asking, id, |it| Value::Double(it.per_hour.usd()));
             monthly: MONEY.holds(), "As many of them as there are now, for a month." => |asking, id| match of_id(id) {
                 Some((resource, alternative)) => money(asking, resource, Sum::Instead(alternative)),
@@ -60,6 +62,17 @@ pub(super) static FIT: LazyLock<Records> = LazyLock::new(|| {
         },
     )
 });
+
+/// `g6.2xlarge with 1 L4`, or `1 L4` where the machine would be one of a cloud that nobody spoke of.
+fn named(asking: &Asking<'_>, id: u32) -> Value {
+    let elsewhere = of_id(id)
+        .and_then(|(resource, _)| asking.world.inventory.resources.get(resource as usize))
+        .is_some_and(|resource| resource.text(Key::Provider).is_none());
+    choice(asking, id, |it| {
+        let devices = format!("{} {}", format::number(it.count), it.accelerator);
+        Value::text(if elsewhere { devices } else { format!("{} with {devices}", it.machine) })
+    })
+}
 
 pub(super) fn all() -> [&'static Records; 2] {
     [&CHOICE, &FIT]

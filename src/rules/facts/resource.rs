@@ -63,6 +63,7 @@ pub(super) static RESOURCE: LazyLock<Records> = LazyLock::new(|| {
         object: Type::Any, "The manifest that it stands in, as it is written." => |asking, id| asking.of(id, |it| asking.raws.of_resource(asking.world, it, true));
         block: Type::Any, "The Terraform block that it stands in, evaluated." => |asking, id| asking.of(id, |it| asking.raws.of_resource(asking.world, it, false));
         gpus: Type::Text, "How many of which accelerator, for messages: 2 × 8 A100-80GB." => |asking, id| asking.of(id, |it| Value::text(derived::gpus(it)));
+        copies: Type::Double, "What answers by itself, at least: groups of pods where several run one copy, else pods or machines." => |asking, id| asking.of(id, derived::copies);
         gpus_used: Type::Double, "Accelerators of one machine or pod that the declared parallelism uses." => |asking, id| asking.of(id, derived::gpus_used);
         gpus_needed: Type::Double, "Accelerators that one copy of the model is spread over: tensor × pipeline." => |asking, id| asking.of(id, derived::gpus_needed);
         parallelism: Type::Integer, "Accelerators that the declared parallelism uses: tensor × pipeline × data." => |asking, id| asking.of(id, derived::parallelism);

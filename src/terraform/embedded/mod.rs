@@ -49,7 +49,7 @@ fn table() -> &'static Table {
 }
 
 /// The manifests that blocks carry, in the order of the blocks.
-pub(super) fn manifests(sources: &Sources, blocks: &[Block]) -> Vec<Embedded> {
+pub(super) fn manifests(sources: &Sources, blocks: &[Block], root: Option<&str>) -> Vec<Embedded> {
     let mut found = Vec::new();
     let expanded = calls::expanded(blocks);
     let is_call = |it: &Block| it.keyword == "module" && !expanded.contains(it.address.as_str());
@@ -58,7 +58,8 @@ pub(super) fn manifests(sources: &Sources, blocks: &[Block]) -> Vec<Embedded> {
         let Some(kind) = kind else { continue };
         let mut carry = |text: String, segments| {
             let file = sources.derive(&sources.path(block.span.file), text, segments);
-            found.push(Embedded { address: block.address.clone(), kind: kind.clone(), span: block.span, file });
+            let (address, kind) = (block.address.clone(), kind.clone());
+            found.push(Embedded { address, kind, span: block.span, root: root.map(Into::into), file });
         };
         if block.keyword == "module" {
             for (text, segments) in calls::values(block).iter().filter_map(|value| lines::align(sources, value)) {

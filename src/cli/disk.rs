@@ -15,7 +15,7 @@ pub(super) struct DiskTree {
     /// Text that lies at a path without being there: standard input.
     given: BTreeMap<String, Vec<u8>>,
     /// Directories with links followed: files stand side by side, and following a path asks for each of its parts.
-    directories: RwLock<HashMap<PathBuf, PathBuf>>,
+    directories: RwLock<HashMap<String, PathBuf>>,
     largest: LargestFile,
 }
 
@@ -49,30 +49,35 @@ impl DiskTree {
 
     /// The place on the disk, with links followed, if it may be read, and what stands there.
     fn resolve(&self, path: &str) -> Result<(PathBuf, Metadata), ReadError> {
-        let path = self.root.join(path);
-        let metadata = fs::symlink_metadata(&path).map_err(|error| failure(&error))?;
-        let is_link = metadata.is_symlink();
-        let real = self.real(&path, is_link).map_err(|error| failure(&error))?;
-        if !self.allowed.iter().any(|allowed| real.starts_with(allowed)) {
-            return Err(ReadError::Outside);
+        let told = |error: io::Error| failure(&error);
+        let (directory, name) = path.rsplit_once('/').unwrap_or(("", path));
+        if !path.starts_with('/') && !matches!(name, "" | "." | "..") {
+            let real = self.real(directory).map_err(told)?.join(name);
+            let metadata = fs::symlink_metadata(&real).map_err(told)?;
+            if !metadata.is_symlink() {
+                return self.allowed(real).map(|real| (real, metadata));
+            }
         }
-        let metadata = if is_link { fs::metadata(&real).map_err(|error| failure(&error))? } else { metadata };
+        let real = self.allowed(self.root.join(path).canonicalize().map_err(told)?)?;
+        let metadata = fs::metadata(&real).map_err(told)?;
         Ok((real, metadata))
     }
 
-    fn real(&self, path: &Path, is_link: bool) -> io::Result<PathBuf> {
-        let (Some(directory), Some(name)) = (path.parent(), path.file_name()) else { return path.canonicalize() };
-        if is_link {
-            return path.canonicalize();
-        }
+    fn allowed(&self, real: PathBuf) -> Result<PathBuf, ReadError> {
+        let is_below = self.allowed.iter().any(|allowed| real.starts_with(allowed));
+        if is_below { Ok(real) } else { Err(ReadError::Outside) }
+    }
+
+    /// A directory of the tree with links followed.
+    fn real(&self, directory: &str) -> io::Result<PathBuf> {
         let known = self.directories.read().unwrap_or_else(PoisonError::into_inner).get(directory).cloned();
-        if let Some(directory) = known {
-            return Ok(directory.join(name));
+        if let Some(known) = known {
+            return Ok(known);
         }
-        let real = directory.canonicalize()?;
+        let real = self.root.join(directory).canonicalize()?;
         let mut directories = self.directories.write().unwrap_or_else(PoisonError::into_inner);
         directories.insert(directory.to_owned(), real.clone());
-        Ok(real.join(name))
+        Ok(real)
     }
 }
 

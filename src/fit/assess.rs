@@ -1,5 +1,7 @@
 use std::collections::BTreeMap;
 
+use rayon::prelude::*;
+
 use super::choose::{Market, Place};
 use super::demand::{Demand, Missing, Reader, slice_gib};
 use super::estimate::{budget, estimate};
@@ -10,6 +12,8 @@ use crate::catalog::{Catalog, Precision};
 use crate::inventory::{Fact, Inventory, Key, Resource, Role};
 use crate::pricing::{Bill, Item, Settings};
 
+const FEW: usize = 32;
+
 /// Clouds among which a pod may run that names none.
 const CLOUDS: [&str; 3] = ["aws", "azure", "gcp"];
 
@@ -17,8 +21,14 @@ const CLOUDS: [&str; 3] = ["aws", "azure", "gcp"];
 pub fn assess_all(inventory: &Inventory, bill: &Bill, catalog: &Catalog, settings: &Settings) -> Vec<Fact<Assessment>> {
     let market = Market::new(catalog, settings);
     let unpriced = Item::default();
-    let items = bill.items.iter().chain(std::iter::repeat(&unpriced));
-    inventory.resources.iter().zip(items).map(|(resource, item)| assess(resource, item, catalog, &market)).collect()
+    let of = |(place, resource): (usize, &Resource)| {
+        assess(resource, bill.items.get(place).unwrap_or(&unpriced), catalog, &market)
+    };
+    match inventory.resources.len() {
+        // few are done before other threads have started
+        0..FEW => inventory.resources.iter().enumerate().map(of).collect(),
+        _ => inventory.resources.par_iter().enumerate().map(of).collect(),
+    }
 }
 
 /// Whether a resource's model fits its accelerators, and what else it would fit. Absent where the text does not speak of

@@ -1,6 +1,8 @@
 //! The cheapest machine on which a workload fits: which accelerators may hold it at all, on how many, and what that costs.
 
-use std::collections::BTreeMap;
+use std::borrow::Cow;
+use std::cmp::Ordering;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::demand::Demand;
@@ -12,13 +14,17 @@ use crate::catalog::{Catalog, Machine, Money, Precision, Quote};
 use crate::inventory::Purchase;
 use crate::pricing::{Settings, allocatable_cpus, allocatable_gib};
 
-/// Machines with graphics processors of each provider, found once.
+/// Machines with graphics processors, with their prices at each place, found once.
 pub struct Market<'c> {
     catalog: &'c Catalog,
     settings: &'c Settings,
     machines: Mutex<BTreeMap<String, Arc<Vec<Candidate<'c>>>>>,
+    shelves: Mutex<HashMap<Shop, Shelves<'c>>>,
 }
 
+type Shelves<'c> = Arc<Vec<Shelf<'c>>>;
+
+#[derive(Clone)]
 struct Candidate<'c> {
     machine: Machine<'c>,
     device: Device,
@@ -27,6 +33,33 @@ struct Candidate<'c> {
     vendor: &'c str,
     processor: &'c str,
 }
+
+/// What the price of a machine depends on.
+#[derive(PartialEq, Eq, Hash)]
+struct Shop {
+    provider: String,
+    region: String,
+    purchase: Option<Purchase>,
+    service: String,
+}
+
+/// The machines with one kind of device.
+struct Shelf<'c> {
+    device: Device,
+    offers: Vec<Offer<'c>>,
+}
+
+/// A machine that has a price.
+struct Offer<'c> {
+    candidate: Candidate<'c>,
+    /// As its service calls it.
+    name: Cow<'c, str>,
+    /// What an hour of all of it costs.
+    whole: Money,
+}
+
+/// A tree that names one region after the other must not fill the memory.
+const SHOPS: usize = 64;
 
 /// Devices that may share each layer over nothing but the bus: beyond these, waiting costs more than is saved.
 const BUS: u32 = 4;
@@ -51,7 +84,7 @@ pub struct Place<'p> {
 
 impl<'c> Market<'c> {
     pub fn new(catalog: &'c Catalog, settings: &'c Settings) -> Self {
-        Market { catalog, settings, machines: Mutex::default() }
+        Market { catalog, settings, machines: Mutex::default(), shelves: Mutex::default() }
     }
 
     fn machines(&self, provider: &str) -> Arc<Vec<Candidate<'c>>> {
@@ -79,72 +112,122 @@ impl<'c> Market<'c> {
         found
     }
 
+    /// The machines that have a price at a place, as they are bought there.
+    fn shelves(&self, place: &Place<'_>) -> Shelves<'c> {
+        let shop = Shop {
+            provider: place.provider.to_owned(),
+            region: place.region.to_owned(),
+            purchase: place.purchase,
+            service: place.service.to_owned(),
+        };
+        let mut known = self.shelves.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(found) = known.get(&shop) {
+            return found.clone();
+        }
+        if known.len() >= SHOPS {
+            known.clear();
+        }
+        let mut shelves: BTreeMap<&str, Shelf<'c>> = BTreeMap::new();
+        for candidate in self.machines(place.provider).iter() {
+            let Some((name, whole)) = self.price(&candidate.machine, place) else { continue };
+            let device = candidate.device;
+            let shelf = shelves.entry(device.name).or_insert_with(|| Shelf { device, offers: Vec::new() });
+            shelf.offers.push(Offer { candidate: candidate.clone(), name, whole });
+        }
+        let found: Shelves<'c> = Arc::new(shelves.into_values().collect());
+        known.insert(shop, found.clone());
+        found
+    }
+
     /// The cheapest configuration on which a demand fits with a margin.
     pub fn cheapest(&self, demand: &Demand<'_>, place: &Place<'_>) -> Option<Choice> {
-        self.configurations(demand, place).into_iter().next()
+        let shelves = self.shelves(place);
+        let fitting = fitting(&shelves, demand, place).into_iter();
+        fitting.min_by(Fitting::by_price).map(|it| it.choice(place))
     }
 
     /// Everything on which a demand fits with a margin, the cheapest first: for each accelerator its cheapest machine. A pod
     /// pays for a part of it; but a part of a large machine is cheap only where others fill the rest, so the whole decides.
     pub fn configurations(&self, demand: &Demand<'_>, place: &Place<'_>) -> Vec<Choice> {
-        let mut best: BTreeMap<(&str, u32), (Money, Choice)> = BTreeMap::new();
-        let machines = self.machines(place.provider);
-        // What fits depends on the accelerator and on how many there are, not on the machine around them.
-        let mut fitting: BTreeMap<(&str, u32), Option<(f64, f64)>> = BTreeMap::new();
-        let suitable = |candidate: &&Candidate<'_>| {
-            supports(&candidate.device, demand.precision)
-                && (place.vendor.is_empty() || candidate.vendor == place.vendor)
-                && place.processor.is_none_or(|processor| candidate.processor == processor)
-        };
-        for candidate in machines.iter().filter(suitable) {
-            for tensor_parallel in [1u32, 2, 4, 8] {
-                let devices = f64::from(tensor_parallel) * demand.data_parallel;
-                if candidate.machine.count < devices || (tensor_parallel > BUS && !candidate.linked) {
-                    break;
-                }
-                let key = (candidate.device.name, tensor_parallel);
-                let fits = *fitting.entry(key).or_insert_with(|| fits(demand, &candidate.device, tensor_parallel));
-                let Some((need_gib, budget_gib)) = fits else { continue };
-                let Some((machine, whole, share)) = self.price(&candidate.machine, devices, place) else { continue };
-                let choice = Choice {
-                    provider: place.provider.to_owned(),
-                    machine,
-                    accelerator: candidate.machine.accelerator.to_string(),
-                    count: if place.shared { devices } else { candidate.machine.count },
-                    devices,
-                    per_hour: whole.times(share),
-                    need_gib,
-                    budget_gib,
-                };
-                let cheaper = |(least, known): &(Money, Choice)| (whole, &*choice.machine) < (*least, &*known.machine);
-                if best.get(&key).is_none_or(cheaper) {
-                    best.insert(key, (whole, choice));
-                }
-            }
-        }
-        let mut choices: Vec<Choice> = best.into_values().map(|(_, choice)| choice).collect();
-        choices.sort_by(|one, two| {
-            one.per_hour
-                .cmp(&two.per_hour)
-                .then(one.devices.total_cmp(&two.devices))
-                .then_with(|| one.machine.cmp(&two.machine))
-        });
-        choices
+        let shelves = self.shelves(place);
+        let mut all = fitting(&shelves, demand, place);
+        all.sort_by(Fitting::by_price);
+        all.into_iter().map(|it| it.choice(place)).collect()
     }
 
-    /// The name of the machine there, what an hour of it costs, and the part of it that is paid for.
-    fn price(&self, machine: &Machine<'c>, devices: f64, place: &Place<'_>) -> Option<(String, Money, f64)> {
+    /// The name of the machine there, and what an hour of it costs.
+    fn price(&self, machine: &Machine<'c>, place: &Place<'_>) -> Option<(Cow<'c, str>, Money)> {
         let (name, quote) = if place.service.is_empty() {
-            (machine.name.to_string(), self.catalog.quote(machine, place.region)?)
+            (machine.name.clone(), self.catalog.quote(machine, place.region)?)
         } else {
             let name = format!("{}{}", place.service, machine.name);
             let managed = self.catalog.machine(place.provider, &name)?;
-            (managed.name.to_string(), self.catalog.quote(&managed, place.region)?)
+            (managed.name.clone(), self.catalog.quote(&managed, place.region)?)
         };
-        let share = if place.shared { share(machine, devices, place)? } else { 1.0 };
         let discount = self.settings.discounts.get(place.provider).copied().unwrap_or(0.0).clamp(0.0, 1.0);
-        Some((name, as_bought(&quote, place.purchase)?.times(1.0 - discount), share))
+        Some((name, as_bought(&quote, place.purchase)?.times(1.0 - discount)))
     }
+}
+
+/// An offer on which a demand fits.
+#[derive(Clone, Copy)]
+struct Fitting<'o, 'c> {
+    offer: &'o Offer<'c>,
+    devices: f64,
+    per_hour: Money,
+    need_gib: f64,
+    budget_gib: f64,
+}
+
+impl Fitting<'_, '_> {
+    fn by_price(one: &Self, two: &Self) -> Ordering {
+        one.per_hour
+            .cmp(&two.per_hour)
+            .then(one.devices.total_cmp(&two.devices))
+            .then_with(|| one.offer.name.cmp(&two.offer.name))
+    }
+
+    fn choice(&self, place: &Place<'_>) -> Choice {
+        let machine = &self.offer.candidate.machine;
+        Choice {
+            provider: place.provider.to_owned(),
+            machine: self.offer.name.to_string(),
+            accelerator: machine.accelerator.to_string(),
+            count: if place.shared { self.devices } else { machine.count },
+            devices: self.devices,
+            per_hour: self.per_hour,
+            need_gib: self.need_gib,
+            budget_gib: self.budget_gib,
+        }
+    }
+}
+
+/// For each accelerator, and each number of them, the cheapest machine on which a demand fits.
+fn fitting<'o, 'c>(shelves: &'o [Shelf<'c>], demand: &Demand<'_>, place: &Place<'_>) -> Vec<Fitting<'o, 'c>> {
+    let mut found = Vec::new();
+    for shelf in shelves.iter().filter(|shelf| supports(&shelf.device, demand.precision)) {
+        for tensor_parallel in [1u32, 2, 4, 8] {
+            let devices = f64::from(tensor_parallel) * demand.data_parallel;
+            let suitable = shelf.offers.iter().filter(|offer| {
+                offer.candidate.machine.count >= devices
+                    && (tensor_parallel <= BUS || offer.candidate.linked)
+                    && (place.vendor.is_empty() || offer.candidate.vendor == place.vendor)
+                    && place.processor.is_none_or(|processor| offer.candidate.processor == processor)
+            });
+            let shared = suitable.filter_map(|offer| {
+                let share = if place.shared { share(&offer.candidate.machine, devices, place)? } else { 1.0 };
+                Some((offer, share))
+            });
+            let cheapest = shared.min_by(|(one, _), (two, _)| (one.whole, &one.name).cmp(&(two.whole, &two.name)));
+            // What fits depends on the accelerator and on how many there are, not on the machine around them.
+            if let Some((offer, share)) = cheapest
+                && let Some((need_gib, budget_gib)) = fits(demand, &shelf.device, tensor_parallel)
+            {
+                found.push(Fitting { offer, devices, per_hour: offer.whole.times(share), need_gib, budget_gib });
+            }
+        }
+    }
+    found
 }
 
 /// The largest of a pod's parts of a machine; `None` where it does not fit on it.

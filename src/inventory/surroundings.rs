@@ -93,59 +93,58 @@ fn signs<'p>(sources: &Sources, path: &'p String) -> Vec<(&'p String, Sign, usiz
     sources.glance(path, found).unwrap_or_default()
 }
 
-/// Words of which one stands in every text that one of the patterns matches, in small letters.
-const PARTS: [&[u8]; 18] = [
-    b"dcgm",
-    b"gpu-operator",
-    b"gpu_operator",
-    b"nvidia_gpu",
-    b"nvidia_smi_exporter",
-    b"nvidia-gpu-exporter",
-    b"amd-metrics-exporter",
-    b"device-metrics-exporter",
-    b"neuron-monitor",
-    b"tpu-metrics",
-    b"containerinsights",
-    b"resourcequota",
-    b"clusterqueue",
-    b"localqueue",
-    b"kubernetes_resource_quota",
-    b"priorityclass",
-    b"kubernetes_priority_class",
-    b"_budget",
+/// Words of which one stands in every text that one of the patterns matches, whatever their case; cut before three letters
+/// that are rare in other text, by which they are found.
+const PARTS: [(&str, &str); 11] = [
+    ("d", "cgm"),
+    ("g", "pu-operator"),
+    ("g", "pu_operator"),
+    ("nvid", "ia_gpu"),
+    ("nvid", "ia_smi_exporter"),
+    ("nvidia-g", "pu-exporter"),
+    ("amd-metri", "cs-exporter"),
+    ("device-metri", "cs-exporter"),
+    ("neuro", "n-monitor"),
+    ("t", "pu-metrics"),
+    ("containerinsig", "hts"),
 ];
 
-/// A search of bytes that says no for most texts, without compiling a pattern.
+/// The same of words that are written in one way.
+const EXACT: [&str; 7] = [
+    "ResourceQuota",
+    "ClusterQueue",
+    "LocalQueue",
+    "kubernetes_resource_quota",
+    "PriorityClass",
+    "kubernetes_priority_class",
+    "_budget",
+];
+
+/// What every text with a sign has, as letters that all stand beside each other: these are searched for many at a time.
+static RARE: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    let three = PARTS.iter().filter_map(|(_, rest)| rest.get(..3)).collect::<BTreeSet<_>>();
+    let three = three.into_iter().collect::<Vec<_>>().join("|");
+    Regex::new(&format!("(?-u:(?i:{three})|{})", EXACT.join("|"))).ok()
+});
+
+/// A search of bytes that says no for most texts.
 pub fn may_have_sign(text: &[u8]) -> bool {
-    let pairs = text.iter().zip(text.get(1..).unwrap_or_default());
-    pairs.enumerate().any(|(at, (&first, &second))| {
-        STARTS[usize::from(first)] & bit(second) != 0
-            && PARTS.iter().any(|part| starts_with(text.get(at..).unwrap_or_default(), part))
-    })
-}
-
-fn starts_with(text: &[u8], part: &[u8]) -> bool {
-    text.get(..part.len()).is_some_and(|start| start.eq_ignore_ascii_case(part))
-}
-
-/// For each first letter of a part, small or large, the second letters, a bit each.
-static STARTS: [u32; 256] = starts();
-
-const fn starts() -> [u32; 256] {
-    let mut starts = [0; 256];
-    let mut at = 0;
-    while at < PARTS.len() {
-        let (first, second) = (PARTS[at][0], PARTS[at][1]);
-        starts[first as usize] |= bit(second);
-        starts[first.to_ascii_uppercase() as usize] |= bit(second);
-        at += 1;
+    let Some(rare) = RARE.as_ref() else { return true };
+    let mut from = 0;
+    while let Some(found) = rare.find_at(text, from) {
+        if found.len() > 3 || PARTS.iter().any(|part| stands_at(text, found.start(), part)) {
+            return true;
+        }
+        from = found.start() + 1;
     }
-    starts
+    false
 }
 
-/// Small and large letters have the same; other signs that share it are only compared in vain.
-const fn bit(letter: u8) -> u32 {
-    1 << (letter & 31)
+fn stands_at(text: &[u8], at: usize, (before, rest): &(&str, &str)) -> bool {
+    let is = |range: std::ops::Range<usize>, part: &str| {
+        text.get(range).is_some_and(|there| there.eq_ignore_ascii_case(part.as_bytes()))
+    };
+    is(at..at + rest.len(), rest) && at.checked_sub(before.len()).is_some_and(|start| is(start..at, before))
 }
 
 /// Whether the line so far begins a comment.

@@ -35,14 +35,14 @@ fn placed(node: &Node, span: Span, depth: usize) -> Node {
     }
     match &node.data {
         Data::Scalar { .. } => Node { span, ..node.clone() },
-        Data::List(items) => Node::list(span, items.iter().map(|item| placed(item, span, depth + 1)).collect()),
+        Data::List(items) => Node::list(span, items.iter().map(|item| placed(item, span, depth + 1))),
         Data::Map(entries) => {
             let placed = |entry: &Entry| Entry {
                 key: entry.key.clone(),
                 key_span: span,
                 value: placed(&entry.value, span, depth + 1),
             };
-            Node::map(span, entries.iter().map(placed).collect())
+            Node::map(span, entries.iter().map(placed))
         }
     }
 }

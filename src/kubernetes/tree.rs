@@ -43,14 +43,16 @@ impl Node {
         Node { span, data: Data::Scalar { text: text.into(), plain }, weight: 1 }
     }
 
-    pub(super) fn list(span: Span, items: Vec<Node>) -> Self {
+    pub(super) fn list(span: Span, items: impl IntoIterator<Item = Node>) -> Self {
+        let items: Arc<[Node]> = items.into_iter().collect();
         let weight = items.iter().fold(1u32, |sum, item| sum.saturating_add(item.weight));
-        Node { span, data: Data::List(items.into()), weight }
+        Node { span, data: Data::List(items), weight }
     }
 
-    pub(super) fn map(span: Span, entries: Vec<Entry>) -> Self {
+    pub(super) fn map(span: Span, entries: impl IntoIterator<Item = Entry>) -> Self {
+        let entries: Arc<[Entry]> = entries.into_iter().collect();
         let weight = entries.iter().fold(1u32, |sum, entry| sum.saturating_add(entry.value.weight));
-        Node { span, data: Data::Map(entries.into()), weight }
+        Node { span, data: Data::Map(entries), weight }
     }
 
     /// A mapping of one key around a node.

@@ -160,6 +160,41 @@ struct Builder<'s> {
     original: &'s str,
     holes: &'s [Hole],
     limits: Limits,
+    words: Words,
+    /// Emptied, to be filled again.
+    spare_lists: Vec<Vec<Node>>,
+    spare_maps: Vec<Vec<Entry>>,
+}
+
+/// Keys and values that were met not long ago: most of a manifest are repetitions, which share one text.
+struct Words {
+    recent: [Option<Arc<str>>; WORDS],
+}
+
+/// A power of two.
+const WORDS: usize = 256;
+/// Longer texts are rarely repeated.
+const LONGEST_WORD: usize = 32;
+
+impl Words {
+    fn new() -> Self {
+        Words { recent: [const { None }; WORDS] }
+    }
+
+    fn share(&mut self, text: &str) -> Arc<str> {
+        let bytes = text.as_bytes();
+        let (Some(first), Some(last)) = (bytes.first(), bytes.last()) else { return text.into() };
+        if bytes.len() > LONGEST_WORD {
+            return text.into();
+        }
+        let middle = bytes.get(bytes.len() / 2).unwrap_or(first);
+        let place = [*first, *middle, *last].iter().fold(bytes.len(), |sum, byte| sum * 31 + usize::from(*byte));
+        let Some(known) = self.recent.get_mut(place % WORDS) else { return text.into() };
+        match known {
+            Some(known) if **known == *text => known.clone(),
+            _ => known.insert(text.into()).clone(),
+        }
+    }
 }
 
 enum Open {
@@ -184,6 +219,9 @@ impl<'s> Builder<'s> {
             original: "",
             holes: &[],
             limits: Limits::DEFAULT,
+            words: Words::new(),
+            spare_lists: Vec::new(),
+            spare_maps: Vec::new(),
         }
     }
 
@@ -222,17 +260,19 @@ impl<'s> Builder<'s> {
             Event::Scalar(text, style, anchor, _) => {
                 let plain = style == ScalarStyle::Plain;
                 let node = if self.holes.is_empty() || !text.contains(HOLE) {
-                    Node::scalar(self.span(start, end), &*text, plain)
+                    Node::scalar(self.span(start, end), self.words.share(&text), plain)
                 } else {
                     self.filled(&text, plain, start, end)
                 };
                 self.finish(node, anchor)?;
             }
             Event::SequenceStart(_, anchor, _) => {
-                self.open.push(Open::List { start, anchor, items: Vec::new() });
+                let items = self.spare_lists.pop().unwrap_or_default();
+                self.open.push(Open::List { start, anchor, items });
             }
             Event::MappingStart(_, anchor, _) => {
-                self.open.push(Open::Map { start, anchor, entries: Vec::new(), key: None });
+                let entries = self.spare_maps.pop().unwrap_or_default();
+                self.open.push(Open::Map { start, anchor, entries, key: None });
             }
             Event::SequenceEnd | Event::MappingEnd => self.close(start, end, piece)?,
             Event::Alias(id) => {
@@ -287,15 +327,21 @@ impl<'s> Builder<'s> {
     fn close(&mut self, start: usize, end: usize, piece: &str) -> Result<(), Diagnostic> {
         let Some(open) = self.open.pop() else { return Ok(()) };
         let (node, anchor) = match open {
-            Open::List { start: from, anchor, items } => {
+            Open::List { start: from, anchor, mut items } => {
                 let to = items.last().map_or(end, |item| self.relative_end(item)).max(closing(piece, start, end));
-                (Node::list(self.span(from, to), items), anchor)
+                let node = Node::list(self.span(from, to), items.drain(..));
+                self.spare_lists.push(items);
+                (node, anchor)
             }
-            Open::Map { start: from, anchor, entries, .. } => {
+            Open::Map { start: from, anchor, mut entries, .. } => {
                 let to = entries.last().map_or(end, |e| self.relative_end(&e.value)).max(closing(piece, start, end));
                 let span = self.span(from, to);
-                let entries = self.settle(entries);
-                (Node::map(span, entries), anchor)
+                if !is_settled(&entries) {
+                    entries = self.settle(entries);
+                }
+                let node = Node::map(span, entries.drain(..));
+                self.spare_maps.push(entries);
+                (node, anchor)
             }
         };
         self.finish(node, anchor)
@@ -337,24 +383,17 @@ impl<'s> Builder<'s> {
         let mut merged = Vec::new();
         let mut settled: Vec<Entry> = Vec::with_capacity(entries.len());
         let mut places: HashMap<Arc<str>, usize> = HashMap::new();
-        let is_long = entries.len() > LONGEST_SEARCHED;
         for entry in entries {
             if &*entry.key == "<<" && !matches!(entry.value.data, Data::Scalar { .. }) {
                 merged.push(entry.value);
                 continue;
             }
-            let known = match is_long {
-                true => places.get(&entry.key).copied(),
-                false => settled.iter().position(|known: &Entry| known.key == entry.key),
-            };
-            if let Some(known) = known.and_then(|place| settled.get_mut(place)) {
+            if let Some(known) = places.get(&entry.key).and_then(|&place| settled.get_mut(place)) {
                 self.repeated.push(entry.key_span);
                 *known = entry;
                 continue;
             }
-            if is_long {
-                places.insert(entry.key.clone(), settled.len());
-            }
+            places.insert(entry.key.clone(), settled.len());
             settled.push(entry);
         }
         if merged.is_empty() {
@@ -381,6 +420,25 @@ impl<'s> Builder<'s> {
         let note = Diagnostic::note(message, first);
         Some(rest.iter().take(REPEATED_KEYS_NAMED).fold(note, |note, &span| note.with_note(Some(span), "and this one")))
     }
+}
+
+/// Nothing is to be filled in, and no key is written twice: true of nearly all.
+fn is_settled(entries: &[Entry]) -> bool {
+    if entries.iter().any(|entry| &*entry.key == "<<") {
+        return false;
+    }
+    if entries.len() > LONGEST_SEARCHED {
+        let mut known = HashSet::with_capacity(entries.len());
+        return entries.iter().all(|entry| known.insert(&*entry.key));
+    }
+    let mut rest = entries;
+    while let Some((first, others)) = rest.split_first() {
+        if others.iter().any(|other| other.key == first.key) {
+            return false;
+        }
+        rest = others;
+    }
+    true
 }
 
 /// Where a closing bracket ends; block collections end with their last member.

@@ -7,7 +7,7 @@ use super::attached::attached;
 use super::complete::plain;
 use super::hours::hours;
 use super::purchase::{Bought, Variant, buy};
-use super::share::{Share, devices, on_any_machine, pod_variants};
+use super::share::{Found, Searches, Share, devices, on_any_machine, pod_variants};
 use super::unit::{dollars, unit};
 use super::{Bill, HOURS_PER_MONTH, Item, Scenario, Settings, Status, Step};
 
@@ -15,7 +15,8 @@ const FEW: usize = 32;
 
 /// What everything costs. The inventory must be complete.
 pub fn bill(inventory: &Inventory, catalog: &Catalog, settings: &Settings) -> Bill {
-    let item = |resource: &Resource| Pricing { catalog, settings, resource }.item();
+    let searches = Searches::default();
+    let item = |resource: &Resource| Pricing { catalog, settings, resource, searches: &searches }.item();
     let resources = &inventory.resources;
     let items = match resources.len() {
         // few are priced before other threads have started
@@ -52,13 +53,15 @@ impl Bill {
 }
 
 /// Everything that prices one resource.
-pub(super) struct Pricing<'a> {
+pub(super) struct Pricing<'s, 'a> {
     pub(super) catalog: &'a Catalog,
     pub(super) settings: &'a Settings,
-    pub(super) resource: &'a Resource,
+    pub(super) resource: &'s Resource,
+    /// What was found for other resources.
+    pub(super) searches: &'s Searches<'a>,
 }
 
-impl<'a> Pricing<'a> {
+impl<'a> Pricing<'_, 'a> {
     fn item(&self) -> Item {
         if let Some(why) = self.resource.text(Key::Impossible) {
             return unpriced(why.to_owned());
@@ -67,13 +70,14 @@ impl<'a> Pricing<'a> {
             Role::Rented => self.rented(),
             Role::Requested => pod_variants(self),
         };
-        match variants.and_then(|variants| self.cheapest_to_dearest(variants)) {
-            Ok((variants, bought)) => self.total(&variants, bought),
-            Err(why) => unpriced(why),
-        }
+        let priced = variants.and_then(|variants| {
+            let (variants, bought) = self.cheapest_to_dearest(&variants)?;
+            Ok(self.total(&variants, bought))
+        });
+        priced.unwrap_or_else(unpriced)
     }
 
-    fn rented(&self) -> Result<Vec<Variant<'a>>, String> {
+    fn rented(&self) -> Found<'a> {
         let provider = self.resource.text(Key::Provider);
         let accelerator = self.resource.fact(Key::Accelerator);
         if self.resource.fact(Key::Machine).is_absent() && accelerator.is_narrowed() {
@@ -81,7 +85,7 @@ impl<'a> Pricing<'a> {
             return on_any_machine(self, provider, devices(self.resource, self.catalog)?);
         }
         let provider = provider.ok_or("the provider is not known")?;
-        Ok(self.variants(provider, self.machines(provider)?, |_| None))
+        Ok(self.variants(provider, self.machines(provider)?, |_| None).into())
     }
 
     /// Each machine with its price in its region; `share` says which part of it is paid for, and why.
@@ -107,12 +111,12 @@ impl<'a> Pricing<'a> {
 
     /// The variants that have a price as they are bought, and the price from the cheapest of them to the dearest. The
     /// first one is what is expected.
-    fn cheapest_to_dearest(&self, variants: Vec<Variant<'a>>) -> Result<(Vec<Variant<'a>>, Bought), String> {
+    fn cheapest_to_dearest<'v>(&self, variants: &'v [Variant<'a>]) -> Result<(Vec<&'v Variant<'a>>, Bought), String> {
         let mut priced = Vec::new();
         let mut all: Option<Bought> = None;
         let mut last = String::from("no machine is known");
         for variant in variants {
-            match buy(self.catalog, self.resource, &variant, self.count()) {
+            match buy(self.catalog, self.resource, variant, self.count()) {
                 Ok(bought) => {
                     let range = bought.per_hour;
                     let all = all.get_or_insert(bought);
@@ -213,8 +217,8 @@ impl<'a> Pricing<'a> {
         })
     }
 
-    fn total(&self, variants: &[Variant<'_>], bought: Bought) -> Item {
-        let Some(first) = variants.first() else { return Item::default() };
+    fn total(&self, variants: &[&Variant<'_>], bought: Bought) -> Item {
+        let Some(&first) = variants.first() else { return Item::default() };
         let (hours, hours_step) = hours(self.resource, self.settings);
         let per_hour = bought.per_hour;
         let mut steps = first.unit.steps(&bought.ways);
@@ -282,7 +286,7 @@ fn limited(count: Range, steps: &mut Vec<Step>) -> Range {
     Range { floor: count.floor, expected: most, ceiling: most }
 }
 
-fn scenario_range(variants: &[Variant<'_>], scenario: Scenario) -> Option<MoneyRange> {
+fn scenario_range(variants: &[&Variant<'_>], scenario: Scenario) -> Option<MoneyRange> {
     let expected = variants.first()?.unit.price(scenario)?;
     let all = || variants.iter().filter_map(|variant| variant.unit.price(scenario));
     Some(MoneyRange { floor: all().min()?, expected, ceiling: all().max()? })

@@ -34,6 +34,12 @@ impl<'s> Library<'s> {
         slot.get_or_init(read).clone()
     }
 
+    /// Taking all of it apart takes long, and nobody waits for it.
+    pub(super) fn close(self) {
+        let Library { modules, templates, .. } = self;
+        rayon::spawn(|| drop((modules, templates)));
+    }
+
     /// How often the code of a module was read and parsed.
     #[cfg(test)]
     pub(super) fn times_parsed(&self) -> usize {

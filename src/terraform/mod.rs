@@ -108,7 +108,10 @@ pub struct Embedded {
 
 /// Reads the roots among the directories of `paths`, which are directories or files.
 pub fn read(sources: &Sources, paths: &[String], options: &Options) -> Reading {
-    read_with(&Library::new(sources), sources, paths, options)
+    let library = Library::new(sources);
+    let reading = read_with(&library, sources, paths, options);
+    library.close();
+    reading
 }
 
 /// What Terraform would refuse in the text of one file, by itself.

@@ -3,6 +3,8 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use rayon::prelude::*;
+
 use crate::source::{Sources, join, normalize, parent};
 
 use super::module::{ModuleCode, is_configuration};
@@ -11,19 +13,16 @@ use super::syntax::Kind;
 
 /// The directories of Terraform files that `paths` name or lie in, sorted.
 pub(super) fn directories(sources: &Sources, paths: &[String]) -> BTreeSet<String> {
-    let mut result = BTreeSet::new();
-    let mut seen = BTreeSet::new();
-    for path in paths {
-        let Some(path) = normalize(path) else { continue };
-        let directory = match parent_of_file(&path) {
+    let directory = |path: &String| {
+        let path = normalize(path)?;
+        Some(match parent_of_file(&path) {
             Some(directory) => directory.to_owned(),
             None => path,
-        };
-        if seen.insert(directory.clone()) && has_configuration(sources, &directory) {
-            result.insert(directory);
-        }
-    }
-    result
+        })
+    };
+    let all: BTreeSet<String> = paths.iter().filter_map(directory).collect();
+    // Most hold no Terraform, and the system is asked for each.
+    all.into_par_iter().filter(|directory| has_configuration(sources, directory)).collect()
 }
 
 /// The directory of a Terraform file; none for what seems to be a directory itself. Other files are not looked at.

@@ -312,7 +312,7 @@ fn every_page_fails_when_it_says_something_else() {
     assert!(unnoticed.is_empty(), "\n{unnoticed}");
 }
 
-/// What a parameter is not: a number far above and far below, nothing of a list and something else, a pattern that nothing
+/// What a parameter is not: a number far above and far below, nothing of a list, something else, and all but one, a pattern that nothing
 /// matches and one that everything does, the opposite.
 fn moved(declared: &Declared) -> Vec<Parameter> {
     if let Some(default) = declared.number() {
@@ -324,7 +324,14 @@ fn moved(declared: &Declared) -> Vec<Parameter> {
     }
     match declared.as_parameter() {
         Some(Parameter::Flag(flag)) => vec![Parameter::Flag(!flag)],
-        Some(Parameter::Texts(_)) => vec![Parameter::Texts(Vec::new()), Parameter::Texts(vec!["else".to_owned()])],
+        Some(Parameter::Texts(all)) => {
+            let without = |left_out: usize| {
+                let kept = all.iter().enumerate().filter(|(at, _)| *at != left_out);
+                kept.map(|(_, text)| text.clone()).collect::<Vec<_>>()
+            };
+            let each = (0..all.len()).map(without).filter(|kept| !kept.is_empty());
+            [Vec::new(), vec!["else".to_owned()]].into_iter().chain(each).map(Parameter::Texts).collect()
+        }
         Some(Parameter::Text(_)) => ["nothing-is-called-so", ""].map(|it| Parameter::Text(it.to_owned())).to_vec(),
         _ => Vec::new(),
     }

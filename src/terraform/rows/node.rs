@@ -202,6 +202,16 @@ impl<'a> Node<'a> {
         matches!(self, Node::Value(Held { value: Value { data: Data::Text(text), .. }, .. }) if text.trim().is_empty())
     }
 
+    /// `{}` and `[]`, as a conditional leaves them where a thing is not wanted.
+    pub(super) fn is_empty_collection(&self) -> bool {
+        let Node::Value(held) = self else { return false };
+        match &held.value.data {
+            Data::List(all) | Data::Set(all) | Data::Tuple(all) => all.is_empty(),
+            Data::Map(all) | Data::Object(all) => all.known.is_empty() && all.rest.is_none(),
+            _ => false,
+        }
+    }
+
     /// The value that a text stands for; nothing where it is not of that kind.
     fn read(self, as_text: Text) -> Option<Node<'a>> {
         let Node::Value(held) = &self else { return None };

@@ -120,7 +120,7 @@ impl<'a> Scope<'a> {
         let mut nodes = self.find(path);
         let is = |wanted: &str| texts.iter().any(|it| it == wanted);
         if is("empty") || is("!empty") {
-            let empty = nodes.iter().any(Node::is_empty_text);
+            let empty = nodes.iter().any(|node| node.is_empty_text() || node.is_empty_collection());
             return if empty == is("empty") { Truth::Yes(None) } else { Truth::No };
         }
         nodes.retain(|node| !node.is_empty_text());

@@ -145,7 +145,29 @@ fn hosts(pool: &Resource, pod: &Resource) -> bool {
     let taints = pool.selector.taints.iter().all(|taint| {
         put_by_the_cloud(&taint.key) || pod.selector.taints.iter().any(|it| it.key == taint.key || it.key.is_empty())
     });
-    labels && taints && agrees(pool, pod, Key::Machine) && agrees(pool, pod, Key::Accelerator)
+    let agree = agrees(pool, pod, Key::Machine) && agrees(pool, pod, Key::Accelerator);
+    // Who names no pool but a kind of accelerator does not mean one that is too small: it belongs to another example.
+    labels && taints && agree && (names_it(pool, pod) || is_large_enough(pool, pod))
+}
+
+/// The pod asks for a label of which the owner of the pool said the value.
+fn names_it(pool: &Resource, pod: &Resource) -> bool {
+    let is_name = |key: &str| NAMES_OF_POOLS.iter().any(|name| key.ends_with(name));
+    pod.selector
+        .labels
+        .keys()
+        .any(|key| pool.selector.labels.contains_key(key) && (!put_by_the_cloud(key) || is_name(key)))
+}
+
+/// What the keys of labels end with by which clouds name pools and classes.
+const NAMES_OF_POOLS: &[&str] =
+    &["nodepool", "nodegroup", "agentpool", "provisioner-name", "compute-class", "instance-type"];
+
+fn is_large_enough(pool: &Resource, pod: &Resource) -> bool {
+    [Key::AcceleratorCount, Key::Cpus, Key::Memory].into_iter().all(|key| match (pool.number(key), pod.number(key)) {
+        (Some(has), Some(asked)) => asked <= has,
+        _ => true,
+    })
 }
 
 fn agrees(pool: &Resource, pod: &Resource, key: Key) -> bool {
@@ -230,6 +252,22 @@ mod tests {
         let b = pool("b", "p5.48xlarge", &[("team", "y")]);
         let pod = resource(Role::Requested, "pod", &[("team", "y"), ("cloud.google.com/zone", "1")]);
         assert_eq!(linked(vec![a, b, pod]).as_deref(), Some("b"));
+    }
+
+    #[test]
+    fn a_pod_that_names_no_pool_does_not_mean_one_that_is_too_small() {
+        let sized = |mut it: Resource, count: f64| {
+            it.set(Key::AcceleratorCount, Fact::written(Value::Number(count), span()));
+            it
+        };
+        let on = |key: &str, asked: f64| {
+            let pool = sized(pool("a", "g2-standard-12", &[(key, "x")]), 1.0);
+            linked(vec![pool, sized(resource(Role::Requested, "pod", &[(key, "x")]), asked)])
+        };
+        assert_eq!(on("cloud.google.com/gke-accelerator", 1.0).as_deref(), Some("a"));
+        assert_eq!(on("cloud.google.com/gke-accelerator", 2.0), None);
+        assert_eq!(on("cloud.google.com/gke-nodepool", 2.0).as_deref(), Some("a"));
+        assert_eq!(on("team", 2.0).as_deref(), Some("a"));
     }
 
     #[test]

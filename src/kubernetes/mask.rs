@@ -82,8 +82,9 @@ fn directives(text: &str) -> Vec<Directive<'_>> {
             continue;
         };
         let mut end = inside + length + closing.len();
-        // `{{ "{{" }}}}` and the like: one more bracket belongs to it.
-        while *closing == "}}" && text[end..].starts_with('}') {
+        // `{{ "{{" }}}}` and the like: one more bracket belongs to it. Of `{a: {{ .b }}}` it belongs to the mapping.
+        let quotes = *closing == "}}" && text[inside..inside + length].contains("{{");
+        while quotes && text[end..].starts_with('}') {
             end += 1;
         }
         let inner = text[inside..inside + length].trim_matches(|c: char| c == '-' || c == '~' || c.is_whitespace());

@@ -30,11 +30,13 @@ pub(super) struct Part {
     pub node: Node,
     /// Limits and requests.
     pub resources: Option<Node>,
+    /// What it asks for stands apart from it.
+    pub apart: bool,
 }
 
 impl Part {
     pub(super) fn container(node: &Node) -> Self {
-        Part { node: node.clone(), resources: node.get("resources").cloned() }
+        Part { node: node.clone(), resources: node.get("resources").cloned(), apart: false }
     }
 }
 
@@ -47,11 +49,12 @@ impl Pod {
         let mut containers: Vec<Part> = listed.iter().map(Part::container).collect();
         for found in row.iter().flat_map(|row| &row.containers).flat_map(|path| path.all(spec)) {
             if found.node.is_map() {
-                containers.push(Part::container(found.node));
+                let apart = row.is_some_and(|row| row.amount.is_some());
+                containers.push(Part { apart, ..Part::container(found.node) });
             }
         }
         for found in row.iter().flat_map(|row| &row.resources).flat_map(|path| path.all(spec)) {
-            containers.push(Part { node: found.node.clone(), resources: Some(found.node.clone()) });
+            containers.push(Part { node: found.node.clone(), resources: Some(found.node.clone()), apart: false });
         }
         // Init containers that go on running count like containers.
         let mut init = Vec::new();
@@ -70,7 +73,7 @@ impl Pod {
     /// Only what differs from another object: an overlay names no image.
     pub(super) fn is_overlay(&self) -> bool {
         !self.containers.is_empty()
-            && self.row.is_none_or(|row| row.containers.is_empty() && row.resources.is_empty())
+            && self.row.is_none_or(|row| row.containers.is_empty() && row.resources.is_empty() && !row.completed)
             && self.containers.iter().all(|part| part.node.get("image").is_none())
     }
 

@@ -53,6 +53,7 @@ pub(super) fn asks(part: &Part) -> bool {
     let sides = ["limits", "requests"].into_iter().filter_map(|side| part.resources.as_ref()?.get(side));
     sides.flat_map(Node::entries).any(|entry| DEVICES.device(&entry.key).is_some())
         || part.node.at("resources.claims").is_some()
+        || part.apart
 }
 
 /// A share of a device that a scheduler reads from an annotation.

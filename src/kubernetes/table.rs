@@ -95,6 +95,9 @@ pub(super) struct Pods {
     /// Short names of resource keys.
     #[serde(default)]
     pub keys: BTreeMap<String, String>,
+    /// Its controller adds what containers do not say, so that one without an image is no overlay.
+    #[serde(default)]
+    pub completed: bool,
     /// False there: these pods do not run.
     pub enabled: Option<Path>,
     /// What these pods are called when an object has several kinds of them.

@@ -52,12 +52,13 @@ pub(super) fn comments(sources: &Sources, file: FileId) -> Vec<Span> {
     }
 }
 
-/// Placeholders that stand for whole lines are what makes some templates for `envsubst` no YAML.
+/// Placeholders that stand for whole lines, or in braces before the rest of a text, are what makes some templates no YAML.
 fn without_placeholders(file: &File, text: &str, plain: Stream, limits: Limits) -> Template {
     let blank = |found: &regex::Captures<'_>| " ".repeat(found.get(0).map_or(0, |all| all.len()));
     let filled = LINES.as_ref().map_or(Cow::Borrowed(text), |lines| lines.replace_all(text, blank));
-    if let Cow::Owned(filled) = filled {
-        let stream = yaml::read_within(file.id, &filled, limits);
+    let bracketed = BRACES.as_ref().map_or(Cow::Borrowed(&*filled), |braces| braces.replace_all(&filled, "$1<$2>$3"));
+    if *bracketed != *text {
+        let stream = yaml::read_within(file.id, &bracketed, limits);
         if stream.broken() < plain.broken() {
             return Template { stream, unread: 0, inferred: Some("a template, read without filling it in".into()) };
         }
@@ -67,3 +68,8 @@ fn without_placeholders(file: &File, text: &str, plain: Stream, limits: Limits) 
 
 static LINES: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(r"(?m)^[ \t]*\$\{[A-Za-z_][A-Za-z0-9_]*\}[ \t]*$").ok());
+
+/// `image: {user}/server:1`, which is a mapping to YAML, and something behind it.
+static BRACES: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(r#"(?m)^([ \t]*(?:-[ \t]+)*(?:[\w./-]+:[ \t]+)?)\{([A-Za-z_][\w-]*)\}([^\s,}\]])"#).ok()
+});

@@ -34,12 +34,29 @@ impl Evaluator<'_> {
                 StepKind::Attribute(name) => attribute(&value, name, step.span),
                 StepKind::Index(index) => {
                     let index = self.evaluate(index, scope);
-                    element(&value, &index, step.span)
+                    self.of_some_workspace(&value, &index, step.span)
+                        .unwrap_or_else(|| element(&value, &index, step.span))
                 }
                 StepKind::Splat(each) => self.splat(&value, each, step.span, scope),
             };
         }
         value
+    }
+
+    /// A member by the name of the workspace, where nobody named one and there is none for `default`: the configuration is
+    /// for other workspaces.
+    pub(in crate::terraform) fn of_some_workspace(&self, value: &Value, key: &Value, span: Span) -> Option<Value> {
+        const NOBODYS: &str = "default";
+        let Data::Text(name) = &key.data else { return None };
+        let entries = value.entries().filter(|entries| entries.rest.is_none() && !entries.is_empty())?;
+        if &**name != NOBODYS || self.options.workspace.is_some() || entries.get(name).is_some() {
+            return None;
+        }
+        if !["terraform.workspace", "tofu.workspace"].contains(&self.sources.snippet(key.span).as_str()) {
+            return None;
+        }
+        let cause = Cause::new("it depends on the workspace, which --workspace names", key.span);
+        Some(one_of(value, &Arc::new(cause), span).marked(value.sensitive))
     }
 
     fn splat(&self, value: &Value, each: &[Step], span: Span, scope: Scope<'_>) -> Value {
@@ -183,7 +200,14 @@ pub(super) fn attribute(value: &Value, name: &str, span: Span) -> Value {
             (None, Some(cause)) => member_of_rest(cause, name, span),
             (None, None) => Value::refused(format!("there is no attribute `{name}`"), span),
         },
-        Data::Unknown(cause) => member_of_rest(&member_candidates(cause, name), name, span),
+        Data::Unknown(cause) => {
+            let cause = member_candidates(cause, name);
+            // It is one of them, and they are all the same.
+            match set_of(cause.candidates.clone()).as_slice() {
+                [only] => only.clone(),
+                _ => member_of_rest(&cause, name, span),
+            }
+        }
         Data::Null => Value::refused(format!("the attribute `{name}` is asked of null"), span),
         _ => Value::refused(format!("there is no attribute `{name}`"), span),
     };

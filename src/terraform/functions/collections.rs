@@ -263,7 +263,10 @@ fn lookup(a: &Arguments<'_>) -> Outcome {
             }
         }
         (None, None, Some(default)) => Ok(default.clone()),
-        (None, None, None) => Err(format!("there is no key `{key}`").into()),
+        (None, None, None) => {
+            let of_workspace = a.evaluator.of_some_workspace(map, a.get(1)?, a.span);
+            of_workspace.ok_or_else(|| format!("there is no key `{key}`").into())
+        }
     }
 }
 

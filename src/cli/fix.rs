@@ -14,7 +14,7 @@ use super::unified::unified;
 use super::{Failure, Outcome, output};
 use crate::catalog::Money;
 use crate::decide::Decided;
-use crate::inventory::{LinkKind, Resource};
+use crate::inventory::{LinkKind, Resource, Role};
 use crate::report::{self, Format};
 use crate::rules::{Finding, Safety};
 use crate::source::{FileId, normalize};
@@ -35,7 +35,7 @@ pub(super) fn run(arguments: &Check) -> Result<Outcome, Failure> {
     let first = State::of(arguments, &Texts::new())?;
     first.session.demand_whole_rules(&first.analysis)?;
     let before = Costs::of(&first.analysis);
-    let mut work = Work { texts: Texts::new(), originals: Texts::new(), fixed: Vec::new(), given_up: BTreeSet::new() };
+    let mut work = Work::default();
     let mut state = first;
     for _ in 0..MOST_ROUNDS {
         match work.round(arguments, &state)? {
@@ -44,21 +44,21 @@ pub(super) fn run(arguments: &Check) -> Result<Outcome, Failure> {
         }
     }
     if arguments.diff {
-        return show(&state, &work, before);
+        return show(&state, &work, &before);
     }
     let left_alone = work.save(&state.session)?;
     let gate = Gate::of(&arguments.threshold, &state.session.config);
     let report = state.session.report(&state.analysis, &state.findings);
     output::write(&arguments.output, Format::Text, |format, style| Some(report::render(format, &report, style)))?;
-    work.tell("fixed", &state, before);
-    for path in &left_alone {
-        output::complain(&format!("`{}` changed meanwhile and is left alone", state.session.paths.show(path)));
+    work.tell("fixed", &state, &before);
+    for (path, why) in &left_alone {
+        output::complain(&format!("`{}` {why} and is left alone", state.session.paths.show(path)));
     }
     let failed = !left_alone.is_empty() || state.findings.iter().any(|decided| gate.stops(decided));
     Ok(if failed { Outcome::Failed } else { state.session.outcome(&state.analysis) })
 }
 
-fn show(state: &State, work: &Work, before: Costs) -> Result<Outcome, Failure> {
+fn show(state: &State, work: &Work, before: &Costs) -> Result<Outcome, Failure> {
     let mut text = String::new();
     for (path, new) in &work.texts {
         let old = work.originals.get(path).map(Vec::as_slice).unwrap_or_default();
@@ -70,25 +70,31 @@ fn show(state: &State, work: &Work, before: Costs) -> Result<Outcome, Failure> {
     Ok(if work.texts.is_empty() { state.session.outcome(&state.analysis) } else { Outcome::Failed })
 }
 
-/// What is expected a month: for machines, and for what is asked of them. Nobody pays both, so they are never added.
-#[derive(Clone, Copy)]
-struct Costs {
-    rented: Money,
-    requested: Money,
-}
+/// What each resource is expected to cost a month, by address.
+struct Costs(BTreeMap<String, (Role, Money)>);
 
 impl Costs {
     fn of(analysis: &Analysis) -> Costs {
-        Costs { rented: analysis.bill.rented.expected, requested: analysis.bill.requested.expected }
+        let mut costs = BTreeMap::new();
+        for (resource, item) in analysis.inventory.resources.iter().zip(&analysis.bill.items) {
+            let Some(monthly) = item.monthly else { continue };
+            costs.entry(resource.address.clone()).or_insert((resource.role, Money::ZERO)).1 += monthly.expected;
+        }
+        Costs(costs)
     }
 
-    /// What became less, as the end of a sentence.
-    fn saved(self, after: Costs) -> String {
-        let less = |before: Money, after: Money| Some(before.usd() - after.usd()).filter(|saved| *saved >= 0.5);
-        let all = [(less(self.rented, after.rented), "rented"), (less(self.requested, after.requested), "requested")];
-        let told = all.into_iter().filter_map(|(saved, what)| {
-            Some(format!("{what} for {} a month less", report::usd(Money::from_usd(saved?))))
-        });
+    /// By how much these resources became cheaper, as the end of a sentence. What machines cost and what is asked of them
+    /// are never added: nobody pays both.
+    fn saved(&self, after: &Costs, addresses: &BTreeSet<String>) -> String {
+        let of = |role: Role| -> f64 {
+            let both = addresses.iter().filter_map(|address| Some((self.0.get(address)?, after.0.get(address)?)));
+            both.filter(|(before, _)| before.0 == role).map(|(before, after)| before.1.usd() - after.1.usd()).sum()
+        };
+        let all = [(of(Role::Rented), "rented"), (of(Role::Requested), "requested")];
+        let told = all
+            .into_iter()
+            .filter(|(saved, _)| *saved >= 0.5)
+            .map(|(saved, what)| format!("{what} for {} a month less", report::usd(Money::from_usd(saved))));
         match told.collect::<Vec<_>>().join(", ") {
             told if told.is_empty() => told,
             told => format!("; {told}"),
@@ -143,11 +149,14 @@ impl State {
 }
 
 /// What was done so far.
+#[derive(Default)]
 struct Work {
     texts: Texts,
     /// The same files as they were read.
     originals: Texts,
     fixed: Vec<Identity>,
+    /// The resources about which something was fixed that saves money.
+    cheaper: BTreeSet<String>,
     given_up: BTreeSet<Identity>,
 }
 
@@ -169,6 +178,8 @@ impl Work {
                     let (path, text) = (state.session.sources.path(file), state.session.sources.text(file));
                     self.originals.entry(path).or_insert_with(|| text.as_bytes().to_vec());
                 }
+                let cheaper = chosen.iter().filter(|it| it.saves.is_some()).filter_map(|it| state.resource(it));
+                self.cheaper.extend(cheaper.map(|resource| resource.address.clone()));
                 self.fixed.extend(chosen.iter().map(|it| state.identity(it)));
                 self.texts = texts;
                 return Ok(Some(after));
@@ -178,8 +189,8 @@ impl Work {
         }
     }
 
-    /// Writes the files, save those that somebody changed since they were read.
-    fn save(&self, session: &Session) -> Result<Vec<String>, Failure> {
+    /// Writes the files, save those that nobody may write, and those that somebody changed since they were read.
+    fn save(&self, session: &Session) -> Result<Vec<(String, &'static str)>, Failure> {
         let mut left_alone = Vec::new();
         for (path, text) in &self.texts {
             if normalize(path).is_none() {
@@ -187,7 +198,11 @@ impl Work {
             }
             let place = session.root.join(path);
             if fs::read(&place).ok().as_ref() != self.originals.get(path) {
-                left_alone.push(path.clone());
+                left_alone.push((path.clone(), "changed meanwhile"));
+                continue;
+            }
+            if fs::metadata(&place).is_ok_and(|it| it.permissions().readonly()) {
+                left_alone.push((path.clone(), "may not be written"));
                 continue;
             }
             output::save(&place, &String::from_utf8_lossy(text))?;
@@ -195,12 +210,12 @@ impl Work {
         Ok(left_alone)
     }
 
-    fn tell(&self, verb: &str, state: &State, before: Costs) {
+    fn tell(&self, verb: &str, state: &State, before: &Costs) {
         let count = |n: usize, what: &str| if n == 1 { format!("1 {what}") } else { format!("{n} {what}s") };
         let left = state.findings.iter().filter(|decided| decided.counts()).count();
         let files = count(self.texts.len(), "file");
         let mut text = format!("{} {verb} in {files}, {left} left", count(self.fixed.len(), "finding"));
-        text.push_str(&before.saved(Costs::of(&state.analysis)));
+        text.push_str(&before.saved(&Costs::of(&state.analysis), &self.cheaper));
         output::complain(&text);
         for decided in state.findings.iter().filter(|decided| decided.counts()) {
             let finding = &decided.finding;

@@ -171,3 +171,24 @@ fn a_random_fix_changes_what_is_wished_and_not_a_byte_beside_it() {
     }
     assert!(written * 10 > cases * 5, "only {written} of {cases} were written");
 }
+
+#[test]
+fn a_file_that_may_not_be_written_is_left_alone() {
+    let place = crate::cli::Place::new();
+    let job = "apiVersion: batch/v1\nkind: Job\nmetadata: { name: a }\nspec:\n  template:\n    spec:\n      containers:\n        \
+               - { name: a, image: x, resources: { limits: { nvidia.com/gpu: 1 } } }\n";
+    place.write("job.yaml", job);
+    let file = place.directory().join("job.yaml");
+    let mut permissions = std::fs::metadata(&file).unwrap().permissions();
+    permissions.set_readonly(true);
+    std::fs::set_permissions(&file, permissions).unwrap();
+    let run = |arguments: &[&str]| {
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_gpulint"));
+        command.args(["check", "--profile", "all", "--no-config"]).args(arguments).current_dir(place.directory());
+        let output = command.output().unwrap();
+        (String::from_utf8_lossy(&output.stderr).into_owned(), output.status.code())
+    };
+    let (said, code) = run(&["--fix", "job.yaml"]);
+    assert!(said.contains("`job.yaml` may not be written and is left alone"), "{said}");
+    assert_eq!((code, std::fs::read_to_string(&file).unwrap()), (Some(1), job.to_owned()));
+}

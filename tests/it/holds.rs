@@ -325,6 +325,10 @@ fn told_by(json: &str) -> Value {
     if let Some(report) = report.as_object_mut() {
         report.retain(|key, _| kept.contains(&key.as_str()));
     }
+    // of edits it keeps what they make of whole lines (`fix`)
+    for finding in report.get_mut("findings").and_then(Value::as_array_mut).into_iter().flatten() {
+        finding.as_object_mut().and_then(|finding| finding.remove("edits"));
+    }
     report
 }
 

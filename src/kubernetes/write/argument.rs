@@ -36,6 +36,9 @@ impl<'a> Argument<'a> {
 /// Takes away what tells a fact, where the program then chooses well itself.
 pub(super) fn without(document: &Document, paper: &Page<'_>, resource: &Resource, key: Key) -> Result<Vec<Edit>> {
     let Some(argument) = Argument::of(resource, key) else { return inexpressible(resource, Part::Fact(key)) };
+    if resource.text(Key::Vendor) == Some("aws") {
+        return left_alone("for these accelerators a model is compiled with what it is told");
+    }
     if !chooses(argument.program, key) {
         return left_alone(format!("what {} does where nobody tells it is not known", argument.program));
     }
@@ -144,6 +147,9 @@ struct Found<'d> {
 }
 
 fn find<'d>(document: &'d Document, argument: &Argument<'_>) -> Result<Found<'d>> {
+    if !document.root.span.contains(argument.place) {
+        return left_alone("another object says it");
+    }
     let (list, scalar) = holders(&document.root, argument.place);
     if let Some(list) = list {
         let words: Vec<&str> = list.items().iter().map(|item| item.text().map_or("", |text| text)).collect();

@@ -5,6 +5,7 @@
 //! chart's values decide is left alone.
 
 mod argument;
+mod machines;
 mod pod;
 mod row;
 mod splice;
@@ -240,7 +241,14 @@ fn fact(
     match key {
         Key::AcceleratorCount => return pod::accelerators(document, paper, resource, value),
         Key::SharedMemory if value.as_flag() == Some(true) => return pod::shared_memory(document, paper, resource),
-        Key::Purchase if value.as_text() == Some("spot") => return pod::spot(document, paper, resource),
+        Key::Purchase if value.as_text() == Some("spot") && resource.role == Role::Requested => {
+            return pod::spot(document, paper, resource);
+        }
+        Key::Purchase if value.as_text() == Some("spot") => {
+            if let Some(edits) = machines::spot(document, paper, resource)? {
+                return Ok(edits);
+            }
+        }
         Key::Priority => return pod::priority(document, paper, resource, value),
         _ => {}
     }

@@ -231,7 +231,14 @@ impl<'t> Page<'t> {
     /// After a line, lines of its own.
     fn after(&self, node: &Node, at: usize, lines: String) -> Edit {
         let stop = self.line_stop(at);
-        Edit { span: Span::new(node.span.file, stop, stop), replacement: lines }
+        // as the line before it ends, where a file has both kinds
+        let end = match self.text.get(stop..) {
+            Some(rest) if rest.starts_with("\r\n") => "\r\n",
+            Some(rest) if rest.starts_with('\n') => "\n",
+            _ => self.line_end,
+        };
+        let replacement = if end == self.line_end { lines } else { lines.replace(self.line_end, end) };
+        Edit { span: Span::new(node.span.file, stop, stop), replacement }
     }
 
     /// Into brackets, behind the last member.
@@ -277,10 +284,29 @@ impl<'t> Page<'t> {
         let inner = node.entries().iter().filter(|it| node.span.contains(it.key_span)).map(|it| self.end_of(it)).max();
         let items = node.items().iter().filter(|it| node.span.contains(it.span)).map(|it| self.content_end(it)).max();
         match &node.data {
+            Data::Scalar { .. } if self.keeps_blank_lines(node) => self.last_blank_line(own),
             Data::Scalar { .. } => own,
             _ if self.is_flow(node) => own,
             _ => inner.or(items).unwrap_or(own),
         }
+    }
+
+    /// `|+` and `>+`: the blank lines at its end are part of the text.
+    fn keeps_blank_lines(&self, node: &Node) -> bool {
+        let before = self.text.get(..node.span.start as usize).unwrap_or_default().trim_end();
+        let own = self.text_of(node.span).lines().next().unwrap_or_default();
+        let heads = [own, before.rsplit('\n').next().unwrap_or_default()];
+        let mut words = heads.into_iter().filter_map(|line| line.split_whitespace().next_back());
+        words.any(|word| word.starts_with(['|', '>']) && word.contains('+'))
+    }
+
+    /// The end of the last line without text behind a place.
+    fn last_blank_line(&self, at: usize) -> usize {
+        let rest = self.text.get(at..).unwrap_or_default();
+        let blank = rest.len() - rest.trim_start_matches([' ', '\t', '\r', '\n']).len();
+        let kept = rest.get(..blank).and_then(|blank| blank.rfind('\n')).unwrap_or_default();
+        let kept = rest.get(..kept).map_or(0, |before| before.strip_suffix('\r').unwrap_or(before).len());
+        at + kept
     }
 
     fn block(&self, map: &[(String, Piece)], column: usize, new_line: bool, out: &mut String) {

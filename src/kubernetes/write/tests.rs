@@ -112,6 +112,17 @@ fn line_ends_and_the_end_of_the_file_stay() {
     let windows = job("", "").replace('\n', "\r\n");
     let new = after(&windows, "label team", Value::text("ml")).unwrap();
     assert!(new.contains("name: a # mine\r\n  labels:\r\n    team: ml\r\nspec:"), "{new}");
+    let both = job("", "").replacen('\n', "\r\n", 3);
+    let new = after(&both, "retries", Value::Integer(0)).unwrap();
+    assert!(new.contains("'4'\n  backoffLimit: 0\n---\n"), "{new}");
+    let kept = job("", "").replace("image: x", "image: x\n          args:\n          - |+\n            text\n\n\n");
+    let kept = format!(
+        "{}\n          command:\n          - |+\n            text\n\n\n---\na: 1\n",
+        kept.split("\n---").next().unwrap()
+    );
+    assert_eq!(difference(&kept, "retries", Value::Integer(0)), "+  backoffLimit: 0");
+    let new = after(&kept, "retries", Value::Integer(0)).unwrap();
+    assert!(new.ends_with("            text\n\n\n  backoffLimit: 0\n---\na: 1\n"), "{new}");
     let open = job("", "").replace("\n---\nkind: Other\n", "");
     let new = after(&open, "retries", Value::Integer(0)).unwrap();
     assert!(new.ends_with("nvidia.com/gpu: '4'\n  backoffLimit: 0"), "{new}");
@@ -204,6 +215,12 @@ fn arguments_are_taken_away_where_the_program_chooses_itself() {
     assert_eq!(gone("args: [--dtype=float32]", "no precision"), "it is the only argument");
     let twice = shell.replace("--port 1", "--dtype float32");
     assert_eq!(gone(&twice, "no precision"), "it is told more than once");
+    let compiled = server("args: [--model=Qwen/Qwen2.5-7B-Instruct, --max-num-seqs=1]")
+        .replace("nvidia.com/gpu", "aws.amazon.com/neuron");
+    assert_eq!(
+        difference(&compiled, "no batch_size", none()),
+        "for these accelerators a model is compiled with what it is told"
+    );
 }
 
 #[test]
@@ -221,6 +238,92 @@ fn arguments_are_added_as_the_model_is_written() {
     );
     let script = "command: [sh, -c, \"vllm serve Qwen/Qwen2.5-7B-Instruct\"]";
     assert_eq!(context(script), "where its arguments stand is not known");
+}
+
+const KARPENTER: &str = "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata:\n  name: gpus\nspec:\n  template:\n    spec:\n      requirements:\n      - key: \
+                         node.kubernetes.io/instance-type\n        operator: In\n        values: [g5.12xlarge]\n";
+
+#[test]
+fn pools_of_karpenter_say_it_in_their_requirements() {
+    let spot = |text: &str| difference(text, "purchase", Value::text("spot"));
+    let added = "+      - key: karpenter.sh/capacity-type\n+        operator: In\n+        values:\n+        - spot";
+    assert_eq!(spot(KARPENTER), added);
+    let said = |values: &str| {
+        format!("{KARPENTER}      - key: karpenter.sh/capacity-type\n        operator: In\n        values: {values}\n")
+    };
+    let expected = "-        values: [\"on-demand\"] # why\n+        values: [\"spot\"] # why";
+    assert_eq!(spot(&said("[\"on-demand\"] # why")), expected);
+    assert_eq!(spot(&said("[on-demand, reserved]")), "it says several ways to buy machines");
+    assert_eq!(
+        spot(
+            &said("[spot]").replace("operator: In\n        values: [spot]", "operator: NotIn\n        values: [spot]")
+        ),
+        "it says how machines are not bought"
+    );
+    let old = "apiVersion: karpenter.sh/v1alpha5\nkind: Provisioner\nmetadata: {name: a}\nspec:\n  requirements:\n  - {key: node.kubernetes.io/instance-type, operator: In, values: [g5.xlarge]}\n";
+    assert_eq!(spot(old), "+  - key: karpenter.sh/capacity-type\n+    operator: In\n+    values:\n+    - spot");
+}
+
+#[test]
+fn pods_ask_for_spot_as_their_cloud_calls_it() {
+    let asking = |label: &str| {
+        job("", "").replace("      containers:", &format!("      nodeSelector:\n        {label}\n      containers:"))
+    };
+    let spot = |label: &str| difference(&asking(label), "purchase", Value::text("spot"));
+    assert_eq!(
+        spot("eks.amazonaws.com/capacityType: ON_DEMAND"),
+        "-        eks.amazonaws.com/capacityType: ON_DEMAND\n+        eks.amazonaws.com/capacityType: SPOT"
+    );
+    assert_eq!(
+        spot("karpenter.sh/capacity-type: on-demand"),
+        "-        karpenter.sh/capacity-type: on-demand\n+        karpenter.sh/capacity-type: spot"
+    );
+    let azure =
+        after(&asking("kubernetes.azure.com/scalesetpriority: regular"), "purchase", Value::text("spot")).unwrap();
+    assert!(azure.contains("kubernetes.azure.com/scalesetpriority: spot\n"), "{azure}");
+    assert_eq!(spot("cloud.google.com/gke-nodepool: gpus"), "it asks for a pool by name: that decides");
+    assert_eq!(
+        spot("node.kubernetes.io/instance-type: p4d.24xlarge"),
+        "which label its nodes on spot have is not known"
+    );
+}
+
+/// What is added to a pod of a kind with several templates goes to the one that asks for the accelerators.
+#[test]
+fn kinds_of_operators_are_written_where_their_rows_read() {
+    let pod = "spec:\n            containers:\n            - name: c\n              image: x\n              resources: {limits: {nvidia.com/gpu: 4}}\n";
+    let jobset = format!(
+        "apiVersion: jobset.x-k8s.io/v1alpha2\nkind: JobSet\nmetadata: {{name: a}}\nspec:\n  replicatedJobs:\n  - name: w\n    template:\n      spec:\n        template:\n          {pod}"
+    );
+    assert_eq!(difference(&jobset, "ttl_seconds", Value::Number(60.0)), "+  ttlSecondsAfterFinished: 60");
+    assert_eq!(difference(&jobset, "time_limit_seconds", Value::Number(60.0)), "+        activeDeadlineSeconds: 60");
+    assert_eq!(difference(&jobset, "accelerator_count", Value::Number(1.0)).lines().count(), 2);
+    let group = format!(
+        "apiVersion: leaderworkerset.x-k8s.io/v1\nkind: LeaderWorkerSet\nmetadata: {{name: a}}\nspec:\n  replicas: 2\n  leaderWorkerTemplate:\n    size: 2\n    workerTemplate:\n          {pod}"
+    );
+    let memory = after(&group, "shared_memory", Value::Flag(true)).unwrap();
+    assert!(memory.ends_with("              volumeMounts:\n              - name: dshm\n                mountPath: /dev/shm\n            volumes:\n            - name: dshm\n              emptyDir:\n                medium: Memory\n"), "{memory}");
+    assert_eq!(
+        difference(&group, "time_limit_seconds", Value::Number(60.0)),
+        "LeaderWorkerSet has no words for time_limit_seconds"
+    );
+    let ray = format!(
+        "apiVersion: ray.io/v1\nkind: RayCluster\nmetadata: {{name: a}}\nspec:\n  workerGroupSpecs:\n  - groupName: g\n    replicas: 1\n    minReplicas: 1\n    maxReplicas: 3\n    template:\n          {pod}"
+    );
+    assert_eq!(
+        difference(&ray, "time_limit_seconds", Value::Number(60.0)),
+        "RayCluster has no words for time_limit_seconds"
+    );
+    assert_eq!(difference(&ray, "retries", Value::Integer(1)), "RayCluster has no words for retries");
+    let kserve = "apiVersion: serving.kserve.io/v1beta1\nkind: InferenceService\nmetadata: {name: a}\nspec:\n  predictor:\n    minReplicas: 2 # warm\n    model:\n      modelFormat: {name: huggingface}\n      resources: {limits: {nvidia.com/gpu: 1}}\n";
+    assert_eq!(
+        difference(kserve, "floor", Value::Integer(0)),
+        "-    minReplicas: 2 # warm\n+    minReplicas: 0 # warm"
+    );
+    assert_eq!(
+        difference(kserve, "shared_memory", Value::Flag(true)),
+        "it asks for accelerators in another way than containers do"
+    );
 }
 
 #[test]

@@ -6,6 +6,7 @@ use crate::inventory::ResourceId;
 use crate::report::scorecard::Scorecard;
 use crate::report::{Report, Suggestion, suggestion};
 use crate::rules::Undetermined;
+use crate::source::{Edit, Location};
 
 #[derive(Serialize)]
 struct Document<'a> {
@@ -42,12 +43,25 @@ pub(in crate::report) struct Finding<'a> {
     related: Vec<Related<'a>>,
     /// Lines that a reviewer can take instead.
     fix: Option<Suggestion>,
+    /// Every place that the fix changes, for programs that make the change.
+    edits: Vec<Replacement>,
     /// safe, unsafe or display; nothing where the rule has no fix.
     fix_safety: Option<&'static str>,
     /// Why it is not offered.
     fix_declined: Option<&'a str>,
     suppressed: Option<Suppressed<'a>>,
     baseline: Option<Baseline>,
+}
+
+/// Lines and columns count from 1; a column is a character, and the end is behind the last one.
+#[derive(Serialize)]
+struct Replacement {
+    path: String,
+    line: usize,
+    column: usize,
+    end_line: usize,
+    end_column: usize,
+    replacement: String,
 }
 
 #[derive(Serialize)]
@@ -133,6 +147,7 @@ pub(in crate::report) fn finding<'a>(report: &'a Report, decided: &'a Decided) -
         saves_usd_per_month: it.saves.map(Into::into),
         related: it.related.iter().map(|(span, message)| related(report, *span, message)).collect(),
         fix: suggestion(report, it),
+        edits: it.edits.iter().map(|edit| replacement(report, edit)).collect(),
         fix_safety: it.fix.as_ref().map(|fix| fix.safety.name()),
         fix_declined: it.fix.as_ref().and_then(|fix| fix.declined.as_deref()),
         suppressed: decided.suppressed.as_ref().map(|it| suppressed(report, it)),
@@ -144,6 +159,11 @@ fn suppressed<'a>(report: &Report, it: &'a decide::Suppressed) -> Suppressed<'a>
     let location = report.paths.locate(report.sources, it.span);
     let until = it.until.map(|date| date.to_string());
     Suppressed { reason: it.reason.as_deref(), until, path: location.path, line: location.line }
+}
+
+fn replacement(report: &Report, edit: &Edit) -> Replacement {
+    let Location { path, line, column, end_line, end_column } = report.paths.locate(report.sources, edit.span);
+    Replacement { path, line, column, end_line, end_column, replacement: edit.replacement.clone() }
 }
 
 fn related<'a>(report: &Report, span: crate::source::Span, message: &'a str) -> Related<'a> {

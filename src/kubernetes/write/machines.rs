@@ -1,0 +1,51 @@
+//! Machines that manifests rent: how pools of Karpenter are bought stands in their requirements.
+
+use crate::inventory::Resource;
+use crate::kubernetes::devices::{DEVICES, Said};
+use crate::kubernetes::tree::{Data, Node};
+use crate::kubernetes::workload;
+use crate::source::Edit;
+
+use super::splice::{Page, Piece};
+use super::{Document, Result, left_alone, set};
+
+const CAPACITY: &str = "karpenter.sh/capacity-type";
+
+/// On spot, where requirements say how machines are bought; nothing where the kind has none.
+pub(super) fn spot(document: &Document, paper: &Page<'_>, resource: &Resource) -> Result<Option<Vec<Edit>>> {
+    let object = document.object();
+    let Some((_, Some(row))) = workload::identify(object) else { return Ok(None) };
+    let path = row.machines.iter().find_map(|machines| machines.requirements.first());
+    let Some(path) = path.filter(|_| resource.body == document.body) else { return Ok(None) };
+    let Some(keys) = path.keys() else { return Ok(None) };
+    let requirement = || {
+        let texts = [("key", CAPACITY), ("operator", "In")].map(|(name, text)| (name.to_owned(), Piece::text(text)));
+        let values = ("values".to_owned(), Piece::List(vec![Piece::text("spot")]));
+        Piece::Map(texts.into_iter().chain([values]).collect())
+    };
+    let Some(list) = path.first(object) else {
+        return set(document, paper, object, &keys, &Piece::List(vec![requirement()])).map(|edit| Some(vec![edit]));
+    };
+    let label = |it: &Node| it.text_at("key").and_then(|key| DEVICES.label(key));
+    let is_about = |it: &&Node| label(it).is_some_and(|label| label.fact == Some(Said::Purchase));
+    let about: Vec<&Node> = list.items().iter().filter(is_about).collect();
+    match about.as_slice() {
+        [] if matches!(list.data, Data::List(_)) => {
+            document.is_own(list)?;
+            paper.append(list, &requirement()).map(|edit| Some(vec![edit]))
+        }
+        [one] => {
+            let values = one.get("values").map(Node::items).unwrap_or_default();
+            let [value] = values else { return left_alone("it says several ways to buy machines") };
+            if one.text_at("operator").is_none_or(|operator| &**operator != "In") {
+                return left_alone("it says how machines are not bought");
+            }
+            let words = label(one).map(|label| &label.values);
+            let word = words.and_then(|words| words.iter().find(|(_, meant)| *meant == "spot"));
+            let Some((word, _)) = word else { return left_alone("the label of its nodes has no word for spot") };
+            document.is_own(value)?;
+            paper.replace(value, &Piece::text(word)).map(|edit| Some(vec![edit]))
+        }
+        _ => left_alone("it says several ways to buy machines"),
+    }
+}

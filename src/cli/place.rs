@@ -43,8 +43,14 @@ impl Place {
     /// A path of the tree; none for what lies outside, and for names that are no text.
     pub(super) fn in_tree(&self, path: &Path) -> Option<String> {
         let inside = path.strip_prefix(&self.root).ok()?;
-        let parts: Option<Vec<&str>> = inside.components().map(|part| part.as_os_str().to_str()).collect();
-        Some(parts?.join("/"))
+        let mut joined = String::with_capacity(inside.as_os_str().len());
+        for part in inside.components() {
+            if !joined.is_empty() {
+                joined.push('/');
+            }
+            joined.push_str(part.as_os_str().to_str()?);
+        }
+        Some(joined)
     }
 
     /// A file that was named, as a path of the tree.

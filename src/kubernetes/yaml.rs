@@ -4,9 +4,11 @@
 //! parse is one diagnostic and loses no neighbour. Aliases are followed under a budget of nodes, nesting has a limit.
 
 use std::collections::{HashMap, HashSet};
+use std::iter::Peekable;
 use std::sync::Arc;
 
 use granit_parser::{ErrorKind, Event, Parser, ScalarStyle};
+use memchr::memmem::FindIter;
 
 use crate::diagnostic::Diagnostic;
 use crate::source::{FileId, Limits, Span};
@@ -110,8 +112,13 @@ pub(super) fn documents(text: &str) -> Vec<std::ops::Range<usize>> {
     let bytes = text.as_bytes();
     let mut start = if text.starts_with('\u{feff}') { 3 } else { 0 };
     let (mut content, mut comment, mut directive) = (false, false, false);
+    let mut markers = Markers::of(bytes);
     let mut at = start;
     while at < bytes.len() {
+        if content {
+            // What stands in a document does not matter any more, only where it ends.
+            at = markers.next_line(at);
+        }
         let end = memchr::memchr(b'\n', &bytes[at..]).map_or(bytes.len(), |n| at + n + 1);
         let line = &bytes[at..end];
         let opens = is_marker(line, b"---");
@@ -137,6 +144,30 @@ pub(super) fn documents(text: &str) -> Vec<std::ops::Range<usize>> {
         ranges.push(start..bytes.len());
     }
     ranges
+}
+
+/// Lines that start like document markers. Each text is searched once, however many documents it has.
+struct Markers<'t> {
+    opening: Peekable<FindIter<'t, 'static>>,
+    closing: Peekable<FindIter<'t, 'static>>,
+    length: usize,
+}
+
+impl<'t> Markers<'t> {
+    fn of(text: &'t [u8]) -> Self {
+        let lines = |start: &'static [u8]| memchr::memmem::find_iter(text, start).peekable();
+        Markers { opening: lines(b"\n---"), closing: lines(b"\n..."), length: text.len() }
+    }
+
+    /// The first of them at a place or behind it; the end of the text where there is none.
+    fn next_line(&mut self, from: usize) -> usize {
+        let next = |starts: &mut Peekable<FindIter<'t, 'static>>| {
+            while starts.next_if(|at| at + 1 < from).is_some() {}
+            starts.peek().map(|at| at + 1)
+        };
+        let (opening, closing) = (next(&mut self.opening), next(&mut self.closing));
+        opening.into_iter().chain(closing).min().unwrap_or(self.length)
+    }
 }
 
 fn is_marker(line: &[u8], marker: &[u8]) -> bool {
@@ -483,6 +514,9 @@ mod tests {
             ("a: |\n  ---\n  text\nb: ---x\n", 1),
             ("---a: 1\n", 1),
             ("\u{feff}a: 1\r\n---\r\nb: 1\r\n", 2),
+            ("a: 1\n----\nb: 1\n---", 1),
+            ("a: 1\n...x\n... \nb: 1\n---x\n---\n---\nc: 1\n...", 3),
+            ("---\na: 1\n---", 1),
             ("", 0),
         ] {
             assert_eq!(documents(text).len(), count, "{text:?}");

@@ -45,12 +45,12 @@ impl Expression {
 
     /// What its groups match, in a form that names them: `{1}.{2}`.
     pub fn formed(&self, text: &str, form: &str) -> Option<String> {
-        let whole = self.whole()?;
-        let captures = whole.captures(text)?;
-        let fill = |form: String, at: usize| {
-            form.replace(&format!("{{{at}}}"), captures.get(at).map_or("", |group| group.as_str()))
+        let groups: Vec<&str> = match self.small(text) {
+            Some(small) => small.captures(text)?.iter().map(|it| it.map_or("", |it| it.as_str())).collect(),
+            None => self.whole()?.captures(text)?.iter().map(|it| it.map_or("", |it| it.as_str())).collect(),
         };
-        Some((1..whole.captures_len()).fold(form.to_owned(), fill))
+        let fill = |form: String, (at, group): (usize, &&str)| form.replace(&format!("{{{at}}}"), group);
+        Some(groups.iter().enumerate().skip(1).fold(form.to_owned(), fill))
     }
 
     fn small(&self, text: &str) -> Option<&regex_lite::Regex> {
@@ -95,6 +95,8 @@ mod tests {
             let whole = Regex::new(pattern).unwrap();
             for text in texts {
                 let group = whole.captures(text).and_then(|it| Some(it.get(1)?.as_str().to_owned()));
+                let formed = whole.captures(text).map(|it| format!("<{}>", it.get(1).map_or("", |it| it.as_str())));
+                assert_eq!(expression.formed(text, "<{1}>"), formed, "{pattern} {text:?}");
                 assert_eq!(expression.first_group(text), group, "{pattern} {text:?}");
                 assert_eq!(expression.is_match(text), whole.is_match(text), "{pattern} {text:?}");
                 let long = text.repeat(SHORT);

@@ -1,5 +1,6 @@
 use std::cmp::Reverse;
 use std::collections::HashMap;
+use std::ops::Range;
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
 use super::limits::Limits;
@@ -100,6 +101,7 @@ struct File {
     derived: Vec<Segment>,
     /// Set where a machine wrote the file and secrets stand in it, sorted.
     secrets: OnceLock<Vec<Span>>,
+    pieces: OnceLock<Arc<[Range<usize>]>>,
 }
 
 /// All text of one run. Files are read once, on first use, and stay.
@@ -195,6 +197,12 @@ impl Sources {
     /// How many files were read so far.
     pub fn count(&self) -> usize {
         self.read_lock().all.len()
+    }
+
+    /// How the only reader of a file cuts its text; it is asked once.
+    pub fn pieces(&self, file: FileId, cut: impl FnOnce(&str) -> Vec<Range<usize>>) -> Arc<[Range<usize>]> {
+        let file = self.file(file);
+        file.pieces.get_or_init(|| cut(&file.text).into()).clone()
     }
 
     pub fn text(&self, file: FileId) -> Arc<str> {
@@ -301,7 +309,14 @@ pub fn decoded(bytes: &[u8]) -> Arc<str> {
 impl Files {
     fn push(&mut self, path: String, text: Arc<str>, derived: Vec<Segment>) -> FileId {
         let id = FileId(u32::try_from(self.all.len()).unwrap_or(u32::MAX));
-        self.all.push(Arc::new(File { path, text, line_starts: OnceLock::new(), secrets: OnceLock::new(), derived }));
+        self.all.push(Arc::new(File {
+            path,
+            text,
+            line_starts: OnceLock::new(),
+            secrets: OnceLock::new(),
+            pieces: OnceLock::new(),
+            derived,
+        }));
         id
     }
 }

@@ -104,10 +104,12 @@ impl Document {
         }
         let text = sources.text(body.file);
         let start = body.start as usize;
-        let ranges = yaml::documents(&text);
+        // Many objects of one file may each have something to write.
+        let ranges = sources.pieces(body.file, yaml::documents);
+        let place = ranges.partition_point(|range| range.end <= start);
         // What is added at the very end of a file stands behind its last document.
-        let last = ranges.last().filter(|range| range.end == start).cloned();
-        let Some(range) = ranges.into_iter().find(|range| range.contains(&start)).or(last) else {
+        let last = ranges.last().filter(|range| range.end == start);
+        let Some(range) = ranges.get(place).filter(|range| range.contains(&start)).or(last).cloned() else {
             return left_alone("its document was not found again");
         };
         let piece = text.get(range.clone()).unwrap_or_default();
@@ -121,7 +123,8 @@ impl Document {
     }
 
     fn paper(&self) -> Page<'_> {
-        Page::new(&self.text, &self.root)
+        let own = self.text.get(self.range.clone()).unwrap_or_default();
+        Page::new(&self.text, own, &self.root)
     }
 
     /// The object: the document, or a part of it that stands for itself.

@@ -41,8 +41,9 @@ pub(super) struct Page<'t> {
 }
 
 impl<'t> Page<'t> {
-    pub(super) fn new(text: &'t str, root: &Node) -> Page<'t> {
-        let line_end = if text.contains("\r\n") { "\r\n" } else { "\n" };
+    /// `own` is the document of the file that is written in.
+    pub(super) fn new(text: &'t str, own: &str, root: &Node) -> Page<'t> {
+        let line_end = if own.contains("\r\n") { "\r\n" } else { "\n" };
         let mut page = Page { text, line_end, step: 2, dash: 2 };
         let mut seen = (None, None);
         page.habits(root, &mut seen, 0);

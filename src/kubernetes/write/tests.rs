@@ -429,3 +429,19 @@ fn described(text: &str) -> Vec<Vec<String>> {
     };
     reading.inventory.resources.iter().map(describe).collect()
 }
+
+#[test]
+fn a_file_of_many_documents_is_cut_once() {
+    // Cutting it for each would look at more than ten billion lines: nobody would wait for this test.
+    let documents = 20_000;
+    let document = "apiVersion: v1\nkind: Pod\nmetadata:\n  name: a\nspec:\n  containers:\n    - name: c\n      resources:\n        \
+                    limits:\n          nvidia.com/gpu: 1\n";
+    let sources = Sources::new(MemoryTree::new().with("a.yaml", vec![document; documents].join("---\n")));
+    let file = sources.open("a.yaml").unwrap();
+    let length = document.len() + "---\n".len();
+    let found = (0..documents).filter(|at| {
+        let start = at * length + document.len() - 1;
+        Document::around(Span::new(file, start, start), &sources).is_ok_and(|it| it.range.contains(&start))
+    });
+    assert_eq!(found.count(), documents);
+}

@@ -44,8 +44,10 @@ fn find<'n>(
     framed: bool,
     depth: usize,
 ) -> Option<(&'n Node, &'static Source, bool)> {
-    // machines of which there are several groups are not told apart here
-    let machines = row.machines.iter().filter(|machines| machines.each.is_none()).map(|machines| &machines.facts);
+    // Machines of which there are several groups are not told apart here. When they stop is more than one key says: a pool
+    // of Karpenter with a fixed size is never made smaller, whatever it says.
+    let whole = row.machines.iter().filter(|machines| machines.each.is_none() && key == Key::Purchase);
+    let machines = whole.map(|machines| &machines.facts);
     let mut sources = [&row.facts].into_iter().chain(machines).filter_map(|facts| facts.get(key.name()));
     if let Some(source) = sources.find_map(|sources| sources.0.iter().find(|source| is_reversible(source))) {
         return Some((root, source, framed));

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
+use super::alike::{also, told_once};
 use super::money::{usd, usd_range};
 use super::scorecard::Scorecard;
 use super::{Head, Report, Room, escape};
@@ -33,11 +34,9 @@ fn compose(report: &Report, findings: &[&Decided], most: usize, room: Room) -> S
         let _ = writeln!(text, "Requested by pods (another view of the same machines): {requested}/month\n");
     }
     let _ = writeln!(text, "#### {}\n", count_of(findings.len()));
-    for decided in findings.iter().take(most) {
-        finding(&mut text, report, None, decided);
-    }
-    if findings.len() > most {
-        let _ = writeln!(text, "\nand {} more; the full report lists them", findings.len() - most);
+    let left_out = told(&mut text, report, None, findings, most);
+    if left_out > 0 {
+        let _ = writeln!(text, "\nand {left_out} more; the full report lists them");
     }
     text.push_str(&Scorecard::new(report).markdown());
     text.push('\n');
@@ -49,8 +48,31 @@ pub(super) fn count_of(findings: usize) -> String {
     if findings == 1 { "1 finding".to_owned() } else { format!("{findings} findings") }
 }
 
+/// The first findings, those that say the same about one file as one; how many are left out.
+pub(super) fn told(
+    text: &mut String,
+    report: &Report,
+    head: Option<&Head>,
+    findings: &[&Decided],
+    most: usize,
+) -> usize {
+    let mut left_out = 0;
+    for (at, (decided, others)) in told_once(report, findings).iter().enumerate() {
+        if at >= most {
+            left_out += 1 + others.len();
+            continue;
+        }
+        finding(text, report, head, decided);
+        if !others.is_empty() {
+            text.truncate(text.trim_end().len());
+            let _ = writeln!(text, "  \n  {}", also(report, others));
+        }
+    }
+    left_out
+}
+
 /// One finding: rule, place, resource, money, what to do.
-pub(super) fn finding(text: &mut String, report: &Report, head: Option<&Head>, decided: &Decided) {
+fn finding(text: &mut String, report: &Report, head: Option<&Head>, decided: &Decided) {
     let finding = &decided.finding;
     let place = report.paths.locate(report.sources, finding.span);
     let shown = code(&format!("{}:{}", escape::shortened(&place.path, 200), place.line));

@@ -3,6 +3,7 @@
 //! Each format owns the shape of what it writes; the types of other rooms are never serialized. Rounding happens here and
 //! nowhere else, and so does the escaping of hostile text. Knows no file, no terminal and no clock.
 
+mod alike;
 mod concise;
 mod csv;
 mod difference;

@@ -6,7 +6,7 @@ use super::{Difference, Team, headline, signed};
 use crate::catalog::MoneyRange;
 use crate::inventory::Role;
 use crate::pricing::{Change, ChangeKind};
-use crate::report::markdown::{code, count_of, finding, plain, unknown};
+use crate::report::markdown::{code, count_of, plain, told, unknown};
 use crate::report::money::usd_range;
 use crate::report::{Room, escape};
 
@@ -245,11 +245,9 @@ fn new_findings(text: &mut String, it: &Difference, most: usize) {
         return;
     }
     let _ = writeln!(text, "#### {}\n", counted(it.new.len(), "new finding"));
-    for decided in it.most_important_first().iter().take(most) {
-        finding(text, &it.after, it.head.as_ref(), decided);
-    }
-    if it.new.len() > most {
-        let _ = writeln!(text, "\nand {} more; the full report lists them", it.new.len() - most);
+    let left_out = told(text, &it.after, it.head.as_ref(), &it.most_important_first(), most);
+    if left_out > 0 {
+        let _ = writeln!(text, "\nand {left_out} more; the full report lists them");
     }
     text.push('\n');
 }

@@ -5,6 +5,7 @@ use miette::{Diagnostic, GraphicalReportHandler, GraphicalTheme, LabeledSpan, Se
 use super::snippet::Snippet;
 use crate::decide::Decided;
 use crate::diagnostic::{self, Level};
+use crate::report::alike::also;
 use crate::report::money::{usd, usd_range};
 use crate::report::{Paths, Report, Style, escape};
 use crate::rules::{Finding, Safety};
@@ -64,8 +65,7 @@ impl Renderer {
             let _ = writeln!(text, "  {}:{}: {}", escape::one_line(&at.path), at.line, escape::one_line(message));
         }
         if !others.is_empty() {
-            let lines = others.iter().map(|it| report.sources.line(it.finding.span).to_string());
-            let _ = writeln!(text, "  and {} more, on lines {}", others.len(), lines.collect::<Vec<_>>().join(", "));
+            let _ = writeln!(text, "  {}", also(report, others));
         }
         text.push('\n');
     }

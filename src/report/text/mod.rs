@@ -13,31 +13,18 @@ pub(super) use table::Table;
 
 use std::collections::BTreeMap;
 
+use super::alike::told_once;
 use super::{Paths, Report, Style};
 use crate::decide::Decided;
 use crate::diagnostic::Diagnostic;
 use crate::source::Sources;
 
-/// Findings of one rule in one file that name no money are told once, with the lines of the others.
-const TOLD_EACH: usize = 2;
-
 pub(super) fn check(report: &Report, style: Style) -> String {
     let renderer = finding::Renderer::new(style);
     let mut text = String::new();
     for (_, findings) in by_money(report) {
-        let mut alike: BTreeMap<&str, Vec<&Decided>> = BTreeMap::new();
-        for decided in findings.iter().filter(|decided| decided.finding.saves.is_none()) {
-            alike.entry(&decided.finding.rule).or_default().push(decided);
-        }
-        for decided in findings {
-            match alike.get(decided.finding.rule.as_str()).map(Vec::as_slice) {
-                Some([first, others @ ..]) if decided.finding.saves.is_none() && others.len() >= TOLD_EACH => {
-                    if std::ptr::eq(*first, decided) {
-                        renderer.finding(&mut text, report, decided, others);
-                    }
-                }
-                _ => renderer.finding(&mut text, report, decided, &[]),
-            }
+        for (decided, others) in told_once(report, &findings) {
+            renderer.finding(&mut text, report, decided, &others);
         }
     }
     summary::write(&mut text, report, style);

@@ -34,6 +34,8 @@ FOLLOWS = {
     "idle_minutes": {"price"},
     "precision": {"price"},
     "time_limit_seconds": {"price"},
+    # A cluster that no longer lingers is given a time to live in the next round.
+    "lingers": {"facts.ttl_seconds"},
 }
 
 # Keys of manifests that a fact may be written at.

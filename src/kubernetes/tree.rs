@@ -74,6 +74,11 @@ impl Node {
         }
     }
 
+    /// The nodes directly inside: values of a mapping, items of a list.
+    pub(super) fn inner(&self) -> impl Iterator<Item = &Node> {
+        self.entries().iter().map(|entry| &entry.value).chain(self.items())
+    }
+
     pub(super) fn entry(&self, key: &str) -> Option<&Entry> {
         self.entries().iter().find(|entry| &*entry.key == key)
     }

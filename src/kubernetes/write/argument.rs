@@ -53,9 +53,7 @@ pub(super) fn without(document: &Document, paper: &Page<'_>, resource: &Resource
             let script = found.node.span;
             let text = paper.text_of(script);
             let Some(range) = shell_removal(text, range) else { return left_alone("it is all that stands there") };
-            let start = script.start as usize;
-            let span = Span::new(script.file, start + range.start, start + range.end);
-            Ok(vec![Edit { span, replacement: String::new() }])
+            Ok(vec![Edit { span: part_of(script, range), replacement: String::new() }])
         }
     }
 }
@@ -84,9 +82,7 @@ pub(super) fn replaced(
             paper.replace(item, &Piece::Text(format!("{text}{word}"))).map(|edit| Some(vec![edit]))
         }
         Within::Script(_, Some(range)) => {
-            let start = found.node.span.start as usize;
-            let span = Span::new(found.node.span.file, start + range.start, start + range.end);
-            Ok(Some(vec![Edit { span, replacement: word }]))
+            Ok(Some(vec![Edit { span: part_of(found.node.span, range), replacement: word }]))
         }
         _ => Ok(None),
     }
@@ -180,6 +176,11 @@ fn find<'d>(document: &'d Document, argument: &Argument<'_>) -> Result<Found<'d>
     }
 }
 
+fn part_of(script: Span, range: Range<usize>) -> Span {
+    let start = script.start as usize;
+    Span::new(script.file, start + range.start, start + range.end)
+}
+
 /// The innermost list and the scalar that a place is in.
 fn holders(root: &Node, place: Span) -> (Option<&Node>, Option<&Node>) {
     let (mut here, mut list) = (root, None);
@@ -187,8 +188,7 @@ fn holders(root: &Node, place: Span) -> (Option<&Node>, Option<&Node>) {
         if matches!(here.data, Data::List(_)) {
             list = Some(here);
         }
-        let mut inner = here.entries().iter().map(|entry| &entry.value).chain(here.items());
-        match inner.find(|inner| inner.span.contains(place)) {
+        match here.inner().find(|inner| inner.span.contains(place)) {
             Some(inner) => here = inner,
             None => break,
         }

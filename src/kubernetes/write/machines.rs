@@ -6,6 +6,7 @@ use crate::kubernetes::tree::{Data, Node};
 use crate::kubernetes::workload;
 use crate::source::Edit;
 
+use super::pod::labelled_spot;
 use super::splice::{Page, Piece};
 use super::{Document, Result, left_alone, set};
 
@@ -26,8 +27,8 @@ pub(super) fn spot(document: &Document, paper: &Page<'_>, resource: &Resource) -
     let Some(list) = path.first(object) else {
         return set(document, paper, object, &keys, &Piece::List(vec![requirement()])).map(|edit| Some(vec![edit]));
     };
-    let label = |it: &Node| it.text_at("key").and_then(|key| DEVICES.label(key));
-    let is_about = |it: &&Node| label(it).is_some_and(|label| label.fact == Some(Said::Purchase));
+    let key = |it: &Node| it.text_at("key").cloned().unwrap_or_default();
+    let is_about = |it: &&Node| DEVICES.label(&key(it)).is_some_and(|label| label.fact == Some(Said::Purchase));
     let about: Vec<&Node> = list.items().iter().filter(is_about).collect();
     match about.as_slice() {
         [] if matches!(list.data, Data::List(_)) => {
@@ -40,11 +41,7 @@ pub(super) fn spot(document: &Document, paper: &Page<'_>, resource: &Resource) -
             if one.text_at("operator").is_none_or(|operator| &**operator != "In") {
                 return left_alone("it says how machines are not bought");
             }
-            let words = label(one).map(|label| &label.values);
-            let word = words.and_then(|words| words.iter().find(|(_, meant)| *meant == "spot"));
-            let Some((word, _)) = word else { return left_alone("the label of its nodes has no word for spot") };
-            document.is_own(value)?;
-            paper.replace(value, &Piece::text(word)).map(|edit| Some(vec![edit]))
+            labelled_spot(document, paper, &key(one), value).map(|edit| Some(vec![edit]))
         }
         _ => left_alone("it says several ways to buy machines"),
     }

@@ -134,8 +134,7 @@ impl Document {
             if node.span == body && node.is_map() {
                 return Some(node);
             }
-            let inner = node.entries().iter().map(|entry| &entry.value).chain(node.items());
-            let mut near = inner.filter(|inner| inner.span.contains(body) && depth < DEEPEST);
+            let mut near = node.inner().filter(|inner| inner.span.contains(body) && depth < DEEPEST);
             near.find_map(|inner| find(inner, body, depth + 1))
         }
         find(&self.root, self.body, 0).unwrap_or(&self.root)
@@ -154,8 +153,7 @@ impl Document {
     fn leads_to(&self, node: &Node) -> bool {
         let mut here = &self.root;
         while here.span != node.span || std::mem::discriminant(&here.data) != std::mem::discriminant(&node.data) {
-            let inner = here.entries().iter().map(|entry| &entry.value).chain(here.items());
-            match inner.into_iter().find(|inner| inner.span.contains(node.span)) {
+            match here.inner().find(|inner| inner.span.contains(node.span)) {
                 Some(inner) => here = inner,
                 None => return false,
             }

@@ -19,8 +19,7 @@ pub(super) fn around<'n>(root: &'n Node, place: Span, key: &str) -> Option<&'n N
         if here.entry(key).is_some() {
             found = Some(here);
         }
-        let inner = here.entries().iter().map(|entry| &entry.value).chain(here.items());
-        match inner.into_iter().find(|inner| inner.span.contains(place)) {
+        match here.inner().find(|inner| inner.span.contains(place)) {
             Some(inner) => here = inner,
             None => break,
         }
@@ -138,11 +137,7 @@ pub(super) fn spot(document: &Document, paper: &Page<'_>, resource: &Resource) -
     let keys = selector.map(Node::entries).unwrap_or_default();
     let said = |entry: &&Entry, what: Said| DEVICES.label(&entry.key).is_some_and(|label| label.fact == Some(what));
     if let Some(entry) = keys.iter().find(|entry| said(entry, Said::Purchase)) {
-        let label = DEVICES.label(&entry.key);
-        let word = label.and_then(|it| it.values.iter().find(|(_, meant)| *meant == "spot"));
-        let Some((word, _)) = word else { return left_alone("the label of its nodes has no word for spot") };
-        document.is_own(&entry.value)?;
-        return Ok(vec![paper.replace(&entry.value, &Piece::text(word))?]);
+        return Ok(vec![labelled_spot(document, paper, &entry.key, &entry.value)?]);
     }
     if keys.iter().any(|entry| said(&entry, Said::Pool)) {
         return left_alone("it asks for a pool by name: that decides");
@@ -164,6 +159,15 @@ pub(super) fn spot(document: &Document, paper: &Page<'_>, resource: &Resource) -
         edits.push(add_item(document, paper, pod, "tolerations", Piece::Map(toleration))?);
     }
     Ok(edits)
+}
+
+/// Spot, as the label calls it that says how nodes are bought.
+pub(super) fn labelled_spot(document: &Document, paper: &Page<'_>, label: &str, value: &Node) -> Result<Edit> {
+    let label = DEVICES.label(label);
+    let word = label.and_then(|it| it.values.iter().find(|(_, meant)| *meant == "spot"));
+    let Some((word, _)) = word else { return left_alone("the label of its nodes has no word for spot") };
+    document.is_own(value)?;
+    paper.replace(value, &Piece::text(word))
 }
 
 /// Another value where the fact stands: a scalar of its own, or a switch.
@@ -201,8 +205,7 @@ fn at(root: &Node, place: Span) -> Option<&Node> {
         if here.span == place && matches!(here.data, Data::Scalar { .. }) {
             return Some(here);
         }
-        let mut inner = here.entries().iter().map(|entry| &entry.value).chain(here.items());
-        here = inner.find(|inner| inner.span.contains(place))?;
+        here = here.inner().find(|inner| inner.span.contains(place))?;
     }
     None
 }

@@ -99,8 +99,7 @@ pub(super) fn scaler_around(root: &Node, name: Span) -> Option<(&Node, &'static 
         {
             return Some((node, scales.min.as_ref()?, scales.floor));
         }
-        let inner = node.entries().iter().map(|entry| &entry.value).chain(node.items());
-        let mut near = inner.filter(|inner| depth < DEEPEST && inner.span.contains(name));
+        let mut near = node.inner().filter(|inner| depth < DEEPEST && inner.span.contains(name));
         near.find_map(|inner| search(inner, name, depth + 1))
     }
     search(root, name, 0)

@@ -151,15 +151,7 @@ impl Name {
     /// Runs of words with a size in them, the longest first: `hermes-3-llama-3.1-8b` contains `llama-3.1-8b`.
     pub(super) fn inner_keys(&self) -> Vec<String> {
         let words = &self.base;
-        let mut keys = Vec::new();
-        for length in (2..words.len().min(8)).rev() {
-            for run in words.windows(length) {
-                let named = run.first().is_some_and(|word| word.starts_with(|c: char| c.is_ascii_alphabetic()));
-                if named && run.iter().any(|word| matches!(size(word), Some(Size::Total(_)))) {
-                    keys.push(run.join("-"));
-                }
-            }
-        }
+        let mut keys = keys_of_runs(words, |run| run.iter().any(|word| matches!(size(word), Some(Size::Total(_)))));
         // `llama-3.1-nemoguard-8b`: family and version in front, the size further on.
         let sizes = words.iter().filter(|word| matches!(size(word), Some(Size::Total(_))));
         if let (Some(family), Some(version)) = (words.first(), words.get(1))
@@ -173,18 +165,22 @@ impl Name {
     /// Runs of words around a size that is a word, the longest first: `distilbert-base-uncased-finetuned-sst-2` contains
     /// `distilbert-base-uncased` and `distilbert-base`.
     pub(super) fn keys_of_sized_families(&self) -> Vec<String> {
-        let words = &self.words;
-        let mut keys = Vec::new();
-        for length in (2..words.len().min(8)).rev() {
-            for run in words.windows(length) {
-                let named = run.first().is_some_and(|word| word.starts_with(|c: char| c.is_ascii_alphabetic()));
-                if named && run.iter().skip(1).any(|word| SIZES.contains(&&**word)) {
-                    keys.push(run.join("-"));
-                }
+        keys_of_runs(&self.words, |run| run.iter().skip(1).any(|word| SIZES.contains(&&**word)))
+    }
+}
+
+/// Runs of words that begin with a name and have a size, the longest first.
+fn keys_of_runs(words: &[String], is_sized: impl Fn(&[String]) -> bool) -> Vec<String> {
+    let mut keys = Vec::new();
+    for length in (2..words.len().min(8)).rev() {
+        for run in words.windows(length) {
+            let named = run.first().is_some_and(|word| word.starts_with(|c: char| c.is_ascii_alphabetic()));
+            if named && is_sized(run) {
+                keys.push(run.join("-"));
             }
         }
-        keys
     }
+    keys
 }
 
 /// The part of a path, address or reference that names the model.

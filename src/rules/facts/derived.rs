@@ -69,6 +69,15 @@ pub(super) fn gpus_needed(resource: &Resource) -> Value {
 
 const SPREAD: [Key; 2] = [Key::TensorParallel, Key::PipelineParallel];
 
+/// Pods that together run one copy of a model; what is not known of it where that is so.
+fn group_size(resource: &Resource) -> Result<f64, Value> {
+    match value_of(resource.fact(Key::GroupSize)) {
+        Value::Integer(size) if size > 0 => Ok(size as f64),
+        unknown @ Value::Unknown(_) => Err(unknown),
+        _ => Ok(1.0),
+    }
+}
+
 /// What answers by itself: groups of pods where several run one copy of a model, else pods or machines.
 pub(super) fn copies(resource: &Resource) -> Value {
     match value_of(resource.fact(Key::Groups)) {
@@ -76,10 +85,9 @@ pub(super) fn copies(resource: &Resource) -> Value {
         unknown @ Value::Unknown(_) => return unknown,
         _ => {}
     }
-    let size = match value_of(resource.fact(Key::GroupSize)) {
-        Value::Integer(size) if size > 0 => size as f64,
-        unknown @ Value::Unknown(_) => return unknown,
-        _ => 1.0,
+    let size = match group_size(resource) {
+        Ok(size) => size,
+        Err(unknown) => return unknown,
     };
     match &resource.count {
         Fact::Known(known) => Value::Double(known.value.floor / size),
@@ -110,10 +118,9 @@ pub(super) fn gpus_used(resource: &Resource) -> Value {
         unknown @ Value::Unknown(_) => return unknown,
         _ => {}
     }
-    let pods = match value_of(resource.fact(Key::GroupSize)) {
-        Value::Integer(n) if n > 0 => n as f64,
-        unknown @ Value::Unknown(_) => return unknown,
-        _ => 1.0,
+    let pods = match group_size(resource) {
+        Ok(pods) => pods,
+        Err(unknown) => return unknown,
     };
     match parallelism(resource) {
         Value::Integer(n) => Value::Double(n as f64 / pods),

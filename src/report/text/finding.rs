@@ -9,7 +9,7 @@ use crate::report::alike::also;
 use crate::report::money::{usd, usd_range};
 use crate::report::{Paths, Report, Style, escape};
 use crate::rules::{Finding, Safety};
-use crate::source::Sources;
+use crate::source::{self, Sources};
 
 /// Columns of a page.
 const WIDTH: usize = 110;
@@ -120,8 +120,7 @@ fn root_elsewhere(report: &Report, decided: &Decided) -> Option<String> {
     let resource = report.inventory.resources.get(decided.finding.resource?.0)?;
     let root = resource.root.as_deref()?;
     let path = report.sources.path(decided.finding.span.file);
-    let directory = path.rsplit_once('/').map_or("", |(directory, _)| directory);
-    (directory != root).then(|| format!("in {}", escape::one_line(&report.paths.show_directory(root))))
+    (source::parent(&path) != root).then(|| format!("in {}", escape::one_line(&report.paths.show_directory(root))))
 }
 
 fn shown_help(help: &str) -> String {

@@ -85,13 +85,12 @@ fn one_region(text: &str, region: Range<usize>, changes: &[Change]) -> Vec<Chang
 
 /// One new argument with its `=` below that of the line before it, where there is room.
 fn like_its_neighbour(text: &str, change: &Change) -> Change {
-    let neighbour = text.get(line_start(text, change.at.start)..change.at.start).map(split);
+    let before = text.get(line_start(text, change.at.start)..change.at.start).unwrap_or_default();
     let line = change.text.trim_start_matches(['\r', '\n']);
     let new = split(line);
-    let (Some(Line { assign: Some(_), lead, indent, .. }), Some(assign)) = (neighbour, new.assign) else {
+    let (Line { assign: Some(_), lead, indent, .. }, Some(assign)) = (split(before), new.assign) else {
         return change.clone();
     };
-    let before = text.get(line_start(text, change.at.start)..change.at.start).unwrap_or_default();
     let column = before.find('=').map_or(0, |at| columns(&before[indent.len()..at]));
     if line.contains('\n') || columns(lead) >= column || columns(new.lead) >= column {
         return change.clone();

@@ -6,6 +6,7 @@ use std::sync::{Arc, LazyLock};
 use regex::bytes::{Regex, RegexBuilder};
 
 use crate::inventory::WantedObjects;
+use crate::source::Needles;
 
 use super::devices::DEVICES;
 use super::table::{KINDS, Row};
@@ -70,8 +71,7 @@ impl<'a> Wanted<'a> {
 }
 
 pub(super) fn look(text: &[u8]) -> Matter {
-    let words = WORDS.as_ref().is_none_or(|words| words.is_match(text));
-    if words {
+    if WORDS.any_in(text) {
         return if is_idle(text) { Matter::Nothing } else { Matter::Asks };
     }
     let mut found = Matter::Nothing;
@@ -128,12 +128,30 @@ fn without_blanks(text: &[u8]) -> &[u8] {
 }
 
 /// Words of which one stands in every text with a resource key of an accelerator.
-static WORDS: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    let shapes = KINDS.rows().iter().filter_map(|row| row.has.last()?.last_key());
-    let shapes = shapes.map(|key| format!(r#"{}"?[ \t]*:"#, regex::escape(key)));
-    let words: BTreeSet<String> = DEVICES.words().chain(CLAIMS).map(regex::escape).chain(shapes).collect();
-    any(words)
+struct Words {
+    /// Keys that say so only where they are keys come last.
+    all: Vec<&'static str>,
+    /// Where they begin.
+    keys: usize,
+    needles: Needles,
+}
+
+static WORDS: LazyLock<Words> = LazyLock::new(|| {
+    let keys: BTreeSet<&str> = KINDS.rows().iter().filter_map(|row| row.has.last()?.last_key()).collect();
+    let words: BTreeSet<&str> = DEVICES.words().chain(CLAIMS).collect();
+    let all: Vec<&str> = words.iter().chain(&keys).copied().collect();
+    Words { needles: Needles::new(&all), keys: words.len(), all }
 });
+
+impl Words {
+    fn any_in(&self, text: &[u8]) -> bool {
+        let is_key = |word: &str, at: usize| {
+            let rest = text.get(at + word.len()..).unwrap_or_default();
+            without_blanks(rest.strip_prefix(b"\"").unwrap_or(rest)).starts_with(b":")
+        };
+        self.needles.any(text, |which, at| which < self.keys || self.all.get(which).is_some_and(|it| is_key(it, at)))
+    }
+}
 
 /// What the kinds of which rows speak are good for, beside asking for accelerators in so many words.
 static TELLING_KINDS: LazyLock<HashMap<&'static [u8], Matter>> = LazyLock::new(|| {
@@ -165,10 +183,6 @@ fn asks_in_other_words(row: &Row) -> bool {
 /// Kinds that only describe others.
 static IDLE_KINDS: LazyLock<HashSet<&'static [u8]>> =
     LazyLock::new(|| KINDS.rows().iter().filter(|row| row.schema).map(|row| row.kind.as_bytes()).collect());
-
-fn any(words: BTreeSet<String>) -> Option<Regex> {
-    Regex::new(&words.into_iter().collect::<Vec<_>>().join("|")).ok()
-}
 
 /// Names of configuration maps that texts use.
 pub(super) struct Names {

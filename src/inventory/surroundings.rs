@@ -120,7 +120,8 @@ const EXACT: [&str; 7] = [
 /// What every text with a sign has, as letters that all stand beside each other.
 static RARE: LazyLock<Needles> = LazyLock::new(|| {
     let three: BTreeSet<&str> = PARTS.iter().filter_map(|(_, rest)| rest.get(..3)).collect();
-    Needles::new(EXACT.map(str::to_owned).into_iter().chain(three.into_iter().flat_map(in_any_case)))
+    let words = EXACT.map(str::to_owned).into_iter().chain(three.into_iter().flat_map(in_any_case));
+    Needles::new(&words.collect::<Vec<_>>())
 });
 
 /// A word of a few letters, in small and in large ones.

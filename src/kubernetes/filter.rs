@@ -139,6 +139,9 @@ struct Words {
 static WORDS: LazyLock<Words> = LazyLock::new(|| {
     let keys: BTreeSet<&str> = KINDS.rows().iter().filter_map(|row| row.has.last()?.last_key()).collect();
     let words: BTreeSet<&str> = DEVICES.words().chain(CLAIMS).collect();
+    // What has another word in it is found by that one; few can be searched for many bytes at a time.
+    let has_other = |word: &str| words.iter().any(|other| *other != word && word.contains(other));
+    let words: Vec<&str> = words.iter().copied().filter(|word| !has_other(word)).collect();
     let all: Vec<&str> = words.iter().chain(&keys).copied().collect();
     Words { needles: Needles::new(&all), keys: words.len(), all }
 });
@@ -220,6 +223,18 @@ impl Names {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn words_are_searched_for_many_bytes_at_a_time() {
+        assert!(
+            cfg!(not(target_arch = "x86_64")) || matches!(WORDS.needles, Needles::Packed(_)),
+            "{}",
+            WORDS.all.len()
+        );
+        for word in DEVICES.words().chain(CLAIMS) {
+            assert!(WORDS.any_in(format!("  {word}: 1").as_bytes()), "{word}");
+        }
+    }
 
     #[test]
     fn few_documents_are_read_for_those_who_name_them() {

@@ -1,5 +1,7 @@
 use std::fmt;
 
+use crate::report::harmless;
+
 /// Why a run could not be done: bad usage, bad configuration, a path that does not exist. Exit code 2.
 #[derive(Debug)]
 pub(super) struct Failure {
@@ -29,9 +31,10 @@ impl Failure {
 
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}error: {}", self.details, self.message)?;
+        // A name that is quoted may come from a list of changed files.
+        write!(f, "{}error: {}", self.details, harmless(&self.message))?;
         match &self.help {
-            Some(help) => write!(f, "\n  help: {help}"),
+            Some(help) => write!(f, "\n  help: {}", harmless(help)),
             None => Ok(()),
         }
     }

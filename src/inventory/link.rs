@@ -289,6 +289,18 @@ mod tests {
         assert_eq!(on("team", 2.0).as_deref(), Some("a"));
     }
 
+    /// Each pod compared with each pool would be four billion comparisons.
+    #[test]
+    fn thousands_of_pools_that_are_alike_are_one_for_thousands_of_pods() {
+        const MANY: usize = 20_000;
+        let pools = (0..MANY).map(|n| pool(&format!("p{n}"), "g5.xlarge", &[("team", "x")]));
+        let pods = (0..MANY).map(|_| resource(Role::Requested, "pod", &[("team", "x")]));
+        let mut inventory = Inventory { resources: pools.chain(pods).collect(), ..Inventory::default() };
+        link_pools(&mut inventory);
+        let pods = inventory.resources.iter().skip(MANY);
+        assert!(pods.flat_map(|pod| &pod.links).filter(|link| link.to == "p0").count() == MANY);
+    }
+
     #[test]
     fn a_pool_is_for_what_runs_on_it() {
         let purposes = |pods: &[(&str, Purpose)]| {

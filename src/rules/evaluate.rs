@@ -59,7 +59,7 @@ pub(super) fn evaluate(page: &Page, asking: &Asking<'_>) -> Verdict {
             Answer::Unknown(why) => unknown = Some(Unknown::or_weightier(unknown, why)),
         }
     }
-    for when in &page.speech().when {
+    for when in page.when() {
         let evaluation = when.program.evaluate(asking, &mut budget(page, asking));
         match evaluation.result {
             Ok(Value::Flag(true)) => reads.extend(evaluation.reads),

@@ -1,3 +1,4 @@
+use std::any::Any;
 use std::fmt;
 
 use crate::report::harmless;
@@ -14,6 +15,18 @@ pub(super) struct Failure {
 impl Failure {
     pub(super) fn new(message: impl Into<String>) -> Self {
         Failure { details: String::new(), message: message.into(), help: None }
+    }
+
+    /// What nobody expected ends a run like bad usage does, and never like one that found something.
+    pub(super) fn of_panic(panic: &(dyn Any + Send)) -> Self {
+        let text = panic.downcast_ref::<String>().map(String::as_str).or(panic.downcast_ref::<&str>().copied());
+        match text {
+            Some(text) if text.contains("spawn thread") || text.contains("thread pool") => {
+                Failure::new("the system starts no more threads")
+                    .with_help("allow more processes (`ulimit -u`), or run fewer at once")
+            }
+            _ => Failure::new("this is a mistake in gpulint").with_help("please report it, with what stands above"),
+        }
     }
 
     #[must_use]

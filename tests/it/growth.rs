@@ -36,7 +36,8 @@ fn groups_find_their_templates_by_name() {
         )
     });
     let found = checked("growth-templates", "main.tf", &text);
-    assert_eq!(resources(&found).len(), MANY, "each group has the machine of its template");
+    let groups = resources(&found).iter().filter(|it| it["kind"] == "aws_autoscaling_group");
+    assert_eq!(groups.filter(|it| it["machine"]["value"] == "g5.xlarge").count(), MANY);
 }
 
 #[test]
@@ -48,7 +49,7 @@ fn resources_find_their_provider_by_name() {
         )
     });
     let found = checked("growth-providers", "main.tf", &text);
-    let here = resources(&found).iter().filter(|it| it["facts"]["region"]["value"] == "eu-west-1").count();
+    let here = resources(&found).iter().filter(|it| it["region"]["value"] == "eu-west-1").count();
     assert_eq!(here, MANY);
 }
 
@@ -96,5 +97,21 @@ fn a_message_looks_at_as_much_as_its_condition() {
     let output = command.stdin(Stdio::null()).output().unwrap();
     let said = String::from_utf8_lossy(&output.stdout);
     assert_eq!(output.status.code(), Some(1), "{}", String::from_utf8_lossy(&output.stderr));
-    assert!(said.contains("error[exceeded-budget]") && said.contains("team t39 may cost"), "{said:.300}");
+    assert!(said.contains("error[exceeded-budget] team t0 may cost $1.00/month; team t1"), "{said:.300}");
+}
+
+#[test]
+fn a_repository_is_walked_through_once_for_all_files_that_are_named() {
+    let sandbox = Sandbox::new("growth-named");
+    fs::create_dir_all(sandbox.path(".git")).unwrap();
+    let pod = "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec: {containers: [{name: a, image: x, resources: {limits: {nvidia.com/gpu: 1}}}]}\n";
+    let names: Vec<String> = (0..1_500).map(|n| format!("d{n}/a.yaml")).collect();
+    for name in &names {
+        fs::create_dir_all(sandbox.path(name).parent().unwrap()).unwrap();
+        fs::write(sandbox.path(name), pod).unwrap();
+    }
+    let mut command = Command::new(env!("CARGO_BIN_EXE_gpulint"));
+    command.args(["--format", "concise", "--prices", "embedded"]).args(&names).current_dir(sandbox.path("."));
+    let output = command.envs(GIT_ENVIRONMENT).stdin(Stdio::null()).output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
 }

@@ -211,7 +211,7 @@ fn called(block: &Block) -> impl Iterator<Item = String> {
     names.filter_map(|name| Some(block.attributes.get(name)?.value.as_text()?.into_owned()))
 }
 
-fn unique<'a>(found: Vec<(&'a Block, Span)>) -> Vec<(&'a Block, Span)> {
+fn unique(found: Vec<(&Block, Span)>) -> Vec<(&Block, Span)> {
     let mut seen: HashSet<*const Block> = HashSet::new();
     found.into_iter().filter(|(block, _)| seen.insert(std::ptr::from_ref(*block))).collect()
 }

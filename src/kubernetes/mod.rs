@@ -14,6 +14,7 @@ mod files;
 mod filter;
 mod generic;
 mod index;
+mod loaded;
 mod machines;
 mod mask;
 mod nested;
@@ -91,6 +92,7 @@ pub fn read(sources: &Sources, paths: &[String], embedded: &[(FileId, String)], 
     let mut parsed: Vec<Parsed> = files.into_par_iter().map(|file| Parsed::new(sources, file)).collect();
     let index = Index::new(parsed.iter().map(|it| (it.file.id, it.file.path.clone(), it.roots().collect())));
     let mut found = read_all(sources, &parsed, &index);
+    loaded::leave_out(sources, embedded, &mut found);
     chart::tell_once(&mut found);
     owned::leave_out(&mut found);
     scale::apply(&scalers(&parsed), &mut found);

@@ -1,6 +1,6 @@
 //! The facts that rows read from objects.
 
-use crate::inventory::{Fact, Key, Origin, Unknown, Value};
+use crate::inventory::{Fact, Known, Key, Origin, Unknown, Value};
 use crate::source::{Expression, Span};
 
 use super::amount;
@@ -91,6 +91,12 @@ fn one(source: &Source, node: &Node) -> Fact<Value> {
         return Fact::unknown("a template directive stands here", node.span);
     }
     let Some(text) = node.text() else { return Fact::Absent };
+    if let Some((value, origin)) = amount::fallback(text) {
+        return match one(source, &Node::scalar(node.span, value, true)) {
+            Fact::Known(known) => Fact::Known(Known { origin: known.origin.weakest(origin), ..known }),
+            other => other,
+        };
+    }
     if let Some(why) = amount::placeholder(text) {
         return Fact::unknown(why, node.span);
     }

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use crate::inventory::{Fact, Key, Known, Origin, Range, Value};
+use crate::inventory::{Fact, Key, Known, Origin, Purpose, Range, Value};
 use crate::source::Span;
 
 use super::chart::VALUES_ALONE;
@@ -27,7 +27,14 @@ const DEEPEST: usize = 40;
 
 pub(super) fn collect(object: &Object<'_>, above: &Above, out: &mut Vec<Group>) {
     let why = format!("{} is no known kind; its pods are found by their shape", object.kind);
-    walk(object.root, &why.into(), above, 0, out);
+    let why: Arc<str> = why.into();
+    let mut above = above.clone();
+    if object.kind.ends_with("Job") {
+        let inferred = |value| Fact::known(value, object.head, Origin::Inferred("its kind is a job".into()));
+        fill(&mut above.facts, Key::EndsByItself, inferred(Value::Flag(true)));
+        fill(&mut above.facts, Key::Purpose, inferred(Value::text(Purpose::Batch.name())));
+    }
+    walk(object.root, &why, &above, 0, out);
 }
 
 /// The same in the values of a chart.

@@ -236,7 +236,9 @@ fn families(condition: &Condition, all: &[Condition]) -> Fact<Value> {
 /// What another condition says beside this one.
 fn beside<'c>(condition: &Condition, all: &'c [Condition], said: Said) -> Option<&'c Condition> {
     let says = |it: &&Condition| DEVICES.label(&it.key).is_some_and(|label| label.fact == Some(said));
-    all.iter().filter(says).find(|it| it.preferred == condition.preferred && !(it.values.is_empty() && it.above.is_none()))
+    all.iter()
+        .filter(says)
+        .find(|it| it.preferred == condition.preferred && !(it.values.is_empty() && it.above.is_none()))
 }
 
 fn texts(condition: &Condition) -> Vec<String> {

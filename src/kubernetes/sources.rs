@@ -1,6 +1,6 @@
 //! The facts that rows read from objects.
 
-use crate::inventory::{Fact, Known, Key, Origin, Unknown, Value};
+use crate::inventory::{Fact, Key, Known, Origin, Unknown, Value};
 use crate::source::{Expression, Span};
 
 use super::amount;
@@ -104,7 +104,14 @@ fn one(source: &Source, node: &Node) -> Fact<Value> {
         return scaled(source, node, text);
     }
     if !source.values.is_empty() {
-        return translated(source, node, text);
+        // Of a part that is not there nothing is said.
+        return match &source.part {
+            None => translated(source, node, text),
+            Some(part) => match Expression::new(part.as_str()).first_group(text) {
+                Some(part) => translated(source, node, &part),
+                None => Fact::Absent,
+            },
+        };
     }
     if let Some(part) = &source.part
         && !(source.member && node.number().is_some())

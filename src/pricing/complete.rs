@@ -221,7 +221,12 @@ impl Completion<'_> {
     }
 
     /// The machines that also have what the text says of their accelerators and processors, where that leaves some out.
-    fn narrowed<'m>(&self, resource: &mut Resource, machine: &Unknown<Value>, all: Vec<Machine<'m>>) -> Vec<Machine<'m>> {
+    fn narrowed<'m>(
+        &self,
+        resource: &mut Resource,
+        machine: &Unknown<Value>,
+        all: Vec<Machine<'m>>,
+    ) -> Vec<Machine<'m>> {
         let text = |key: Key| resource.text(key).map(str::to_ascii_lowercase);
         let (vendor, processor) = (text(Key::Vendor), text(Key::Processor));
         let count = resource.number(Key::AcceleratorCount);

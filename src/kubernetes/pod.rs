@@ -22,6 +22,8 @@ pub(super) struct Pod {
     /// Containers that end before the others start.
     pub init: Vec<Part>,
     pub row: Option<&'static Pods>,
+    /// Claims that stand apart from the specification.
+    pub claims: Vec<Node>,
 }
 
 /// A container, or what stands for one.
@@ -62,7 +64,7 @@ impl Pod {
             let stays = node.text_at("restartPolicy").is_some_and(|policy| &**policy == "Always");
             if stays { containers.push(Part::container(node)) } else { init.push(Part::container(node)) }
         }
-        Pod { spec: spec.clone(), frame: frame.cloned(), containers, init, row }
+        Pod { spec: spec.clone(), frame: frame.cloned(), containers, init, row, claims: Vec::new() }
     }
 
     /// A resource key as the cluster knows it, where the object has short names for some.

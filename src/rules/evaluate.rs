@@ -60,7 +60,7 @@ pub(super) fn evaluate(page: &Page, asking: &Asking<'_>) -> Verdict {
         }
     }
     let inventory = asking.world.inventory;
-    for when in &page.speech().when {
+    for when in page.when() {
         let is_about_one = matches!(page.looks_at, LooksAt::Resource | LooksAt::Object | LooksAt::Block);
         let mut budget = match is_about_one && !page.raw.everything() {
             true => Budget::standard(),

@@ -1,9 +1,7 @@
 //! Which files are plans, and which of them are read.
 
-use rayon::prelude::*;
-
 use crate::inventory::{FrontEnd, Skipped};
-use crate::source::{Sources, normalize, parent};
+use crate::source::{Sources, normalize, parent, those};
 
 use super::module::is_configuration;
 use super::plan::{self, Plan};
@@ -16,7 +14,7 @@ pub(super) fn find(sources: &Sources, paths: &[String]) -> Vec<String> {
     files.sort();
     files.dedup();
     let is_plan = |path: &String| sources.glance(path, plan::is_plan).unwrap_or(false);
-    files.into_par_iter().filter(is_plan).collect()
+    those(files, is_plan)
 }
 
 /// Adds what the plans say; leaves those out that turn out to be something else.

@@ -1,3 +1,4 @@
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
@@ -88,7 +89,10 @@ fn all_below(walk: &WalkBuilder) -> Below {
 
 impl Below {
     fn add(&mut self, entry: Result<DirEntry, ignore::Error>) {
-        let Ok(entry) = entry else { return };
+        let entry = match entry {
+            Ok(entry) => entry,
+            Err(error) => return self.odd.extend(closed(&error)),
+        };
         if entry.file_type().is_some_and(|kind| kind.is_dir()) || !is_candidate(entry.path()) {
             return;
         }
@@ -96,6 +100,22 @@ impl Below {
             None => self.files.push(entry.into_path()),
             Some(Oddity::Told(why)) => self.odd.push((entry.into_path(), why)),
             Some(Oddity::Directory) => {}
+        }
+    }
+}
+
+/// A directory that may not be listed, with the reason. One that has just gone is none.
+fn closed(error: &ignore::Error) -> Option<(PathBuf, &'static str)> {
+    let may_not = error.io_error().is_some_and(|it| it.kind() == io::ErrorKind::PermissionDenied);
+    let mut at = error;
+    loop {
+        match at {
+            ignore::Error::WithPath { path, .. } => {
+                return Some((path.clone(), if may_not { "permission denied" } else { "it cannot be listed" }))
+                    .filter(|_| !matches!(error.io_error(), Some(it) if it.kind() == io::ErrorKind::NotFound));
+            }
+            ignore::Error::WithDepth { err, .. } | ignore::Error::WithLineNumber { err, .. } => at = err,
+            _ => return None,
         }
     }
 }

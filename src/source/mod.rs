@@ -11,6 +11,7 @@ mod digest;
 mod expression;
 mod files;
 mod limits;
+mod lines;
 mod pattern;
 mod threads;
 mod tree;

@@ -78,7 +78,7 @@ fn is_made_to_be_called(sources: &Sources, code: &ModuleCode) -> bool {
         &*block.keyword.text == "terraform"
             && block.body.blocks.iter().any(|inner| matches!(&*inner.keyword.text, "backend" | "cloud"))
     });
-    waits && !backend && code.providers.is_empty() && !has_variable_files(sources, &code.directory)
+    waits && !backend && code.providers.iter().next().is_none() && !has_variable_files(sources, &code.directory)
 }
 
 fn has_variable_files(sources: &Sources, directory: &str) -> bool {

@@ -19,9 +19,24 @@ pub(super) struct Pod {
     /// The frame around the specification: labels and annotations.
     pub frame: Option<Node>,
     pub containers: Vec<Part>,
-    /// Containers that end before the others start.
-    pub init: Vec<Part>,
+    /// Containers that start one after the other before the others, in this order.
+    pub init: Vec<Init>,
     pub row: Option<&'static Pods>,
+}
+
+/// An init container.
+#[derive(Debug, Clone)]
+pub(super) struct Init {
+    pub part: Part,
+    /// It goes on running beside all that start after it.
+    pub stays: bool,
+}
+
+impl Init {
+    fn of(node: &Node) -> Self {
+        let stays = node.text_at("restartPolicy").is_some_and(|policy| &**policy == "Always");
+        Init { part: Part::container(node), stays }
+    }
 }
 
 /// A container, or what stands for one.
@@ -57,11 +72,8 @@ impl Pod {
             containers.push(Part { node: found.node.clone(), resources: Some(found.node.clone()), apart: false });
         }
         // Init containers that go on running count like containers.
-        let mut init = Vec::new();
-        for node in spec.get("initContainers").map(Node::items).unwrap_or_default() {
-            let stays = node.text_at("restartPolicy").is_some_and(|policy| &**policy == "Always");
-            if stays { containers.push(Part::container(node)) } else { init.push(Part::container(node)) }
-        }
+        let init: Vec<Init> = spec.get("initContainers").map(Node::items).unwrap_or_default().iter().map(Init::of).collect();
+        containers.extend(init.iter().filter(|init| init.stays).map(|init| init.part.clone()));
         Pod { spec: spec.clone(), frame: frame.cloned(), containers, init, row }
     }
 

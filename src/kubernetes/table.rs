@@ -257,6 +257,10 @@ pub(super) struct Factor {
     pub max: Option<Path>,
     /// Where nothing is written; 1 if this is not said either.
     pub default: Option<f64>,
+    /// Never more than the number here.
+    pub most: Option<Path>,
+    /// `min` and `max` are bounds of the number, and a range only where this is true.
+    pub scaled_if: Option<Path>,
     /// One less where there is something at this path.
     pub less_if: Option<Path>,
     /// Without a written maximum there is no ceiling.
@@ -279,6 +283,8 @@ struct FullFactor {
     min: Option<Path>,
     max: Option<Path>,
     default: Option<f64>,
+    most: Option<Path>,
+    scaled_if: Option<Path>,
     less_if: Option<Path>,
     #[serde(default)]
     open: bool,
@@ -290,8 +296,8 @@ impl From<FactorForm> for Factor {
         match form {
             FactorForm::Plain(at) => Factor { at: Some(at), ..Factor::default() },
             FactorForm::Full(full) => {
-                let FullFactor { at, min, max, default, less_if, open, unknown } = *full;
-                Factor { at, min, max, default, less_if, open, unknown }
+                let FullFactor { at, min, max, default, most, scaled_if, less_if, open, unknown } = *full;
+                Factor { at, min, max, default, most, scaled_if, less_if, open, unknown }
             }
         }
     }

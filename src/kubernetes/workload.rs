@@ -23,6 +23,9 @@ use super::tree::Node;
 /// Objects inside objects: a CronJob holds a Job, a List a Katib experiment that holds a Job.
 const DEEPEST: usize = 6;
 
+/// Why the number of pods of an overlay is not known.
+pub(super) const ONLY_CHANGES: &str = "it only changes another object, whose number stands there";
+
 /// Pods of one description in one object.
 pub(super) struct Group {
     pub role: Vec<String>,
@@ -301,7 +304,7 @@ fn pods_of(object: &Object<'_>, pods: &'static Pods, above: &Above, out: &mut Ve
         let open = matches!(&count, Fact::Known(known) if known.origin == Origin::Default && known.value.ceiling > 0.0);
         let is_overlay = pod.is_overlay();
         if open && is_overlay {
-            count = Fact::unknown("it only changes another object, whose number stands there", object.head);
+            count = Fact::unknown(ONLY_CHANGES, object.head);
         }
         out.push(Group { role, pod, count, facts, by_shape: None, is_overlay });
     }

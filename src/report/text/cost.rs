@@ -52,8 +52,12 @@ fn row(resource: &Resource, item: Option<&Item>) -> Vec<String> {
         Some(_) => format!("{price} old"),
         None => price,
     };
+    let address = match resource.version_of {
+        Some(_) => format!("{} (not added)", shown(&resource.address)),
+        None => shown(&resource.address),
+    };
     let mut cells =
-        vec![shown(&resource.address), said(resource, Key::Machine), accelerators(resource), count(resource), price];
+        vec![address, said(resource, Key::Machine), accelerators(resource), count(resource), price];
     cells.push(item.map_or_else(String::new, |item| trimmed(item.hours_per_month)));
     match item.and_then(|item| item.monthly) {
         Some(range) => cells.extend([range.floor, range.expected, range.ceiling].map(usd)),

@@ -7,8 +7,8 @@ use super::chart;
 use super::count;
 use super::generic;
 use super::index::{Index, Place};
+use super::layers;
 use super::machines;
-use super::nested;
 use super::nodes::{Facts, fill};
 use super::object::Object;
 use super::owned::Owner;
@@ -64,6 +64,8 @@ pub(super) struct Found {
     pub generated: bool,
     /// It only changes another object.
     pub is_overlay: bool,
+    /// Values of a chart say it, and no template was at hand.
+    pub from_values: bool,
     /// Claims that other pods may use too.
     pub shared: Vec<String>,
     /// What made it.
@@ -116,10 +118,14 @@ impl Reader<'_, '_> {
         for holds in row.holds.iter().filter(|holds| !holds.apart) {
             self.held(object, holds, &above, out);
         }
-        for values in row.values.iter().flat_map(|path| path.all(object.root)) {
-            match nested::read(self.sources, values.node) {
-                Some(root) => self.collect_values(object, &root, &above, out),
-                None => self.collect_values(object, values.node, &above, out),
+        for layers in &row.values {
+            let mut above = above.clone();
+            let root = Match::root(object.root);
+            above.count = count::product(&layers.count, object.root, &Path::default(), &root, above.count);
+            for at in layers.places(object.root) {
+                if let Some(values) = layers::given(layers, at, None, self.sources, self.index).values {
+                    self.collect_values(object, &values, &above, out);
+                }
             }
         }
     }

@@ -148,9 +148,7 @@ static TELLING_KINDS: LazyLock<HashMap<&'static [u8], Matter>> = LazyLock::new(|
     }
     let named = |row: &'static Row| row.kind.as_bytes();
     let rows = KINDS.rows();
-    kinds.extend(
-        rows.iter().filter(|row| row.is_joined()).map(|row| (named(row), Matter::Scales)),
-    );
+    kinds.extend(rows.iter().filter(|row| row.is_joined()).map(|row| (named(row), Matter::Scales)));
     kinds.extend(rows.iter().filter(|row| asks_in_other_words(row)).map(|row| (named(row), Matter::Asks)));
     kinds
 });

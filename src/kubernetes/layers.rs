@@ -95,7 +95,7 @@ fn referred(reference: &Node, sources: &Sources, index: &Index<'_>) -> Option<No
 }
 
 /// One mapping over another: what both have is joined where it is mappings, and null takes away.
-fn over(below: &Node, above: &Node, depth: usize) -> Node {
+pub(super) fn over(below: &Node, above: &Node, depth: usize) -> Node {
     if !below.is_map() || !above.is_map() || depth > DEEPEST {
         return above.clone();
     }

@@ -7,6 +7,8 @@ use crate::source::Span;
 
 use super::amount;
 use super::devices::DEVICES;
+use super::layers;
+use super::nested;
 use super::nodes::{self, Condition, Facts, fill};
 use super::request::Request;
 use super::table::Pods;
@@ -71,8 +73,12 @@ impl Pod {
         for found in row.iter().flat_map(|row| &row.resources).flat_map(|path| path.all(spec)) {
             containers.push(Part { node: found.node.clone(), resources: Some(found.node.clone()), apart: false });
         }
+        if let Some(patch) = row.and_then(|row| row.patch.as_ref()?.first(spec)).and_then(nested::parsed) {
+            patch_containers(&mut containers, &patch);
+        }
         // Init containers that go on running count like containers.
-        let init: Vec<Init> = spec.get("initContainers").map(Node::items).unwrap_or_default().iter().map(Init::of).collect();
+        let init: Vec<Init> =
+            spec.get("initContainers").map(Node::items).unwrap_or_default().iter().map(Init::of).collect();
         containers.extend(init.iter().filter(|init| init.stays).map(|init| init.part.clone()));
         Pod { spec: spec.clone(), frame: frame.cloned(), containers, init, row }
     }
@@ -197,6 +203,24 @@ impl Pod {
 
     fn limit(&self) -> Fact<Value> {
         self.spec.get("activeDeadlineSeconds").map_or(Fact::Absent, |node| amount::number(node).map(Value::Number))
+    }
+}
+
+/// The container of a row that is called by no name of its own.
+const MAIN: &str = "main";
+
+/// Lays the resources of a patch over those of the containers that it names.
+fn patch_containers(containers: &mut [Part], patch: &Node) {
+    for change in patch.get("containers").map(Node::items).unwrap_or_default() {
+        let Some(resources) = change.get("resources") else { continue };
+        let name = change.text_at("name").map_or(MAIN, |name| name);
+        let called = |part: &Part| part.node.text_at("name").map_or(MAIN, |name| name) == name;
+        for part in containers.iter_mut().filter(|part| called(part)) {
+            part.resources = Some(match &part.resources {
+                Some(own) => layers::over(own, resources, 0),
+                None => resources.clone(),
+            });
+        }
     }
 }
 

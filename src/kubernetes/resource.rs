@@ -48,6 +48,7 @@ pub(super) fn finish(object: &Object<'_>, body: Span, groups: Vec<Group>, index:
             namespace: object.namespace.clone(),
             generated: object.generated,
             is_overlay,
+            is_only_patch: false,
             from_values,
             shared,
             owners: owned::owners(object.root),

@@ -158,6 +158,8 @@ pub(super) struct Pods {
     /// Lists of claims of devices, beside `resourceClaims`.
     #[serde(default)]
     pub claims: Vec<Path>,
+    /// Text that changes the pod: a specification of it that is laid over its own.
+    pub patch: Option<Path>,
     /// Short names of resource keys.
     #[serde(default)]
     pub keys: BTreeMap<String, String>,

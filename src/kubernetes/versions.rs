@@ -36,7 +36,7 @@ pub(super) fn mark(found: &mut [(Arc<str>, Found)]) {
         let Some(base) = found.get(counts).map(|(_, found)| found.resource.clone()) else { continue };
         if let Some((_, found)) = found.get_mut(place) {
             found.resource.version_of = Some(base.span);
-            if found.is_overlay {
+            if found.is_only_patch {
                 complete(&mut found.resource, &base);
             }
         }

@@ -64,6 +64,8 @@ pub(super) struct Found {
     pub generated: bool,
     /// It only changes another object.
     pub is_overlay: bool,
+    /// Nothing else changes what it changes, as far as its kustomization says.
+    pub is_only_patch: bool,
     /// Values of a chart say it, and no template was at hand.
     pub from_values: bool,
     /// Claims that other pods may use too.

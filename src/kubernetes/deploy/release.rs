@@ -22,8 +22,7 @@ pub(super) fn made(sources: &Sources, paths: &[String], parsed: &[Parsed], used:
         return Made::default();
     }
     let index = index(parsed);
-    let mut releases =
-        Releases { sources, paths, index: &index, charts: BTreeMap::new(), made: Made::default(), used };
+    let mut releases = Releases { sources, paths, index: &index, charts: BTreeMap::new(), made: Made::default(), used };
     for file in parsed {
         for (object, row) in file.roots().filter_map(row) {
             releases.of(file, &object, row);
@@ -68,7 +67,8 @@ impl Releases<'_, '_> {
             };
             files.extend(join(&directory, "values.yaml").and_then(|path| self.sources.open(&path).ok()));
             let paths = self.paths;
-            let templates = self.charts.entry(directory.clone()).or_insert_with(|| templates(paths, &directory)).clone();
+            let templates =
+                self.charts.entry(directory.clone()).or_insert_with(|| templates(paths, &directory)).clone();
             for template in templates {
                 let Ok(id) = self.sources.open(template) else { continue };
                 readers.insert(id);
@@ -93,11 +93,7 @@ fn templates<'p>(paths: &'p [String], directory: &str) -> Vec<&'p String> {
 }
 
 /// A chart that is released has the values of its releases, and not only its own.
-fn replaced(
-    sources: &Sources,
-    parsed: &[Parsed],
-    charts: &BTreeMap<String, Vec<&String>>,
-) -> Vec<(usize, usize)> {
+fn replaced(sources: &Sources, parsed: &[Parsed], charts: &BTreeMap<String, Vec<&String>>) -> Vec<(usize, usize)> {
     let is_released = |file: &File| match &file.rendered {
         Some(trail) => trail.by == Renderer::Helm && charts.contains_key(parent(&sources.path(trail.head.file))),
         None => charts.values().any(|templates| templates.binary_search_by(|it| (***it).cmp(&file.path)).is_ok()),

@@ -20,6 +20,8 @@ const DEEPEST: usize = 64;
 const ALONE: [&str; 2] = ["labels", "annotations"];
 
 type Variables = BTreeMap<Arc<str>, Node>;
+/// A variable and what it is.
+type Said = (Arc<str>, Option<Arc<str>>);
 
 /// One object that fills variables in.
 struct Filler {
@@ -42,7 +44,7 @@ pub(super) fn made(sources: &Sources, parsed: &[Parsed]) -> Made {
     let mut made = Made::default();
     for (at, file) in parsed.iter().enumerate().filter(|(_, file)| !fillers.is_empty() && open(file)) {
         // What two of them fill in alike is one thing that is deployed twice, as are all files without variables.
-        let mut seen: BTreeSet<Vec<(Arc<str>, Option<Arc<str>>)>> = BTreeSet::new();
+        let mut seen: BTreeSet<Vec<Said>> = BTreeSet::new();
         for filler in fillers.iter().filter(|filler| filler.fills(&file.file.path)) {
             let said = filler.variables.iter().map(|(name, node)| (name.clone(), node.text().cloned())).collect();
             if made.files.len() < MOST && seen.insert(said) {
@@ -95,7 +97,8 @@ fn variables(root: &Node, words: &Substitutes, index: &Index<'_>) -> Option<(Var
         let name = reference.text_at("name").filter(|_| is_map);
         let data = name.and_then(|name| index.find("/ConfigMap", name, Place::of(reference.span))?.root.get("data"));
         is_whole &= data.is_some();
-        variables.extend(data.map(Node::entries).unwrap_or_default().iter().map(|it| (it.key.clone(), it.value.clone())));
+        variables
+            .extend(data.map(Node::entries).unwrap_or_default().iter().map(|it| (it.key.clone(), it.value.clone())));
     }
     variables.extend(own.map(Node::entries).unwrap_or_default().iter().map(|it| (it.key.clone(), it.value.clone())));
     Some((variables, is_whole))
@@ -173,7 +176,7 @@ fn is_alone(root: &Node) -> bool {
         let marks = root.get("metadata").and_then(|it| it.get(part)).map(Node::entries).unwrap_or_default();
         marks.iter().any(|it| it.key.ends_with("/substitute") && it.value.text().is_some_and(|it| &**it == "disabled"))
     };
-    ALONE.iter().any(|part| says(&part))
+    ALONE.iter().any(says)
 }
 
 static VARIABLE: LazyLock<Option<Regex>> =

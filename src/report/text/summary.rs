@@ -1,6 +1,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
+use super::cost;
 use super::table::Table;
 use crate::catalog::{Money, MoneyRange};
 use crate::diagnostic::Level;
@@ -42,6 +43,9 @@ fn fixes(text: &mut String, report: &Report) {
 pub(super) fn write_bill(text: &mut String, report: &Report) {
     bill(text, report);
     causes(text, "not added, because another version of the same object is", versions(report));
+    let open = report.inventory.resources.iter().filter(|it| it.version_of.is_none() && cost::is_open(it));
+    let open = open.map(|it| escape::one_line(&it.address));
+    causes(text, "without a limit, so that the ceiling is what is expected of it", open.collect());
     causes(text, "unpriced", unpriced(report));
     let machines = report.unknown_machines.iter().map(|it| it.why.to_string());
     causes(text, "machines that may or may not carry accelerators", machines.collect());

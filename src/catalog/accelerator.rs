@@ -63,7 +63,7 @@ impl Catalog {
             row.text();
             return table.find(&[row.text()]).map(read);
         }
-        table.rows().map(read).find(|known| squeeze(known.name) == key)
+        table.rows().find(|row| squeezed({ *row }.text()).eq(key.chars())).map(read)
     }
 
     /// `NVIDIA-H100-SXM4-80GB`, `l4-24gb`: the name without the form of the board, and with or without its memory.
@@ -140,7 +140,11 @@ fn read_slice(mut row: Cells<'_>) -> Slice<'_> {
 
 /// Letters and digits only, in lower case: how names are compared.
 fn squeeze(name: &str) -> String {
-    name.chars().filter(char::is_ascii_alphanumeric).map(|letter| letter.to_ascii_lowercase()).collect()
+    squeezed(name).collect()
+}
+
+fn squeezed(name: &str) -> impl Iterator<Item = char> {
+    name.chars().filter(char::is_ascii_alphanumeric).map(|letter| letter.to_ascii_lowercase())
 }
 
 /// The same without what vendors put before a name, or drivers behind it.

@@ -1,6 +1,7 @@
 use crate::source::Date;
 
 use super::Catalog;
+use super::table::Block;
 
 /// How fast a provider's prices move.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -60,7 +61,7 @@ impl Catalog {
     /// Date of the newest price.
     pub fn as_of(&self) -> &str {
         let blocks = [self.refreshed.as_ref(), Some(&self.block)].into_iter().flatten();
-        blocks.flat_map(|block| block.table("prices").distinct(super::quote::DATE)).max().unwrap_or_default()
+        blocks.map(Block::newest).max().unwrap_or_default()
     }
 
     /// For each provider how many prices on demand it has, and how many of them are too old.
@@ -152,6 +153,7 @@ mod tests {
         assert!(catalog.as_of() > "2026-10", "{}", catalog.as_of());
         let ages = catalog.ages(date("2026-11-21"));
         assert_eq!(ages.len(), 4);
+        assert!(ages.iter().any(|ages| ages.newest == catalog.as_of()));
         assert!(ages.iter().all(|ages| ages.oldest <= ages.newest && ages.stale <= ages.prices), "{ages:?}");
     }
 }

@@ -1,6 +1,6 @@
 //! How tables of text become one block of bytes that can be searched without being parsed.
 //!
-//! A block is a pool of texts and, for each table, rows of fixed width in the order of its key columns. The build script
+//! A block is a pool of texts, the date of its newest price and, for each table, rows of fixed width in the order of its key columns. The build script
 //! includes this file to make the block that is embedded; the library uses it for tables that arrive at run time.
 
 /// What a column holds.
@@ -323,10 +323,22 @@ pub(super) fn encode(files: &[File<'_>]) -> Result<Vec<u8>, TableError> {
             }
         }
     }
+    let newest = pool.intern(&newest(&tables));
     let mut block = (pool.bytes.len() as u32).to_le_bytes().to_vec();
     block.extend(pool.bytes);
+    block.extend(newest.to_le_bytes());
     block.extend(body);
     Ok(block)
+}
+
+/// The date of the newest price: every report tells it, and would read all prices for it.
+fn newest(tables: &[(&Schema, Vec<Row>)]) -> String {
+    let prices = tables.iter().find(|(schema, _)| schema.name == "prices");
+    let dates = prices.into_iter().flat_map(|(schema, rows)| {
+        let column = schema.columns.iter().position(|(name, _)| *name == "as_of");
+        rows.iter().filter_map(move |row| row.cells.get(column?))
+    });
+    dates.max().cloned().unwrap_or_default()
 }
 
 struct Row {

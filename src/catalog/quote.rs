@@ -361,9 +361,6 @@ fn region_of(mut row: Cells<'_>) -> &str {
     row.text()
 }
 
-/// The column of `prices` with the date of the on-demand price.
-pub(super) const DATE: usize = 11;
-
 fn read_quote(mut row: Cells<'_>) -> Quote<'_> {
     let (_provider, _machine, region, _accelerator) = (row.text(), row.text(), row.text(), row.text());
     let _shape = (row.millionths(), row.millionths(), row.millionths());

@@ -30,7 +30,7 @@ impl Block {
 
     fn open(bytes: Bytes) -> Self {
         let block = bytes.as_slice();
-        let mut at = 4 + read_u32(block, 0) as usize;
+        let mut at = 4 + read_u32(block, 0) as usize + 4;
         let places = std::array::from_fn(|index| {
             let rows = read_u32(block, at) as usize;
             let begin = at + 4;
@@ -41,10 +41,20 @@ impl Block {
         Block { bytes, places }
     }
 
+    fn pool(&self) -> &[u8] {
+        let bytes = self.bytes.as_slice();
+        bytes.get(4..4 + read_u32(bytes, 0) as usize).unwrap_or_default()
+    }
+
+    /// The date of the newest price.
+    pub(super) fn newest(&self) -> &str {
+        let behind = 4 + self.pool().len();
+        Cells { pool: self.pool(), bytes: self.bytes.as_slice().get(behind..).unwrap_or_default() }.text()
+    }
+
     /// The table of that name; an empty one if there is none, which a test rules out.
     pub(super) fn table(&self, name: &str) -> Table<'_> {
-        let bytes = self.bytes.as_slice();
-        let pool = bytes.get(4..4 + read_u32(bytes, 0) as usize).unwrap_or_default();
+        let (bytes, pool) = (self.bytes.as_slice(), self.pool());
         let found = SCHEMAS.iter().zip(self.places).find(|(schema, _)| schema.name == name);
         let (schema, (begin, len, width)) = found.unwrap_or((&SCHEMAS[0], (0, 0, 1)));
         Table { schema, pool, rows: bytes.get(begin..begin + len * width).unwrap_or_default(), width, len }
@@ -83,16 +93,6 @@ impl<'c> Table<'c> {
 
     pub(super) fn rows(self) -> impl Iterator<Item = Cells<'c>> {
         (0..self.len).map(move |index| self.row(index))
-    }
-
-    /// The different texts of a column. Equal texts stand in the pool once.
-    pub(super) fn distinct(self, column: usize) -> impl Iterator<Item = &'c str> {
-        let before = self.schema.begin(column);
-        let rows = self.rows.chunks_exact(self.width).filter_map(move |row| row.get(before..));
-        let mut places: Vec<&[u8]> = rows.filter_map(|row| row.get(..4)).collect();
-        places.sort_unstable();
-        places.dedup();
-        places.into_iter().map(move |bytes| Cells { pool: self.pool, bytes }.text())
     }
 
     /// The rows whose first columns are these, whatever their case. Only for tables that are sorted by text.

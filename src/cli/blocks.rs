@@ -3,6 +3,7 @@
 use serde_json::{Map, Value as Json, json};
 
 use super::session::Session;
+use crate::report;
 use crate::terraform::{Attribute, Block, Data, Root, Value};
 
 /// Values nested deeper are no configuration that a person wrote.
@@ -11,7 +12,7 @@ const DEEPEST: usize = 200;
 /// Every evaluated block.
 pub(super) fn all(session: &Session, blocks: &[Block]) -> String {
     let blocks: Vec<Json> = blocks.iter().map(|it| block(session, it)).collect();
-    print(&json!({ "version": 1, "blocks": blocks }))
+    report::json(&json!({ "version": 1, "blocks": blocks }))
 }
 
 /// The directories that were read as roots, and what their variables were taken from.
@@ -28,7 +29,7 @@ pub(super) fn roots(session: &Session, roots: &[Root]) -> String {
             json!({ "directory": directory, "variable_files": files, "workspace": root.workspace })
         })
         .collect();
-    print(&json!({ "version": 1, "roots": roots }))
+    report::json(&json!({ "version": 1, "roots": roots }))
 }
 
 fn block(session: &Session, it: &Block) -> Json {
@@ -71,11 +72,4 @@ fn value(it: &Value, depth: usize) -> Json {
         }
         Data::Unknown(cause) => json!({ "unknown": cause.why }),
     }
-}
-
-fn print(document: &Json) -> String {
-    // Plain data in memory cannot fail to be written.
-    let mut text = serde_json::to_string_pretty(document).unwrap_or_default();
-    text.push('\n');
-    text
 }

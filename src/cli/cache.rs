@@ -38,6 +38,11 @@ pub(super) fn read(directory: &Path) -> Result<Vec<(String, String)>, Failure> {
         Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
             return Ok(Vec::new());
         }
+        // The home of somebody else, as containers have it that run as another user than they were made for: what lies in
+        // it is not this user's cache. One that is there and may not be listed is a mistake.
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied && fs::metadata(directory).is_err() => {
+            return Ok(Vec::new());
+        }
         Err(error) => return Err(unreadable(directory, &error)),
     };
     let mut files = Vec::new();

@@ -1,7 +1,8 @@
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
-use ignore::{WalkBuilder, WalkState};
+use ignore::{DirEntry, WalkBuilder, WalkState};
 
 /// Files that may hold Terraform or Kubernetes, by the end of their names.
 const ENDINGS: [&str; 13] = [
@@ -23,6 +24,9 @@ const ENDINGS: [&str; 13] = [
 /// Directories that hold copies of other people's files or none at all.
 const LEFT_OUT: [&str; 5] = [".git", ".terraform", ".terragrunt-cache", "node_modules", ".venv"];
 
+/// The most files and directories that one thread walks through.
+const FEW: usize = 500;
+
 /// What lies below a directory, in no order.
 #[derive(Default)]
 pub(super) struct Below {
@@ -33,31 +37,87 @@ pub(super) struct Below {
 
 /// All candidate files below a directory. What `.gitignore` leaves out is left out.
 pub(super) fn below(directory: &Path) -> Below {
-    let found = Mutex::new(Below::default());
-    let walk = WalkBuilder::new(directory)
-        .hidden(false)
+    let mut walk = WalkBuilder::new(directory);
+    walk.hidden(false)
         // A file of another tool, which would hide what Terraform and kubectl read.
         .ignore(false)
         .require_git(false)
-        .filter_entry(|entry| entry.depth() == 0 || !is_left_out(entry))
-        .build_parallel();
-    walk.run(|| {
+        .git_global(may_ignore_everywhere())
+        .filter_entry(|entry| entry.depth() == 0 || !is_left_out(entry));
+    few_below(&walk).unwrap_or_else(|| all_below(&walk))
+}
+
+/// Whether this user has files that git ignores in every repository. `ignore` would compile a pattern to find that out,
+/// which takes a tenth of a small run.
+fn may_ignore_everywhere() -> bool {
+    let Some(home) = std::env::home_dir() else { return true };
+    let settings = std::env::var_os("XDG_CONFIG_HOME").filter(|it| !it.is_empty());
+    let settings = settings.map_or_else(|| home.join(".config"), PathBuf::from).join("git");
+    let names_file = |path: &Path| {
+        std::fs::read(path)
+            .is_ok_and(|text| memchr::memmem::find(&text.to_ascii_lowercase(), b"excludesfile").is_some())
+    };
+    settings.join("ignore").exists()
+        || [home.join(".gitconfig"), settings.join("config"), PathBuf::from("/etc/gitconfig")]
+            .iter()
+            .any(|it| names_file(it))
+}
+
+/// Small trees are walked before other threads have started; none where there is more.
+fn few_below(walk: &WalkBuilder) -> Option<Below> {
+    let mut found = Below::default();
+    for (place, entry) in walk.build().enumerate() {
+        if place == FEW {
+            return None;
+        }
+        found.add(entry);
+    }
+    Some(found)
+}
+
+fn all_below(walk: &WalkBuilder) -> Below {
+    let found = Mutex::new(Below::default());
+    walk.build_parallel().run(|| {
         let mut mine = Gathered { found: &found, mine: Below::default() };
         Box::new(move |entry| {
-            if let Ok(entry) = entry
-                && !entry.file_type().is_some_and(|kind| kind.is_dir())
-                && is_candidate(entry.path())
-            {
-                match oddity(&entry) {
-                    None => mine.mine.files.push(entry.into_path()),
-                    Some(Oddity::Told(why)) => mine.mine.odd.push((entry.into_path(), why)),
-                    Some(Oddity::Directory) => {}
-                }
-            }
+            mine.mine.add(entry);
             WalkState::Continue
         })
     });
     found.into_inner().unwrap_or_default()
+}
+
+impl Below {
+    fn add(&mut self, entry: Result<DirEntry, ignore::Error>) {
+        let entry = match entry {
+            Ok(entry) => entry,
+            Err(error) => return self.odd.extend(closed(&error)),
+        };
+        if entry.file_type().is_some_and(|kind| kind.is_dir()) || !is_candidate(entry.path()) {
+            return;
+        }
+        match oddity(&entry) {
+            None => self.files.push(entry.into_path()),
+            Some(Oddity::Told(why)) => self.odd.push((entry.into_path(), why)),
+            Some(Oddity::Directory) => {}
+        }
+    }
+}
+
+/// A directory that may not be listed, with the reason. One that has just gone is none.
+fn closed(error: &ignore::Error) -> Option<(PathBuf, &'static str)> {
+    let may_not = error.io_error().is_some_and(|it| it.kind() == io::ErrorKind::PermissionDenied);
+    let mut at = error;
+    loop {
+        match at {
+            ignore::Error::WithPath { path, .. } => {
+                return Some((path.clone(), if may_not { "permission denied" } else { "it cannot be listed" }))
+                    .filter(|_| !matches!(error.io_error(), Some(it) if it.kind() == io::ErrorKind::NotFound));
+            }
+            ignore::Error::WithDepth { err, .. } | ignore::Error::WithLineNumber { err, .. } => at = err,
+            _ => return None,
+        }
+    }
 }
 
 /// What one thread found, handed over once at its end.
@@ -83,7 +143,7 @@ enum Oddity {
 }
 
 /// A pipe or a device would block or never end, and a link may lead to one.
-fn oddity(entry: &ignore::DirEntry) -> Option<Oddity> {
+fn oddity(entry: &DirEntry) -> Option<Oddity> {
     let kind = entry.file_type()?;
     if kind.is_file() {
         return None;
@@ -99,7 +159,7 @@ fn oddity(entry: &ignore::DirEntry) -> Option<Oddity> {
     }
 }
 
-fn is_left_out(entry: &ignore::DirEntry) -> bool {
+fn is_left_out(entry: &DirEntry) -> bool {
     LEFT_OUT.iter().any(|name| entry.file_name() == *name)
 }
 

@@ -68,16 +68,39 @@ impl DiskTree {
         if is_below { Ok(real) } else { Err(ReadError::Outside) }
     }
 
-    /// A directory of the tree with links followed.
+    /// A directory of the tree with links followed: only the part of its path that was not asked for before is looked at.
     fn real(&self, directory: &str) -> io::Result<PathBuf> {
-        let known = self.directories.read().unwrap_or_else(PoisonError::into_inner).get(directory).cloned();
-        if let Some(known) = known {
+        if let Some(known) = self.known(directory) {
             return Ok(known);
         }
-        let real = self.root.join(directory).canonicalize()?;
+        if directory.is_empty() {
+            return Ok(self.learn(directory, self.root.canonicalize()?));
+        }
+        if directory.split('/').any(|name| matches!(name, "" | "." | "..")) {
+            return self.root.join(directory).canonicalize();
+        }
+        let mut real = self.real("")?;
+        let mut end = 0;
+        for name in directory.split('/') {
+            end += name.len();
+            let above = directory.get(..end).unwrap_or_default();
+            real = match self.known(above) {
+                Some(known) => known,
+                None => self.learn(above, followed(real.join(name))?),
+            };
+            end += 1;
+        }
+        Ok(real)
+    }
+
+    fn known(&self, directory: &str) -> Option<PathBuf> {
+        self.directories.read().unwrap_or_else(PoisonError::into_inner).get(directory).cloned()
+    }
+
+    fn learn(&self, directory: &str, real: PathBuf) -> PathBuf {
         let mut directories = self.directories.write().unwrap_or_else(PoisonError::into_inner);
         directories.insert(directory.to_owned(), real.clone());
-        Ok(real)
+        real
     }
 }
 
@@ -117,6 +140,11 @@ impl Tree for DiskTree {
         entries.sort();
         entries
     }
+}
+
+/// A path of which everything but its end is known to hold no link.
+fn followed(path: PathBuf) -> io::Result<PathBuf> {
+    if fs::symlink_metadata(&path)?.is_symlink() { path.canonicalize() } else { Ok(path) }
 }
 
 /// Reads a regular file; a pipe or a device would block or never end.

@@ -86,5 +86,5 @@ fn as_json(session: &Session, found: &[Seen]) -> String {
         })
         .collect();
     let document = serde_json::json!({ "version": 1, "facts": facts });
-    format!("{}\n", serde_json::to_string_pretty(&document).unwrap_or_default())
+    report::json(&document)
 }

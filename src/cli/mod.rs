@@ -51,6 +51,7 @@ mod unified;
 mod variables;
 mod verdicts;
 
+use std::panic::catch_unwind;
 use std::process::ExitCode;
 
 pub use prices::settings as pricing_settings;
@@ -80,7 +81,8 @@ pub fn main() -> ExitCode {
             return if error.print().is_ok() { ExitCode::from(code) } else { ExitCode::from(2) };
         }
     };
-    match run(arguments) {
+    let done = catch_unwind(|| run(arguments)).unwrap_or_else(|panic| Err(Failure::of_panic(&*panic)));
+    match done {
         Ok(Outcome::Passed) => ExitCode::SUCCESS,
         Ok(Outcome::Failed) => ExitCode::from(1),
         Ok(Outcome::Empty) => ExitCode::from(3),

@@ -401,6 +401,8 @@ struct Found {
     files: Vec<String>,
     /// What was named as a file, and what lies below a directory that was named beside files.
     only: BTreeSet<String>,
+    /// Repositories of named files, which a hook may name by the hundred: each is walked through once.
+    around: BTreeSet<PathBuf>,
     skipped: Vec<Skipped>,
 }
 
@@ -418,6 +420,7 @@ impl Found {
         if discover::is_candidate(path)
             && !is_plan(path)
             && let Some(around) = around
+            && self.around.insert(around.to_owned())
         {
             let below = self.below(around, place);
             self.files.extend(below);
@@ -429,7 +432,10 @@ impl Found {
     fn below(&mut self, directory: &Path, place: &Place) -> Vec<String> {
         let mut files = Vec::new();
         let found = discover::below(directory);
-        let shown = |path: &Path| path.strip_prefix(&place.root).unwrap_or(path).to_string_lossy().into_owned();
+        let shown = |path: &Path| match path.strip_prefix(&place.root).unwrap_or(path).to_string_lossy().into_owned() {
+            root if root.is_empty() => ".".to_owned(),
+            below => below,
+        };
         for (path, reason) in found.odd {
             self.skipped.push(Skipped { path: shown(&path), reason: reason.to_owned() });
         }

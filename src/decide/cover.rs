@@ -1,5 +1,8 @@
 //! What a suppression covers.
 
+use std::collections::HashMap;
+use std::sync::Arc;
+
 use super::Grounds;
 use crate::inventory::ResourceId;
 use crate::rules::Finding;
@@ -55,51 +58,109 @@ fn is_below(address: &str, call: &str) -> bool {
 }
 
 /// Lines that a comment stands for.
+#[derive(Debug, Clone, Copy)]
 pub(super) struct Lines {
     pub(super) first_line: Span,
     /// With everything that is indented deeper, and the bracket that closes it.
     pub(super) all: Span,
 }
 
-/// The line that the comment ends, else the next one that holds more than a comment; with the block that begins there.
-pub(super) fn lines(sources: &Sources, comment: Span) -> Lines {
-    let text = sources.text(comment.file);
-    let line_start = text[..floor(&text, comment.start as usize)].rfind('\n').map_or(0, |at| at + 1);
-    let before = text.get(line_start..comment.start as usize).unwrap_or_default();
-    let mut at = line_start;
-    if is_empty(before) {
-        at = next_line(&text, floor(&text, comment.end as usize));
-        while at < text.len() && is_empty(line_at(&text, at)) {
-            at = next_line(&text, at);
-        }
-    }
-    let first = line_at(&text, at);
-    let end = at + first.len();
-    let mut all = end;
-    let depth = indentation(first);
-    let opens_list = first.split('#').next().unwrap_or_default().trim_end().ends_with(':');
-    let mut next = next_line(&text, at);
-    while next < text.len() {
-        let line = line_at(&text, next);
-        let content = line.trim_start();
-        let deeper = content.is_empty() || indentation(line) > depth;
-        let item = opens_list && indentation(line) == depth && content.starts_with("- ");
-        let closes = indentation(line) == depth && content.starts_with(['}', ']', ')']);
-        if deeper || item || closes {
-            all = next + line.len();
-            next = next_line(&text, next);
-        }
-        if closes || !(deeper || item) {
-            break;
-        }
-    }
-    Lines { first_line: Span::new(comment.file, at, end), all: Span::new(comment.file, at, all) }
+/// The lines of a file that hold something. Comments may be many, and each asks for the block below it.
+pub(super) struct Layout {
+    text: Arc<str>,
+    lines: Vec<Line>,
+    /// For each line, the next from it on that holds more than a comment.
+    content: Vec<usize>,
+    known: HashMap<usize, Lines>,
 }
 
-/// Whether nothing but comments stands before it.
-pub(super) fn is_at_top(sources: &Sources, comment: Span) -> bool {
-    let text = sources.text(comment.file);
-    text[..floor(&text, comment.start as usize)].lines().all(is_empty)
+struct Line {
+    start: usize,
+    end: usize,
+    indentation: usize,
+}
+
+impl Layout {
+    pub(super) fn of(sources: &Sources, file: FileId) -> Self {
+        let text = sources.text(file);
+        let mut lines = Vec::new();
+        let mut start = 0;
+        for line in text.split_inclusive('\n') {
+            let held = line.strip_suffix('\n').unwrap_or(line);
+            if !held.trim_start().is_empty() {
+                lines.push(Line { start, end: start + held.len(), indentation: held.len() - held.trim_start().len() });
+            }
+            start += line.len();
+        }
+        let mut content = vec![lines.len(); lines.len()];
+        let mut next = lines.len();
+        for (at, (line, content)) in lines.iter().zip(&mut content).enumerate().rev() {
+            if !is_empty(text.get(line.start..line.end).unwrap_or_default()) {
+                next = at;
+            }
+            *content = next;
+        }
+        Layout { text, lines, content, known: HashMap::new() }
+    }
+
+    /// The line that the comment ends, else the next one that holds more than a comment; with the block that begins there.
+    pub(super) fn lines(&mut self, comment: Span) -> Lines {
+        // The line of the comment itself holds the comment, so that it is among them.
+        let own = self.from(comment.start as usize + 1).saturating_sub(1);
+        let start = self.lines.get(own).map_or(0, |line| line.start);
+        let before = self.text.get(start..comment.start as usize).unwrap_or_default();
+        let first = match is_empty(before) {
+            true => {
+                let next = self.from(next_line(&self.text, floor(&self.text, comment.end as usize)));
+                self.content.get(next).copied().unwrap_or(self.lines.len())
+            }
+            false => own,
+        };
+        if let Some(known) = self.known.get(&first) {
+            return *known;
+        }
+        let lines = self.block(comment.file, first);
+        self.known.insert(first, lines);
+        lines
+    }
+
+    /// The first line that begins there or later.
+    fn from(&self, at: usize) -> usize {
+        self.lines.partition_point(|line| line.start < at)
+    }
+
+    fn block(&self, file: FileId, first: usize) -> Lines {
+        let Some(head) = self.lines.get(first) else {
+            let end = Span::new(file, self.text.len(), self.text.len());
+            return Lines { first_line: end, all: end };
+        };
+        let opens = self.text_of(head).split('#').next().unwrap_or_default().trim_end().ends_with(':');
+        let mut end = None;
+        for line in self.lines.iter().skip(first + 1) {
+            let content = self.text_of(line).trim_start();
+            let item = opens && line.indentation == head.indentation && content.starts_with("- ");
+            let closes = line.indentation == head.indentation && content.starts_with(['}', ']', ')']);
+            if closes || !(line.indentation > head.indentation || item) {
+                // Blank lines belong to what stands above them.
+                end = Some(if closes { line.end } else { line.start.saturating_sub(1) });
+                break;
+            }
+        }
+        let last = self.text.strip_suffix('\n').map_or(self.text.len(), str::len);
+        let end = end.unwrap_or(last).max(head.end);
+        Lines { first_line: Span::new(file, head.start, head.end), all: Span::new(file, head.start, end) }
+    }
+
+    fn text_of(&self, line: &Line) -> &str {
+        self.text.get(line.start..line.end).unwrap_or_default()
+    }
+
+    /// Whether nothing but comments stands before it.
+    pub(super) fn is_at_top(&self, comment: Span) -> bool {
+        let first = self.content.first().and_then(|&first| self.lines.get(first));
+        let before = first.and_then(|it| self.text.get(it.start..floor(&self.text, comment.start as usize)));
+        before.is_none_or(is_empty)
+    }
 }
 
 /// Nothing but blanks, a comment or the mark between two documents.
@@ -108,17 +169,8 @@ fn is_empty(line: &str) -> bool {
     line.is_empty() || line.starts_with(['#', '*']) || line.starts_with("//") || line.starts_with("/*") || line == "---"
 }
 
-fn line_at(text: &str, start: usize) -> &str {
-    let rest = text.get(start..).unwrap_or_default();
-    rest.split_once('\n').map_or(rest, |(line, _)| line)
-}
-
 fn next_line(text: &str, from: usize) -> usize {
     text.get(from..).and_then(|rest| rest.find('\n')).map_or(text.len(), |at| from + at + 1)
-}
-
-fn indentation(line: &str) -> usize {
-    line.len() - line.trim_start().len()
 }
 
 fn floor(text: &str, mut at: usize) -> usize {

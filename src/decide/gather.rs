@@ -1,8 +1,8 @@
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use super::cover::{self, Target};
+use super::cover::{Layout, Lines, Target};
 use super::{Complaints, Grounds};
-use crate::inventory::{FrontEnd, RawData, Resource, ResourceId};
+use crate::inventory::{FrontEnd, RawData, ResourceId};
 use crate::source::{self, DIRECTIVE_EXAMPLE, Date, FileId, Span};
 
 /// An annotation that silences the rule that follows.
@@ -35,7 +35,12 @@ pub(super) fn gather(grounds: &Grounds, complaints: &mut Complaints) -> Vec<Supp
 fn comments(grounds: &Grounds, complaints: &mut Complaints) -> Vec<Suppression> {
     // Text that several resources are made of is read several times, its comments with it.
     let places: BTreeSet<Span> = grounds.comments.iter().map(|span| grounds.sources.origin(*span)).collect();
+    if places.is_empty() {
+        return Vec::new();
+    }
     let mut found = Vec::new();
+    let begins = Begins::of(grounds);
+    let mut layouts: HashMap<FileId, Layout> = HashMap::new();
     for span in places {
         let text = grounds.sources.snippet(span);
         let directive = match source::directive(&text, span) {
@@ -46,9 +51,10 @@ fn comments(grounds: &Grounds, complaints: &mut Complaints) -> Vec<Suppression> 
                 continue;
             }
         };
+        let layout = layouts.entry(span.file).or_insert_with(|| Layout::of(grounds.sources, span.file));
         let target = match directive.whole_file {
-            false => Target::of_comment(grounds, span),
-            true if cover::is_at_top(grounds.sources, span) => Target::File(span.file),
+            false => begins.target(layout.lines(span)),
+            true if layout.is_at_top(span) => Target::File(span.file),
             true => {
                 let message = "`ignore-file` counts at the top of a file only".to_owned();
                 complaints.broken(
@@ -153,21 +159,37 @@ fn keep(suppression: &mut Suppression, grounds: &Grounds, complaints: &mut Compl
     !suppression.rules.is_empty()
 }
 
-impl Target {
-    /// What a comment stands at: the line it ends, or what begins on the line below.
-    fn of_comment(grounds: &Grounds, comment: Span) -> Target {
-        let covered = cover::lines(grounds.sources, comment);
-        let starts = |span: Span| {
+/// What begins where: resources, and text that rules look at, with all of their text, and calls of modules.
+struct Begins {
+    bodies: BTreeMap<(FileId, u32), Vec<Span>>,
+    calls: BTreeMap<(FileId, u32), Vec<String>>,
+}
+
+impl Begins {
+    fn of(grounds: &Grounds) -> Self {
+        let place = |span: Span| {
             let span = grounds.sources.origin(span);
-            span.file == covered.first_line.file && covered.first_line.range().contains(&(span.start as usize))
+            (span.file, span.start)
         };
-        let begins_here = |resource: &&Resource| starts(resource.span);
-        let bodies = grounds.inventory.resources.iter().filter(begins_here);
-        let raws = grounds.inventory.objects.iter().chain(&grounds.inventory.blocks);
-        let raws = raws.filter(|raw| starts(raw.span)).map(|raw| grounds.sources.origin(raw.body));
-        let bodies = bodies.map(|resource| grounds.sources.origin(resource.body)).chain(raws);
-        let whole = bodies.filter(|body| body.file == covered.all.file).fold(covered.all, Span::to);
-        let calls = grounds.calls.iter().filter(|(header, _)| starts(*header)).map(|(_, address)| address.clone());
+        let resources = grounds.inventory.resources.iter().map(|resource| (resource.span, resource.body));
+        let raws = grounds.inventory.objects.iter().chain(&grounds.inventory.blocks).map(|raw| (raw.span, raw.body));
+        let mut begins = Begins { bodies: BTreeMap::new(), calls: BTreeMap::new() };
+        for (span, body) in resources.chain(raws) {
+            begins.bodies.entry(place(span)).or_default().push(grounds.sources.origin(body));
+        }
+        for (header, address) in grounds.calls {
+            begins.calls.entry(place(*header)).or_default().push(address.clone());
+        }
+        begins
+    }
+
+    /// What a comment stands at: the line it ends, or what begins on the line below.
+    fn target(&self, covered: Lines) -> Target {
+        let line = covered.first_line;
+        let here = (line.file, line.start)..(line.file, line.end);
+        let bodies = self.bodies.range(here.clone()).flat_map(|(_, bodies)| bodies);
+        let whole = bodies.filter(|body| body.file == covered.all.file).fold(covered.all, |all, body| all.to(*body));
+        let calls = self.calls.range(here).flat_map(|(_, calls)| calls).cloned();
         Target::Here { whole, calls: calls.collect() }
     }
 }

@@ -1,5 +1,6 @@
 use super::cover::Target;
 use super::gather::Suppression;
+use super::index::Index;
 use super::{Complaints, Decided, Grounds, Listed, Suppressed};
 use crate::rules::{Finding, LooksAt};
 
@@ -10,23 +11,35 @@ pub(super) fn judge(
     grounds: &Grounds,
     complaints: &mut Complaints,
 ) -> (Vec<Decided>, Vec<Listed>) {
-    let mut silences: Vec<Vec<usize>> = suppressions.iter().map(|it| vec![0; it.rules.len()]).collect();
+    let index = Index::of(&suppressions);
+    let valid = |at: usize| suppressions.get(at).filter(|suppression| !suppression.has_expired(grounds));
+    let firsts: Vec<Option<usize>> = index
+        .groups
+        .iter()
+        .map(|group| group.members.iter().map(|(at, _)| *at).find(|at| valid(*at).is_some()))
+        .collect();
+    let mut covered = vec![0; index.groups.len()];
     let mut decided = Vec::with_capacity(findings.len());
     for finding in findings {
-        let mut suppressed = None;
-        for (suppression, counts) in suppressions.iter().zip(&mut silences) {
-            let named = suppression.rules.iter().position(|(rule, _)| *rule == finding.rule);
-            let Some(named) = named.filter(|_| suppression.target.covers(&finding, grounds)) else { continue };
-            if let Some(count) = counts.get_mut(named) {
-                *count += 1;
-            }
-            if !suppression.has_expired(grounds) && suppressed.is_none() {
-                let (reason, until) = (suppression.reason.clone(), suppression.until);
-                suppressed = Some(Suppressed { reason, until, span: suppression.span });
+        let mut first: Option<usize> = None;
+        for at in index.near(&finding, grounds) {
+            let one = index.groups.get(at).and_then(|group| suppressions.get(group.members.first()?.0));
+            if one.is_some_and(|one| one.target.covers(&finding, grounds)) {
+                covered.get_mut(at).into_iter().for_each(|count| *count += 1);
+                first = firsts.get(at).copied().flatten().into_iter().chain(first).min();
             }
         }
+        let suppressed =
+            first.and_then(valid).map(|it| Suppressed { reason: it.reason.clone(), until: it.until, span: it.span });
         decided.push(Decided { finding, suppressed, baselined: None });
     }
+    let mut silences: Vec<Vec<usize>> = suppressions.iter().map(|it| vec![0; it.rules.len()]).collect();
+    for (group, count) in index.groups.iter().zip(covered) {
+        for &(at, named) in &group.members {
+            silences.get_mut(at).and_then(|counts| counts.get_mut(named)).into_iter().for_each(|it| *it = count);
+        }
+    }
+    drop(index);
     let mut listed = Vec::new();
     for (suppression, counts) in suppressions.into_iter().zip(silences) {
         tell(&suppression, &counts, grounds, complaints);

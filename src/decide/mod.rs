@@ -8,6 +8,7 @@ mod compare;
 mod cover;
 mod fingerprint;
 mod gather;
+mod index;
 mod judge;
 #[cfg(test)]
 mod tests;

@@ -241,3 +241,41 @@ fn annotations_cover_their_resource() {
     assert_eq!(first.reason.as_deref(), Some("shared by three teams"));
     assert!(decision.findings[11].finding.message.contains("`soon` is no date"));
 }
+
+/// Each of many comments, one above the other or one for each block, is looked up and not compared with every finding:
+/// 40,000 of each would take minutes.
+#[test]
+fn thousands_of_comments_and_findings_are_joined_by_their_places() {
+    const MANY: usize = 40_000;
+    let stacked = format!("{}# end\n", "# gpulint: ignore[free] -- all of them\n".repeat(MANY));
+    let blocks: String = (0..MANY)
+        .map(|n| format!("# gpulint: ignore[above] -- {n}\nx{n} {{\n\n\n  y = 1 # gpulint: ignore[behind]\n}}\n"))
+        .collect();
+    let text = format!("{stacked}{blocks}");
+    let sources = Sources::new(MemoryTree::new().with("main.tf", &*text));
+    let file = sources.open("main.tf").unwrap();
+    let comments: Vec<Span> =
+        text.match_indices('#').map(|(at, _)| Span::new(file, at, at + text[at..].find('\n').unwrap())).collect();
+    let findings: Vec<Finding> = text
+        .match_indices("y = 1")
+        .flat_map(|(at, _)| ["above", "behind"].map(|rule| blank(rule, Span::new(file, at, at + 5))))
+        .chain([blank("free", Span::new(file, stacked.len() + 70, stacked.len() + 71))])
+        .collect();
+    let (rules, inventory, fixed) = (rules(&sources), Inventory::default(), BTreeMap::new());
+    let grounds = Grounds {
+        sources: &sources,
+        inventory: &inventory,
+        comments: &comments,
+        calls: &[],
+        configured: Vec::new(),
+        rules: &rules,
+        fixed: &fixed,
+        require_reason: false,
+        today: "2026-11-21".parse().unwrap(),
+    };
+    let decision = decide(findings, &grounds);
+    assert_eq!(decision.findings.len(), 2 * MANY + 1, "no suppression is called stale");
+    assert!(decision.findings.iter().all(|it| it.suppressed.is_some()));
+    assert_eq!(decision.suppressions.len(), 3 * MANY);
+    assert!(decision.suppressions.iter().all(|it| it.silences == 1));
+}

@@ -1,6 +1,6 @@
 //! Joins pods to the pools of machines that they select, when both stand in the same tree.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use crate::source::Span;
@@ -100,7 +100,10 @@ fn positions(inventory: &Inventory, role: Role, wanted: impl Fn(&Resource) -> bo
     all.filter(|(_, it)| it.role == role && wanted(it)).map(|(at, _)| at).collect()
 }
 
-/// Pools by a label that their nodes carry, so that each pod looks at few of them.
+/// A label that more kinds of pools carry tells nobody where a pod will run.
+const MOST_CANDIDATES: usize = 1_000;
+
+/// Pools by a label that their nodes carry, so that each pod looks at few of them. Of pools that are alike, the first.
 struct LabelIndex {
     pools: BTreeMap<(String, Arc<str>), Vec<usize>>,
 }
@@ -108,8 +111,13 @@ struct LabelIndex {
 impl LabelIndex {
     fn new(inventory: &Inventory, pools: &[usize]) -> Self {
         let mut by_label: BTreeMap<(String, Arc<str>), Vec<usize>> = BTreeMap::new();
+        let mut alike: HashMap<String, usize> = HashMap::new();
         for &at in pools {
-            for (key, fact) in &inventory.resources[at].selector.labels {
+            let pool = &inventory.resources[at];
+            if *alike.entry(offer(pool)).or_insert(at) != at {
+                continue;
+            }
+            for (key, fact) in &pool.selector.labels {
                 if let Some(value) = fact.value() {
                     by_label.entry((key.clone(), value.clone())).or_default().push(at);
                 }
@@ -123,7 +131,7 @@ impl LabelIndex {
         let pod = &inventory.resources[pod];
         let mut asked = pod.selector.labels.iter().filter_map(|(key, fact)| Some((key, fact.value()?)));
         let (key, value) = asked.find(|(key, value)| self.pools.contains_key(&((*key).clone(), (*value).clone())))?;
-        let candidates = self.pools.get(&(key.clone(), value.clone()))?;
+        let candidates = self.pools.get(&(key.clone(), value.clone())).filter(|it| it.len() <= MOST_CANDIDATES)?;
         let mut fitting = candidates.iter().copied().filter(|&at| hosts(&inventory.resources[at], pod));
         let first = fitting.next()?;
         let machine = inventory.resources[first].text(Key::Machine);
@@ -133,6 +141,15 @@ impl LabelIndex {
         let span = inventory.resources[first].selector.labels.get(key)?.span()?;
         Some((first, span))
     }
+}
+
+/// All of a pool that says which pods it hosts, and on what.
+fn offer(pool: &Resource) -> String {
+    let labels: Vec<_> = pool.selector.labels.iter().map(|(key, fact)| (key, fact.value())).collect();
+    let taints: Vec<&str> = pool.selector.taints.iter().map(|taint| taint.key.as_ref()).collect();
+    let texts = [Key::Machine, Key::Accelerator].map(|key| pool.text(key));
+    let sizes = SIZES.map(|key| pool.number(key));
+    format!("{labels:?} {taints:?} {texts:?} {sizes:?}")
 }
 
 /// Could a node of this pool host the pod? Labels that the cloud itself puts on nodes are no obstacle.
@@ -163,8 +180,10 @@ fn names_it(pool: &Resource, pod: &Resource) -> bool {
 const NAMES_OF_POOLS: &[&str] =
     &["nodepool", "nodegroup", "agentpool", "provisioner-name", "compute-class", "instance-type"];
 
+const SIZES: [Key; 3] = [Key::AcceleratorCount, Key::Cpus, Key::Memory];
+
 fn is_large_enough(pool: &Resource, pod: &Resource) -> bool {
-    [Key::AcceleratorCount, Key::Cpus, Key::Memory].into_iter().all(|key| match (pool.number(key), pod.number(key)) {
+    SIZES.into_iter().all(|key| match (pool.number(key), pod.number(key)) {
         (Some(has), Some(asked)) => asked <= has,
         _ => true,
     })
@@ -268,6 +287,18 @@ mod tests {
         assert_eq!(on("cloud.google.com/gke-accelerator", 2.0), None);
         assert_eq!(on("cloud.google.com/gke-nodepool", 2.0).as_deref(), Some("a"));
         assert_eq!(on("team", 2.0).as_deref(), Some("a"));
+    }
+
+    /// Each pod compared with each pool would be four billion comparisons.
+    #[test]
+    fn thousands_of_pools_that_are_alike_are_one_for_thousands_of_pods() {
+        const MANY: usize = 20_000;
+        let pools = (0..MANY).map(|n| pool(&format!("p{n}"), "g5.xlarge", &[("team", "x")]));
+        let pods = (0..MANY).map(|_| resource(Role::Requested, "pod", &[("team", "x")]));
+        let mut inventory = Inventory { resources: pools.chain(pods).collect(), ..Inventory::default() };
+        link_pools(&mut inventory);
+        let pods = inventory.resources.iter().skip(MANY);
+        assert!(pods.flat_map(|pod| &pod.links).filter(|link| link.to == "p0").count() == MANY);
     }
 
     #[test]

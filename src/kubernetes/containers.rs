@@ -11,6 +11,9 @@ use super::pod::Part;
 use super::request;
 use super::tree::Node;
 
+/// Variables of one map that a container gets: thousands of pods may name the same map.
+const MOST_FROM_A_MAP: usize = 500;
+
 pub(super) fn container(part: &Part, index: &Index<'_>) -> Container {
     let node = &part.node;
     let mut container = Container {
@@ -57,7 +60,12 @@ fn all_from(from: &Node, container: &mut Container, index: &Index<'_>) {
         container.open_env = Some(format!("more variables come from `{name}`, which is not in the text").into());
         return;
     };
-    for entry in data.entries() {
+    for (number, entry) in data.entries().iter().enumerate() {
+        if number == MOST_FROM_A_MAP {
+            let name = map.map_or("?", |name| name);
+            container.open_env = Some(format!("`{name}` has more than {MOST_FROM_A_MAP} variables").into());
+            return;
+        }
         container.env.entry(format!("{prefix}{}", entry.key)).or_insert_with(|| word(&entry.value));
     }
 }

@@ -3,11 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use rayon::prelude::*;
-
 use crate::diagnostic::{Diagnostic, Level};
 use crate::inventory::{Link, LinkKind, WantedObjects, may_have_sign};
-use crate::source::{FileId, ReadError, Sources, Span, decoded};
+use crate::source::{FileId, ReadError, Sources, Span, decoded, each, those};
 
 use super::chart;
 use super::filter::{self, Matter, Names};
@@ -21,6 +19,8 @@ pub(super) struct File {
     pub path: Arc<str>,
     /// Only here because other files may name its objects.
     pub joined_only: bool,
+    /// Rules may look at documents that ask for nothing whatever is in them.
+    pub idle_too: bool,
     /// It is a template of a chart.
     pub of_chart: bool,
     /// The values that its chart has by default.
@@ -92,7 +92,7 @@ pub(super) fn gather(
     paths.sort();
     paths.dedup();
     let wanted = filter::Wanted::new(wanted);
-    let mut looked: Vec<Looked<'_>> = paths.par_iter().map(|&path| Looked::at(path, sources, &wanted)).collect();
+    let mut looked: Vec<Looked<'_>> = each(paths.clone(), |path| Looked::at(path, sources, &wanted));
     let mut gathered = Gathered::default();
     gathered.plain.extend(looked.iter().filter(|it| !it.may_have_sign).map(|it| it.path.clone()));
     hold(sources, &mut looked, Matter::Asks);
@@ -108,29 +108,24 @@ pub(super) fn gather(
     let joining = looked.iter().filter_map(|it| it.read.as_ref()?.as_ref().ok().cloned());
     let names = Names::used(texts.chain(joining));
     hold(sources, &mut looked, Matter::Scales);
-    let joined: Vec<&String> = looked
-        .par_iter()
-        .filter(|it| match it.matter {
-            Matter::Scales => true,
-            Matter::Configures => {
-                !names.is_empty() && sources.glance(it.path, |text| names.any_in(text)).unwrap_or(false)
-            }
-            Matter::Asks | Matter::Nothing => false,
-        })
-        .map(|it| it.path)
-        .filter(|path| !asking.contains(path))
-        .collect();
-    files.extend(open(sources, joined.into_iter(), true, diagnostics));
+    let is_joined = |it: &&Looked<'_>| match it.matter {
+        Matter::Scales => true,
+        Matter::Configures => !names.is_empty() && sources.glance(it.path, |text| names.any_in(text)).unwrap_or(false),
+        Matter::Asks | Matter::Nothing => false,
+    };
+    let joined = those(looked.iter().collect(), is_joined).into_iter().map(|it| it.path);
+    files.extend(open(sources, joined.filter(|path| !asking.contains(path)), true, diagnostics));
     files.sort_by(|a, b| a.path.cmp(&b.path));
     with_values(sources, &mut files);
     files.extend(embedded.iter().map(|(id, _)| File::new(*id, sources.path(*id).into(), false)));
-    gathered.files = files;
+    let idle_too = !matches!(wanted, filter::Wanted::Nothing);
+    gathered.files = files.into_iter().map(|file| File { idle_too, ..file }).collect();
     gathered
 }
 
 impl File {
     fn new(id: FileId, path: Arc<str>, joined_only: bool) -> Self {
-        File { id, path, joined_only, of_chart: false, values: None, rendered: None, release: None }
+        File { id, path, joined_only, idle_too: false, of_chart: false, values: None, rendered: None, release: None }
     }
 
     pub(super) fn of_release(id: FileId, path: Arc<str>, values: Option<Node>, release: Release) -> Self {

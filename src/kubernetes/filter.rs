@@ -93,9 +93,14 @@ fn has(text: &[u8], word: &[u8]) -> bool {
     memchr::memmem::find(text, word).is_some()
 }
 
+/// Other files may name its objects, or it has a comment that speaks to gpulint.
+pub(super) fn may_be_joined(document: &[u8]) -> bool {
+    look(document) != Matter::Nothing || memchr::memmem::find(document, b"gpulint").is_some()
+}
+
 /// All its documents are of kinds that ask for nothing whatever is in them: schemas of custom resources speak of everything
 /// that pods may have.
-fn is_idle(text: &[u8]) -> bool {
+pub(super) fn is_idle(text: &[u8]) -> bool {
     let at_start = |at: usize| at == 0 || text.get(at - 1) == Some(&b'\n');
     let mut kinds = 0;
     for at in memchr::memmem::find_iter(text, b"kind:").filter(|&at| at_start(at)) {
@@ -206,6 +211,18 @@ impl Names {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn few_documents_are_read_for_those_who_name_them() {
+        for document in
+            ["kind: HorizontalPodAutoscaler\n", "kind: ConfigMap\n", "kind: List\n", "a: 1 # gpulint:ignore\n"]
+        {
+            assert!(may_be_joined(document.as_bytes()), "{document}");
+        }
+        for document in ["kind: Service\n", "a: [1", "kind: CustomResourceDefinition\n  nvidia.com/gpu: 1\n"] {
+            assert!(!may_be_joined(document.as_bytes()), "{document}");
+        }
+    }
 
     #[test]
     fn only_text_with_a_telling_word_is_parsed() {

@@ -47,10 +47,8 @@ mod yaml;
 use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 
-use rayon::prelude::*;
-
 use crate::inventory::{Inventory, Resource, Skipped, WantedObjects};
-use crate::source::{FileId, Sources, Span};
+use crate::source::{FileId, Sources, Span, each};
 
 use index::Index;
 use object::Object;
@@ -90,7 +88,7 @@ pub fn read(sources: &Sources, paths: &[String], embedded: &[(FileId, String)], 
     let gathered = files::gather(sources, paths, embedded, rendered, objects, &mut reading.inventory.diagnostics);
     let files::Gathered { files, plain } = gathered;
     reading.plain = plain;
-    let mut parsed: Vec<Parsed> = files.into_par_iter().map(|file| Parsed::new(sources, file)).collect();
+    let mut parsed: Vec<Parsed> = each(files, |file| Parsed::new(sources, file));
     let used = deploy::apply(sources, paths, &mut parsed);
     let index = Index::new(parsed.iter().map(|it| (it.file.id, it.place().clone(), it.roots().collect())));
     let mut found = read_all(sources, &parsed, &index);
@@ -210,7 +208,7 @@ fn comments_elsewhere<'r>(
 }
 
 fn read_all(sources: &Sources, parsed: &[Parsed], index: &Index<'_>) -> Vec<(Arc<str>, Found)> {
-    let files: Vec<Vec<Found>> = parsed.par_iter().map(|file| read_file(file, &Reader { sources, index })).collect();
+    let files: Vec<Vec<Found>> = each(parsed.iter().collect(), |file| read_file(file, &Reader { sources, index }));
     let mut all = Vec::new();
     for (file, found) in parsed.iter().zip(files) {
         all.extend(found.into_iter().map(|found| (file.place().clone(), found)));

@@ -1,6 +1,6 @@
 //! What a pod or a pool says of the nodes it wants: labels → accelerator, machine, region, purchase, provider.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
 use crate::inventory::{Fact, Key, Origin, Unknown, Value};
@@ -127,9 +127,11 @@ fn said(facts: &mut Facts, condition: &Condition, label: &Label, all: &[Conditio
         return;
     }
     let mut values: Vec<(Fact<Value>, Span)> = Vec::new();
+    // A list may name every machine of a cloud, or of a generator.
+    let mut seen = HashSet::new();
     for (text, span) in split(condition, label) {
         let fact = one(label, fact, &text, span);
-        if !values.iter().any(|(known, _)| known.value() == fact.value() && known.why() == fact.why()) {
+        if seen.insert(format!("{:?} {:?}", fact.value(), fact.why())) {
             values.push((fact, span));
         }
     }

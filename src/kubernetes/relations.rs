@@ -1,7 +1,7 @@
 //! Objects that hold for others: budgets of disruption, queues, quotas, classes of priority, namespaces. A workload gets a
 //! link to each, with the place that proves it.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use crate::inventory::{Fact, Key, Known, Link, LinkKind, Origin};
@@ -105,7 +105,7 @@ pub(super) fn apply(relations: &[Relation], found: &mut [(Arc<str>, Found)]) {
     if index.is_empty() {
         return;
     }
-    let facts: Vec<Key> = relations.iter().filter_map(|it| key(it.relates.named_by.as_deref()?)).collect();
+    let facts: BTreeSet<Key> = relations.iter().filter_map(|it| key(it.relates.named_by.as_deref()?)).collect();
     for (path, found) in found.iter_mut() {
         let labels = found.resource.labels.entries.iter();
         let mut asked: Vec<By> =

@@ -7,6 +7,7 @@ use regex::Regex;
 
 use super::expression::Scope;
 use super::files::File;
+use super::filter;
 use super::mask::{has_directives, mask};
 use super::yaml::{self, Stream};
 use crate::source::{FileId, Limits, Sources, Span};
@@ -24,7 +25,12 @@ pub(super) struct Template {
 pub(super) fn read(file: &File, text: &str, limits: Limits) -> Template {
     let directives = has_directives(text);
     if !(directives && file.of_chart) {
-        let stream = yaml::read_within(file.id, text, limits);
+        let is_wanted = |document: &str| match file.joined_only {
+            // What others may name stands in few of its documents.
+            true => filter::may_be_joined(document.as_bytes()),
+            false => file.idle_too || !filter::is_idle(document.as_bytes()),
+        };
+        let stream = yaml::read_those(file.id, text, limits, is_wanted);
         if stream.broken() == 0 && !(directives && stream.has_directives) {
             return Template { stream, unread: 0, inferred: None };
         }

@@ -56,7 +56,12 @@ pub(super) fn read(file: FileId, text: &str) -> Stream {
 
 /// The same, with limits of the user's own.
 pub(super) fn read_within(file: FileId, text: &str, limits: Limits) -> Stream {
-    read_with(file, text, text, &[], limits)
+    read_those(file, text, limits, |_| true)
+}
+
+/// The same of those documents that are wanted, by their text.
+pub(super) fn read_those(file: FileId, text: &str, limits: Limits, is_wanted: impl Fn(&str) -> bool) -> Stream {
+    read_with(file, text, text, &[], limits, is_wanted)
 }
 
 /// Reads one document that starts at `base` of a file; nothing where it does not parse.
@@ -77,13 +82,23 @@ pub(super) fn read_with_anchors(file: FileId, base: usize, text: &str) -> Option
 
 /// Reads a template whose directives are masked; `original` is the text before that.
 pub(super) fn read_masked(file: FileId, original: &str, masked: &Masked, limits: Limits) -> Stream {
-    read_with(file, original, &masked.text, &masked.holes, limits)
+    read_with(file, original, &masked.text, &masked.holes, limits, |_| true)
 }
 
-fn read_with(file: FileId, original: &str, text: &str, holes: &[Hole], limits: Limits) -> Stream {
+fn read_with(
+    file: FileId,
+    original: &str,
+    text: &str,
+    holes: &[Hole],
+    limits: Limits,
+    is_wanted: impl Fn(&str) -> bool,
+) -> Stream {
     let mut stream = Stream::default();
     for range in documents(text) {
         let piece = &text[range.clone()];
+        if !is_wanted(piece) {
+            continue;
+        }
         let mut builder = Builder::new(file, range.start, piece);
         (builder.original, builder.holes, builder.limits) = (original, holes, limits);
         let root = builder.run(piece);

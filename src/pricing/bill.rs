@@ -1,7 +1,6 @@
-use rayon::prelude::*;
-
 use crate::catalog::{Catalog, Class, Machine, MoneyRange, Recognized, is_stale};
 use crate::inventory::{Fact, Inventory, Key, Origin, Purchase, Range, Resource, Role, Value};
+use crate::source::each;
 
 use super::attached::attached;
 use super::complete::plain;
@@ -11,18 +10,11 @@ use super::share::{Found, Searches, Share, devices, on_any_machine, pod_variants
 use super::unit::{dollars, unit};
 use super::{Bill, HOURS_PER_MONTH, Item, Scenario, Settings, Status, Step};
 
-const FEW: usize = 32;
-
 /// What everything costs. The inventory must be complete.
 pub fn bill(inventory: &Inventory, catalog: &Catalog, settings: &Settings) -> Bill {
     let searches = Searches::default();
     let item = |resource: &Resource| Pricing { catalog, settings, resource, searches: &searches }.item();
-    let resources = &inventory.resources;
-    let items = match resources.len() {
-        // few are priced before other threads have started
-        0..FEW => resources.iter().map(item).collect(),
-        _ => resources.par_iter().map(item).collect(),
-    };
+    let items = each(inventory.resources.iter().collect(), item);
     let mut bill = Bill { items, ..Bill::default() };
     bill.sum_up(inventory);
     bill

@@ -2,7 +2,7 @@
 
 /// Text whose control and direction characters are replaced by harmless ones of the same length in bytes, so that
 /// places in it stay where they are. Tabs and line feeds stay.
-pub(super) fn harmless(text: &str) -> String {
+pub fn harmless(text: &str) -> String {
     if text.bytes().all(|byte| byte == b'\t' || byte == b'\n' || (b' '..0x7f).contains(&byte)) {
         return text.to_owned();
     }
@@ -22,15 +22,25 @@ fn replaced(c: char) -> char {
         c => match c.len_utf8() {
             1 => '?',
             2 => '·',
-            _ => '\u{fffd}',
+            3 => '\u{fffd}',
+            _ => '🚫',
         },
     }
 }
 
 /// Control characters, marks that turn the direction of text, and marks that nobody sees.
 pub(super) fn is_hostile(c: char) -> bool {
-    c.is_control()
-        || matches!(c, '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
+    let turns = matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    let breaks = matches!(c, '\u{2028}' | '\u{2029}');
+    c.is_control() || turns || breaks || is_invisible(c)
+}
+
+/// Joiners and separators without width, fillers that look like blanks, and the tags and selectors in which whole
+/// sentences can be hidden from people and told to machines. Selectors of emoji and of scripts stay.
+fn is_invisible(c: char) -> bool {
+    matches!(c, '\u{ad}' | '\u{34f}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180e}' | '\u{3164}'
+        | '\u{200b}'..='\u{200d}' | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}'
+        | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
 }
 
 /// At most so many characters; what is left out is said with an ellipsis.
@@ -50,11 +60,11 @@ mod tests {
 
     #[test]
     fn no_control_character_is_left_and_no_byte_moves() {
-        let hostile = "a\u{1b}[31mb\r\u{7}\u{9b}c\u{202e}d\u{200b}é\tf\u{61c}";
+        let hostile = "a\u{1b}[31mb\r\u{7}\u{9b}c\u{202e}d\u{200b}é\tf\u{61c}\u{ad}\u{e0041}";
         let text = harmless(hostile);
         assert_eq!(text.len(), hostile.len());
         assert!(text.chars().all(|c| !is_hostile(c) || c == '\t'));
-        assert_eq!(text, "a?[31mb ?·c\u{fffd}d\u{fffd}é\tf·");
+        assert_eq!(text, "a?[31mb ?·c\u{fffd}d\u{fffd}é\tf··🚫");
         assert_eq!(one_line("a\nb"), "a b");
         assert_eq!(shortened("abcdef", 4), "abc…");
         assert_eq!(shortened("abcd", 4), "abcd");

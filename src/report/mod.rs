@@ -32,11 +32,11 @@ mod vocabulary;
 mod ways;
 
 pub use difference::{Difference, Head, Team, Verdict, comment_on_change, difference, teams};
-pub use escape::one_line;
+pub use escape::{harmless, one_line};
 pub use explain::explain;
 pub use fit::fit;
 pub use format::Format;
-pub use json::inspect;
+pub use json::{inspect, print as json};
 pub use junit::escaped as xml;
 pub use money::usd;
 pub use notes::{Note, notes};

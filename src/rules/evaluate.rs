@@ -59,14 +59,8 @@ pub(super) fn evaluate(page: &Page, asking: &Asking<'_>) -> Verdict {
             Answer::Unknown(why) => unknown = Some(Unknown::or_weightier(unknown, why)),
         }
     }
-    let inventory = asking.world.inventory;
-    for when in &page.speech().when {
-        let is_about_one = matches!(page.looks_at, LooksAt::Resource | LooksAt::Object | LooksAt::Block);
-        let mut budget = match is_about_one && !page.raw.everything() {
-            true => Budget::standard(),
-            false => Budget::for_many(inventory.resources.len() + inventory.objects.len() + inventory.blocks.len()),
-        };
-        let evaluation = when.program.evaluate(asking, &mut budget);
+    for when in page.when() {
+        let evaluation = when.program.evaluate(asking, &mut budget(page, asking));
         match evaluation.result {
             Ok(Value::Flag(true)) => reads.extend(evaluation.reads),
             Ok(Value::Flag(false) | Value::Absent | Value::Null) => return Verdict::No,
@@ -80,6 +74,16 @@ pub(super) fn evaluate(page: &Page, asking: &Asking<'_>) -> Verdict {
     match unknown {
         Some(unknown) => Verdict::Unknown(unknown),
         None => Verdict::Yes(reads),
+    }
+}
+
+/// What an expression of a page may cost: its messages look at as much as its conditions.
+pub(super) fn budget(page: &Page, asking: &Asking<'_>) -> Budget {
+    let inventory = asking.world.inventory;
+    let is_about_one = matches!(page.looks_at, LooksAt::Resource | LooksAt::Object | LooksAt::Block);
+    match is_about_one && !page.raw.everything() {
+        true => Budget::standard(),
+        false => Budget::for_many(inventory.resources.len() + inventory.objects.len() + inventory.blocks.len()),
     }
 }
 

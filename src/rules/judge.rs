@@ -164,8 +164,9 @@ impl Judge<'_> {
     /// The first text of which every fact is known; the last where none is.
     fn first_known(&self, templates: &[Template], asking: &Asking<'_>) -> Result<Option<String>, String> {
         let mut last = None;
+        let budget = evaluate::budget(self.page, asking);
         for template in templates {
-            let rendered = template.render(asking);
+            let rendered = template.render(asking, &budget);
             if let Some(why) = rendered.failure {
                 return Err(why);
             }

@@ -57,7 +57,7 @@ pub fn admission_policy(page: &Page, version: Kubernetes) -> Result<String, Stri
     }
     let kinds = kinds(page)?;
     let mut conditions = Vec::new();
-    for condition in &page.speech().when {
+    for condition in page.when() {
         conditions.push(condition.program.in_kubernetes(page.constants(), version)?);
     }
     if let Some(names) = names(page) {

@@ -90,7 +90,8 @@ impl Template {
         })
     }
 
-    pub(super) fn render(&self, host: &dyn Host) -> Rendered {
+    /// Each value in it may cost as much as the budget allows.
+    pub(super) fn render(&self, host: &dyn Host, budget: &Budget) -> Rendered {
         let mut rendered = Rendered { text: String::new(), missing: None, failure: None };
         let mut after_unknown_money = false;
         for part in &self.parts {
@@ -110,7 +111,7 @@ impl Template {
                 Part::Value(program, format) => (program, *format),
                 Part::Range(program, _) => (program, Format::Usd),
             };
-            match program.evaluate(host, &mut Budget::standard()).result {
+            match program.evaluate(host, &mut budget.clone()).result {
                 Ok(Value::Unknown(unknown)) => {
                     after_unknown_money = format == Format::Usd || unknown.about == About::Price;
                     rendered.text.push_str(if after_unknown_money { "an unknown price" } else { "unknown" });

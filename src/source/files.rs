@@ -4,6 +4,7 @@ use std::ops::Range;
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
 use super::limits::Limits;
+use super::lines::Lines;
 use super::tree::{ReadError, Tree};
 
 /// A file that was read, or text derived from one.
@@ -97,9 +98,9 @@ pub struct Location {
 struct File {
     path: String,
     text: Arc<str>,
-    line_starts: OnceLock<Vec<u32>>,
+    lines: OnceLock<Lines>,
     derived: Vec<Segment>,
-    /// Set where a machine wrote the file and secrets stand in it, sorted.
+    /// Set where a machine wrote the file and secrets stand in it, in order; none overlaps another.
     secrets: OnceLock<Vec<Span>>,
     pieces: OnceLock<Arc<[Range<usize>]>>,
 }
@@ -224,8 +225,17 @@ impl Sources {
 
     /// Says that a file may hold secrets, at these places and where nobody knows: what surrounds a place in it is never shown.
     pub fn conceal(&self, file: FileId, secrets: &[Span]) {
-        let mut secrets = secrets.to_vec();
-        secrets.sort();
+        let mut sorted = secrets.to_vec();
+        sorted.sort();
+        let mut secrets: Vec<Span> = Vec::with_capacity(sorted.len());
+        for secret in sorted {
+            match secrets.last_mut() {
+                Some(before) if before.file == secret.file && secret.start <= before.end => {
+                    before.end = before.end.max(secret.end);
+                }
+                _ => secrets.push(secret),
+            }
+        }
         // Each file is read once, and by one reader.
         drop(self.file(file).secrets.set(secrets));
     }
@@ -235,7 +245,8 @@ impl Sources {
         let file = self.file(span.file);
         let secrets = file.secrets.get()?;
         let mut bytes = file.text.get(span.range()).unwrap_or_default().as_bytes().to_vec();
-        for secret in secrets.iter().filter(|it| it.start < span.end && span.start < it.end) {
+        let first = secrets.partition_point(|it| it.end <= span.start);
+        for secret in secrets.iter().skip(first).take_while(|it| it.start < span.end) {
             let (from, to) = (secret.start.saturating_sub(span.start), secret.end.min(span.end) - span.start);
             if let Some(hidden) = bytes.get_mut(from as usize..to as usize) {
                 hidden.fill(b'*');
@@ -312,7 +323,7 @@ impl Files {
         self.all.push(Arc::new(File {
             path,
             text,
-            line_starts: OnceLock::new(),
+            lines: OnceLock::new(),
             secrets: OnceLock::new(),
             pieces: OnceLock::new(),
             derived,
@@ -323,19 +334,7 @@ impl Files {
 
 impl File {
     fn position(&self, offset: u32) -> (usize, usize) {
-        let starts = self.line_starts.get_or_init(|| {
-            let mut starts = vec![0u32];
-            starts.extend(memchr::memchr_iter(b'\n', self.text.as_bytes()).map(|at| at as u32 + 1));
-            starts
-        });
-        let offset = offset.min(self.text.len() as u32);
-        let line = starts.partition_point(|&start| start <= offset);
-        let start = starts[line - 1] as usize;
-        let mut end = offset as usize;
-        while !self.text.is_char_boundary(end) {
-            end -= 1;
-        }
-        (line, self.text[start..end].chars().count() + 1)
+        self.lines.get_or_init(|| Lines::of(&self.text)).position(&self.text, offset as usize)
     }
 }
 

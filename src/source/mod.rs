@@ -11,7 +11,9 @@ mod digest;
 mod expression;
 mod files;
 mod limits;
+mod lines;
 mod pattern;
+mod threads;
 mod tree;
 
 pub use base64::{from_base64, to_base64};
@@ -23,4 +25,5 @@ pub use expression::Expression;
 pub use files::{Edit, FileId, Location, Segment, Sources, Span, decoded};
 pub use limits::Limits;
 pub use pattern::matches;
+pub use threads::{each, those};
 pub use tree::{Entry, MemoryTree, ReadError, Tree, join, normalize, parent};

@@ -1,6 +1,6 @@
 //! The code of one directory: its files merged, overrides applied, blocks by name.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use crate::diagnostic::Diagnostic;
@@ -21,7 +21,8 @@ pub(super) struct ModuleCode {
     /// Managed resources and data sources, by `aws_instance.a` and `data.aws_ami.a`.
     pub(super) resources: Named<BlockNode>,
     pub(super) calls: Named<BlockNode>,
-    pub(super) providers: Vec<BlockNode>,
+    /// By `aws` and `aws.west`.
+    pub(super) providers: Named<BlockNode>,
     /// `terraform`, `moved`, `import`, `check` and whatever else there is.
     pub(super) others: Vec<BlockNode>,
     /// Comments that speak to gpulint.
@@ -184,7 +185,7 @@ impl ModuleCode {
             "output" => (1, self.outputs.add(block.label(0).into(), block)),
             "module" => (1, self.calls.add(block.label(0).into(), block)),
             "locals" => return self.add_locals(block.body),
-            "provider" => return self.providers.push(block),
+            "provider" => return drop(self.providers.add(provider_key(&block), block)),
             _ => return self.others.push(block),
         };
         if labels != wanted {
@@ -216,10 +217,7 @@ impl ModuleCode {
             "variable" => self.variables.get_mut(&name),
             "output" => self.outputs.get_mut(&name),
             "module" => self.calls.get_mut(&name),
-            "provider" => {
-                let alias = provider_alias(&block);
-                self.providers.iter_mut().find(|p| p.label(0) == name && provider_alias(p) == alias)
-            }
+            "provider" => self.providers.get_mut(&provider_key(&block)),
             "locals" => {
                 for attribute in block.body.attributes {
                     match self.locals.get_mut(&attribute.name.text) {
@@ -240,13 +238,11 @@ impl ModuleCode {
 
 /// Arguments replace those of the same name, nested blocks all those of the same keyword.
 fn merge(base: &mut Body, by: Body) {
-    for attribute in by.attributes {
-        base.attributes.retain(|a| a.name.text != attribute.name.text);
-        base.attributes.push(attribute);
-    }
-    for block in &by.blocks {
-        base.blocks.retain(|b| described(b) != described(block));
-    }
+    let names: HashSet<&str> = by.attributes.iter().map(|attribute| &*attribute.name.text).collect();
+    base.attributes.retain(|attribute| !names.contains(&*attribute.name.text));
+    base.attributes.extend(by.attributes);
+    let described_now: HashSet<&str> = by.blocks.iter().map(described).collect();
+    base.blocks.retain(|block| !described_now.contains(described(block)));
     base.blocks.extend(by.blocks);
 }
 
@@ -259,7 +255,14 @@ fn resource_key(prefix: &str, block: &BlockNode) -> Arc<str> {
     format!("{prefix}{}.{}", block.label(0), block.label(1)).into()
 }
 
-pub(super) fn provider_alias(block: &BlockNode) -> Option<&str> {
+fn provider_key(block: &BlockNode) -> Arc<str> {
+    match provider_alias(block) {
+        Some(alias) => format!("{}.{alias}", block.label(0)).into(),
+        None => block.label(0).into(),
+    }
+}
+
+fn provider_alias(block: &BlockNode) -> Option<&str> {
     match &block.body.attribute("alias")?.expression.kind {
         super::syntax::Kind::Text(text) | super::syntax::Kind::Name(text) => Some(text),
         _ => None,

@@ -11,7 +11,9 @@ const MOST_THREADS: usize = 8;
 
 /// The results of `work` for 0, 1, … in this order.
 pub(super) fn map<T: Send>(count: usize, work: impl Fn(usize) -> T + Sync) -> Vec<T> {
-    let threads = available_parallelism().map_or(1, usize::from).min(MOST_THREADS).min(count);
+    // Asking reads files of the system.
+    let threads =
+        if count > 1 { available_parallelism().map_or(1, usize::from).min(MOST_THREADS).min(count) } else { 1 };
     let next = AtomicUsize::new(0);
     let run = || {
         let mut done = Vec::new();

@@ -1,9 +1,9 @@
 //! Which files are plans, and which of them are read.
 
-use rayon::prelude::*;
+use std::collections::HashMap;
 
 use crate::inventory::{FrontEnd, Skipped};
-use crate::source::{Sources, normalize, parent};
+use crate::source::{Sources, normalize, parent, those};
 
 use super::module::is_configuration;
 use super::plan::{self, Plan};
@@ -16,14 +16,15 @@ pub(super) fn find(sources: &Sources, paths: &[String]) -> Vec<String> {
     files.sort();
     files.dedup();
     let is_plan = |path: &String| sources.glance(path, plan::is_plan).unwrap_or(false);
-    files.into_par_iter().filter(is_plan).collect()
+    those(files, is_plan)
 }
 
 /// Adds what the plans say; leaves those out that turn out to be something else.
 pub(super) fn read(sources: &Sources, plans: Vec<String>, options: &Options, reading: &mut Reading) {
+    let mut configured = HashMap::new();
     for path in plans {
         // The configuration says the same: nobody wants it counted twice.
-        if !options.named_plans.contains(&path) && stands_in_configuration(sources, &path) {
+        if !options.named_plans.contains(&path) && stands_in_configuration(sources, parent(&path), &mut configured) {
             let reason = "a plan of the configuration beside it: name it to read it".to_owned();
             reading.inventory.skipped.push(Skipped { path: path.clone(), reason });
             reading.plans.push(path);
@@ -48,16 +49,23 @@ fn may_be_plan(path: &str) -> bool {
     !is_configuration(name) && !is_variable_file(name) && !OTHER.iter().any(|ending| name.ends_with(ending))
 }
 
-fn stands_in_configuration(sources: &Sources, path: &str) -> bool {
-    let mut directory = parent(path);
-    loop {
+/// Whether this directory or one around it holds configuration; each is listed once, however many plans it holds.
+fn stands_in_configuration<'p>(sources: &Sources, mut directory: &'p str, known: &mut HashMap<String, bool>) -> bool {
+    let mut passed: Vec<&'p str> = Vec::new();
+    let answer = loop {
+        if let Some(known) = known.get(directory) {
+            break *known;
+        }
+        passed.push(directory);
         let entries = sources.tree().list(directory);
         if entries.iter().any(|entry| !entry.is_directory && is_configuration(&entry.name)) {
-            return true;
+            break true;
         }
         if directory.is_empty() {
-            return false;
+            break false;
         }
         directory = parent(directory);
-    }
+    };
+    known.extend(passed.into_iter().map(|directory| (directory.to_owned(), answer)));
+    answer
 }

@@ -3,9 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use rayon::prelude::*;
-
-use crate::source::{Sources, join, normalize, parent};
+use crate::source::{Sources, join, normalize, parent, those};
 
 use super::module::{ModuleCode, is_configuration};
 use super::modules::is_local;
@@ -15,21 +13,21 @@ use super::syntax::Kind;
 pub(super) fn directories(sources: &Sources, paths: &[String]) -> BTreeSet<String> {
     let directory = |path: &String| {
         let path = normalize(path)?;
-        Some(match parent_of_file(&path) {
-            Some(directory) => directory.to_owned(),
-            None => path,
-        })
+        if is_terraform_file(&path) {
+            return Some(parent(&path).to_owned());
+        }
+        (!is_other_file(&path)).then_some(path)
     };
     let all: BTreeSet<String> = paths.iter().filter_map(directory).collect();
-    // Most hold no Terraform, and the system is asked for each.
-    all.into_par_iter().filter(|directory| has_configuration(sources, directory)).collect()
+    // Those of variables alone may hold none, and the system is asked for each.
+    those(all.into_iter().collect(), |directory| has_configuration(sources, directory)).into_iter().collect()
 }
 
-/// The directory of a Terraform file; none for what seems to be a directory itself. Other files are not looked at.
-fn parent_of_file(path: &str) -> Option<&str> {
-    const OTHER: [&str; 5] = [".yaml", ".yml", ".json", ".tpl", ".tmpl"];
-    let other = || OTHER.iter().any(|suffix| path.ends_with(suffix));
-    (is_terraform_file(path) || other()).then(|| parent(path))
+/// Files that are read for something else; what has none of these names may be a directory.
+fn is_other_file(path: &str) -> bool {
+    const OTHER: [&str; 10] =
+        [".yaml", ".yml", ".json", ".tpl", ".tmpl", ".j2", ".jinja", ".jinja2", ".gotmpl", ".template"];
+    OTHER.iter().any(|suffix| path.ends_with(suffix))
 }
 
 fn is_terraform_file(path: &str) -> bool {
@@ -80,7 +78,7 @@ fn is_made_to_be_called(sources: &Sources, code: &ModuleCode) -> bool {
         &*block.keyword.text == "terraform"
             && block.body.blocks.iter().any(|inner| matches!(&*inner.keyword.text, "backend" | "cloud"))
     });
-    waits && !backend && code.providers.is_empty() && !has_variable_files(sources, &code.directory)
+    waits && !backend && code.providers.iter().next().is_none() && !has_variable_files(sources, &code.directory)
 }
 
 fn has_variable_files(sources: &Sources, directory: &str) -> bool {

@@ -322,3 +322,33 @@ fn prices_are_no_business_of_the_repository_unless_settings_say_so() {
     let refused = gpulint(&here, &["check"]);
     assert_eq!(refused.code, Some(2), "no setting names the cache: {}", refused.all);
 }
+
+/// Names reach gpulint by its arguments too: hooks pass the names of changed files.
+#[test]
+fn what_is_quoted_from_arguments_and_blocks_is_harmless() {
+    const HOSTILE: &str = "a\u{1b}[31m\u{202e}\u{ad}\u{e0041}";
+    let terraform = format!(
+        "resource \"aws_instance\" \"a\" {{\n  instance_type = \"p3.2xlarge\"\n  tags = {{ Name = \"{HOSTILE}\" }}\n}}\n"
+    );
+    let (_sandbox, here) = repository("hostile-arguments", &[("main.tf", &terraform)]);
+    let page = format!("{HOSTILE}.tf");
+    let all: &[&[&str]] = &[
+        &["check", &page],
+        &["check", "--config", HOSTILE],
+        &["check", "--select", HOSTILE],
+        &["diff", "--base", HOSTILE],
+        &["explain", HOSTILE],
+        &["price", HOSTILE],
+        &["inspect", HOSTILE],
+        &["inspect", "--all"],
+        &["inspect", "--all", "main.tf"],
+        &["rules", "try", HOSTILE],
+        &["check", "--format", "json"],
+        &["check", "--format", "markdown"],
+    ];
+    for arguments in all {
+        let said = gpulint(&here, arguments);
+        let hostile = |c: char| (c.is_control() && c != '\n') || "\u{202e}\u{ad}\u{e0041}".contains(c);
+        assert!(!said.all.chars().any(hostile), "{arguments:?}: {:?}", said.all);
+    }
+}

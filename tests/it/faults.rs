@@ -6,6 +6,7 @@
 use std::fs;
 use std::io::Read;
 use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::thread;
@@ -290,20 +291,47 @@ fn files_that_may_not_be_read_are_told() {
     for name in ["locked.tf", "locked.yaml", "d"] {
         fs::set_permissions(directory.join(name), fs::Permissions::from_mode(0o000)).unwrap();
     }
+    let mut command = gpulint(&directory);
+    // A home that may not even be entered, as it is where a container runs as somebody else.
+    let home = directory.join("d");
+    command.env("HOME", &home).env_remove("XDG_CACHE_HOME").env_remove("XDG_CONFIG_HOME");
     if fs::read(directory.join("locked.tf")).is_ok() {
-        eprintln!("SKIPPED: this user may read everything");
-        return;
+        // This user may read everything, and nobody may not.
+        command.uid(65_534).gid(65_534);
     }
-    let run = gpulint(&directory).args(["--format", "json"]).output().unwrap();
+    let Ok(run) = command.args(["--format", "json"]).output() else {
+        eprintln!("SKIPPED: nobody cannot be asked");
+        return;
+    };
     fs::set_permissions(directory.join("d"), fs::Permissions::from_mode(0o755)).unwrap();
     assert_eq!(told(&run).0, Some(1), "{}", told(&run).1);
     let report: serde_json::Value = serde_json::from_slice(&run.stdout).unwrap();
     let is_told = |it: &&serde_json::Value| it["rule"] == "unreadable" && it["path"] == "locked.tf";
     assert!(report["findings"].as_array().unwrap().iter().any(|it| is_told(&it)), "{report:#}");
-    assert!(
-        report["skipped"].to_string().contains("locked.yaml: permission denied")
-            || report["skipped"].to_string().contains("permission denied")
-    );
+    let skipped = |path: &str| serde_json::json!({ "path": path, "reason": "permission denied" });
+    let all = report["skipped"].as_array().unwrap();
+    assert!(all.contains(&skipped("d")) && all.contains(&skipped("locked.yaml")), "{all:?}");
+}
+
+/// A machine that starts no more threads gets a message, and one of the four exit codes.
+#[test]
+fn a_machine_without_threads_is_told() {
+    let (_sandbox, directory) = place("threads");
+    for n in 0..600 {
+        write(&directory, &[(&format!("d{n}/a.tf"), "locals {}\n")]);
+    }
+    let program = env!("CARGO_BIN_EXE_gpulint");
+    let mut command = Command::new("bash");
+    command.args(["-c", &format!("ulimit -u 1; exec {program}")]).current_dir(&directory).envs(GIT_ENVIRONMENT);
+    // Nobody limits root.
+    command.uid(65_533).gid(65_533);
+    let Ok(run) = command.stdin(Stdio::null()).output() else {
+        eprintln!("SKIPPED: nobody else cannot be asked");
+        return;
+    };
+    let (code, said) = told(&run);
+    assert!(matches!(code, Some(1 | 2)), "{code:?} {said}");
+    assert_eq!(code == Some(2), said.contains("the system starts no more threads"), "{said}");
 }
 
 /// A tree that lists files and no longer has them.

@@ -20,6 +20,7 @@ mod fit_cases;
 mod fixes;
 mod forge;
 mod formats;
+mod growth;
 mod guide;
 mod holds;
 mod kubernetes;

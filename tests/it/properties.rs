@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 
 use crate::{fences, holds};
+use gpulint::report::{self, Format, Paths, Saved, Style};
 use gpulint::rules::{Attempt, LooksAt};
 use gpulint::source::MemoryTree;
 
@@ -167,6 +168,43 @@ fn damaged_cases_hold() {
             Ok(())
         })
         .unwrap();
+}
+
+/// Somebody else may have written a saved report: each of its texts is refused, or told without what it hides.
+#[test]
+fn a_saved_report_can_give_no_orders() {
+    let tree = trees(&CASES).into_iter().find(|tree| tree.iter().any(|(_, text)| text.contains("vllm"))).unwrap();
+    let run = holds::run(in_memory(&tree), &holds::SETTINGS);
+    let (paths, rules) = (Paths::default(), &holds::SETTINGS.rules);
+    let json = report::render(Format::Json, &run.report(&paths, rules), Style::default());
+    let document: serde_json::Value = serde_json::from_str(&json).unwrap();
+    let mut read = 0;
+    for place in texts(&document, String::new()) {
+        let mut hostile = document.clone();
+        let text = hostile.pointer_mut(&place).unwrap();
+        *text = format!("{} \u{1b}[2K\u{7f}\u{202e}\r", text.as_str().unwrap()).into();
+        if let Ok(Saved::Check(state)) = report::saved(&hostile.to_string()) {
+            read += 1;
+            for format in Format::ALL {
+                holds::assert_written(*format, &report::render(*format, &state.report(rules), Style::default()));
+            }
+        }
+    }
+    assert!(read > 20, "{read}");
+}
+
+/// Where texts stand in a document.
+fn texts(value: &serde_json::Value, place: String) -> Vec<String> {
+    match value {
+        serde_json::Value::String(_) => vec![place],
+        serde_json::Value::Array(items) => {
+            items.iter().enumerate().flat_map(|(at, item)| texts(item, format!("{place}/{at}"))).collect()
+        }
+        serde_json::Value::Object(entries) => {
+            entries.iter().flat_map(|(name, entry)| texts(entry, format!("{place}/{name}"))).collect()
+        }
+        _ => Vec::new(),
+    }
 }
 
 /// Mistakes of a condition stand at whole letters of it.

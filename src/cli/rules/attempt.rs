@@ -13,7 +13,7 @@ pub(super) fn run(expression: &str, scope: &str, input: &Input) -> Result<Outcom
     let attempt = Attempt::new(expression, looks_at).map_err(|mistake| {
         let before = expression.get(..mistake.at.start).unwrap_or_default().chars().count();
         let width = expression.get(mistake.at.clone()).unwrap_or_default().chars().count().max(1);
-        let details = format!("  {expression}\n  {}{}\n", " ".repeat(before), "^".repeat(width));
+        let details = format!("  {}\n  {}{}\n", report::one_line(expression), " ".repeat(before), "^".repeat(width));
         let failure = Failure::new(mistake.message).with_details(details);
         match mistake.help {
             Some(help) => failure.with_help(help),

@@ -63,8 +63,7 @@ pub(super) fn expand_references<'v>(
             rest = after;
             continue;
         }
-        let name = rest.strip_prefix("$(").and_then(|inner| inner.split_once(')')).map(|(name, _)| name);
-        match name.filter(|name| is_name(name)) {
+        match rest.strip_prefix("$(").and_then(name_in_brackets) {
             Some(name) => {
                 let fits = |value: &&str| result.len() + value.len() < LONGEST_WORD && spend(room, value.len());
                 match variable(name).filter(fits) {
@@ -84,19 +83,33 @@ pub(super) fn expand_references<'v>(
     (result, used)
 }
 
+/// The name before the bracket that closes; the search for it ends where the name does.
+fn name_in_brackets(text: &str) -> Option<&str> {
+    let length = text.bytes().take_while(|it| it.is_ascii_alphanumeric() || *it == b'_').count();
+    let (name, rest) = text.split_at_checked(length)?;
+    (rest.starts_with(')') && is_name(name)).then_some(name)
+}
+
 /// Text in which templates and variables that somebody else fills in are holes: `{{ .Values.model }}`, `${MODEL}`.
 pub(super) fn cut_templates(text: &str, variables: bool) -> String {
     let mut result = String::with_capacity(text.len());
-    let mut rest = text;
+    let mut at = 0;
+    // Each opening is searched for only when the one that was found is behind us, and not again where there is none.
+    let pairs: &[(&str, &str)] = if variables { &[("{{", "}}"), ("${", "}")] } else { &[("{{", "}}")] };
+    let mut opens: Vec<Option<usize>> = pairs.iter().map(|(open, _)| text.find(open)).collect();
     loop {
-        let open = [("{{", "}}"), ("${", "}")].into_iter().filter(|(open, _)| variables || *open != "${");
-        let next = open.filter_map(|(open, close)| Some((rest.find(open)?, close))).min();
-        let Some((at, close)) = next else { break };
-        result.push_str(&rest[..at]);
+        for ((open, _), known) in pairs.iter().zip(&mut opens) {
+            if known.is_some_and(|known| known < at) {
+                *known = text[at..].find(open).map(|found| at + found);
+            }
+        }
+        let next = opens.iter().zip(pairs).filter_map(|(open, (_, close))| Some(((*open)?, close)));
+        let Some((open, close)) = next.min() else { break };
+        result.push_str(&text[at..open]);
         result.push(HOLE);
-        rest = rest[at..].find(close).map_or("", |end| &rest[at + end + close.len()..]);
+        at = text[open..].find(close).map_or(text.len(), |end| open + end + close.len());
     }
-    result.push_str(rest);
+    result.push_str(&text[at..]);
     result
 }
 

@@ -16,7 +16,8 @@ use super::escape;
 
 pub(in crate::report) const VERSION: u32 = 1;
 
-pub(super) fn print(value: &impl Serialize) -> String {
+/// A document of JSON, to be read by programs and looked at by people.
+pub fn print(value: &impl Serialize) -> String {
     // Writing plain data to memory cannot fail; should it ever, an empty report must not pass for a clean one.
     let text = serde_json::to_string_pretty(value).unwrap_or_else(|error| format!("{{\"error\": \"{error}\"}}"));
     let mut text = plain(text);
@@ -33,7 +34,9 @@ fn plain(text: String) -> String {
     let mut plain = String::with_capacity(text.len() + 64);
     for c in text.chars() {
         if c != '\n' && escape::is_hostile(c) {
-            plain.push_str(&format!("\\u{:04x}", u32::from(c)));
+            for unit in c.encode_utf16(&mut [0; 2]) {
+                plain.push_str(&format!("\\u{unit:04x}"));
+            }
         } else {
             plain.push(c);
         }
@@ -47,7 +50,7 @@ mod tests {
 
     #[test]
     fn values_stay_and_nothing_can_be_obeyed() {
-        let hostile = "\u{1b}[2J\u{9b}\u{202e}\u{7f}\u{feff}é\n";
+        let hostile = "\u{1b}[2J\u{9b}\u{202e}\u{7f}\u{feff}\u{e0041}é\n";
         let text = print(&hostile);
         assert!(!text.trim_end().chars().any(escape::is_hostile), "{text:?}");
         assert_eq!(serde_json::from_str::<String>(&text).ok().as_deref(), Some(hostile));

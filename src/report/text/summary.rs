@@ -53,8 +53,9 @@ pub(super) fn write_bill(text: &mut String, report: &Report) {
     if !report.catalog.as_of.is_empty() {
         let oldest = report.bill.oldest_row.as_deref().filter(|oldest| *oldest != report.catalog.as_of);
         let oldest = oldest.map(|date| format!(", the oldest used of {date}")).unwrap_or_default();
-        let layers =
-            report.catalog.version.split_once(' ').map(|(_, layers)| format!(" ({layers})")).unwrap_or_default();
+        // Of a saved report, which somebody else may have written.
+        let version = escape::one_line(&report.catalog.version);
+        let layers = version.split_once(' ').map(|(_, layers)| format!(" ({layers})")).unwrap_or_default();
         let _ = writeln!(text, "prices of {}{layers}{oldest}; a month is 730 hours", report.catalog.as_of);
         if report.bill.stale > 0 {
             let _ = writeln!(text, "priced by rows that are too old: {}; `gpulint catalog update`", report.bill.stale);

@@ -21,10 +21,10 @@ impl Budget {
         Budget { steps: STEPS, bytes: BYTES }
     }
 
-    /// For a condition about everything, which may look at each resource a thousand times.
+    /// For a condition about everything, which may look at each resource for each of a thousand budgets or limits.
     pub(in crate::rules) fn for_many(resources: usize) -> Self {
         let resources = resources as u64;
-        Budget { steps: STEPS + 1000 * resources, bytes: BYTES + 1024 * resources }
+        Budget { steps: STEPS + 10_000 * resources, bytes: BYTES + 1024 * resources }
     }
 
     pub(in crate::rules) fn spend(&mut self, steps: usize) -> Result<(), Exhausted> {

@@ -193,7 +193,7 @@ impl Source {
                 Err(failure) => Err(failure.message),
             },
             Source::Text(template) => {
-                let rendered = template.render(host);
+                let rendered = template.render(host, &Budget::standard());
                 match (rendered.failure, rendered.missing) {
                     (Some(why), _) => Err(why),
                     (None, Some(unknown)) => Err(unknown.why.to_string()),

@@ -50,16 +50,15 @@ pub struct Page {
     constants: cel::Map,
     /// Rules that tell what to do instead of the same thing, and that come first.
     pub(super) yields_to: Vec<String>,
+    when: OnceLock<Vec<Expression>>,
     speech: OnceLock<Speech>,
-    /// Where to read that from when it is first needed.
+    /// Where to read both from when they are first needed.
     front: Option<&'static Front>,
 }
 
-/// What a rule says and when: needed only once its `match` holds for something.
+/// What a rule says: needed only once its condition holds for something.
 #[derive(Debug, Default)]
 pub(super) struct Speech {
-    /// All of them must hold.
-    pub(super) when: Vec<Expression>,
     /// What to point at: the first that stands in the text.
     pub(super) at: Vec<At>,
     pub(super) related: Vec<usize>,
@@ -267,17 +266,27 @@ impl Page {
         self.speech().fix.is_some()
     }
 
+    /// All of them must hold. Needed only once `match` holds for something.
+    pub(super) fn when(&self) -> &[Expression] {
+        self.when.get_or_init(|| self.read_later(when))
+    }
+
     pub(super) fn speech(&self) -> &Speech {
         self.speech.get_or_init(|| {
-            let Some(front) = self.front else { return Speech::default() };
-            let mut fields = Fields::new(front.node.clone(), &self.text, front.at.clone());
-            fields.proven = true;
-            let (speech, _) = speech(&mut fields, self.looks_at, &self.parameters);
-            if let Some(mistake) = fields.mistakes.first() {
-                unreachable!("the embedded page `{}`: {}", self.name, mistake.message);
-            }
-            speech
+            self.read_later(|fields, looks_at, parameters| speech(fields, looks_at, parameters, self.when()).0)
         })
+    }
+
+    /// Reads a part of a built-in page that was left for later.
+    fn read_later<T: Default>(&self, read: impl FnOnce(&mut Fields<'_>, LooksAt, &[Declared]) -> T) -> T {
+        let Some(front) = self.front else { return T::default() };
+        let mut fields = Fields::new(front.node.clone(), &self.text, front.at.clone());
+        fields.proven = true;
+        let part = read(&mut fields, self.looks_at, &self.parameters);
+        if let Some(mistake) = fields.mistakes.first() {
+            unreachable!("the embedded page `{}`: {}", self.name, mistake.message);
+        }
+        part
     }
 
     /// The parameters and their values.
@@ -336,7 +345,7 @@ fn shifted(at: Range<usize>, by: usize) -> Range<usize> {
     at.start + by..at.end + by
 }
 
-/// Builds what can be built, and notes everything that is wrong. What the rule says may be left for later.
+/// Builds what can be built, and notes everything that is wrong. What the rule says and when may be left for later.
 fn build(
     fields: &mut Fields,
     prose: usize,
@@ -355,14 +364,14 @@ fn build(
     let parameters = parameters(fields, given);
     let looks_at = looks_at?;
     let matches = matching::read(fields, looks_at);
-    let (filled, raw) = match later {
-        Some(_) => (OnceLock::new(), raw_use(&[], looks_at, &[]).0),
+    let (filled_when, filled, raw) = match later {
+        Some(_) => (OnceLock::new(), OnceLock::new(), raw_use(&[], looks_at, &[]).0),
         None => {
-            let (speech, raw) = speech(fields, looks_at, &parameters);
-            (OnceLock::from(speech), raw)
+            let when = when(fields, looks_at, &parameters);
+            let (speech, raw) = speech(fields, looks_at, &parameters, &when);
+            (OnceLock::from(when), OnceLock::from(speech), raw)
         }
     };
-    let when = filled.get().map(|speech: &Speech| speech.when.as_slice()).unwrap_or_default();
     // what is said about the text itself is said by whoever reads it
     let speaks = looks_at != LooksAt::Text;
     if speaks && !fields.has("message") {
@@ -375,7 +384,8 @@ fn build(
     if later.is_none() {
         fields.refuse_others();
     }
-    fields.mistakes.extend(when.iter().flat_map(|when| never_true(when, &matches, looks_at)));
+    let conditions = filled_when.get().into_iter().flatten();
+    fields.mistakes.extend(conditions.flat_map(|when| never_true(when, &matches, looks_at)));
     Some(Page {
         name: name?,
         group: group?,
@@ -394,16 +404,21 @@ fn build(
         prose: prose + FENCE.len(),
         matches,
         yields_to,
+        when: filled_when,
         speech: filled,
         front: later,
     })
 }
 
-/// What the rule says and when, and what it looks at for that.
-fn speech(fields: &mut Fields, looks_at: LooksAt, parameters: &[Declared]) -> (Speech, RawUse) {
+/// When the rule speaks.
+fn when(fields: &mut Fields, looks_at: LooksAt, parameters: &[Declared]) -> Vec<Expression> {
+    fields.conditions(&Scope { proven: fields.proven, ..scope(looks_at, parameters, false) })
+}
+
+/// What the rule says, and what it looks at for that and for its condition.
+fn speech(fields: &mut Fields, looks_at: LooksAt, parameters: &[Declared], when: &[Expression]) -> (Speech, RawUse) {
     let scope = Scope { proven: fields.proven, ..scope(looks_at, parameters, false) };
     let told = Scope { proven: fields.proven, ..self::scope(looks_at, parameters, true) };
-    let when = fields.conditions(&scope);
     let saves = fields.expression("saves", &scope, Some(&Type::Double));
     let at = fields.places("at", looks_at);
     let related = fields.facts("related");
@@ -414,7 +429,7 @@ fn speech(fields: &mut Fields, looks_at: LooksAt, parameters: &[Declared]) -> (S
     let programs: Vec<&Program> =
         expressions.chain(messages.iter().chain(&help).flat_map(Template::programs)).collect();
     let (raw, paths) = raw_use(&programs, looks_at, &at);
-    (Speech { when, at, related, messages, help, saves, fix, paths }, raw)
+    (Speech { at, related, messages, help, saves, fix, paths }, raw)
 }
 
 /// Conjuncts that `match` rules out: the condition can never be true.

@@ -2,7 +2,6 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::terraform::block::Provider;
-use crate::terraform::module::provider_alias;
 use crate::terraform::modules::provider_of_source;
 use crate::terraform::syntax::{BlockNode, Expression, Kind, StepKind};
 
@@ -36,8 +35,7 @@ impl Evaluator<'_> {
 
     fn work_out_provider(&self, module: &Rc<Instance>, name: &str) -> Option<Arc<Provider>> {
         let (kind, alias) = name.split_once('.').map_or((name, None), |(kind, alias)| (kind, Some(alias)));
-        let own = module.code.providers.iter().find(|node| node.label(0) == kind && provider_alias(node) == alias);
-        if let Some(node) = own {
+        if let Some(node) = module.code.providers.get(name) {
             let block = self.block(node, Scope::of(module, &Repetition::Single), module);
             return Some(Arc::new(Provider {
                 name: kind.to_owned(),

@@ -265,14 +265,14 @@ pub(in crate::terraform) fn element(value: &Value, key: &Value, span: Span) -> V
 
 /// An element, not known which.
 fn one_of(value: &Value, cause: &Arc<Cause>, span: Span) -> Value {
-    let members: Vec<Value> = match value.entries() {
+    let members: Vec<&Value> = match value.entries() {
         Some(entries) if entries.rest.is_some() => Vec::new(),
-        Some(entries) => entries.known.values().cloned().collect(),
-        None => value.items().to_vec(),
+        Some(entries) => entries.known.values().take(CANDIDATES + 1).collect(),
+        None => value.items().iter().take(CANDIDATES + 1).collect(),
     };
     let mut candidates = Vec::new();
-    if members.len() <= CANDIDATES && members.iter().all(Value::is_wholly_known) {
-        candidates = set_of(members);
+    if members.len() <= CANDIDATES && members.iter().all(|it| it.is_wholly_known()) {
+        candidates = set_of(members.into_iter().cloned().collect());
     }
     let cause = Cause { candidates, ..Cause::clone(cause) };
     Value::new(Data::Unknown(Arc::new(cause)), span)

@@ -1,5 +1,7 @@
 //! The arguments of a module that nobody knows: what among them looks like a machine, and like accelerators beside it.
 
+use std::collections::HashSet;
+
 use super::super::block::Block;
 use super::super::value::{Data, Value};
 use super::node::Held;
@@ -24,9 +26,23 @@ pub(super) struct Machine {
 /// Everything that looks like a machine type, each text once, and every accelerator with the machine that it stands nearest to.
 pub(super) fn machines(call: &Block) -> Vec<Machine> {
     let members = call.attributes.iter().map(|(name, attribute)| (format!(".{name}"), Held::of(attribute))).collect();
-    let mut found = Vec::new();
+    let mut found = Found::default();
     below("", members, None, 0, &mut found);
-    found
+    found.all
+}
+
+#[derive(Default)]
+struct Found {
+    all: Vec<Machine>,
+    /// Machine types that were told.
+    names: HashSet<String>,
+}
+
+impl Found {
+    fn add(&mut self, machine: Machine) {
+        self.names.extend(machine.machine.as_ref().and_then(text).map(str::to_owned));
+        self.all.push(machine);
+    }
 }
 
 fn text(held: &Held) -> Option<&str> {
@@ -37,10 +53,10 @@ fn text(held: &Held) -> Option<&str> {
 }
 
 /// The members of one mapping, of which one may be the machine that accelerators further down belong to.
-fn below(path: &str, members: Vec<(String, Held)>, around: Option<&Held>, depth: usize, found: &mut Vec<Machine>) {
+fn below(path: &str, members: Vec<(String, Held)>, around: Option<&Held>, depth: usize, found: &mut Found) {
     let own = members.iter().map(|(_, held)| held).find(|held| text(held).is_some_and(looks_like_a_machine));
     let near = own.or(around);
-    let before = found.len();
+    let before = found.all.len();
     let accelerator = members.iter().find(|(_, held)| text(held).is_some_and(is_accelerator));
     if let Some((name, accelerator)) = accelerator {
         let is_count =
@@ -48,18 +64,18 @@ fn below(path: &str, members: Vec<(String, Held)>, around: Option<&Held>, depth:
         let count = members.iter().find(is_count).map(|(_, held)| held.clone());
         let pair = Some((accelerator.clone(), count));
         let (path, machine) = (format!("{path}{name}"), near.cloned());
-        found.push(Machine { path, told: accelerator.clone(), machine, accelerator: pair });
+        found.add(Machine { path, told: accelerator.clone(), machine, accelerator: pair });
     }
     for (name, held) in &members {
         inside(&format!("{path}{name}"), held, near, depth + 1, found);
     }
-    let told = found.iter().skip(before).any(|machine| machine.accelerator.is_some());
+    let told = found.all.iter().skip(before).any(|machine| machine.accelerator.is_some());
     for (name, held) in members.iter().filter(|_| !told) {
-        plain(format!("{path}{name}"), held, found);
+        plain(&|| format!("{path}{name}"), held, found);
     }
 }
 
-fn inside(path: &str, held: &Held, near: Option<&Held>, depth: usize, found: &mut Vec<Machine>) {
+fn inside(path: &str, held: &Held, near: Option<&Held>, depth: usize, found: &mut Found) {
     if depth > DEEPEST || held.value.sensitive {
         return;
     }
@@ -70,7 +86,7 @@ fn inside(path: &str, held: &Held, near: Option<&Held>, depth: usize, found: &mu
                 let (key, item) = member(format!("[{at}]"), item);
                 let path = format!("{path}{key}");
                 inside(&path, &item, near, depth + 1, found);
-                plain(path, &item, found);
+                plain(&|| path.clone(), &item, found);
             }
         }
         Data::Map(items) | Data::Object(items) => {
@@ -82,11 +98,10 @@ fn inside(path: &str, held: &Held, near: Option<&Held>, depth: usize, found: &mu
 }
 
 /// A text that is a machine type, unless it has been told.
-fn plain(path: String, held: &Held, found: &mut Vec<Machine>) {
+fn plain(path: &dyn Fn() -> String, held: &Held, found: &mut Found) {
     let Some(name) = text(held).filter(|text| looks_like_a_machine(text)) else { return };
-    let known = |it: &Machine| it.machine.as_ref().and_then(text) == Some(name);
-    if !found.iter().any(known) {
-        found.push(Machine { path, told: held.clone(), machine: Some(held.clone()), accelerator: None });
+    if !found.names.contains(name) {
+        found.add(Machine { path: path(), told: held.clone(), machine: Some(held.clone()), accelerator: None });
     }
 }
 

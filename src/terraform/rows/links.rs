@@ -1,8 +1,10 @@
 //! Which block a block refers to: a group to its template, a schedule to the group that it stops.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::rc::Rc;
 
-use crate::source::Span;
+use crate::source::{FileId, Span};
 
 use super::super::address::base;
 use super::super::block::Block;
@@ -20,7 +22,13 @@ pub(in crate::terraform) struct Index<'a> {
     referrers: HashMap<&'a str, Vec<(&'a Block, Span)>>,
     /// Addresses of module calls in which blocks stand.
     modules: HashSet<&'a str>,
+    /// Resources by the place where their text begins; instances share it.
+    by_place: BTreeMap<(FileId, u32), Vec<&'a Block>>,
+    /// The other ends of a link by the names that they write themselves; made for the first text that may be one.
+    by_name: RefCell<HashMap<*const LinkWord, Rc<ByName<'a>>>>,
 }
+
+type ByName<'a> = HashMap<String, Vec<&'a Block>>;
 
 /// Where a link leads.
 #[derive(Debug, Clone)]
@@ -38,11 +46,13 @@ impl<'a> Index<'a> {
         let all = || blocks.iter().chain(switched_off);
         let modules = all().filter_map(|block| module_of(block).strip_suffix('.')).collect();
         let (by_address, by_type, referrers) = (HashMap::new(), HashMap::new(), HashMap::new());
-        let mut index = Index { by_address, by_type, referrers, modules };
+        let (by_place, by_name) = (BTreeMap::new(), RefCell::default());
+        let mut index = Index { by_address, by_type, referrers, modules, by_place, by_name };
         for block in all().filter(|it| matches!(it.keyword.as_str(), "resource" | "data" | "module")) {
             index.by_address.entry(base(&block.address)).or_default().push(block);
             if let Some(kind) = block.labels.first().filter(|_| block.keyword == "resource") {
                 index.by_type.entry(kind).or_default().push(block);
+                index.by_place.entry((block.body.file, block.body.start)).or_default().push(block);
             }
             for (to, span) in &block.references {
                 index.referrers.entry(base(to)).or_default().push((block, *span));
@@ -70,7 +80,7 @@ impl<'a> Index<'a> {
     }
 
     /// What a link of a row leads to; nothing where the text has no such link.
-    pub(super) fn follow(&self, scope: &Scope<'a>, link: &LinkWord) -> Option<Linked<'a>> {
+    pub(super) fn follow(&self, scope: &Scope<'a>, link: &'static LinkWord) -> Option<Linked<'a>> {
         if link.back {
             let referrers = self.referrers.get(base(&scope.block.address)).into_iter().flatten().copied();
             let found: Vec<_> = referrers.filter(|(it, _)| is_one_of(it, &link.to.0)).collect();
@@ -117,15 +127,22 @@ impl<'a> Index<'a> {
             ends.extend(if exact.is_empty() { all.to_vec() } else { exact });
         }
         if !from.body.contains(held.value.span) {
-            let kinds = link.to.0.iter().chain(&link.through.0);
-            let blocks = kinds.filter_map(|kind| self.by_type.get(kind.as_str())).flatten().copied();
-            let around: Vec<&Block> = blocks.filter(|block| block.body.contains(held.value.span)).collect();
+            let around = self.around(held.value.span, link);
             // The code of a module stands once for all of its calls.
             let here: Vec<&Block> =
                 around.iter().copied().filter(|block| module_of(block) == module_of(from)).collect();
             ends.extend(if here.is_empty() { around } else { here });
         }
         self.reached(ends, place.span(), link, depth)
+    }
+
+    /// The resources of the link's types in whose text a place lies.
+    fn around(&self, span: Span, link: &LinkWord) -> Vec<&'a Block> {
+        let upto = (span.file, 0)..=(span.file, span.start);
+        let nearest = self.by_place.range(upto).next_back().map(|(_, blocks)| blocks.as_slice()).unwrap_or_default();
+        let kinds = link.to.0.iter().chain(&link.through.0);
+        let of_kind = kinds.flat_map(|kind| nearest.iter().copied().filter(move |it| it.labels.first() == Some(kind)));
+        of_kind.filter(|block| block.body.contains(span)).collect()
     }
 
     fn referred(
@@ -160,37 +177,43 @@ impl<'a> Index<'a> {
     }
 
     /// Ends whose name is written out where a reference could stand; those of the same module, if there are any.
-    fn named(&self, scope: &Scope<'a>, link: &LinkWord, places: &[Node<'a>]) -> Vec<(&'a Block, Span)> {
+    fn named(&self, scope: &Scope<'a>, link: &'static LinkWord, places: &[Node<'a>]) -> Vec<(&'a Block, Span)> {
         let mut found = Vec::new();
         for place in places.iter().flat_map(|place| place.clone().keyed_elements()).map(|(_, place)| place) {
             let Some(text) = place.text() else { continue };
-            let ends = link.to.0.iter().filter_map(|kind| self.by_type.get(kind.as_str())).flatten();
-            for end in ends {
-                let names = link.by.0.iter().flat_map(|path| Scope::of(end).find(path));
-                if names.filter_map(|node| node.text()).any(|name| name == text) || is_called(end, &text) {
-                    found.push((*end, place.span()));
-                }
-            }
+            let names = self.names(link);
+            let ends = names.get(&text).into_iter().flatten();
+            found.extend(ends.map(|end| (*end, place.span())));
         }
         let here: Vec<_> = found.iter().copied().filter(|(it, _)| module_of(it) == module_of(scope.block)).collect();
         unique(if here.is_empty() { found } else { here })
     }
+
+    fn names(&self, link: &'static LinkWord) -> Rc<ByName<'a>> {
+        let make = || {
+            let mut all = ByName::new();
+            for end in link.to.0.iter().filter_map(|kind| self.by_type.get(kind.as_str())).flatten() {
+                let written = link.by.0.iter().flat_map(|path| Scope::of(end).find(path));
+                let names: BTreeSet<String> = written.filter_map(|node| node.text()).chain(called(end)).collect();
+                for name in names {
+                    all.entry(name).or_default().push(*end);
+                }
+            }
+            Rc::new(all)
+        };
+        self.by_name.borrow_mut().entry(std::ptr::from_ref(link)).or_insert_with(make).clone()
+    }
 }
 
 /// What the provider calls it: a plan knows that of what is there already.
-fn is_called(block: &Block, text: &str) -> bool {
-    let names = ["id", "arn", "self_link", "self_link_unique"].iter().filter_map(|name| block.attributes.get(*name));
-    names.filter_map(|it| it.value.as_text()).any(|name| name == text)
+fn called(block: &Block) -> impl Iterator<Item = String> {
+    let names = ["id", "arn", "self_link", "self_link_unique"].into_iter();
+    names.filter_map(|name| Some(block.attributes.get(name)?.value.as_text()?.into_owned()))
 }
 
-fn unique<'a>(found: Vec<(&'a Block, Span)>) -> Vec<(&'a Block, Span)> {
-    let mut once: Vec<(&'a Block, Span)> = Vec::new();
-    for (block, span) in found {
-        if !once.iter().any(|(it, _)| std::ptr::eq(*it, block)) {
-            once.push((block, span));
-        }
-    }
-    once
+fn unique(found: Vec<(&Block, Span)>) -> Vec<(&Block, Span)> {
+    let mut seen: HashSet<*const Block> = HashSet::new();
+    found.into_iter().filter(|(block, _)| seen.insert(std::ptr::from_ref(*block))).collect()
 }
 
 /// The links of a row that the text of a block has. Those that start at the end of another link come last.

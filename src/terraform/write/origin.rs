@@ -216,7 +216,7 @@ fn demand_one_use(code: &ModuleCode, kind: &str, name: &str) -> Result<(), Decli
         uses += usize::from(is_it || any);
     };
     let blocks = code.outputs.iter().chain(code.resources.iter()).chain(code.calls.iter());
-    for block in blocks.chain(&code.providers).chain(&code.others) {
+    for block in blocks.chain(code.providers.iter()).chain(&code.others) {
         block.body.each_reference(&mut |found, steps, _| count(found, steps));
     }
     for local in code.locals.iter() {

@@ -1,0 +1,87 @@
+//! Where lines begin, and how many characters stand before a place: machines write megabytes into one line, and reports
+//! point into it thousands of times.
+use std::sync::OnceLock;
+
+/// Bytes between two places whose number of characters is kept.
+const STRIDE: usize = 4096;
+
+#[derive(Debug)]
+pub(super) struct Lines {
+    starts: Vec<u32>,
+    /// The characters before each multiple of `STRIDE`; made for the first long line.
+    characters: OnceLock<Vec<u32>>,
+}
+
+impl Lines {
+    pub(super) fn of(text: &str) -> Self {
+        let mut starts = vec![0u32];
+        starts.extend(memchr::memchr_iter(b'\n', text.as_bytes()).map(|at| at as u32 + 1));
+        Lines { starts, characters: OnceLock::new() }
+    }
+
+    /// Line and column of a place, from 1. A place inside a character is that of the character.
+    pub(super) fn position(&self, text: &str, offset: usize) -> (usize, usize) {
+        let mut end = offset.min(text.len());
+        while !text.is_char_boundary(end) {
+            end -= 1;
+        }
+        let line = self.starts.partition_point(|&start| start as usize <= end);
+        let start = self.starts[line - 1] as usize;
+        let bytes = text.as_bytes();
+        let column = if end - start <= STRIDE {
+            characters(&bytes[start..end])
+        } else {
+            self.before(bytes, end) - self.before(bytes, start)
+        };
+        (line, column + 1)
+    }
+
+    fn before(&self, bytes: &[u8], offset: usize) -> usize {
+        let kept = self.characters.get_or_init(|| {
+            let sums = bytes.chunks(STRIDE).scan(0, |sum, chunk| {
+                let before = *sum;
+                *sum += characters(chunk) as u32;
+                Some(before)
+            });
+            sums.collect()
+        });
+        // A text that ends at a multiple has no chunk that begins there.
+        let nearest = (offset / STRIDE).min(kept.len().saturating_sub(1));
+        kept.get(nearest).map_or(0, |&sum| sum as usize) + characters(&bytes[nearest * STRIDE..offset])
+    }
+}
+
+/// Every byte that does not go on with a character begins one.
+fn characters(bytes: &[u8]) -> usize {
+    bytes.iter().filter(|&&byte| byte & 0xC0 != 0x80).count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_of_long_lines_are_those_that_counting_finds() {
+        for length in [0, 1, STRIDE - 1, STRIDE, STRIDE + 1, 3 * STRIDE] {
+            let text = format!("a\n{}\nz{}", "aé€😀".repeat(length / 10 + 1), "é".repeat(length / 2));
+            let lines = Lines::of(&text);
+            for offset in (0..text.len() + 3).step_by(7).chain([text.len()]) {
+                let before: String =
+                    text.char_indices().take_while(|(at, it)| at + it.len_utf8() <= offset).map(|(_, it)| it).collect();
+                let line = before.rsplit('\n').next().unwrap_or_default();
+                let expected = (before.matches('\n').count() + 1, line.chars().count() + 1);
+                assert_eq!(lines.position(&text, offset), expected, "{offset} of {}", text.len());
+            }
+        }
+    }
+
+    #[test]
+    fn a_long_line_is_not_read_again_for_each_place_in_it() {
+        let text = "é".repeat(4 << 20);
+        let lines = Lines::of(&text);
+        // Counting from the start of the line each time would read 400 GB.
+        for offset in (0..text.len()).step_by(80) {
+            assert_eq!(lines.position(&text, offset), (1, offset / 2 + 1));
+        }
+    }
+}

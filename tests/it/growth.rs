@@ -1,0 +1,117 @@
+//! Time grows with the text and not with its square: each of these took minutes when one thing of many was searched for
+//! among all of them.
+
+use std::fs;
+use std::process::{Command, Stdio};
+
+use crate::action::sandbox::{GIT_ENVIRONMENT, Sandbox};
+
+const MANY: usize = 6_000;
+
+fn many(one: impl Fn(usize) -> String) -> String {
+    (0..MANY).map(one).collect()
+}
+
+/// What `check` says as JSON about one file.
+fn checked(name: &str, file: &str, text: &str) -> serde_json::Value {
+    let sandbox = Sandbox::new(name);
+    fs::write(sandbox.path(file), text).unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_gpulint"));
+    command.args(["inspect", "--prices", "embedded"]).current_dir(sandbox.path(".")).envs(GIT_ENVIRONMENT);
+    let output = command.stdin(Stdio::null()).output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+fn resources(document: &serde_json::Value) -> &Vec<serde_json::Value> {
+    document["resources"].as_array().unwrap()
+}
+
+#[test]
+fn groups_find_their_templates_by_name() {
+    let text = many(|n| {
+        format!(
+            "resource \"aws_launch_template\" \"t{n}\" {{\n  name          = \"n{n}\"\n  instance_type = \"g5.xlarge\"\n}}\n\
+             resource \"aws_autoscaling_group\" \"g{n}\" {{\n  max_size = 2\n  launch_template {{\n    name = \"n{n}\"\n  }}\n}}\n"
+        )
+    });
+    let found = checked("growth-templates", "main.tf", &text);
+    let groups = resources(&found).iter().filter(|it| it["kind"] == "aws_autoscaling_group");
+    assert_eq!(groups.filter(|it| it["machine"]["value"] == "g5.xlarge").count(), MANY);
+}
+
+#[test]
+fn resources_find_their_provider_by_name() {
+    let text = many(|n| {
+        format!(
+            "provider \"aws\" {{\n  alias  = \"p{n}\"\n  region = \"eu-west-1\"\n}}\n\
+             resource \"aws_instance\" \"a{n}\" {{\n  provider      = aws.p{n}\n  instance_type = \"g5.xlarge\"\n}}\n"
+        )
+    });
+    let found = checked("growth-providers", "main.tf", &text);
+    let here = resources(&found).iter().filter(|it| it["region"]["value"] == "eu-west-1").count();
+    assert_eq!(here, MANY);
+}
+
+#[test]
+fn pods_find_their_class_of_priority_by_name() {
+    let text = many(|n| {
+        format!(
+            "apiVersion: scheduling.k8s.io/v1\nkind: PriorityClass\nmetadata: {{name: c{n}}}\nvalue: {n}\n---\n\
+             apiVersion: v1\nkind: Pod\nmetadata: {{name: p{n}}}\nspec:\n  priorityClassName: c{n}\n  \
+             containers: [{{name: a, image: x, resources: {{limits: {{nvidia.com/gpu: 1}}}}}}]\n---\n"
+        )
+    });
+    let found = checked("growth-classes", "a.yaml", &text);
+    assert_eq!(resources(&found).len(), MANY);
+}
+
+#[test]
+fn a_plan_in_one_line_is_read_once() {
+    let one = |n: usize| {
+        format!(
+            r#"{{"address":"aws_instance.a{n}","mode":"managed","type":"aws_instance","name":"a{n}","change":{{"actions":["create"],"before":null,"after":{{"instance_type":"g5.xlarge"}},"after_unknown":{{}}}}}}"#
+        )
+    };
+    let changes: Vec<String> = (0..MANY).map(one).collect();
+    let text = format!(
+        r#"{{"format_version":"1.2","terraform_version":"1.11.4","planned_values":{{"root_module":{{}}}},"resource_changes":[{}],"configuration":{{"root_module":{{}}}}}}"#,
+        changes.join(",")
+    );
+    let found = checked("growth-plan", "plan.json", &text);
+    assert_eq!(resources(&found).len(), MANY);
+}
+
+#[test]
+fn a_message_looks_at_as_much_as_its_condition() {
+    let sandbox = Sandbox::new("growth-budgets");
+    let (teams, machines) = (40, 4_000);
+    let budgets: String = (0..teams).map(|n| format!("[[budgets]]\nteam = \"t{n}\"\nmonthly_usd = 1\n")).collect();
+    fs::write(sandbox.path("gpulint.toml"), format!("select = [\"exceeded-budget\"]\n{budgets}")).unwrap();
+    let text: String = (0..machines)
+        .map(|n| format!("resource \"aws_instance\" \"a{n}\" {{\n  instance_type = \"g5.xlarge\"\n  tags = {{ team = \"t{}\" }}\n}}\n", n % teams))
+        .collect();
+    fs::write(sandbox.path("main.tf"), text).unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_gpulint"));
+    command.args(["--format", "concise", "--prices", "embedded"]).current_dir(sandbox.path(".")).envs(GIT_ENVIRONMENT);
+    let output = command.stdin(Stdio::null()).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert_eq!(output.status.code(), Some(1), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(said.contains("error[exceeded-budget] team t0 may cost $1.00/month; team t1"), "{said:.300}");
+}
+
+#[test]
+fn a_repository_is_walked_through_once_for_all_files_that_are_named() {
+    let sandbox = Sandbox::new("growth-named");
+    fs::create_dir_all(sandbox.path(".git")).unwrap();
+    let pod = "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec: {containers: [{name: a, image: x, resources: {limits: {nvidia.com/gpu: 1}}}]}\n";
+    let names: Vec<String> = (0..1_500).map(|n| format!("d{n}/a.yaml")).collect();
+    for name in &names {
+        fs::create_dir_all(sandbox.path(name).parent().unwrap()).unwrap();
+        fs::write(sandbox.path(name), pod).unwrap();
+    }
+    let mut command = Command::new(env!("CARGO_BIN_EXE_gpulint"));
+    command.args(["--format", "concise", "--prices", "embedded"]).args(&names).current_dir(sandbox.path("."));
+    let output = command.envs(GIT_ENVIRONMENT).stdin(Stdio::null()).output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+}

@@ -6,6 +6,7 @@ use crate::inventory::{
 };
 use crate::source::Span;
 
+use super::chart;
 use super::containers;
 use super::index::Index;
 use super::nodes::{Facts, fill};
@@ -38,6 +39,7 @@ pub(super) fn finish(object: &Object<'_>, body: Span, groups: Vec<Group>, index:
         }
         let shared = request.shared.clone();
         let is_overlay = group.is_overlay;
+        let from_values = group.by_shape.as_deref() == Some(chart::VALUES_ALONE);
         let resource = resource(object, body, address, group, &request, index);
         out.push(Found {
             resource,
@@ -46,6 +48,8 @@ pub(super) fn finish(object: &Object<'_>, body: Span, groups: Vec<Group>, index:
             namespace: object.namespace.clone(),
             generated: object.generated,
             is_overlay,
+            is_only_patch: false,
+            from_values,
             shared,
             owners: owned::owners(object.root),
         });

@@ -52,15 +52,11 @@ fn one(factor: &Factor, root: &Node, along: &Path, at: &Match<'_>) -> Fact<Range
     let floor = min.value().copied().unwrap_or(expected);
     let is_on = |path: &Path| path.beside(root, along, at).first().is_some_and(|node| node.flag() == Some(true));
     let range = match max.value() {
-<<<<<<< HEAD
-        Some(&max) if max < UNBOUNDED => Range::between(floor.min(max), Some(expected), max),
-        Some(_) => Range { floor: floor.min(expected), expected, ceiling: f64::INFINITY },
-=======
         _ if factor.scaled_if.as_ref().is_some_and(|path| !is_on(path)) => {
             Range::exactly(expected.max(floor).min(max.value().copied().unwrap_or(f64::INFINITY)))
         }
-        Some(&max) => Range::between(floor.min(max), Some(expected), max),
->>>>>>> main
+        Some(&max) if max < UNBOUNDED => Range::between(floor.min(max), Some(expected), max),
+        Some(_) => Range { floor: floor.min(expected), expected, ceiling: f64::INFINITY },
         None if factor.open => Range { floor: floor.min(expected), expected, ceiling: f64::INFINITY },
         None if max.is_unknown() => return Fact::unknown(max.why().unwrap_or_default(), span),
         None => Range::between(floor.min(expected), Some(expected), expected),

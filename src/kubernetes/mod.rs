@@ -15,11 +15,8 @@ mod files;
 mod filter;
 mod generic;
 mod index;
-<<<<<<< HEAD
-mod loaded;
-=======
 mod layers;
->>>>>>> main
+mod loaded;
 mod machines;
 mod mask;
 mod nested;
@@ -96,12 +93,8 @@ pub fn read(sources: &Sources, paths: &[String], embedded: &[(FileId, String)], 
     let used = deploy::apply(sources, paths, &mut parsed);
     let index = Index::new(parsed.iter().map(|it| (it.file.id, it.place().clone(), it.roots().collect())));
     let mut found = read_all(sources, &parsed, &index);
-<<<<<<< HEAD
     loaded::leave_out(sources, embedded, &mut found);
-    chart::tell_once(&mut found);
-=======
     chart::tell_once(&mut found, &used);
->>>>>>> main
     owned::leave_out(&mut found);
     scale::apply(&scalers(&parsed), &mut found);
     claims::share(&mut found);

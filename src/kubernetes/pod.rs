@@ -78,15 +78,11 @@ impl Pod {
         if let Some(patch) = row.and_then(|row| row.patch.as_ref()?.first(spec)).and_then(nested::parsed) {
             patch_containers(&mut containers, &patch);
         }
-<<<<<<< HEAD
-        Pod { spec: spec.clone(), frame: frame.cloned(), containers, init, row, claims: Vec::new() }
-=======
         // Init containers that go on running count like containers.
         let init: Vec<Init> =
             spec.get("initContainers").map(Node::items).unwrap_or_default().iter().map(Init::of).collect();
         containers.extend(init.iter().filter(|init| init.stays).map(|init| init.part.clone()));
-        Pod { spec: spec.clone(), frame: frame.cloned(), containers, init, row }
->>>>>>> main
+        Pod { spec: spec.clone(), frame: frame.cloned(), containers, init, row, claims: Vec::new() }
     }
 
     /// A resource key as the cluster knows it, where the object has short names for some.

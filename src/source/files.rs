@@ -1,11 +1,16 @@
 use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::ops::Range;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
 use super::limits::Limits;
 use super::lines::Lines;
 use super::tree::{ReadError, Tree};
+
+/// How often a file may be read again as a whole, and how much of files may be read again beyond that: some seconds.
+const TIMES_AGAIN: u64 = 16;
+const SPARE_BYTES: u64 = 16 << 20;
 
 /// A file that was read, or text derived from one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -103,6 +108,8 @@ struct File {
     /// Set where a machine wrote the file and secrets stand in it, in order; none overlaps another.
     secrets: OnceLock<Vec<Span>>,
     pieces: OnceLock<Arc<[Range<usize>]>>,
+    /// Bytes of it that were read again to work out changes.
+    again: AtomicU64,
 }
 
 /// All text of one run. Files are read once, on first use, and stay.
@@ -110,6 +117,8 @@ pub struct Sources {
     tree: Box<dyn Tree>,
     files: RwLock<Files>,
     limits: OnceLock<Limits>,
+    /// Bytes that all files together may be read again beyond what each may.
+    spare: AtomicU64,
 }
 
 #[derive(Default)]
@@ -120,7 +129,12 @@ struct Files {
 
 impl Sources {
     pub fn new(tree: impl Tree + 'static) -> Self {
-        Sources { tree: Box::new(tree), files: RwLock::default(), limits: OnceLock::new() }
+        Sources {
+            tree: Box::new(tree),
+            files: RwLock::default(),
+            limits: OnceLock::new(),
+            spare: AtomicU64::new(SPARE_BYTES),
+        }
     }
 
     /// Sets what reading may cost, once: the settings that say so are a file themselves.
@@ -204,6 +218,16 @@ impl Sources {
     pub fn pieces(&self, file: FileId, cut: impl FnOnce(&str) -> Vec<Range<usize>>) -> Arc<[Range<usize>]> {
         let file = self.file(file);
         file.pieces.get_or_init(|| cut(&file.text).into()).clone()
+    }
+
+    /// Whether so much of a file may be read once more: a list in one document has something to change in each of its
+    /// items, and each would read all of it.
+    pub fn again(&self, file: FileId, bytes: usize) -> bool {
+        let file = self.file(file);
+        let before = file.again.fetch_add(bytes as u64, Ordering::Relaxed);
+        let beyond = (before + bytes as u64).saturating_sub(TIMES_AGAIN * file.text.len() as u64).min(bytes as u64);
+        let take = |spare: u64| spare.checked_sub(beyond);
+        beyond == 0 || self.spare.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take).is_ok()
     }
 
     pub fn text(&self, file: FileId) -> Arc<str> {
@@ -326,6 +350,7 @@ impl Files {
             lines: OnceLock::new(),
             secrets: OnceLock::new(),
             pieces: OnceLock::new(),
+            again: AtomicU64::new(0),
             derived,
         }));
         id

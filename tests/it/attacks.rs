@@ -250,6 +250,18 @@ fn a_renderer_that_does_not_end_is_ended_and_told() {
     assert!(matches!(said.code, Some(0 | 1)), "{}", said.all);
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn a_renderer_that_takes_all_memory_is_ended_and_told() {
+    let (sandbox, here) = repository("renderer-memory", &CHART);
+    // It looks for the end of the only line.
+    program(&sandbox.path("bin"), "helm", "exec /usr/bin/tail /dev/zero");
+    let path = format!("{}:/usr/bin:/bin", sandbox.path("bin").display());
+    let said = with(&here, &["check", "--render"], &[("PATH", &path)]);
+    assert!(said.all.contains("it took more than 1024 MiB of memory"), "{}", said.all);
+    assert!(matches!(said.code, Some(0 | 1)), "{}", said.all);
+}
+
 #[test]
 fn a_change_cannot_relax_the_gate_that_it_has_to_pass() {
     let settings = "rules-dir = [\"policy\"]\n";

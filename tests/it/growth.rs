@@ -115,3 +115,26 @@ fn a_repository_is_walked_through_once_for_all_files_that_are_named() {
     let output = command.envs(GIT_ENVIRONMENT).stdin(Stdio::null()).output().unwrap();
     assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
 }
+
+/// Each change reads its document, and here that is all of the file.
+#[test]
+fn a_list_in_one_line_with_something_to_change_in_each_item_ends() {
+    let sandbox = Sandbox::new("growth-list");
+    let job = |n: usize| {
+        format!(
+            r#"{{"apiVersion":"batch/v1","kind":"Job","metadata":{{"name":"t{n}"}},"spec":{{"template":{{"spec":{{"nodeSelector":{{"cloud.google.com/gke-accelerator":"nvidia-h100-80gb"}},"containers":[{{"name":"a","image":"pytorch/pytorch","command":["torchrun","--nproc_per_node=8","t.py"],"resources":{{"limits":{{"nvidia.com/gpu":8}}}}}}]}}}}}}}}"#
+        )
+    };
+    let items: Vec<String> = (0..400).map(job).collect();
+    fs::write(sandbox.path("a.json"), format!(r#"{{"apiVersion":"v1","kind":"List","items":[{}]}}"#, items.join(",")))
+        .unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_gpulint"));
+    command
+        .args(["--unsafe-fixes", "--diff", "--prices", "embedded"])
+        .current_dir(sandbox.path("."))
+        .envs(GIT_ENVIRONMENT);
+    let output = command.stdin(Stdio::null()).output().unwrap();
+    let said = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(matches!(output.status.code(), Some(0 | 1)), "{said:.2000}");
+    assert!(said.contains("so much to change that the rest is left for the next run"), "{said:.2000}");
+}

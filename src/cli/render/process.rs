@@ -7,6 +7,10 @@ use std::time::{Duration, Instant};
 use super::search;
 use super::workspace::Workspace;
 
+/// How often a program is looked at while it works.
+const GLANCE: Duration = Duration::from_millis(20);
+/// The largest public charts take a fifth of it; a loop in a template takes gigabytes within seconds.
+const MOST_MEMORY_KIB: u64 = 1 << 20;
 /// How much of what a program complains is read.
 const MOST_COMPLAINTS: u64 = 64 << 10;
 /// How much of it is told.
@@ -60,9 +64,18 @@ impl Program {
         most_bytes: u64,
     ) -> Result<Vec<u8>, String> {
         let deadline = Instant::now() + time_limit;
-        let text = output
-            .recv_timeout(time_limit)
-            .map_err(|_| format!("it took longer than {} seconds", time_limit.as_secs()))?;
+        let text = loop {
+            match output.recv_timeout(GLANCE.min(time_limit)) {
+                Ok(text) => break text,
+                Err(_) if Instant::now() > deadline => {
+                    return Err(format!("it took longer than {} seconds", time_limit.as_secs()));
+                }
+                Err(_) if resident_kib(child.id()).is_some_and(|it| it > MOST_MEMORY_KIB) => {
+                    return Err(format!("it took more than {} MiB of memory", MOST_MEMORY_KIB >> 10));
+                }
+                Err(_) => {}
+            }
+        };
         if text.len() as u64 > most_bytes {
             return Err(format!("it printed more than {} MiB", most_bytes >> 20));
         }
@@ -108,6 +121,12 @@ impl Program {
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         command
     }
+}
+
+/// What a process holds in memory, where the system tells.
+fn resident_kib(process: u32) -> Option<u64> {
+    let status = std::fs::read_to_string(format!("/proc/{process}/status")).ok()?;
+    status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?.trim().trim_end_matches(" kB").parse().ok()
 }
 
 /// Reads a pipe to its end, or to the limit, beside the program; what never ends is left behind.

@@ -113,6 +113,9 @@ impl Document {
             return left_alone("its document was not found again");
         };
         let piece = text.get(range.clone()).unwrap_or_default();
+        if !sources.again(body.file, piece.len()) {
+            return left_alone("its document has so much to change that the rest is left for the next run");
+        }
         if has_directives(piece) {
             return left_alone("it is a template");
         }

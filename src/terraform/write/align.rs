@@ -5,6 +5,9 @@
 
 use std::ops::Range;
 
+/// Lines without a blank one between them that are longer are not aligned: each change would look at all of them.
+const LONGEST_REGION: usize = 16 << 10;
+
 /// A line of a body, in the parts that formatting moves.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Line<'a> {
@@ -32,7 +35,11 @@ pub(super) fn aligned(text: &str, changes: Vec<Change>) -> Vec<Change> {
         let region = region(text, &first.at);
         let inside = rest.iter().take_while(|change| change.at.end <= region.end).count().max(1);
         let (here, later) = rest.split_at(inside);
-        all.extend(one_region(text, region, here));
+        if region.len() > LONGEST_REGION {
+            all.extend(here.iter().map(|change| like_its_neighbour(text, change)));
+        } else {
+            all.extend(one_region(text, region, here));
+        }
         rest = later;
     }
     all
@@ -42,7 +49,7 @@ pub(super) fn aligned(text: &str, changes: Vec<Change>) -> Vec<Change> {
 fn region(text: &str, at: &Range<usize>) -> Range<usize> {
     let is_blank = |line: &str| line.trim().is_empty();
     let mut start = line_start(text, at.start);
-    while start > 0 {
+    while start > 0 && at.start - start <= LONGEST_REGION {
         let before = line_start(text, start - 1);
         if is_blank(&text[before..start]) {
             break;
@@ -50,7 +57,7 @@ fn region(text: &str, at: &Range<usize>) -> Range<usize> {
         start = before;
     }
     let mut end = line_end(text, at.end);
-    while end < text.len() {
+    while end < text.len() && end - at.start <= LONGEST_REGION {
         let next = line_end(text, end + 1);
         if is_blank(&text[end..next]) {
             break;

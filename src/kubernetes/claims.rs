@@ -19,7 +19,8 @@ use super::workload::Found;
 pub(super) fn request(pod: &Pod, index: &Index<'_>) -> Option<Request> {
     let mut all: Option<Request> = None;
     let more = pod.row.iter().flat_map(|row| &row.claims).filter_map(|path| path.first(&pod.spec));
-    for claim in pod.spec.get("resourceClaims").into_iter().chain(more).flat_map(Node::items) {
+    let listed = pod.spec.get("resourceClaims").into_iter().chain(more).flat_map(Node::items);
+    for claim in listed.chain(&pod.claims) {
         let Some(one) = claimed(claim, index) else { continue };
         all = Some(match all {
             None => one,

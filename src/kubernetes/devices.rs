@@ -68,6 +68,10 @@ pub(super) enum Said {
     Size,
     /// A letter in the names of machines, of which some have accelerators: `g`.
     Category,
+    /// The digit behind that letter: `5`.
+    Generation,
+    /// What the processors of the machine run, as images name it: `amd64`.
+    Processor,
     Region,
     Zone,
     Purchase,

@@ -16,6 +16,7 @@ mod filter;
 mod generic;
 mod index;
 mod layers;
+mod loaded;
 mod machines;
 mod mask;
 mod nested;
@@ -92,6 +93,7 @@ pub fn read(sources: &Sources, paths: &[String], embedded: &[(FileId, String)], 
     let used = deploy::apply(sources, paths, &mut parsed);
     let index = Index::new(parsed.iter().map(|it| (it.file.id, it.place().clone(), it.roots().collect())));
     let mut found = read_all(sources, &parsed, &index);
+    loaded::leave_out(sources, embedded, &mut found);
     chart::tell_once(&mut found, &used);
     owned::leave_out(&mut found);
     scale::apply(&scalers(&parsed), &mut found);

@@ -24,6 +24,8 @@ pub(super) struct Pod {
     /// Containers that start one after the other before the others, in this order.
     pub init: Vec<Init>,
     pub row: Option<&'static Pods>,
+    /// Claims that stand apart from the specification.
+    pub claims: Vec<Node>,
 }
 
 /// An init container.
@@ -80,7 +82,7 @@ impl Pod {
         let init: Vec<Init> =
             spec.get("initContainers").map(Node::items).unwrap_or_default().iter().map(Init::of).collect();
         containers.extend(init.iter().filter(|init| init.stays).map(|init| init.part.clone()));
-        Pod { spec: spec.clone(), frame: frame.cloned(), containers, init, row }
+        Pod { spec: spec.clone(), frame: frame.cloned(), containers, init, row, claims: Vec::new() }
     }
 
     /// A resource key as the cluster knows it, where the object has short names for some.

@@ -150,6 +150,10 @@ impl Filler {
                     value.to_string()
                 }
                 (None, Some(default)) if self.is_whole => default.as_str().to_owned(),
+                // Something that is not in this tree may set it: then its default says nothing.
+                (None, Some(_)) => {
+                    found.get(1).map_or_else(|| whole.to_owned(), |name| format!("${{{}}}", name.as_str()))
+                }
                 (None, _) => whole.to_owned(),
             }
         });

@@ -163,6 +163,8 @@ keys! {
     SharedBy "shared_by" Number;
     /// How several pods share one accelerator that is not cut into slices: time-slicing or mps.
     Sharing "sharing" Text;
+    /// What the processors of the machine must run, as images name it: amd64 or arm64.
+    Processor "processor" Text;
     /// Virtual CPUs: of the machine (rented) or asked for by the pod (requested).
     Cpus "cpus" Number;
     /// CPUs that the pod may use at most.

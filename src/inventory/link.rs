@@ -47,7 +47,10 @@ pub fn infer_purposes(inventory: &mut Inventory) {
     let mut of_pool: BTreeMap<&str, Agreement> = BTreeMap::new();
     let mut of_all = Agreement::default();
     for pod in inventory.resources.iter().filter(|it| it.role == Role::Requested) {
-        let Some(purpose) = pod.text(Key::Purpose).and_then(Purpose::from_name) else { continue };
+        let Some(purpose) = pod.text(Key::Purpose).and_then(Purpose::from_name) else {
+            of_all.broken = true;
+            continue;
+        };
         if matches!(purpose, Purpose::Test | Purpose::Infra) {
             continue;
         }
@@ -63,6 +66,8 @@ pub fn infer_purposes(inventory: &mut Inventory) {
         .filter(|(_, it)| is_pool(it) && it.fact(Key::Purpose).is_absent())
         .filter_map(|(at, it)| match of_pool.get(it.address.as_str()) {
             Some(agreement) => Some((at, agreement.purpose()?, "what runs on it says so")),
+            // What says which model it runs is no place for others.
+            None if !it.fact(Key::Model).is_absent() => None,
             None => Some((at, of_all.purpose()?, "all pods with accelerators beside it say so")),
         })
         .collect();

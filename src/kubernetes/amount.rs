@@ -1,9 +1,9 @@
 //! Scalars of manifests as facts: numbers, quantities, and text that is filled in elsewhere.
 
-use crate::inventory::Fact;
+use crate::inventory::{Fact, Origin};
 
-use super::quantity;
 use super::tree::{Data, Node};
+use super::{quantity, scalar};
 
 /// Bytes of a data centre, say; Kubernetes itself ends at 2^63.
 const MOST: f64 = 1e18;
@@ -21,6 +21,18 @@ pub(super) fn placeholder(text: &str) -> Option<String> {
     (is_variable || is_marked || is_bracketed || open).then(|| format!("`{}` is filled in elsewhere", shorten(text)))
 }
 
+/// What stands for `${VAR:=value}` and the like where nobody sets the variable, and why.
+pub(super) fn fallback(text: &str) -> Option<(&str, Origin)> {
+    let inside = text.strip_prefix("${")?.strip_suffix('}')?;
+    let (name, value) = inside.split_once(['-', '='])?;
+    let name = name.strip_suffix(':').unwrap_or(name);
+    let is_name = !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
+    let value = value.trim_matches(['"', '\'']);
+    let is_plain = !value.is_empty() && !value.contains(['$', '{', '}']);
+    let why = || format!("what stands for it where nobody sets `{}`", shorten(name));
+    (is_name && is_plain).then(|| (value, Origin::Inferred(why().into())))
+}
+
 pub(super) fn shorten(text: &str) -> String {
     const LONGEST: usize = 60;
     match text.char_indices().nth(LONGEST) {
@@ -31,7 +43,7 @@ pub(super) fn shorten(text: &str) -> String {
 
 /// A number or a Kubernetes quantity, as a plain number.
 pub(super) fn number(node: &Node) -> Fact<f64> {
-    read(node, |node| node.number().or_else(|| quantity::parse(node.text()?)))
+    read(node, |text, plain| plain.or_else(|| quantity::parse(text)))
 }
 
 /// The same where nobody can ask for less than nothing.
@@ -45,23 +57,30 @@ pub(super) fn amount(node: &Node) -> Fact<f64> {
 }
 
 pub(super) fn gib(node: &Node) -> Fact<f64> {
-    read(node, |node| quantity::gib(node.text()?))
+    read(node, |text, _| quantity::gib(text))
 }
 
-fn read(node: &Node, parse: impl Fn(&Node) -> Option<f64>) -> Fact<f64> {
+/// `parse` is given a text and the number that it is as it stands.
+fn read(node: &Node, parse: impl Fn(&str, Option<f64>) -> Option<f64>) -> Fact<f64> {
     match (&node.data, node.text()) {
         (Data::Map(_), _) if is_hole(node) => Fact::unknown("a template directive stands here", node.span),
         (_, None) => Fact::Absent,
-        (_, Some(text)) => match parse(node) {
-            Some(number) if number.abs() > MOST => {
-                Fact::unknown(format!("`{}` is more than there can be", shorten(text)), node.span)
+        (_, Some(text)) => {
+            let (number, origin) = match fallback(text) {
+                Some((value, origin)) => (parse(value, scalar::number(value)), origin),
+                None => (parse(text, node.number()), Origin::Written),
+            };
+            match number {
+                Some(number) if number.abs() > MOST => {
+                    Fact::unknown(format!("`{}` is more than there can be", shorten(text)), node.span)
+                }
+                Some(number) => Fact::known(number, node.span, origin),
+                None => {
+                    let why = placeholder(text).unwrap_or_else(|| format!("`{}` is no number", shorten(text)));
+                    Fact::unknown(why, node.span)
+                }
             }
-            Some(number) => Fact::written(number, node.span),
-            None => {
-                let why = placeholder(text).unwrap_or_else(|| format!("`{}` is no number", shorten(text)));
-                Fact::unknown(why, node.span)
-            }
-        },
+        }
     }
 }
 

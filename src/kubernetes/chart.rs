@@ -1,10 +1,10 @@
 //! Charts: which template belongs to which values, and what values files say by themselves.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 
 use crate::inventory::{Fact, FrontEnd, Key, Known, Link, LinkKind, Origin, Resource, Value};
-use crate::source::{Sources, Span, join, parent};
+use crate::source::{FileId, Sources, Span, join, parent};
 
 use super::render::{Renderer, Trail};
 use super::tree::Node;
@@ -121,10 +121,28 @@ fn weakened<T>(fact: Fact<T>, why: &Arc<str>) -> Fact<T> {
     }
 }
 
-/// Values that a template of their chart uses are not told a second time.
-pub(super) fn tell_once(found: &mut Vec<(Arc<str>, Found)>) {
+/// A directory holds a chart.
+pub(super) fn is_at(sources: &Sources, directory: &str) -> bool {
+    join(directory, "Chart.yaml").is_some_and(|path| sources.tree().read(&path).is_ok())
+}
+
+/// Files of values, each with the files that are read with them.
+pub(super) type Used = BTreeMap<FileId, BTreeSet<FileId>>;
+
+/// Values that a template of their chart uses are not told a second time, nor those that another object takes.
+pub(super) fn tell_once(found: &mut Vec<(Arc<str>, Found)>, used: &Used) {
     let asked = |found: &Found| found.resource.fact(Key::AcceleratorCount).span();
-    let told: HashSet<Span> =
-        found.iter().filter(|(_, it)| it.kind != VALUES).filter_map(|(_, it)| asked(it)).collect();
-    found.retain(|(_, it)| it.kind != VALUES || asked(it).is_none_or(|span| !told.contains(&span)));
+    let told = |by: fn(&Found) -> bool| -> HashSet<Span> {
+        found.iter().filter(|(_, it)| by(it)).filter_map(|(_, it)| asked(it)).collect()
+    };
+    let by_templates = told(|it| !it.from_values);
+    let by_others = told(|it| it.kind != VALUES);
+    let files: BTreeSet<FileId> =
+        found.iter().filter(|(_, it)| it.kind != VALUES).map(|(_, it)| it.resource.body.file).collect();
+    let is_told = |it: &Found| {
+        let taken = used.get(&it.resource.body.file).is_some_and(|by| !by.is_disjoint(&files));
+        let told = if it.kind == VALUES { &by_others } else { &by_templates };
+        (it.kind == VALUES && taken) || asked(it).is_some_and(|span| told.contains(&span))
+    };
+    found.retain(|(_, it)| !((it.kind == VALUES || it.from_values) && is_told(it)));
 }

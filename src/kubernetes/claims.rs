@@ -11,7 +11,7 @@ use super::devices::{DEVICES, Device, Said};
 use super::index::{Index, Place};
 use super::object::Object;
 use super::pod::Pod;
-use super::request::{Request, plus};
+use super::request::Request;
 use super::tree::Node;
 use super::workload::Found;
 
@@ -19,12 +19,13 @@ use super::workload::Found;
 pub(super) fn request(pod: &Pod, index: &Index<'_>) -> Option<Request> {
     let mut all: Option<Request> = None;
     let more = pod.row.iter().flat_map(|row| &row.claims).filter_map(|path| path.first(&pod.spec));
-    for claim in pod.spec.get("resourceClaims").into_iter().chain(more).flat_map(Node::items) {
+    let listed = pod.spec.get("resourceClaims").into_iter().chain(more).flat_map(Node::items);
+    for claim in listed.chain(&pod.claims) {
         let Some(one) = claimed(claim, index) else { continue };
         all = Some(match all {
             None => one,
             Some(mut sum) => {
-                sum.count = plus(sum.count, one.count);
+                sum.add(&one);
                 sum.shared.extend(one.shared);
                 sum.claims.extend(one.claims);
                 sum
@@ -94,11 +95,14 @@ fn sum<'n>(requests: impl Iterator<Item = &'n Node>, span: Span, index: &Index<'
     for request in requests {
         let choice = request.get("firstAvailable").and_then(|choices| choices.items().first());
         let exact = request.get("exactly").or(choice).unwrap_or(request);
-        let Some(one) = device(exact, span, index) else { continue };
+        let Some(mut one) = device(exact, span, index) else { continue };
+        if request.get("firstAvailable").is_some_and(|choices| choices.items().len() > 1) {
+            one.weaken("the first of several choices, which the scheduler may pass over");
+        }
         all = Some(match all {
             None => one,
             Some(mut sum) => {
-                sum.count = plus(sum.count, one.count);
+                sum.add(&one);
                 sum
             }
         });

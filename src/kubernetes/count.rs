@@ -7,6 +7,9 @@ use super::path::{Match, Path};
 use super::table::Factor;
 use super::tree::Node;
 
+/// What operators write where they set no bound: the largest number of 32 bits.
+const UNBOUNDED: f64 = i32::MAX as f64;
+
 /// The product of factors for one match of `along`; each path goes through the same members as far as both agree.
 pub(super) fn product(
     factors: &[Factor],
@@ -36,18 +39,31 @@ fn one(factor: &Factor, root: &Node, along: &Path, at: &Match<'_>) -> Fact<Range
     }
     let default = factor.default.unwrap_or(1.0);
     let span = stated.span().or(max.span()).or(min.span()).unwrap_or(root.span);
-    let origin = if stated.is_absent() && min.is_absent() { Origin::Default } else { Origin::Written };
+    let origins = [&stated, &min, &max].into_iter().filter_map(|it| match it {
+        Fact::Known(known) => Some(known.origin.clone()),
+        _ => None,
+    });
+    let origin = match stated.is_absent() && min.is_absent() {
+        true => Origin::Default,
+        false => origins.reduce(Origin::weakest).unwrap_or(Origin::Written),
+    };
     let number = stated.value().copied();
     let expected = number.or(min.value().copied()).unwrap_or(default);
     let floor = min.value().copied().unwrap_or(expected);
+    let is_on = |path: &Path| path.beside(root, along, at).first().is_some_and(|node| node.flag() == Some(true));
     let range = match max.value() {
-        Some(&max) => Range::between(floor.min(max), Some(expected), max),
+        _ if factor.scaled_if.as_ref().is_some_and(|path| !is_on(path)) => {
+            Range::exactly(expected.max(floor).min(max.value().copied().unwrap_or(f64::INFINITY)))
+        }
+        Some(&max) if max < UNBOUNDED => Range::between(floor.min(max), Some(expected), max),
+        Some(_) => Range { floor: floor.min(expected), expected, ceiling: f64::INFINITY },
         None if factor.open => Range { floor: floor.min(expected), expected, ceiling: f64::INFINITY },
         None if max.is_unknown() => return Fact::unknown(max.why().unwrap_or_default(), span),
         None => Range::between(floor.min(expected), Some(expected), expected),
     };
     let one = if less { 1.0 } else { 0.0 };
-    let lowered = |n: f64| (n - one).max(0.0);
+    let most = read(&factor.most).value().copied().unwrap_or(f64::INFINITY);
+    let lowered = |n: f64| (n.min(most) - one).max(0.0);
     let range =
         Range { floor: lowered(range.floor), expected: lowered(range.expected), ceiling: lowered(range.ceiling) };
     Fact::known(range, span, origin)

@@ -7,6 +7,9 @@ use serde::Deserialize;
 
 use crate::source::Expression;
 
+/// Before the name of a class of devices in a resource key: single devices of it, without a claim (Kubernetes 1.34).
+const CLASS: &str = "deviceclass.resource.kubernetes.io/";
+
 /// A resource key, or a class of dynamic resource allocation, that is an accelerator.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -65,6 +68,10 @@ pub(super) enum Said {
     Size,
     /// A letter in the names of machines, of which some have accelerators: `g`.
     Category,
+    /// The digit behind that letter: `5`.
+    Generation,
+    /// What the processors of the machine run, as images name it: `amd64`.
+    Processor,
     Region,
     Zone,
     Purchase,
@@ -159,6 +166,9 @@ impl Devices {
         if let Some(device) = self.exact.get(key) {
             return Some((device, ""));
         }
+        if let Some(class) = key.strip_prefix(CLASS) {
+            return self.class(class).filter(|device| !device.slice && !device.shared).map(|device| (device, ""));
+        }
         let found = self.patterns.iter().find_map(|device| Some((device, starred(&device.key, key)?)))?;
         // `huawei.com/Ascend910B-memory` is no device of its own.
         self.share(key).is_none().then_some(found)
@@ -187,7 +197,7 @@ impl Devices {
     pub(super) fn words(&self) -> impl Iterator<Item = &str> {
         let keys = self.exact.keys().chain(self.patterns.iter().map(|device| &device.key)).chain(self.shares.keys());
         let keys = keys.chain(self.annotations.keys());
-        keys.map(|key| key.split('*').next().unwrap_or_default())
+        keys.map(|key| key.split('*').next().unwrap_or_default()).chain([CLASS])
     }
 }
 

@@ -27,6 +27,8 @@ pub(super) struct Scope {
     /// What `.` is inside `with`; `None` at the top.
     pub dot: Option<Option<Node>>,
     pub variables: HashMap<String, Option<Node>>,
+    /// The name and the namespace of the release.
+    pub release: [Option<Arc<str>>; 2],
 }
 
 const DEEPEST: usize = 16;
@@ -50,7 +52,7 @@ impl Meaning {
         }
     }
 
-    fn text(&self) -> Option<String> {
+    pub(super) fn text(&self) -> Option<String> {
         match self {
             Meaning::Text(text) => Some(text.to_string()),
             Meaning::Flag(flag) => Some(flag.to_string()),
@@ -171,6 +173,11 @@ impl Reader<'_> {
         }
         if let Some(path) = word.strip_prefix("$.Values").or(word.strip_prefix(".Values")) {
             return look(self.scope.values.as_ref(), path);
+        }
+        if let Some(key) = word.strip_prefix('$').unwrap_or(word).strip_prefix(".Release.") {
+            let place = ["Name", "Namespace"].iter().position(|known| *known == key);
+            let known = place.and_then(|place| self.scope.release.get(place)?.clone());
+            return known.map_or(Meaning::Unknown, Meaning::Text);
         }
         if let Some(rest) = word.strip_prefix('$') {
             let (name, path) = rest.split_at(rest.find('.').unwrap_or(rest.len()));

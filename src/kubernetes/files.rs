@@ -4,13 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::diagnostic::{Diagnostic, Level};
-use crate::inventory::{WantedObjects, may_have_sign};
-use crate::source::{FileId, ReadError, Sources, decoded, each, those};
+use crate::inventory::{Link, LinkKind, WantedObjects, may_have_sign};
+use crate::source::{FileId, ReadError, Sources, Span, decoded, each, those};
 
 use super::chart;
 use super::filter::{self, Matter, Names};
 use super::render::{self, Rendered, Trail};
 use super::tree::Node;
+use super::workload::Found;
 
 #[derive(Debug, Clone)]
 pub(super) struct File {
@@ -26,6 +27,24 @@ pub(super) struct File {
     pub values: Option<Node>,
     /// Another program made it.
     pub rendered: Option<Trail>,
+    /// It is a template as one release of its chart fills it in.
+    pub release: Option<Release>,
+}
+
+/// A release of a chart.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Release {
+    pub name: Option<Arc<str>>,
+    pub namespace: Option<Arc<str>>,
+    /// The object that makes it, and its place.
+    pub by: (String, Option<Span>),
+}
+
+impl Release {
+    pub(super) fn mark(&self, found: &mut Found) {
+        let (to, span) = (&self.by.0, self.by.1);
+        found.resource.links.extend(span.map(|span| Link { kind: LinkKind::Settings, to: to.clone(), span }));
+    }
 }
 
 /// What was found among the files.
@@ -86,7 +105,8 @@ pub(super) fn gather(
         return gathered;
     }
     let texts = files.iter().map(|file| file.id).chain(embedded.iter().map(|(id, _)| *id)).map(|id| sources.text(id));
-    let names = Names::used(texts);
+    let joining = looked.iter().filter_map(|it| it.read.as_ref()?.as_ref().ok().cloned());
+    let names = Names::used(texts.chain(joining));
     hold(sources, &mut looked, Matter::Scales);
     let is_joined = |it: &&Looked<'_>| match it.matter {
         Matter::Scales => true,
@@ -105,7 +125,11 @@ pub(super) fn gather(
 
 impl File {
     fn new(id: FileId, path: Arc<str>, joined_only: bool) -> Self {
-        File { id, path, joined_only, idle_too: false, of_chart: false, values: None, rendered: None }
+        File { id, path, joined_only, idle_too: false, of_chart: false, values: None, rendered: None, release: None }
+    }
+
+    pub(super) fn of_release(id: FileId, path: Arc<str>, values: Option<Node>, release: Release) -> Self {
+        File { of_chart: true, values, release: Some(release), ..File::new(id, path, false) }
     }
 
     pub(super) fn rendered(id: FileId, path: Arc<str>, joined_only: bool, trail: Trail) -> Self {

@@ -12,8 +12,11 @@ use super::table::{KINDS, Row};
 
 /// Words of dynamic resource allocation.
 const CLAIMS: [&str; 3] = ["resourceClaimName", "resourceClaimTemplateName", "resourceClaims"];
+/// A kind of which there are many that fill nothing in, and the word of those that do.
+const SUBSTITUTING: &[u8] = b"Kustomization";
+const FILLED_IN: &[u8] = b"postBuild";
 /// Words before the name of a configuration map that a pod takes values from.
-const REFERENCES: &str = r#"configMap(?:Key)?Ref"?\s*:\s*\{?(?:[^\n]*\n?){0,3}?[^\n]*?name"?\s*:\s*["']?([^\s"',}]+)"#;
+const REFERENCES: &str = r#"(?:configMap(?:Key)?Ref"?\s*:\s*\{?(?:[^\n]*\n?){0,3}?[^\n]*?|kind"?\s*:\s*["']?ConfigMap["']?\s*,?\s*["']?)name"?\s*:\s*["']?([^\s"',}]+)"#;
 
 /// What a text is good for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -78,12 +81,16 @@ pub(super) fn look(text: &[u8]) -> Matter {
     for kind in kinds_in(text) {
         match TELLING_KINDS.get(kind) {
             Some(Matter::Asks) => return Matter::Asks,
-            Some(Matter::Scales) => found = Matter::Scales,
+            Some(Matter::Scales) if kind != SUBSTITUTING || has(text, FILLED_IN) => found = Matter::Scales,
             Some(Matter::Configures) if found == Matter::Nothing => found = Matter::Configures,
             _ => {}
         }
     }
     found
+}
+
+fn has(text: &[u8], word: &[u8]) -> bool {
+    memchr::memmem::find(text, word).is_some()
 }
 
 /// Other files may name its objects, or it has a comment that speaks to gpulint.
@@ -146,9 +153,7 @@ static TELLING_KINDS: LazyLock<HashMap<&'static [u8], Matter>> = LazyLock::new(|
     }
     let named = |row: &'static Row| row.kind.as_bytes();
     let rows = KINDS.rows();
-    kinds.extend(
-        rows.iter().filter(|row| row.scales.is_some() || row.relates.is_some()).map(|row| (named(row), Matter::Scales)),
-    );
+    kinds.extend(rows.iter().filter(|row| row.is_joined()).map(|row| (named(row), Matter::Scales)));
     kinds.extend(rows.iter().filter(|row| asks_in_other_words(row)).map(|row| (named(row), Matter::Asks)));
     kinds
 });
@@ -230,6 +235,9 @@ mod tests {
             ("kind: Deployment\nspec: {}", Matter::Nothing),
             ("kind: NodePoolish\n", Matter::Nothing),
             ("kind: PodDisruptionBudget\n", Matter::Scales),
+            ("kind: Kustomization\nresources: [a]\n", Matter::Nothing),
+            ("kind: Kustomization\nspec:\n  postBuild: {}\n", Matter::Scales),
+            ("kind: HelmRelease\n", Matter::Scales),
             ("kind: CustomResourceDefinition\nspec:\n  nvidia.com/gpu: 1\n", Matter::Nothing),
             ("kind: CustomResourceDefinition\n---\nnvidia.com/gpu: 1\n", Matter::Asks),
             ("kind: CustomResourceDefinition\n---\nkind: Pod\nnvidia.com/gpu: 1\n", Matter::Asks),

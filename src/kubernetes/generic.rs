@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use crate::inventory::{Fact, Key, Known, Origin, Range, Value};
+use crate::inventory::{Fact, Key, Known, Origin, Purpose, Range, Value};
 use crate::source::Span;
 
 use super::chart::VALUES_ALONE;
@@ -27,15 +27,22 @@ const DEEPEST: usize = 40;
 
 pub(super) fn collect(object: &Object<'_>, above: &Above, out: &mut Vec<Group>) {
     let why = format!("{} is no known kind; its pods are found by their shape", object.kind);
-    walk(object.root, &why.into(), above, 0, out);
+    let why: Arc<str> = why.into();
+    let mut above = above.clone();
+    if object.kind.ends_with("Job") {
+        let inferred = |value| Fact::known(value, object.head, Origin::Inferred("its kind is a job".into()));
+        fill(&mut above.facts, Key::EndsByItself, inferred(Value::Flag(true)));
+        fill(&mut above.facts, Key::Purpose, inferred(Value::text(Purpose::Batch.name())));
+    }
+    walk(object.root, &why, &above, &[], 0, out);
 }
 
 /// The same in the values of a chart.
 pub(super) fn collect_values(values: &Node, above: &Above, out: &mut Vec<Group>) {
-    walk(values, &Arc::from(VALUES_ALONE), above, 0, out);
+    walk(values, &Arc::from(VALUES_ALONE), above, &[], 0, out);
 }
 
-fn walk(node: &Node, why: &Arc<str>, above: &Above, depth: usize, out: &mut Vec<Group>) {
+fn walk(node: &Node, why: &Arc<str>, above: &Above, claims: &[Node], depth: usize, out: &mut Vec<Group>) {
     if depth > DEEPEST {
         return;
     }
@@ -45,7 +52,7 @@ fn walk(node: &Node, why: &Arc<str>, above: &Above, depth: usize, out: &mut Vec<
             for item in items.iter() {
                 let mut above = above.clone();
                 above.role.extend(item.text_at("name").map(|name| name.to_string()));
-                walk(item, why, &above, depth + 1, out);
+                walk(item, why, &above, claims, depth + 1, out);
             }
         }
         Data::Map(entries) => {
@@ -54,10 +61,13 @@ fn walk(node: &Node, why: &Arc<str>, above: &Above, depth: usize, out: &mut Vec<
             if let Some(off) = node.get("enabled").filter(|enabled| enabled.flag() == Some(false)) {
                 above.count = Fact::written(Range::exactly(0.0), off.span);
             }
+            let nearer = claims_of(node);
+            let claims = if nearer.is_empty() { claims } else { nearer };
             if is_pod(node) || is_container(node) {
                 let count = by_shape(above.count.clone(), why);
                 let mut pod = Pod::new(node, None, None);
                 if pod.containers.is_empty() {
+                    pod.claims = claimed(node, claims);
                     pod.containers.push(Part::container(node));
                 }
                 let (mut facts, role) = (above.facts.clone(), above.role.clone());
@@ -75,7 +85,7 @@ fn walk(node: &Node, why: &Arc<str>, above: &Above, depth: usize, out: &mut Vec<
                 if matches!(entry.value.data, Data::Map(_)) && is_named(&entry.key) {
                     above.role.push(entry.key.to_string());
                 }
-                walk(&entry.value, why, &above, depth + 1, out);
+                walk(&entry.value, why, &above, claims, depth + 1, out);
             }
         }
     }
@@ -102,10 +112,29 @@ fn is_pod(node: &Node) -> bool {
     containers.iter().any(|container| container.get("resources").is_some() || container.get("image").is_some())
 }
 
+/// Where charts keep the claims of the pods below a mapping.
+fn claims_of(node: &Node) -> &[Node] {
+    const PLACES: [&str; 3] = ["resourceClaims", "pod.resourceClaims", "defaultPodOptions.resourceClaims"];
+    let found = PLACES.iter().find_map(|place| node.at(place)).filter(|it| !it.items().is_empty());
+    found.map(Node::items).unwrap_or_default()
+}
+
+/// The claims of these that a container names.
+fn claimed(container: &Node, claims: &[Node]) -> Vec<Node> {
+    let names = container.at("resources.claims").map(Node::items).unwrap_or_default();
+    let is_named = |claim: &&Node| {
+        let name = claim.text_at("name");
+        name.is_some() && names.iter().any(|it| it.text_at("name") == name)
+    };
+    claims.iter().filter(is_named).cloned().collect()
+}
+
 /// A mapping that asks for accelerators itself: custom resources often leave the frame of a pod away.
 fn is_container(node: &Node) -> bool {
     let sides = ["limits", "requests"].into_iter().filter_map(|side| node.get("resources")?.get(side));
+    let claims = node.at("resources.claims").map(Node::items).unwrap_or_default();
     sides.flat_map(Node::entries).any(|entry| DEVICES.device(&entry.key).is_some())
+        || claims.iter().any(|it| it.text_at("name").is_some())
 }
 
 /// Charts name machines by keys of their own.

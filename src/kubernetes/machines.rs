@@ -52,6 +52,8 @@ pub(super) fn resources(object: &Object<'_>, machines: &Machines, body: Span, ab
             namespace: object.namespace.clone(),
             generated: object.generated,
             is_overlay: false,
+            is_only_patch: false,
+            from_values: false,
             shared: Vec::new(),
             owners: Vec::new(),
         });

@@ -8,12 +8,15 @@ mod chart;
 mod claims;
 mod containers;
 mod count;
+mod deploy;
 mod devices;
 mod expression;
 mod files;
 mod filter;
 mod generic;
 mod index;
+mod layers;
+mod loaded;
 mod machines;
 mod mask;
 mod nested;
@@ -52,10 +55,10 @@ use index::Index;
 use object::Object;
 use relations::Relation;
 use scale::Scaler;
-use table::Row;
+use table::{KINDS, Row};
 use tree::Node;
 use workload::{Found, Reader};
-use yaml::Stream;
+use yaml::{Document, Stream};
 
 pub use render::{Content, Input, Plan, Refused, Rendered, Renderer, plan};
 pub use write::{label, write};
@@ -87,18 +90,27 @@ pub fn read(sources: &Sources, paths: &[String], embedded: &[(FileId, String)], 
     let files::Gathered { files, plain } = gathered;
     reading.plain = plain;
     let mut parsed: Vec<Parsed> = each(files, |file| Parsed::new(sources, file));
-    let index = Index::new(parsed.iter().map(|it| (it.file.id, it.file.path.clone(), it.roots().collect())));
+    let used = deploy::apply(sources, paths, &mut parsed);
+    let index = Index::new(parsed.iter().map(|it| (it.file.id, it.place().clone(), it.roots().collect())));
     let mut found = read_all(sources, &parsed, &index);
-    chart::tell_once(&mut found);
+    loaded::leave_out(sources, embedded, &mut found);
+    chart::tell_once(&mut found, &used);
     owned::leave_out(&mut found);
     scale::apply(&scalers(&parsed), &mut found);
     claims::share(&mut found);
     relations::apply(&relations(&parsed), &mut found);
     versions::mark(&mut found);
     let elsewhere = comments_elsewhere(sources, &parsed, found.iter().map(|(_, found)| &found.resource));
+    let written: HashSet<FileId> = parsed.iter().filter(|it| !it.is_made()).map(|it| it.file.id).collect();
     for file in &mut parsed {
+        if file.is_made() {
+            if !written.contains(&file.file.id) {
+                reading.comments.append(&mut file.stream.comments);
+            }
+            continue;
+        }
         if options.objects != WantedObjects::None && !file.file.joined_only {
-            for document in &file.stream.documents {
+            for document in file.stream.documents.iter().take(file.written) {
                 raw::of(&document.root, document.span, file.inferred.as_ref(), &mut reading.inventory.objects);
             }
         }
@@ -123,6 +135,12 @@ struct Parsed {
     skipped: Option<Skipped>,
     /// Why what it says is only a conclusion.
     inferred: Option<Arc<str>>,
+    /// So many of its documents are in the text; the others are made of them.
+    written: usize,
+    /// Documents, by their number, in whose place others are read.
+    stood_for: BTreeSet<usize>,
+    /// The file of the object that made it what it is; nothing where it is what is written.
+    made_by: Option<Arc<str>>,
 }
 
 impl Parsed {
@@ -137,11 +155,39 @@ impl Parsed {
             path: file.path.to_string(),
             reason: format!("{} of its documents cannot be read without rendering the template", template.unread),
         });
-        Parsed { file, stream: template.stream, skipped, inferred: template.inferred }
+        Parsed {
+            file,
+            written: template.stream.documents.len(),
+            stream: template.stream,
+            skipped,
+            inferred: template.inferred,
+            stood_for: BTreeSet::new(),
+            made_by: None,
+        }
+    }
+
+    /// The same file as an object makes it.
+    fn made(self, by: Arc<str>) -> Self {
+        Parsed { skipped: None, made_by: Some(by), ..self }
+    }
+
+    fn is_made(&self) -> bool {
+        self.made_by.is_some()
+    }
+
+    /// Where it stands in the tree: with what made it, if something did.
+    fn place(&self) -> &Arc<str> {
+        self.made_by.as_ref().unwrap_or(&self.file.path)
+    }
+
+    /// The documents that are read.
+    fn current(&self) -> impl Iterator<Item = &Document> {
+        let all = self.stream.documents.iter().enumerate();
+        all.filter(|(number, _)| !self.stood_for.contains(number)).map(|(_, document)| document)
     }
 
     fn roots(&self) -> impl Iterator<Item = &Node> {
-        self.stream.documents.iter().map(|document| &document.root)
+        self.current().map(|document| &document.root)
     }
 }
 
@@ -167,18 +213,19 @@ fn read_all(sources: &Sources, parsed: &[Parsed], index: &Index<'_>) -> Vec<(Arc
     let files: Vec<Vec<Found>> = each(parsed.iter().collect(), |file| read_file(file, &Reader { sources, index }));
     let mut all = Vec::new();
     for (file, found) in parsed.iter().zip(files) {
-        all.extend(found.into_iter().map(|found| (file.file.path.clone(), found)));
+        all.extend(found.into_iter().map(|found| (file.place().clone(), found)));
     }
     all
 }
 
 fn read_file(parsed: &Parsed, reader: &Reader<'_, '_>) -> Vec<Found> {
     let mut found = Vec::new();
-    if parsed.file.joined_only {
-        return found;
-    }
     let path = &parsed.file.path;
-    for document in &parsed.stream.documents {
+    for document in parsed.current() {
+        // Of a file that others only take something from, what takes its own values from others.
+        if parsed.file.joined_only && !gives_values(&document.root) {
+            continue;
+        }
         let before = found.len();
         reader.read(&document.root, document.span, &mut found);
         // What names no kind is mostly the values of a chart, whatever the file is called.
@@ -193,11 +240,18 @@ fn read_file(parsed: &Parsed, reader: &Reader<'_, '_>) -> Vec<Found> {
         } else if let Some(why) = &parsed.inferred {
             chart::infer(&mut found.resource, why, parsed.file.of_chart);
         }
+        if let Some(release) = &parsed.file.release {
+            release.mark(found);
+        }
         if let Some(trail) = &parsed.file.rendered {
             chart::rendered(reader.sources, &mut found.resource, trail);
         }
     }
     found
+}
+
+fn gives_values(root: &Node) -> bool {
+    Object::new(root).and_then(|object| KINDS.find(object.group, object.kind)).is_some_and(|row| !row.values.is_empty())
 }
 
 fn scalers(parsed: &[Parsed]) -> Vec<(Arc<str>, Scaler)> {
@@ -216,7 +270,7 @@ fn relations(parsed: &[Parsed]) -> Vec<Relation> {
 
 /// Objects that have a row, and those that they carry.
 fn objects(parsed: &[Parsed]) -> impl Iterator<Item = (&Arc<str>, Object<'_>, &'static Row)> {
-    let roots = parsed.iter().flat_map(|file| file.roots().map(move |root| (&file.file.path, root)));
+    let roots = parsed.iter().flat_map(|file| file.roots().map(move |root| (file.place(), root)));
     roots.flat_map(|(path, root)| {
         let own = workload::identify(root).and_then(|(object, row)| Some((object, row?)));
         let carried = own.iter().flat_map(|(_, row)| row.carried()).flat_map(|at| at.all(root));

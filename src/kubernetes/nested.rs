@@ -29,6 +29,11 @@ pub(super) fn read(sources: &Sources, node: &Node) -> Option<Node> {
     Some(placed(&yaml::read_at(node.span.file, 0, text)?, node.span, 0))
 }
 
+/// The same where the place of the whole scalar will do.
+pub(super) fn parsed(node: &Node) -> Option<Node> {
+    Some(placed(&yaml::read_at(node.span.file, 0, node.text()?)?, node.span, 0))
+}
+
 fn placed(node: &Node, span: Span, depth: usize) -> Node {
     if depth > DEEPEST {
         return Node::scalar(span, "", true);

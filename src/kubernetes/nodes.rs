@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
-use crate::inventory::{Fact, Key, Origin, Unknown, Value};
+use crate::inventory::{Fact, Key, Known, Origin, Unknown, Value};
 use crate::source::Span;
 
-use super::amount::placeholder;
+use super::amount::{fallback, placeholder};
 use super::devices::{DEVICES, Label, Said};
 use super::tree::Node;
 
@@ -20,6 +20,8 @@ pub(super) struct Condition {
     /// The key and its values.
     pub span: Span,
     pub preferred: bool,
+    /// Any number above this one will do.
+    pub above: Option<u8>,
 }
 
 /// The labels of a mapping such as `nodeSelector`.
@@ -29,7 +31,13 @@ pub(super) fn labels(map: &Node) -> Vec<Condition> {
         // A boolean without quotes is refused by kubectl, but templates are full of them.
         let text = entry.value.flag().map_or_else(|| text.clone(), |flag| flag.to_string().into());
         let span = entry.span();
-        Some(Condition { key: entry.key.clone(), values: vec![(text, entry.value.span)], span, preferred: false })
+        Some(Condition {
+            key: entry.key.clone(),
+            values: vec![(text, entry.value.span)],
+            span,
+            preferred: false,
+            above: None,
+        })
     });
     conditions.collect()
 }
@@ -41,14 +49,16 @@ pub(super) fn expressions(list: &Node, preferred: bool) -> Vec<Condition> {
         match item.text_at("operator").map(|operator| &**operator) {
             None | Some("In") => {}
             // Something of it is wanted, whatever its value.
-            Some("Exists" | "Gt" | "Gte") => {
-                return Some(Condition { key, values: Vec::new(), span: item.span, preferred });
+            Some(operator @ ("Exists" | "Gt" | "Gte")) => {
+                let number = item.get("values").and_then(|it| it.items().first()?.text()?.parse::<u8>().ok());
+                let above = number.and_then(|it| if operator == "Gte" { it.checked_sub(1) } else { Some(it) });
+                return Some(Condition { key, values: Vec::new(), span: item.span, preferred, above });
             }
             Some(_) => return None,
         }
         let values: Vec<_> =
             item.get("values")?.items().iter().filter_map(|v| Some((v.text()?.clone(), v.span))).collect();
-        Some(Condition { key, values, span: item.span, preferred })
+        Some(Condition { key, values, span: item.span, preferred, above: None })
     });
     conditions.collect()
 }
@@ -118,7 +128,8 @@ fn said(facts: &mut Facts, condition: &Condition, label: &Label, all: &[Conditio
         Said::SharedBy => Key::SharedBy,
         Said::Sharing => Key::Sharing,
         Said::TimeLimitSeconds => Key::TimeLimit,
-        Said::Pool | Said::Size => return,
+        Said::Processor => Key::Processor,
+        Said::Pool | Said::Size | Said::Generation => return,
     };
     if condition.values.is_empty() {
         let any = matches!(fact, Said::AcceleratorCount | Said::Vendor);
@@ -138,7 +149,7 @@ fn said(facts: &mut Facts, condition: &Condition, label: &Label, all: &[Conditio
     let fact = match key {
         Key::Purchase => purchase(condition, values),
         _ if fact == Said::Family => families(condition, all),
-        _ if fact == Said::Category => category(condition, label),
+        _ if fact == Said::Category => category(condition, label, all),
         _ => several(condition, values),
     };
     fill(facts, key, fact);
@@ -153,6 +164,12 @@ fn split(condition: &Condition, label: &Label) -> Vec<(Arc<str>, Span)> {
 }
 
 fn one(label: &Label, fact: Said, text: &Arc<str>, span: Span) -> Fact<Value> {
+    if let Some((value, origin)) = fallback(text) {
+        return match one(label, fact, &Arc::from(value), span) {
+            Fact::Known(known) => Fact::Known(Known { origin: known.origin.weakest(origin), ..known }),
+            other => other,
+        };
+    }
     if let Some(why) = placeholder(text) {
         return Fact::unknown(why, span);
     }
@@ -203,12 +220,7 @@ fn purchase(condition: &Condition, values: Vec<(Fact<Value>, Span)>) -> Fact<Val
 
 /// The machines of families, in the sizes that another condition leaves of them.
 fn families(condition: &Condition, all: &[Condition]) -> Fact<Value> {
-    let is_size = |it: &&Condition| {
-        let size = DEVICES.label(&it.key).is_some_and(|label| label.fact == Some(Said::Size));
-        size && it.preferred == condition.preferred && !it.values.is_empty()
-    };
-    let texts = |it: &Condition| it.values.iter().map(|(text, _)| text.to_string()).take(MOST).collect();
-    let sizes: Vec<String> = all.iter().find(is_size).map_or_else(|| vec!["*".to_owned()], texts);
+    let sizes = beside(condition, all, Said::Size).map_or_else(|| vec!["*".to_owned()], texts);
     let names: Vec<&str> = condition.values.iter().map(|(text, _)| &**text).collect();
     let why = format!("any machine with {} {}", condition.key, names.join(" or "));
     let families = names.iter().filter(|name| name.len() > 1).take(MOST);
@@ -223,16 +235,47 @@ fn families(condition: &Condition, all: &[Condition]) -> Fact<Value> {
     }
 }
 
-/// Categories are of interest if all of them have accelerators; which machine it will be stays open.
-fn category(condition: &Condition, label: &Label) -> Fact<Value> {
+/// What another condition says beside this one.
+fn beside<'c>(condition: &Condition, all: &'c [Condition], said: Said) -> Option<&'c Condition> {
+    let says = |it: &&Condition| DEVICES.label(&it.key).is_some_and(|label| label.fact == Some(said));
+    all.iter()
+        .filter(says)
+        .find(|it| it.preferred == condition.preferred && !(it.values.is_empty() && it.above.is_none()))
+}
+
+fn texts(condition: &Condition) -> Vec<String> {
+    condition.values.iter().map(|(text, _)| text.to_string()).take(MOST).collect()
+}
+
+/// Generations are one digit yet.
+const LAST_GENERATION: u8 = 9;
+
+/// Categories are of interest if all of them have accelerators; which machine it will be stays open, within the generations
+/// and sizes that other conditions leave.
+fn category(condition: &Condition, label: &Label, all: &[Condition]) -> Fact<Value> {
     if !condition.values.iter().all(|(text, _)| label.values.contains_key(&**text)) {
         return Fact::Absent;
     }
     let names: Vec<&str> = condition.values.iter().map(|(text, _)| &**text).collect();
     let why = format!("any machine of the category {}", names.join(" or "));
+    let generations = match beside(condition, all, Said::Generation) {
+        Some(Condition { above: Some(above), .. }) => {
+            (above.saturating_add(1)..=LAST_GENERATION).map(|it| it.to_string()).collect()
+        }
+        Some(listed) => texts(listed),
+        None => vec!["#".to_owned()],
+    };
+    let sizes = beside(condition, all, Said::Size).map(texts).unwrap_or_default();
+    let sizes: Vec<String> = if sizes.is_empty() { vec![String::new()] } else { dotted(sizes) };
     // A category is the letters before the generation: g covers g4dn, g5 and g6e.
-    let candidates = names.iter().map(|name| Value::text(format!("{name}#*"))).collect();
+    let generations = names.iter().flat_map(|name| generations.iter().map(move |it| format!("{name}{it}*")));
+    let candidates = generations.flat_map(|it| sizes.iter().map(move |size| Value::text(format!("{it}{size}"))));
+    let candidates = candidates.take(MOST * MOST).collect();
     Fact::Unknown(Unknown { span: condition.span, why: why.into(), candidates })
+}
+
+fn dotted(sizes: Vec<String>) -> Vec<String> {
+    sizes.into_iter().map(|size| format!(".{size}")).collect()
 }
 
 fn names(facts: &mut Facts, condition: &Condition) {

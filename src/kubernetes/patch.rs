@@ -3,7 +3,7 @@
 use crate::inventory::{Fact, Key, Origin, Resource};
 use crate::source::{Sources, join, parent};
 
-use super::render::KUSTOMIZATIONS;
+use super::render::{KUSTOMIZATIONS, document};
 use super::workload::Found;
 
 /// Directories between a patch and the kustomization that applies it are few.
@@ -27,8 +27,15 @@ const OPEN: [Key; 11] = [
 /// Marks what a kustomization applies to something else: what it does not say stands there.
 pub(super) fn mark(sources: &Sources, path: &str, found: &mut [Found]) {
     let mut patches = found.iter_mut().filter(|it| it.is_overlay).peekable();
-    if patches.peek().is_some() && is_named(sources, path) {
-        patches.for_each(|it| open(&mut it.resource));
+    if patches.peek().is_none() {
+        return;
+    }
+    if let Some(kustomization) = naming(sources, path) {
+        let is_only_patch = changes(sources, &kustomization) == 1;
+        patches.for_each(|it| {
+            it.is_only_patch = is_only_patch;
+            open(&mut it.resource);
+        });
     }
 }
 
@@ -46,20 +53,31 @@ fn open(resource: &mut Resource) {
     }
 }
 
-/// Whether a kustomization beside the file or above it names it.
-fn is_named(sources: &Sources, path: &str) -> bool {
+/// The kustomization beside the file or above it that names it.
+fn naming(sources: &Sources, path: &str) -> Option<String> {
     let name = path.rsplit('/').next().unwrap_or(path);
     let mut directory = parent(path);
     for _ in 0..FARTHEST {
         let files = KUSTOMIZATIONS.iter().filter_map(|file| join(directory, file));
-        let mut texts = files.filter_map(|file| sources.tree().read(&file).ok());
-        if texts.any(|text| memchr::memmem::find(&text, name.as_bytes()).is_some()) {
-            return true;
+        let names = |file: &String| {
+            let text = sources.tree().read(file).ok();
+            text.is_some_and(|text| memchr::memmem::find(&text, name.as_bytes()).is_some())
+        };
+        if let Some(found) = files.into_iter().find(names) {
+            return Some(found);
         }
         if directory.is_empty() {
             break;
         }
         directory = parent(directory);
     }
-    false
+    None
+}
+
+/// How many patches, or others that change objects, a kustomization has.
+fn changes(sources: &Sources, kustomization: &str) -> usize {
+    const FIELDS: [&str; 6] =
+        ["patches", "patchesStrategicMerge", "patchesJson6902", "components", "transformers", "replacements"];
+    let Some(root) = document(sources, kustomization) else { return 0 };
+    FIELDS.iter().filter_map(|field| root.get(field)).map(|list| list.items().len()).sum()
 }

@@ -7,6 +7,8 @@ use crate::source::Span;
 
 use super::amount;
 use super::devices::DEVICES;
+use super::layers;
+use super::nested;
 use super::nodes::{self, Condition, Facts, fill};
 use super::request::Request;
 use super::table::Pods;
@@ -19,9 +21,26 @@ pub(super) struct Pod {
     /// The frame around the specification: labels and annotations.
     pub frame: Option<Node>,
     pub containers: Vec<Part>,
-    /// Containers that end before the others start.
-    pub init: Vec<Part>,
+    /// Containers that start one after the other before the others, in this order.
+    pub init: Vec<Init>,
     pub row: Option<&'static Pods>,
+    /// Claims that stand apart from the specification.
+    pub claims: Vec<Node>,
+}
+
+/// An init container.
+#[derive(Debug, Clone)]
+pub(super) struct Init {
+    pub part: Part,
+    /// It goes on running beside all that start after it.
+    pub stays: bool,
+}
+
+impl Init {
+    fn of(node: &Node) -> Self {
+        let stays = node.text_at("restartPolicy").is_some_and(|policy| &**policy == "Always");
+        Init { part: Part::container(node), stays }
+    }
 }
 
 /// A container, or what stands for one.
@@ -56,13 +75,14 @@ impl Pod {
         for found in row.iter().flat_map(|row| &row.resources).flat_map(|path| path.all(spec)) {
             containers.push(Part { node: found.node.clone(), resources: Some(found.node.clone()), apart: false });
         }
-        // Init containers that go on running count like containers.
-        let mut init = Vec::new();
-        for node in spec.get("initContainers").map(Node::items).unwrap_or_default() {
-            let stays = node.text_at("restartPolicy").is_some_and(|policy| &**policy == "Always");
-            if stays { containers.push(Part::container(node)) } else { init.push(Part::container(node)) }
+        if let Some(patch) = row.and_then(|row| row.patch.as_ref()?.first(spec)).and_then(nested::parsed) {
+            patch_containers(&mut containers, &patch);
         }
-        Pod { spec: spec.clone(), frame: frame.cloned(), containers, init, row }
+        // Init containers that go on running count like containers.
+        let init: Vec<Init> =
+            spec.get("initContainers").map(Node::items).unwrap_or_default().iter().map(Init::of).collect();
+        containers.extend(init.iter().filter(|init| init.stays).map(|init| init.part.clone()));
+        Pod { spec: spec.clone(), frame: frame.cloned(), containers, init, row, claims: Vec::new() }
     }
 
     /// A resource key as the cluster knows it, where the object has short names for some.
@@ -185,6 +205,24 @@ impl Pod {
 
     fn limit(&self) -> Fact<Value> {
         self.spec.get("activeDeadlineSeconds").map_or(Fact::Absent, |node| amount::number(node).map(Value::Number))
+    }
+}
+
+/// The container of a row that is called by no name of its own.
+const MAIN: &str = "main";
+
+/// Lays the resources of a patch over those of the containers that it names.
+fn patch_containers(containers: &mut [Part], patch: &Node) {
+    for change in patch.get("containers").map(Node::items).unwrap_or_default() {
+        let Some(resources) = change.get("resources") else { continue };
+        let name = change.text_at("name").map_or(MAIN, |name| name);
+        let called = |part: &Part| part.node.text_at("name").map_or(MAIN, |name| name) == name;
+        for part in containers.iter_mut().filter(|part| called(part)) {
+            part.resources = Some(match &part.resources {
+                Some(own) => layers::over(own, resources, 0),
+                None => resources.clone(),
+            });
+        }
     }
 }
 

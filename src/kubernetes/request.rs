@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::inventory::Fact;
+use crate::inventory::{Fact, Origin};
 use crate::source::{Expression, Span};
 
 use super::amount;
@@ -12,6 +12,9 @@ use super::devices::{DEVICES, Device};
 use super::index::Index;
 use super::pod::{Part, Pod};
 use super::tree::Node;
+
+/// Why the part of a device that slices of several sizes are together is not told.
+pub(super) const SIZES: &str = "slices of several sizes are asked for together";
 
 /// The key that is meant where only a number of GPUs is written.
 const USUAL: &str = "nvidia.com/gpu";
@@ -39,10 +42,14 @@ pub(super) fn of(pod: &Pod, index: &Index<'_>) -> Option<Request> {
         sum.add(part, pod);
     }
     let mut most = sum;
-    for part in &pod.init {
-        let mut alone = Tally::default();
-        alone.add(part, pod);
-        most.raise(alone);
+    let mut staying = Tally::default();
+    for init in &pod.init {
+        let mut own = Tally::default();
+        own.add(&init.part, pod);
+        match init.stays {
+            true => staying.join(own),
+            false => most.raise(own.beside(&staying)),
+        }
     }
     most.apart(pod);
     most.request().or_else(|| annotated(pod)).or_else(|| claims::request(pod, index))
@@ -81,6 +88,26 @@ impl Request {
             span,
             shared: Vec::new(),
             claims: Vec::new(),
+        }
+    }
+
+    /// Devices of another claim beside these.
+    pub(super) fn add(&mut self, other: &Request) {
+        let size = |request: &Request| request.slice.as_ref().map(|(size, _)| size.clone());
+        self.count = match size(self) == size(other) {
+            true => plus(std::mem::take(&mut self.count), other.count.clone()),
+            false => Fact::unknown(SIZES, self.span),
+        };
+    }
+
+    /// What it says is only a conclusion.
+    pub(super) fn weaken(&mut self, why: &str) {
+        let origin = Origin::Inferred(why.into());
+        if let Fact::Known(known) = &mut self.count {
+            known.origin = known.origin.clone().weakest(origin.clone());
+        }
+        if let Fact::Known(known) = &mut self.chip {
+            known.origin = known.origin.clone().weakest(origin);
         }
     }
 }
@@ -140,6 +167,22 @@ impl Tally {
         }
     }
 
+    fn join(&mut self, other: Tally) {
+        for (key, (count, span)) in other.amounts {
+            self.put(&key, count, span);
+        }
+    }
+
+    /// What is asked for while others run, of each key that it asks for itself.
+    fn beside(mut self, others: &Tally) -> Tally {
+        for (key, (count, _)) in &mut self.amounts {
+            if let Some((more, _)) = others.amounts.get(key) {
+                *count = plus(std::mem::take(count), more.clone());
+            }
+        }
+        self
+    }
+
     fn raise(&mut self, other: Tally) {
         for (key, (count, span)) in other.amounts {
             match self.amounts.get(&key) {
@@ -161,9 +204,12 @@ impl Tally {
         let (key, (mut count, span)) = wanted.next()?;
         let (device, rest) = DEVICES.device(&key)?;
         for (other, (more, _)) in wanted {
-            let Some((also, _)) = DEVICES.device(&other) else { continue };
+            let Some((also, size)) = DEVICES.device(&other) else { continue };
             if also.vendor == device.vendor && also.slice == device.slice {
                 count = plus(count, more);
+                if device.slice && size != rest {
+                    count = Fact::unknown(SIZES, span);
+                }
             }
         }
         let mut request = Request::new(device, count, span);

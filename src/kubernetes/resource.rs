@@ -6,6 +6,7 @@ use crate::inventory::{
 };
 use crate::source::Span;
 
+use super::chart;
 use super::containers;
 use super::index::Index;
 use super::nodes::{Facts, fill};
@@ -38,6 +39,7 @@ pub(super) fn finish(object: &Object<'_>, body: Span, groups: Vec<Group>, index:
         }
         let shared = request.shared.clone();
         let is_overlay = group.is_overlay;
+        let from_values = group.by_shape.as_deref() == Some(chart::VALUES_ALONE);
         let resource = resource(object, body, address, group, &request, index);
         out.push(Found {
             resource,
@@ -46,6 +48,8 @@ pub(super) fn finish(object: &Object<'_>, body: Span, groups: Vec<Group>, index:
             namespace: object.namespace.clone(),
             generated: object.generated,
             is_overlay,
+            is_only_patch: false,
+            from_values,
             shared,
             owners: owned::owners(object.root),
         });
@@ -144,6 +148,13 @@ fn only_looks(part: &Part) -> bool {
     texts.any(|text| SHOWS.iter().any(|program| text.trim_start().starts_with(program)))
 }
 
+/// A container of the image that does nothing keeps room on a machine, for pods that may push it away.
+fn keeps_room(part: &Part) -> bool {
+    let image = part.node.get("image").and_then(Node::text);
+    let name = image.and_then(|image| image.rsplit('/').next());
+    request::asks(part) && name.is_some_and(|name| name.split([':', '@']).next() == Some("pause"))
+}
+
 fn of_task(task: Fact<Value>) -> Fact<Value> {
     match task {
         Fact::Known(known) => {
@@ -174,6 +185,9 @@ fn evidence<'a>(object: &'a Object<'_>, labels: &'a Labels, pod: &'a Pod) -> Vec
             let name = image.rsplit('/').next().unwrap_or(image);
             evidence.push(Evidence { says: Says::Around(name), span });
         }
+    }
+    for part in pod.containers.iter().filter(|part| keeps_room(part)) {
+        evidence.push(Evidence { says: Says::Kind(Purpose::Infra), span: part.node.span });
     }
     for part in pod.containers.iter().filter(|part| only_looks(part)) {
         evidence.push(Evidence { says: Says::Around("test"), span: part.node.span });

@@ -1,6 +1,6 @@
 //! The facts that rows read from objects.
 
-use crate::inventory::{Fact, Key, Origin, Unknown, Value};
+use crate::inventory::{Fact, Key, Known, Origin, Unknown, Value};
 use crate::source::{Expression, Span};
 
 use super::amount;
@@ -91,6 +91,12 @@ fn one(source: &Source, node: &Node) -> Fact<Value> {
         return Fact::unknown("a template directive stands here", node.span);
     }
     let Some(text) = node.text() else { return Fact::Absent };
+    if let Some((value, origin)) = amount::fallback(text) {
+        return match one(source, &Node::scalar(node.span, value, true)) {
+            Fact::Known(known) => Fact::Known(Known { origin: known.origin.weakest(origin), ..known }),
+            other => other,
+        };
+    }
     if let Some(why) = amount::placeholder(text) {
         return Fact::unknown(why, node.span);
     }
@@ -98,7 +104,14 @@ fn one(source: &Source, node: &Node) -> Fact<Value> {
         return scaled(source, node, text);
     }
     if !source.values.is_empty() {
-        return translated(source, node, text);
+        // Of a part that is not there nothing is said.
+        return match &source.part {
+            None => translated(source, node, text),
+            Some(part) => match Expression::new(part.as_str()).first_group(text) {
+                Some(part) => translated(source, node, &part),
+                None => Fact::Absent,
+            },
+        };
     }
     if let Some(part) = &source.part
         && !(source.member && node.number().is_some())

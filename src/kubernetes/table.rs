@@ -50,7 +50,11 @@ pub(super) struct Row {
     pub relates: Option<Relates>,
     /// Values of a chart, or text that holds them, which say what the chart asks for.
     #[serde(default)]
-    pub values: Vec<Path>,
+    pub values: Vec<Layers>,
+    /// It makes other objects of a template.
+    pub generates: Option<Generates>,
+    /// It fills variables into other files.
+    pub substitutes: Option<Substitutes>,
     #[serde(default)]
     pub facts: Facts,
     #[serde(default)]
@@ -59,6 +63,68 @@ pub(super) struct Row {
     pub holds: Vec<Holds>,
     #[serde(default)]
     pub machines: Vec<Machines>,
+}
+
+/// Values that an object gives to a chart, the later layers over the earlier ones. Paths lead on from `each`.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Layers {
+    /// One chart each; the whole object where it is missing.
+    pub each: Option<Path>,
+    /// A list of files of values.
+    pub files: Option<Path>,
+    /// A list of configuration maps that hold values: `kind`, `name`, `valuesKey`, `targetPath`.
+    pub from: Option<Path>,
+    /// A mapping, or a text that holds one: the first of these that is there.
+    #[serde(default)]
+    pub values: Paths,
+    /// Single values: a list of `name` and `value`, or a mapping, by the words of `helm --set`.
+    pub set: Option<Path>,
+    /// The directory of the chart, where it is one of this tree.
+    pub chart: Option<Path>,
+    /// What the release is called, where not as the object.
+    #[serde(default)]
+    pub name: Paths,
+    /// Its namespace, in the object.
+    pub namespace: Option<Path>,
+    /// Factors of the number of such releases, in the object.
+    #[serde(default)]
+    pub count: Vec<Factor>,
+}
+
+impl Layers {
+    /// Each place in an object that gives values.
+    pub(super) fn places<'t>(&self, root: &'t Node) -> Vec<&'t Node> {
+        match &self.each {
+            Some(path) => path.all(root).into_iter().map(|at| at.node).collect(),
+            None => vec![root],
+        }
+    }
+}
+
+/// Objects of one kind, made of a template for each member of lists.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Generates {
+    pub version: String,
+    pub kind: String,
+    pub template: Path,
+    /// What says how many there are; where one of them is no list, nobody can know.
+    pub each: Path,
+    /// In each of them.
+    pub list: Path,
+}
+
+/// Variables that are filled into the files of a directory.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Substitutes {
+    /// The directory.
+    pub path: Path,
+    /// A mapping of variables.
+    pub values: Path,
+    /// A list of configuration maps, and others, that hold variables: `kind` and `name`.
+    pub from: Path,
 }
 
 /// Settings of a program: a mapping, or a text that holds one.
@@ -92,6 +158,8 @@ pub(super) struct Pods {
     /// Lists of claims of devices, beside `resourceClaims`.
     #[serde(default)]
     pub claims: Vec<Path>,
+    /// Text that changes the pod: a specification of it that is laid over its own.
+    pub patch: Option<Path>,
     /// Short names of resource keys.
     #[serde(default)]
     pub keys: BTreeMap<String, String>,
@@ -137,6 +205,17 @@ pub(super) struct Holds {
 }
 
 impl Row {
+    /// Other objects and files are told by it, whatever it says itself.
+    pub(super) fn is_joined(&self) -> bool {
+        let tells = self.scales.is_some() || self.relates.is_some();
+        tells || self.generates.is_some() || self.substitutes.is_some() || self.takes_values()
+    }
+
+    /// It takes values of a chart from elsewhere.
+    pub(super) fn takes_values(&self) -> bool {
+        self.values.iter().any(|it| it.chart.is_some() || it.files.is_some() || it.from.is_some())
+    }
+
     /// Where objects lie that stand for themselves.
     pub(super) fn carried(&self) -> impl Iterator<Item = &Path> {
         self.holds.iter().filter(|holds| holds.apart).filter_map(|holds| holds.at.as_ref())
@@ -257,6 +336,10 @@ pub(super) struct Factor {
     pub max: Option<Path>,
     /// Where nothing is written; 1 if this is not said either.
     pub default: Option<f64>,
+    /// Never more than the number here.
+    pub most: Option<Path>,
+    /// `min` and `max` are bounds of the number, and a range only where this is true.
+    pub scaled_if: Option<Path>,
     /// One less where there is something at this path.
     pub less_if: Option<Path>,
     /// Without a written maximum there is no ceiling.
@@ -279,6 +362,8 @@ struct FullFactor {
     min: Option<Path>,
     max: Option<Path>,
     default: Option<f64>,
+    most: Option<Path>,
+    scaled_if: Option<Path>,
     less_if: Option<Path>,
     #[serde(default)]
     open: bool,
@@ -290,8 +375,8 @@ impl From<FactorForm> for Factor {
         match form {
             FactorForm::Plain(at) => Factor { at: Some(at), ..Factor::default() },
             FactorForm::Full(full) => {
-                let FullFactor { at, min, max, default, less_if, open, unknown } = *full;
-                Factor { at, min, max, default, less_if, open, unknown }
+                let FullFactor { at, min, max, default, most, scaled_if, less_if, open, unknown } = *full;
+                Factor { at, min, max, default, most, scaled_if, less_if, open, unknown }
             }
         }
     }

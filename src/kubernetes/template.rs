@@ -38,7 +38,9 @@ pub(super) fn read(file: &File, text: &str, limits: Limits) -> Template {
             return without_placeholders(file, text, stream, limits);
         }
     }
-    let masked = mask(text, &Scope { values: file.values.clone(), ..Scope::default() });
+    let release = file.release.clone().unwrap_or_default();
+    let release = [release.name, release.namespace];
+    let masked = mask(text, &Scope { values: file.values.clone(), release, ..Scope::default() });
     let mut stream = yaml::read_masked(file.id, text, &masked, limits);
     let unread = stream.broken();
     // What is wrong with the masked text need not be wrong with the template.

@@ -92,6 +92,10 @@ impl Node {
         path.split('.').filter(|key| !key.is_empty()).try_fold(self, |node, key| node.get(key))
     }
 
+    pub(super) fn is_null(&self) -> bool {
+        matches!(self.data, Data::Scalar { .. }) && self.text().is_none()
+    }
+
     pub(super) fn is_map(&self) -> bool {
         matches!(self.data, Data::Map(_))
     }

@@ -4,12 +4,12 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::inventory::Fact;
+use crate::inventory::{Fact, Key, Known, Origin, Resource};
 use crate::source::parent;
 
 use super::amount::placeholder;
 use super::index::distance;
-use super::workload::Found;
+use super::workload::{Found, ONLY_CHANGES};
 
 /// Marks all versions of an object but the one that counts.
 pub(super) fn mark(found: &mut [(Arc<str>, Found)]) {
@@ -33,10 +33,53 @@ pub(super) fn mark(found: &mut [(Arc<str>, Found)]) {
         }
     }
     for (place, counts) in marks {
-        let Some(span) = found.get(counts).map(|(_, found)| found.resource.span) else { continue };
+        let Some(base) = found.get(counts).map(|(_, found)| found.resource.clone()) else { continue };
         if let Some((_, found)) = found.get_mut(place) {
-            found.resource.version_of = Some(span);
+            found.resource.version_of = Some(base.span);
+            if found.is_only_patch {
+                complete(&mut found.resource, &base);
+            }
         }
+    }
+}
+
+/// What an overlay does not say about its nodes and its number stands in what it is laid over.
+fn complete(overlay: &mut Resource, base: &Resource) {
+    const PLACED: [Key; 11] = [
+        Key::Provider,
+        Key::Region,
+        Key::Machine,
+        Key::Accelerator,
+        Key::AcceleratorMemory,
+        Key::Topology,
+        Key::SharedBy,
+        Key::Sharing,
+        Key::Purchase,
+        Key::Cpus,
+        Key::Memory,
+    ];
+    // Who chooses another accelerator means another machine.
+    let moved = [Key::Machine, Key::Accelerator].iter().any(|key| !overlay.fact(*key).is_absent());
+    let open = PLACED.into_iter().filter(|key| overlay.fact(*key).is_absent());
+    let open: Vec<Key> = open.filter(|key| !moved || matches!(key, Key::Cpus | Key::Memory)).collect();
+    for key in open {
+        overlay.set(key, resolved(base.fact(key)));
+    }
+    if overlay.selector.labels.is_empty() {
+        overlay.selector.labels.clone_from(&base.selector.labels);
+    }
+    if overlay.selector.taints.is_empty() {
+        overlay.selector.taints.clone_from(&base.selector.taints);
+    }
+    if matches!(&overlay.count, Fact::Unknown(unknown) if &*unknown.why == ONLY_CHANGES) {
+        overlay.count = resolved(&base.count);
+    }
+}
+
+fn resolved<T: Clone>(fact: &Fact<T>) -> Fact<T> {
+    match fact.clone() {
+        Fact::Known(known) => Fact::Known(Known { origin: known.origin.weakest(Origin::Resolved), ..known }),
+        other => other,
     }
 }
 

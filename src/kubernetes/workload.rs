@@ -7,8 +7,8 @@ use super::chart;
 use super::count;
 use super::generic;
 use super::index::{Index, Place};
+use super::layers;
 use super::machines;
-use super::nested;
 use super::nodes::{Facts, fill};
 use super::object::Object;
 use super::owned::Owner;
@@ -22,6 +22,9 @@ use super::tree::Node;
 
 /// Objects inside objects: a CronJob holds a Job, a List a Katib experiment that holds a Job.
 const DEEPEST: usize = 6;
+
+/// Why the number of pods of an overlay is not known.
+pub(super) const ONLY_CHANGES: &str = "it only changes another object, whose number stands there";
 
 /// Pods of one description in one object.
 pub(super) struct Group {
@@ -61,6 +64,10 @@ pub(super) struct Found {
     pub generated: bool,
     /// It only changes another object.
     pub is_overlay: bool,
+    /// Nothing else changes what it changes, as far as its kustomization says.
+    pub is_only_patch: bool,
+    /// Values of a chart say it, and no template was at hand.
+    pub from_values: bool,
     /// Claims that other pods may use too.
     pub shared: Vec<String>,
     /// What made it.
@@ -113,10 +120,14 @@ impl Reader<'_, '_> {
         for holds in row.holds.iter().filter(|holds| !holds.apart) {
             self.held(object, holds, &above, out);
         }
-        for values in row.values.iter().flat_map(|path| path.all(object.root)) {
-            match nested::read(self.sources, values.node) {
-                Some(root) => self.collect_values(object, &root, &above, out),
-                None => self.collect_values(object, values.node, &above, out),
+        for layers in &row.values {
+            let mut above = above.clone();
+            let root = Match::root(object.root);
+            above.count = count::product(&layers.count, object.root, &Path::default(), &root, above.count);
+            for at in layers.places(object.root) {
+                if let Some(values) = layers::given(layers, at, None, self.sources, self.index).values {
+                    self.collect_values(object, &values, &above, out);
+                }
             }
         }
     }
@@ -301,7 +312,7 @@ fn pods_of(object: &Object<'_>, pods: &'static Pods, above: &Above, out: &mut Ve
         let open = matches!(&count, Fact::Known(known) if known.origin == Origin::Default && known.value.ceiling > 0.0);
         let is_overlay = pod.is_overlay();
         if open && is_overlay {
-            count = Fact::unknown("it only changes another object, whose number stands there", object.head);
+            count = Fact::unknown(ONLY_CHANGES, object.head);
         }
         out.push(Group { role, pod, count, facts, by_shape: None, is_overlay });
     }

@@ -213,10 +213,44 @@ impl Completion<'_> {
         if machines.is_empty() && !names.iter().any(is_family) {
             return Verdict::Plain;
         }
+        let machines = self.narrowed(resource, machine, machines);
         self.common(resource, machine, &machines, Key::Accelerator, |it| Value::text(&*it.accelerator));
         self.common(resource, machine, &machines, Key::AcceleratorCount, |it| Value::Number(it.count));
         self.memory(resource);
         Verdict::Carries
+    }
+
+    /// The machines that also have what the text says of their accelerators and processors, where that leaves some out.
+    fn narrowed<'m>(
+        &self,
+        resource: &mut Resource,
+        machine: &Unknown<Value>,
+        all: Vec<Machine<'m>>,
+    ) -> Vec<Machine<'m>> {
+        let text = |key: Key| resource.text(key).map(str::to_ascii_lowercase);
+        let (vendor, processor) = (text(Key::Vendor), text(Key::Processor));
+        let count = resource.number(Key::AcceleratorCount);
+        let fits = |it: &Machine<'_>| {
+            let known = self.catalog.accelerator(&it.accelerator);
+            let runs = known.as_ref().map(|it| if it.processor.is_empty() { "amd64" } else { it.processor });
+            let same = |wanted: &Option<String>, has: Option<&str>| match (wanted, has) {
+                (Some(wanted), Some(has)) => has.eq_ignore_ascii_case(wanted),
+                _ => true,
+            };
+            let made_by = known.as_ref().map(|it| it.vendor);
+            same(&vendor, made_by) && same(&processor, runs) && count.is_none_or(|count| count == it.count)
+        };
+        let (left, rest): (Vec<Machine<'m>>, Vec<Machine<'m>>) = all.into_iter().partition(fits);
+        if left.is_empty() || rest.is_empty() {
+            return if left.is_empty() { rest } else { left };
+        }
+        let candidates: Vec<Value> = left.iter().map(|it| Value::text(&*it.name)).collect();
+        let fact = match candidates.as_slice() {
+            [only] => Fact::known(only.clone(), machine.span, Origin::Inferred("the only machine that fits".into())),
+            _ => Fact::Unknown(Unknown { span: machine.span, why: machine.why.clone(), candidates }),
+        };
+        resource.set(Key::Machine, fact);
+        left
     }
 
     /// Sets a fact in which all candidates agree, or else names what it may be.

@@ -17,8 +17,8 @@ NO_WORKLOAD_KINDS = {
     'a schema of a custom resource': r'CustomResourceDefinition|CompositeResourceDefinition|ConstraintTemplate',
     'a quota, a profile or a queue': r'ResourceQuota|LimitRange|Profile|ClusterQueue|LocalQueue|Cohort|Queue|ElasticQuota\w*|ClusterResourceQuota|PriorityClass|Topology|AdmissionCheck|ProvisioningRequestConfig|HardwareProfile|AcceleratorProfile|WorkloadPriorityClass|Workload|MultiKueue\w*',
     'a flavour of machines in a queue': r'ResourceFlavor',
-    'a device class or claim that no pod here names': r'ResourceClaim|ResourceClaimTemplate|DeviceClass|ResourceSlice|DeviceTaintRule|ResourceClass|DeviceConfig|GpuConfig',
-    'settings of a driver, an operator or a monitor': r'ClusterPolicy|NodeFeature\w*|NvidiaDriver|NVIDIADriver|NicClusterPolicy|Sriov\w*|NodeNetwork\w*|MacvlanNetwork|HostDeviceNetwork|IPoIBNetwork|PrometheusRule|ServiceMonitor|Kyverno|Policy|\w*Webhook\w*|KueueConfiguration|Configuration|KubeSchedulerConfiguration|SchedulerConfig\w*|ClusterRole|Role|ConfigMap|Secret|NodePolicy|Tuned|Descheduler\w*|Kubelet\w*|KubeletConfig|ClusterVersion|Subscription|Node|StorageClass|Service|PersistentVolume\w*|NodeOverlay|Autopilot|Config|NodeHealthCheck|Grafana\w*|EnvoyFilter|RuntimeClass|CSIDriver|Kustomization|Component|Accelerator|MLCommons|GatewayClass|Model|OpenModel|ClusterBaseModel|BaseModel|AcceleratorClass|BackendRuntime|ModelDeployment|EC2NodeClass|AKSNodeClass|PodGroup|Stage|NodeSet|KwokConfiguration|MachineConfig\w*|StackConfigPolicy|packer|terraform|Environment|Cluster|ClusterServiceVersion|DRAConfig|NodeConfig|CheckpointConfiguration',
+    'a device class or claim that no pod here names, or that names no accelerator': r'ResourceClaim|ResourceClaimTemplate|DeviceClass|ResourceSlice|DeviceTaintRule|ResourceClass|DeviceConfig|GpuConfig',
+    'settings of a driver, an operator or a monitor': r'ClusterPolicy|NodeFeature\w*|NvidiaDriver|NVIDIADriver|NicClusterPolicy|Sriov\w*|NodeNetwork\w*|MacvlanNetwork|HostDeviceNetwork|IPoIBNetwork|PrometheusRule|ServiceMonitor|Kyverno|Policy|\w*Webhook\w*|KueueConfiguration|Configuration|KubeSchedulerConfiguration|SchedulerConfig\w*|ClusterRole|Role|ConfigMap|Secret|NodePolicy|Tuned|Descheduler\w*|Kubelet\w*|KubeletConfig|ClusterVersion|Subscription|Node|StorageClass|Service|PersistentVolume\w*|NodeOverlay|Autopilot|Config|NodeHealthCheck|Grafana\w*|EnvoyFilter|RuntimeClass|CSIDriver|Kustomization|Component|Accelerator|MLCommons|GatewayClass|Model|OpenModel|ClusterBaseModel|BaseModel|AcceleratorClass|BackendRuntime|ModelDeployment|EC2NodeClass|AKSNodeClass|PodGroup|Stage|NodeSet|KwokConfiguration|MachineConfig\w*|StackConfigPolicy|Environment|Cluster|ClusterServiceVersion|DRAConfig|NodeConfig|CheckpointConfiguration',
 }
 
 
@@ -65,6 +65,11 @@ def reason(row, lines, span, skipped):
     asks = any(AMOUNT.search(it.split(' #')[0]) for it in live)
     if 'r' in row['flags']:
         return 'a schema of a custom resource'
+    text = '\n'.join(lines)
+    if re.search(r'AWSTemplateFormatVersion|^Resources:|blueprint_name:|^vars:\n|^Parameters:', text, re.M):
+        return 'CloudFormation or a blueprint of another tool'
+    if kind == 'ConfigMap' and asks and 'containers:' in text:
+        return 'a manifest in the text of a ConfigMap, for another tool to fill in'
     if kind:
         for why, pattern in NO_WORKLOAD_KINDS.items():
             if re.fullmatch(pattern, kind):
@@ -73,9 +78,6 @@ def reason(row, lines, span, skipped):
         return 'a document that is no object: settings of another tool, playbooks, tests'
     if re.search(r'(^|/)\.github/|\.gitlab-ci|azure-pipelines|buildspec|cloudbuild|\.circleci|/workflows/', path):
         return 'a pipeline of builds'
-    text = '\n'.join(lines)
-    if re.search(r'AWSTemplateFormatVersion|^Resources:|blueprint_name:|^vars:\n|^Parameters:', text, re.M):
-        return 'CloudFormation or a blueprint of another tool'
     if re.search(r'rdma|hostdev|\.deploy\.|gpu\.present|/mlnx|efa$', token):
         return 'a label or a network device'
     if path in skipped:
@@ -88,7 +90,8 @@ def reason(row, lines, span, skipped):
         return 'a menu that people choose from'
     if 'v' in row['flags'] or (not kind and 'values' in os.path.basename(path)):
         return 'values of a chart without an amount of accelerators beside them'
-    if 't' in row['flags'] or path.endswith(TEMPLATES):
+    whole = kind and not any(re.search(r'toYaml|include |tpl ', it) for it in live)
+    if ('t' in row['flags'] or path.endswith(TEMPLATES)) and (asks or not whole):
         return 'a template that only rendering tells'
     if kind and any(CLAIM.search(it) for it in live) and not asks:
         return 'a claim that is not in the text, or whose class names no accelerator'

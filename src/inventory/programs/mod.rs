@@ -137,14 +137,30 @@ fn recognize_command(command: &Command, accelerated: bool) -> Facts {
         found.model_of_image(image);
     }
     let evidence: Option<&Token> = matches.first().and_then(|first| command.words.get(first.at)).or(image);
-    match evidence.or(command.words.first().filter(|_| signature.is_some())) {
+    let mut facts = match evidence.or(command.words.first().filter(|_| signature.is_some())) {
         Some(token) if signature.is_some() => {
             let origin = Origin::Inferred("its arguments are those of this program".into());
             found.finish(&programs, token.span, origin)
         }
         Some(token) => found.finish(&programs, token.span, token.origin.clone()),
         None => found.into_facts(),
+    };
+    let launched = programs.first().is_some_and(|program| program.launcher).then(|| command.words.get(start..));
+    if let Some(script) = launched.flatten().and_then(script_that_serves) {
+        let why = format!("it starts {}", words::base_name(&script.text));
+        facts.insert(Key::Task, Fact::known(Value::text("serve"), script.span, Origin::Inferred(why.into())));
+        // One process of a server may spread its model over all accelerators.
+        facts.remove(&Key::Processes);
     }
+    facts
+}
+
+/// The script that a launcher starts, where its name says that it answers requests.
+fn script_that_serves(words: &[Token]) -> Option<&Token> {
+    const SERVES: [&str; 7] = ["api", "infer", "inference", "predict", "serve", "server", "serving"];
+    let script = words.iter().find(|word| word.text.ends_with(".py"))?;
+    let stem = words::base_name(&script.text).trim_end_matches(".py").to_ascii_lowercase();
+    stem.split(['_', '-', '.']).any(|part| SERVES.contains(&part)).then_some(script)
 }
 
 /// A program that a command names, and where.

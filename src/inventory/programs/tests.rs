@@ -586,3 +586,15 @@ fn a_command_that_fetches_a_model_serves_nothing() {
     assert!(recognize(&container(vllm, &["/usr/bin/hf", "download"], &["Qwen/Qwen3-8B"], &[])).is_empty());
     assert!(recognize(&container(vllm, &["vllm", "serve"], &["Qwen/Qwen3-8B"], &[])).contains_key(&Key::Model));
 }
+
+#[test]
+fn a_launcher_of_a_server_trains_nothing() {
+    let serve = "accelerate launch --num_processes 1 --gpu_ids all /app/inference_api.py --torch_dtype bfloat16";
+    let facts = recognize(&container("", &["/bin/sh", "-c", serve], &[], &[]));
+    let text = |key: Key| facts.get(&key).and_then(Fact::value).map(ToString::to_string);
+    assert_eq!((text(Key::Task).as_deref(), text(Key::Processes)), (Some("serve"), None));
+    let train = "accelerate launch --num_processes 2 train.py";
+    let facts = recognize(&container("", &["/bin/sh", "-c", train], &[], &[]));
+    let text = |key: Key| facts.get(&key).and_then(Fact::value).map(ToString::to_string);
+    assert_eq!((text(Key::Task).as_deref(), text(Key::Processes).as_deref()), (Some("train"), Some("2")));
+}

@@ -50,7 +50,7 @@ pub(super) fn plan(sources: &Sources, directory: &str) -> Option<Result<Plan, Re
     if root.text_at("apiVersion").is_some_and(|version| foreign(version)) {
         return None;
     }
-    let mut closure = Closure { sources, files: BTreeSet::new(), directories: BTreeSet::new() };
+    let mut closure = Closure { sources, files: BTreeSet::new(), directories: BTreeSet::new(), is_lenient: false };
     let visited = closure.visit(directory, 0);
     let parts = closure.directories.iter().filter(|part| *part != directory).cloned().collect();
     Some(match visited {
@@ -71,8 +71,18 @@ pub(super) fn plan(sources: &Sources, directory: &str) -> Option<Result<Plan, Re
     })
 }
 
+/// The files of this tree that a kustomization is made of, whatever else it takes; `None` where there is none.
+pub(in crate::kubernetes) fn files_of(sources: &Sources, directory: &str) -> Option<BTreeSet<String>> {
+    NAMES.iter().find_map(|name| document(sources, &at(directory, name)))?;
+    let mut closure = Closure { sources, files: BTreeSet::new(), directories: BTreeSet::new(), is_lenient: true };
+    let _ = closure.visit(directory, 0);
+    Some(closure.files)
+}
+
 struct Closure<'s> {
     sources: &'s Sources,
+    /// What is not here or not allowed is passed over.
+    is_lenient: bool,
     files: BTreeSet<String>,
     directories: BTreeSet<String>,
 }
@@ -90,7 +100,7 @@ impl Closure<'_> {
         self.files.insert(path);
         for entry in root.entries() {
             let field = &*entry.key;
-            if field.starts_with("helmChart") || field == "helmGlobals" {
+            if (field.starts_with("helmChart") || field == "helmGlobals") && !self.is_lenient {
                 return Err(format!("its `{field}` would fetch charts"));
             }
             if !NO_PATHS.contains(&field) {
@@ -102,7 +112,10 @@ impl Closure<'_> {
 
     fn field(&mut self, directory: &str, field: &str, node: &Node, depth: usize) -> Result<(), String> {
         match &node.data {
-            Data::Scalar { text, .. } => self.path(directory, field, text, depth),
+            Data::Scalar { text, .. } => match self.path(directory, field, text, depth) {
+                Err(_) if self.is_lenient => Ok(()),
+                visited => visited,
+            },
             Data::List(items) => items.iter().try_for_each(|item| self.field(directory, field, item, depth)),
             Data::Map(entries) => entries
                 .iter()

@@ -15,7 +15,8 @@ use std::sync::Arc;
 use crate::inventory::{Link, LinkKind};
 use crate::source::Span;
 
-pub(super) use kustomization::NAMES as KUSTOMIZATIONS;
+pub(super) use kustomization::{NAMES as KUSTOMIZATIONS, files_of};
+pub(super) use plan::document;
 pub use plan::{Content, Input, Plan, Refused, plan};
 pub(super) use trace::derive;
 

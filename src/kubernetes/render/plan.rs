@@ -244,7 +244,7 @@ pub(super) fn at(directory: &str, name: &str) -> String {
 }
 
 /// The first document of a file.
-pub(super) fn document(sources: &Sources, path: &str) -> Option<Node> {
+pub(in crate::kubernetes) fn document(sources: &Sources, path: &str) -> Option<Node> {
     let file = sources.open(path).ok()?;
     yaml::read(file, &sources.text(file)).documents.into_iter().next().map(|document| document.root)
 }

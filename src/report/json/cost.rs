@@ -23,6 +23,8 @@ struct Line<'a> {
     accelerator: Option<Fact>,
     accelerator_count: Option<Fact>,
     count: Count,
+    /// Sums count the version of this object that stands there.
+    version_of: Option<wire::Version>,
     price: Price,
 }
 
@@ -49,6 +51,7 @@ fn line<'a>(report: &Report<'a>, index: usize, resource: &'a Resource) -> Line<'
         accelerator: Fact::new(report, resource.fact(Key::Accelerator)),
         accelerator_count: Fact::new(report, resource.fact(Key::AcceleratorCount)),
         count: Count::new(&resource.count),
+        version_of: wire::version_of(report, resource),
         price: Price::new(report.bill.items.get(index)),
     }
 }

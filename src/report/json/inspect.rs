@@ -29,6 +29,8 @@ struct Inspected<'a> {
     accelerator: Option<Fact>,
     accelerator_count: Option<Fact>,
     count: Count,
+    /// Sums count the version of this object that stands there.
+    version_of: Option<wire::Version>,
     purchase: Option<Fact>,
     purpose: Option<Fact>,
     model: Option<Fact>,
@@ -92,6 +94,7 @@ fn inspected<'a>(report: &Report<'a>, index: usize, resource: &'a Resource) -> I
         accelerator: Fact::with(report, resource.fact(Key::Accelerator), accelerator),
         accelerator_count: fact(Key::AcceleratorCount),
         count: Count::new(&resource.count),
+        version_of: wire::version_of(report, resource),
         purchase: fact(Key::Purchase),
         purpose: fact(Key::Purpose),
         model: fact(Key::Model),

@@ -300,6 +300,18 @@ pub(super) fn root(report: &Report, resource: &Resource) -> Option<String> {
     resource.root.as_deref().map(|root| report.paths.show_directory(root))
 }
 
+/// The version of the same object that sums count instead.
+#[derive(Debug, Serialize)]
+pub(in crate::report) struct Version {
+    path: String,
+    line: usize,
+}
+
+pub(super) fn version_of(report: &Report, resource: &Resource) -> Option<Version> {
+    let location = report.paths.locate(report.sources, resource.version_of?);
+    Some(Version { path: location.path, line: location.line })
+}
+
 /// A sum of the bill.
 #[derive(Debug, Serialize)]
 pub(super) struct Totals {

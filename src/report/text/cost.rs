@@ -52,11 +52,17 @@ fn row(resource: &Resource, item: Option<&Item>) -> Vec<String> {
         Some(_) => format!("{price} old"),
         None => price,
     };
-    let mut cells =
-        vec![shown(&resource.address), said(resource, Key::Machine), accelerators(resource), count(resource), price];
+    let address = match resource.version_of {
+        Some(_) => format!("{} (not added)", shown(&resource.address)),
+        None => shown(&resource.address),
+    };
+    let mut cells = vec![address, said(resource, Key::Machine), accelerators(resource), count(resource), price];
     cells.push(item.map_or_else(String::new, |item| trimmed(item.hours_per_month)));
     match item.and_then(|item| item.monthly) {
-        Some(range) => cells.extend([range.floor, range.expected, range.ceiling].map(usd)),
+        Some(range) => {
+            let most = if is_open(resource) { "no limit".to_owned() } else { usd(range.ceiling) };
+            cells.extend([usd(range.floor), usd(range.expected), most]);
+        }
         None => cells.extend(["?", "?", "?"].map(str::to_owned)),
     }
     cells
@@ -78,9 +84,15 @@ fn accelerators(resource: &Resource) -> String {
     }
 }
 
+/// Nothing limits how many there are.
+pub(super) fn is_open(resource: &Resource) -> bool {
+    resource.count.value().is_some_and(|range| range.ceiling.is_infinite())
+}
+
 fn count(resource: &Resource) -> String {
     match resource.count.value() {
         Some(range) if range.floor == range.ceiling => trimmed(range.expected),
+        Some(range) if is_open(resource) => format!("{} or more", trimmed(range.floor)),
         Some(range) => format!("{}–{}", trimmed(range.floor), trimmed(range.ceiling)),
         None => "?".to_owned(),
     }

@@ -1,10 +1,11 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
+use super::cost;
 use super::table::Table;
 use crate::catalog::{Money, MoneyRange};
 use crate::diagnostic::Level;
-use crate::inventory::Role;
+use crate::inventory::{Resource, Role};
 use crate::pricing::{Item, Status};
 use crate::report::money::usd;
 use crate::report::scorecard::{Scorecard, best_savings};
@@ -41,6 +42,10 @@ fn fixes(text: &mut String, report: &Report) {
 /// The totals and what they leave out.
 pub(super) fn write_bill(text: &mut String, report: &Report) {
     bill(text, report);
+    causes(text, "not added, because another version of the same object is", versions(report));
+    let open = report.inventory.resources.iter().filter(|it| it.version_of.is_none() && cost::is_open(it));
+    let open = open.map(|it| escape::one_line(&it.address));
+    causes(text, "without a limit, so that the ceiling is what is expected of it", open.collect());
     causes(text, "unpriced", unpriced(report));
     let machines = report.unknown_machines.iter().map(|it| it.why.to_string());
     causes(text, "machines that may or may not carry accelerators", machines.collect());
@@ -57,6 +62,19 @@ pub(super) fn write_bill(text: &mut String, report: &Report) {
         }
         let _ = writeln!(text, "not included: {}", not_included(report).join(", "));
     }
+}
+
+/// Texts of objects of which another text is counted: what an overlay changes, alternatives.
+fn versions(report: &Report) -> Vec<String> {
+    let place = |span| {
+        let at = report.paths.locate(report.sources, span);
+        format!("{}:{}", at.path, at.line)
+    };
+    let shown = |it: &Resource| {
+        let counts = place(it.version_of?);
+        Some(format!("{} of {}: {counts} counts", escape::one_line(&it.address), place(it.span)))
+    };
+    report.inventory.resources.iter().filter_map(shown).collect()
 }
 
 /// What the bill leaves out: what it has seen and cannot price, then what no text tells.
@@ -107,7 +125,8 @@ fn savings(report: &Report) -> Money {
 }
 
 fn bill(text: &mut String, report: &Report) {
-    let count = |role| report.inventory.resources.iter().filter(|it| it.role == role).count();
+    let counts = |it: &&Resource| it.version_of.is_none();
+    let count = |role| report.inventory.resources.iter().filter(counts).filter(|it| it.role == role).count();
     let mut table = Table::new(&["", "", "floor", "expected", "ceiling"], 2..5);
     let at_least = if report.bill.unpriced > 0 { "at least" } else { "" };
     let mut line = |name: &str, at_least: &str, count: usize, range: MoneyRange| {

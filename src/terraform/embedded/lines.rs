@@ -22,8 +22,9 @@ pub(super) fn align(sources: &Sources, value: &Value) -> Option<(String, Vec<Seg
     let written = written.get(value.span.range()).unwrap_or_default();
     let base = value.span.start as usize;
     let lines: Vec<(usize, &str)> = starts(written);
-    // Only what is written as text has a line for each of its own; the lines of an expression are not its.
-    let is_text = written.trim_start().starts_with(['<', '"']);
+    // Only what is written as text has a line for each of its own, as files have; the lines of an expression are not its.
+    let is_file = value.span.start == 0;
+    let is_text = is_file || written.trim_start().starts_with(['<', '"']);
     let mut next = 0;
     let mut segments = Vec::new();
     for (start, line) in starts(text) {
@@ -32,14 +33,19 @@ pub(super) fn align(sources: &Sources, value: &Value) -> Option<(String, Vec<Seg
             continue;
         }
         let ahead = lines.iter().enumerate().skip(next).take(FURTHEST);
-        let found = ahead.filter_map(|(at, (from, written))| Some((at, from + written.find(content)?))).next();
+        let same = ahead.clone().filter_map(|(at, (from, written))| Some((at, from + written.find(content)?))).next();
+        let filled = || is_text.then(|| ahead.clone().find(|(_, (_, written))| fills(written, content))).flatten();
         let span = |from: usize, length: usize| crate::source::Span::new(value.span.file, from, from + length);
-        let (origin, linear) = match found {
-            Some((at, from)) => {
+        let (origin, linear) = match (same, filled()) {
+            (Some((at, from)), _) => {
                 next = at + 1;
                 (span(base + from, content.len()), true)
             }
-            None => match lines.get(next) {
+            (None, Some((at, (from, written)))) => {
+                next = at + 1;
+                (span(base + from, written.trim_end().len()), false)
+            }
+            (None, None) => match lines.get(next) {
                 // A heredoc begins below its marker.
                 Some((from, written)) if is_text && lines.len() > 1 => {
                     let (from, written) = match lines.get(next + 1) {
@@ -55,6 +61,13 @@ pub(super) fn align(sources: &Sources, value: &Value) -> Option<(String, Vec<Seg
         segments.push(Segment { start: start as u32, origin, linear });
     }
     Some((text.to_string(), segments))
+}
+
+/// Whether a line of a template may have become this one: they begin alike, up to what is filled in.
+fn fills(written: &str, line: &str) -> bool {
+    let Some((before, _)) = written.split_once("${") else { return false };
+    let before = before.trim_start();
+    !before.is_empty() && line.trim_start().starts_with(before)
 }
 
 /// Lines with the offset at which each starts.

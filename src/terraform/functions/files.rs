@@ -133,9 +133,12 @@ fn is_identifier(name: &str) -> bool {
         && name.chars().all(|c| c.is_alphanumeric() || c == '_' || c == '-')
 }
 
+/// What a template says stands in the template, as the text of a file does in the file.
 fn template_file(a: &Arguments<'_>) -> Outcome {
     let file = open(a, 0)?;
-    a.evaluator.budget.spend_bytes(a.evaluator.sources.text(file).len())?;
+    let length = a.evaluator.sources.text(file).len();
+    a.evaluator.budget.spend_bytes(length)?;
+    let span = Span::new(file, 0, length);
     let given = known(a.get(1)?)?;
     let entries = given.entries().ok_or("the second argument is no object")?;
     if let Some(name) = entries.known.keys().find(|name| !is_identifier(name)) {
@@ -146,11 +149,11 @@ fn template_file(a: &Arguments<'_>) -> Outcome {
     let scope = Scope { names: Some(&entries.known), ..Scope::CONSTANT };
     let result = a.evaluator.evaluate(template, scope);
     match &result.data {
-        Data::Unknown(cause) => Err(cause.clone().into()),
-        Data::Text(_) => Ok(result.at(a.span)),
+        Data::Unknown(cause) => Ok(Value::because(cause, span)),
+        Data::Text(_) => Ok(result.at(span)),
         _ => match result.as_text() {
-            Some(text) => Ok(Value::text(&*text, a.span)),
-            None => Ok(result.at(a.span)),
+            Some(text) => Ok(Value::text(&*text, span)),
+            None => Ok(result.at(span)),
         },
     }
 }

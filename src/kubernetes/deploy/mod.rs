@@ -1,0 +1,58 @@
+//! What deployment tools make of the files of a tree before a cluster sees them: objects made of lists, variables filled
+//! in, charts with the values of a release. Each takes the place of the text that it is made of.
+
+mod generate;
+mod release;
+mod substitute;
+
+use crate::source::Sources;
+
+use super::Parsed;
+use super::chart::Used;
+use super::index::Index;
+use super::object::Object;
+use super::table::{KINDS, Row};
+use super::tree::Node;
+
+/// Files beyond these are read as they stand: a tree of many releases of large charts must not take all memory.
+const MOST: usize = 4_000;
+
+/// Puts what deployment tools make beside the files that were read; returns the files of values that releases use.
+pub(super) fn apply(sources: &Sources, paths: &[String], parsed: &mut Vec<Parsed>) -> Used {
+    generate::apply(parsed);
+    let substituted = substitute::made(sources, parsed);
+    add(parsed, substituted);
+    let mut used = Used::new();
+    let released = release::made(sources, paths, parsed, &mut used);
+    add(parsed, released);
+    used
+}
+
+/// What is made of documents of files.
+#[derive(Default)]
+struct Made {
+    files: Vec<Parsed>,
+    /// The documents that it stands for: a file and the number of a document in it.
+    instead: Vec<(usize, usize)>,
+}
+
+fn add(parsed: &mut Vec<Parsed>, made: Made) {
+    for (file, document) in made.instead {
+        if let Some(file) = parsed.get_mut(file) {
+            file.stood_for.insert(document);
+        }
+    }
+    parsed.extend(made.files);
+}
+
+/// All objects that are read, by name.
+fn index(parsed: &[Parsed]) -> Index<'_> {
+    Index::new(parsed.iter().map(|it| (it.file.id, it.place().clone(), it.roots().collect())))
+}
+
+/// The row of an object that says what it is.
+fn row(root: &Node) -> Option<(Object<'_>, &'static Row)> {
+    let object = Object::new(root)?;
+    let row = KINDS.find(object.group, object.kind)?;
+    Some((object, row))
+}

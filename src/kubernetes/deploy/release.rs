@@ -1,0 +1,103 @@
+//! Charts of the tree with the values of each release that an object makes of them.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use crate::source::{FileId, Sources, join, parent};
+
+use super::{MOST, Made, index, row};
+use crate::kubernetes::Parsed;
+use crate::kubernetes::chart::{self, Used};
+use crate::kubernetes::files::{File, Release};
+use crate::kubernetes::filter::is_manifest;
+use crate::kubernetes::index::Index;
+use crate::kubernetes::layers;
+use crate::kubernetes::object::Object;
+use crate::kubernetes::render::Renderer;
+use crate::kubernetes::table::{Layers, Row};
+use crate::kubernetes::tree::Node;
+
+pub(super) fn made(sources: &Sources, paths: &[String], parsed: &[Parsed], used: &mut Used) -> Made {
+    if !parsed.iter().flat_map(Parsed::roots).any(|root| row(root).is_some_and(|(_, row)| row.takes_values())) {
+        return Made::default();
+    }
+    let index = index(parsed);
+    let mut releases = Releases { sources, paths, index: &index, charts: BTreeMap::new(), made: Made::default(), used };
+    for file in parsed {
+        for (object, row) in file.roots().filter_map(row) {
+            releases.of(file, &object, row);
+        }
+    }
+    let Releases { charts, mut made, .. } = releases;
+    made.instead = replaced(sources, parsed, &charts);
+    made
+}
+
+struct Releases<'a, 't> {
+    sources: &'a Sources,
+    paths: &'a [String],
+    index: &'a Index<'t>,
+    /// Directories of charts, with their templates.
+    charts: BTreeMap<String, Vec<&'a String>>,
+    made: Made,
+    used: &'a mut Used,
+}
+
+impl Releases<'_, '_> {
+    fn of(&mut self, file: &Parsed, object: &Object<'_>, row: &Row) {
+        for layers in row.values.iter().filter(|layers| layers.chart.is_some()) {
+            for at in layers.places(object.root) {
+                self.one(file, object, layers, at);
+            }
+        }
+    }
+
+    fn one(&mut self, file: &Parsed, object: &Object<'_>, layers: &Layers, at: &Node) {
+        let chart = layers::directory(layers, at).filter(|directory| chart::is_at(self.sources, directory));
+        let own = chart.as_ref().and_then(|directory| chart::values(self.sources, directory));
+        let given = layers::given(layers, at, own, self.sources, self.index);
+        let mut readers: BTreeSet<FileId> = BTreeSet::from([file.file.id]);
+        let mut files = given.files;
+        if let Some(directory) = chart {
+            let said = layers.name.0.iter().find_map(|path| path.first(at)?.text().cloned());
+            let release = Release {
+                name: said.or(object.name.clone()),
+                namespace: layers.namespace.as_ref().and_then(|path| path.first(object.root)?.text().cloned()),
+                by: (object.address(), Some(object.head)),
+            };
+            files.extend(join(&directory, "values.yaml").and_then(|path| self.sources.open(&path).ok()));
+            let paths = self.paths;
+            let templates =
+                self.charts.entry(directory.clone()).or_insert_with(|| templates(paths, &directory)).clone();
+            for template in templates {
+                let Ok(id) = self.sources.open(template) else { continue };
+                readers.insert(id);
+                if self.made.files.len() < MOST {
+                    let own = File::of_release(id, Arc::from(template.as_str()), given.values.clone(), release.clone());
+                    self.made.files.push(Parsed::new(self.sources, own).made(file.place().clone()));
+                }
+            }
+        }
+        for values in files {
+            self.used.entry(values).or_default().extend(&readers);
+        }
+    }
+}
+
+fn templates<'p>(paths: &'p [String], directory: &str) -> Vec<&'p String> {
+    let start = if directory.is_empty() { "templates/".to_owned() } else { format!("{directory}/templates/") };
+    let mut all: Vec<&String> = paths.iter().filter(|path| path.starts_with(&start) && is_manifest(path)).collect();
+    all.sort();
+    all.dedup();
+    all
+}
+
+/// A chart that is released has the values of its releases, and not only its own.
+fn replaced(sources: &Sources, parsed: &[Parsed], charts: &BTreeMap<String, Vec<&String>>) -> Vec<(usize, usize)> {
+    let is_released = |file: &File| match &file.rendered {
+        Some(trail) => trail.by == Renderer::Helm && charts.contains_key(parent(&sources.path(trail.head.file))),
+        None => charts.values().any(|templates| templates.binary_search_by(|it| (***it).cmp(&file.path)).is_ok()),
+    };
+    let all = parsed.iter().enumerate().filter(|(_, it)| is_released(&it.file));
+    all.flat_map(|(at, it)| (0..it.stream.documents.len()).map(move |number| (at, number))).collect()
+}

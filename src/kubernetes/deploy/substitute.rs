@@ -1,0 +1,187 @@
+//! Variables that an object fills into the files of a directory: `${name}`, `${name:=default}`.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, LazyLock};
+
+use regex::Regex;
+
+use crate::source::{Sources, Span, join};
+
+use super::{MOST, Made, index, row};
+use crate::kubernetes::Parsed;
+use crate::kubernetes::index::{Index, Place};
+use crate::kubernetes::render;
+use crate::kubernetes::table::Substitutes;
+use crate::kubernetes::tree::{Data, Entry, Node};
+use crate::kubernetes::yaml::{Document, Stream};
+
+const DEEPEST: usize = 64;
+/// The annotation and label by which a document wants to be left alone.
+const ALONE: [&str; 2] = ["labels", "annotations"];
+
+type Variables = BTreeMap<Arc<str>, Node>;
+/// A variable and what it is.
+type Said = (Arc<str>, Option<Arc<str>>);
+
+/// One object that fills variables in.
+struct Filler {
+    path: Arc<str>,
+    variables: Variables,
+    /// All that it takes variables from is in this tree.
+    is_whole: bool,
+    /// The files that it fills them into.
+    files: BTreeSet<String>,
+    /// And all below this directory.
+    below: Option<String>,
+}
+
+pub(super) fn made(sources: &Sources, parsed: &[Parsed]) -> Made {
+    let open = |file: &&Parsed| !file.file.joined_only && has_variables(&sources.text(file.file.id));
+    if !parsed.iter().any(|file| open(&file)) {
+        return Made::default();
+    }
+    let fillers = fillers(sources, parsed);
+    let mut made = Made::default();
+    for (at, file) in parsed.iter().enumerate().filter(|(_, file)| !fillers.is_empty() && open(file)) {
+        // What two of them fill in alike is one thing that is deployed twice, as are all files without variables.
+        let mut seen: BTreeSet<Vec<Said>> = BTreeSet::new();
+        for filler in fillers.iter().filter(|filler| filler.fills(&file.file.path)) {
+            let said = filler.variables.iter().map(|(name, node)| (name.clone(), node.text().cloned())).collect();
+            if made.files.len() < MOST && seen.insert(said) {
+                made.files.push(filled(file, filler));
+                made.instead.extend((0..file.stream.documents.len()).map(|number| (at, number)));
+            }
+        }
+    }
+    made
+}
+
+fn has_variables(text: &str) -> bool {
+    memchr::memmem::find(text.as_bytes(), b"${").is_some()
+}
+
+fn fillers(sources: &Sources, parsed: &[Parsed]) -> Vec<Filler> {
+    let mut found: Vec<(&Parsed, &Node, &'static Substitutes)> = Vec::new();
+    for file in parsed {
+        for root in file.roots() {
+            found.extend(row(root).and_then(|(_, row)| row.substitutes.as_ref()).map(|words| (file, root, words)));
+        }
+    }
+    if found.is_empty() {
+        return Vec::new();
+    }
+    let index = index(parsed);
+    let filler = |(file, root, words): (&Parsed, &Node, &'static Substitutes)| {
+        let (variables, is_whole) = variables(root, words, &index)?;
+        let directory = words.path.first(root).map_or(Some(String::new()), |path| join("", path.text()?))?;
+        let (files, below) = match render::files_of(sources, &directory) {
+            Some(files) => (files, None),
+            None => (BTreeSet::new(), Some(directory)),
+        };
+        Some(Filler { path: file.place().clone(), variables, is_whole, files, below })
+    };
+    found.into_iter().filter_map(filler).collect()
+}
+
+/// What it fills in; `None` where it fills in nothing at all.
+fn variables(root: &Node, words: &Substitutes, index: &Index<'_>) -> Option<(Variables, bool)> {
+    let own = words.values.first(root);
+    let from = words.from.first(root);
+    if own.is_none() && from.is_none() {
+        return None;
+    }
+    let mut variables = Variables::new();
+    let mut is_whole = true;
+    for reference in from.map(Node::items).unwrap_or_default() {
+        let is_map = reference.text_at("kind").is_some_and(|kind| &**kind == "ConfigMap");
+        let name = reference.text_at("name").filter(|_| is_map);
+        let data = name.and_then(|name| index.find("/ConfigMap", name, Place::of(reference.span))?.root.get("data"));
+        is_whole &= data.is_some();
+        variables
+            .extend(data.map(Node::entries).unwrap_or_default().iter().map(|it| (it.key.clone(), it.value.clone())));
+    }
+    variables.extend(own.map(Node::entries).unwrap_or_default().iter().map(|it| (it.key.clone(), it.value.clone())));
+    Some((variables, is_whole))
+}
+
+impl Filler {
+    fn fills(&self, path: &str) -> bool {
+        let is_below = |directory: &String| {
+            directory.is_empty() || path.strip_prefix(directory.as_str()).is_some_and(|rest| rest.starts_with('/'))
+        };
+        self.files.contains(path) || self.below.as_ref().is_some_and(is_below)
+    }
+
+    fn fill(&self, node: &Node, depth: usize) -> Node {
+        if depth > DEEPEST {
+            return node.clone();
+        }
+        match &node.data {
+            Data::Scalar { text, plain } if text.contains("${") => {
+                let (text, span) = self.text(text, node.span);
+                // A quoted variable stays text; numbers are read of text, too.
+                Node::scalar(span, text, *plain)
+            }
+            Data::Scalar { .. } => node.clone(),
+            Data::List(items) => Node::list(node.span, items.iter().map(|item| self.fill(item, depth + 1))),
+            Data::Map(entries) => Node::map(
+                node.span,
+                entries.iter().map(|entry| Entry { value: self.fill(&entry.value, depth + 1), ..entry.clone() }),
+            ),
+        }
+    }
+
+    /// The text with what is known filled in, and the place to look at: that of the value, where it is all of the text.
+    fn text(&self, text: &str, span: Span) -> (Arc<str>, Span) {
+        let Some(pattern) = VARIABLE.as_ref() else { return (text.into(), span) };
+        let mut place = span;
+        let filled = pattern.replace_all(text, |found: &regex::Captures<'_>| {
+            let whole = found.get(0).map_or("", |all| all.as_str());
+            let known = found.get(1).and_then(|name| self.variables.get(name.as_str()));
+            match (known.and_then(|node| Some((node.span, node.text()?))), found.get(2)) {
+                (Some((at, value)), _) => {
+                    if whole == text {
+                        place = at;
+                    }
+                    value.to_string()
+                }
+                (None, Some(default)) if self.is_whole => default.as_str().to_owned(),
+                // Something that is not in this tree may set it: then its default says nothing.
+                (None, Some(_)) => {
+                    found.get(1).map_or_else(|| whole.to_owned(), |name| format!("${{{}}}", name.as_str()))
+                }
+                (None, _) => whole.to_owned(),
+            }
+        });
+        (filled.into(), place)
+    }
+}
+
+fn filled(file: &Parsed, filler: &Filler) -> Parsed {
+    let documents = file.stream.documents.iter().map(|document| {
+        let root = if is_alone(&document.root) { document.root.clone() } else { filler.fill(&document.root, 0) };
+        Document { root, span: document.span }
+    });
+    let stream = Stream { documents: documents.collect(), ..Stream::default() };
+    let copy = Parsed {
+        file: file.file.clone(),
+        stream,
+        skipped: None,
+        inferred: file.inferred.clone(),
+        written: 0,
+        stood_for: file.stood_for.clone(),
+        made_by: None,
+    };
+    copy.made(filler.path.clone())
+}
+
+fn is_alone(root: &Node) -> bool {
+    let says = |part: &&str| {
+        let marks = root.get("metadata").and_then(|it| it.get(part)).map(Node::entries).unwrap_or_default();
+        marks.iter().any(|it| it.key.ends_with("/substitute") && it.value.text().is_some_and(|it| &**it == "disabled"))
+    };
+    ALONE.iter().any(says)
+}
+
+static VARIABLE: LazyLock<Option<Regex>> =
+    LazyLock::new(|| Regex::new(r"\$\{([A-Za-z_][A-Za-z0-9_]*)(?::?[=-]([^}]*))?\}").ok());

@@ -9,8 +9,8 @@ use super::lines::Lines;
 use super::tree::{ReadError, Tree};
 
 /// How often a file may be read again as a whole, and how much of files may be read again beyond that: some seconds.
-const TIMES_AGAIN: u64 = 16;
-const SPARE_BYTES: u64 = 16 << 20;
+const TIMES_AGAIN: u64 = 32;
+const SPARE_BYTES: u64 = 24 << 20;
 
 /// A file that was read, or text derived from one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -125,7 +125,7 @@ fn a_list_in_one_line_with_something_to_change_in_each_item_ends() {
             r#"{{"apiVersion":"batch/v1","kind":"Job","metadata":{{"name":"t{n}"}},"spec":{{"template":{{"spec":{{"nodeSelector":{{"cloud.google.com/gke-accelerator":"nvidia-h100-80gb"}},"containers":[{{"name":"a","image":"pytorch/pytorch","command":["torchrun","--nproc_per_node=8","t.py"],"resources":{{"limits":{{"nvidia.com/gpu":8}}}}}}]}}}}}}}}"#
         )
     };
-    let items: Vec<String> = (0..400).map(job).collect();
+    let items: Vec<String> = (0..250).map(job).collect();
     fs::write(sandbox.path("a.json"), format!(r#"{{"apiVersion":"v1","kind":"List","items":[{}]}}"#, items.join(",")))
         .unwrap();
     let mut command = Command::new(env!("CARGO_BIN_EXE_gpulint"));

@@ -13,7 +13,7 @@ mod splice;
 use std::sync::Arc;
 
 use crate::inventory::{Declined, FrontEnd, Key, LinkKind, Part, Resource, Role, Value, Wish};
-use crate::source::{Edit, Sources, Span};
+use crate::source::{Edit, FileId, Sources, Span};
 
 use super::mask::has_directives;
 use super::tree::{Data, Node};
@@ -80,8 +80,15 @@ pub fn label(resource: &Resource, labels: &[(Arc<str>, Value)], sources: &Source
 /// The edits in their order, if the result is YAML.
 fn checked(edits: Vec<Edit>, sources: &Sources) -> Result<Vec<Edit>> {
     let edits = Edit::joined(edits);
+    let mut checked: Vec<(FileId, std::ops::Range<usize>)> = Vec::new();
     for edit in &edits {
-        Document::around(edit.span, sources)?.still_parses(&edits)?;
+        let at = edit.span.start as usize;
+        if checked.iter().any(|(file, range)| *file == edit.span.file && range.contains(&at)) {
+            continue;
+        }
+        let document = Document::around(edit.span, sources)?;
+        document.still_parses(&edits)?;
+        checked.push((edit.span.file, document.range));
     }
     Ok(edits)
 }
@@ -113,7 +120,8 @@ impl Document {
             return left_alone("its document was not found again");
         };
         let piece = text.get(range.clone()).unwrap_or_default();
-        if !sources.again(body.file, piece.len()) {
+        // Once for what stands there, and once for what will.
+        if !sources.again(body.file, 2 * piece.len()) {
             return left_alone("its document has so much to change that the rest is left for the next run");
         }
         if has_directives(piece) {

@@ -145,14 +145,30 @@ fn recognize_command(command: &Command, accelerated: bool) -> Facts {
         Some(token) => found.finish(&programs, token.span, token.origin.clone()),
         None => found.into_facts(),
     };
-    let launched = programs.first().is_some_and(|program| program.launcher).then(|| command.words.get(start..));
-    if let Some(script) = launched.flatten().and_then(script_that_serves) {
+    let launched = command.words.get(start..).filter(|_| programs.first().is_some_and(|program| program.launcher));
+    if let Some(script) = launched.and_then(script_that_serves) {
         let why = format!("it starts {}", words::base_name(&script.text));
         facts.insert(Key::Task, Fact::known(Value::text("serve"), script.span, Origin::Inferred(why.into())));
         // One process of a server may spread its model over all accelerators.
         facts.remove(&Key::Processes);
+        facts.extend(launched.and_then(pods_together).map(|size| (Key::GroupSize, size)));
     }
     facts
+}
+
+/// Over how many pods a launcher spreads what it starts: they answer as one.
+fn pods_together(words: &[Token]) -> Option<Fact<Value>> {
+    const FLAGS: [&str; 4] = ["--nnodes", "--num_machines", "--num-machines", "--num_nodes"];
+    let (place, flag) = words.iter().enumerate().find_map(|(place, word)| {
+        let name = word.text.split_once('=').map_or(&*word.text, |(name, _)| name);
+        FLAGS.contains(&name).then_some((place, word))
+    })?;
+    let (text, word) = match flag.text.split_once('=') {
+        Some((_, text)) => (text, flag),
+        None => words.get(place + 1).map(|next| (&*next.text, next))?,
+    };
+    let size = text.parse().ok().filter(|size| *size > 1)?;
+    Some(Fact::known(Value::Integer(size), word.span, word.origin.clone()))
 }
 
 /// The script that a launcher starts, where its name says that it answers requests.

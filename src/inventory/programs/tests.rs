@@ -593,6 +593,10 @@ fn a_launcher_of_a_server_trains_nothing() {
     let facts = recognize(&container("", &["/bin/sh", "-c", serve], &[], &[]));
     let text = |key: Key| facts.get(&key).and_then(Fact::value).map(ToString::to_string);
     assert_eq!((text(Key::Task).as_deref(), text(Key::Processes)), (Some("serve"), None));
+    assert_eq!(text(Key::GroupSize), None);
+    let spread = "torchrun --nproc_per_node=1 --nnodes=2 --node_rank=0 inference_api.py --ckpt_dir llama";
+    let facts = recognize(&container("", &["/bin/sh", "-c", spread], &[], &[]));
+    assert_eq!(facts.get(&Key::GroupSize).and_then(Fact::value).map(ToString::to_string).as_deref(), Some("2"));
     let train = "accelerate launch --num_processes 2 train.py";
     let facts = recognize(&container("", &["/bin/sh", "-c", train], &[], &[]));
     let text = |key: Key| facts.get(&key).and_then(Fact::value).map(ToString::to_string);

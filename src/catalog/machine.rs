@@ -130,16 +130,25 @@ impl Catalog {
     /// All machines that have rows: those of the tables in the order of provider and name, then those that only an update
     /// brought.
     pub fn machines(&self) -> impl Iterator<Item = Machine<'_>> {
+        self.machines_in(None)
+    }
+
+    /// Those of one provider.
+    pub fn machines_of<'c, 'p>(&'c self, provider: &'p str) -> impl Iterator<Item = Machine<'c>> + use<'c, 'p> {
+        self.machines_in(Some(provider)).filter(move |machine| machine.provider == provider)
+    }
+
+    fn machines_in<'c, 'p>(&'c self, provider: Option<&'p str>) -> impl Iterator<Item = Machine<'c>> + use<'c, 'p> {
         let table = self.block.table("prices");
         let is_new = move |machine: &Machine<'_>| table.find(&[&*machine.provider, &*machine.name]).is_none();
-        let refreshed = self.refreshed.iter().flat_map(|block| self.machines_of(block)).filter(is_new);
+        let refreshed = self.refreshed.iter().flat_map(move |block| self.different(block, provider)).filter(is_new);
         let is_own = move |machine: &Machine<'_>| {
             let blocks = [Some(&self.block), self.refreshed.as_ref()].into_iter().flatten();
             let mut tables = blocks.map(|block| block.table("prices"));
             tables.all(|table| table.find(&[&*machine.provider, &*machine.name]).is_none())
         };
         let own = self.own.machines().filter_map(|(provider, name)| self.own_machine(provider, name)).filter(is_own);
-        self.machines_of(&self.block).chain(refreshed).chain(own)
+        self.different(&self.block, provider).chain(refreshed).chain(own)
     }
 
     /// Machines that no row lists, as their price is that of their parts: hosts of TPUs, and N1 with what can be attached.
@@ -155,9 +164,16 @@ impl Catalog {
         found
     }
 
-    fn machines_of<'c>(&'c self, block: &'c Block) -> impl Iterator<Item = Machine<'c>> {
+    fn different<'c>(
+        &'c self,
+        block: &'c Block,
+        provider: Option<&str>,
+    ) -> impl Iterator<Item = Machine<'c>> + use<'c> {
+        let table = block.table("prices");
+        let rows = provider.map_or(0..table.len(), |provider| table.range(&[provider]));
         let mut before = ("", "");
-        block.table("prices").rows().filter_map(move |row| {
+        rows.filter_map(move |place| {
+            let row = table.row(place);
             let mut key = row;
             let key = (key.text(), key.text());
             let is_new = key != before;

@@ -92,10 +92,7 @@ impl<'c> Market<'c> {
         if let Some(found) = known.get(provider) {
             return found.clone();
         }
-        let of_provider = self
-            .catalog
-            .machines()
-            .filter(|machine| machine.provider == provider && self.catalog.retired(machine).is_none());
+        let of_provider = self.catalog.machines_of(provider).filter(|machine| self.catalog.retired(machine).is_none());
         let candidates = of_provider.filter_map(|machine| {
             let known = self.catalog.accelerator(&machine.accelerator)?;
             let linked = known.interconnect_gb_per_second.is_some_and(|link| link > 0.0);

@@ -120,6 +120,10 @@ macro_rules! keys {
                 match self { $(Key::$variant => $name),+ }
             }
 
+            pub fn named(name: &str) -> Option<Key> {
+                match name { $($name => Some(Key::$variant),)+ _ => None }
+            }
+
             pub fn value_type(self) -> Type {
                 match self { $(Key::$variant => Type::$type),+ }
             }

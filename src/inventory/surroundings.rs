@@ -3,10 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::LazyLock;
 
-use aho_corasick::packed::{self, Searcher};
 use regex::bytes::Regex;
 
-use crate::source::{Sources, Span, each, parent};
+use crate::source::{Needles, Sources, Span, each, parent};
 
 use super::fact::{Fact, Origin};
 use super::key::{Key, Value};
@@ -118,12 +117,11 @@ const EXACT: [&str; 7] = [
     "_budget",
 ];
 
-/// What every text with a sign has, as letters that all stand beside each other: these are searched for many at a time.
-/// Made without the machinery of a pattern, which takes a tenth of a small run; none where processors lack the means.
-static RARE: LazyLock<Option<Searcher>> = LazyLock::new(|| {
+/// What every text with a sign has, as letters that all stand beside each other.
+static RARE: LazyLock<Needles> = LazyLock::new(|| {
     let three: BTreeSet<&str> = PARTS.iter().filter_map(|(_, rest)| rest.get(..3)).collect();
-    let written = three.into_iter().flat_map(in_any_case).chain(EXACT.map(str::to_owned));
-    packed::Config::new().builder().extend(written).build()
+    let words = EXACT.map(str::to_owned).into_iter().chain(three.into_iter().flat_map(in_any_case));
+    Needles::new(&words.collect::<Vec<_>>())
 });
 
 /// A word of a few letters, in small and in large ones.
@@ -137,15 +135,7 @@ fn in_any_case(word: &str) -> Vec<String> {
 
 /// A search of bytes that says no for most texts.
 pub fn may_have_sign(text: &[u8]) -> bool {
-    let Some(rare) = RARE.as_ref() else { return true };
-    let mut from = 0;
-    while let Some(found) = rare.find_in(text, (from..text.len()).into()) {
-        if found.len() > 3 || PARTS.iter().any(|part| stands_at(text, found.start(), part)) {
-            return true;
-        }
-        from = found.start() + 1;
-    }
-    false
+    RARE.any(text, |word, at| word < EXACT.len() || PARTS.iter().any(|part| stands_at(text, at, part)))
 }
 
 fn stands_at(text: &[u8], at: usize, (before, rest): &(&str, &str)) -> bool {

@@ -28,7 +28,7 @@ impl Part {
         if name == FLOOR {
             return Some(Part::Floor);
         }
-        Key::ALL.iter().copied().find(|key| key.name() == name).map(Part::Fact)
+        Key::named(name).map(Part::Fact)
     }
 
     /// Every name that `from_name` knows.

@@ -6,6 +6,7 @@ use std::sync::{Arc, LazyLock};
 use regex::bytes::{Regex, RegexBuilder};
 
 use crate::inventory::WantedObjects;
+use crate::source::Needles;
 
 use super::devices::DEVICES;
 use super::table::{KINDS, Row};
@@ -73,8 +74,7 @@ impl<'a> Wanted<'a> {
 }
 
 pub(super) fn look(text: &[u8]) -> Matter {
-    let words = WORDS.as_ref().is_none_or(|words| words.is_match(text));
-    if words {
+    if WORDS.any_in(text) {
         return if is_idle(text) { Matter::Nothing } else { Matter::Asks };
     }
     let mut found = Matter::Nothing;
@@ -135,12 +135,42 @@ fn without_blanks(text: &[u8]) -> &[u8] {
 }
 
 /// Words of which one stands in every text with a resource key of an accelerator.
-static WORDS: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    let shapes = KINDS.rows().iter().filter_map(|row| row.has.last()?.last_key());
-    let shapes = shapes.map(|key| format!(r#"{}"?[ \t]*:"#, regex::escape(key)));
-    let words: BTreeSet<String> = DEVICES.words().chain(CLAIMS).map(regex::escape).chain(shapes).collect();
-    any(words)
+struct Words {
+    needles: Needles,
+    /// So many of them count anywhere. Behind them are keys, which only say so where they are keys.
+    anywhere: usize,
+    keys: Vec<&'static str>,
+}
+
+static WORDS: LazyLock<Words> = LazyLock::new(|| {
+    let words: BTreeSet<&str> = DEVICES.words().chain(CLAIMS).collect();
+    // What has another word in it is found by that one; few can be searched for many bytes at a time.
+    let has_other = |word: &str| words.iter().any(|other| *other != word && word.contains(other));
+    let mut needles: Vec<String> =
+        words.iter().filter(|word| !has_other(word)).map(|word| (*word).to_owned()).collect();
+    let mut words = Words { needles: Needles::Everywhere, anywhere: needles.len(), keys: Vec::new() };
+    let keys: BTreeSet<&str> = KINDS.rows().iter().filter_map(|row| row.has.last()?.last_key()).collect();
+    // What may stand behind a key, for words of four letters are found faster than shorter ones.
+    for (key, behind) in keys.iter().flat_map(|key| [":", "\"", " ", "\t"].map(|behind| (*key, behind))) {
+        let needle = if key.len() < 4 { format!("{key}{behind}") } else { key.to_owned() };
+        if !needles.contains(&needle) {
+            needles.push(needle);
+            words.keys.push(key);
+        }
+    }
+    Words { needles: Needles::new(&needles), ..words }
 });
+
+impl Words {
+    fn any_in(&self, text: &[u8]) -> bool {
+        let is_key = |word: &str, at: usize| {
+            let rest = text.get(at + word.len()..).unwrap_or_default();
+            without_blanks(rest.strip_prefix(b"\"").unwrap_or(rest)).starts_with(b":")
+        };
+        let key = |which: usize| self.keys.get(which.checked_sub(self.anywhere)?);
+        self.needles.any(text, |which, at| key(which).is_none_or(|word| is_key(word, at)))
+    }
+}
 
 /// What the kinds of which rows speak are good for, beside asking for accelerators in so many words.
 static TELLING_KINDS: LazyLock<HashMap<&'static [u8], Matter>> = LazyLock::new(|| {
@@ -170,10 +200,6 @@ fn asks_in_other_words(row: &Row) -> bool {
 /// Kinds that only describe others.
 static IDLE_KINDS: LazyLock<HashSet<&'static [u8]>> =
     LazyLock::new(|| KINDS.rows().iter().filter(|row| row.schema).map(|row| row.kind.as_bytes()).collect());
-
-fn any(words: BTreeSet<String>) -> Option<Regex> {
-    Regex::new(&words.into_iter().collect::<Vec<_>>().join("|")).ok()
-}
 
 /// Names of configuration maps that texts use.
 pub(super) struct Names {
@@ -211,6 +237,14 @@ impl Names {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn words_are_searched_for_many_bytes_at_a_time() {
+        assert!(cfg!(not(target_arch = "x86_64")) || matches!(WORDS.needles, Needles::Packed(_)));
+        for word in DEVICES.words().chain(CLAIMS) {
+            assert!(WORDS.any_in(format!("  {word}: 1").as_bytes()), "{word}");
+        }
+    }
 
     #[test]
     fn few_documents_are_read_for_those_who_name_them() {

@@ -2,7 +2,7 @@
 //! tree is meant.
 
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::source::{FileId, Span};
 
@@ -37,6 +37,8 @@ impl Place {
 pub(super) struct Index<'t> {
     paths: HashMap<FileId, Arc<str>>,
     objects: HashMap<(String, Arc<str>), Vec<Object<'t>>>,
+    /// Files of values, which many may name.
+    values: Mutex<HashMap<FileId, Option<Node>>>,
 }
 
 impl<'t> Index<'t> {
@@ -71,6 +73,12 @@ impl<'t> Index<'t> {
         let from = self.paths.get(&place.file).map_or("", |path| path);
         let far = |object: &&Object<'t>| distance(from, self.path(object.head));
         all.iter().min_by_key(far)
+    }
+
+    /// A file of values, read once.
+    pub(super) fn values(&self, file: FileId, read: impl FnOnce() -> Option<Node>) -> Option<Node> {
+        let mut known = self.values.lock().unwrap_or_else(PoisonError::into_inner);
+        known.entry(file).or_insert_with(read).clone()
     }
 
     pub(super) fn path(&self, span: Span) -> &str {

@@ -15,6 +15,8 @@ use super::yaml;
 const DEEPEST: usize = 32;
 /// Nor sets more of them one by one.
 const MOST_SET: usize = 500;
+/// Nor names more files of them.
+const MOST_FILES: usize = 50;
 
 /// All values that an object gives, and the files that it takes some of them from.
 #[derive(Default)]
@@ -37,12 +39,20 @@ pub(super) fn directory(layers: &Layers, at: &Node) -> Option<String> {
     normalize(layers.chart.as_ref()?.first(at)?.text()?)
 }
 
+/// How many times values are laid over others.
+pub(super) fn laid(layers: &Layers, at: &Node) -> u64 {
+    let lists = [&layers.files, &layers.from, &layers.set].into_iter().flatten().filter_map(|path| path.first(at));
+    let all: usize = lists.map(|list| list.items().len() + list.entries().len()).sum();
+    all.min(MOST_SET) as u64 + 1
+}
+
 /// Over `below`: the values that the chart itself has.
 pub(super) fn given(layers: &Layers, at: &Node, below: Option<Node>, sources: &Sources, index: &Index<'_>) -> Given {
     let mut given = Given { values: below, files: Vec::new() };
     let chart = directory(layers, at).unwrap_or_default();
-    for name in layers.files.iter().filter_map(|path| path.first(at)).flat_map(Node::items).filter_map(Node::text) {
-        if let Some((file, root)) = values_file(name, &chart, sources) {
+    let files = layers.files.iter().filter_map(|path| path.first(at)).flat_map(Node::items).filter_map(Node::text);
+    for name in files.take(MOST_FILES) {
+        if let Some((file, root)) = values_file(name, &chart, sources, index) {
             given.files.push(file);
             given.lay(root);
         }
@@ -70,15 +80,15 @@ pub(super) fn given(layers: &Layers, at: &Node, below: Option<Node>, sources: &S
 }
 
 /// A file of values that stands in this tree: beside the chart, or in another source that is this repository.
-fn values_file(name: &str, chart: &str, sources: &Sources) -> Option<(FileId, Node)> {
+fn values_file(name: &str, chart: &str, sources: &Sources, index: &Index<'_>) -> Option<(FileId, Node)> {
     let path = match name.strip_prefix('$') {
         Some(name) => normalize(name.split_once('/')?.1)?,
         None if name.starts_with('/') => normalize(name)?,
         None => join(chart, name)?,
     };
     let file = sources.open(&path).ok()?;
-    let stream = yaml::read(file, &sources.text(file));
-    Some((file, stream.documents.into_iter().next()?.root))
+    let read = || yaml::read(file, &sources.text(file)).documents.into_iter().next().map(|document| document.root);
+    Some((file, index.values(file, read)?))
 }
 
 /// Values in a configuration map of the same tree.

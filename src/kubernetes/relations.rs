@@ -10,7 +10,7 @@ use crate::source::Span;
 use super::devices::DEVICES;
 use super::index::distance;
 use super::object::Object;
-use super::table::{Relates, key};
+use super::table::Relates;
 use super::tree::Node;
 use super::workload::Found;
 
@@ -48,7 +48,7 @@ impl Relation {
             let labels = texts(selector);
             let (key, value, _) = labels.first()?.clone();
             (By::Label(key, value), selector.span, labels)
-        } else if let Some(fact) = relates.named_by.as_deref().and_then(key) {
+        } else if let Some(fact) = relates.named_by.as_deref().and_then(Key::named) {
             (By::Fact(fact, object.name.clone()?), name?.span, Vec::new())
         } else if let Some(limits) = relates.limits.as_ref() {
             let limits = limits.first(object.root)?.entries();
@@ -105,7 +105,7 @@ pub(super) fn apply(relations: &[Relation], found: &mut [(Arc<str>, Found)]) {
     if index.is_empty() {
         return;
     }
-    let facts: BTreeSet<Key> = relations.iter().filter_map(|it| key(it.relates.named_by.as_deref()?)).collect();
+    let facts: BTreeSet<Key> = relations.iter().filter_map(|it| Key::named(it.relates.named_by.as_deref()?)).collect();
     for (path, found) in found.iter_mut() {
         let labels = found.resource.labels.entries.iter();
         let mut asked: Vec<By> =

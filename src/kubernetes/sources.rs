@@ -6,14 +6,14 @@ use crate::source::{Expression, Span};
 use super::amount;
 use super::nodes::{Facts, fill, region_of};
 use super::path::{Match, Path};
-use super::table::{self, Constant, Source, SourceOrigin, Unit, key};
+use super::table::{self, Constant, Source, SourceOrigin, Unit};
 use super::tree::{Data, Node};
 
 /// The facts of a row or of an entry in it, for one match of `along`.
 pub(super) fn facts(rows: &table::Facts, root: &Node, along: &Path, at: &Match<'_>, head: Span) -> Facts {
     let mut facts = Facts::new();
     for (name, sources) in rows {
-        let Some(key) = key(name) else { continue };
+        let Some(key) = Key::named(name) else { continue };
         for source in &sources.0 {
             fill(&mut facts, key, read(source, key, root, along, at, head));
         }

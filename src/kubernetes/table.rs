@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use serde::Deserialize;
 
-use crate::inventory::{Key, LinkKind};
+use crate::inventory::LinkKind;
 
 #[cfg(test)]
 use super::devices::DEVICES;
@@ -521,10 +521,12 @@ impl Kinds {
     /// The mistakes that a type cannot exclude.
     #[cfg(test)]
     fn verify(&self) -> Result<(), String> {
+        use crate::inventory::Key;
+
         for row in &self.rows {
             let facts = row.pods.iter().map(|pods| &pods.facts).chain(row.machines.iter().map(|m| &m.facts));
             for (name, source) in facts.chain([&row.facts]).flatten() {
-                key(name).ok_or_else(|| format!("{}: there is no fact `{name}`", row.kind))?;
+                Key::named(name).ok_or_else(|| format!("{}: there is no fact `{name}`", row.kind))?;
                 for part in source.0.iter().filter_map(|source| source.part.as_ref()) {
                     regex::Regex::new(part).map_err(|error| format!("{}: {error}", row.kind))?;
                 }
@@ -535,7 +537,7 @@ impl Kinds {
                 (sound && known).then_some(()).ok_or_else(|| format!("{}: an amount is not sound", row.kind))?;
             }
             if let Some(fact) = row.relates.as_ref().and_then(|relates| relates.named_by.as_ref()) {
-                key(fact).ok_or_else(|| format!("{}: there is no fact `{fact}`", row.kind))?;
+                Key::named(fact).ok_or_else(|| format!("{}: there is no fact `{fact}`", row.kind))?;
             }
             let held = row.holds.iter().filter_map(|holds| holds.kind.as_ref());
             for kind in held.chain(row.borrows.iter().flat_map(|borrows| &borrows.kinds)) {
@@ -562,10 +564,6 @@ impl Kinds {
     pub(super) fn rows(&self) -> &[Row] {
         &self.rows
     }
-}
-
-pub(super) fn key(name: &str) -> Option<Key> {
-    Key::ALL.iter().copied().find(|key| key.name() == name)
 }
 
 /// The table is part of the program; a test proves that it parses.

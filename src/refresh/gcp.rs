@@ -83,7 +83,7 @@ pub(super) fn fetch(catalog: &Catalog, access: &Access<'_>) -> Result<Fetched, E
             return Err(Error::new(Kind::Malformed, "Google Cloud's pages do not end: one leads back to another"));
         }
     }
-    let rows = catalog.machines().filter(|machine| machine.provider == "gcp");
+    let rows = catalog.machines_of("gcp");
     let rows = rows.flat_map(|machine| meters.rows(&machine, &access.today)).collect();
     Ok(Fetched { rows, rejected: meters.rejected, notes: Vec::new() })
 }

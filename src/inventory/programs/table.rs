@@ -241,9 +241,9 @@ impl Program {
         add_names(&mut self.flags, &row.flags, normalize_flag);
         for (key, names) in &row.flags {
             let long = names.split_whitespace().find(|name| name.starts_with("--"));
-            self.spelled.extend(key_named(key).zip(long.map(str::to_owned)));
+            self.spelled.extend(Key::named(key).zip(long.map(str::to_owned)));
         }
-        self.chooses.extend(row.chooses.split_whitespace().filter_map(key_named));
+        self.chooses.extend(row.chooses.split_whitespace().filter_map(Key::named));
         add_names(&mut self.env, &row.env, normalize_variable);
         for (name, sets) in &row.switches {
             for name in name.split_whitespace() {
@@ -262,7 +262,7 @@ impl Program {
             }
         }
         for (key, value) in &row.defaults {
-            let Some(key) = key_named(key) else { continue };
+            let Some(key) = Key::named(key) else { continue };
             self.defaults.retain(|(known, _)| *known != key);
             self.defaults.push((key, value.clone()));
         }
@@ -298,7 +298,7 @@ fn add_names(
 fn values(from: &BTreeMap<String, BTreeMap<String, String>>) -> BTreeMap<Key, BTreeMap<String, String>> {
     let mut all = BTreeMap::new();
     for (key, map) in from {
-        let Some(key) = key_named(key) else { continue };
+        let Some(key) = Key::named(key) else { continue };
         let words: &mut BTreeMap<String, String> = all.entry(key).or_default();
         for (value, spellings) in map {
             // `nothing` lists words that say nothing, `unclear` those that leave it open.
@@ -309,7 +309,7 @@ fn values(from: &BTreeMap<String, BTreeMap<String, String>>) -> BTreeMap<Key, BT
 }
 
 fn labels(from: &BTreeMap<String, String>) -> HashMap<String, Key> {
-    let keys = from.iter().filter_map(|(key, names)| Some((key_named(key)?, names)));
+    let keys = from.iter().filter_map(|(key, names)| Some((Key::named(key)?, names)));
     keys.flat_map(|(key, names)| names.split_whitespace().map(move |name| (name.to_owned(), key))).collect()
 }
 
@@ -323,18 +323,14 @@ fn target(name: &str) -> Option<Target> {
         "offload_optimizer" => Reader::OffloadOptimizer,
         "offload_weights" => Reader::OffloadWeights,
         "recipe" => Reader::Recipe,
-        name => return key_named(name).map(Target::Key),
+        name => return Key::named(name).map(Target::Key),
     }))
-}
-
-fn key_named(name: &str) -> Option<Key> {
-    Key::ALL.iter().copied().find(|key| key.name() == name)
 }
 
 /// `precision=nf4 method=qlora`
 fn assignments(text: &str) -> Vec<(Key, String)> {
     let pairs = text.split_whitespace().filter_map(|pair| pair.split_once('='));
-    pairs.filter_map(|(key, value)| Some((key_named(key)?, value.to_owned()))).collect()
+    pairs.filter_map(|(key, value)| Some((Key::named(key)?, value.to_owned()))).collect()
 }
 
 /// `--a_b` and `--a-b` are one flag; short flags keep their case.
@@ -430,7 +426,7 @@ mod tests {
                 assert!(target(key).is_some(), "{}: no fact `{key}`", row.name);
             }
             for key in row.defaults.keys().chain(row.values.keys()) {
-                assert!(key_named(key).is_some(), "{}: no fact `{key}`", row.name);
+                assert!(Key::named(key).is_some(), "{}: no fact `{key}`", row.name);
             }
             for sets in row.switches.values().chain(row.setting_switches.values()) {
                 assert_eq!(assignments(sets).len(), sets.split_whitespace().count(), "{}: {sets}", row.name);
@@ -440,10 +436,10 @@ mod tests {
             assert!(row.like.as_deref().is_none_or(|name| names.contains(&name)), "{}", row.name);
         }
         for key in file.labels.keys() {
-            assert!(key_named(key).is_some(), "{key}");
+            assert!(Key::named(key).is_some(), "{key}");
         }
         for (key, map) in &file.values {
-            assert!(key_named(key).is_some() && !map.is_empty(), "{key}");
+            assert!(Key::named(key).is_some() && !map.is_empty(), "{key}");
         }
         let mut unique = names.clone();
         unique.sort_unstable();

@@ -5,6 +5,9 @@ mod generate;
 mod release;
 mod substitute;
 
+use std::collections::BTreeSet;
+
+use crate::inventory::Skipped;
 use crate::source::Sources;
 
 use super::Parsed;
@@ -34,12 +37,21 @@ struct Made {
     files: Vec<Parsed>,
     /// The documents that it stands for: a file and the number of a document in it.
     instead: Vec<(usize, usize)>,
+    /// Files of which not all was made.
+    too_much: BTreeSet<usize>,
 }
 
 fn add(parsed: &mut Vec<Parsed>, made: Made) {
     for (file, document) in made.instead {
         if let Some(file) = parsed.get_mut(file) {
             file.stood_for.insert(document);
+        }
+    }
+    for place in made.too_much {
+        if let Some(file) = parsed.get_mut(place) {
+            let path = file.file.path.to_string();
+            let reason = "it makes more than is read: the rest counts as it is written".to_owned();
+            file.skipped.get_or_insert(Skipped { path, reason });
         }
     }
     parsed.extend(made.files);

@@ -22,10 +22,12 @@ pub(super) fn made(sources: &Sources, paths: &[String], parsed: &[Parsed], used:
         return Made::default();
     }
     let index = index(parsed);
-    let mut releases = Releases { sources, paths, index: &index, charts: BTreeMap::new(), made: Made::default(), used };
-    for file in parsed {
+    let mut releases = Releases::new(sources, paths, &index, used);
+    for (place, file) in parsed.iter().enumerate() {
         for (object, row) in file.roots().filter_map(row) {
-            releases.of(file, &object, row);
+            if !releases.of(file, &object, row) {
+                releases.made.too_much.insert(place);
+            }
         }
     }
     let Releases { charts, mut made, .. } = releases;
@@ -39,22 +41,45 @@ struct Releases<'a, 't> {
     index: &'a Index<'t>,
     /// Directories of charts, with their templates.
     charts: BTreeMap<String, Vec<&'a String>>,
+    /// The values that they have themselves.
+    own: BTreeMap<String, Option<Node>>,
+    /// Entries of values that may still be laid over each other.
+    left: u64,
     made: Made,
     used: &'a mut Used,
 }
 
-impl Releases<'_, '_> {
-    fn of(&mut self, file: &Parsed, object: &Object<'_>, row: &Row) {
+/// Entries of values that all releases together may lay over each other.
+const MOST_ENTRIES: u64 = 20_000_000;
+
+impl<'a, 't> Releases<'a, 't> {
+    fn new(sources: &'a Sources, paths: &'a [String], index: &'a Index<'t>, used: &'a mut Used) -> Self {
+        let (charts, own) = (BTreeMap::new(), BTreeMap::new());
+        Releases { sources, paths, index, charts, own, left: MOST_ENTRIES, made: Made::default(), used }
+    }
+
+    /// Whether it was still read.
+    fn of(&mut self, file: &Parsed, object: &Object<'_>, row: &Row) -> bool {
         for layers in row.values.iter().filter(|layers| layers.chart.is_some()) {
             for at in layers.places(object.root) {
+                if self.made.files.len() >= MOST || self.left == 0 {
+                    return false;
+                }
                 self.one(file, object, layers, at);
             }
         }
+        true
     }
 
     fn one(&mut self, file: &Parsed, object: &Object<'_>, layers: &Layers, at: &Node) {
         let chart = layers::directory(layers, at).filter(|directory| chart::is_at(self.sources, directory));
-        let own = chart.as_ref().and_then(|directory| chart::values(self.sources, directory));
+        let sources = self.sources;
+        let known = chart.as_ref().map(|directory| {
+            self.own.entry(directory.clone()).or_insert_with(|| chart::values(sources, directory)).clone()
+        });
+        let own = known.flatten();
+        let each = own.as_ref().map_or(1, |values| u64::from(values.weight));
+        self.left = self.left.saturating_sub(each.saturating_mul(layers::laid(layers, at)));
         let given = layers::given(layers, at, own, self.sources, self.index);
         let mut readers: BTreeSet<FileId> = BTreeSet::from([file.file.id]);
         let mut files = given.files;

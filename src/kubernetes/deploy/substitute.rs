@@ -47,7 +47,11 @@ pub(super) fn made(sources: &Sources, parsed: &[Parsed]) -> Made {
         let mut seen: BTreeSet<Vec<Said>> = BTreeSet::new();
         for filler in fillers.iter().filter(|filler| filler.fills(&file.file.path)) {
             let said = filler.variables.iter().map(|(name, node)| (name.clone(), node.text().cloned())).collect();
-            if made.files.len() < MOST && seen.insert(said) {
+            if made.files.len() >= MOST {
+                made.too_much.insert(at);
+                break;
+            }
+            if seen.insert(said) {
                 made.files.push(filled(file, filler));
                 made.instead.extend((0..file.stream.documents.len()).map(|number| (at, number)));
             }

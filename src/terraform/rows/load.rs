@@ -71,7 +71,7 @@ fn read(text: &str) -> Result<Vec<Row>, String> {
     let mut rows: Vec<Row> = serde_json::from_str(text).map_err(|error| error.to_string())?;
     for row in &mut rows {
         for (name, spec) in std::mem::take(&mut row.facts) {
-            let key = Key::ALL.iter().copied().find(|key| key.name() == name);
+            let key = Key::named(&name);
             row.keyed.push((key.ok_or_else(|| format!("`{name}` is neither a word of a row nor a fact"))?, spec));
         }
         row.keyed.sort_by_key(|(key, _)| *key);

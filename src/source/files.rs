@@ -10,7 +10,7 @@ use super::tree::{ReadError, Tree};
 
 /// How often a file may be read again as a whole, and how much of files may be read again beyond that: some seconds.
 const TIMES_AGAIN: u64 = 32;
-const SPARE_BYTES: u64 = 24 << 20;
+const SPARE_BYTES: u64 = 12 << 20;
 
 /// A file that was read, or text derived from one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -34,18 +34,16 @@ pub(super) fn align(sources: &Sources, value: &Value) -> Option<(String, Vec<Seg
         }
         let ahead = lines.iter().enumerate().skip(next).take(FURTHEST);
         let same = ahead.clone().filter_map(|(at, (from, written))| Some((at, from + written.find(content)?))).next();
-        let filled = || is_text.then(|| ahead.clone().find(|(_, (_, written))| fills(written, content))).flatten();
+        let mut filling = ahead.filter(|(_, (_, written))| is_text && fills(written, content));
         let span = |from: usize, length: usize| crate::source::Span::new(value.span.file, from, from + length);
-        let (origin, linear) = match (same, filled()) {
-            (Some((at, from)), _) => {
-                next = at + 1;
-                (span(base + from, content.len()), true)
-            }
-            (None, Some((at, (from, written)))) => {
-                next = at + 1;
-                (span(base + from, written.trim_end().len()), false)
-            }
-            (None, None) => match lines.get(next) {
+        let (origin, linear) = if let Some((at, from)) = same {
+            next = at + 1;
+            (span(base + from, content.len()), true)
+        } else if let Some((at, (from, written))) = filling.next() {
+            next = at + 1;
+            (span(base + from, written.trim_end().len()), false)
+        } else {
+            match lines.get(next) {
                 // A heredoc begins below its marker.
                 Some((from, written)) if is_text && lines.len() > 1 => {
                     let (from, written) = match lines.get(next + 1) {
@@ -56,7 +54,7 @@ pub(super) fn align(sources: &Sources, value: &Value) -> Option<(String, Vec<Seg
                     (span(base + from, written.trim_end().len()), false)
                 }
                 _ => (value.span, false),
-            },
+            }
         };
         segments.push(Segment { start: start as u32, origin, linear });
     }

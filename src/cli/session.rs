@@ -147,6 +147,15 @@ impl Session {
         let session = Session {
             settings: Settings {
                 terraform: terraform_options(input, &place, &variable_files, given.as_deref())?,
+                runs: crate::runs::Options {
+                    named: place
+                        .named
+                        .iter()
+                        .filter(|path| path.is_dir())
+                        .filter_map(|path| place.in_tree(path))
+                        .collect(),
+                    exclude: Vec::new(),
+                },
                 pricing: super::prices::settings(&config, today),
                 catalog: settings::catalog(input, &sources, &config, &place, &packs)?,
                 declaring_labels: settings::declaring_labels(&config),

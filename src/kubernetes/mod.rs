@@ -32,6 +32,7 @@ mod relations;
 mod render;
 mod request;
 mod resource;
+mod runs;
 mod scalar;
 mod scale;
 mod settings;
@@ -100,6 +101,9 @@ pub fn read(sources: &Sources, paths: &[String], embedded: &[(FileId, String)], 
     claims::share(&mut found);
     relations::apply(&relations(&parsed), &mut found);
     versions::mark(&mut found);
+    let runs = runs::Runs::of(sources, &parsed);
+    runs.mark(&mut found);
+    reading.inventory.runs.extend(runs.finish());
     let elsewhere = comments_elsewhere(sources, &parsed, found.iter().map(|(_, found)| &found.resource));
     let written: HashSet<FileId> = parsed.iter().filter(|it| !it.is_made()).map(|it| it.file.id).collect();
     for file in &mut parsed {

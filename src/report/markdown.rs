@@ -6,7 +6,7 @@ use std::fmt::Write;
 use super::alike::{also, told_once};
 use super::money::{usd, usd_range};
 use super::scorecard::Scorecard;
-use super::{Head, Report, Room, escape};
+use super::{Head, Report, Room, apart, escape};
 use crate::catalog::MoneyRange;
 use crate::decide::Decided;
 use crate::pricing::Status;
@@ -32,6 +32,9 @@ fn compose(report: &Report, findings: &[&Decided], most: usize, room: Room) -> S
     if bill.requested != MoneyRange::ZERO {
         let requested = usd_range(bill.requested);
         let _ = writeln!(text, "Requested by pods (another view of the same machines): {requested}/month\n");
+    }
+    for line in apart::lines(report) {
+        let _ = writeln!(text, "{line}\n");
     }
     let _ = writeln!(text, "#### {}\n", count_of(findings.len()));
     let left_out = told(&mut text, report, None, findings, most);

@@ -4,6 +4,7 @@
 //! nowhere else, and so does the escaping of hostile text. Knows no file, no terminal and no clock.
 
 mod alike;
+mod apart;
 mod concise;
 mod csv;
 mod difference;
@@ -51,7 +52,7 @@ pub use ways::ways;
 
 use crate::decide::Decided;
 use crate::diagnostic::Diagnostic;
-use crate::inventory::{Inventory, Key, Origin, Resource, ResourceId};
+use crate::inventory::{Inventory, Key, Origin, Resource, ResourceId, Run};
 use crate::pricing::{Bill, UnknownMachine};
 use crate::rules::{Rules, Undetermined};
 use crate::source::Sources;
@@ -127,6 +128,16 @@ pub struct Report<'a> {
 impl<'a> Report<'a> {
     pub fn resource(&self, id: Option<ResourceId>) -> Option<&'a Resource> {
         self.inventory.resources.get(id?.0)
+    }
+
+    /// What people call a run, as seen from the running directory.
+    fn name_of(&self, run: &Run) -> String {
+        let folder = self.paths.show_directory(&run.folder);
+        match (&run.given_name, &run.variant) {
+            (Some(name), _) => name.to_string(),
+            (None, Some(variant)) => format!("{folder} ({variant})"),
+            (None, None) => folder,
+        }
     }
 
     /// Resources whose region is a setting and not in the text, and which setting.

@@ -8,7 +8,9 @@ mod wire;
 pub(super) use check::{Catalog, Finding, Unknown, catalog, check, finding, undetermined};
 pub(super) use cost::cost;
 pub use inspect::inspect;
-pub(super) use wire::{Bounds, Number, Skipped, UnknownMachine, assumed, skipped, unknown_machines, unpriced};
+pub(super) use wire::{
+    Bounds, Number, Run, Skipped, UnknownMachine, assumed, runs, skipped, unknown_machines, unpriced,
+};
 
 use serde::Serialize;
 

@@ -11,6 +11,8 @@ pub(super) struct CheckDocument {
     #[serde(default)]
     pub(super) resources: Vec<SavedResource>,
     #[serde(default)]
+    pub(super) runs: Vec<SavedRun>,
+    #[serde(default)]
     pub(super) undetermined: Vec<SavedUnknown>,
     #[serde(default)]
     pub(super) unknown_machines: Vec<SavedMachine>,
@@ -158,11 +160,39 @@ pub(super) struct SavedBill {
     pub(super) unpriced: usize,
     #[serde(default)]
     pub(super) stale: usize,
+    #[serde(default)]
+    pub(super) apart: Vec<SavedApart>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct SavedApart {
+    pub(super) counted: String,
+    pub(super) resources: usize,
+    pub(super) rented: Bounds,
+    pub(super) requested: Bounds,
+    pub(super) unpriced: usize,
+}
+
+/// What somebody applies in one go, as far as reports tell of it.
+#[derive(Deserialize)]
+pub(super) struct SavedRun {
+    pub(super) id: String,
+    pub(super) kind: String,
+    pub(super) name: String,
+    pub(super) folder: String,
+    pub(super) variant: Option<String>,
+    pub(super) counted: String,
+    #[serde(default)]
+    pub(super) inputs: Vec<String>,
 }
 
 #[derive(Deserialize)]
 pub(super) struct SavedResource {
     pub(super) address: String,
+    #[serde(default)]
+    pub(super) run: Option<String>,
+    #[serde(default)]
+    pub(super) counted: Option<String>,
     #[serde(default)]
     pub(super) root: Option<String>,
     pub(super) path: String,

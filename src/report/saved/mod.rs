@@ -15,13 +15,16 @@ use super::{Catalog, Difference, Head, Paths, Report};
 use crate::catalog::Money;
 use crate::decide::{Decided, Suppressed};
 use crate::diagnostic::Level;
-use crate::inventory::{Fact, FrontEnd, Inventory, Key, Origin, Range, Resource, ResourceId, Role, Skipped, Value};
-use crate::pricing::{Bill, Change, ChangeKind, Delta, Detail, Item, Status, UnknownMachine};
+use crate::inventory::{
+    Counted, Fact, FrontEnd, Inventory, Key, Origin, Range, Resource, ResourceId, Role, Run, RunId, RunKind, Skipped,
+    Value,
+};
+use crate::pricing::{Apart, Bill, Change, ChangeKind, Delta, Detail, Item, Status, UnknownMachine};
 use crate::rules::{Confidence, Finding, Fix, Risk, Rules, Safety, Undetermined};
 use crate::source::{Edit, Sources, Span};
 use document::{
-    Bounds, CheckDocument, DifferenceDocument, SavedCatalog, SavedChange, SavedFinding, SavedMachine, SavedResource,
-    SavedSkipped, SavedTeam, SavedUnknown,
+    Bounds, CheckDocument, DifferenceDocument, SavedApart, SavedCatalog, SavedChange, SavedFinding, SavedMachine,
+    SavedResource, SavedRun, SavedSkipped, SavedTeam, SavedUnknown,
 };
 use places::{Located, Places};
 
@@ -306,6 +309,7 @@ impl CheckDocument {
         for it in self.resources {
             builder.counted(it);
         }
+        builder.state.inventory.runs = self.runs.into_iter().filter_map(run).collect();
         self.findings.into_iter().for_each(|it| builder.finding(it));
         self.undetermined.into_iter().for_each(|it| builder.undetermined(it));
         builder.left_open(self.unknown_machines, self.assumed, self.skipped);
@@ -316,8 +320,26 @@ impl CheckDocument {
         state.bill.unpriced = self.bill.unpriced;
         state.bill.stale = self.bill.stale;
         state.bill.oldest_row = oldest_row;
+        state.bill.apart = self.bill.apart.into_iter().filter_map(apart).collect();
         state
     }
+}
+
+fn apart(it: SavedApart) -> Option<(Counted, Apart)> {
+    let counted = named(&Counted::ALL, Counted::name, &it.counted)?;
+    let (rented, requested) = (it.rented.into(), it.requested.into());
+    Some((counted, Apart { resources: it.resources, rented, requested, unpriced: it.unpriced }))
+}
+
+/// What a saved report tells of a run; nothing where its kind is no word of ours.
+fn run(it: SavedRun) -> Option<Run> {
+    let kind = named(&RunKind::ALL, RunKind::name, &it.kind)?;
+    let folder = if it.folder == "." { "" } else { &it.folder };
+    let mut run = Run::new(kind, folder, it.variant.as_deref()).reading(it.inputs);
+    run.id = RunId::named(&it.id);
+    run.counted = named(&Counted::ALL, Counted::name, &it.counted).unwrap_or_default();
+    run.given_name = Some(it.name.as_str().into()).filter(|_| run.name() != it.name);
+    Some(run)
 }
 
 impl Builder {
@@ -352,6 +374,9 @@ impl Builder {
         if let Some(team) = it.team {
             resource.labels.entries.insert("team".to_owned(), Fact::written(team.into(), span));
         }
+        resource.run = it.run.as_deref().map(RunId::named);
+        resource.counted =
+            named(&Counted::ALL, Counted::name, it.counted.as_deref().unwrap_or_default()).unwrap_or_default();
         resource.count = match (it.count.floor, it.count.unknown) {
             (Some(floor), _) => {
                 let ceiling = it.count.ceiling.unwrap_or(f64::INFINITY);

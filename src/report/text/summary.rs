@@ -9,7 +9,7 @@ use crate::inventory::{Resource, Role};
 use crate::pricing::{Item, Status};
 use crate::report::money::usd;
 use crate::report::scorecard::{Scorecard, best_savings};
-use crate::report::{Report, Style, escape};
+use crate::report::{Report, Style, apart, escape};
 use crate::rules::Safety;
 
 /// Causes that are named; the rest is counted.
@@ -42,8 +42,11 @@ fn fixes(text: &mut String, report: &Report) {
 /// The totals and what they leave out.
 pub(super) fn write_bill(text: &mut String, report: &Report) {
     bill(text, report);
+    for line in apart::lines(report) {
+        let _ = writeln!(text, "{line}");
+    }
     causes(text, "not added, because another version of the same object is", versions(report));
-    let open = report.inventory.resources.iter().filter(|it| it.version_of.is_none() && cost::is_open(it));
+    let open = report.inventory.resources.iter().filter(|it| it.is_added() && cost::is_open(it));
     let open = open.map(|it| escape::one_line(&it.address));
     causes(text, "without a limit, so that the ceiling is what is expected of it", open.collect());
     causes(text, "unpriced", unpriced(report));
@@ -125,7 +128,7 @@ fn savings(report: &Report) -> Money {
 }
 
 fn bill(text: &mut String, report: &Report) {
-    let counts = |it: &&Resource| it.version_of.is_none();
+    let counts = |it: &&Resource| it.is_added();
     let count = |role| report.inventory.resources.iter().filter(counts).filter(|it| it.role == role).count();
     let mut table = Table::new(&["", "", "floor", "expected", "ceiling"], 2..5);
     let at_least = if report.bill.unpriced > 0 { "at least" } else { "" };

@@ -34,6 +34,8 @@ pub(super) struct DifferenceDocument {
     pub(super) cost: SavedCost,
     pub(super) changes: Vec<SavedChange>,
     #[serde(default)]
+    pub(super) runs: Vec<SavedRun>,
+    #[serde(default)]
     pub(super) teams: Vec<SavedTeam>,
     pub(super) new: Vec<SavedFinding>,
     pub(super) unchanged: Vec<SavedFinding>,
@@ -76,6 +78,8 @@ pub(super) struct SavedFinding {
     pub(super) address: Option<String>,
     #[serde(default)]
     pub(super) root: Option<String>,
+    #[serde(default)]
+    pub(super) run: Option<String>,
     pub(super) kind: Option<String>,
     pub(super) message: String,
     pub(super) help: Option<String>,
@@ -124,6 +128,8 @@ pub(super) struct SavedUnknown {
     pub(super) address: Option<String>,
     #[serde(default)]
     pub(super) root: Option<String>,
+    #[serde(default)]
+    pub(super) run: Option<String>,
     pub(super) path: String,
     pub(super) line: usize,
     pub(super) cause: String,
@@ -253,6 +259,8 @@ pub(super) struct SavedChange {
     pub(super) change: String,
     pub(super) address: String,
     pub(super) address_before: Option<String>,
+    #[serde(default)]
+    pub(super) run: Option<String>,
     pub(super) kind: String,
     pub(super) role: String,
     pub(super) path: String,

@@ -200,6 +200,13 @@ impl Builder {
         }
     }
 
+    fn belongs(&mut self, resource: Option<ResourceId>, run: Option<&str>) {
+        let resource = resource.and_then(|id| self.state.inventory.resources.get_mut(id.0));
+        if let (Some(resource), Some(run)) = (resource.filter(|it| it.run.is_none()), run) {
+            resource.run = Some(RunId::named(run));
+        }
+    }
+
     /// Where one side does not say of which root it speaks, the address decides.
     fn of_any_root(&mut self, name: &Name) -> Option<ResourceId> {
         let id = *self.by_address.get(&name.address)?;
@@ -215,6 +222,7 @@ impl Builder {
     fn finding(&mut self, it: SavedFinding) {
         let Some(span) = self.located.span(&it.path, it.line, it.column) else { return };
         let resource = self.about(&it.path, named_by(&it.address, &it.root), it.kind.as_deref(), span);
+        self.belongs(resource, it.run.as_deref());
         let related = it.related.into_iter();
         let related = related.filter_map(|it| Some((self.located.span(&it.path, it.line, 1)?, it.message)));
         let edit = it.fix.and_then(|fix| {
@@ -271,6 +279,7 @@ impl Builder {
     fn undetermined(&mut self, it: SavedUnknown) {
         let Some(span) = self.located.span(&it.path, it.line, 1) else { return };
         let resource = self.about(&it.path, named_by(&it.address, &it.root), None, span);
+        self.belongs(resource, it.run.as_deref());
         self.state.undetermined.push(Undetermined { rule: it.rule, resource, piece: None, span, cause: it.cause });
     }
 }
@@ -415,6 +424,7 @@ impl DifferenceDocument {
         self.fixed.into_iter().for_each(|it| before.finding(it));
         self.undetermined.into_iter().for_each(|it| after.undetermined(it));
         let (mut before, mut after) = (before.state, after.state);
+        after.inventory.runs = self.runs.into_iter().filter_map(run).collect();
         let cost = self.cost;
         let delta = Delta {
             changes,
@@ -455,7 +465,9 @@ fn change(it: SavedChange, before: &mut Builder, after: &mut Builder) -> Option<
     let earlier = it.address_before.as_deref().unwrap_or(&it.address);
     let place = |side: &mut Builder, address: &str, item: Item, is_there: bool| {
         let span = side.located.span(&it.path, it.line, 1).filter(|_| is_there)?;
-        side.resource(Name::new(address, None), &it.kind, &it.role, span, item)
+        let id = side.resource(Name::new(address, None), &it.kind, &it.role, span, item);
+        side.belongs(id, it.run.as_deref());
+        id
     };
     let before = place(before, earlier, old, kind != ChangeKind::Added);
     let after = place(after, &it.address, new, kind != ChangeKind::Removed);

@@ -7,10 +7,10 @@ use crate::source::{Sources, join, normalize, parent, those};
 
 use super::module::{ModuleCode, is_configuration};
 use super::modules::is_local;
-use super::syntax::Kind;
+use crate::terraform::syntax::Kind;
 
 /// The directories of Terraform files that `paths` name or lie in, sorted.
-pub(super) fn directories(sources: &Sources, paths: &[String]) -> BTreeSet<String> {
+pub(in crate::terraform) fn directories(sources: &Sources, paths: &[String]) -> BTreeSet<String> {
     let directory = |path: &String| {
         let path = normalize(path)?;
         if is_terraform_file(&path) {
@@ -35,24 +35,24 @@ fn is_terraform_file(path: &str) -> bool {
     is_configuration(name) || is_variable_file(name)
 }
 
-pub(super) fn has_configuration(sources: &Sources, directory: &str) -> bool {
+pub(in crate::terraform) fn has_configuration(sources: &Sources, directory: &str) -> bool {
     sources.tree().list(directory).iter().any(|entry| !entry.is_directory && is_configuration(&entry.name))
 }
 
-pub(super) fn is_variable_file(name: &str) -> bool {
+pub(in crate::terraform) fn is_variable_file(name: &str) -> bool {
     name.ends_with(".tfvars") || name.ends_with(".tfvars.json")
 }
 
 /// The directories to evaluate.
 #[derive(Debug, Default)]
-pub(super) struct Chosen {
-    pub(super) roots: Vec<String>,
+pub(in crate::terraform) struct Chosen {
+    pub(in crate::terraform) roots: Vec<String>,
     /// Modules that nothing calls: what they need is not known.
-    pub(super) uncalled: Vec<String>,
+    pub(in crate::terraform) uncalled: Vec<String>,
 }
 
 /// The roots among these directories: those that nobody calls as a module, and those that are named.
-pub(super) fn detect(sources: &Sources, codes: &[Arc<ModuleCode>], named: &[String]) -> Chosen {
+pub(in crate::terraform) fn detect(sources: &Sources, codes: &[Arc<ModuleCode>], named: &[String]) -> Chosen {
     let named: BTreeSet<String> = named.iter().filter_map(|path| normalize(path)).collect();
     let called: BTreeSet<String> = codes.iter().flat_map(|code| local_calls(code)).collect();
     let mut chosen = Chosen::default();
@@ -87,7 +87,7 @@ fn has_variable_files(sources: &Sources, directory: &str) -> bool {
 
 /// The directories that a module calls by path.
 fn local_calls(code: &ModuleCode) -> Vec<String> {
-    let source = |call: &super::syntax::BlockNode| match &call.body.attribute("source")?.expression.kind {
+    let source = |call: &crate::terraform::syntax::BlockNode| match &call.body.attribute("source")?.expression.kind {
         Kind::Text(source) if is_local(source) => join(&code.directory, source),
         _ => None,
     };
@@ -95,7 +95,7 @@ fn local_calls(code: &ModuleCode) -> Vec<String> {
 }
 
 /// The files that Terraform reads variables from by itself, in the order in which they count.
-pub(super) fn automatic_files(sources: &Sources, directory: &str) -> Vec<String> {
+pub(in crate::terraform) fn automatic_files(sources: &Sources, directory: &str) -> Vec<String> {
     let entries = sources.tree().list(directory);
     let names: Vec<&str> = entries.iter().filter(|e| !e.is_directory).map(|e| e.name.as_str()).collect();
     let exact = ["terraform.tfvars", "terraform.tfvars.json"].into_iter().filter(|name| names.contains(name));

@@ -6,38 +6,38 @@ use std::sync::Arc;
 use crate::diagnostic::Diagnostic;
 use crate::source::{Sources, Span};
 
-use super::syntax::json::parse_json_body;
-use super::syntax::{Attribute, BlockNode, Body, Parsed, parse_body};
+use crate::terraform::syntax::json::parse_json_body;
+use crate::terraform::syntax::{Attribute, BlockNode, Body, Parsed, parse_body};
 
 const MOST_DIAGNOSTICS: usize = 50;
 
 /// A directory of Terraform files.
 #[derive(Debug, Default)]
-pub(super) struct ModuleCode {
-    pub(super) directory: String,
-    pub(super) variables: Named<BlockNode>,
-    pub(super) locals: Named<Attribute>,
-    pub(super) outputs: Named<BlockNode>,
+pub(in crate::terraform) struct ModuleCode {
+    pub(in crate::terraform) directory: String,
+    pub(in crate::terraform) variables: Named<BlockNode>,
+    pub(in crate::terraform) locals: Named<Attribute>,
+    pub(in crate::terraform) outputs: Named<BlockNode>,
     /// Managed resources and data sources, by `aws_instance.a` and `data.aws_ami.a`.
-    pub(super) resources: Named<BlockNode>,
-    pub(super) calls: Named<BlockNode>,
+    pub(in crate::terraform) resources: Named<BlockNode>,
+    pub(in crate::terraform) calls: Named<BlockNode>,
     /// By `aws` and `aws.west`.
-    pub(super) providers: Named<BlockNode>,
+    pub(in crate::terraform) providers: Named<BlockNode>,
     /// `terraform`, `moved`, `import`, `check` and whatever else there is.
-    pub(super) others: Vec<BlockNode>,
+    pub(in crate::terraform) others: Vec<BlockNode>,
     /// Comments that speak to gpulint.
-    pub(super) comments: Vec<Span>,
+    pub(in crate::terraform) comments: Vec<Span>,
     /// What is wrong with its files.
-    pub(super) diagnostics: Vec<Diagnostic>,
+    pub(in crate::terraform) diagnostics: Vec<Diagnostic>,
     /// A place in it, for messages about the whole.
-    pub(super) anywhere: Option<Span>,
+    pub(in crate::terraform) anywhere: Option<Span>,
     /// A file did not parse: what is missing may stand there.
-    pub(super) incomplete: bool,
+    pub(in crate::terraform) incomplete: bool,
 }
 
 /// Things in the order in which they are written, and by name.
 #[derive(Debug)]
-pub(super) struct Named<T> {
+pub(in crate::terraform) struct Named<T> {
     list: Vec<T>,
     by_name: HashMap<Arc<str>, usize>,
 }
@@ -49,23 +49,23 @@ impl<T> Default for Named<T> {
 }
 
 impl<T> Named<T> {
-    pub(super) fn get(&self, name: &str) -> Option<&T> {
+    pub(in crate::terraform) fn get(&self, name: &str) -> Option<&T> {
         self.index(name).and_then(|index| self.list.get(index))
     }
 
-    pub(super) fn index(&self, name: &str) -> Option<usize> {
+    pub(in crate::terraform) fn index(&self, name: &str) -> Option<usize> {
         self.by_name.get(name).copied()
     }
 
-    pub(super) fn at(&self, index: usize) -> Option<&T> {
+    pub(in crate::terraform) fn at(&self, index: usize) -> Option<&T> {
         self.list.get(index)
     }
 
-    pub(super) fn iter(&self) -> impl Iterator<Item = &T> {
+    pub(in crate::terraform) fn iter(&self) -> impl Iterator<Item = &T> {
         self.list.iter()
     }
 
-    pub(super) fn len(&self) -> usize {
+    pub(in crate::terraform) fn len(&self) -> usize {
         self.list.len()
     }
 
@@ -86,7 +86,7 @@ impl<T> Named<T> {
 }
 
 /// Whether Terraform reads a file of this name as configuration.
-pub(super) fn is_configuration(name: &str) -> bool {
+pub(in crate::terraform) fn is_configuration(name: &str) -> bool {
     let hidden = name.starts_with('.') || name.ends_with('~') || (name.starts_with('#') && name.ends_with('#'));
     !hidden && stem(name).is_some()
 }
@@ -101,7 +101,7 @@ fn is_override(name: &str) -> bool {
 
 impl ModuleCode {
     /// Reads the files of a directory.
-    pub(super) fn read(sources: &Sources, directory: &str) -> Self {
+    pub(in crate::terraform) fn read(sources: &Sources, directory: &str) -> Self {
         let mut code = ModuleCode { directory: directory.to_owned(), ..Self::default() };
         let entries = sources.tree().list(directory);
         let names: Vec<&str> = entries
@@ -264,7 +264,7 @@ fn provider_key(block: &BlockNode) -> Arc<str> {
 
 fn provider_alias(block: &BlockNode) -> Option<&str> {
     match &block.body.attribute("alias")?.expression.kind {
-        super::syntax::Kind::Text(text) | super::syntax::Kind::Name(text) => Some(text),
+        crate::terraform::syntax::Kind::Text(text) | crate::terraform::syntax::Kind::Name(text) => Some(text),
         _ => None,
     }
 }

@@ -10,7 +10,7 @@ const STACK_BYTES: usize = 256 << 20;
 const MOST_THREADS: usize = 8;
 
 /// The results of `work` for 0, 1, … in this order.
-pub(super) fn map<T: Send>(count: usize, work: impl Fn(usize) -> T + Sync) -> Vec<T> {
+pub(in crate::terraform) fn map<T: Send>(count: usize, work: impl Fn(usize) -> T + Sync) -> Vec<T> {
     // Asking reads files of the system.
     let threads =
         if count > 1 { available_parallelism().map_or(1, usize::from).min(MOST_THREADS).min(count) } else { 1 };

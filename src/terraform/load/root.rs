@@ -7,30 +7,30 @@ use std::sync::Arc;
 use crate::diagnostic::{Diagnostic, Level};
 use crate::source::{FileId, Sources, Span};
 
-use super::Options;
-use super::block::Block;
-use super::evaluate::{Assignment, Budget, Evaluator, Instance};
 use super::library::Library;
 use super::modules::Modules;
 use super::roots::automatic_files;
-use super::syntax::json::{literal, parse_json, parse_json_within};
-use super::syntax::{Attribute, Kind, SyntaxError, parse_body};
+use crate::terraform::Options;
+use crate::terraform::block::Block;
+use crate::terraform::evaluate::{Assignment, Budget, Evaluator, Instance};
+use crate::terraform::syntax::json::{literal, parse_json, parse_json_within};
+use crate::terraform::syntax::{Attribute, Kind, SyntaxError, parse_body};
 
 /// A root as it was read.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Root {
-    pub(super) blocks: Vec<Block>,
+pub(in crate::terraform) struct Root {
+    pub(in crate::terraform) blocks: Vec<Block>,
     /// Resources of which there is none, as they would be.
-    pub(super) switched_off: Vec<Block>,
-    pub(super) diagnostics: Vec<Diagnostic>,
-    pub(super) variable_files: Vec<String>,
+    pub(in crate::terraform) switched_off: Vec<Block>,
+    pub(in crate::terraform) diagnostics: Vec<Diagnostic>,
+    pub(in crate::terraform) variable_files: Vec<String>,
     /// Maps that variables are by default, as nobody assigns them here.
-    pub(super) default_maps: Vec<Span>,
+    pub(in crate::terraform) default_maps: Vec<Span>,
     /// What evaluating it cost.
-    pub(super) steps: u64,
+    pub(in crate::terraform) steps: u64,
 }
 
-pub(super) fn evaluate(
+pub(in crate::terraform) fn evaluate(
     sources: &Sources,
     library: &Library<'_>,
     directory: &str,
@@ -107,10 +107,10 @@ impl Assignments<'_> {
         let (attributes, error) = if path.ends_with(".json") {
             match parse_json_within(file, &text, self.sources.limits().nesting) {
                 Ok(json) => {
-                    let attribute = |(name, value): &(super::syntax::Name, super::syntax::json::Json)| Attribute {
-                        name: name.clone(),
-                        expression: literal(value),
-                    };
+                    let attribute =
+                        |(name, value): &(crate::terraform::syntax::Name, crate::terraform::syntax::json::Json)| {
+                            Attribute { name: name.clone(), expression: literal(value) }
+                        };
                     (json.entries().iter().map(attribute).collect(), None)
                 }
                 Err(error) => (Vec::new(), Some(error)),

@@ -7,9 +7,9 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use crate::source::{FileId, Sources};
 
 use super::module::ModuleCode;
-use super::syntax::{Expression, SyntaxError, parse_template};
+use crate::terraform::syntax::{Expression, SyntaxError, parse_template};
 
-pub(super) struct Library<'s> {
+pub(in crate::terraform) struct Library<'s> {
     sources: &'s Sources,
     modules: Mutex<HashMap<String, Arc<OnceLock<Arc<ModuleCode>>>>>,
     templates: Mutex<HashMap<FileId, Arc<Result<Expression, SyntaxError>>>>,
@@ -17,12 +17,12 @@ pub(super) struct Library<'s> {
 }
 
 impl<'s> Library<'s> {
-    pub(super) fn new(sources: &'s Sources) -> Self {
+    pub(in crate::terraform) fn new(sources: &'s Sources) -> Self {
         Library { sources, modules: Mutex::default(), templates: Mutex::default(), parsed: AtomicUsize::new(0) }
     }
 
     /// The code in a directory of the tree.
-    pub(super) fn module(&self, directory: &str) -> Arc<ModuleCode> {
+    pub(in crate::terraform) fn module(&self, directory: &str) -> Arc<ModuleCode> {
         let slot = {
             let mut modules = self.modules.lock().unwrap_or_else(PoisonError::into_inner);
             modules.entry(directory.to_owned()).or_default().clone()
@@ -35,19 +35,19 @@ impl<'s> Library<'s> {
     }
 
     /// Taking all of it apart takes long, and nobody waits for it.
-    pub(super) fn close(self) {
+    pub(in crate::terraform) fn close(self) {
         let Library { modules, templates, .. } = self;
         rayon::spawn(|| drop((modules, templates)));
     }
 
     /// How often the code of a module was read and parsed.
     #[cfg(test)]
-    pub(super) fn times_parsed(&self) -> usize {
+    pub(in crate::terraform) fn times_parsed(&self) -> usize {
         self.parsed.load(Ordering::Relaxed)
     }
 
     /// All modules that were read, by directory.
-    pub(super) fn modules(&self) -> Vec<Arc<ModuleCode>> {
+    pub(in crate::terraform) fn modules(&self) -> Vec<Arc<ModuleCode>> {
         let modules = self.modules.lock().unwrap_or_else(PoisonError::into_inner);
         let mut read: Vec<Arc<ModuleCode>> = modules.values().filter_map(|slot| slot.get().cloned()).collect();
         read.sort_by(|a, b| a.directory.cmp(&b.directory));
@@ -55,7 +55,7 @@ impl<'s> Library<'s> {
     }
 
     /// A file as a template.
-    pub(super) fn template(&self, file: FileId) -> Arc<Result<Expression, SyntaxError>> {
+    pub(in crate::terraform) fn template(&self, file: FileId) -> Arc<Result<Expression, SyntaxError>> {
         let mut templates = self.templates.lock().unwrap_or_else(PoisonError::into_inner);
         templates.entry(file).or_insert_with(|| Arc::new(parse_template(file, &self.sources.text(file)))).clone()
     }

@@ -5,11 +5,11 @@ use std::collections::HashMap;
 use crate::source::{Sources, join, normalize};
 
 use super::roots::has_configuration;
-use super::syntax::json::parse_json;
+use crate::terraform::syntax::json::parse_json;
 
 /// The modules that `terraform init` downloaded for one root.
 #[derive(Debug, Default)]
-pub(super) struct Modules {
+pub(in crate::terraform) struct Modules {
     /// By the names of the calls that lead there: `eks.node_groups`.
     downloaded: HashMap<String, String>,
     /// The directory of `--modules-dir`.
@@ -20,12 +20,12 @@ pub(super) struct Modules {
 const DOWNLOADED: &str = ".terraform/modules";
 
 /// A source that is a path: `./modules/gpu`.
-pub(super) fn is_local(source: &str) -> bool {
+pub(in crate::terraform) fn is_local(source: &str) -> bool {
     ["./", "../"].iter().any(|prefix| source.starts_with(prefix)) || matches!(source, "." | "..")
 }
 
 /// The name in the public registry: `terraform-aws-modules/eks/aws//modules/x`, also of its git repository.
-pub(super) fn registry_name(source: &str) -> String {
+pub(in crate::terraform) fn registry_name(source: &str) -> String {
     let source = source.split('?').next().unwrap_or(source);
     let source = source.strip_prefix("git::").unwrap_or(source);
     let mut source = source;
@@ -53,7 +53,7 @@ pub(super) fn registry_name(source: &str) -> String {
 }
 
 /// The provider whose resources a module of the registry makes: `aws` of `terraform-aws-modules/eks/aws`.
-pub(super) fn provider_of_source(source: &str) -> Option<String> {
+pub(in crate::terraform) fn provider_of_source(source: &str) -> Option<String> {
     if is_local(source) {
         return None;
     }
@@ -67,7 +67,7 @@ pub(super) fn provider_of_source(source: &str) -> Option<String> {
 }
 
 impl Modules {
-    pub(super) fn read(sources: &Sources, root: &str, beside: Option<&str>) -> Self {
+    pub(in crate::terraform) fn read(sources: &Sources, root: &str, beside: Option<&str>) -> Self {
         let mut modules = Modules { downloaded: HashMap::new(), beside: beside.and_then(normalize) };
         if let Some(beside) = modules.beside.clone() {
             modules.add_list(sources, root, &beside);
@@ -98,7 +98,13 @@ impl Modules {
     }
 
     /// The directory of a call; `path` are the names of the calls that lead there.
-    pub(super) fn directory(&self, sources: &Sources, caller: &str, path: &str, source: &str) -> Option<String> {
+    pub(in crate::terraform) fn directory(
+        &self,
+        sources: &Sources,
+        caller: &str,
+        path: &str,
+        source: &str,
+    ) -> Option<String> {
         if is_local(source) {
             return join(caller, source);
         }

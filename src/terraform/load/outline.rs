@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use crate::source::{Sources, Span};
 
-use super::value::{Cause, Data, Entries, Value};
+use crate::terraform::value::{Cause, Data, Entries, Value};
 
 /// Larger values are not written a second time.
 const HEAVIEST: u32 = 10_000;
@@ -16,13 +16,13 @@ const HEAVIEST: u32 = 10_000;
 const LONGEST: usize = 60;
 
 /// What stands for an expression: its own text in `${…}`, in letters that every YAML scalar may hold.
-pub(super) fn placeholder(sources: &Sources, span: Span) -> String {
+pub(in crate::terraform) fn placeholder(sources: &Sources, span: Span) -> String {
     let text: String = sources.snippet(span).chars().filter(|c| !"${}\"\\\n".contains(*c)).take(LONGEST).collect();
     format!("${{{}}}", text.trim())
 }
 
 /// The value with a placeholder for everything in it that is not known, or secret. Nothing where that would be all of it.
-pub(super) fn filled(sources: &Sources, value: &Value) -> Option<Value> {
+pub(in crate::terraform) fn filled(sources: &Sources, value: &Value) -> Option<Value> {
     let whole = matches!(value.data, Data::Unknown(_)) || value.sensitive;
     (!whole && value.weight() <= HEAVIEST).then(|| fill(sources, value))
 }
@@ -45,6 +45,6 @@ fn fill(sources: &Sources, value: &Value) -> Value {
 }
 
 /// The same cause, with what is known of the text.
-pub(super) fn outlined(cause: &Arc<Cause>, text: String) -> Arc<Cause> {
+pub(in crate::terraform) fn outlined(cause: &Arc<Cause>, text: String) -> Arc<Cause> {
     Arc::new(Cause { outline: Some(text.into()), ..Cause::clone(cause) })
 }

@@ -6,12 +6,13 @@ use crate::inventory::{FrontEnd, Skipped};
 use crate::source::{Sources, normalize, parent, those};
 
 use super::module::is_configuration;
-use super::plan::{self, Plan};
 use super::roots::is_variable_file;
-use super::{Options, Reading, embedded, rows};
+use crate::terraform::plan;
+use crate::terraform::plan::Plan;
+use crate::terraform::{Options, Reading, embedded, rows};
 
 /// The plans and states among these files, sorted.
-pub(super) fn find(sources: &Sources, paths: &[String]) -> Vec<String> {
+pub(in crate::terraform) fn find(sources: &Sources, paths: &[String]) -> Vec<String> {
     let mut files: Vec<String> = paths.iter().filter_map(|path| normalize(path)).filter(|it| may_be_plan(it)).collect();
     files.sort();
     files.dedup();
@@ -20,7 +21,7 @@ pub(super) fn find(sources: &Sources, paths: &[String]) -> Vec<String> {
 }
 
 /// Adds what the plans say; leaves those out that turn out to be something else.
-pub(super) fn read(sources: &Sources, plans: Vec<String>, options: &Options, reading: &mut Reading) {
+pub(in crate::terraform) fn read(sources: &Sources, plans: Vec<String>, options: &Options, reading: &mut Reading) {
     let mut configured = HashMap::new();
     for path in plans {
         // The configuration says the same: nobody wants it counted twice.

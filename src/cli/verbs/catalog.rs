@@ -177,8 +177,9 @@ fn vendors(arguments: &Fetch) -> Vec<Vendor> {
 fn access<'a>(arguments: &Fetch, vendor: Vendor, today: &str, progress: &'a dyn Fn(&str)) -> Access<'a> {
     let mut http = network::settings(&ci::of_process);
     http.timeout = Duration::from_secs(arguments.timeout);
-    // The list of one AWS region has up to four hundred megabytes, and is not kept.
-    http.max_reply_bytes = 1 << 30;
+    // The largest answer that is kept is a page of Google's meters of some ten megabytes. The list of one AWS region has up
+    // to four hundred, and is read while it arrives.
+    http.max_reply_bytes = 32 << 20;
     let mirror = arguments.mirror.iter().flat_map(|address| Place::ALL.map(|place| (place, address.clone())));
     Access {
         http,

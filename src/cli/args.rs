@@ -1,3 +1,5 @@
+//! What the command line accepts: verbs, their flags, and the help of each.
+
 use std::path::PathBuf;
 
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};

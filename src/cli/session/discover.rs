@@ -1,3 +1,5 @@
+//! Which files below a directory may hold Terraform or Kubernetes.
+
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;

@@ -1,3 +1,5 @@
+//! `gpulint comment`: posts a finished report to a pull request.
+
 use std::fs::{self, File, OpenOptions};
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};

@@ -1,3 +1,5 @@
+//! `gpulint completions`: what a shell needs to complete arguments.
+
 use clap::CommandFactory;
 
 use crate::cli::args::Arguments;

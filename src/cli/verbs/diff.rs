@@ -1,3 +1,5 @@
+//! `gpulint diff`: what a change does to cost and to findings.
+
 use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::path::Path;

@@ -1,3 +1,5 @@
+//! Why a run could not be done, as people are told.
+
 use std::any::Any;
 use std::fmt;
 

@@ -1,3 +1,5 @@
+//! A tree of files on a disk, of which only what is allowed is read, wherever links lead.
+
 use std::collections::{BTreeMap, HashMap};
 use std::fs::{self, Metadata};
 use std::io::{self, ErrorKind, Read};

@@ -1,3 +1,5 @@
+//! Trees and commits, read by the user's own git without touching anything.
+
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};

@@ -1,3 +1,5 @@
+//! Writes each format that was asked for to its file, whole or not at all.
+
 use std::fs;
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};

@@ -1,3 +1,5 @@
+//! Paths as the reader of a report sees them.
+
 use crate::source::{Location, Sources, Span};
 
 /// How paths of the tree are shown: relative to the directory that the command runs in.

@@ -20,6 +20,7 @@ pub mod rules;
 pub mod runs;
 pub mod source;
 pub mod terraform;
+mod yaml;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;

@@ -6,8 +6,9 @@ use std::sync::Arc;
 use crate::inventory::{Run, RunId, RunKind};
 use crate::source::{Sources, parent};
 
-use super::workload::Found;
-use super::{Parsed, chart};
+use super::Parsed;
+use super::objects::chart;
+use super::pods::workload::Found;
 
 /// The runs of files, and which run the objects at each place belong to.
 pub(super) struct Runs {

@@ -7,6 +7,6 @@ use super::{Failure, Outcome, output};
 pub(super) fn run(shell: clap_complete::Shell) -> Result<Outcome, Failure> {
     let mut text = Vec::new();
     clap_complete::generate(shell, &mut Arguments::command(), "gpulint", &mut text);
-    output::print(&String::from_utf8_lossy(&text))?;
+    output::print_exact(&String::from_utf8_lossy(&text))?;
     Ok(Outcome::Passed)
 }

@@ -29,6 +29,10 @@ impl Failure {
         }
     }
 
+    pub(super) fn message(&self) -> &str {
+        &self.message
+    }
+
     #[must_use]
     pub(super) fn with_details(mut self, details: String) -> Self {
         self.details = details;

@@ -3,6 +3,7 @@
 //! One file a verb. A verb reads its input through a `session`, asks the spine in `lib.rs` and hands a report to
 //! `output`. Nothing below this room prints.
 
+mod absent;
 mod add_ignore;
 mod args;
 mod baseline;
@@ -29,6 +30,7 @@ mod fit;
 mod fix;
 mod gate;
 mod git;
+mod git_files;
 mod inspect;
 
 mod manual;
@@ -39,13 +41,16 @@ mod place;
 mod policy;
 mod price;
 mod prices;
+mod programs;
 mod progress;
+mod reference;
 mod render;
 mod replace;
 mod rules;
 mod secrets;
 mod session;
 mod settings;
+mod started;
 mod suppressions;
 mod unified;
 mod variables;
@@ -87,7 +92,7 @@ pub fn main() -> ExitCode {
         Ok(Outcome::Failed) => ExitCode::from(1),
         Ok(Outcome::Empty) => ExitCode::from(3),
         Err(failure) => {
-            output::complain(&failure.to_string());
+            output::complain_of(&failure);
             ExitCode::from(2)
         }
     }

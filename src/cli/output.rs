@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::args::{Color, Output};
 use super::{Failure, replace};
-use crate::report::{Format, Style};
+use crate::report::{Format, Style, harmless};
 
 /// Renders each format that was asked for to its file or to standard output.
 pub(super) fn write(
@@ -19,7 +19,7 @@ pub(super) fn write(
         };
         match file {
             Some(path) => save(&path, &text)?,
-            None => print(&text)?,
+            None => emit(&text)?,
         }
     }
     Ok(())
@@ -71,7 +71,7 @@ fn colors_are_welcome() -> bool {
 pub(super) fn save(path: &Path, text: &str) -> Result<(), Failure> {
     let failed = |error: io::Error| Failure::new(format!("`{}` cannot be written: {error}", path.display()));
     if path == Path::new("/dev/stdout") {
-        return print(text);
+        return emit(text);
     }
     // A link stays a link, and a pipe or a device is written to as it is.
     let real = &real(path).map_err(failed)?;
@@ -105,8 +105,18 @@ fn real(path: &Path) -> io::Result<PathBuf> {
     })
 }
 
-/// Writes to standard output. Whoever reads it may stop reading: that is no failure.
+/// Writes text to standard output that may quote what others wrote: names, paths, lines of files.
 pub(super) fn print(text: &str) -> Result<(), Failure> {
+    emit(&harmless(text))
+}
+
+/// Writes text that a program may read, byte for byte; a terminal gets it as `print` writes it.
+pub(super) fn print_exact(text: &str) -> Result<(), Failure> {
+    if io::stdout().is_terminal() { print(text) } else { emit(text) }
+}
+
+/// Writes what is harmless already to standard output. Whoever reads it may stop reading: that is no failure.
+fn emit(text: &str) -> Result<(), Failure> {
     let mut out = io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
@@ -116,7 +126,12 @@ pub(super) fn print(text: &str) -> Result<(), Failure> {
     }
 }
 
-/// Writes a line to standard error; nobody is left to tell when that fails.
+/// Writes a line to standard error that may quote what others wrote; nobody is left to tell when that fails.
 pub(super) fn complain(text: &str) {
-    let _ = writeln!(io::stderr().lock(), "{text}");
+    let _ = writeln!(io::stderr().lock(), "{}", harmless(text));
+}
+
+/// Tells why a run failed; its lines may have colours, and hold nothing else that a terminal obeys.
+pub(super) fn complain_of(failure: &Failure) {
+    let _ = writeln!(io::stderr().lock(), "{failure}");
 }

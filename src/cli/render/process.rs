@@ -1,11 +1,13 @@
+//! Programs that render, started without a network and ended when they take too much.
+
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::mpsc::Receiver;
 use std::time::{Duration, Instant};
 
 use super::workspace::Workspace;
-use crate::cli::programs;
-use crate::cli::started::{Started, read};
+use crate::cli::world::programs;
+use crate::cli::world::started::{Started, read};
 
 /// How often a program is looked at while it works.
 const GLANCE: Duration = Duration::from_millis(20);

@@ -33,11 +33,10 @@ const EXAMPLES: [&str; 18] = [
 const EITHER: [&str; 2] = ["test", "demo"];
 
 /// Names of environments, beside which such a name is one.
-const ENVIRONMENTS: [&str; 14] = [
+const ENVIRONMENTS: [&str; 13] = [
     "prod",
     "production",
     "prd",
-    "live",
     "staging",
     "stage",
     "stg",

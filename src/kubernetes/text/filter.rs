@@ -1,0 +1,433 @@
+//! A byte search that rules out, before anything is parsed, text that cannot matter.
+
+use std::borrow::Cow;
+use std::cell::OnceCell;
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::sync::{Arc, LazyLock};
+
+use regex::bytes::{Regex, RegexBuilder};
+
+use crate::inventory::WantedObjects;
+use crate::source::Needles;
+
+use crate::kubernetes::rows::devices::DEVICES;
+use crate::kubernetes::rows::table::{KINDS, Row};
+
+use super::veil::{self, Given, Key, Seen, has_key_alias, unveil};
+
+/// Words of dynamic resource allocation.
+const CLAIMS: [&str; 3] = ["resourceClaimName", "resourceClaimTemplateName", "resourceClaims"];
+/// A kind of which there are many that fill nothing in, and the word of those that do.
+const SUBSTITUTING: &[u8] = b"Kustomization";
+const FILLED_IN: &[u8] = b"postBuild";
+/// What may stand behind a key.
+const BEHIND_KEYS: [&str; 10] = [":", "\"", "'", " ", "\t", "\n", "\r", ",", "]", "}"];
+/// What stands in every text of which all documents are idle.
+const IDLE_MARK: &[u8] = b"kind: ";
+/// Words before the name of a configuration map that a pod takes values from.
+const REFERENCES: &str = r#"(?:configMap(?:Key)?Ref"?\s*:\s*\{?(?:[^\n]*\n?){0,3}?[^\n]*?|kind"?\s*:\s*["']?ConfigMap["']?\s*,?\s*["']?)name"?\s*:\s*["']?([^\s"',}]+)"#;
+
+/// What a text is good for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::kubernetes) enum Matter {
+    /// It may ask for accelerators or rent machines.
+    Asks,
+    /// Its objects may decide the number of others, hold for others, or be claimed by others.
+    Scales,
+    /// Its objects may hold values that others take.
+    Configures,
+    Nothing,
+}
+
+impl Matter {
+    /// The one that more follows from.
+    fn or(self, other: Matter) -> Matter {
+        let order = |it: Matter| match it {
+            Matter::Asks => 0,
+            Matter::Scales => 1,
+            Matter::Configures => 2,
+            Matter::Nothing => 3,
+        };
+        if order(other) < order(self) { other } else { self }
+    }
+}
+
+/// Files that may hold manifests, by the end of their names. Terraform has JSON of its own.
+pub(in crate::kubernetes) fn is_manifest(path: &str) -> bool {
+    const ENDINGS: [&str; 10] =
+        [".yaml", ".yml", ".json", ".tpl", ".tmpl", ".j2", ".jinja", ".jinja2", ".gotmpl", ".template"];
+    const NOT: [&str; 2] = [".tf.json", ".tofu.json"];
+    ENDINGS.iter().any(|ending| path.ends_with(ending)) && !NOT.iter().any(|ending| path.ends_with(ending))
+}
+
+/// The kinds that rules look at as they are written, whatever they ask for.
+pub(in crate::kubernetes) enum Wanted<'a> {
+    Nothing,
+    Kinds(&'a BTreeSet<String>),
+    All,
+}
+
+impl<'a> Wanted<'a> {
+    pub(in crate::kubernetes) fn new(objects: &'a WantedObjects) -> Self {
+        match objects {
+            WantedObjects::None | WantedObjects::OfResources => Wanted::Nothing,
+            WantedObjects::Kinds(kinds) => Wanted::Kinds(kinds),
+            WantedObjects::All => Wanted::All,
+        }
+    }
+
+    pub(in crate::kubernetes) fn look(&self, text: &[u8]) -> Matter {
+        let asks = |text: &[u8]| kinds_in(text).any(|kind| self.has(kind));
+        match look(text) {
+            Matter::Asks => Matter::Asks,
+            _ if self.is_any() && (asks(text) || matches!(unveil(text), Seen::Text(seen) if asks(&seen))) => {
+                Matter::Asks
+            }
+            other => other,
+        }
+    }
+
+    fn is_any(&self) -> bool {
+        !matches!(self, Wanted::Nothing)
+    }
+
+    fn has(&self, kind: &[u8]) -> bool {
+        match self {
+            Wanted::Nothing => false,
+            // a list may hold any kind
+            Wanted::Kinds(kinds) => kind.ends_with(b"List") || kinds.iter().any(|wanted| wanted.as_bytes() == kind),
+            Wanted::All => !kind.is_empty(),
+        }
+    }
+}
+
+pub(in crate::kubernetes) fn look(text: &[u8]) -> Matter {
+    match look_as_written(text) {
+        Matter::Asks => Matter::Asks,
+        found => match unveil(text) {
+            Seen::Text(Cow::Borrowed(_)) => found,
+            Seen::Text(Cow::Owned(letters)) => found.or(look_as_written(&letters)),
+            Seen::Nothing => Matter::Asks,
+        },
+    }
+}
+
+fn look_as_written(text: &[u8]) -> Matter {
+    if WORDS.any_in(text) {
+        return if is_idle(text) { Matter::Nothing } else { Matter::Asks };
+    }
+    let mut found = Matter::Nothing;
+    for kind in kinds_in(text) {
+        found = found.or(told_by(kind, text));
+        if found == Matter::Asks {
+            break;
+        }
+    }
+    found
+}
+
+fn told_by(kind: &[u8], text: &[u8]) -> Matter {
+    match TELLING_KINDS.get(kind) {
+        Some(Matter::Scales) if kind == SUBSTITUTING && !has(text, FILLED_IN) => Matter::Nothing,
+        Some(matter) => *matter,
+        None => Matter::Nothing,
+    }
+}
+
+fn has(text: &[u8], word: &[u8]) -> bool {
+    memchr::memmem::find(text, word).is_some()
+}
+
+/// Other files may name its objects, or it has a comment that speaks to gpulint.
+pub(in crate::kubernetes) fn may_be_joined(document: &[u8]) -> bool {
+    look(document) != Matter::Nothing || memchr::memmem::find(document, b"gpulint").is_some()
+}
+
+/// All its documents are of kinds that ask for nothing whatever is in them: schemas of custom resources speak of everything
+/// that pods may have.
+pub(in crate::kubernetes) fn is_idle(text: &[u8]) -> bool {
+    if !has(text, IDLE_MARK) || has(text, b"gpulint") {
+        return false;
+    }
+    let mut document = Idleness::default();
+    let mut any = false;
+    for line in lines(text) {
+        let opens = line.strip_prefix(b"---").filter(|rest| rest.first().is_none_or(u8::is_ascii_whitespace));
+        if let Some(rest) = opens {
+            if !document.is_sure() || !is_blank(rest) {
+                return false;
+            }
+            any |= document.says_kind;
+            document = Idleness::default();
+        } else if !document.take(line) {
+            return false;
+        }
+    }
+    document.is_sure() && (any || document.says_kind)
+}
+
+fn lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let mut start = 0;
+    let ends = memchr::memchr_iter(b'\n', text).chain([text.len()]);
+    ends.map(move |end| text.get(std::mem::replace(&mut start, end + 1)..end).unwrap_or_default())
+}
+
+/// Nothing but a comment.
+fn is_blank(line: &[u8]) -> bool {
+    line.trim_ascii_start().first().is_none_or(|byte| *byte == b'#')
+}
+
+/// What the lines of a document said so far. It is a mapping in block style, whose keys begin their lines: `kind` is
+/// certain where no scalar of many lines can have begun before it, and no line looks like another way to write a key.
+#[derive(Default)]
+struct Idleness {
+    has_content: bool,
+    says_kind: bool,
+}
+
+impl Idleness {
+    fn is_sure(&self) -> bool {
+        self.says_kind || !self.has_content
+    }
+
+    /// Whether the document may still be idle behind this line.
+    fn take(&mut self, line: &[u8]) -> bool {
+        let first = match line.first() {
+            None => return true,
+            Some(b'#' | b'\r') => return true,
+            // A directive of a template.
+            Some(b'{') if line.starts_with(b"{{") && line.trim_ascii_end().ends_with(b"}}") => return true,
+            Some(first) => *first,
+        };
+        if !self.has_content && first.is_ascii_whitespace() && is_blank(line) {
+            return true;
+        }
+        let is_first = !std::mem::replace(&mut self.has_content, true);
+        if !self.says_kind && line.iter().any(|byte| b"\"'{[|>".contains(byte)) {
+            return false;
+        }
+        match first {
+            b'k' if line.starts_with(b"kind") => {
+                let Key::Of(value) = veil::key(line.get(b"kind".len()..).unwrap_or_default()) else { return true };
+                self.says_kind = true;
+                matches!(veil::given(value), Given::Word(kind) if IDLE_KINDS.contains(kind))
+            }
+            b'-' | b' ' | b'\t' => !is_first,
+            _ => first.is_ascii_alphabetic(),
+        }
+    }
+}
+
+/// What stands behind each `kind:` of a text. Where that stands elsewhere in it, every word may.
+fn kinds_in(text: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let mut words = None;
+    let mut places = memchr::memmem::find_iter(text, b"kind");
+    let mut alias = None;
+    std::iter::from_fn(move || {
+        loop {
+            if let Some(word) = words.as_mut().and_then(Iterator::next) {
+                return Some(word);
+            }
+            let behind = text.get(places.next()? + b"kind".len()..).unwrap_or_default();
+            let elsewhere = match veil::key(behind) {
+                Key::No => false,
+                Key::Alone => *alias.get_or_insert_with(|| has_key_alias(text)),
+                Key::Of(value) => match veil::given(value) {
+                    Given::Word(word) => return Some(word),
+                    Given::Elsewhere => true,
+                    Given::Other => false,
+                },
+            };
+            if elsewhere && words.is_none() {
+                words = Some(names_in(text));
+            }
+        }
+    })
+}
+
+/// Words that may be the names of kinds.
+fn names_in(text: &[u8]) -> impl Iterator<Item = &[u8]> {
+    text.split(|byte| !byte.is_ascii_alphanumeric()).filter(|word| word.first().is_some_and(u8::is_ascii_uppercase))
+}
+
+/// Words of which one stands in every text with a resource key of an accelerator.
+struct Words {
+    needles: Needles,
+    /// So many of them count anywhere. Behind them are keys, which only say so where they are keys.
+    anywhere: usize,
+    keys: Vec<&'static str>,
+}
+
+static WORDS: LazyLock<Words> = LazyLock::new(|| {
+    let words: BTreeSet<&str> = DEVICES.words().chain(CLAIMS).collect();
+    // What has another word in it is found by that one; few can be searched for many bytes at a time.
+    let has_other = |word: &str| words.iter().any(|other| *other != word && word.contains(other));
+    let mut needles: Vec<String> =
+        words.iter().filter(|word| !has_other(word)).map(|word| (*word).to_owned()).collect();
+    let mut words = Words { needles: Needles::Everywhere, anywhere: needles.len(), keys: Vec::new() };
+    let keys: BTreeSet<&str> = KINDS.rows().iter().filter_map(|row| row.has.last()?.last_key()).collect();
+    // What may stand behind a key, for words of four letters are found faster than shorter ones.
+    for (key, behind) in keys.iter().flat_map(|key| BEHIND_KEYS.map(|behind| (*key, behind))) {
+        let needle = if key.len() < 4 { format!("{key}{behind}") } else { key.to_owned() };
+        if !needles.contains(&needle) {
+            needles.push(needle);
+            words.keys.push(key);
+        }
+    }
+    Words { needles: Needles::new(&needles), ..words }
+});
+
+impl Words {
+    fn any_in(&self, text: &[u8]) -> bool {
+        let alias = OnceCell::new();
+        let is_key = |word: &str, at: usize| match veil::key(text.get(at + word.len()..).unwrap_or_default()) {
+            Key::No => false,
+            Key::Alone => *alias.get_or_init(|| has_key_alias(text)),
+            Key::Of(_) => true,
+        };
+        let key = |which: usize| self.keys.get(which.checked_sub(self.anywhere)?);
+        self.needles.any(text, |which, at| key(which).is_none_or(|word| is_key(word, at)))
+    }
+}
+
+/// What the kinds of which rows speak are good for, beside asking for accelerators in so many words.
+static TELLING_KINDS: LazyLock<HashMap<&'static [u8], Matter>> = LazyLock::new(|| {
+    let mut kinds: HashMap<&[u8], Matter> = HashMap::new();
+    for (kinds_of, matter) in [
+        (&["ConfigMap", "List"][..], Matter::Configures),
+        (&["ResourceClaim", "ResourceClaimTemplate", "DeviceClass"][..], Matter::Scales),
+    ] {
+        kinds.extend(kinds_of.iter().map(|kind| (kind.as_bytes(), matter)));
+    }
+    let named = |row: &'static Row| row.kind.as_bytes();
+    let rows = KINDS.rows();
+    kinds.extend(rows.iter().filter(|row| row.is_joined()).map(|row| (named(row), Matter::Scales)));
+    kinds.extend(rows.iter().filter(|row| asks_in_other_words(row)).map(|row| (named(row), Matter::Asks)));
+    kinds
+});
+
+/// It rents machines, runs the pods of others, or has short names for accelerators.
+fn asks_in_other_words(row: &Row) -> bool {
+    let apart = row
+        .pods
+        .iter()
+        .any(|it| it.amount.is_some() || !it.keys.is_empty() || !it.devices.is_empty() || !it.claims.is_empty());
+    !row.machines.is_empty() || row.borrows.is_some() || apart
+}
+
+/// Kinds that only describe others.
+static IDLE_KINDS: LazyLock<HashSet<&'static [u8]>> =
+    LazyLock::new(|| KINDS.rows().iter().filter(|row| row.schema).map(|row| row.kind.as_bytes()).collect());
+
+/// Names of configuration maps that texts use.
+pub(in crate::kubernetes) struct Names {
+    pattern: Option<Regex>,
+}
+
+impl Names {
+    pub(in crate::kubernetes) fn used(texts: impl Iterator<Item = Arc<str>>) -> Self {
+        const SIZE_LIMIT: usize = 64 << 20;
+        let mut names = BTreeSet::new();
+        if let Ok(references) = Regex::new(REFERENCES) {
+            for text in texts {
+                for found in references.captures_iter(text.as_bytes()) {
+                    let name = found.get(1).map(|name| String::from_utf8_lossy(name.as_bytes()).into_owned());
+                    names.extend(name.map(|name| regex::escape(&name)));
+                }
+            }
+        }
+        if names.is_empty() {
+            return Names { pattern: None };
+        }
+        let pattern = names.into_iter().collect::<Vec<_>>().join("|");
+        Names { pattern: RegexBuilder::new(&pattern).size_limit(SIZE_LIMIT).build().ok() }
+    }
+
+    pub(in crate::kubernetes) fn is_empty(&self) -> bool {
+        self.pattern.is_none()
+    }
+
+    pub(in crate::kubernetes) fn any_in(&self, text: &[u8]) -> bool {
+        self.pattern.as_ref().is_some_and(|pattern| pattern.is_match(text))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_searched_for_many_bytes_at_a_time() {
+        assert!(cfg!(not(target_arch = "x86_64")) || matches!(WORDS.needles, Needles::Packed(_)));
+        for word in DEVICES.words().chain(CLAIMS) {
+            assert!(WORDS.any_in(format!("  {word}: 1").as_bytes()), "{word}");
+        }
+    }
+
+    #[test]
+    fn few_documents_are_read_for_those_who_name_them() {
+        for document in
+            ["kind: HorizontalPodAutoscaler\n", "kind: ConfigMap\n", "kind: List\n", "a: 1 # gpulint:ignore\n"]
+        {
+            assert!(may_be_joined(document.as_bytes()), "{document}");
+        }
+        for document in ["kind: Service\n", "a: [1", "kind: CustomResourceDefinition\n  nvidia.com/gpu: 1\n"] {
+            assert!(!may_be_joined(document.as_bytes()), "{document}");
+        }
+    }
+
+    #[test]
+    fn only_text_with_a_telling_word_is_parsed() {
+        for (text, matter) in [
+            ("  limits:\n    nvidia.com/gpu: 1", Matter::Asks),
+            ("nvidia.com/mig-1g.5gb: 1", Matter::Asks),
+            ("kind: NodePool\n", Matter::Asks),
+            (r#"{"kind": "HorizontalPodAutoscaler"}"#, Matter::Scales),
+            ("kind: ConfigMap\n", Matter::Configures),
+            ("kind: Deployment\nspec: {}", Matter::Nothing),
+            ("kind: NodePoolish\n", Matter::Nothing),
+            ("kind: PodDisruptionBudget\n", Matter::Scales),
+            ("kind: Kustomization\nresources: [a]\n", Matter::Nothing),
+            ("kind: Kustomization\nspec:\n  postBuild: {}\n", Matter::Scales),
+            ("kind: HelmRelease\n", Matter::Scales),
+            ("kind: CustomResourceDefinition\nspec:\n  nvidia.com/gpu: 1\n", Matter::Nothing),
+            ("kind: CustomResourceDefinition\n---\nnvidia.com/gpu: 1\n", Matter::Asks),
+            ("kind: CustomResourceDefinition\n---\nkind: Pod\nnvidia.com/gpu: 1\n", Matter::Asks),
+            ("kind: CustomResourceDefinition\n\"kind\": Pod\nnvidia.com/gpu: 1\n", Matter::Asks),
+            ("kind: CustomResourceDefinition\n? kind\n: Pod\nnvidia.com/gpu: 1\n", Matter::Asks),
+            ("kind: CustomResourceDefinition\nkind: &a Pod\nnvidia.com/gpu: 1\n", Matter::Asks),
+            ("a: \"\nkind: CustomResourceDefinition\n\"\n\"kind\": Pod\nnvidia.com/gpu: 1\n", Matter::Asks),
+            ("  'kind': Pod\n  a: '\nkind: CustomResourceDefinition\n'\n  nvidia.com/gpu: 1\n", Matter::Asks),
+            ("kind: CustomResourceDefinition\nkind: CustomResourceDefinition\n---\nnvidia.com/gpu: 1", Matter::Asks),
+            (
+                "# a\n---\n# it's\napiVersion: a/v1\nkind: CustomResourceDefinition\nspec:\n- \"nvidia.com/gpu\"\n---\n",
+                Matter::Nothing,
+            ),
+            ("\"nvidia.com\\x2fgpu\": 1", Matter::Asks),
+            ("'requestGPU' : 1", Matter::Asks),
+            ("? gpu\n: 1", Matter::Asks),
+            ("a: &k gpu\n*k : 1", Matter::Asks),
+            ("a gpu is fast", Matter::Nothing),
+            ("'kind': NodePool\n", Matter::Asks),
+            ("? kind\n: NodePool\n", Matter::Asks),
+            ("kind:\n  # a\n  !!str &x >-\n  NodePool\n", Matter::Asks),
+            ("a: &x NodePool\nkind: *x\n", Matter::Asks),
+            ("a: &x kind\n*x : NodePool\n", Matter::Asks),
+            ("\"\\u006bind\": \"N\\x6fdePool\"", Matter::Asks),
+            ("kind: !!binary Tm9kZVBvb2w=", Matter::Asks),
+            ("{\"kind\"\n: \"NodePool\"}", Matter::Asks),
+            ("kind:\n  description: NodePool\n", Matter::Nothing),
+        ] {
+            assert_eq!(look(text.as_bytes()), matter, "{text}");
+        }
+    }
+
+    #[test]
+    fn names_of_configuration_maps_are_found_where_they_are_used() {
+        let text = "envFrom:\n  - configMapRef:\n      name: agent\nx: {configMapKeyRef: {key: K, name: \"model\"}}\n";
+        let names = Names::used([Arc::from(text)].into_iter());
+        assert!(names.any_in(b"name: agent"));
+        assert!(names.any_in(b"name: model"));
+        assert!(!names.any_in(b"name: other"));
+    }
+}

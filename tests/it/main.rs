@@ -29,6 +29,7 @@ mod manifest_fixes;
 mod pages;
 mod policy;
 mod precommit;
+mod price_release;
 mod pricing_data;
 mod properties;
 mod readme;

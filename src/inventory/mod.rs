@@ -12,6 +12,7 @@ mod raw;
 mod resource;
 mod run;
 mod surroundings;
+mod together;
 mod wish;
 
 pub use fact::{Fact, Known, Origin, Unknown};
@@ -25,4 +26,5 @@ pub use resource::{
 };
 pub use run::{Counted, Run, RunId, RunKind, settle};
 pub use surroundings::{Sign, look_round, may_have_sign};
+pub use together::{Home, settle_homes};
 pub use wish::{Declined, Part, Wish};

@@ -11,6 +11,7 @@ use super::key::{Key, Value};
 use super::raw::Raw;
 use super::run::{Counted, Run, RunId};
 use super::surroundings::Sign;
+use super::together::Home;
 
 /// Everything that the front ends found in one tree.
 #[derive(Debug, Clone, Default)]
@@ -93,6 +94,8 @@ pub struct Resource {
     pub run: Option<RunId>,
     /// Whether sums count what its run makes.
     pub counted: Counted,
+    /// Where it is deployed from.
+    pub home: Home,
     pub role: Role,
     /// The header: the first line of the block, or the first key of the document.
     pub span: Span,
@@ -227,6 +230,15 @@ pub struct Link {
     pub to: String,
     /// The text that proves the link.
     pub span: Span,
+    /// Why the two belong together.
+    pub why: Arc<str>,
+}
+
+impl Link {
+    /// One names the other.
+    pub fn named(kind: LinkKind, to: String, span: Span) -> Self {
+        Link { kind, to, span, why: "it is named there".into() }
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -383,6 +395,7 @@ impl Resource {
             root: None,
             run: None,
             counted: Counted::Deployed,
+            home: Home::default(),
             role,
             span,
             body,

@@ -23,6 +23,6 @@ pub use resource::{
     CountedIn, Disk, FrontEnd, Inventory, Labels, Link, LinkKind, Purchase, Purpose, Range, Resource, ResourceId, Role,
     Selector, Skipped, Taint, WantedObjects, WantedRaw,
 };
-pub use run::{Counted, Run, RunId, RunKind, settle};
+pub use run::{Counted, GivenRun, Run, RunId, RunKind, settle};
 pub use surroundings::{Sign, look_round, may_have_sign};
 pub use wish::{Declined, Part, Wish};

@@ -63,7 +63,8 @@ fn assigned(value: &Value) -> String {
         Value::Flag(flag) => flag.to_string(),
         Value::Date(date) => date.to_string(),
         Value::Texts(texts) => {
-            let quoted = texts.iter().map(|(text, _)| format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\"")));
+            let quoted =
+                texts.iter().map(|(text, _)| format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\"")));
             format!("[{}]", quoted.collect::<Vec<_>>().join(", "))
         }
     }

@@ -2,8 +2,8 @@
 
 use crate::cli::args::Cost;
 use crate::cli::session::Session;
-use crate::cli::{Failure, Outcome};
 use crate::cli::world::output;
+use crate::cli::{Failure, Outcome};
 use crate::report::{self, Format};
 
 pub(in crate::cli) fn run(arguments: &Cost) -> Result<Outcome, Failure> {

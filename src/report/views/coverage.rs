@@ -48,7 +48,10 @@ pub(in crate::report) fn line(report: &Report) -> Option<String> {
     let told = kinds.into_iter().map(|((one, many), n)| format!("{n} {}", if n == 1 { one } else { many }));
     let told: Vec<String> = told.collect();
     let (n, wholly) = (unread.len(), all - unread.len());
-    Some(format!("read {wholly} of {all} files that matter; {n} not, or not all of it: {} (`gpulint files`)", told.join(", ")))
+    Some(format!(
+        "read {wholly} of {all} files that matter; {n} not, or not all of it: {} (`gpulint files`)",
+        told.join(", ")
+    ))
 }
 
 /// What an unread file is called, one and several.

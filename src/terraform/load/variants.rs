@@ -101,7 +101,7 @@ fn owners(path: &str, codes: &BTreeMap<&str, &ModuleCode>, library: &Library<'_>
         }
         around = above(directory);
     }
-    let mut around = above(parent(path));
+    let mut around = Some(parent(path));
     while let Some(directory) = around {
         let beside = best_below(path, directory, &names, codes);
         if !beside.is_empty() {
@@ -167,7 +167,10 @@ pub(in crate::terraform) fn of(
         return vec![Variant::default()];
     }
     variants.truncate(MOST);
-    variants.insert(0, Variant { counted: Counted::Base, ..Variant::default() });
+    // Where there are only examples, what Terraform reads by itself is what is applied.
+    let is_applied = |it: &Variant| it.counted == Counted::Deployed;
+    let counted = if variants.iter().any(is_applied) { Counted::Base } else { Counted::Deployed };
+    variants.insert(0, Variant { counted, ..Variant::default() });
     variants
 }
 

@@ -28,7 +28,9 @@ use std::sync::Arc;
 use catalog::Catalog;
 use diagnostic::Diagnostic;
 use fit::Assessment;
-use inventory::{Declined, Fact, FrontEnd, Inventory, Resource, ResourceId, RunId, Skipped, Value, WantedRaw, Wish};
+use inventory::{
+    Counted, Declined, Fact, FrontEnd, Inventory, Resource, ResourceId, RunId, Skipped, Value, WantedRaw, Wish,
+};
 use pricing::{Bill, LeftOut};
 use rules::{Broken, Finding, Rules, Undetermined, World};
 use source::{Date, Edit, FileId, Sources, Span};
@@ -97,12 +99,15 @@ pub fn analyze(sources: &Sources, paths: &[String], settings: &Settings) -> Anal
     };
     let judgement = settings.rules.judge(&world, sources);
     let mut findings = judgement.findings;
+    let mut undetermined = judgement.undetermined;
+    findings.retain(|it| is_judged(&inventory, it.resource));
+    undetermined.retain(|it| is_judged(&inventory, it.resource));
     findings.extend(unreadable(&inventory, &settings.rules));
     let writers = Writers { sources, terraform: terraform::Writer::new(sources, &blocks, &roots) };
     fix::plan(&mut findings, &inventory, sources, &writers);
     Analysis {
         findings,
-        undetermined: judgement.undetermined,
+        undetermined,
         broken_rules: judgement.failures,
         inventory,
         blocks,
@@ -113,6 +118,12 @@ pub fn analyze(sources: &Sources, paths: &[String], settings: &Settings) -> Anal
         fits,
         left_out,
     }
+}
+
+/// Nobody applies a base in whose place others stand, nor what the settings exclude: they are told, not judged.
+fn is_judged(inventory: &Inventory, resource: Option<ResourceId>) -> bool {
+    let resource = resource.and_then(|id| inventory.resources.get(id.0));
+    resource.is_none_or(|it| !matches!(it.counted, Counted::Base | Counted::Excluded))
 }
 
 /// Both front ends, as those who know how a fact is written.

@@ -31,6 +31,8 @@ pub(super) enum Verb {
     Diff(Box<Diff>),
     /// The bill: every accelerator resource with floor, expected and ceiling
     Cost(Box<Cost>),
+    /// Every file that matters: by which run it is read, or why not
+    Files(Box<Cost>),
     /// Every fact of every resource as JSON: what rules see
     Inspect(Box<Inspect>),
     /// Look a machine or an accelerator up in the catalog
@@ -434,6 +436,9 @@ pub(super) struct Input {
     /// The Terraform workspace
     #[arg(long, value_name = "NAME")]
     pub(super) workspace: Option<String>,
+    /// Directories that nobody deploys: they are read, and told beside the bill; `*` stands for anything
+    #[arg(long, value_name = "PATTERN")]
+    pub(super) exclude: Vec<String>,
     /// Where downloaded Terraform modules lie: a `.terraform/modules`, or directories named like the calls
     #[arg(long = "modules-dir", value_name = "DIRECTORY")]
     pub(super) modules_directory: Option<PathBuf>,

@@ -6,6 +6,7 @@
 mod document;
 mod pack;
 mod read;
+mod runs;
 mod table;
 mod version;
 
@@ -13,6 +14,7 @@ use std::collections::BTreeMap;
 
 pub use document::{example, schema};
 pub use pack::{Origin, Pack};
+pub use runs::Run;
 pub use table::{Kind, SETTINGS, Setting};
 
 use crate::diagnostic::{Diagnostic, Level};
@@ -28,7 +30,7 @@ const LONGEST_CHAIN: usize = 16;
 const MOST_LAYERS: usize = 64;
 
 /// Lists of tables, which add up where one file extends another.
-const LISTS: [&str; 8] = ["suppress", "budgets", "limits", "paths", "contracts", "hardware", "usage", "packs"];
+const LISTS: [&str; 9] = ["suppress", "budgets", "limits", "paths", "contracts", "hardware", "usage", "packs", "runs"];
 
 /// What one or several files set.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -199,6 +201,12 @@ impl Config {
             }
         }
         self.judge_prices(&mut refuse);
+        let names_none = |run: &Run| run.paths.is_empty();
+        if let Some((_, entry)) = self.entries.iter().find(|(keys, _)| keys.first().is_some_and(|it| it == "runs"))
+            && self.runs().iter().any(names_none)
+        {
+            refuse("[[runs]] says which directories it is for: paths = [\"infra\"]".to_owned(), entry.key);
+        }
         for (_, table) in self.tables("packs") {
             pack::judge(&table, &mut refuse);
         }

@@ -88,6 +88,14 @@ settings! {
     "baseline" Kind::Path, Some("\".gpulint-baseline.json\""), "the file of findings that were accepted at once";
     "render" Kind::Flag, Some("false"), "render charts with helm, and kustomizations with kustomize or kubectl";
     "values" Kind::Texts, Some("[]"), "files of values to render charts with; \"*\": once more with each of them";
+    "exclude" Kind::Patterns, Some("[]"), "directories that nobody deploys: they are read, and told beside the bill";
+    "runs[].paths" Kind::Patterns, None, "the Terraform roots that this run is one of; what is found for them counts no more";
+    "runs[].name" Kind::Text, None, "what it is called; without it: by its files";
+    "runs[].var-files" Kind::Paths, None, "its files of variables, the strongest last";
+    "runs[].vars.*" Kind::Parameter, None, "the value of a variable";
+    "runs[].workspace" Kind::Text, None, "its workspace";
+    "runs[].modules-dir" Kind::Path, None, "where its downloaded modules lie";
+    "runs[].values" Kind::Paths, None, "the files of values that its chart is rendered with";
     "defaults.provider" Kind::Text, None, "cloud of machines where the text names none; then marked as assumed";
     "defaults.region" Kind::Text, None, "region where the text names none; then marked as assumed";
     "defaults.accelerator" Kind::Text, None, "accelerator of pods that name none; then marked as assumed";

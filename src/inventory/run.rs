@@ -129,6 +129,20 @@ impl Counted {
     }
 }
 
+/// What the settings say of runs: it stands in the place of what would be found.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct GivenRun {
+    /// Patterns of directories.
+    pub paths: Vec<String>,
+    pub name: Option<String>,
+    pub variable_files: Vec<String>,
+    pub variables: Vec<(String, String)>,
+    pub workspace: Option<String>,
+    pub modules_directory: Option<String>,
+    /// Files of a chart's values.
+    pub values: Vec<String>,
+}
+
 impl Run {
     pub fn new(kind: RunKind, folder: &str, variant: Option<&str>) -> Self {
         Run {

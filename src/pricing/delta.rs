@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::catalog::{Money, MoneyRange};
-use crate::inventory::{Fact, Inventory, Key, Range, Resource, ResourceId, Role, Value};
+use crate::inventory::{Counted, Fact, Inventory, Key, Range, Resource, ResourceId, Role, Value};
 use crate::source::Sources;
 
 use super::{Bill, Item};
@@ -211,6 +211,13 @@ impl<'a> Pairing<'a> {
                 (Some(before), Some(after)) => details(self.before.resource(before), self.after.resource(after)),
                 _ => Vec::new(),
             };
+            let is_base =
+                |side: &Side, id: Option<ResourceId>| id.is_none_or(|id| side.resource(id).counted == Counted::Base);
+            // Others stand in its place, and their changes are told.
+            let kind = match is_base(&self.before, before) && is_base(&self.after, after) {
+                true => ChangeKind::Same,
+                false => kind,
+            };
             Change { before, after, kind, increase, details }
         };
         gone.chain(come).chain(pairs).map(change).collect()
@@ -236,6 +243,8 @@ impl<'a> Pairing<'a> {
 /// The name at the end of an address: a resource keeps it when it moves into a module or a namespace.
 fn last_name(address: &str) -> String {
     let separators = |c: char| c == '.' || c == '/';
+    // Behind a blank stands what tells runs of one folder apart.
+    let address = address.split_once(" (").map_or(address, |(address, _)| address);
     address.rsplit_once(separators).map_or(address, |(_, name)| name).to_owned()
 }
 

@@ -13,6 +13,7 @@ mod views;
 pub use difference::{Difference, Head, Team, Verdict, comment_on_change, difference, teams};
 pub use escape::{harmless, one_line};
 pub use format::Format;
+pub use formats::files::files;
 pub use formats::json::{inspect, print as json};
 pub use formats::junit::escaped as xml;
 pub use saved::{Compared, Saved, State, saved};

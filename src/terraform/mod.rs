@@ -23,10 +23,11 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use crate::diagnostic::Diagnostic;
-use crate::inventory::{FrontEnd, Inventory, Run, RunId, RunKind, Skipped};
+use crate::inventory::{FrontEnd, GivenRun, Inventory, Resource, Run, RunId, RunKind, Skipped};
 use crate::source::{FileId, Limits, Sources, Span};
 
 use load::library::Library;
+use load::variants::{self, Assigned, Variant};
 
 pub use block::{Attribute, Block, Provider};
 pub use plan::{PlanSide, is_plan};
@@ -45,6 +46,8 @@ pub struct Options {
     /// `TF_VAR_name` of the environment.
     pub environment: Vec<(String, String)>,
     pub workspace: Option<String>,
+    /// What the settings say of runs.
+    pub given_runs: Vec<GivenRun>,
     /// Directories named on the command line: read as roots even if other directories call them as modules.
     pub named_roots: Vec<String>,
     /// Where downloaded modules lie, beside `.terraform/modules` of each root.
@@ -123,39 +126,15 @@ fn read_with(library: &Library<'_>, sources: &Sources, paths: &[String], options
     let directories: Vec<String> =
         load::roots::directories(sources, &others).into_iter().filter(|it| !is_downloaded(it)).collect();
     let modules = load::parallel::map(directories.len(), |index| library.module(&directories[index]));
-    let chosen = load::roots::detect(sources, &modules, &options.named_roots);
-    let runs = runs(&chosen.roots, &options.environments);
-    let evaluated = load::parallel::map(runs.len(), |index| {
-        let (directory, environment) = runs[index];
-        let root = load::root::evaluate(sources, library, directory, environment, options);
-        let resources = rows::resources(&root.blocks, &root.switched_off, &root.default_maps, FrontEnd::Terraform);
-        let id = RunId::of(RunKind::Root, directory, environment);
-        let embedded = embedded::manifests(sources, &root.blocks, Some(directory), &id);
-        (root, resources, embedded)
-    });
+    let variable_files = variants::files(sources, library, &modules, paths, options);
+    let chosen = load::roots::detect(sources, &modules, &options.named_roots, &variable_files);
+    let runs = runs(&chosen.roots, &variable_files, library, options);
+    let evaluated = evaluate_all(sources, library, &runs, options);
     let mut reading = Reading::default();
-    for ((directory, environment), (root, mut resources, embedded)) in runs.into_iter().zip(evaluated) {
-        let run = Run::new(RunKind::Root, directory, environment).reading(root.files);
-        for resource in &mut resources {
-            resource.run = Some(run.id.clone());
-            resource.root = Some(directory.into());
-            resource.address.extend(environment.map(|file| format!(" ({file})")));
-        }
-        reading.inventory.runs.push(run);
-        let directory = directory.to_owned();
-        reading.inventory.diagnostics.extend(root.diagnostics);
-        reading.inventory.resources.extend(resources);
-        reading.embedded.extend(embedded);
-        if options.raw {
-            reading.inventory.blocks.extend(raw::of(&root.blocks, FrontEnd::Terraform));
-        }
-        let first = reading.blocks.len();
-        reading.blocks.extend(root.blocks);
-        let workspace = options.workspace.clone().unwrap_or_else(|| "default".into());
-        let blocks = first..reading.blocks.len();
-        let (variable_files, steps) = (root.variable_files, root.steps);
-        reading.roots.push(Root { directory, variable_files, workspace, steps, blocks });
+    for ((directory, variant), done) in runs.into_iter().zip(evaluated) {
+        reading.add(directory, variant, done, options);
     }
+    reading.tell_unused(variable_files.unused);
     load::plans::read(sources, plans, options, &mut reading);
     for path in chosen.uncalled {
         let reason = "a module that nothing here calls: what it is given is not known".to_owned();
@@ -170,13 +149,77 @@ fn read_with(library: &Library<'_>, sources: &Sources, paths: &[String], options
     reading
 }
 
-/// Each root once, or once with each environment.
-fn runs<'a>(roots: &'a [String], environments: &'a [String]) -> Vec<(&'a str, Option<&'a str>)> {
-    let with_each = |root: &'a String| match environments {
-        [] => vec![(root.as_str(), None)],
-        _ => environments.iter().map(|file| (root.as_str(), Some(file.as_str()))).collect(),
+/// Each root with each of its variants.
+fn runs<'a>(
+    roots: &'a [String],
+    files: &Assigned,
+    library: &Library<'_>,
+    options: &Options,
+) -> Vec<(&'a str, Variant)> {
+    let of = |root: &'a String| {
+        let variants = variants::of(&library.module(root), files.of.get(root), library, options);
+        variants.into_iter().map(move |variant| (root.as_str(), variant))
     };
-    roots.iter().flat_map(with_each).collect()
+    roots.iter().flat_map(of).collect()
+}
+
+/// A run, evaluated.
+struct Evaluated {
+    root: load::root::Root,
+    resources: Vec<Resource>,
+    embedded: Vec<Embedded>,
+}
+
+fn evaluate_all(
+    sources: &Sources,
+    library: &Library<'_>,
+    runs: &[(&str, Variant)],
+    options: &Options,
+) -> Vec<Evaluated> {
+    load::parallel::map(runs.len(), |index| {
+        let (directory, variant) = &runs[index];
+        let root = load::root::evaluate(sources, library, directory, variant, options);
+        let resources = rows::resources(&root.blocks, &root.switched_off, &root.default_maps, FrontEnd::Terraform);
+        let id = RunId::of(RunKind::Root, directory, variant.label.as_deref());
+        let embedded = embedded::manifests(sources, &root.blocks, Some(directory), &id);
+        Evaluated { root, resources, embedded }
+    })
+}
+
+impl Reading {
+    fn add(&mut self, directory: &str, variant: Variant, done: Evaluated, options: &Options) {
+        let Evaluated { root, mut resources, embedded } = done;
+        let mut run = Run::new(RunKind::Root, directory, variant.label.as_deref()).reading(root.files);
+        run.counted = variant.counted;
+        run.given_name = variant.given_name;
+        for resource in &mut resources {
+            resource.run = Some(run.id.clone());
+            resource.root = Some(directory.into());
+            resource.address.extend(variant.label.as_ref().map(|label| format!(" ({label})")));
+        }
+        self.inventory.diagnostics.extend(root.diagnostics);
+        self.inventory.resources.extend(resources);
+        self.inventory.runs.push(run);
+        self.embedded.extend(embedded);
+        if options.raw {
+            self.inventory.blocks.extend(raw::of(&root.blocks, FrontEnd::Terraform));
+        }
+        let first = self.blocks.len();
+        self.blocks.extend(root.blocks);
+        self.roots.push(Root {
+            directory: directory.to_owned(),
+            variable_files: root.variable_files,
+            workspace: variant.workspace.unwrap_or_else(|| "default".into()),
+            steps: root.steps,
+            blocks: first..self.blocks.len(),
+        });
+    }
+
+    fn tell_unused(&mut self, files: Vec<String>) {
+        let reason = "a file of variables that no run uses: --var-file or `[[runs]]` says which root it is for";
+        let skipped = files.into_iter().map(|path| Skipped { path, reason: reason.to_owned() });
+        self.inventory.skipped.extend(skipped);
+    }
 }
 
 /// A module that several roots call is told of once.

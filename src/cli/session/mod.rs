@@ -25,7 +25,7 @@ use super::{Failure, Outcome, render};
 use crate::config::Config;
 use crate::decide::{Baseline, Decided, Decision};
 use crate::diagnostic::Diagnostic;
-use crate::inventory::Skipped;
+use crate::inventory::{GivenRun, Skipped};
 use crate::report::{Paths, Report};
 use crate::rules::{Finding, PageText};
 use crate::source::{Date, Limits, ReadError, Sources, Span, Tree};
@@ -162,8 +162,11 @@ impl Session {
         found.files.retain(|file| !packs.iter().any(|pack| pack.brings(file)));
         let session = Session {
             settings: Settings {
-                terraform: terraform_options(input, &place, &variable_files, given.as_deref())?,
-                runs: crate::runs::Options { named: named_directories(&place), exclude: Vec::new() },
+                terraform: terraform::Options {
+                    given_runs: config.runs().into_iter().map(given_run).collect(),
+                    ..terraform_options(input, &place, &variable_files, given.as_deref())?
+                },
+                runs: crate::runs::Options { named: named_directories(&place), exclude: excluded(input, &config) },
                 pricing: prices::settings(&config, today),
                 catalog: settings::catalog(input, &sources, &config, &place, &packs)?,
                 declaring_labels: settings::declaring_labels(&config),
@@ -523,6 +526,24 @@ fn render_request(input: &Input, config: &Config, place: &Place) -> Option<rende
     })
 }
 
+/// Patterns of the settings and of the command line.
+fn excluded(input: &Input, config: &Config) -> Vec<String> {
+    let configured = config.texts("exclude").iter().map(|(pattern, _)| pattern.clone());
+    configured.chain(input.exclude.iter().cloned()).collect()
+}
+
+fn given_run(run: crate::config::Run) -> GivenRun {
+    GivenRun {
+        paths: run.paths,
+        name: run.name,
+        variable_files: run.variable_files,
+        variables: run.variables,
+        workspace: run.workspace,
+        modules_directory: run.modules_directory,
+        values: run.values,
+    }
+}
+
 fn named_directories(place: &Place) -> Vec<String> {
     place.named.iter().filter(|path| path.is_dir()).filter_map(|path| place.in_tree(path)).collect()
 }
@@ -541,6 +562,7 @@ fn terraform_options(
         variables: input.variables.clone(),
         variable_files: in_tree(&files.together)?,
         environments: in_tree(&files.each)?,
+        given_runs: Vec::new(),
         environment: environment(),
         workspace: input.workspace.clone(),
         named_roots: directories.filter_map(|path| place.in_tree(path)).collect(),

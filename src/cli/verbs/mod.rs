@@ -12,6 +12,7 @@ pub(super) mod cost;
 pub(super) mod diff;
 pub(super) mod explain;
 pub(super) mod facts;
+pub(super) mod files;
 pub(super) mod fit;
 pub(super) mod fix;
 pub(super) mod inspect;

@@ -6,10 +6,10 @@ use std::fmt::Write;
 use crate::catalog::MoneyRange;
 use crate::decide::Decided;
 use crate::pricing::Status;
-use crate::report::views::apart;
 use crate::report::views::money::{usd, usd_range};
 use crate::report::views::repeats::{also, told_once};
 use crate::report::views::scorecard::Scorecard;
+use crate::report::views::{apart, coverage};
 use crate::report::{Head, Report, Room, escape};
 use crate::rules::link;
 
@@ -34,7 +34,7 @@ fn compose(report: &Report, findings: &[&Decided], most: usize, room: Room) -> S
         let requested = usd_range(bill.requested);
         let _ = writeln!(text, "Requested by pods (another view of the same machines): {requested}/month\n");
     }
-    for line in apart::lines(report) {
+    for line in apart::lines(report).into_iter().chain(coverage::line(report)) {
         let _ = writeln!(text, "{line}\n");
     }
     let _ = writeln!(text, "#### {}\n", count_of(findings.len()));

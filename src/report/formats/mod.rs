@@ -2,6 +2,7 @@
 
 pub(super) mod concise;
 pub(super) mod csv;
+pub(super) mod files;
 pub(super) mod github;
 pub(super) mod gitlab;
 pub(super) mod json;

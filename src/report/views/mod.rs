@@ -2,6 +2,7 @@
 
 pub(super) mod apart;
 pub(super) mod comment_limits;
+pub(super) mod coverage;
 pub(super) mod explain;
 pub(super) mod fit;
 pub(super) mod money;

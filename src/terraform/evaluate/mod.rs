@@ -43,6 +43,8 @@ pub(super) struct Evaluator<'r> {
     pub(super) options: &'r Options,
     /// The directory of the root: `file("x")` and `path.root` are relative to it.
     pub(super) root: String,
+    /// The workspace that it is evaluated in.
+    pub(super) workspace: Option<String>,
     /// What assigns values to the variables of the root, the strongest last.
     pub(super) assignments: HashMap<String, Vec<Assignment>>,
     pub(super) modules: super::load::modules::Modules,

@@ -51,7 +51,7 @@ impl Evaluator<'_> {
         const NOBODYS: &str = "default";
         let Data::Text(name) = &key.data else { return None };
         let entries = value.entries().filter(|entries| entries.rest.is_none() && !entries.is_empty())?;
-        if &**name != NOBODYS || self.options.workspace.is_some() || entries.get(name).is_some() {
+        if &**name != NOBODYS || self.workspace.is_some() || entries.get(name).is_some() {
             return None;
         }
         if !["terraform.workspace", "tofu.workspace"].contains(&self.sources.snippet(key.span).as_str()) {
@@ -94,7 +94,7 @@ impl Evaluator<'_> {
             ("count", ["index", ..]) => (count_index(scope.repetition, whole), 1),
             ("path", [first, ..]) => (self.path(first, module, whole), 1),
             ("terraform" | "tofu", ["workspace", ..]) => {
-                (Value::text(self.options.workspace.as_deref().unwrap_or("default"), whole), 1)
+                (Value::text(self.workspace.as_deref().unwrap_or("default"), whole), 1)
             }
             ("terraform" | "tofu", ["applying", ..]) => (Value::unknown("this is known when it is applied", whole), 1),
             ("module", [first, ..]) => self.module_reference(module, first, steps, whole, scope),

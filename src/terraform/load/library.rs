@@ -7,18 +7,26 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use crate::source::{FileId, Sources};
 
 use super::module::ModuleCode;
+use super::variable_file::VariableFile;
 use crate::terraform::syntax::{Expression, SyntaxError, parse_template};
 
 pub(in crate::terraform) struct Library<'s> {
     sources: &'s Sources,
     modules: Mutex<HashMap<String, Arc<OnceLock<Arc<ModuleCode>>>>>,
+    variable_files: Mutex<HashMap<String, Arc<OnceLock<Arc<VariableFile>>>>>,
     templates: Mutex<HashMap<FileId, Arc<Result<Expression, SyntaxError>>>>,
     parsed: AtomicUsize,
 }
 
 impl<'s> Library<'s> {
     pub(in crate::terraform) fn new(sources: &'s Sources) -> Self {
-        Library { sources, modules: Mutex::default(), templates: Mutex::default(), parsed: AtomicUsize::new(0) }
+        Library {
+            sources,
+            modules: Mutex::default(),
+            variable_files: Mutex::default(),
+            templates: Mutex::default(),
+            parsed: AtomicUsize::new(0),
+        }
     }
 
     /// The code in a directory of the tree.
@@ -34,10 +42,19 @@ impl<'s> Library<'s> {
         slot.get_or_init(read).clone()
     }
 
+    /// What a file of variables assigns.
+    pub(in crate::terraform) fn variable_file(&self, path: &str) -> Arc<VariableFile> {
+        let slot = {
+            let mut files = self.variable_files.lock().unwrap_or_else(PoisonError::into_inner);
+            files.entry(path.to_owned()).or_default().clone()
+        };
+        slot.get_or_init(|| Arc::new(VariableFile::read(self.sources, path))).clone()
+    }
+
     /// Taking all of it apart takes long, and nobody waits for it.
     pub(in crate::terraform) fn close(self) {
-        let Library { modules, templates, .. } = self;
-        rayon::spawn(|| drop((modules, templates)));
+        let Library { modules, variable_files, templates, .. } = self;
+        rayon::spawn(|| drop((modules, variable_files, templates)));
     }
 
     /// How often the code of a module was read and parsed.

@@ -8,3 +8,6 @@ pub(super) mod parallel;
 pub(super) mod plans;
 pub(super) mod root;
 pub(super) mod roots;
+mod variable_file;
+pub(super) mod variants;
+mod workspaces;

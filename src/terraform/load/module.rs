@@ -33,6 +33,8 @@ pub(in crate::terraform) struct ModuleCode {
     pub(in crate::terraform) diagnostics: Vec<Diagnostic>,
     /// A place in it, for messages about the whole.
     pub(in crate::terraform) anywhere: Option<Span>,
+    /// Its text speaks of workspaces.
+    pub(in crate::terraform) mentions_workspace: bool,
     /// A file did not parse: what is missing may stand there.
     pub(in crate::terraform) incomplete: bool,
 }
@@ -152,6 +154,7 @@ impl ModuleCode {
         };
         let text = sources.text(file);
         self.files.push(path.into());
+        self.mentions_workspace |= memchr::memmem::find(text.as_bytes(), b".workspace").is_some();
         self.anywhere.get_or_insert(Span::new(file, 0, 0));
         let nesting = sources.limits().nesting;
         let Parsed { mut body, errors, notes, comments } = match name.ends_with(".json") {

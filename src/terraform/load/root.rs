@@ -4,17 +4,17 @@ use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
-use crate::diagnostic::{Diagnostic, Level};
-use crate::source::{FileId, Sources, Span};
+use crate::diagnostic::Diagnostic;
+use crate::source::{Sources, Span};
 
 use super::library::Library;
 use super::modules::Modules;
 use super::roots::automatic_files;
+use super::variants::Variant;
 use crate::terraform::Options;
 use crate::terraform::block::Block;
 use crate::terraform::evaluate::{Assignment, Budget, Evaluator, Instance};
-use crate::terraform::syntax::json::{literal, parse_json, parse_json_within};
-use crate::terraform::syntax::{Attribute, Kind, SyntaxError, parse_body};
+use crate::terraform::syntax::Kind;
 
 /// A root as it was read.
 #[derive(Debug, Clone, Default)]
@@ -36,23 +36,23 @@ pub(in crate::terraform) fn evaluate(
     sources: &Sources,
     library: &Library<'_>,
     directory: &str,
-    environment: Option<&str>,
+    variant: &Variant,
     options: &Options,
 ) -> Root {
     let code = library.module(directory);
     let mut root = Root::default();
     let Some(anywhere) = code.anywhere else { return root };
-    let mut assignments = Assignments { sources, by_name: HashMap::new(), diagnostics: Vec::new() };
+    let mut assignments = Assignments { sources, library, by_name: HashMap::new(), diagnostics: Vec::new() };
     for (name, value) in &options.environment {
         assignments.text("environment", name, value);
     }
     root.variable_files = automatic_files(sources, directory);
     root.variable_files.extend(options.variable_files.iter().cloned());
-    root.variable_files.extend(environment.map(str::to_owned));
+    root.variable_files.extend(variant.files.iter().cloned());
     for path in &root.variable_files {
         assignments.file(path);
     }
-    for (name, value) in &options.variables {
+    for (name, value) in variant.variables.iter().chain(&options.variables) {
         assignments.text("--var", name, value);
     }
     root.diagnostics = assignments.diagnostics;
@@ -61,13 +61,15 @@ pub(in crate::terraform) fn evaluate(
     root.default_maps = defaults.filter(|it| matches!(it.kind, Kind::Object(_))).map(|it| it.span).collect();
     let variable_files = root.variable_files.iter().map(|it| Arc::from(it.as_str()));
     let touched = RefCell::new(code.files.iter().cloned().chain(variable_files).collect());
+    let modules_directory = variant.modules_directory.as_deref().or(options.modules_directory.as_deref());
     let evaluator = Evaluator {
         sources,
         library,
         options,
         root: directory.to_owned(),
+        workspace: variant.workspace.clone(),
         assignments: assignments.by_name,
-        modules: Modules::read(sources, directory, options.modules_directory.as_deref()),
+        modules: Modules::read(sources, directory, modules_directory),
         budget: Budget::new(anywhere, sources.limits().evaluation_steps),
         patterns: RefCell::default(),
         diagnostics: RefCell::default(),
@@ -87,13 +89,14 @@ pub(in crate::terraform) fn evaluate(
 }
 
 /// What assigns values to the variables of a root, the strongest last.
-struct Assignments<'s> {
-    sources: &'s Sources,
+struct Assignments<'l, 's> {
+    sources: &'l Sources,
+    library: &'l Library<'s>,
     by_name: HashMap<String, Vec<Assignment>>,
     diagnostics: Vec<Diagnostic>,
 }
 
-impl Assignments<'_> {
+impl Assignments<'_, '_> {
     fn text(&mut self, origin: &str, name: &str, value: &str) {
         let file = self.sources.derive(&format!("{origin} {name}"), value.to_owned(), Vec::new());
         let span = Span::new(file, 0, value.len());
@@ -101,52 +104,11 @@ impl Assignments<'_> {
     }
 
     fn file(&mut self, path: &str) {
-        let file = match self.sources.open(path) {
-            Ok(file) => file,
-            Err(error) => {
-                let message = format!("{path} cannot be read: {error}");
-                self.diagnostics.push(Diagnostic::new(Level::Error, message, None));
-                return;
-            }
-        };
-        let text = self.sources.text(file);
-        let (attributes, error) = if path.ends_with(".json") {
-            match parse_json_within(file, &text, self.sources.limits().nesting) {
-                Ok(json) => {
-                    let attribute =
-                        |(name, value): &(crate::terraform::syntax::Name, crate::terraform::syntax::json::Json)| {
-                            Attribute { name: name.clone(), expression: literal(value) }
-                        };
-                    (json.entries().iter().map(attribute).collect(), None)
-                }
-                Err(error) => (Vec::new(), Some(error)),
-            }
-        } else {
-            let parsed = parse_body(file, &text, self.sources.limits().nesting);
-            match parsed.errors.into_iter().next() {
-                Some(error) => match other_language(file, &text) {
-                    Some(what) => (Vec::new(), Some(SyntaxError { message: what.to_owned(), span: error.span })),
-                    None => (parsed.body.attributes, Some(error)),
-                },
-                None => (parsed.body.attributes, None),
-            }
-        };
-        if let Some(error) = error {
-            let message = format!("not all variables of this file can be read: {}", error.message);
-            self.diagnostics.push(Diagnostic::unreadable(message, error.span));
-        }
-        for attribute in attributes {
+        let read = self.library.variable_file(path);
+        self.diagnostics.extend(read.wrong.clone());
+        for attribute in &read.attributes {
             let name = attribute.name.text.to_string();
-            self.by_name.entry(name).or_default().push(Assignment::Written(Arc::new(attribute)));
+            self.by_name.entry(name).or_default().push(Assignment::Written(attribute.clone()));
         }
     }
-}
-
-/// What a `.tfvars` file that does not parse is instead, where that can be told: none of it is used.
-fn other_language(file: FileId, text: &str) -> Option<&'static str> {
-    if text.contains("{{") || text.contains("{%") {
-        return Some("it is a template of another program, which fills in what stands in `{{` or `{%`");
-    }
-    let json = text.trim_start().starts_with('{') && parse_json(file, text).is_ok();
-    json.then_some("it is JSON, which Terraform reads from files that end in `.tfvars.json` only")
 }

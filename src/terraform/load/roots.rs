@@ -7,6 +7,7 @@ use crate::source::{Sources, join, normalize, parent, those};
 
 use super::module::{ModuleCode, is_configuration};
 use super::modules::is_local;
+use super::variants::Assigned;
 use crate::terraform::syntax::Kind;
 
 /// The directories of Terraform files that `paths` name or lie in, sorted.
@@ -52,16 +53,21 @@ pub(in crate::terraform) struct Chosen {
 }
 
 /// The roots among these directories: those that nobody calls as a module, and those that are named.
-pub(in crate::terraform) fn detect(sources: &Sources, codes: &[Arc<ModuleCode>], named: &[String]) -> Chosen {
+pub(in crate::terraform) fn detect(
+    sources: &Sources,
+    codes: &[Arc<ModuleCode>],
+    named: &[String],
+    assigned: &Assigned,
+) -> Chosen {
     let named: BTreeSet<String> = named.iter().filter_map(|path| normalize(path)).collect();
-    let called: BTreeSet<String> = codes.iter().flat_map(|code| local_calls(code)).collect();
+    let called = called(codes);
     let mut chosen = Chosen::default();
     for code in codes {
         let directory = &code.directory;
         if named.contains(directory) {
             chosen.roots.push(directory.clone());
         } else if !called.contains(directory) {
-            let module = is_made_to_be_called(sources, code);
+            let module = !assigned.of.contains_key(directory) && is_made_to_be_called(sources, code);
             if module { &mut chosen.uncalled } else { &mut chosen.roots }.push(directory.clone());
         }
     }
@@ -83,6 +89,11 @@ fn is_made_to_be_called(sources: &Sources, code: &ModuleCode) -> bool {
 
 fn has_variable_files(sources: &Sources, directory: &str) -> bool {
     sources.tree().list(directory).iter().any(|entry| is_variable_file(&entry.name))
+}
+
+/// The directories that others call by path.
+pub(in crate::terraform) fn called(codes: &[Arc<ModuleCode>]) -> BTreeSet<String> {
+    codes.iter().flat_map(|code| local_calls(code)).collect()
 }
 
 /// The directories that a module calls by path.

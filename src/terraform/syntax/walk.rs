@@ -19,6 +19,36 @@ impl Body {
 }
 
 impl Expression {
+    /// This expression and every one inside it.
+    pub(in crate::terraform) fn each(&self, visit: &mut dyn FnMut(&Expression)) {
+        visit(self);
+        match &self.kind {
+            Kind::Traversal(base, steps) => {
+                base.each(visit);
+                each_in_steps(steps, visit);
+            }
+            Kind::Template(parts) => each_in_parts(parts, visit),
+            Kind::Call(call) => call.arguments.iter().for_each(|argument| argument.each(visit)),
+            Kind::List(items) => items.iter().for_each(|item| item.each(visit)),
+            Kind::Object(items) => items.iter().for_each(|item| {
+                item.key.each(visit);
+                item.value.each(visit);
+            }),
+            Kind::For(comprehension) => {
+                comprehension.collection.each(visit);
+                let others = [comprehension.key.as_ref(), Some(&comprehension.value), comprehension.condition.as_ref()];
+                others.into_iter().flatten().for_each(|part| part.each(visit));
+            }
+            Kind::Unary(_, inner) | Kind::Parentheses(inner) => inner.each(visit),
+            Kind::Binary(first, rest) => {
+                first.each(visit);
+                rest.iter().for_each(|(_, operand)| operand.each(visit));
+            }
+            Kind::Conditional(it) => [&it.condition, &it.yes, &it.no].into_iter().for_each(|part| part.each(visit)),
+            Kind::Null | Kind::Bool(_) | Kind::Number(_) | Kind::Text(_) | Kind::Name(_) | Kind::Invalid => {}
+        }
+    }
+
     pub(in crate::terraform) fn each_reference(&self, visit: &mut Visit<'_>) {
         match &self.kind {
             Kind::Traversal(base, steps) => {
@@ -53,6 +83,34 @@ impl Expression {
                 conditional.no.each_reference(visit);
             }
             Kind::Null | Kind::Bool(_) | Kind::Number(_) | Kind::Text(_) | Kind::Name(_) | Kind::Invalid => {}
+        }
+    }
+}
+
+fn each_in_steps(steps: &[Step], visit: &mut dyn FnMut(&Expression)) {
+    for step in steps {
+        match &step.kind {
+            StepKind::Index(index) => index.each(visit),
+            StepKind::Splat(each) => each_in_steps(each, visit),
+            StepKind::Attribute(_) => {}
+        }
+    }
+}
+
+fn each_in_parts(parts: &[Part], visit: &mut dyn FnMut(&Expression)) {
+    for part in parts {
+        match part {
+            Part::Literal(_) => {}
+            Part::Interpolation(expression) => expression.each(visit),
+            Part::If { condition, yes, no } => {
+                condition.each(visit);
+                each_in_parts(yes, visit);
+                each_in_parts(no, visit);
+            }
+            Part::For { collection, body, .. } => {
+                collection.each(visit);
+                each_in_parts(body, visit);
+            }
         }
     }
 }

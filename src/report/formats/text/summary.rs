@@ -9,9 +9,9 @@ use crate::catalog::{Money, MoneyRange};
 use crate::diagnostic::Level;
 use crate::inventory::{Resource, Role};
 use crate::pricing::{Item, Status};
-use crate::report::views::apart;
 use crate::report::views::money::usd;
 use crate::report::views::scorecard::{Scorecard, best_savings};
+use crate::report::views::{apart, coverage};
 use crate::report::{Report, Style, escape};
 use crate::rules::Safety;
 
@@ -45,7 +45,7 @@ fn fixes(text: &mut String, report: &Report) {
 /// The totals and what they leave out.
 pub(super) fn write_bill(text: &mut String, report: &Report) {
     bill(text, report);
-    for line in apart::lines(report) {
+    for line in apart::lines(report).into_iter().chain(coverage::line(report)) {
         let _ = writeln!(text, "{line}");
     }
     causes(text, "not added, because another version of the same object is", versions(report));

@@ -1,0 +1,303 @@
+//! What is applied of one root with different values: its environments, found without settings.
+//!
+//! Terraform loads few variable files by itself. The others belong to the root whose variables they name; each, or each
+//! directory of them, is a run of its own. So is each workspace that the text names.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use crate::inventory::{Counted, GivenRun};
+use crate::source::{Sources, matches, parent};
+
+use super::library::Library;
+use super::module::{ModuleCode, is_configuration};
+use super::roots::{called, is_variable_file};
+use super::workspaces;
+use crate::terraform::Options;
+use crate::terraform::syntax::BlockNode;
+
+/// One way in which a root is applied.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(in crate::terraform) struct Variant {
+    /// What tells it from the others of its root.
+    pub(in crate::terraform) label: Option<String>,
+    pub(in crate::terraform) given_name: Option<Arc<str>>,
+    /// Beside the files that Terraform reads by itself, the strongest last.
+    pub(in crate::terraform) files: Vec<String>,
+    pub(in crate::terraform) variables: Vec<(String, String)>,
+    pub(in crate::terraform) workspace: Option<String>,
+    pub(in crate::terraform) modules_directory: Option<String>,
+    pub(in crate::terraform) counted: Counted,
+}
+
+/// More runs of one root than anybody has.
+const MOST: usize = 1_000;
+/// Roots that one file may be compared with.
+const MOST_ROOTS: usize = 500;
+/// Files whose values hold for all others beside and below them.
+const COMMON: [&str; 8] = ["common", "shared", "base", "default", "defaults", "global", "globals", "all"];
+const EXAMPLES: [&str; 4] = ["example", "sample", "template", "dummy"];
+
+/// Which files of variables are for which directory.
+#[derive(Debug, Default)]
+pub(in crate::terraform) struct Assigned {
+    /// By the directory of configuration.
+    pub(in crate::terraform) of: BTreeMap<String, Vec<String>>,
+    /// Those that fit none.
+    pub(in crate::terraform) unused: Vec<String>,
+}
+
+/// The variable files that belong to each directory of configuration, by evidence of the names that they assign.
+pub(in crate::terraform) fn files(
+    sources: &Sources,
+    library: &Library<'_>,
+    codes: &[Arc<ModuleCode>],
+    paths: &[String],
+    options: &Options,
+) -> Assigned {
+    let mut found = Assigned::default();
+    let taken: BTreeSet<&String> = options.given_runs.iter().flat_map(|run| &run.variable_files).collect();
+    let candidates = paths.iter().filter(|path| is_variable_file(path) && !taken.contains(path));
+    let candidates: Vec<&String> = candidates.filter(|path| !is_automatic(path, sources)).collect();
+    if candidates.is_empty() || is_chosen(options) {
+        return found;
+    }
+    let called = called(codes);
+    let callers = codes.iter().filter(|code| !called.contains(&code.directory));
+    let by_directory: BTreeMap<&str, &ModuleCode> = callers.map(|code| (&*code.directory, &**code)).collect();
+    for path in candidates {
+        let owners = owners(path, &by_directory, library);
+        if owners.is_empty() {
+            found.unused.push(path.clone());
+        }
+        for owner in owners {
+            found.of.entry(owner).or_default().push(path.clone());
+        }
+    }
+    found
+}
+
+/// The command line said which values hold.
+fn is_chosen(options: &Options) -> bool {
+    !options.variable_files.is_empty() || !options.environments.is_empty() || options.workspace.is_some()
+}
+
+/// Terraform reads it by itself.
+fn is_automatic(path: &str, sources: &Sources) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    let stem = name.strip_suffix(".json").unwrap_or(name);
+    (stem == "terraform.tfvars" || stem.ends_with(".auto.tfvars"))
+        && sources.tree().list(parent(path)).iter().any(|it| !it.is_directory && is_configuration(&it.name))
+}
+
+/// The roots that a file of variables is for: the nearest one around it, else the nearest ones beside.
+fn owners(path: &str, codes: &BTreeMap<&str, &ModuleCode>, library: &Library<'_>) -> Vec<String> {
+    let file = library.variable_file(path);
+    let names: BTreeSet<&str> = file.names().collect();
+    let mut around = Some(parent(path));
+    while let Some(directory) = around {
+        if codes.get(directory).is_some_and(|code| fits(&names, code) > 0) {
+            return vec![directory.to_owned()];
+        }
+        around = above(directory);
+    }
+    let mut around = Some(parent(path));
+    while let Some(directory) = around {
+        let beside = best_below(path, directory, &names, codes);
+        if !beside.is_empty() {
+            return beside;
+        }
+        around = above(directory);
+    }
+    Vec::new()
+}
+
+fn above(directory: &str) -> Option<&str> {
+    (!directory.is_empty()).then(|| parent(directory))
+}
+
+/// How many of the names are variables there; none where most are not.
+fn fits(names: &BTreeSet<&str>, code: &ModuleCode) -> usize {
+    let known = names.iter().filter(|name| code.variables.get(name).is_some()).count();
+    if known * 2 >= names.len() { known } else { 0 }
+}
+
+/// The directories below that know most of the names; where the path of the file names one of them, that.
+fn best_below(path: &str, around: &str, names: &BTreeSet<&str>, codes: &BTreeMap<&str, &ModuleCode>) -> Vec<String> {
+    let prefix = if around.is_empty() { String::new() } else { format!("{around}/") };
+    let below = codes.range(prefix.as_str()..).take_while(|(directory, _)| directory.starts_with(&prefix));
+    let below = below.take(MOST_ROOTS);
+    let is_named = |directory: &str| {
+        let name = directory.rsplit('/').next().unwrap_or(directory);
+        path.get(prefix.len()..).unwrap_or(path).split(['/', '.']).any(|part| part == name)
+    };
+    let scored = below.filter_map(|(directory, code)| {
+        let known = fits(names, code);
+        let waits = |it: &&BlockNode| it.body.attribute("default").is_none();
+        let open = code.variables.iter().filter(waits).filter(|it| !names.contains(it.label(0))).count();
+        (known > 0).then(|| ((is_named(directory), known, std::cmp::Reverse(open)), (*directory).to_owned()))
+    });
+    let mut best: Vec<(_, String)> = scored.collect();
+    let Some(most) = best.iter().map(|(score, _)| *score).max() else { return Vec::new() };
+    best.retain(|(score, _)| *score == most);
+    best.into_iter().map(|(_, directory)| directory).collect()
+}
+
+/// The runs of one root.
+pub(in crate::terraform) fn of(
+    code: &ModuleCode,
+    files: Option<&Vec<String>>,
+    library: &Library<'_>,
+    options: &Options,
+) -> Vec<Variant> {
+    let given = options.given_runs.iter().filter(|run| run.paths.iter().any(|it| is_meant(it, &code.directory)));
+    let given: Vec<Variant> = given.map(given_variant).collect();
+    if !given.is_empty() {
+        return given;
+    }
+    if !options.environments.is_empty() {
+        return options.environments.iter().map(|file| of_files(&code.directory, vec![file.clone()])).collect();
+    }
+    if is_chosen(options) {
+        return vec![Variant { workspace: options.workspace.clone(), ..Variant::default() }];
+    }
+    let mut variants = files.map_or_else(Vec::new, |files| grouped(&code.directory, files, library));
+    with_workspaces(&mut variants, workspaces::named(code));
+    if variants.is_empty() {
+        return vec![Variant::default()];
+    }
+    variants.truncate(MOST);
+    // Where there are only examples, what Terraform reads by itself is what is applied.
+    let is_applied = |it: &Variant| it.counted == Counted::Deployed;
+    let counted = if variants.iter().any(is_applied) { Counted::Base } else { Counted::Deployed };
+    variants.insert(0, Variant { counted, ..Variant::default() });
+    variants
+}
+
+/// A pattern of settings means a directory.
+fn is_meant(pattern: &str, directory: &str) -> bool {
+    let pattern = pattern.trim_end_matches("/**").trim_end_matches('/');
+    matches(if pattern == "." { "" } else { pattern }, directory)
+}
+
+fn given_variant(run: &GivenRun) -> Variant {
+    let told = run.variable_files.iter().cloned().chain(run.workspace.iter().map(|it| format!("workspace {it}")));
+    let label: Vec<String> = run.name.iter().cloned().chain(told.filter(|_| run.name.is_none())).collect();
+    Variant {
+        label: Some(label.join(", ")).filter(|it| !it.is_empty()),
+        given_name: run.name.as_deref().map(Into::into),
+        files: run.variable_files.clone(),
+        variables: run.variables.clone(),
+        workspace: run.workspace.clone(),
+        modules_directory: run.modules_directory.clone(),
+        counted: Counted::Deployed,
+    }
+}
+
+fn of_files(root: &str, files: Vec<String>) -> Variant {
+    let label = files.iter().map(|file| seen_from(root, file)).collect::<Vec<_>>().join(", ");
+    let shows = |file: &String| stem(file).split(['-', '_', '.']).any(|word| EXAMPLES.contains(&word));
+    let counted = if files.iter().any(shows) { Counted::Example } else { Counted::Deployed };
+    Variant { label: Some(label), files, counted, ..Variant::default() }
+}
+
+/// A path of the tree as it is written in the directory of the root.
+fn seen_from<'p>(root: &str, path: &'p str) -> &'p str {
+    if root.is_empty() {
+        return path;
+    }
+    path.strip_prefix(root).and_then(|rest| rest.strip_prefix('/')).unwrap_or(path)
+}
+
+fn stem(path: &str) -> &str {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    let name = name.strip_suffix(".json").unwrap_or(name);
+    name.strip_suffix(".tfvars").unwrap_or(name)
+}
+
+/// Which of the files of a root hold together.
+fn grouped(root: &str, files: &[String], library: &Library<'_>) -> Vec<Variant> {
+    let (common, own): (Vec<&String>, Vec<&String>) = files.iter().partition(|file| COMMON.contains(&stem(file)));
+    let (common, own) = if own.is_empty() { (own, common) } else { (common, own) };
+    let mut by_directory: BTreeMap<&str, Vec<&String>> = BTreeMap::new();
+    for file in &own {
+        by_directory.entry(parent(file)).or_default().push(file);
+    }
+    let mut named: BTreeMap<&str, usize> = BTreeMap::new();
+    for file in &own {
+        *named.entry(file.rsplit('/').next().unwrap_or(file)).or_default() += 1;
+    }
+    let mut variants = Vec::new();
+    for (directory, files) in by_directory {
+        let repeats = files.iter().any(|it| named.get(it.rsplit('/').next().unwrap_or(it)).is_some_and(|n| *n > 1));
+        let together = if repeats && are_apart(&files, library) { vec![files] } else { continued(files, library) };
+        let is_one = together.len() == 1 && repeats && directory != root;
+        for group in together {
+            let holds = |file: &&&String| {
+                let above = parent(file);
+                above == root
+                    || above == directory
+                    || directory.strip_prefix(above).is_some_and(|it| it.starts_with('/'))
+            };
+            let mut all: Vec<String> = common.iter().filter(holds).map(|file| (*file).clone()).collect();
+            let own: Vec<String> = group.iter().map(|file| (*file).clone()).collect();
+            let mut variant = of_files(root, own.clone());
+            if is_one {
+                variant.label = Some(seen_from(root, directory).to_owned());
+            }
+            all.extend(own);
+            variants.push(Variant { files: all, ..variant });
+        }
+    }
+    variants
+}
+
+/// No two files assign the same variable.
+fn are_apart(files: &[&String], library: &Library<'_>) -> bool {
+    let mut seen = BTreeSet::new();
+    files.iter().all(|file| {
+        let read = library.variable_file(file);
+        read.names().all(|name| seen.insert(name.to_owned()))
+    })
+}
+
+/// Files of which each is one environment; `prod.secrets.tfvars` goes on with `prod.tfvars`.
+fn continued<'f>(files: Vec<&'f String>, library: &Library<'_>) -> Vec<Vec<&'f String>> {
+    let mut groups: Vec<Vec<&'f String>> = Vec::new();
+    let mut sorted = files;
+    sorted.sort_by_key(|file| (stem(file).len(), file.as_str()));
+    for file in sorted {
+        let goes_on = |group: &Vec<&String>| {
+            let first = group.first().map_or("", |it| stem(it));
+            let rest = stem(file).strip_prefix(first);
+            rest.is_some_and(|rest| rest.starts_with(['.', '-', '_']))
+                && are_apart(&group.iter().copied().chain([file]).collect::<Vec<_>>(), library)
+        };
+        match groups.iter_mut().find(|group| goes_on(group)) {
+            Some(group) => group.push(file),
+            None => groups.push(vec![file]),
+        }
+    }
+    groups.sort();
+    groups
+}
+
+/// A workspace belongs to the files of its name; others are runs of their own.
+fn with_workspaces(variants: &mut Vec<Variant>, workspaces: BTreeSet<Arc<str>>) {
+    for name in workspaces {
+        let is_of = |variant: &&mut Variant| {
+            let files = variant.files.iter();
+            variant.workspace.is_none()
+                && files.flat_map(|file| file.split(['/', '.'])).any(|part| part.eq_ignore_ascii_case(&name))
+        };
+        let mut found = false;
+        for variant in variants.iter_mut().filter(is_of) {
+            variant.workspace = Some(name.to_string());
+            found = true;
+        }
+        if !found {
+            let label = Some(format!("workspace {name}"));
+            variants.push(Variant { label, workspace: Some(name.to_string()), ..Variant::default() });
+        }
+    }
+}

@@ -1,0 +1,122 @@
+//! The workspaces that the text of a root names: what it compares with, and the keys of what it looks up.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use super::module::ModuleCode;
+use crate::terraform::syntax::{BinaryOperator, BlockNode, Body, Expression, Kind, Step, StepKind};
+
+/// Names as people give them; others are no evidence.
+const LONGEST: usize = 60;
+const MOST: usize = 100;
+
+pub(in crate::terraform) fn named(code: &ModuleCode) -> BTreeSet<Arc<str>> {
+    let mut names = BTreeSet::new();
+    if !code.mentions_workspace {
+        return names;
+    }
+    let mut look = |expression: &Expression| in_expression(expression, code, &mut names);
+    let blocks: [&mut dyn Iterator<Item = &BlockNode>; 5] = [
+        &mut code.resources.iter(),
+        &mut code.calls.iter(),
+        &mut code.outputs.iter(),
+        &mut code.providers.iter(),
+        &mut code.variables.iter(),
+    ];
+    for block in blocks.into_iter().flatten() {
+        in_body(&block.body, &mut look);
+    }
+    for local in code.locals.iter() {
+        local.expression.each(&mut look);
+    }
+    // Terraform has it everywhere; nobody applies only that.
+    names.remove("default");
+    if names.len() > MOST { BTreeSet::new() } else { names }
+}
+
+fn in_body(body: &Body, look: &mut dyn FnMut(&Expression)) {
+    body.attributes.iter().for_each(|attribute| attribute.expression.each(look));
+    body.blocks.iter().for_each(|block| in_body(&block.body, look));
+}
+
+fn in_expression(expression: &Expression, code: &ModuleCode, names: &mut BTreeSet<Arc<str>>) {
+    match &expression.kind {
+        Kind::Binary(first, rest) => {
+            for (operator, operand) in rest {
+                if matches!(operator, BinaryOperator::Equal | BinaryOperator::NotEqual) {
+                    let sides = [(&**first, operand), (operand, &**first)];
+                    names.extend(sides.into_iter().filter(|(a, _)| is_workspace(a)).filter_map(|(_, b)| name(b)));
+                }
+            }
+        }
+        Kind::Traversal(base, steps) => {
+            let index = |step: &Step| matches!(&step.kind, StepKind::Index(index) if is_workspace(index));
+            if let Some(at) = steps.iter().position(index) {
+                names.extend(steps.get(..at).into_iter().flat_map(|path| keys(base, path, code)));
+            }
+        }
+        Kind::Call(call) if matches!(&*call.name.text, "lookup" | "contains") => {
+            let [first, second, ..] = call.arguments.as_slice() else { return };
+            if !is_workspace(second) {
+                return;
+            }
+            match &first.kind {
+                Kind::List(items) => names.extend(items.iter().filter_map(name)),
+                Kind::Traversal(base, steps) => names.extend(keys(base, steps, code)),
+                _ => names.extend(keys(first, &[], code)),
+            }
+        }
+        _ => {}
+    }
+}
+
+fn is_workspace(expression: &Expression) -> bool {
+    match &expression.kind {
+        Kind::Traversal(base, steps) => {
+            let is_base = matches!(&base.kind, Kind::Name(name) if matches!(&**name, "terraform" | "tofu"));
+            is_base && matches!(&**steps, [Step { kind: StepKind::Attribute(name), .. }] if &**name == "workspace")
+        }
+        Kind::Parentheses(inner) => is_workspace(inner),
+        _ => false,
+    }
+}
+
+fn name(expression: &Expression) -> Option<Arc<str>> {
+    let text = match &expression.kind {
+        Kind::Text(text) | Kind::Name(text) => text,
+        _ => return None,
+    };
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    (!text.is_empty() && text.len() <= LONGEST && text.chars().all(plain)).then(|| text.clone())
+}
+
+/// The keys of an object that is written out: here, in a local or in the default of a variable.
+fn keys(base: &Expression, path: &[Step], code: &ModuleCode) -> Vec<Arc<str>> {
+    let steps: Vec<&str> = path
+        .iter()
+        .map_while(|step| match &step.kind {
+            StepKind::Attribute(name) => Some(&**name),
+            _ => None,
+        })
+        .collect();
+    let (object, rest) = match (&base.kind, steps.as_slice()) {
+        (Kind::Name(root), [first, rest @ ..]) if &**root == "local" => {
+            (code.locals.get(first).map(|local| &local.expression), rest)
+        }
+        (Kind::Name(root), [first, rest @ ..]) if &**root == "var" => {
+            let declared = code.variables.get(first).and_then(|it| it.body.attribute("default"));
+            (declared.map(|default| &default.expression), rest)
+        }
+        (_, rest) => (Some(base), rest),
+    };
+    let inner = rest.iter().try_fold(object, |at, step| Some(Some(member(at?, step)?))).flatten();
+    match inner.map(|it| &it.kind) {
+        Some(Kind::Object(items)) => items.iter().filter_map(|item| name(&item.key)).collect(),
+        _ => Vec::new(),
+    }
+}
+
+fn member<'e>(object: &'e Expression, key: &str) -> Option<&'e Expression> {
+    let Kind::Object(items) = &object.kind else { return None };
+    items.iter().find(|item| name(&item.key).as_deref() == Some(key)).map(|item| &item.value)
+}

@@ -526,7 +526,7 @@ impl Arguments {
         Some(match &mut self.verb {
             None => &mut self.check.output,
             Some(Verb::Check(check)) => &mut check.output,
-            Some(Verb::Cost(cost)) => &mut cost.output,
+            Some(Verb::Cost(cost) | Verb::Files(cost)) => &mut cost.output,
             Some(Verb::Diff(diff)) => &mut diff.output,
             Some(Verb::Inspect(inspect)) => &mut inspect.output,
             Some(Verb::Price(price)) => &mut price.output,
@@ -561,6 +561,7 @@ impl Input {
             today: None,
             config: None,
             beside: Vec::new(),
+            exclude: Vec::new(),
             modules_directory: None,
             given: Vec::new(),
             render: Default::default(),

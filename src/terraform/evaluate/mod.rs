@@ -27,7 +27,6 @@ use regex::Regex;
 use crate::diagnostic::Diagnostic;
 use crate::source::{Sources, Span};
 
-use super::Options;
 use super::value::{Cause, Value};
 
 pub(super) use budget::Budget;
@@ -40,7 +39,6 @@ pub(super) use variables::Assignment;
 pub(super) struct Evaluator<'r> {
     pub(super) sources: &'r Sources,
     pub(super) library: &'r super::load::library::Library<'r>,
-    pub(super) options: &'r Options,
     /// The directory of the root: `file("x")` and `path.root` are relative to it.
     pub(super) root: String,
     /// The workspace that it is evaluated in.

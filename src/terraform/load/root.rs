@@ -65,7 +65,6 @@ pub(in crate::terraform) fn evaluate(
     let evaluator = Evaluator {
         sources,
         library,
-        options,
         root: directory.to_owned(),
         workspace: variant.workspace.clone(),
         assignments: assignments.by_name,

@@ -57,7 +57,9 @@ pub(in crate::report) fn line(report: &Report) -> Option<String> {
 /// What an unread file is called, one and several.
 fn kind(path: &str, reason: &str) -> (&'static str, &'static str) {
     let is_variables = path.ends_with(".tfvars") || path.ends_with(".tfvars.json");
-    if reason.contains("module") {
+    if reason.starts_with("a plan of the configuration") {
+        ("plan of configuration that is read", "plans of configuration that is read")
+    } else if reason.contains("module") {
         ("module not at hand", "modules not at hand")
     } else if is_variables {
         ("variable file that no run uses", "variable files that no run uses")

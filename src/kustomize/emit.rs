@@ -1,7 +1,5 @@
 //! A document → text, and for every key and value in it the place that a person would change.
 
-use std::fmt::Write as _;
-
 use crate::source::{Segment, Sources, Span};
 
 use super::value::{Data, Field, Kind, Value, point_in_time};
@@ -115,7 +113,7 @@ impl Emitted {
             Data::Scalar { text, plain } => match value.kind() {
                 Kind::Null => self.text.push_str("null"),
                 Kind::Flag(flag) => self.text.push_str(if flag { "true" } else { "false" }),
-                Kind::Integer(number) => drop(write!(self.text, "{number}")),
+                Kind::Integer(number) => self.text.push_str(&number.to_string()),
                 Kind::Float(number) => self.text.push_str(&float(number)),
                 Kind::Text => match plain.then(|| point_in_time(text)).flatten() {
                     Some(time) => write_text(&time, &mut self.text),
@@ -125,6 +123,25 @@ impl Emitted {
         }
         let length = self.text.len() - start;
         self.pieces.push(Piece { start, length, at: value.at });
+    }
+}
+
+/// The document as JSON.
+pub(super) fn json(value: &Value) -> serde_json::Value {
+    match &value.data {
+        Data::Map(fields) => fields.iter().map(|field| (field.key.to_string(), json(&field.value))).collect(),
+        Data::List(items) => items.iter().map(json).collect(),
+        Data::Scalar { text, plain } => match value.kind() {
+            Kind::Null => serde_json::Value::Null,
+            Kind::Flag(flag) => flag.into(),
+            Kind::Integer(number) => match i64::try_from(number) {
+                Ok(number) => number.into(),
+                Err(_) => (number as f64).into(),
+            },
+            Kind::Float(number) if number.fract() == 0.0 && number.abs() < 1e15 => (number as i64).into(),
+            Kind::Float(number) => number.into(),
+            Kind::Text => plain.then(|| point_in_time(text)).flatten().map_or_else(|| (**text).into(), Into::into),
+        },
     }
 }
 
@@ -160,7 +177,7 @@ fn write_text(text: &str, out: &mut String) {
             '\t' => out.push_str("\\t"),
             '\r' => out.push_str("\\r"),
             c if c.is_control() || matches!(c, '\u{feff}' | '\u{2028}' | '\u{2029}' | '\u{85}') => {
-                drop(write!(out, "\\u{:04x}", c as u32));
+                out.push_str(&format!("\\u{:04x}", c as u32));
             }
             c => out.push(c),
         }

@@ -42,7 +42,7 @@ static DEFAULTS: LazyLock<Arc<Fields>> = LazyLock::new(|| {
         if *section == "nameReference" {
             fields.add_reference(gvk(6), spec);
         } else {
-            drop(fields.add(section, spec));
+            fields.add(section, spec);
         }
     }
     Arc::new(fields)

@@ -1,7 +1,5 @@
 //! ConfigMaps and Secrets that a kustomization makes of files and literals.
 
-use std::fmt::Write as _;
-
 use crate::source::{Span, to_base64};
 
 use super::Trouble;
@@ -257,8 +255,8 @@ pub(super) fn json_text(text: &str) -> String {
             '\t' => out.push_str("\\t"),
             '\u{8}' => out.push_str("\\b"),
             '\u{c}' => out.push_str("\\f"),
-            '<' | '>' | '&' | '\u{2028}' | '\u{2029}' => drop(write!(out, "\\u{:04x}", c as u32)),
-            c if (c as u32) < 0x20 => drop(write!(out, "\\u{:04x}", c as u32)),
+            '<' | '>' | '&' | '\u{2028}' | '\u{2029}' => out.push_str(&format!("\\u{:04x}", c as u32)),
+            c if (c as u32) < 0x20 => out.push_str(&format!("\\u{:04x}", c as u32)),
             c => out.push(c),
         }
     }

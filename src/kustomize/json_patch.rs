@@ -27,7 +27,13 @@ fn one(object: &mut Value, operation: &Value, budget: &Budget) -> Result<(), Tro
         "remove" => remove(object, path).map(drop).ok_or_else(|| missing(path)),
         "replace" => {
             budget.spend(value().weight())?;
-            let known = find(object, path).ok_or_else(|| missing(path))?;
+            // The library sets fields that are not there, too; of lists only what is there.
+            let (parent, key) = parent(object, path).ok_or_else(|| missing(path))?;
+            if parent.is_map() {
+                parent.set(&key, value());
+                return Ok(());
+            }
+            let known = step(parent, &key).ok_or_else(|| missing(path))?;
             *known = value();
             Ok(())
         }

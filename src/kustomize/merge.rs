@@ -153,7 +153,15 @@ impl Merger<'_> {
 fn replaced(own: Option<Value>, patch: Option<Value>) -> Merged {
     match patch {
         Some(patch) if patch.is_null() => Merged { value: None, is_own: false },
-        Some(patch) => Merged { value: Some(patch), is_own: false },
+        Some(mut patch) => {
+            // What is written in quotes stays so.
+            if let (Data::Scalar { plain, .. }, Some(Data::Scalar { plain: false, .. })) =
+                (&mut patch.data, own.map(|own| own.data))
+            {
+                *plain = false;
+            }
+            Merged { value: Some(patch), is_own: false }
+        }
         None => Merged { value: own, is_own: true },
     }
 }

@@ -46,12 +46,17 @@ pub(crate) struct Built {
 
 #[derive(Debug)]
 pub(crate) struct Document {
+    value: value::Value,
     emitted: emit::Emitted,
 }
 
 impl Document {
     pub(crate) fn text(&self) -> &str {
         &self.emitted.text
+    }
+
+    pub(crate) fn json(&self) -> serde_json::Value {
+        emit::json(&self.value)
     }
 
     /// Where each piece of the text comes from.
@@ -125,6 +130,12 @@ impl Budget {
     }
 }
 
+/// Whether what stands in a directory is only a part of others.
+pub(crate) fn is_component(sources: &Sources, directory: &str) -> bool {
+    let read = kustomization::Kustomization::read(sources, directory);
+    read.and_then(Result::ok).is_some_and(|it| it.is_component)
+}
+
 /// Builds the kustomization in a directory.
 pub(crate) fn build(sources: &Sources, directory: &str) -> Result<Built, Trouble> {
     let budget = Budget::new();
@@ -133,7 +144,7 @@ pub(crate) fn build(sources: &Sources, directory: &str) -> Result<Built, Trouble
     sort::sort(&mut resources, &options)?;
     let mut documents = Vec::with_capacity(resources.all.len());
     let mut bytes = 0;
-    for resource in &mut resources.all {
+    for mut resource in resources.all {
         resource.finish();
         budget.spend(resource.value.weight())?;
         let emitted = emit::Emitted::document(&resource.value, resource.head);
@@ -141,7 +152,7 @@ pub(crate) fn build(sources: &Sources, directory: &str) -> Result<Built, Trouble
         if bytes > sources.limits().file_bytes {
             return Err(Trouble::beyond(format!("it makes more than {} bytes", sources.limits().file_bytes)));
         }
-        documents.push(Document { emitted });
+        documents.push(Document { value: resource.value, emitted });
     }
     maker.parts.remove(directory);
     Ok(Built { documents, files: maker.files, parts: maker.parts })

@@ -31,7 +31,8 @@ pub(super) fn merge_all(
             }
             false => maker.documents(directory, entry)?,
         };
-        for patch in objects(documents, entry.at)? {
+        for mut patch in objects(documents, entry.at)? {
+            stringify(&mut patch.value);
             merge_into_namesake(maker, resources, patch, entry.at)?;
         }
     }
@@ -99,7 +100,11 @@ fn load(maker: &mut Maker<'_>, directory: &str, entry: &Value) -> Result<Patch, 
     };
     let at = path.or(text).map_or(entry.at, |it| it.at);
     match documents.first().map(|it| &it.data) {
-        Some(Data::List(_)) => Ok(Patch::Operations(documents.into_iter().next().unwrap_or_else(|| Value::list(at)))),
+        Some(Data::List(_)) => {
+            let mut operations = documents.into_iter().next().unwrap_or_else(|| Value::list(at));
+            operations.read_old_flags();
+            Ok(Patch::Operations(operations))
+        }
         _ => objects(documents, at).map(Patch::Merged),
     }
 }
@@ -161,7 +166,7 @@ fn merge_into_selected(
     resources.append_all(kept)
 }
 
-/// Labels and annotations of a patch with a target are texts, whatever is written: `null` too.
+/// Labels and annotations of a patch with a target, and of `patchesStrategicMerge`, are texts, whatever is written: `null` too.
 fn stringify(patch: &mut Value) {
     let Some(metadata) = patch.get_mut("metadata") else { return };
     for key in ["labels", "annotations"] {

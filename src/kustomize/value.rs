@@ -187,6 +187,20 @@ impl Value {
         }
     }
 
+    /// JSON patches are read as YAML 1.1, where `y` and `on` are flags.
+    pub(super) fn read_old_flags(&mut self) {
+        match &mut self.data {
+            Data::Scalar { text, plain: true } => {
+                if let Some(flag) = scalar::boolean(text) {
+                    *text = if flag { "true".into() } else { "false".into() };
+                }
+            }
+            Data::Scalar { .. } => {}
+            Data::List(items) => items.iter_mut().for_each(Value::read_old_flags),
+            Data::Map(fields) => fields.iter_mut().for_each(|field| field.value.read_old_flags()),
+        }
+    }
+
     /// Whether both mean the same, wherever they stand.
     pub(super) fn equals(&self, other: &Value) -> bool {
         match (&self.data, &other.data) {

@@ -24,6 +24,7 @@ mod growth;
 mod guide;
 mod holds;
 mod kubernetes;
+mod kustomize;
 mod manifest_fixes;
 mod pages;
 mod policy;

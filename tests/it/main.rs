@@ -22,6 +22,7 @@ mod forge;
 mod formats;
 mod growth;
 mod guide;
+mod hidden;
 mod holds;
 mod kubernetes;
 mod kustomize;

@@ -43,7 +43,9 @@ pub(super) fn one(
     }
     for key in ["labels", "annotations"] {
         for (name, text) in both().flat_map(|options| pairs(options.get(key))) {
-            metadata.map_at(key, text.at).set(&name, text);
+            if let Some(texts) = metadata.map_at(key, text.at) {
+                texts.set(&name, text);
+            }
         }
     }
     value.set("metadata", metadata);
@@ -126,7 +128,9 @@ fn put(value: &mut Value, pair: Pair, is_secret: bool) -> Result<(), Trouble> {
         Err(other) if is_secret => ("data", in_lines(&to_base64(other.as_bytes()))),
         Err(other) => ("binaryData", in_lines(&to_base64(other.as_bytes()))),
     };
-    value.map_at(field, at).set(&key, Value::string(text, at));
+    if let Some(data) = value.map_at(field, at) {
+        data.set(&key, Value::string(text, at));
+    }
     Ok(())
 }
 
@@ -205,8 +209,9 @@ fn joined(old: &Resource, new: Resource) -> Resource {
     let at = joined.head;
     for key in ["labels", "annotations"] {
         let before = old.value.at_path(&["metadata", key]).map(Value::fields).unwrap_or_default();
-        let metadata = joined.value.map_at("metadata", at);
-        merge_pairs(metadata, key, before, at);
+        if let Some(metadata) = joined.value.map_at("metadata", at) {
+            merge_pairs(metadata, key, before, at);
+        }
     }
     let (name, namespace) = (old.name().to_owned(), old.namespace().to_owned());
     let place = |key: &str| old.value.at_path(&["metadata", key]).map_or(at, |it| it.at);

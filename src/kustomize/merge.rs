@@ -81,23 +81,12 @@ impl Merger<'_> {
                 return Ok(Merged { value, is_own: true });
             }
             (Some(own), None) => (own, None, true),
-            (own, Some(mut patch)) if own.as_ref().is_none_or(Value::is_null) => {
-                if patch.is_null() || take_directive(&mut patch)? == Strategy::Delete {
-                    return Ok(Merged { value: None, is_own: false });
-                }
-                (patch.clone(), Some(patch), false)
-            }
-            (Some(own), Some(mut patch)) => {
-                if patch.is_null() {
-                    return Ok(Merged { value: None, is_own: false });
-                }
-                match take_directive(&mut patch)? {
-                    Strategy::Delete => return Ok(Merged { value: None, is_own: false }),
-                    Strategy::Replace => (patch.clone(), Some(patch), false),
-                    Strategy::Merge => (own, Some(patch), true),
-                }
-            }
-            (None, Some(_)) => unreachable!("a missing value was matched above"),
+            (_, Some(patch)) if patch.is_null() => return Ok(Merged { value: None, is_own: false }),
+            (own, Some(mut patch)) => match (take_directive(&mut patch)?, own.filter(|own| !own.is_null())) {
+                (Strategy::Delete, _) => return Ok(Merged { value: None, is_own: false }),
+                (Strategy::Merge, Some(own)) => (own, Some(patch), true),
+                _ => (patch.clone(), Some(patch), false),
+            },
         };
         let Data::Map(fields) = &mut base.data else { return Ok(Merged { value: Some(base), is_own }) };
         let mut result: Vec<Field> = Vec::with_capacity(fields.len());
@@ -126,19 +115,16 @@ impl Merger<'_> {
     ) -> Result<Merged, Trouble> {
         let (base, patch, is_own) = match (own, patch) {
             (None, None) => return Ok(Merged { value: None, is_own: true }),
-            (own, Some(patch)) if own.as_ref().is_none_or(Value::is_null) => (patch.clone(), Some(patch), false),
-            (Some(own), Some(mut patch)) => {
-                if patch.is_null() {
-                    return Ok(Merged { value: None, is_own: false });
-                }
-                match take_list_directive(&mut patch)? {
+            (Some(own), None) => (own, None, true),
+            (_, Some(patch)) if patch.is_null() => return Ok(Merged { value: None, is_own: false }),
+            (own, Some(mut patch)) => match own.filter(|own| !own.is_null()) {
+                None => (patch.clone(), Some(patch), false),
+                Some(own) => match take_list_directive(&mut patch)? {
                     Strategy::Delete => return Ok(Merged { value: None, is_own: false }),
                     Strategy::Replace => (patch.clone(), Some(patch), false),
                     Strategy::Merge => (own, Some(patch), true),
-                }
-            }
-            (Some(own), None) => (own, None, true),
-            (None, Some(_)) => unreachable!("a missing value was matched above"),
+                },
+            },
         };
         let scalars = [String::new()];
         let keys = if keys.is_empty() { &scalars[..] } else { keys };

@@ -200,7 +200,7 @@ fn merge(maker: &Maker<'_>, resource: &mut Resource, patch: Resource) -> Result<
     if let Some(kind) = kind.filter(|_| !changes_kind) {
         resource.value.set("kind", kind);
     }
-    let metadata = resource.value.map_at("metadata", at);
+    let Some(metadata) = resource.value.map_at("metadata", at) else { return Ok(true) };
     if let Some(name) = name.filter(|_| !renames) {
         metadata.set("name", name);
     }

@@ -66,7 +66,7 @@ impl Resource {
     }
 
     pub(super) fn set_metadata(&mut self, key: &str, text: &str, at: Span) {
-        let metadata = self.value.map_at("metadata", at);
+        let Some(metadata) = self.value.map_at("metadata", at) else { return };
         match text {
             "" => drop(metadata.remove(key)),
             text => metadata.set(key, Value::string(text, at)),

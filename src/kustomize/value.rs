@@ -124,15 +124,12 @@ impl Value {
         Some(fields.remove(place).value)
     }
 
-    /// The mapping at a key, made where there is none.
-    pub(super) fn map_at(&mut self, key: &str, at: Span) -> &mut Value {
+    /// The mapping at a key of a mapping, made where there is none.
+    pub(super) fn map_at(&mut self, key: &str, at: Span) -> Option<&mut Value> {
         if !self.get(key).is_some_and(Value::is_map) {
             self.set(key, Value::map(at));
         }
-        match self.get_mut(key) {
-            Some(_) => self.get_mut(key).unwrap_or_else(|| unreachable!("it was just set")),
-            None => unreachable!("only mappings are asked"),
-        }
+        self.get_mut(key)
     }
 
     pub(super) fn is_map(&self) -> bool {

@@ -356,7 +356,7 @@ fn take_list_directive(patch: &mut Value) -> Result<Strategy, Trouble> {
         return Ok(Strategy::Merge);
     };
     let strategy = strategy(&directive)?;
-    items.retain(|item| !item.get(DIRECTIVE).is_some_and(|it| it.raw() == directive.raw()));
+    items.retain(|item| item.get(DIRECTIVE).is_none_or(|it| it.raw() != directive.raw()));
     Ok(strategy)
 }
 

@@ -247,10 +247,12 @@ fn kind_of(text: &str) -> Kind {
     }
     let shape = bare.strip_prefix(['+', '-']).unwrap_or(&bare);
     let digits = |c: char| c.is_ascii_digit() || matches!(c, '.' | 'e' | 'E' | '+' | '-');
-    if shape.chars().all(digits) && shape.contains(|c: char| c.is_ascii_digit()) && !shape.starts_with(['e', 'E']) {
-        if let Ok(number) = bare.parse::<f64>() {
-            return Kind::Float(number);
-        }
+    if shape.chars().all(digits)
+        && shape.contains(|c: char| c.is_ascii_digit())
+        && !shape.starts_with(['e', 'E'])
+        && let Ok(number) = bare.parse::<f64>()
+    {
+        return Kind::Float(number);
     }
     Kind::Text
 }

@@ -52,6 +52,7 @@ pub(super) fn one(
     if kind == "Secret" {
         let kind = named("type").map_or_else(|| Value::string("Opaque", at), |it| Value::string(it.raw(), it.at));
         value.set("type", kind);
+        value.set("data", Value::map(at));
     }
     fill(maker, directory, entry, kind == "Secret", &mut value)?;
     if both().any(|options| options.flag_at("immutable")) {

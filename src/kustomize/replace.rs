@@ -74,7 +74,7 @@ fn source(resources: &Resources, replacement: &Value) -> Result<Value, Trouble> 
 
 fn is_nothing(value: &Value) -> bool {
     match &value.data {
-        Data::Scalar { text, .. } => value.is_null() || text.is_empty(),
+        Data::Scalar { .. } => value.is_null(),
         Data::List(items) => items.is_empty(),
         Data::Map(fields) => fields.is_empty(),
     }

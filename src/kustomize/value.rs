@@ -180,6 +180,11 @@ impl Value {
         }
     }
 
+    pub(super) fn depth(&self) -> usize {
+        let inner = self.items().iter().chain(self.fields().iter().map(|field| &field.value));
+        1 + inner.map(Value::depth).max().unwrap_or(0)
+    }
+
     pub(super) fn kind(&self) -> Kind {
         match &self.data {
             Data::Scalar { text, plain: true } => kind_of(text),

@@ -13,6 +13,7 @@ pub mod forge;
 pub mod http;
 pub mod inventory;
 pub mod kubernetes;
+mod kustomize;
 pub mod pricing;
 pub mod refresh;
 pub mod report;

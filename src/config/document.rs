@@ -83,7 +83,8 @@ pub fn example() -> String {
         let path = path
             .replace("tiers.*", "tiers.interactive")
             .replace("values.*", "values.environment")
-            .replace("discount.*", "discount.aws");
+            .replace("discount.*", "discount.aws")
+            .replace("runs[].vars.*", "runs[].vars.replicas");
         let path = path.replace("declare.*", "declare.llm");
         let (section, key) = path.rsplit_once('.').unwrap_or(("", &path));
         if section != before {
@@ -127,6 +128,7 @@ fn sample(path: &str, kind: Kind) -> String {
         "runs[].paths" => "[\"infra\"]".to_owned(),
         "runs[].name" => "\"search in production\"".to_owned(),
         "runs[].var-files" => "[\"infra/projects/search.tfvars\"]".to_owned(),
+        "runs[].modules-dir" => "\".terraform/modules\"".to_owned(),
         "runs[].workspace" => "\"prod\"".to_owned(),
         "suppress[].rules" => "[\"oversized-gpu\"]".to_owned(),
         "suppress[].address" => "'module.legacy.aws_instance.train[\"a\"]'".to_owned(),

@@ -92,10 +92,10 @@ settings! {
     "runs[].paths" Kind::Patterns, None, "the Terraform roots that this run is one of; what is found for them counts no more";
     "runs[].name" Kind::Text, None, "what it is called; without it: by its files";
     "runs[].var-files" Kind::Paths, None, "its files of variables, the strongest last";
-    "runs[].vars.*" Kind::Parameter, None, "the value of a variable";
     "runs[].workspace" Kind::Text, None, "its workspace";
     "runs[].modules-dir" Kind::Path, None, "where its downloaded modules lie";
     "runs[].values" Kind::Paths, None, "the files of values that its chart is rendered with";
+    "runs[].vars.*" Kind::Parameter, None, "the value of a variable";
     "defaults.provider" Kind::Text, None, "cloud of machines where the text names none; then marked as assumed";
     "defaults.region" Kind::Text, None, "region where the text names none; then marked as assumed";
     "defaults.accelerator" Kind::Text, None, "accelerator of pods that name none; then marked as assumed";

@@ -2,8 +2,8 @@
 
 use crate::inventory::{Fact, Origin};
 
-use super::tree::{Data, Node};
-use super::{quantity, scalar};
+use super::quantity;
+use crate::yaml::{Data, Node, scalar};
 
 /// Bytes of a data centre, say; Kubernetes itself ends at 2^63.
 const MOST: f64 = 1e18;

@@ -7,9 +7,8 @@ use crate::inventory::{Fact, FrontEnd, Key, Known, Link, LinkKind, Origin, Resou
 use crate::source::{FileId, Sources, Span, join, parent};
 
 use super::render::{Renderer, Trail};
-use super::tree::Node;
 use super::workload::Found;
-use super::yaml;
+use crate::yaml::{self, Node};
 
 /// What values are called that no template is known for.
 pub(super) const VALUES: &str = "Values";

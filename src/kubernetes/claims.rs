@@ -12,8 +12,8 @@ use super::index::{Index, Place};
 use super::object::Object;
 use super::pod::Pod;
 use super::request::Request;
-use super::tree::Node;
 use super::workload::Found;
+use crate::yaml::Node;
 
 /// What the claims of a pod ask for; `None` where no accelerator is among them.
 pub(super) fn request(pod: &Pod, index: &Index<'_>) -> Option<Request> {

@@ -9,7 +9,7 @@ use super::amount::placeholder;
 use super::index::{Index, Place};
 use super::pod::Part;
 use super::request;
-use super::tree::Node;
+use crate::yaml::Node;
 
 /// Variables of one map that a container gets: thousands of pods may name the same map.
 const MOST_FROM_A_MAP: usize = 500;

@@ -5,7 +5,7 @@ use crate::inventory::{Fact, Known, Origin, Range};
 use super::amount;
 use super::path::{Match, Path};
 use super::table::Factor;
-use super::tree::Node;
+use crate::yaml::Node;
 
 /// What operators write where they set no bound: the largest number of 32 bits.
 const UNBOUNDED: f64 = i32::MAX as f64;

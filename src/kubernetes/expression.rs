@@ -4,20 +4,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::scalar;
-use super::tree::{Data, Node};
-
-/// What an expression stands for.
-#[derive(Debug, Clone)]
-pub(super) enum Meaning {
-    /// A part of the values, with its place.
-    Node(Node),
-    Text(Arc<str>),
-    Flag(bool),
-    /// Nothing is there.
-    Nothing,
-    Unknown,
-}
+use crate::yaml::{Data, Meaning, Node};
 
 /// What names stand for at one place of a template.
 #[derive(Debug, Clone, Default)]
@@ -32,35 +19,6 @@ pub(super) struct Scope {
 }
 
 const DEEPEST: usize = 16;
-
-impl Meaning {
-    /// Whether a condition on it holds; `None` where that is not known.
-    pub(super) fn holds(&self) -> Option<bool> {
-        match self {
-            Meaning::Flag(flag) => Some(*flag),
-            Meaning::Text(text) => Some(!text.is_empty()),
-            Meaning::Nothing => Some(false),
-            Meaning::Unknown => None,
-            Meaning::Node(node) => Some(match &node.data {
-                Data::Map(entries) => !entries.is_empty(),
-                Data::List(items) => !items.is_empty(),
-                Data::Scalar { text, plain: true } => {
-                    !scalar::is_null(text) && scalar::boolean(text) != Some(false) && scalar::number(text) != Some(0.0)
-                }
-                Data::Scalar { text, plain: false } => !text.is_empty(),
-            }),
-        }
-    }
-
-    pub(super) fn text(&self) -> Option<String> {
-        match self {
-            Meaning::Text(text) => Some(text.to_string()),
-            Meaning::Flag(flag) => Some(flag.to_string()),
-            Meaning::Node(node) => node.text().map(|text| text.to_string()),
-            Meaning::Nothing | Meaning::Unknown => None,
-        }
-    }
-}
 
 /// What the text of a directive means.
 pub(super) fn evaluate(text: &str, scope: &Scope) -> Meaning {
@@ -280,8 +238,8 @@ fn apply(name: &str, arguments: &[Meaning]) -> Meaning {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kubernetes::yaml;
     use crate::source::{MemoryTree, Sources};
+    use crate::yaml;
 
     fn scope(text: &str) -> Scope {
         let sources = Sources::new(MemoryTree::new().with("values.yaml", text));

@@ -10,8 +10,8 @@ use crate::source::{FileId, ReadError, Sources, Span, decoded, each, those};
 use super::chart;
 use super::filter::{self, Matter, Names};
 use super::render::{self, Rendered, Trail};
-use super::tree::Node;
 use super::workload::Found;
+use crate::yaml::Node;
 
 #[derive(Debug, Clone)]
 pub(super) struct File {

@@ -110,7 +110,7 @@ pub(super) fn is_idle(text: &[u8]) -> bool {
         kinds += 1;
     }
     let speaks = || memchr::memmem::find(text, b"gpulint").is_some();
-    let documents = || std::str::from_utf8(text).map(|text| super::yaml::documents(text).len());
+    let documents = || std::str::from_utf8(text).map(|text| crate::yaml::documents(text).len());
     kinds > 0 && !speaks() && documents().is_ok_and(|documents| documents <= kinds)
 }
 

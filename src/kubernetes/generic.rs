@@ -15,8 +15,8 @@ use super::nodes::fill;
 use super::object::Object;
 use super::pod::{Part, Pod};
 use super::settings;
-use super::tree::{Data, Node};
 use super::workload::{Above, Group};
+use crate::yaml::{Data, Node};
 
 /// Keys that say how many there are of what lies below their mapping.
 const MULTIPLIERS: [&str; 8] =

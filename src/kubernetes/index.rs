@@ -8,7 +8,7 @@ use crate::source::{FileId, Span};
 
 use super::object::Object;
 use super::table::{KINDS, Row};
-use super::tree::Node;
+use crate::yaml::Node;
 
 /// Kinds of which others take something, beside those that rows borrow from.
 const JOINED: [&str; 7] = [

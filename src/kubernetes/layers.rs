@@ -8,8 +8,7 @@ use crate::source::{FileId, Sources, join, normalize};
 use super::index::{Index, Place};
 use super::nested;
 use super::table::Layers;
-use super::tree::{Entry, Node};
-use super::yaml;
+use crate::yaml::{self, Entry, Node};
 
 /// Nobody nests values deeper.
 const DEEPEST: usize = 32;

@@ -16,8 +16,8 @@ use super::pod::taints;
 use super::resource::settle_purpose;
 use super::sources;
 use super::table::Machines;
-use super::tree::Node;
 use super::workload::{Above, Found};
+use crate::yaml::Node;
 
 /// The resources of one entry of a row.
 pub(super) fn resources(object: &Object<'_>, machines: &Machines, body: Span, above: &Above, out: &mut Vec<Found>) {

@@ -6,29 +6,14 @@
 
 use std::ops::Range;
 
-use super::expression::{Meaning, Scope, evaluate};
+use super::expression::{Scope, evaluate};
+use crate::yaml::{HOLE, Hole, Masked, Meaning};
 
-/// Stands at the start of a hole; the rest of the hole is `PAD`.
-pub(super) const HOLE: char = '\u{e000}';
 const PAD: u8 = b'_';
 /// How far around a directive text is looked at.
 const WINDOW: usize = 4096;
 /// Blocks nested deeper than any real template's forget their variables.
 const DEEPEST: usize = 64;
-
-/// Text in which directives are masked.
-#[derive(Debug, Default)]
-pub(super) struct Masked {
-    pub text: String,
-    pub holes: Vec<Hole>,
-}
-
-/// A directive that puts something into the text.
-#[derive(Debug, Clone)]
-pub(super) struct Hole {
-    pub range: Range<usize>,
-    pub meaning: Meaning,
-}
 
 pub(super) fn has_directives(text: &str) -> bool {
     ["{{", "{%", "%{"].iter().any(|opening| memchr::memmem::find(text.as_bytes(), opening.as_bytes()).is_some())
@@ -265,8 +250,8 @@ fn assign(inner: &str, scope: &mut Scope) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kubernetes::yaml;
     use crate::source::{MemoryTree, Sources};
+    use crate::yaml;
 
     fn masked(text: &str, values: &str) -> String {
         let sources = Sources::new(MemoryTree::new().with("values.yaml", values));

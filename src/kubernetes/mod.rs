@@ -32,18 +32,15 @@ mod relations;
 mod render;
 mod request;
 mod resource;
-mod scalar;
 mod scale;
 mod settings;
 mod sources;
 mod storage;
 mod table;
 mod template;
-mod tree;
 mod versions;
 mod workload;
 mod write;
-mod yaml;
 
 use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
@@ -51,14 +48,13 @@ use std::sync::Arc;
 use crate::inventory::{Inventory, Resource, Skipped, WantedObjects};
 use crate::source::{FileId, Sources, Span, each};
 
+use crate::yaml::{Document, Node, Stream};
 use index::Index;
 use object::Object;
 use relations::Relation;
 use scale::Scaler;
 use table::{KINDS, Row};
-use tree::Node;
 use workload::{Found, Reader};
-use yaml::{Document, Stream};
 
 pub use render::{Content, Input, Plan, Refused, Rendered, Renderer, plan};
 pub use write::{label, write};

@@ -2,8 +2,7 @@
 
 use crate::source::{Sources, Span};
 
-use super::tree::{Data, Entry, Node};
-use super::yaml;
+use crate::yaml::{self, Data, Entry, Node};
 
 const DEEPEST: usize = 64;
 

@@ -8,7 +8,7 @@ use crate::source::Span;
 
 use super::amount::{fallback, placeholder};
 use super::devices::{DEVICES, Label, Said};
-use super::tree::Node;
+use crate::yaml::Node;
 
 pub(super) type Facts = BTreeMap<Key, Fact<Value>>;
 

@@ -6,7 +6,7 @@ use crate::inventory::{Fact, Labels};
 use crate::source::Span;
 
 use super::amount::placeholder;
-use super::tree::Node;
+use crate::yaml::Node;
 
 /// Annotations longer than this carry data, not attribution.
 const LONGEST_ANNOTATION: usize = 256;

@@ -4,8 +4,8 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use super::tree::Node;
 use super::workload::Found;
+use crate::yaml::Node;
 
 /// The label by which a Deployment tells the ReplicaSets that it made, and their pods.
 const HASH: &str = "pod-template-hash";

@@ -12,7 +12,7 @@ use super::nested;
 use super::nodes::{self, Condition, Facts, fill};
 use super::request::Request;
 use super::table::Pods;
-use super::tree::Node;
+use crate::yaml::Node;
 
 /// A pod specification with the containers that its row finds in it.
 #[derive(Debug, Clone)]

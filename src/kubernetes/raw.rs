@@ -8,8 +8,7 @@ use crate::source::Span;
 
 use super::amount::{is_hole, placeholder};
 use super::object::Object;
-use super::scalar;
-use super::tree::{Data, Node};
+use crate::yaml::{Data, Node, scalar};
 
 /// The objects of a document: itself, or the items of a list.
 pub(super) fn of(root: &Node, body: Span, inferred: Option<&Arc<str>>, into: &mut Vec<Raw>) {

@@ -11,8 +11,8 @@ use super::devices::DEVICES;
 use super::index::distance;
 use super::object::Object;
 use super::table::Relates;
-use super::tree::Node;
 use super::workload::Found;
+use crate::yaml::Node;
 
 /// Of more objects with one name than these, the first by path are looked at.
 const MOST_NAMESAKES: usize = 64;

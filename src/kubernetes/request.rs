@@ -11,7 +11,7 @@ use super::claims;
 use super::devices::{DEVICES, Device};
 use super::index::Index;
 use super::pod::{Part, Pod};
-use super::tree::Node;
+use crate::yaml::Node;
 
 /// Why the part of a device that slices of several sizes are together is not told.
 pub(super) const SIZES: &str = "slices of several sizes are asked for together";

@@ -15,8 +15,8 @@ use super::owned;
 use super::pod::{Part, Pod};
 use super::request::{self, Request};
 use super::storage;
-use super::tree::Node;
 use super::workload::{Found, Group};
+use crate::yaml::Node;
 
 /// Groups that ask for accelerators become resources; where there are several, each is called by its role.
 pub(super) fn finish(object: &Object<'_>, body: Span, groups: Vec<Group>, index: &Index<'_>, out: &mut Vec<Found>) {

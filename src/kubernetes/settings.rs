@@ -9,8 +9,7 @@ use crate::source::Span;
 
 use super::nodes::Facts;
 use super::table::Told;
-use super::tree::{Data, Node};
-use super::yaml;
+use crate::yaml::{self, Data, Node};
 
 /// Settings inside of settings.
 const DEEPEST: usize = 24;

@@ -7,7 +7,7 @@ use super::amount;
 use super::nodes::{Facts, fill, region_of};
 use super::path::{Match, Path};
 use super::table::{self, Constant, Source, SourceOrigin, Unit};
-use super::tree::{Data, Node};
+use crate::yaml::{Data, Node};
 
 /// The facts of a row or of an entry in it, for one match of `along`.
 pub(super) fn facts(rows: &table::Facts, root: &Node, along: &Path, at: &Match<'_>, head: Span) -> Facts {

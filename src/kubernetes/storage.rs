@@ -8,7 +8,7 @@ use crate::source::Span;
 use super::index::{Index, Place};
 use super::nodes::{Facts, fill};
 use super::pod::Pod;
-use super::tree::Node;
+use crate::yaml::Node;
 
 /// Drivers and provisioners of file systems that are slow at small random reads, by a part of their name. Parallel file
 /// systems (Lustre, Weka, GPFS) and caches in front of buckets are none of them.

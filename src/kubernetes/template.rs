@@ -9,8 +9,8 @@ use super::expression::Scope;
 use super::files::File;
 use super::filter;
 use super::mask::{has_directives, mask};
-use super::yaml::{self, Stream};
 use crate::source::{FileId, Limits, Sources, Span};
+use crate::yaml::{self, Stream};
 
 pub(super) struct Template {
     pub stream: Stream,

@@ -18,7 +18,7 @@ use super::resource;
 use super::settings;
 use super::sources;
 use super::table::{Borrows, Holds, KINDS, Pods, Row};
-use super::tree::Node;
+use crate::yaml::Node;
 
 /// Objects inside objects: a CronJob holds a Job, a List a Katib experiment that holds a Job.
 const DEEPEST: usize = 6;

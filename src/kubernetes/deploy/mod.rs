@@ -15,7 +15,7 @@ use super::chart::Used;
 use super::index::Index;
 use super::object::Object;
 use super::table::{KINDS, Row};
-use super::tree::Node;
+use crate::yaml::Node;
 
 /// Files beyond these are read as they stand: a tree of many releases of large charts must not take all memory.
 const MOST: usize = 4_000;

@@ -15,7 +15,7 @@ use crate::kubernetes::layers;
 use crate::kubernetes::object::Object;
 use crate::kubernetes::render::Renderer;
 use crate::kubernetes::table::{Layers, Row};
-use crate::kubernetes::tree::Node;
+use crate::yaml::Node;
 
 pub(super) fn made(sources: &Sources, paths: &[String], parsed: &[Parsed], used: &mut Used) -> Made {
     if !parsed.iter().flat_map(Parsed::roots).any(|root| row(root).is_some_and(|(_, row)| row.takes_values())) {

@@ -12,8 +12,7 @@ use crate::kubernetes::Parsed;
 use crate::kubernetes::index::{Index, Place};
 use crate::kubernetes::render;
 use crate::kubernetes::table::Substitutes;
-use crate::kubernetes::tree::{Data, Entry, Node};
-use crate::kubernetes::yaml::{Document, Stream};
+use crate::yaml::{Data, Document, Entry, Node, Stream};
 
 const DEEPEST: usize = 64;
 /// The annotation and label by which a document wants to be left alone.

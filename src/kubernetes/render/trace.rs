@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use crate::kubernetes::files::File;
 use crate::kubernetes::filter::{self, Matter};
-use crate::kubernetes::yaml;
 use crate::source::{FileId, Segment, Sources, Span};
+use crate::yaml;
 
 use super::align::{TemplateLine, align};
 use super::overlay::Parts;

@@ -2,9 +2,9 @@
 
 use crate::inventory::Resource;
 use crate::kubernetes::devices::{DEVICES, Said};
-use crate::kubernetes::tree::{Data, Node};
 use crate::kubernetes::workload;
 use crate::source::Edit;
+use crate::yaml::{Data, Node};
 
 use super::pod::labelled_spot;
 use super::splice::{Page, Piece};

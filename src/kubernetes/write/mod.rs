@@ -16,9 +16,8 @@ use crate::inventory::{Declined, FrontEnd, Key, LinkKind, Part, Resource, Role, 
 use crate::source::{Edit, FileId, Sources, Span};
 
 use super::mask::has_directives;
-use super::tree::{Data, Node};
 use super::workload;
-use super::yaml;
+use crate::yaml::{self, Data, Node};
 use splice::{Page, Piece};
 
 type Result<T> = std::result::Result<T, Declined>;

@@ -3,9 +3,9 @@
 use crate::inventory::{Key, Resource, Value};
 use crate::kubernetes::path::Path;
 use crate::kubernetes::table::{KINDS, Row, Source};
-use crate::kubernetes::tree::Node;
 use crate::kubernetes::workload;
 use crate::source::{Edit, Span};
+use crate::yaml::Node;
 
 use super::splice::{Page, Piece};
 use super::{Document, Result, left_alone, piece, set};

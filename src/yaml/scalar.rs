@@ -1,11 +1,11 @@
 //! What plain scalars mean in YAML 1.1, as the YAML library of Kubernetes resolves them. Quoted scalars are strings and
 //! never come here.
 
-pub(super) fn is_null(text: &str) -> bool {
+pub(crate) fn is_null(text: &str) -> bool {
     matches!(text, "" | "~" | "null" | "Null" | "NULL")
 }
 
-pub(super) fn boolean(text: &str) -> Option<bool> {
+pub(crate) fn boolean(text: &str) -> Option<bool> {
     match text {
         "y" | "Y" | "yes" | "Yes" | "YES" | "true" | "True" | "TRUE" | "on" | "On" | "ON" => Some(true),
         "n" | "N" | "no" | "No" | "NO" | "false" | "False" | "FALSE" | "off" | "Off" | "OFF" => Some(false),
@@ -14,7 +14,7 @@ pub(super) fn boolean(text: &str) -> Option<bool> {
 }
 
 /// Integers (decimal, `0x`, `0b`, `0o` and leading-zero octal, with underscores), then floats.
-pub(super) fn number(text: &str) -> Option<f64> {
+pub(crate) fn number(text: &str) -> Option<f64> {
     let first = text.bytes().next()?;
     if !(first.is_ascii_digit() || matches!(first, b'+' | b'-' | b'.')) {
         return None;

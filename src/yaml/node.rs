@@ -10,7 +10,7 @@ use super::scalar;
 
 /// A node; cloning shares what lies below it.
 #[derive(Debug, Clone)]
-pub(super) struct Node {
+pub(crate) struct Node {
     pub span: Span,
     pub data: Data,
     /// Nodes of this tree with all aliases followed, itself included.
@@ -18,14 +18,14 @@ pub(super) struct Node {
 }
 
 #[derive(Debug, Clone)]
-pub(super) enum Data {
+pub(crate) enum Data {
     Scalar { text: Arc<str>, plain: bool },
     List(Arc<[Node]>),
     Map(Arc<[Entry]>),
 }
 
 #[derive(Debug, Clone)]
-pub(super) struct Entry {
+pub(crate) struct Entry {
     pub key: Arc<str>,
     pub key_span: Span,
     pub value: Node,
@@ -33,41 +33,41 @@ pub(super) struct Entry {
 
 impl Entry {
     /// The key and its value; only the value where a template took it from elsewhere.
-    pub(super) fn span(&self) -> Span {
+    pub(crate) fn span(&self) -> Span {
         if self.key_span.file == self.value.span.file { self.key_span.to(self.value.span) } else { self.value.span }
     }
 }
 
 impl Node {
-    pub(super) fn scalar(span: Span, text: impl Into<Arc<str>>, plain: bool) -> Self {
+    pub(crate) fn scalar(span: Span, text: impl Into<Arc<str>>, plain: bool) -> Self {
         Node { span, data: Data::Scalar { text: text.into(), plain }, weight: 1 }
     }
 
-    pub(super) fn list(span: Span, items: impl IntoIterator<Item = Node>) -> Self {
+    pub(crate) fn list(span: Span, items: impl IntoIterator<Item = Node>) -> Self {
         let items: Arc<[Node]> = items.into_iter().collect();
         let weight = items.iter().fold(1u32, |sum, item| sum.saturating_add(item.weight));
         Node { span, data: Data::List(items), weight }
     }
 
-    pub(super) fn map(span: Span, entries: impl IntoIterator<Item = Entry>) -> Self {
+    pub(crate) fn map(span: Span, entries: impl IntoIterator<Item = Entry>) -> Self {
         let entries: Arc<[Entry]> = entries.into_iter().collect();
         let weight = entries.iter().fold(1u32, |sum, entry| sum.saturating_add(entry.value.weight));
         Node { span, data: Data::Map(entries), weight }
     }
 
     /// A mapping of one key around a node.
-    pub(super) fn framed(key: &str, node: &Node) -> Self {
+    pub(crate) fn framed(key: &str, node: &Node) -> Self {
         Node::map(node.span, vec![Entry { key: key.into(), key_span: node.span, value: node.clone() }])
     }
 
-    pub(super) fn entries(&self) -> &[Entry] {
+    pub(crate) fn entries(&self) -> &[Entry] {
         match &self.data {
             Data::Map(entries) => entries,
             _ => &[],
         }
     }
 
-    pub(super) fn items(&self) -> &[Node] {
+    pub(crate) fn items(&self) -> &[Node] {
         match &self.data {
             Data::List(items) => items,
             _ => &[],
@@ -75,45 +75,45 @@ impl Node {
     }
 
     /// The nodes directly inside: values of a mapping, items of a list.
-    pub(super) fn inner(&self) -> impl Iterator<Item = &Node> {
+    pub(crate) fn inner(&self) -> impl Iterator<Item = &Node> {
         self.entries().iter().map(|entry| &entry.value).chain(self.items())
     }
 
-    pub(super) fn entry(&self, key: &str) -> Option<&Entry> {
+    pub(crate) fn entry(&self, key: &str) -> Option<&Entry> {
         self.entries().iter().find(|entry| &*entry.key == key)
     }
 
-    pub(super) fn get(&self, key: &str) -> Option<&Node> {
+    pub(crate) fn get(&self, key: &str) -> Option<&Node> {
         self.entry(key).map(|entry| &entry.value)
     }
 
     /// The value at a path of keys; a key that holds a dot cannot be reached this way.
-    pub(super) fn at(&self, path: &str) -> Option<&Node> {
+    pub(crate) fn at(&self, path: &str) -> Option<&Node> {
         path.split('.').filter(|key| !key.is_empty()).try_fold(self, |node, key| node.get(key))
     }
 
-    pub(super) fn is_null(&self) -> bool {
+    pub(crate) fn is_null(&self) -> bool {
         matches!(self.data, Data::Scalar { .. }) && self.text().is_none()
     }
 
-    pub(super) fn is_map(&self) -> bool {
+    pub(crate) fn is_map(&self) -> bool {
         matches!(self.data, Data::Map(_))
     }
 
     /// The text of a scalar as it is written, whatever it means; `None` for null and for collections.
-    pub(super) fn text(&self) -> Option<&Arc<str>> {
+    pub(crate) fn text(&self) -> Option<&Arc<str>> {
         match &self.data {
             Data::Scalar { text, plain } if !(*plain && scalar::is_null(text)) => Some(text),
             _ => None,
         }
     }
 
-    pub(super) fn text_at(&self, path: &str) -> Option<&Arc<str>> {
+    pub(crate) fn text_at(&self, path: &str) -> Option<&Arc<str>> {
         self.at(path).and_then(Node::text)
     }
 
     /// A plain scalar that is a boolean.
-    pub(super) fn flag(&self) -> Option<bool> {
+    pub(crate) fn flag(&self) -> Option<bool> {
         match &self.data {
             Data::Scalar { text, plain: true } => scalar::boolean(text),
             _ => None,
@@ -121,7 +121,7 @@ impl Node {
     }
 
     /// A number, quoted or not: real manifests quote a third of them.
-    pub(super) fn number(&self) -> Option<f64> {
+    pub(crate) fn number(&self) -> Option<f64> {
         match &self.data {
             Data::Scalar { text, plain: true } => scalar::number(text),
             Data::Scalar { text, plain: false } => text.trim().parse().ok().filter(|n: &f64| n.is_finite()),

@@ -4,19 +4,17 @@
 //! parse is one diagnostic and loses no neighbour. Aliases are followed under a budget of nodes, nesting has a limit.
 
 use std::collections::{HashMap, HashSet};
-use std::iter::Peekable;
 use std::sync::Arc;
 
 use granit_parser::{ErrorKind, Event, Parser, ScalarStyle};
-use memchr::memmem::FindIter;
 
 use crate::diagnostic::Diagnostic;
 use crate::source::{FileId, Limits, Span};
 
-use super::expression::Meaning;
-use super::mask::{HOLE, Hole, Masked};
+use super::documents::documents;
+use super::hole::{HOLE, Hole, Masked, Meaning};
+use super::node::{Data, Entry, Node};
 use super::scalar;
-use super::tree::{Data, Entry, Node};
 
 /// Real manifests nest below 40; the limit keeps recursion off the end of a small stack.
 const NESTING_LIMIT: usize = 128;
@@ -26,7 +24,7 @@ const LONGEST_SEARCHED: usize = 12;
 const REPEATED_KEYS_NAMED: usize = 3;
 
 #[derive(Debug, Default)]
-pub(super) struct Stream {
+pub(crate) struct Stream {
     /// In order; a document that is empty or did not parse is left out.
     pub documents: Vec<Document>,
     pub diagnostics: Vec<Diagnostic>,
@@ -38,41 +36,41 @@ pub(super) struct Stream {
 
 impl Stream {
     /// Documents that did not parse.
-    pub(super) fn broken(&self) -> usize {
+    pub(crate) fn broken(&self) -> usize {
         self.diagnostics.iter().filter(|diagnostic| diagnostic.unreadable).count()
     }
 }
 
 #[derive(Debug)]
-pub(super) struct Document {
+pub(crate) struct Document {
     pub root: Node,
     pub span: Span,
 }
 
 /// Reads all documents of a text.
-pub(super) fn read(file: FileId, text: &str) -> Stream {
+pub(crate) fn read(file: FileId, text: &str) -> Stream {
     read_within(file, text, Limits::DEFAULT)
 }
 
 /// The same, with limits of the user's own.
-pub(super) fn read_within(file: FileId, text: &str, limits: Limits) -> Stream {
+pub(crate) fn read_within(file: FileId, text: &str, limits: Limits) -> Stream {
     read_those(file, text, limits, |_| true)
 }
 
 /// The same of those documents that are wanted, by their text.
-pub(super) fn read_those(file: FileId, text: &str, limits: Limits, is_wanted: impl Fn(&str) -> bool) -> Stream {
+pub(crate) fn read_those(file: FileId, text: &str, limits: Limits, is_wanted: impl Fn(&str) -> bool) -> Stream {
     read_with(file, text, text, &[], limits, is_wanted)
 }
 
 /// Reads one document that starts at `base` of a file; nothing where it does not parse.
-pub(super) fn read_at(file: FileId, base: usize, text: &str) -> Option<Node> {
+pub(crate) fn read_at(file: FileId, base: usize, text: &str) -> Option<Node> {
     let range = documents(text).into_iter().next()?;
     let piece = text.get(range.clone())?;
     Builder::new(file, base + range.start, piece).run(piece).ok()?
 }
 
 /// The same, with the nodes that have anchors.
-pub(super) fn read_with_anchors(file: FileId, base: usize, text: &str) -> Option<(Node, Vec<Span>)> {
+pub(crate) fn read_with_anchors(file: FileId, base: usize, text: &str) -> Option<(Node, Vec<Span>)> {
     let range = documents(text).into_iter().next()?;
     let piece = text.get(range.clone())?;
     let mut builder = Builder::new(file, base + range.start, piece);
@@ -81,7 +79,7 @@ pub(super) fn read_with_anchors(file: FileId, base: usize, text: &str) -> Option
 }
 
 /// Reads a template whose directives are masked; `original` is the text before that.
-pub(super) fn read_masked(file: FileId, original: &str, masked: &Masked, limits: Limits) -> Stream {
+pub(crate) fn read_masked(file: FileId, original: &str, masked: &Masked, limits: Limits) -> Stream {
     read_with(file, original, &masked.text, &masked.holes, limits, |_| true)
 }
 
@@ -118,75 +116,6 @@ fn read_with(
         }
     }
     stream
-}
-
-/// The byte ranges between document markers: lines that start with `---` or `...`. Ranges of nothing but blank lines or
-/// directives are left out.
-pub(super) fn documents(text: &str) -> Vec<std::ops::Range<usize>> {
-    let mut ranges = Vec::new();
-    let bytes = text.as_bytes();
-    let mut start = if text.starts_with('\u{feff}') { 3 } else { 0 };
-    let (mut content, mut comment, mut directive) = (false, false, false);
-    let mut markers = Markers::of(bytes);
-    let mut at = start;
-    while at < bytes.len() {
-        if content {
-            // What stands in a document does not matter any more, only where it ends.
-            at = markers.next_line(at);
-        }
-        let end = memchr::memchr(b'\n', &bytes[at..]).map_or(bytes.len(), |n| at + n + 1);
-        let line = &bytes[at..end];
-        let opens = is_marker(line, b"---");
-        if opens || is_marker(line, b"...") {
-            if content || (comment && !directive) {
-                ranges.push(start..at);
-            }
-            // A marker may carry the first line of its document: `--- # comment`, `--- {a: 1}`.
-            start = if opens { at } else { end };
-            content = opens && !line[3..].trim_ascii().is_empty();
-            (comment, directive) = (false, false);
-        } else {
-            match line.trim_ascii_start().first() {
-                None => {}
-                Some(b'#') => comment = true,
-                Some(b'%') if !content && line.first() == Some(&b'%') => directive = true,
-                Some(_) => content = true,
-            }
-        }
-        at = end;
-    }
-    if content || (comment && !directive) {
-        ranges.push(start..bytes.len());
-    }
-    ranges
-}
-
-/// Lines that start like document markers. Each text is searched once, however many documents it has.
-struct Markers<'t> {
-    opening: Peekable<FindIter<'t, 'static>>,
-    closing: Peekable<FindIter<'t, 'static>>,
-    length: usize,
-}
-
-impl<'t> Markers<'t> {
-    fn of(text: &'t [u8]) -> Self {
-        let lines = |start: &'static [u8]| memchr::memmem::find_iter(text, start).peekable();
-        Markers { opening: lines(b"\n---"), closing: lines(b"\n..."), length: text.len() }
-    }
-
-    /// The first of them at a place or behind it; the end of the text where there is none.
-    fn next_line(&mut self, from: usize) -> usize {
-        let next = |starts: &mut Peekable<FindIter<'t, 'static>>| {
-            while starts.next_if(|at| at + 1 < from).is_some() {}
-            starts.peek().map(|at| at + 1)
-        };
-        let (opening, closing) = (next(&mut self.opening), next(&mut self.closing));
-        opening.into_iter().chain(closing).min().unwrap_or(self.length)
-    }
-}
-
-fn is_marker(line: &[u8], marker: &[u8]) -> bool {
-    line.strip_prefix(marker).is_some_and(|rest| rest.first().is_none_or(u8::is_ascii_whitespace))
 }
 
 /// Turns parser events into a tree without recursion.
@@ -516,26 +445,6 @@ mod tests {
     fn parsed(text: &str) -> Stream {
         let sources = Sources::new(MemoryTree::new().with("a.yaml", text));
         read(sources.open("a.yaml").unwrap(), text)
-    }
-
-    #[test]
-    fn documents_are_cut_at_markers_only() {
-        for (text, count) in [
-            ("a: 1\n---\nb: 2\n", 2),
-            ("---\n---\na: 1\n...\n", 1),
-            ("%YAML 1.1\n---\na: 1\n", 1),
-            ("# comment\n---\na: 1\n", 2),
-            ("--- {a: 1}\n--- # next\nb: 1\n", 2),
-            ("a: |\n  ---\n  text\nb: ---x\n", 1),
-            ("---a: 1\n", 1),
-            ("\u{feff}a: 1\r\n---\r\nb: 1\r\n", 2),
-            ("a: 1\n----\nb: 1\n---", 1),
-            ("a: 1\n...x\n... \nb: 1\n---x\n---\n---\nc: 1\n...", 3),
-            ("---\na: 1\n---", 1),
-            ("", 0),
-        ] {
-            assert_eq!(documents(text).len(), count, "{text:?}");
-        }
     }
 
     #[test]

@@ -10,6 +10,7 @@ pub mod diagnostic;
 pub mod fit;
 pub mod fix;
 pub mod forge;
+mod helm;
 pub mod http;
 pub mod inventory;
 pub mod kubernetes;
@@ -19,6 +20,7 @@ pub mod report;
 pub mod rules;
 pub mod source;
 pub mod terraform;
+mod template;
 mod yaml;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};

@@ -9,6 +9,8 @@ use std::ops::Range;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use crate::source::{FileId, Span};
+
 use super::compare::truth;
 use super::failure::Failure;
 use super::functions::{self, Call, Function, Parameter};
@@ -62,10 +64,15 @@ enum Flow {
 type Done<T> = Result<T, Failure>;
 
 impl<'a> Evaluator<'a> {
-    pub(crate) fn new(templates: Templates, missing: Missing<'a>) -> Self {
+    /// The heap of a rendering of charts.
+    pub(crate) fn heap(file: FileId) -> Heap {
+        Heap::new(MOST_BYTES, file)
+    }
+
+    pub(crate) fn new(templates: Templates, missing: Missing<'a>, heap: Heap) -> Self {
         Evaluator {
             templates: Rc::new(templates),
-            heap: Heap::new(MOST_BYTES),
+            heap,
             missing,
             wanted: Vec::new(),
             steps: Cell::new(MOST_STEPS),
@@ -85,6 +92,11 @@ impl<'a> Evaluator<'a> {
         let mut out = Writer::default();
         self.run(&template, dot, &mut out)?;
         Ok(without_no_value(&out.finish()))
+    }
+
+    /// Where the action stands at which it stopped.
+    pub(crate) fn stopped(&self) -> Option<Span> {
+        self.at.map(|origin| origin.span)
     }
 
     pub(super) fn step(&self, steps: u64) -> Done<()> {
@@ -558,7 +570,7 @@ impl<'a> Evaluator<'a> {
         };
         let done = (function.run)(&mut Call { evaluator: self, arguments: &arguments });
         match done {
-            Ok(value) => Ok(Value::from(value, origin)),
+            Ok(value) => Ok(value.or_at(origin)),
             Err(Failure::Unknown(cause)) => Ok(Value { kind: Kind::Unknown(cause), origin: origin.or(self.at) }),
             Err(other) => Err(other),
         }

@@ -128,7 +128,7 @@ pub(crate) fn format(pattern: &Text, values: &[Value]) -> Result<Text, Failure> 
             at += 1;
             letter = letters.next();
         }
-        let mut number = |letter: &mut Option<char>, at: &mut usize| -> Option<usize> {
+        let mut number = |letters: &mut std::str::Chars<'_>, letter: &mut Option<char>, at: &mut usize| -> Option<usize> {
             if *letter == Some('*') {
                 let given = values.get(next).and_then(|value| match value.kind {
                     Kind::Int(number) => usize::try_from(number).ok(),
@@ -147,11 +147,11 @@ pub(crate) fn format(pattern: &Text, values: &[Value]) -> Result<Text, Failure> 
             }
             all
         };
-        verb.width = number(&mut letter, &mut at);
+        verb.width = number(&mut letters, &mut letter, &mut at);
         if letter == Some('.') {
             at += 1;
             letter = letters.next();
-            verb.precision = Some(number(&mut letter, &mut at).unwrap_or(0));
+            verb.precision = Some(number(&mut letters, &mut letter, &mut at).unwrap_or(0));
         }
         let Some(letter) = letter else {
             writer.push("%!(NOVERB)", None);

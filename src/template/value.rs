@@ -6,11 +6,13 @@ use std::fmt::Debug;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use crate::source::FileId;
+
 use super::failure::Failure;
 use super::text::{Cause, Origin, Text};
 
 /// Lists in lists deeper than these are no chart's.
-const DEEPEST: u16 = 64;
+const DEEPEST: u16 = 130;
 
 #[derive(Debug, Clone)]
 pub(crate) struct Value {
@@ -123,6 +125,7 @@ impl Map {
 pub(crate) struct Heap {
     maps: RefCell<Vec<Map>>,
     left: Cell<usize>,
+    file: FileId,
 }
 
 impl Drop for Heap {
@@ -137,8 +140,14 @@ impl Drop for Heap {
 
 impl Heap {
     /// May hold so many bytes, roughly.
-    pub(crate) fn new(bytes: usize) -> Self {
-        Heap { maps: RefCell::default(), left: Cell::new(bytes) }
+    ///
+    /// `file` stands for texts that are read and are no file.
+    pub(crate) fn new(bytes: usize, file: FileId) -> Self {
+        Heap { maps: RefCell::default(), left: Cell::new(bytes), file }
+    }
+
+    pub(super) fn file(&self) -> FileId {
+        self.file
     }
 
     pub(crate) fn spend(&self, bytes: usize) -> Result<(), Failure> {
@@ -155,12 +164,16 @@ impl Heap {
     }
 
     pub(crate) fn map(&self, entries: Entries) -> Value {
+        Kind::Map(self.new_map(entries)).into()
+    }
+
+    pub(crate) fn new_map(&self, entries: Entries) -> Map {
         const EACH: usize = 96;
         // What is spent too much is told by the next step.
         let _ = self.spend(EACH * (entries.len() + 1));
         let map = Map(Rc::new(RefCell::new(entries)));
         self.maps.borrow_mut().push(map.clone());
-        Kind::Map(map).into()
+        map
     }
 
     pub(crate) fn list(&self, items: Vec<Value>) -> Result<Value, Failure> {
@@ -236,7 +249,7 @@ impl Value {
     }
 
     #[must_use]
-    pub(crate) fn from(self, origin: Option<Origin>) -> Self {
+    pub(crate) fn or_at(self, origin: Option<Origin>) -> Self {
         Value { origin: self.origin.or(origin), ..self }
     }
 

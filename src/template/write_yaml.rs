@@ -12,7 +12,7 @@ const WIDTH: usize = 80;
 /// Longer keys are written with a question mark.
 const LONGEST_KEY: usize = 128;
 
-pub(super) fn write(value: &Value, heap: &Heap) -> Result<Text, Failure> {
+pub(crate) fn write(value: &Value, heap: &Heap) -> Result<Text, Failure> {
     let mut emitter = Emitter { writer: Writer::default(), heap };
     let value = &emitter.simple(value);
     match &value.kind {

@@ -1,10 +1,9 @@
 //! YAML, JSON, TOML, base64, base32 and checksums.
 
-use crate::source::{from_base64, padded, sha256, sha512, to_base64, to_hex, words32};
+use crate::source::{from_base64, sha1, sha256, sha512, to_base64, to_hex};
 
 use super::super::evaluate::entries;
 use super::super::failure::Failure;
-use super::super::text::Text;
 use super::super::value::{Heap, Kind, Value};
 use super::super::{read_yaml, write_yaml};
 use super::How::{Careful, Form, Plain};
@@ -54,7 +53,7 @@ pub(super) const TABLE: &[Row] = &[
         Err(why) => Ok(c.heap().map(entries([("Error".to_owned(), why.message().into())]))),
     }),
     ("b64enc", "s", Form, |c| c.made(to_base64(c.str(0).as_bytes()))),
-    ("b64dec", "s", Form, |c| match from_base64(c.str(0)) {
+    ("b64dec", "s", Form, |c| match from_base64(c.str(0).bytes()) {
         Some(bytes) => c.made(String::from_utf8_lossy(&bytes).into_owned()),
         None => Ok("illegal base64 data at input byte 0".into()),
     }),
@@ -74,7 +73,7 @@ fn yaml(c: &mut Call<'_, '_>) -> Outcome {
     if let Kind::Unknown(_) = &value.kind {
         return Ok(value);
     }
-    write_yaml::write(&value, c.heap()).map(|text| Value::from(Value::from(text), value.origin))
+    write_yaml::write(&value, c.heap()).map(|text| Value::from(text).or_at(value.origin))
 }
 
 fn json(c: &mut Call<'_, '_>, indent: Option<&str>, for_pages: bool) -> Outcome {
@@ -194,35 +193,4 @@ fn adler32(bytes: &[u8]) -> u32 {
         (a, (b + a) % 65521)
     });
     b << 16 | a
-}
-
-fn sha1(bytes: &[u8]) -> Vec<u8> {
-    let mut state: [u32; 5] = [0x6745_2301, 0xefcd_ab89, 0x98ba_dcfe, 0x1032_5476, 0xc3d2_e1f0];
-    for block in words32(&padded(bytes)) {
-        let mut words: Vec<u32> = block.to_vec();
-        for at in 16..80 {
-            let word = words[at - 3] ^ words[at - 8] ^ words[at - 14] ^ words[at - 16];
-            words.push(word.rotate_left(1));
-        }
-        let [mut a, mut b, mut c, mut d, mut e] = state;
-        for (round, word) in words.iter().enumerate() {
-            let (mixed, constant) = match round {
-                0..20 => ((b & c) | (!b & d), 0x5a82_7999),
-                20..40 => (b ^ c ^ d, 0x6ed9_eba1),
-                40..60 => ((b & c) | (b & d) | (c & d), 0x8f1b_bcdc),
-                _ => (b ^ c ^ d, 0xca62_c1d6_u32),
-            };
-            let sum = a.rotate_left(5).wrapping_add(mixed).wrapping_add(e).wrapping_add(constant).wrapping_add(*word);
-            (e, d, c, b, a) = (d, c, b.rotate_left(30), a, sum);
-        }
-        for (sum, part) in state.iter_mut().zip([a, b, c, d, e]) {
-            *sum = sum.wrapping_add(part);
-        }
-    }
-    state.iter().flat_map(|word| word.to_be_bytes()).collect()
-}
-
-/// The text of a value that a file is, for those that read YAML.
-pub(super) fn _text(value: &Value) -> Option<Text> {
-    value.text()
 }

@@ -15,6 +15,9 @@ mod words;
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
+pub(crate) use dicts::copied;
+pub(crate) use versions::fulfils;
+
 use super::evaluate::Evaluator;
 use super::failure::Failure;
 use super::print;

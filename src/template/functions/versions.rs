@@ -6,7 +6,7 @@ use std::rc::Rc;
 use super::super::failure::Failure;
 use super::super::value::{Heap, Kind, Object, Value};
 use super::How::Plain;
-use super::{Outcome, Row};
+use super::Row;
 
 pub(super) const TABLE: &[Row] = &[
     ("semver", "s", Plain, |c| {

@@ -1,3 +1,5 @@
+//! What the command line accepts: verbs, their flags, and the help of each.
+
 use std::path::PathBuf;
 
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
@@ -35,7 +37,7 @@ pub(super) enum Verb {
     Price(Box<Price>),
     /// Version and age of prices; refresh them
     #[command(subcommand)]
-    Catalog(super::catalog::Verb),
+    Catalog(super::verbs::catalog::Verb),
     /// How one price came to be, or what a rule is about
     Explain(Box<Explain>),
     /// Whether a model fits an accelerator, and the cheapest that does
@@ -58,7 +60,7 @@ pub(super) enum Verb {
     #[command(subcommand)]
     Config(Config),
     /// Post a finished report to a pull request
-    Comment(Box<super::comment::Comment>),
+    Comment(Box<super::verbs::comment::Comment>),
     /// Completions for a shell
     Completions { shell: clap_complete::Shell },
     /// Manual pages, written to a directory
@@ -373,10 +375,16 @@ pub(super) struct Threshold {
 
 #[derive(Debug, Args)]
 pub(super) struct Diff {
-    /// What the change is compared with: a branch, a tag, a commit, a directory or a plan as JSON; a plan that is named
-    /// alone is compared with what was there before it
-    #[arg(long, value_name = "REF|DIR|FILE")]
+    /// The commit that the change is compared with: a branch, a tag or an id; a plan that is named alone is compared with
+    /// what was there before it
+    #[arg(long, value_name = "REF", conflicts_with_all = ["base_dir", "base_file"])]
     pub(super) base: Option<String>,
+    /// Compare with a directory instead of a commit
+    #[arg(long, value_name = "DIR", conflicts_with = "base_file")]
+    pub(super) base_dir: Option<PathBuf>,
+    /// Compare with a file: a plan as JSON with a plan, a saved report with a saved report, a manifest with a manifest
+    #[arg(long, value_name = "FILE")]
+    pub(super) base_file: Option<PathBuf>,
     /// Address of this directory at the commit under review, for links: https://github.com/OWNER/NAME/blob/SHA
     #[arg(long, value_name = "URL", value_parser = files_url)]
     pub(super) files_url: Option<Head>,

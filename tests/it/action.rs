@@ -7,6 +7,7 @@
 mod expression;
 mod runner;
 pub(crate) mod sandbox;
+mod supply;
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -58,6 +59,7 @@ impl Situation {
         let workspace = sandbox.checkout("refs/pull/7/merge");
         let github = Github::with(Vec::new());
         release(&sandbox);
+        fs::copy(sandbox.path("release/SHA256SUMS"), sandbox.path("checksums.txt")).unwrap();
         let set = |name: &str, value: &str| (name.to_owned(), value.to_owned());
         let mut environment: BTreeMap<String, String> = BTreeMap::from([
             set("GITHUB_EVENT_NAME", "pull_request"),
@@ -68,6 +70,7 @@ impl Situation {
             set("GITHUB_API_URL", &github.server.url()),
             set("GITHUB_TOKEN_OF_JOB", TOKEN),
             set("GPULINT_DOWNLOAD", &format!("file://{}", sandbox.path("release").display())),
+            set("GPULINT_CHECKSUMS", sandbox.path("checksums.txt").to_str().unwrap()),
             set("HOME", sandbox.directory.to_str().unwrap()),
         ]);
         environment.extend(GIT_ENVIRONMENT.map(|(name, value)| set(name, value)));
@@ -105,6 +108,10 @@ fn release(sandbox: &Sandbox) {
     pack.args([sandbox.path("binaries"), sandbox.path("release"), built]).arg("acme/gpulint");
     let packed = pack.output().unwrap();
     assert!(packed.status.success(), "{}", String::from_utf8_lossy(&packed.stderr));
+}
+
+fn archive() -> String {
+    format!("gpulint-{}-{}.tar.gz", env!("CARGO_PKG_VERSION"), target())
 }
 
 fn target() -> &'static str {
@@ -245,6 +252,37 @@ fn links_lead_to_files_below_the_working_directory() {
 }
 
 #[test]
+fn a_folder_that_is_called_like_the_base_is_not_the_base() {
+    let situation = Situation::new(&[("a.tf", CLEAN)], &[("a.tf", &wasteful())], &[]);
+    // Whoever writes a change knows the commit that it will be compared with.
+    let workspace = &situation.runner.workspace;
+    sandbox::write(workspace, &[(&format!("{}/a.tf", situation.change.event_base), &wasteful())]);
+    sandbox::write(workspace, &[("main/a.tf", &wasteful())]);
+    let run = situation.run();
+    assert_eq!((run.failed.as_deref(), run.outputs["exit-code"].as_str()), (Some("Decide"), "1"), "{}", run.log);
+    let run = situation.with("base", "main").with("paths", "a.tf").run();
+    assert_eq!((run.failed.as_deref(), run.outputs["exit-code"].as_str()), (Some("Decide"), "1"), "{}", run.log);
+}
+
+#[test]
+fn a_tag_that_is_called_like_the_base_is_refused() {
+    let situation = Situation::new(&[("a.tf", CLEAN)], &[("a.tf", &wasteful())], &[]).with("base", "main");
+    let author = situation.sandbox.path("author");
+    sandbox::git(&author, &["tag", "main", "change"]);
+    let run = situation.run();
+    assert_eq!((run.failed.as_deref(), run.outputs["exit-code"].as_str()), (Some("Decide"), "2"), "{}", run.log);
+    assert!(run.log.contains("is a branch and a tag: write refs/heads/main"), "{}", run.log);
+    // The clone has the tag only.
+    sandbox::git(&situation.runner.workspace, &["fetch", "--quiet", "origin", "refs/tags/main:refs/tags/main"]);
+    let run = situation.run();
+    assert_eq!(run.outputs["exit-code"], "2", "{}", run.log);
+    let whole = situation.with("base", "refs/heads/main");
+    assert_eq!(whole.run().outputs["exit-code"], "1");
+    let of_policy = whole.with("policy-ref", "main").run();
+    assert_eq!(of_policy.outputs["exit-code"], "2", "{}", of_policy.log);
+}
+
+#[test]
 fn a_base_that_is_not_there_is_a_clear_failure() {
     let situation = Situation::new(&[("a.tf", CLEAN)], &[("a.tf", &wasteful())], &[]).with("base", "no-such-branch");
     let run = situation.run();
@@ -277,7 +315,7 @@ fn inputs_are_data() {
 #[test]
 fn a_release_with_a_wrong_checksum_is_not_installed() {
     let situation = Situation::new(&[("a.tf", CLEAN)], &[("b.tf", CLEAN)], &[]);
-    let sums = situation.sandbox.path("release/SHA256SUMS");
+    let sums = situation.sandbox.path("checksums.txt");
     let text = fs::read_to_string(&sums).unwrap();
     fs::write(&sums, text.replace(|c: char| c.is_ascii_hexdigit() && c != 'a', "0")).unwrap();
     let run = situation.run();
@@ -316,7 +354,7 @@ fn a_release_has_all_that_a_package_needs() {
 fn without_a_release_the_sources_are_built() {
     let situation = Situation::new(&[("a.tf", CLEAN)], &[("b.tf", CLEAN)], &[]);
     let release = situation.sandbox.path("release");
-    fs::remove_file(release.join("SHA256SUMS")).unwrap();
+    fs::remove_file(release.join(archive())).unwrap();
     // A cargo that installs what was built already.
     let tools = situation.sandbox.path("tools");
     fs::create_dir_all(&tools).unwrap();

@@ -4,8 +4,8 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use crate::kubernetes::index::distance;
-use crate::kubernetes::object::Object;
+use crate::kubernetes::objects::index::distance;
+use crate::kubernetes::objects::object::Object;
 use crate::source::{Segment, Sources, Span};
 use crate::yaml::{self, Data, Node};
 

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::kubernetes::chart;
+use crate::kubernetes::objects::chart;
 use crate::source::{Sources, join, parent};
 use crate::yaml::{self, Node};
 

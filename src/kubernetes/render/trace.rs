@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::kubernetes::files::File;
-use crate::kubernetes::filter::{self, Matter};
+use crate::kubernetes::text::files::File;
+use crate::kubernetes::text::filter;
+use crate::kubernetes::text::filter::Matter;
 use crate::source::{FileId, Segment, Sources, Span};
 use crate::yaml;
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::kubernetes::chart;
+use crate::kubernetes::objects::chart;
 use crate::source::{Sources, Span};
 use crate::yaml::{Data, Node};
 

@@ -15,8 +15,8 @@ use std::sync::Arc;
 use crate::inventory::{Declined, FrontEnd, Key, LinkKind, Part, Resource, Role, Value, Wish};
 use crate::source::{Edit, FileId, Sources, Span};
 
-use super::mask::has_directives;
-use super::workload;
+use super::pods::workload;
+use super::text::template_mask::has_directives;
 use crate::yaml::{self, Data, Node};
 use splice::{Page, Piece};
 

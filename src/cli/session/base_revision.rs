@@ -1,0 +1,216 @@
+//! The state that a change started from: a commit, a directory, or a file.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::PoisonError;
+
+use super::{absent, discover, place};
+use crate::cli::Failure;
+use crate::cli::args::Diff;
+use crate::cli::session::Session;
+use crate::cli::world::file_tree::{DiskTree, read_limited};
+use crate::cli::world::git::Base;
+use crate::inventory::Skipped;
+use crate::source::{Entry, ReadError, Tree};
+use crate::terraform;
+
+const NOT_IN_BASE: &str = "it belongs to a submodule, which git does not show in the base";
+
+/// The earlier state, under the same settings, as it was named; `notes` are what a reader of the comparison must know. What a
+/// name means never depends on what the change itself has brought.
+pub(in crate::cli) fn earlier(
+    arguments: &Diff,
+    head: &mut Session,
+    notes: &mut Vec<String>,
+) -> Result<Session, Failure> {
+    match (&arguments.base, &arguments.base_dir, &arguments.base_file) {
+        (Some(reference), ..) => commit(reference, head, notes).map_err(|failure| other_option(reference, failure)),
+        (_, Some(path), _) if path.is_file() => Err(Failure::new(format!("`{}` is no directory", path.display()))
+            .with_help(format!("write --base-file {}", path.display()))),
+        (_, Some(path), _) => directory(path, head),
+        (_, _, Some(path)) if path.is_dir() => Err(Failure::new(format!("`{}` is no file", path.display()))
+            .with_help(format!("write --base-dir {}", path.display()))),
+        (_, _, Some(path)) => file(path, head),
+        _ => before_plan(head),
+    }
+}
+
+/// The state that was named, for people.
+pub(in crate::cli) fn name(arguments: &Diff) -> Option<String> {
+    let path = arguments.base_dir.as_ref().or(arguments.base_file.as_ref());
+    arguments.base.clone().or_else(|| path.map(|it| it.display().to_string()))
+}
+
+/// A path in the place of a commit was meant as something else.
+fn other_option(reference: &str, failure: Failure) -> Failure {
+    let path = Path::new(reference);
+    let option = match path.metadata() {
+        Ok(it) if it.is_dir() => "--base-dir",
+        Ok(_) => "--base-file",
+        Err(_) => return failure,
+    };
+    failure.with_help(format!("--base takes a commit; to compare with what lies there, write {option} {reference}"))
+}
+
+fn commit(reference: &str, head: &mut Session, notes: &mut Vec<String>) -> Result<Session, Failure> {
+    let repository = head.root.clone();
+    if place::repository(&repository) != Some(&repository) {
+        return Err(Failure::new(format!("there is no git repository here that could know a commit `{reference}`"))
+            .with_help("run it in one repository, or compare with a directory: --base-dir DIR"));
+    };
+    let base = Base::find(&repository, reference)?;
+    notes.extend(base.note.clone());
+    let tree = base.tree()?.up_to(head.sources.limits().file_bytes);
+    let submodules = tree.submodules();
+    let inside = |file: &str| submodules.iter().any(|it| is_below(file, it));
+    if head.files.iter().any(|file| inside(file)) {
+        notes.push(format!("submodules are not compared: {}", submodules.join(", ")));
+        head.leave_out(NOT_IN_BASE, inside);
+    }
+    let present: BTreeSet<&str> = head.files.iter().map(String::as_str).collect();
+    let wanted = |file: &&str| {
+        discover::is_candidate(Path::new(file))
+            && is_wanted(head, file)
+            // What is on the disk and was not found there is ignored by git's own rules.
+            && (present.contains(file) || !repository.join(file).exists())
+    };
+    let left_out: BTreeSet<String> = absent::left_out(&repository).unwrap_or_default().into_iter().collect();
+    let files: Vec<String> =
+        tree.files().filter(wanted).filter(|file| !left_out.contains(*file)).map(str::to_owned).collect();
+    let missing = tree.missing();
+    let mut unread = absent::of(&repository);
+    unread.extend(submodules.into_iter().map(|path| Skipped { path, reason: NOT_IN_BASE.to_owned() }));
+    unread.retain(|it| is_wanted(head, &it.path));
+    let mut base = head
+        .at(tree, files)
+        .with_missing(move || missing.lock().unwrap_or_else(PoisonError::into_inner).first().cloned());
+    base.tell_unread(unread);
+    Ok(base)
+}
+
+/// The whole repository is read where files were named; else what was named.
+fn is_wanted(head: &Session, file: &str) -> bool {
+    head.reads_all() || head.named.iter().any(|it| it.is_empty() || file == it || is_below(file, it))
+}
+
+fn is_below(file: &str, directory: &str) -> bool {
+    file.strip_prefix(directory).is_some_and(|rest| rest.starts_with('/'))
+}
+
+/// Another directory in the place of the one that was named, or of the running one: paths, settings and patterns mean
+/// the same in both states.
+fn directory(path: &Path, head: &Session) -> Result<Session, Failure> {
+    let there = place::canonical(path)?;
+    let here = match head.named.as_slice() {
+        [named] if !head.reads_all() => named.clone(),
+        _ => head.here.clone(),
+    };
+    let mut files = Vec::new();
+    for found in discover::below(&there).files {
+        let Ok(inside) = found.strip_prefix(&there) else { continue };
+        let parts: Option<Vec<&str>> = inside.components().map(|part| part.as_os_str().to_str()).collect();
+        if let Some(parts) = parts {
+            let file = if here.is_empty() { parts.join("/") } else { format!("{here}/{}", parts.join("/")) };
+            files.extend(Some(file).filter(|file| is_wanted(head, file)));
+        }
+    }
+    files.sort();
+    let boundary = place::repository(&there).unwrap_or(&there).to_owned();
+    Ok(head.at(
+        Shifted { here, there: DiskTree::new(there, vec![boundary]).up_to(head.sources.limits().file_bytes) },
+        files,
+    ))
+}
+
+/// One file in the place of the one that was named: two plans, or two manifests.
+fn file(path: &Path, head: &Session) -> Result<Session, Failure> {
+    let named = match (head.named.as_slice(), head.files.as_slice()) {
+        ([named], _) if head.reads_all() && head.root.join(named).is_file() => named,
+        // Standard input.
+        ([], [piped]) => piped,
+        _ => return Err(one_file(path)),
+    };
+    let text = read_limited(path, head.sources.limits().file_bytes)
+        .map_err(|error| Failure::new(format!("the base `{}` cannot be read: {error}", path.display())))?;
+    let tree = disk(head).with_given(named.clone(), text);
+    Ok(head.at(tree, head.files.clone()))
+}
+
+/// What a plan says was there before it.
+fn before_plan(head: &Session) -> Result<Session, Failure> {
+    let plan = head.files.iter().find_map(|file| {
+        let text = head.sources.tree().read(file).ok()?;
+        terraform::is_plan(&text).then_some((file, text))
+    });
+    let (Some((file, text)), 1) = (plan, head.files.len()) else {
+        return Err(Failure::new("nothing is named that the change could be compared with").with_help(
+            "name it: gpulint diff --base main; a plan says itself what was there: gpulint diff plan.json",
+        ));
+    };
+    let tree = disk(head).with_given(file.clone(), text);
+    let mut base = head.at(tree, head.files.clone());
+    base.settings.terraform.plan_side = terraform::PlanSide::Before;
+    Ok(base)
+}
+
+fn disk(head: &Session) -> DiskTree {
+    DiskTree::new(head.root.clone(), head.allowed.clone()).up_to(head.sources.limits().file_bytes)
+}
+
+fn one_file(path: &Path) -> Failure {
+    Failure::new(format!("the base `{}` is a file, and so must be what it is compared with", path.display()))
+        .with_help("name one file: gpulint diff --base-file OLD NEW")
+}
+
+/// A directory that lies where another one is: what is asked for relative to the one is read relative to the other.
+struct Shifted {
+    /// A path of the tree.
+    here: String,
+    there: DiskTree,
+}
+
+impl Shifted {
+    fn relative(&self, path: &str) -> String {
+        let (mut here, mut path) = (parts(&self.here).peekable(), parts(path).peekable());
+        while here.peek().is_some() && here.peek() == path.peek() {
+            here.next();
+            path.next();
+        }
+        let up = here.map(|_| "..");
+        let relative: PathBuf = up.chain(path).collect();
+        relative.to_string_lossy().replace('\\', "/")
+    }
+}
+
+fn parts(path: &str) -> impl Iterator<Item = &str> {
+    path.split('/').filter(|part| !part.is_empty())
+}
+
+impl Tree for Shifted {
+    fn read(&self, path: &str) -> Result<Vec<u8>, ReadError> {
+        self.there.read(&self.relative(path))
+    }
+
+    fn mentions(&self, path: &str, wanted: &[u8]) -> bool {
+        self.there.mentions(&self.relative(path), wanted)
+    }
+
+    fn list(&self, directory: &str) -> Vec<Entry> {
+        self.there.list(&self.relative(directory))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_lead_from_the_one_directory_as_from_the_other() {
+        let shifted = |here: &str| Shifted { here: here.to_owned(), there: DiskTree::new(PathBuf::new(), Vec::new()) };
+        assert_eq!(shifted("").relative("a/main.tf"), "a/main.tf");
+        assert_eq!(shifted("infra").relative("infra/main.tf"), "main.tf");
+        assert_eq!(shifted("infra").relative("modules/x"), "../modules/x");
+        assert_eq!(shifted("infra/prod").relative("infra/modules/x"), "../modules/x");
+        assert_eq!(shifted("infra").relative("infra"), "");
+    }
+}

@@ -19,8 +19,8 @@ pub mod refresh;
 pub mod report;
 pub mod rules;
 pub mod source;
-pub mod terraform;
 mod template;
+pub mod terraform;
 mod yaml;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};

@@ -20,7 +20,7 @@ const BESIDE: &str = "file://";
 /// A chart as it was read.
 #[derive(Debug, Clone)]
 pub(crate) struct Chart {
-    pub(super) name: String,
+    pub(crate) name: String,
     /// Where it stands in the tree.
     pub(crate) directory: String,
     pub(super) about: Node,
@@ -32,7 +32,7 @@ pub(crate) struct Chart {
     pub(super) schema: Option<Arc<str>>,
     pub(super) dependencies: Vec<Dependency>,
     pub(super) inside: Vec<Chart>,
-    pub(super) is_library: bool,
+    pub(crate) is_library: bool,
     /// All files that were looked at.
     pub(crate) inputs: Vec<String>,
 }
@@ -54,6 +54,14 @@ pub(super) struct Dependency {
 pub(super) struct Import {
     pub(super) child: String,
     pub(super) parent: String,
+}
+
+impl Chart {
+    /// The directories of the chart and of all inside it.
+    pub(crate) fn homes(&self) -> Vec<&str> {
+        let inside = self.inside.iter().flat_map(Chart::homes);
+        std::iter::once(self.directory.as_str()).chain(inside).collect()
+    }
 }
 
 /// Why a chart cannot be rendered at all.
@@ -79,7 +87,14 @@ fn at(directory: &str, name: &str) -> String {
 
 impl Loader<'_> {
     /// All files below a directory by their names within it, less those that are to be ignored.
-    fn below(&self, root: &str, inside: &str, rules: &Ignored, depth: usize, out: &mut Vec<String>) -> Result<(), Refused> {
+    fn below(
+        &self,
+        root: &str,
+        inside: &str,
+        rules: &Ignored,
+        depth: usize,
+        out: &mut Vec<String>,
+    ) -> Result<(), Refused> {
         for entry in self.sources.tree().list(&at(root, inside)) {
             let name = if inside.is_empty() { entry.name } else { format!("{inside}/{}", entry.name) };
             if rules.ignores(&name, entry.is_directory) {
@@ -110,7 +125,9 @@ impl Loader<'_> {
     fn chart(&mut self, directory: &str, names: Vec<String>, depth: usize) -> Result<Chart, Refused> {
         self.charts += 1;
         if depth > DEEPEST || self.charts > MOST_CHARTS {
-            return Err(format!("the charts that it depends on are more than {MOST_CHARTS}, or nest deeper than {DEEPEST}"));
+            return Err(format!(
+                "the charts that it depends on are more than {MOST_CHARTS}, or nest deeper than {DEEPEST}"
+            ));
         }
         let about = self.document(&at(directory, "Chart.yaml")).ok_or("its Chart.yaml cannot be read")??;
         let name = about.text_at("name").map(ToString::to_string).ok_or("its Chart.yaml gives it no name")?;
@@ -161,7 +178,8 @@ impl Loader<'_> {
             }
             let inside = at(directory, &format!("charts/{first}"));
             if names.iter().any(|name| name == "Chart.yaml") {
-                let found = self.chart(&inside, names, depth + 1).map_err(|why| format!("the chart `{inside}`: {why}"))?;
+                let found =
+                    self.chart(&inside, names, depth + 1).map_err(|why| format!("the chart `{inside}`: {why}"))?;
                 chart.inputs.extend(found.inputs.iter().cloned());
                 chart.inside.push(found);
             } else if first.ends_with(".tgz") {
@@ -200,7 +218,9 @@ impl Loader<'_> {
                             let rules = Ignored::of(self.sources, &real);
                             let mut names = Vec::new();
                             self.below(&real, "", &rules, 0, &mut names)?;
-                            let found = self.chart(&real, names, depth + 1).map_err(|why| format!("the chart `{real}`: {why}"))?;
+                            let found = self
+                                .chart(&real, names, depth + 1)
+                                .map_err(|why| format!("the chart `{real}`: {why}"))?;
                             chart.inputs.extend(found.inputs.iter().cloned());
                             chart.inside.push(found);
                         }

@@ -96,6 +96,7 @@ fn completes(all: &str, hole: &Hole, line: usize) -> Option<usize> {
     let indent = |line: &str| line.len() - line.trim_start_matches([' ', '-']).len();
     let key = before.rsplit('\n').next().map(indent)?;
     let next = all.get(hole.end..)?.split('\n').skip(1).find(|line| !line.trim().is_empty());
-    let follows = next.is_some_and(|next| indent(next) > key || indent(next) == key && next.trim_start().starts_with("- "));
+    let follows =
+        next.is_some_and(|next| indent(next) > key || indent(next) == key && next.trim_start().starts_with("- "));
     (!follows).then_some(colon)
 }

@@ -41,7 +41,12 @@ pub(crate) struct Rendering {
 }
 
 /// `layers` are values beside the chart's own, the strongest last.
-pub(crate) fn render(sources: &Sources, chart: &chart::Chart, layers: &[Node], release: &Release) -> Result<Rendering, String> {
+pub(crate) fn render(
+    sources: &Sources,
+    chart: &chart::Chart,
+    layers: &[Node],
+    release: &Release,
+) -> Result<Rendering, String> {
     std::thread::scope(|scope| {
         let run = || Renderer { sources, release }.run(chart, layers);
         let thread = std::thread::Builder::new().stack_size(STACK_BYTES).spawn_scoped(scope, run);
@@ -105,7 +110,8 @@ impl Renderer<'_> {
         let mut done: Vec<(usize, Text)> = Vec::new();
         for (number, job) in jobs.iter().enumerate().filter(|(_, job)| !job.is_partial) {
             let about = [("Name", job.name.as_str()), ("BasePath", job.base.as_str())];
-            let about: Entries = about.map(|(key, text)| (Arc::from(key), Value::from(text).into())).into_iter().collect();
+            let about: Entries =
+                about.map(|(key, text)| (Arc::from(key), Value::from(text).into())).into_iter().collect();
             job.context.insert("Template".into(), evaluator.heap.map(about));
             match evaluator.render(&job.name, &Kind::Map(job.context.clone()).into()) {
                 Ok(text) => done.push((number, text)),
@@ -129,7 +135,13 @@ impl Renderer<'_> {
     }
 
     /// All templates with what they see; and the charts that are missing.
-    fn jobs(&self, loaded: &chart::Chart, layers: &[Node], heap: &Heap, jobs: &mut Vec<Job>) -> Result<Vec<String>, Failure> {
+    fn jobs(
+        &self,
+        loaded: &chart::Chart,
+        layers: &[Node],
+        heap: &Heap,
+        jobs: &mut Vec<Job>,
+    ) -> Result<Vec<String>, Failure> {
         let own = |chart: &chart::Chart| match &chart.values {
             Some(node) => of_node(self.sources, node, heap),
             None => Ok(Value::nil()),
@@ -153,7 +165,11 @@ impl Renderer<'_> {
             ("Revision", Value::int(1)),
         ];
         let about = about.map(|(key, value)| (Arc::from(key), value.into())).into_iter().collect();
-        let shared = Shared { heap, release: heap.map(about), capabilities: Capabilities::value(&release.kubernetes, &release.interfaces) };
+        let shared = Shared {
+            heap,
+            release: heap.map(about),
+            capabilities: Capabilities::value(&release.kubernetes, &release.interfaces),
+        };
         let mut missing = Vec::new();
         let name = chart.name.clone();
         self.contexts(&chart, &name, Kind::Map(given).into(), true, &shared, jobs, &mut missing);
@@ -230,4 +246,3 @@ fn over(below: &Map, above: &Map, heap: &Heap) -> Result<(), Failure> {
     }
     Ok(())
 }
-

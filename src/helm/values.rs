@@ -36,7 +36,11 @@ fn copy(map: &Map, heap: &Heap) -> Done<Map> {
 
 impl<'c> Chart<'c> {
     /// `values`: gives what a chart has of its own.
-    pub(super) fn new(loaded: &'c chart::Chart, values: &dyn Fn(&chart::Chart) -> Done<Value>, heap: &Heap) -> Done<Chart<'c>> {
+    pub(super) fn new(
+        loaded: &'c chart::Chart,
+        values: &dyn Fn(&chart::Chart) -> Done<Value>,
+        heap: &Heap,
+    ) -> Done<Chart<'c>> {
         let own = match values(loaded)?.kind {
             Kind::Map(map) => map,
             Kind::Nil | Kind::NilInside => empty(heap),
@@ -146,9 +150,8 @@ impl<'c> Chart<'c> {
                     "." => copy(&found, heap)?,
                     parent => {
                         let inner: Value = Kind::Map(copy(&found, heap)?).into();
-                        let frame = |value: Value, key: &str| {
-                            heap.map([(Arc::from(key), value.into())].into_iter().collect())
-                        };
+                        let frame =
+                            |value: Value, key: &str| heap.map([(Arc::from(key), value.into())].into_iter().collect());
                         match parent.rsplit('.').fold(inner, frame).kind {
                             Kind::Map(map) => map,
                             _ => continue,
@@ -263,10 +266,14 @@ fn tables(into: &Map, from: &Map, merge: bool, heap: &Heap) -> Done<()> {
 fn is_on(dependency: &Dependency, path: &str, values: &Map) -> Done<bool> {
     let mut on = true;
     if let Some(tags) = values.get("tags").as_ref().and_then(Value::map) {
-        let flags: Vec<bool> = dependency.tags.iter().filter_map(|tag| match tags.get(tag)?.kind {
-            Kind::Flag(flag) => Some(flag),
-            _ => None,
-        }).collect();
+        let flags: Vec<bool> = dependency
+            .tags
+            .iter()
+            .filter_map(|tag| match tags.get(tag)?.kind {
+                Kind::Flag(flag) => Some(flag),
+                _ => None,
+            })
+            .collect();
         on = flags.is_empty() || flags.contains(&true);
     }
     for condition in dependency.condition.trim().split(',').filter(|it| !it.is_empty()) {

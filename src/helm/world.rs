@@ -106,7 +106,13 @@ impl Object for About {
                 let all = self.about.get("dependencies").map(Node::items).unwrap_or_default();
                 let one = |node: &Node| {
                     let field = |key: &str| text(node.text_at(key).map_or("", |it| it));
-                    let pairs = [("Name", "name"), ("Version", "version"), ("Repository", "repository"), ("Condition", "condition"), ("Alias", "alias")];
+                    let pairs = [
+                        ("Name", "name"),
+                        ("Version", "version"),
+                        ("Repository", "repository"),
+                        ("Condition", "condition"),
+                        ("Alias", "alias"),
+                    ];
                     heap.map(entries(pairs.map(|(field_name, key)| (field_name.to_owned(), field(key)))))
                 };
                 return Some(heap.list(all.iter().map(one).collect()));

@@ -36,6 +36,10 @@ pub struct Options {
     pub objects: WantedObjects,
     /// What other programs made of charts and kustomizations; it is read instead of the files that it replaces.
     pub rendered: Vec<Rendered>,
+    /// Files of values, by their names, with which charts are rendered; `*` stands for each of them once more.
+    pub values: Vec<String>,
+    /// Charts are not rendered by our own engine, because another program did.
+    pub by_programs: bool,
 }
 
 /// What was read.
@@ -51,10 +55,13 @@ pub struct Reading {
 /// Reads manifests; `embedded` are manifests inside Terraform, with the address of the resource that carries them.
 pub fn read(sources: &Sources, paths: &[String], embedded: &[(FileId, String)], options: &Options) -> Reading {
     let mut reading = Reading::default();
-    let Options { objects, rendered } = options;
-    let gathered = text::files::gather(sources, paths, embedded, rendered, objects, &mut reading.inventory.diagnostics);
-    let text::files::Gathered { files, plain } = gathered;
+    let Options { objects, rendered, values, by_programs } = options;
+    let charts = (!by_programs).then_some(values.as_slice());
+    let gathered =
+        text::files::gather(sources, paths, embedded, rendered, charts, objects, &mut reading.inventory.diagnostics);
+    let text::files::Gathered { files, plain, skipped } = gathered;
     reading.plain = plain;
+    reading.inventory.skipped.extend(skipped);
     let mut parsed: Vec<Parsed> = each(files, |file| Parsed::new(sources, file));
     let used = deploy::apply(sources, paths, &mut parsed);
     let index = Index::new(parsed.iter().map(|it| (it.file.id, it.place().clone(), it.roots().collect())));
@@ -113,6 +120,11 @@ impl Parsed {
     fn new(sources: &Sources, file: text::files::File) -> Self {
         let text = sources.text(file.id);
         let mut template = text::template::read(&file, &text, sources.limits());
+        if file.is_holed || file.doubt.is_some() {
+            template.unread = template.unread.max(template.stream.broken());
+            template.stream.diagnostics.clear();
+        }
+        template.inferred = template.inferred.or_else(|| file.doubt.clone());
         if file.joined_only {
             template.stream.diagnostics.clear();
             template.unread = 0;

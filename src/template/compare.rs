@@ -20,7 +20,9 @@ pub(crate) fn truth(value: &Value) -> Result<bool, Cause> {
         },
         Kind::List(list) => !list.items().is_empty(),
         Kind::Map(map) => !map.is_empty(),
-        Kind::Object(object) => object.entries().is_none_or(|entries| object.kind_name() == "struct" || !entries.is_empty()),
+        Kind::Object(object) => {
+            object.entries().is_none_or(|entries| object.kind_name() == "struct" || !entries.is_empty())
+        }
         Kind::Unknown(cause) => return Err(cause.clone()),
     })
 }

@@ -236,7 +236,14 @@ impl<'a> Evaluator<'a> {
         frame.template.source.span_of(range.start, range.end).map(Origin::whole)
     }
 
-    fn branch(&mut self, branch: &Branch, sets_dot: bool, dot: &Value, frame: &mut Frame<'_>, out: &mut Writer) -> Done<Flow> {
+    fn branch(
+        &mut self,
+        branch: &Branch,
+        sets_dot: bool,
+        dot: &Value,
+        frame: &mut Frame<'_>,
+        out: &mut Writer,
+    ) -> Done<Flow> {
         let known = frame.variables.len();
         let value = self.pipeline(&branch.pipeline, dot, frame)?;
         let inner = if sets_dot { &value } else { dot };
@@ -253,7 +260,14 @@ impl<'a> Evaluator<'a> {
     }
 
     /// Both ways of a condition that is not known.
-    fn either(&mut self, cause: &Cause, branch: &Branch, dots: [&Value; 2], frame: &mut Frame<'_>, out: &mut Writer) -> Done<()> {
+    fn either(
+        &mut self,
+        cause: &Cause,
+        branch: &Branch,
+        dots: [&Value; 2],
+        frame: &mut Frame<'_>,
+        out: &mut Writer,
+    ) -> Done<()> {
         let first = self.perhaps(cause, &branch.then, dots[0], frame)?;
         let second = self.perhaps(cause, &branch.otherwise, dots[1], frame)?;
         let at = self.place(frame, &branch.pipeline.range);
@@ -308,7 +322,14 @@ impl<'a> Evaluator<'a> {
         done
     }
 
-    fn rounds(&mut self, branch: &Branch, value: &Value, dot: &Value, frame: &mut Frame<'_>, out: &mut Writer) -> Done<()> {
+    fn rounds(
+        &mut self,
+        branch: &Branch,
+        value: &Value,
+        dot: &Value,
+        frame: &mut Frame<'_>,
+        out: &mut Writer,
+    ) -> Done<()> {
         let rounds: Vec<(Value, Value)> = match &value.kind {
             Kind::List(list) => {
                 let numbered = list.items().iter().enumerate();
@@ -366,7 +387,14 @@ impl<'a> Evaluator<'a> {
     }
 
     /// One round stands for those of a list that is not known.
-    fn unknown_rounds(&mut self, branch: &Branch, cause: &Cause, dot: &Value, frame: &mut Frame<'_>, out: &mut Writer) -> Done<()> {
+    fn unknown_rounds(
+        &mut self,
+        branch: &Branch,
+        cause: &Cause,
+        dot: &Value,
+        frame: &mut Frame<'_>,
+        out: &mut Writer,
+    ) -> Done<()> {
         let known = frame.variables.len();
         let item = Value::unknown(cause.clone());
         self.bind(&branch.pipeline, item.clone(), &item, frame)?;
@@ -533,13 +561,16 @@ impl<'a> Evaluator<'a> {
         if matches!(name, "and" | "or") {
             return self.logic(name == "or", words, last, dot, frame);
         }
-        let Some(function) = functions::find(name) else { return Err(format!("{name:?} is not a defined function").into()) };
+        let Some(function) = functions::find(name) else {
+            return Err(format!("{name:?} is not a defined function").into());
+        };
         let count = words.len() + usize::from(last.is_some());
         function.check_count(count)?;
         let mut arguments = Vec::with_capacity(count);
         for (number, word) in words.iter().enumerate() {
             let value = self.operand(word, dot, frame)?;
-            let is_literal = matches!(word, Expression::Int(_) | Expression::Float(_) | Expression::Flag(_) | Expression::Text(_));
+            let is_literal =
+                matches!(word, Expression::Int(_) | Expression::Float(_) | Expression::Flag(_) | Expression::Text(_));
             arguments.push(fitted(function, number, value, is_literal)?);
         }
         if let Some(last) = last {
@@ -577,7 +608,14 @@ impl<'a> Evaluator<'a> {
     }
 
     /// `and` and `or`, which stop at the first argument that decides.
-    fn logic(&mut self, is_or: bool, words: &[Expression], last: Option<Value>, dot: &Value, frame: &mut Frame<'_>) -> Done<Value> {
+    fn logic(
+        &mut self,
+        is_or: bool,
+        words: &[Expression],
+        last: Option<Value>,
+        dot: &Value,
+        frame: &mut Frame<'_>,
+    ) -> Done<Value> {
         if words.is_empty() && last.is_none() {
             return Err("wrong number of args for and: want at least 1 got 0".into());
         }
@@ -623,7 +661,9 @@ fn fitted(function: &Function, number: usize, value: Value, is_literal: bool) ->
     };
     match (parameter, &value.kind) {
         (Parameter::Any, _) | (_, Kind::Unknown(_)) => Ok(value),
-        (Parameter::Text, Kind::Text(_)) | (Parameter::Flag, Kind::Flag(_)) | (Parameter::Map, Kind::Map(_)) => Ok(value),
+        (Parameter::Text, Kind::Text(_)) | (Parameter::Flag, Kind::Flag(_)) | (Parameter::Map, Kind::Map(_)) => {
+            Ok(value)
+        }
         (Parameter::Int, Kind::Int(_)) | (Parameter::Float, Kind::Float(_)) => Ok(value),
         (Parameter::Float, Kind::Int(whole)) if is_literal => Ok(Value { kind: Kind::Float(*whole as f64), ..value }),
         (Parameter::Int, Kind::Float(number)) if is_literal && number.fract() == 0.0 => {

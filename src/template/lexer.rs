@@ -141,7 +141,10 @@ impl<'t> Lexer<'t> {
             '"' => super::quote::unquoted(inner).map(Token::Text).ok_or_else(|| "a string cannot be read".to_owned()),
             _ => {
                 let text = super::quote::unquoted(inner).ok_or("a character cannot be read")?;
-                text.chars().next().map(|letter| Token::Int(i64::from(u32::from(letter)))).ok_or_else(|| "no character".into())
+                text.chars()
+                    .next()
+                    .map(|letter| Token::Int(i64::from(u32::from(letter))))
+                    .ok_or_else(|| "no character".into())
             }
         }
     }

@@ -7,7 +7,9 @@ pub(super) fn parse_int(text: &str) -> Option<i64> {
         return None;
     }
     let lower = plain.to_ascii_lowercase();
-    let prefixed = [("0x", 16), ("0b", 2), ("0o", 8)].into_iter().find_map(|(prefix, radix)| Some((lower.strip_prefix(prefix)?, radix)));
+    let prefixed = [("0x", 16), ("0b", 2), ("0o", 8)]
+        .into_iter()
+        .find_map(|(prefix, radix)| Some((lower.strip_prefix(prefix)?, radix)));
     match prefixed {
         Some((digits, radix)) => i64::from_str_radix(digits, radix).ok(),
         None if lower.len() > 1 && lower.starts_with('0') => i64::from_str_radix(&lower, 8).ok(),

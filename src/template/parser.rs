@@ -89,7 +89,8 @@ impl Parser<'_> {
             };
             let open = self.at + found;
             let after = self.text.get(open + 2..).unwrap_or_default();
-            let trims = after.starts_with('-') && after.get(1..).is_some_and(|it| it.starts_with([' ', '\t', '\r', '\n']));
+            let trims =
+                after.starts_with('-') && after.get(1..).is_some_and(|it| it.starts_with([' ', '\t', '\r', '\n']));
             nodes.extend(self.literal(open, trims));
             let inside = open + 2 + if trims { 2 } else { 0 };
             if self.text.get(inside..).is_some_and(|it| it.starts_with("/*")) {
@@ -103,7 +104,11 @@ impl Parser<'_> {
             if let Some(end) = self.action(lexed.tokens, open..lexed.end, &mut nodes)? {
                 let known = ends.contains(&end.word.as_str()) || ends.is_empty();
                 self.depth -= 1;
-                return if known { Ok((nodes, Some(end))) } else { refuse(end.at, format!("unexpected {{{{{}}}}}", end.word)) };
+                return if known {
+                    Ok((nodes, Some(end)))
+                } else {
+                    refuse(end.at, format!("unexpected {{{{{}}}}}", end.word))
+                };
             }
         }
     }
@@ -125,7 +130,9 @@ impl Parser<'_> {
 
     fn comment(&mut self, start: usize) -> Parsed<()> {
         let rest = self.text.get(start..).unwrap_or_default();
-        let Some(length) = rest.get(2..).and_then(|rest| rest.find("*/")) else { return refuse(start, "unclosed comment") };
+        let Some(length) = rest.get(2..).and_then(|rest| rest.find("*/")) else {
+            return refuse(start, "unclosed comment");
+        };
         let after = rest.get(length + 4..).unwrap_or_default();
         let blanks = after.len() - after.trim_start_matches([' ', '\t', '\r', '\n']).len();
         let end = start + length + 4;
@@ -141,7 +148,9 @@ impl Parser<'_> {
     }
 
     fn action(&mut self, tokens: Vec<Placed>, range: Range<usize>, nodes: &mut Vec<Node>) -> Parsed<Option<End>> {
-        let Some(Placed { token, .. }) = tokens.first() else { return refuse(range.start, "missing value for command") };
+        let Some(Placed { token, .. }) = tokens.first() else {
+            return refuse(range.start, "missing value for command");
+        };
         let Token::Word(word) = token.clone() else {
             nodes.push(Node::Action(self.pipeline(&tokens, range, "command")?));
             return Ok(None);
@@ -307,7 +316,8 @@ impl Reader<'_, '_, '_> {
         let mut variables: Vec<Rc<str>> = Vec::new();
         let start = self.at;
         while let Some(Token::Variable(name)) = self.token(0).cloned() {
-            let contiguous = self.words.get(self.at + 1).is_some_and(|it| !it.spaced && matches!(it.token, Token::Field(_)));
+            let contiguous =
+                self.words.get(self.at + 1).is_some_and(|it| !it.spaced && matches!(it.token, Token::Field(_)));
             if contiguous {
                 break;
             }
@@ -381,7 +391,9 @@ impl Reader<'_, '_, '_> {
     }
 
     fn operand(&mut self) -> Parsed<Expression> {
-        let Some(Placed { token, range, .. }) = self.peek().cloned() else { return refuse(self.place(), "missing operand") };
+        let Some(Placed { token, range, .. }) = self.peek().cloned() else {
+            return refuse(self.place(), "missing operand");
+        };
         self.at += 1;
         let term = match token {
             Token::Dot => Expression::Dot,

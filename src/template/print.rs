@@ -128,25 +128,26 @@ pub(crate) fn format(pattern: &Text, values: &[Value]) -> Result<Text, Failure> 
             at += 1;
             letter = letters.next();
         }
-        let mut number = |letters: &mut std::str::Chars<'_>, letter: &mut Option<char>, at: &mut usize| -> Option<usize> {
-            if *letter == Some('*') {
-                let given = values.get(next).and_then(|value| match value.kind {
-                    Kind::Int(number) => usize::try_from(number).ok(),
-                    _ => None,
-                });
-                next += 1;
-                *at += 1;
-                *letter = letters.next();
-                return given.map(|it| it.min(WIDEST));
-            }
-            let mut all = None;
-            while let Some(digit) = letter.and_then(|it| it.to_digit(10)) {
-                all = Some((all.unwrap_or(0) * 10 + digit as usize).min(WIDEST));
-                *at += 1;
-                *letter = letters.next();
-            }
-            all
-        };
+        let mut number =
+            |letters: &mut std::str::Chars<'_>, letter: &mut Option<char>, at: &mut usize| -> Option<usize> {
+                if *letter == Some('*') {
+                    let given = values.get(next).and_then(|value| match value.kind {
+                        Kind::Int(number) => usize::try_from(number).ok(),
+                        _ => None,
+                    });
+                    next += 1;
+                    *at += 1;
+                    *letter = letters.next();
+                    return given.map(|it| it.min(WIDEST));
+                }
+                let mut all = None;
+                while let Some(digit) = letter.and_then(|it| it.to_digit(10)) {
+                    all = Some((all.unwrap_or(0) * 10 + digit as usize).min(WIDEST));
+                    *at += 1;
+                    *letter = letters.next();
+                }
+                all
+            };
         verb.width = number(&mut letters, &mut letter, &mut at);
         if letter == Some('.') {
             at += 1;
@@ -221,14 +222,18 @@ fn one(value: &Value, letter: char, verb: Verb, writer: &mut Writer) -> Result<(
     }
     if let (Kind::Text(_), 's') = (&value.kind, letter) {
         let shown = text(value)?;
-        let end = verb.precision.and_then(|most| shown.as_str().char_indices().nth(most)).map_or(shown.len(), |(at, _)| at);
+        let end =
+            verb.precision.and_then(|most| shown.as_str().char_indices().nth(most)).map_or(shown.len(), |(at, _)| at);
         return padded(&shown.slice(0, end), Verb { precision: None, ..verb }, value, writer);
     }
     let shown = converted(value, letter, verb);
     match shown {
         Some(shown) => {
             let is_number = matches!(value.kind, Kind::Int(_) | Kind::Int64(_) | Kind::Float(_));
-            writer.push(&pad(&shown, verb, is_number), value.place().map(|it| super::text::Origin { linear: false, ..it }));
+            writer.push(
+                &pad(&shown, verb, is_number),
+                value.place().map(|it| super::text::Origin { linear: false, ..it }),
+            );
         }
         None if value.is_nil() => writer.push(&format!("%!{letter}(<nil>)"), None),
         None => {

@@ -30,10 +30,12 @@ pub(crate) fn of_node(sources: &Sources, node: &Node, heap: &Heap) -> Result<Val
 
 fn of_text(text: &Text, heap: &Heap) -> Result<Value, Failure> {
     heap.spend(text.len() * 2)?;
-    let place = |span: Span| text.origin_at(span.start as usize).map(|origin| match text.span_of(span.start as usize, span.end as usize) {
-        Some(span) => Origin { span, ..origin },
-        None => origin,
-    });
+    let place = |span: Span| {
+        text.origin_at(span.start as usize).map(|origin| match text.span_of(span.start as usize, span.end as usize) {
+            Some(span) => Origin { span, ..origin },
+            None => origin,
+        })
+    };
     Reader { text: text.as_str(), place: &place, heap, elsewhere: None }.document(heap.file())
 }
 
@@ -50,7 +52,9 @@ pub(super) fn mapping(text: &Text, heap: &Heap) -> Result<Value, Failure> {
                 Kind::Flag(_) => "bool",
                 _ => "number",
             };
-            wrong(format!("error unmarshaling JSON: while decoding JSON: json: cannot unmarshal {name} into Go value of type map[string]interface {{}}"))
+            wrong(format!(
+                "error unmarshaling JSON: while decoding JSON: json: cannot unmarshal {name} into Go value of type map[string]interface {{}}"
+            ))
         }
         Err(Failure::Refused(why)) => wrong(why),
         Err(other) => return Err(other),
@@ -89,7 +93,8 @@ impl Reader<'_> {
         {
             return of_node(sources, node, self.heap);
         }
-        let span = Span { start: node.span.start.saturating_add(by), end: node.span.end.saturating_add(by), ..node.span };
+        let span =
+            Span { start: node.span.start.saturating_add(by), end: node.span.end.saturating_add(by), ..node.span };
         let value: Value = match &node.data {
             Data::List(items) => {
                 let items: Result<Vec<Value>, Failure> = items.iter().map(|item| self.value(item, by)).collect();
@@ -136,7 +141,8 @@ impl Reader<'_> {
         if !origin.linear || raw == text {
             return Some(origin);
         }
-        let inner = raw.get(1..raw.len().saturating_sub(1)).filter(|inner| raw.starts_with(['"', '\'']) && *inner == text);
+        let inner =
+            raw.get(1..raw.len().saturating_sub(1)).filter(|inner| raw.starts_with(['"', '\'']) && *inner == text);
         match inner {
             Some(_) if raw.len() == text.len() + 2 => {
                 let (start, end) = (origin.span.start + 1, origin.span.end.saturating_sub(1));

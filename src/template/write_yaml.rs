@@ -370,9 +370,9 @@ impl Shape {
 /// A plain scalar of this text is a string and nothing else.
 fn is_string(text: &str) -> bool {
     const WORDS: [&str; 40] = [
-        "", "~", "null", "Null", "NULL", "y", "Y", "yes", "Yes", "YES", "true", "True", "TRUE", "on", "On", "ON", "n", "N",
-        "no", "No", "NO", "false", "False", "FALSE", "off", "Off", "OFF", ".nan", ".NaN", ".NAN", ".inf", ".Inf", ".INF",
-        "+.inf", "+.Inf", "+.INF", "-.inf", "-.Inf", "-.INF", "<<",
+        "", "~", "null", "Null", "NULL", "y", "Y", "yes", "Yes", "YES", "true", "True", "TRUE", "on", "On", "ON", "n",
+        "N", "no", "No", "NO", "false", "False", "FALSE", "off", "Off", "OFF", ".nan", ".NaN", ".NAN", ".inf", ".Inf",
+        ".INF", "+.inf", "+.Inf", "+.INF", "-.inf", "-.Inf", "-.INF", "<<",
     ];
     if WORDS.contains(&text) {
         return false;
@@ -411,7 +411,9 @@ fn is_sixty(text: &str) -> bool {
             && (part.len() == 1 || part.starts_with(|c: char| ('0'..='5').contains(&c)))
     };
     let (whole, fraction) = last.split_once('.').unwrap_or((last, ""));
-    head && middle.iter().all(|part| sixty(part)) && sixty(whole) && fraction.chars().all(|c| c.is_ascii_digit() || c == '_')
+    head && middle.iter().all(|part| sixty(part))
+        && sixty(whole)
+        && fraction.chars().all(|c| c.is_ascii_digit() || c == '_')
 }
 
 /// A date, or a date with a time.

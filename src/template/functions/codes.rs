@@ -25,7 +25,8 @@ pub(super) const TABLE: &[Row] = &[
         Ok(value @ Value { kind: Kind::Map(_), .. }) => Ok(value),
         Ok(value) if value.is_nil() => Ok(c.heap().map(entries([]))),
         Ok(value) => {
-            let why = format!("json: cannot unmarshal {} into Go value of type map[string]interface {{}}", go_name(&value));
+            let why =
+                format!("json: cannot unmarshal {} into Go value of type map[string]interface {{}}", go_name(&value));
             Ok(c.heap().map(entries([("Error".to_owned(), why.into())])))
         }
         Err(why) => Ok(c.heap().map(entries([("Error".to_owned(), why.into())]))),
@@ -136,7 +137,8 @@ fn plain_toml(value: &Value, depth: usize) -> Result<serde_json::Value, Failure>
         Kind::Float(number) => (*number).into(),
         Kind::Text(text) => text.as_str().into(),
         Kind::List(list) => {
-            let items: Result<Vec<Json>, Failure> = list.items().iter().map(|item| plain_toml(item, depth + 1)).collect();
+            let items: Result<Vec<Json>, Failure> =
+                list.items().iter().map(|item| plain_toml(item, depth + 1)).collect();
             Json::Array(items?)
         }
         Kind::Map(map) => {

@@ -48,7 +48,8 @@ pub(super) const TABLE: &[Row] = &[
         let mut all = Vec::new();
         for number in 0..c.arguments.len() {
             if let Some(map) = c.map(number)? {
-                let key = |(key, entry): (&Arc<str>, &Entry)| Value { kind: Kind::Text((&**key).into()), origin: entry.key };
+                let key =
+                    |(key, entry): (&Arc<str>, &Entry)| Value { kind: Kind::Text((&**key).into()), origin: entry.key };
                 all.extend(map.borrow().iter().map(key));
             }
         }
@@ -102,7 +103,12 @@ fn chosen(c: &mut Call<'_, '_>, wanted: bool) -> Outcome {
         names.push(c.known(number)?);
     }
     let Some(map) = c.map(0)? else { return Ok(c.heap().map(Entries::new())) };
-    let entries = map.borrow().iter().filter(|(key, _)| names.contains(&&***key) == wanted).map(|(key, entry)| (key.clone(), entry.clone())).collect();
+    let entries = map
+        .borrow()
+        .iter()
+        .filter(|(key, _)| names.contains(&&***key) == wanted)
+        .map(|(key, entry)| (key.clone(), entry.clone()))
+        .collect();
     Ok(c.heap().map(entries))
 }
 
@@ -125,7 +131,8 @@ fn merge(into: &Map, from: &Map, overwrites: bool, c: &Call<'_, '_>, depth: usiz
     if into.is_same(from) {
         return Ok(());
     }
-    let entries: Vec<(Arc<str>, Entry)> = from.borrow().iter().map(|(key, entry)| (key.clone(), entry.clone())).collect();
+    let entries: Vec<(Arc<str>, Entry)> =
+        from.borrow().iter().map(|(key, entry)| (key.clone(), entry.clone())).collect();
     c.spend(entries.len() * 64)?;
     for (key, entry) in entries {
         let known = into.get(&key);
@@ -167,7 +174,8 @@ pub(crate) fn copied(value: &Value, heap: &Heap, depth: usize) -> Outcome {
             heap.map(entries)
         }
         Kind::List(list) => {
-            let items: Result<Vec<Value>, Failure> = list.items().iter().map(|item| copied(item, heap, depth + 1)).collect();
+            let items: Result<Vec<Value>, Failure> =
+                list.items().iter().map(|item| copied(item, heap, depth + 1)).collect();
             heap.list(items?)?
         }
         _ => value.clone(),
@@ -186,7 +194,10 @@ fn dig(c: &mut Call<'_, '_>) -> Outcome {
             Kind::Map(map) => map.clone(),
             Kind::Unknown(cause) => return Err(cause.clone().into()),
             _ => {
-                let why = format!("interface conversion: interface {{}} is {}, not map[string]interface {{}}", value.type_name());
+                let why = format!(
+                    "interface conversion: interface {{}} is {}, not map[string]interface {{}}",
+                    value.type_name()
+                );
                 return Err(why.into());
             }
         };

@@ -83,6 +83,7 @@ fn required(c: &mut Call<'_, '_>) -> Outcome {
     if c.evaluator.doubt().is_none() {
         c.evaluator.wanted.push(message.clone());
     }
-    let short: String = message.chars().filter(|letter| !letter.is_control() && !"{}$#:".contains(*letter)).take(40).collect();
+    let short: String =
+        message.chars().filter(|letter| !letter.is_control() && !"{}$#:".contains(*letter)).take(40).collect();
     Ok(Value { kind: Kind::Unknown(Cause::new(&format!("required {}", short.trim()), message)), origin: value.origin })
 }

@@ -45,10 +45,10 @@ pub(super) const TABLE: &[Row] = &[
     ("floor", "a", Plain, |c| Ok(to_float(&c.any(0)).floor().into())),
     ("round", "ai*f", Plain, round),
     ("seq", "*i", Plain, seq),
-    ("typeOf", "a", Careful, |c| reflected(c, Value::type_name)),
+    ("typeOf", "a", Careful, |c| reflected(c, type_of)),
     ("kindOf", "a", Careful, |c| reflected(c, |value| value.kind_name().to_owned())),
-    ("typeIs", "sa", Careful, |c| is(c, |value| value.type_name())),
-    ("typeIsLike", "sa", Careful, |c| is(c, |value| value.type_name().trim_start_matches('*').to_owned())),
+    ("typeIs", "sa", Careful, |c| is(c, type_of)),
+    ("typeIsLike", "sa", Careful, |c| is(c, |value| type_of(value).trim_start_matches('*').to_owned())),
     ("kindIs", "sa", Careful, |c| is(c, |value| value.kind_name().to_owned())),
     ("deepEqual", "aa", Careful, |c| Ok(same(&c.any(0), &c.any(1))?.into())),
 ];
@@ -137,6 +137,10 @@ fn seq(c: &mut Call<'_, '_>) -> Outcome {
         at = at.saturating_add(step);
     }
     c.made(out)
+}
+
+fn type_of(value: &Value) -> String {
+    if value.is_nil() { "<nil>".to_owned() } else { value.type_name() }
 }
 
 fn reflected(c: &Call<'_, '_>, name: fn(&Value) -> String) -> Outcome {

@@ -24,10 +24,14 @@ pub(super) const TABLE: &[Row] = &[
     ("regexSplit", "ssi", Plain, split),
     ("mustRegexSplit", "ssi", Plain, split),
     ("regexQuoteMeta", "s", Form, |c| {
-        let quoted: String = c.str(0).chars().flat_map(|letter| {
-            let special = r"\.+*?()|[]{}^$".contains(letter);
-            special.then_some('\\').into_iter().chain([letter])
-        }).collect();
+        let quoted: String = c
+            .str(0)
+            .chars()
+            .flat_map(|letter| {
+                let special = r"\.+*?()|[]{}^$".contains(letter);
+                special.then_some('\\').into_iter().chain([letter])
+            })
+            .collect();
         c.made(quoted)
     }),
 ];

@@ -261,7 +261,8 @@ fn titled(text: &str) -> String {
 
 fn numbered(c: &Call<'_, '_>, parts: &[&str], between: &str, all: &str) -> Outcome {
     let letters: Vec<String> = all.chars().map(String::from).collect();
-    let parts: Vec<&str> = if between.is_empty() { letters.iter().map(String::as_str).collect() } else { parts.to_vec() };
+    let parts: Vec<&str> =
+        if between.is_empty() { letters.iter().map(String::as_str).collect() } else { parts.to_vec() };
     c.spend(parts.len() * 32)?;
     let pairs = parts.iter().enumerate().map(|(number, part)| (format!("_{number}"), Value::from(*part)));
     Ok(c.heap().map(super::super::evaluate::entries(pairs)))

@@ -32,7 +32,10 @@ impl Version {
         let plain = text.strip_prefix('v').unwrap_or(text);
         let (plain, metadata) = plain.split_once('+').unwrap_or((plain, ""));
         let (core, before) = plain.split_once('-').unwrap_or((plain, ""));
-        let is_word = |text: &str| text.split('.').all(|part| !part.is_empty() && part.chars().all(|it| it.is_ascii_alphanumeric() || it == '-'));
+        let is_word = |text: &str| {
+            text.split('.')
+                .all(|part| !part.is_empty() && part.chars().all(|it| it.is_ascii_alphanumeric() || it == '-'))
+        };
         if plain.contains('-') && !is_word(before) || text.contains('+') && !is_word(metadata) {
             return None;
         }

@@ -53,7 +53,9 @@ fn abbreviated(text: &str, offset: i64, width: i64) -> String {
     if width < 4 || letters.len() <= width {
         return text.to_owned();
     }
-    let part = |from: usize, to: usize| letters.get(from..to.min(letters.len())).unwrap_or_default().iter().collect::<String>();
+    let part = |from: usize, to: usize| {
+        letters.get(from..to.min(letters.len())).unwrap_or_default().iter().collect::<String>()
+    };
     let mut offset = offset.min(letters.len());
     if letters.len() - offset < width - 3 {
         offset = letters.len() - (width - 3);
@@ -99,7 +101,9 @@ fn joined_words(text: &str, connector: &str) -> String {
         }
         let begins = match before {
             Some(before) if letter.is_uppercase() => {
-                before.is_lowercase() || before.is_numeric() || before.is_uppercase() && after.is_some_and(char::is_lowercase)
+                before.is_lowercase()
+                    || before.is_numeric()
+                    || before.is_uppercase() && after.is_some_and(char::is_lowercase)
             }
             Some(before) if letter.is_numeric() => {
                 let word = letters.get(at..).unwrap_or_default().iter().skip_while(|it| it.is_numeric()).next();
@@ -217,7 +221,10 @@ fn url_parse(c: &mut Call<'_, '_>) -> Outcome {
         None => ("", plain),
     };
     let (user, host) = authority.rsplit_once('@').unwrap_or(("", authority));
-    let mut hostname = host.rsplit_once(':').filter(|(_, port)| port.bytes().all(|it| it.is_ascii_digit())).map_or(host, |(name, _)| name);
+    let mut hostname = host
+        .rsplit_once(':')
+        .filter(|(_, port)| port.bytes().all(|it| it.is_ascii_digit()))
+        .map_or(host, |(name, _)| name);
     hostname = hostname.strip_prefix('[').and_then(|it| it.strip_suffix(']')).unwrap_or(hostname);
     let pairs = [
         ("scheme", scheme),
@@ -234,8 +241,11 @@ fn url_parse(c: &mut Call<'_, '_>) -> Outcome {
 
 fn url_join(c: &mut Call<'_, '_>) -> Outcome {
     let map = c.map(0)?;
-    let part = |key: &str| map.as_ref().and_then(|map| map.get(key)).and_then(|it| it.as_str().map(str::to_owned)).unwrap_or_default();
-    let with = |before: &str, text: String, after: &str| if text.is_empty() { text } else { format!("{before}{text}{after}") };
+    let part = |key: &str| {
+        map.as_ref().and_then(|map| map.get(key)).and_then(|it| it.as_str().map(str::to_owned)).unwrap_or_default()
+    };
+    let with =
+        |before: &str, text: String, after: &str| if text.is_empty() { text } else { format!("{before}{text}{after}") };
     let (host, path) = (part("host"), part("path"));
     let user = with("", part("userinfo"), "@");
     let authority = if host.is_empty() && user.is_empty() { String::new() } else { format!("//{user}{host}") };

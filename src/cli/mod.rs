@@ -70,6 +70,7 @@ fn run(arguments: Arguments) -> Result<Outcome, Failure> {
         Some(Verb::Facts { output }) => verbs::facts::run(&output),
         Some(Verb::Config(verb)) => verbs::config::run(&verb),
         Some(Verb::Completions { shell }) => verbs::completions::run(shell),
+        Some(Verb::Render(input)) => verbs::render::run(&input),
         Some(Verb::Manual { directory }) => verbs::manual::run(&directory),
     }
 }

@@ -57,6 +57,11 @@ pub(super) struct Import {
 }
 
 impl Chart {
+    /// The same with other values of its own.
+    pub(crate) fn with_values(&self, values: Option<Node>) -> Chart {
+        Chart { values, ..self.clone() }
+    }
+
     /// The directories of the chart and of all inside it.
     pub(crate) fn homes(&self) -> Vec<&str> {
         let inside = self.inside.iter().flat_map(Chart::homes);

@@ -52,6 +52,18 @@ pub struct Reading {
     pub plain: Vec<String>,
 }
 
+/// The documents of all charts among files, by their templates, and what has to be said of those that are not whole.
+pub fn rendered_charts(
+    sources: &Sources,
+    paths: &[String],
+    values: &[String],
+) -> (Vec<(String, String)>, Vec<Skipped>) {
+    let all: Vec<&String> = paths.iter().collect();
+    let made = render::make(sources, &all, &all.iter().copied().collect(), values);
+    let documents = made.rendered.iter().flat_map(Rendered::documents).collect();
+    (documents, made.skipped)
+}
+
 /// Reads manifests; `embedded` are manifests inside Terraform, with the address of the resource that carries them.
 pub fn read(sources: &Sources, paths: &[String], embedded: &[(FileId, String)], options: &Options) -> Reading {
     let mut reading = Reading::default();
@@ -63,7 +75,8 @@ pub fn read(sources: &Sources, paths: &[String], embedded: &[(FileId, String)], 
     reading.plain = plain;
     reading.inventory.skipped.extend(skipped);
     let mut parsed: Vec<Parsed> = each(files, |file| Parsed::new(sources, file));
-    let used = deploy::apply(sources, paths, &mut parsed);
+    let (used, skipped) = deploy::apply(sources, paths, &mut parsed);
+    reading.inventory.skipped.extend(skipped);
     let index = Index::new(parsed.iter().map(|it| (it.file.id, it.place().clone(), it.roots().collect())));
     let mut found = read_all(sources, &parsed, &index);
     relations::terraform_loaded::leave_out(sources, embedded, &mut found);

@@ -20,11 +20,10 @@ mod text;
 mod value;
 mod write_yaml;
 
-pub(crate) use compare::same;
 pub(crate) use evaluate::{Evaluator, Templates, define};
 pub(crate) use failure::Failure;
 pub(crate) use functions::{copied, fulfils, is_known as is_function};
-pub(crate) use parser::{Refused, parse};
+pub(crate) use parser::parse;
 pub(crate) use read_yaml::{of_node, scalar};
 pub(crate) use text::{Cause, Hole, Origin, Text, Writer};
 pub(crate) use value::{Entries, Entry, Heap, Kind, Map, Object, Value};

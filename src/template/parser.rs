@@ -352,7 +352,6 @@ impl Reader<'_, '_, '_> {
         loop {
             let start = self.place();
             let words = self.command()?;
-            let end = self.words.get(self.at.saturating_sub(1)).map_or(start, |it| it.range.end).max(start);
             if words.is_empty() {
                 return refuse(start, format!("missing value for {context}"));
             }
@@ -363,7 +362,7 @@ impl Reader<'_, '_, '_> {
             if !commands.is_empty() && !is_callable {
                 return refuse(start, "non executable command in pipeline");
             }
-            commands.push(Command { range: start..end, words });
+            commands.push(Command { words });
             match self.token(0) {
                 Some(Token::Pipe) => self.at += 1,
                 None | Some(Token::Close) => break,

@@ -54,7 +54,6 @@ pub(crate) struct Pipeline {
 
 #[derive(Debug)]
 pub(crate) struct Command {
-    pub(crate) range: Range<usize>,
     /// At least one; the first may be a function.
     pub(crate) words: Vec<Expression>,
 }

@@ -369,10 +369,10 @@ impl Shape {
 
 /// A plain scalar of this text is a string and nothing else.
 fn is_string(text: &str) -> bool {
-    const WORDS: [&str; 40] = [
+    const WORDS: [&str; 39] = [
         "", "~", "null", "Null", "NULL", "y", "Y", "yes", "Yes", "YES", "true", "True", "TRUE", "on", "On", "ON", "n",
         "N", "no", "No", "NO", "false", "False", "FALSE", "off", "Off", "OFF", ".nan", ".NaN", ".NAN", ".inf", ".Inf",
-        ".INF", "+.inf", "+.Inf", "+.INF", "-.inf", "-.Inf", "-.INF", "<<",
+        ".INF", "+.inf", "+.Inf", "+.INF", "-.inf", "-.Inf", "-.INF",
     ];
     if WORDS.contains(&text) {
         return false;

@@ -6,12 +6,12 @@ use std::sync::Arc;
 
 use crate::helm::{self, Chart, Document};
 use crate::inventory::Skipped;
-use crate::source::{Sources, Span, each, parent};
+use crate::source::{Sources, each, parent};
 use crate::yaml::Node;
 
 use super::plan::{Plan, at, document, is_part, is_rendered, release_name, sets};
 use super::{Rendered, Renderer, Trail, trace};
-use crate::kubernetes::text::files::File;
+use crate::kubernetes::text::files::{File, Release};
 use crate::kubernetes::text::filter::{self, Matter};
 
 /// The version of Kubernetes that charts are told: the one most clusters of the large clouds run (November 2026).
@@ -102,7 +102,7 @@ fn jobs_of(sources: &Sources, chart: Chart, values: &[String]) -> Vec<Job> {
 }
 
 /// What a release of a chart becomes.
-pub(in crate::kubernetes) fn render(
+fn render(
     sources: &Sources,
     chart: &Chart,
     layers: &[Node],
@@ -119,7 +119,7 @@ pub(in crate::kubernetes) fn render(
 }
 
 /// What has to be said of a rendering that is not whole.
-pub(in crate::kubernetes) fn tell(directory: &str, rendering: &helm::Rendering, skipped: &mut Vec<Skipped>) {
+fn tell(directory: &str, rendering: &helm::Rendering, skipped: &mut Vec<Skipped>) {
     for (path, why) in &rendering.failed {
         skipped.push(told(path, why));
     }
@@ -169,7 +169,7 @@ pub(in crate::kubernetes) fn derive(sources: &Sources, plan: &Plan, documents: &
     documents.iter().filter_map(|document| file(sources, document, &trail)).collect()
 }
 
-pub(in crate::kubernetes) fn file(sources: &Sources, document: &Document, trail: &Trail) -> Option<File> {
+fn file(sources: &Sources, document: &Document, trail: &Trail) -> Option<File> {
     let matter = filter::look(document.text.as_bytes());
     if matter == Matter::Nothing {
         return None;
@@ -182,6 +182,11 @@ pub(in crate::kubernetes) fn file(sources: &Sources, document: &Document, trail:
 }
 
 impl Rendered {
+    /// What our own engine made, by its templates.
+    pub(in crate::kubernetes) fn documents(&self) -> impl Iterator<Item = (String, String)> {
+        self.own.iter().map(|document| (document.template.clone(), document.text.clone()))
+    }
+
     /// Some document of it came from a chart in this directory.
     fn shows(&self, sources: &Sources, directory: &str) -> bool {
         let within = |document: &Document| {
@@ -197,7 +202,26 @@ impl Rendered {
     }
 }
 
-/// Where a chart begins.
-pub(in crate::kubernetes) fn head(sources: &Sources, directory: &str) -> Option<Span> {
-    trace::first_line(sources, &at(directory, "Chart.yaml"))
+/// What a release of a chart becomes, as files; nothing where it cannot be rendered. `values` are all that it gets, those
+/// of the chart itself included.
+pub(in crate::kubernetes) fn release(
+    sources: &Sources,
+    chart: &Chart,
+    values: Option<Node>,
+    release: &Release,
+    skipped: &mut Vec<Skipped>,
+) -> Option<Vec<File>> {
+    let head = trace::first_line(sources, &at(&chart.directory, "Chart.yaml"))?;
+    let name = release.name.as_ref().map_or_else(|| release_name(&chart.name), ToString::to_string);
+    let namespace = release.namespace.as_deref().unwrap_or(NAMESPACE);
+    let rendering = render(sources, &chart.with_values(values), &[], &name, namespace).ok()?;
+    // Where a template fails, what it says is still to be had by reading it.
+    if !rendering.failed.is_empty() {
+        return None;
+    }
+    tell(&chart.directory, &rendering, skipped);
+    let command = format!("helm template {}", place(&chart.directory));
+    let trail = Trail { by: Renderer::Helm, command: command.into(), head };
+    let files = rendering.documents.iter().filter_map(|document| file(sources, document, &trail));
+    Some(files.map(|file| File { release: Some(release.clone()), ..file }).collect())
 }

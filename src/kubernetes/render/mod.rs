@@ -17,7 +17,7 @@ use crate::helm::Document;
 use crate::inventory::{Link, LinkKind};
 use crate::source::Span;
 
-pub(super) use charts::{file, head, make, render as render_chart, tell};
+pub(super) use charts::{make, release};
 pub(super) use kustomization::{NAMES as KUSTOMIZATIONS, files_of};
 pub(super) use plan::document;
 pub use plan::{Content, Input, Plan, Refused, plan};

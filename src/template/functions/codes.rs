@@ -54,9 +54,13 @@ pub(super) const TABLE: &[Row] = &[
         Err(why) => Ok(c.heap().map(entries([("Error".to_owned(), why.message().into())]))),
     }),
     ("b64enc", "s", Form, |c| c.made(to_base64(c.str(0).as_bytes()))),
-    ("b64dec", "s", Form, |c| match from_base64(c.str(0).bytes()) {
-        Some(bytes) => c.made(String::from_utf8_lossy(&bytes).into_owned()),
-        None => Ok("illegal base64 data at input byte 0".into()),
+    ("b64dec", "s", Form, |c| {
+        let digits = c.str(0).replace(['\n', '\r'], "");
+        let plain = digits.strip_suffix("==").or(digits.strip_suffix('=')).unwrap_or(&digits);
+        match from_base64(plain.bytes()).filter(|_| digits.len().is_multiple_of(4)) {
+            Some(bytes) => c.made(String::from_utf8_lossy(&bytes).into_owned()),
+            None => Ok("illegal base64 data at input byte 0".into()),
+        }
     }),
     ("b32enc", "s", Form, |c| c.made(to_base32(c.str(0).as_bytes()))),
     ("b32dec", "s", Form, |c| match from_base32(c.str(0)) {

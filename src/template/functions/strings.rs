@@ -66,11 +66,7 @@ pub(super) const TABLE: &[Row] = &[
     ("upper", "s", Form, |c| c.made(c.str(0).to_uppercase())),
     ("lower", "s", Form, |c| c.made(c.str(0).to_lowercase())),
     ("title", "s", Form, |c| c.made(titled(c.str(0)))),
-    ("untitle", "s", Form, |c| {
-        let mut letters = c.str(0).chars();
-        let first: String = letters.next().into_iter().flat_map(char::to_lowercase).collect();
-        c.made(first + letters.as_str())
-    }),
+    ("untitle", "s", Form, |c| c.made(untitled(c.str(0)))),
     ("repeat", "is", Form, |c| {
         let (count, text) = (c.int(0), c.str(1));
         let count = usize::try_from(count).map_err(|_| Failure::from("strings: negative Repeat count"))?;
@@ -241,6 +237,20 @@ fn substr(c: &mut Call<'_, '_>) -> Outcome {
     let all = text.as_str();
     let (from, to) = (floor(all, from as usize), floor(all, to as usize));
     Ok(Value::from(text.slice(from, to)))
+}
+
+/// Each word begins with a small letter.
+fn untitled(text: &str) -> String {
+    let mut begins = true;
+    let mut out = String::with_capacity(text.len());
+    for letter in text.chars() {
+        match begins {
+            true => out.extend(letter.to_lowercase()),
+            false => out.push(letter),
+        }
+        begins = letter.is_whitespace();
+    }
+    out
 }
 
 fn titled(text: &str) -> String {

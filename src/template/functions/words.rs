@@ -1,7 +1,7 @@
 //! Functions about words, paths and addresses that are rarely called.
 
 use super::super::evaluate::entries;
-use super::super::value::Value;
+use super::super::value::{Kind, Value};
 use super::How::{Form, Plain};
 use super::{Call, Outcome, Row};
 
@@ -38,9 +38,11 @@ pub(super) const TABLE: &[Row] = &[
     ("urlParse", "s", Plain, url_parse),
     ("urlJoin", "m", Plain, url_join),
     ("duration", "a", Form, |c| {
-        let seconds = match c.any(0).as_str() {
-            Some(text) => text.parse().unwrap_or(0),
-            None => super::math::to_int(&c.any(0)),
+        // A whole number that Go calls `int` is none to it.
+        let seconds = match &c.any(0).kind {
+            Kind::Text(text) => text.as_str().parse().unwrap_or(0),
+            Kind::Int64(number) => *number,
+            _ => 0,
         };
         c.made(duration(seconds))
     }),

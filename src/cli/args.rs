@@ -542,6 +542,7 @@ impl Arguments {
                 | Verb::Config(_)
                 | Verb::Completions { .. }
                 | Verb::Manual { .. }
+                | Verb::Render(_)
                 | Verb::Comment(_),
             ) => return None,
         })

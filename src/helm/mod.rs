@@ -7,6 +7,8 @@ mod chart;
 mod ignored;
 mod output;
 mod render;
+#[cfg(test)]
+mod tests;
 mod values;
 mod world;
 

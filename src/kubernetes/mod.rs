@@ -39,8 +39,8 @@ pub struct Options {
     pub rendered: Vec<Rendered>,
     /// Files of values, by their names, with which charts are rendered; `*` stands for each of them once more.
     pub values: Vec<String>,
-    /// Charts are not rendered by our own engine, because another program did.
-    pub by_programs: bool,
+    /// Charts are rendered by our own engine.
+    pub charts: bool,
 }
 
 /// What was read.
@@ -68,15 +68,15 @@ pub fn rendered_charts(
 /// Reads manifests; `embedded` are manifests inside Terraform, with the address of the resource that carries them.
 pub fn read(sources: &Sources, paths: &[String], embedded: &[(FileId, String)], options: &Options) -> Reading {
     let mut reading = Reading::default();
-    let Options { objects, rendered, values, by_programs } = options;
-    let charts = (!by_programs).then_some(values.as_slice());
+    let Options { objects, rendered, values, charts } = options;
+    let given = charts.then_some(values.as_slice());
     let gathered =
-        text::files::gather(sources, paths, embedded, rendered, charts, objects, &mut reading.inventory.diagnostics);
+        text::files::gather(sources, paths, embedded, rendered, given, objects, &mut reading.inventory.diagnostics);
     let text::files::Gathered { files, plain, skipped } = gathered;
     reading.plain = plain;
     reading.inventory.skipped.extend(skipped);
     let mut parsed: Vec<Parsed> = each(files, |file| Parsed::new(sources, file));
-    let (used, skipped) = deploy::apply(sources, paths, &mut parsed);
+    let (used, skipped) = deploy::apply(sources, paths, *charts, &mut parsed);
     reading.inventory.skipped.extend(skipped);
     let index = Index::new(parsed.iter().map(|it| (it.file.id, it.place().clone(), it.roots().collect())));
     let mut found = read_all(sources, &parsed, &index);

@@ -199,7 +199,8 @@ def main():
             packed = None
             for values in variants(chart) if given.values else [None]:
                 more = ["--values", str(values)] if values else []
-                code, ours, complaints = run([*given.gpulint.split(), str(chart), *([str(values)] if values and "charts" in given.gpulint else more)])
+                named = [f"--values={values.relative_to(chart)}"] if values else []
+                code, ours, complaints = run([*given.gpulint.split(), *named, str(chart)])
                 packed = packed or with_dependencies(given.helm, chart, scratch)
                 helm_code, theirs, said = run(
                     [given.helm, "template", "release-name", str(packed), "--kube-version", KUBERNETES, *more]

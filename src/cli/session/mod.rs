@@ -351,7 +351,6 @@ impl Session {
         let outcome = render::run(&self.sources, &self.files, request);
         let mut settings = self.settings.clone();
         settings.kubernetes.rendered = outcome.rendered;
-        settings.kubernetes.by_programs = true;
         let mut analysis = crate::analyze(&self.sources, &self.files, &settings);
         analysis.inventory.skipped.extend(outcome.failed);
         analysis

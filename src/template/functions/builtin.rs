@@ -18,8 +18,8 @@ pub(super) const TABLE: &[Row] = &[
     ("ge", "aa", Careful, |c| Ok((!less(&c.any(0), &c.any(1))?).into())),
     ("len", "a", Careful, length),
     ("index", "a*a", Careful, index),
-    ("print", "*a", Careful, |c| Ok(print::print(c.arguments, false)?.into())),
-    ("println", "*a", Careful, |c| Ok(print::print(c.arguments, true)?.into())),
+    ("print", "*a", Careful, |c| spent(c, false)),
+    ("println", "*a", Careful, |c| spent(c, true)),
     ("printf", "s*a", Careful, |c| {
         let text = print::format(&c.text(0)?, c.rest(1))?;
         c.made(text)
@@ -50,6 +50,10 @@ pub(super) const TABLE: &[Row] = &[
     }),
     ("call", "a*a", Plain, |_| Err("non-function".into())),
 ];
+
+fn spent(c: &Call<'_, '_>, line: bool) -> Outcome {
+    c.made(print::print(c.arguments, line)?)
+}
 
 fn escaped(text: &str, signs: &[(&str, &str)]) -> String {
     let mut out = text.to_owned();

@@ -14,6 +14,7 @@ mod helm;
 pub mod http;
 pub mod inventory;
 pub mod kubernetes;
+mod kustomize;
 pub mod pricing;
 pub mod refresh;
 pub mod report;

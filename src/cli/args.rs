@@ -61,11 +61,13 @@ pub(super) enum Verb {
     Config(Config),
     /// Post a finished report to a pull request
     Comment(Box<super::verbs::comment::Comment>),
+    /// What overlays make, as it is read, without kustomize
+    Render(super::verbs::render::Render),
     /// Completions for a shell
     Completions { shell: clap_complete::Shell },
     /// The documents that charts become, to be compared with those of helm
     #[command(hide = true)]
-    Render(Box<Input>),
+    Template(Box<Input>),
     /// Manual pages, written to a directory
     #[command(hide = true)]
     Manual { directory: PathBuf },
@@ -540,9 +542,10 @@ impl Arguments {
                 | Verb::Explain(_)
                 | Verb::Catalog(_)
                 | Verb::Config(_)
+                | Verb::Render(_)
                 | Verb::Completions { .. }
                 | Verb::Manual { .. }
-                | Verb::Render(_)
+                | Verb::Template(_)
                 | Verb::Comment(_),
             ) => return None,
         })

@@ -3,7 +3,7 @@
 
     python3 tests/corpus/charts.py GPULINT HELM CHECKOUTS [--values] [--list FILE]
 
-GPULINT is a program that prints the documents of a chart: `gpulint render` does. Of charts that helm renders without a
+GPULINT is a program that prints the documents of a chart: `gpulint template` does. Of charts that helm renders without a
 network each is counted as equal, as equal but for what chance, the clock or a cluster decide (these are holes), or as
 different; differences are told with the first place at which they differ.
 """

@@ -54,7 +54,7 @@ fn templates_become_what_helm_makes_of_them() {
         .collect();
     let place = Place::new();
     chart(&place, &cases.iter().map(|(case, _)| *case).collect::<Vec<_>>());
-    let printed = place.run_with(&["render", "--no-config", "cases"], "", None);
+    let printed = place.run_with(&["template", "--no-config", "cases"], "", None);
     let mut wrong = String::new();
     for (number, (case, expected)) in cases.iter().enumerate() {
         let head = format!("# Source: cases/templates/{number:03}.yaml\nv: \"");
@@ -72,7 +72,8 @@ fn what_helm_refuses_is_told_and_not_rendered() {
         let place = Place::new();
         chart(&place, &[line]);
         let mut command = Command::new(env!("CARGO_BIN_EXE_gpulint"));
-        let output = command.current_dir(place.directory()).args(["render", "--no-config", "cases"]).output().unwrap();
+        let output =
+            command.current_dir(place.directory()).args(["template", "--no-config", "cases"]).output().unwrap();
         let told = String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.code(), Some(1), "{line}: {told}");
         assert!(told.contains("rendering it") || told.contains("it requires"), "{line}: {told}");

@@ -26,6 +26,7 @@ mod guide;
 mod hidden;
 mod holds;
 mod kubernetes;
+mod kustomize;
 mod manifest_fixes;
 mod pages;
 mod policy;

@@ -250,10 +250,8 @@ fn tables(into: &Map, from: &Map, merge: bool, heap: &Heap) -> Done<()> {
     for (key, entry) in pairs(from) {
         let known = into.get(&key);
         match (known.as_ref().map(|it| &it.kind), &entry.value.kind) {
-            (Some(Kind::Nil | Kind::NilInside), below) => {
-                if !merge && !matches!(below, Kind::Nil | Kind::NilInside) {
-                    into.remove(&key);
-                }
+            (Some(Kind::Nil | Kind::NilInside), below) if !merge && !matches!(below, Kind::Nil | Kind::NilInside) => {
+                into.remove(&key);
             }
             (None, _) => into.insert(key, entry),
             (Some(Kind::Map(above)), Kind::Map(below)) => tables(above, below, merge, heap)?,

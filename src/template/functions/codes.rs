@@ -50,7 +50,7 @@ pub(super) const TABLE: &[Row] = &[
         c.made(toml::to_string(&value).map_err(|error| error.to_string())?)
     }),
     ("fromToml", "s", Plain, |c| match toml::from_str::<serde_json::Value>(c.str(0)) {
-        Ok(value) => of_json(&value, c.heap(), 0),
+        Ok(value) => of_json(&value, c.heap()),
         Err(why) => Ok(c.heap().map(entries([("Error".to_owned(), why.message().into())]))),
     }),
     ("b64enc", "s", Form, |c| c.made(to_base64(c.str(0).as_bytes()))),
@@ -102,13 +102,13 @@ fn go_name(value: &Value) -> &'static str {
 fn from_json(text: &str, heap: &Heap) -> Result<Result<Value, String>, Failure> {
     heap.spend(text.len())?;
     match serde_json::from_str::<serde_json::Value>(text) {
-        Ok(value) => of_json(&value, heap, 0).map(Ok),
+        Ok(value) => of_json(&value, heap).map(Ok),
         Err(_) if text.trim().is_empty() => Ok(Err("unexpected end of JSON input".to_owned())),
         Err(why) => Ok(Err(why.to_string())),
     }
 }
 
-fn of_json(value: &serde_json::Value, heap: &Heap, depth: usize) -> Outcome {
+fn of_json(value: &serde_json::Value, heap: &Heap) -> Outcome {
     use serde_json::Value as Json;
     Ok(match value {
         Json::Null => Value::nil(),
@@ -116,13 +116,13 @@ fn of_json(value: &serde_json::Value, heap: &Heap, depth: usize) -> Outcome {
         Json::Number(number) => number.as_f64().unwrap_or(0.0).into(),
         Json::String(text) => text.as_str().into(),
         Json::Array(items) => {
-            let items: Result<Vec<Value>, Failure> = items.iter().map(|item| of_json(item, heap, depth + 1)).collect();
+            let items: Result<Vec<Value>, Failure> = items.iter().map(|item| of_json(item, heap)).collect();
             heap.list(items?)?
         }
         Json::Object(all) => {
             let mut pairs = Vec::new();
             for (key, value) in all {
-                pairs.push((key.clone(), of_json(value, heap, depth + 1)?));
+                pairs.push((key.clone(), of_json(value, heap)?));
             }
             heap.map(entries(pairs))
         }

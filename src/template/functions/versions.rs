@@ -190,7 +190,7 @@ fn parse_one(text: &str) -> Option<Wanted> {
     let core = plain.split(['-', '+']).next().unwrap_or_default();
     let is_any = |part: &&str| matches!(*part, "x" | "X" | "*");
     let parts: Vec<&str> = core.split('.').collect();
-    let known = parts.iter().position(|part| is_any(&part)).unwrap_or(parts.len());
+    let known = parts.iter().position(is_any).unwrap_or(parts.len());
     if parts.len() > 3 || core.is_empty() {
         return None;
     }

@@ -108,7 +108,7 @@ fn joined_words(text: &str, connector: &str) -> String {
                     || before.is_uppercase() && after.is_some_and(char::is_lowercase)
             }
             Some(before) if letter.is_numeric() => {
-                let word = letters.get(at..).unwrap_or_default().iter().skip_while(|it| it.is_numeric()).next();
+                let word = letters.get(at..).unwrap_or_default().iter().find(|it| !it.is_numeric());
                 before.is_alphabetic() && word.is_some_and(|it| it.is_lowercase())
             }
             _ => false,

@@ -163,13 +163,13 @@ impl Session {
         let values = chart_values(input, &config, &found.files)?;
         let session = Session {
             settings: Settings {
-                kubernetes: kubernetes::Options { values: values.clone(), ..kubernetes::Options::default() },
                 terraform: terraform_options(input, &place, &variable_files, given.as_deref())?,
                 runs: crate::runs::Options { named: named_directories(&place), exclude: Vec::new() },
                 pricing: prices::settings(&config, today),
                 catalog: settings::catalog(input, &sources, &config, &place, &packs)?,
                 declaring_labels: settings::declaring_labels(&config),
                 today: Some(today),
+                kubernetes: kubernetes::Options { values: values.clone(), ..kubernetes::Options::default() },
                 ..Settings::default()
             },
             only: named_files.then_some(found.only),

@@ -1,8 +1,8 @@
 use super::args::Check;
 use super::gate::Gate;
 use super::session::Session;
-use super::{Failure, Outcome, add_ignore, fix, output};
-use crate::report::{self, Format};
+use super::{Failure, Outcome, add_ignore, fix, output, unjudged};
+use crate::report::{self, Format, Report};
 
 pub(super) fn run(arguments: &Check) -> Result<Outcome, Failure> {
     if let Some(reason) = &arguments.add_ignore {
@@ -19,12 +19,15 @@ pub(super) fn run(arguments: &Check) -> Result<Outcome, Failure> {
     let session = Session::judging(&arguments.input, &arguments.selection)?;
     let (analysis, mut findings) = session.judge();
     let gate = Gate::of(&arguments.threshold, &session.config);
-    let failed = findings.iter().any(|decided| gate.stops(decided));
+    let (verdict, failed) = gate.decide(&findings, &analysis.inventory.unjudged);
     findings.retain(|decided| gate.shows(decided));
-    let report = session.report(&analysis, &findings);
+    let report = Report { verdict, ..session.report(&analysis, &findings) };
     output::write(&arguments.output, Format::Text, |format, style| Some(report::render(format, &report, style)))?;
     session.demand_whole_rules(&analysis)?;
     let outcome = if failed { Outcome::Failed } else { session.outcome(&analysis) };
+    if outcome == Outcome::Passed {
+        unjudged::demand_read(&session, &analysis)?;
+    }
     // The process ends here: the system takes memory back faster than piece by piece.
     std::mem::forget((session, analysis, findings));
     Ok(outcome)

@@ -30,9 +30,11 @@ mod fix;
 mod gate;
 mod git;
 mod inspect;
+mod lost;
 
 mod manual;
 mod network;
+mod outgrown;
 mod output;
 mod packs;
 mod place;
@@ -48,6 +50,7 @@ mod session;
 mod settings;
 mod suppressions;
 mod unified;
+mod unjudged;
 mod variables;
 mod verdicts;
 

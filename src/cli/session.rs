@@ -12,7 +12,7 @@ use super::progress::Progress;
 use super::variables::VariableFiles;
 use super::{Failure, Outcome, bounds, clock, deadline, discover, output, render, settings, verdicts};
 use crate::config::Config;
-use crate::decide::{Baseline, Decided, Decision};
+use crate::decide::{Baseline, Decided, Decision, Verdict};
 use crate::diagnostic::Diagnostic;
 use crate::inventory::Skipped;
 use crate::report::{Paths, Report};
@@ -281,6 +281,7 @@ impl Session {
         analysis.inventory.skipped.extend(self.refused().filter(|it| !told.contains(&it.path)));
         analysis.inventory.skipped.sort();
         analysis.findings.extend(self.hidden());
+        super::unjudged::note(self, &mut analysis);
         analysis
     }
 
@@ -344,6 +345,7 @@ impl Session {
             rules: &self.settings.rules,
             undetermined: &analysis.undetermined,
             unknown_machines: &analysis.left_out.unknown_machines,
+            verdict: Verdict::of(false, &analysis.inventory.unjudged),
             catalog: crate::report::Catalog {
                 version: format!("{} {}", env!("CARGO_PKG_VERSION"), self.settings.catalog.layers()),
                 as_of: self.settings.catalog.as_of().to_owned(),
@@ -383,7 +385,16 @@ impl Session {
             || !inventory.diagnostics.is_empty()
             || !inventory.skipped.is_empty()
             || self.files.iter().filter(named).any(|file| discover::is_terraform(file))
-            || files.any(|file| self.sources.open(file).is_ok_and(|file| is_manifest(&self.sources.text(file))))
+            || files.any(|file| self.speaks_to_us(file))
+    }
+
+    /// Whether a file is Terraform or Kubernetes.
+    pub(super) fn speaks_to_us(&self, file: &str) -> bool {
+        discover::is_terraform(file) || self.sources.open(file).is_ok_and(|it| is_manifest(&self.sources.text(it)))
+    }
+
+    pub(super) fn allows_empty(&self) -> bool {
+        self.allow_empty
     }
 }
 

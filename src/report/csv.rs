@@ -1,7 +1,7 @@
 //! Rows for spreadsheets.
 
-use super::Report;
 use super::escape::{one_line, shortened};
+use super::{Report, judged};
 use crate::catalog::MoneyRange;
 use crate::inventory::{Fact, Key, Range, Resource};
 use crate::pricing::Status;
@@ -39,7 +39,29 @@ pub(super) fn check(report: &Report) -> String {
         rows.push_str(&cells.join(","));
         rows.push('\n');
     }
+    not_judged(&mut rows, report);
     rows
+}
+
+/// A row each, so that a file without findings does not look clean.
+fn not_judged(rows: &mut String, report: &Report) {
+    for it in judged::listed(report) {
+        let mut cells = vec![String::new(); FINDINGS.split(',').count()];
+        let line = judged::line(report, it).map(|line| line.to_string()).unwrap_or_default();
+        let cure = it.cure.as_deref().map(text).unwrap_or_default();
+        let said = [
+            (0, text("not-judged")),
+            (5, text(&report.paths.show(&it.path))),
+            (6, line),
+            (10, text(&it.reason)),
+            (11, cure),
+        ];
+        for (at, cell) in said {
+            cells.get_mut(at).into_iter().for_each(|place| place.clone_from(&cell));
+        }
+        rows.push_str(&cells.join(","));
+        rows.push('\n');
+    }
 }
 
 const RESOURCES: &str = "address,path,line,kind,role,provider,region,machine,accelerator,accelerator_count,purchase,\

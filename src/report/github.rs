@@ -4,11 +4,15 @@ use std::fmt::Write;
 
 use super::escape::{one_line, shortened};
 use super::money::usd;
-use super::{Report, text};
+use super::{Report, judged, text};
 use crate::diagnostic::Level;
+use crate::inventory::Standing;
 
 /// What GitHub shows of an annotation.
 const LONGEST_MESSAGE: usize = 4_000;
+
+/// GitHub shows ten of a step; findings come first.
+const MOST_UNJUDGED: usize = 10;
 
 pub(super) fn check(report: &Report) -> String {
     let mut commands = String::new();
@@ -37,6 +41,13 @@ pub(super) fn check(report: &Report) -> String {
                 data(&shortened(&message, LONGEST_MESSAGE)),
             );
         }
+    }
+    for it in judged::listed(report).iter().filter(|it| it.standing != Standing::AsBefore).take(MOST_UNJUDGED) {
+        let line = judged::line(report, it).map(|line| format!(",line={line}")).unwrap_or_default();
+        let cure = it.cure.as_deref().map(|cure| format!("\n{}", one_line(cure))).unwrap_or_default();
+        let message = shortened(&format!("not judged: {}{cure}", one_line(&it.reason)), LONGEST_MESSAGE);
+        let file = property(&report.paths.show(&it.path));
+        let _ = writeln!(commands, "::warning file={file}{line},title=gpulint%3A not judged::{}", data(&message));
     }
     let _ = writeln!(commands, "{}", text::headline(report));
     commands

@@ -6,7 +6,7 @@ use std::fmt::Write;
 use super::alike::{also, told_once};
 use super::money::{usd, usd_range};
 use super::scorecard::Scorecard;
-use super::{Head, Report, Room, escape};
+use super::{Head, Report, Room, escape, judged};
 use crate::catalog::MoneyRange;
 use crate::decide::Decided;
 use crate::pricing::Status;
@@ -27,13 +27,15 @@ pub(super) fn check(report: &Report, room: Room) -> String {
 
 fn compose(report: &Report, findings: &[&Decided], most: usize, room: Room) -> String {
     let bill = report.bill;
-    let at_least = if bill.unpriced > 0 { "at least " } else { "" };
-    let mut text = format!("### GPU cost {at_least}{}/month\n\n", usd_range(bill.rented));
+    let at_least = if judged::is_at_least(report) { "at least " } else { "" };
+    let open = judged::in_numbers(report).map(|it| format!(" – {it}")).unwrap_or_default();
+    let mut text = format!("### GPU cost {at_least}{}/month{open}\n\n", usd_range(bill.rented));
     if bill.requested != MoneyRange::ZERO {
         let requested = usd_range(bill.requested);
         let _ = writeln!(text, "Requested by pods (another view of the same machines): {requested}/month\n");
     }
     let _ = writeln!(text, "#### {}\n", count_of(findings.len()));
+    judged::in_markdown(&mut text, report, room);
     let left_out = told(&mut text, report, None, findings, most);
     if left_out > 0 {
         let _ = writeln!(text, "\nand {left_out} more; the full report lists them");
@@ -134,6 +136,10 @@ pub(super) fn unknown(text: &mut String, report: &Report, room: Room) {
         format!("Prices are list prices as of {}.", report.catalog.as_of)
     };
     let lines = unknowns(report);
+    if lines.is_empty() && !report.inventory.unjudged.is_empty() {
+        let _ = writeln!(text, "{dated}\n");
+        return;
+    }
     if lines.is_empty() {
         let _ = writeln!(text, "{dated} Everything has a price, and nothing was assumed.\n");
         return;

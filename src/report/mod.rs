@@ -14,6 +14,7 @@ mod format;
 mod github;
 mod gitlab;
 mod json;
+mod judged;
 mod junit;
 mod markdown;
 mod money;
@@ -31,7 +32,7 @@ mod text;
 mod vocabulary;
 mod ways;
 
-pub use difference::{Difference, Head, Team, Verdict, comment_on_change, difference, teams};
+pub use difference::{Difference, Gate, Head, Team, comment_on_change, difference, teams};
 pub use escape::{harmless, one_line};
 pub use explain::explain;
 pub use fit::fit;
@@ -49,7 +50,7 @@ pub use suppressions::suppressions;
 pub use vocabulary::{rules, vocabulary};
 pub use ways::ways;
 
-use crate::decide::Decided;
+use crate::decide::{Decided, Verdict};
 use crate::diagnostic::Diagnostic;
 use crate::inventory::{Inventory, Key, Origin, Resource, ResourceId};
 use crate::pricing::{Bill, UnknownMachine};
@@ -121,6 +122,7 @@ pub struct Report<'a> {
     pub rules: &'a Rules,
     pub undetermined: &'a [Undetermined],
     pub unknown_machines: &'a [UnknownMachine],
+    pub verdict: Verdict,
     pub catalog: Catalog,
 }
 

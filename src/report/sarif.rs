@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::Report;
 use super::escape::{harmless, one_line, shortened};
 use super::json::{self as contract, Bounds};
 use super::money::usd;
+use super::{Report, judged};
 use crate::decide::{Decided, fingerprints};
 use crate::rules::{Page, Undetermined, link};
 use crate::source::{Location, Span};
@@ -45,6 +45,10 @@ pub(super) fn check(report: &Report) -> String {
         let text = format!("{} was not read: {}", one_line(&report.paths.show(&it.path)), one_line(&it.reason));
         json!({"level": "note", "message": {"text": text}, "descriptor": {"id": "not-read"}})
     });
+    let unjudged = judged::listed(report).into_iter().map(|it| {
+        let text = format!("{}: not judged: {}", one_line(&report.paths.show(&it.path)), one_line(&it.reason));
+        json!({"level": "warning", "message": {"text": shortened(&text, 4_000)}, "descriptor": {"id": "not-judged"}})
+    });
     let unknown = report.undetermined.iter().map(|it| undetermined(report, it));
     let log = json!({
         "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
@@ -59,9 +63,10 @@ pub(super) fn check(report: &Report) -> String {
             "columnKind": "unicodeCodePoints",
             "invocations": [{
                 "executionSuccessful": true,
-                "toolExecutionNotifications": unknown.chain(skipped).collect::<Vec<_>>(),
+                "toolExecutionNotifications": unjudged.chain(unknown).chain(skipped).collect::<Vec<_>>(),
             }],
             "results": results,
+            "properties": {"verdict": report.verdict.name(), "not_judged": report.inventory.unjudged.len()},
         }],
     });
     contract::print(&log)

@@ -25,7 +25,7 @@ pub(super) fn read(sources: &Sources, plans: Vec<String>, options: &Options, rea
     for path in plans {
         // The configuration says the same: nobody wants it counted twice.
         if !options.named_plans.contains(&path) && stands_in_configuration(sources, parent(&path), &mut configured) {
-            let reason = "a plan of the configuration beside it: name it to read it".to_owned();
+            let reason = Skipped::PLAN_BESIDE.to_owned();
             reading.inventory.skipped.push(Skipped { path: path.clone(), reason });
             reading.plans.push(path);
             continue;

@@ -3,6 +3,7 @@ use serde::Serialize;
 use super::wire::{self, Bounds, Counted, Skipped, Totals, UnknownMachine};
 use crate::decide::{self, Decided};
 use crate::inventory::ResourceId;
+use crate::report::judged::{self, NotJudged};
 use crate::report::scorecard::Scorecard;
 use crate::report::{Report, Suggestion, suggestion};
 use crate::rules::Undetermined;
@@ -21,6 +22,9 @@ struct Document<'a> {
     bill: Totals,
     scorecard: Scorecard,
     catalog: Catalog<'a>,
+    /// fail, not judged or pass.
+    verdict: &'static str,
+    not_judged: Vec<NotJudged<'a>>,
 }
 
 #[derive(Serialize)]
@@ -114,6 +118,8 @@ pub(in crate::report) fn check(report: &Report) -> String {
         bill: Totals::new(report),
         scorecard: Scorecard::new(report),
         catalog: catalog(report),
+        verdict: report.verdict.name(),
+        not_judged: judged::wire(report),
     })
 }
 

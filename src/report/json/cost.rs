@@ -3,6 +3,7 @@ use serde::Serialize;
 use super::wire::{self, Count, Fact, Price, Skipped, Totals};
 use crate::inventory::{Key, Resource};
 use crate::report::Report;
+use crate::report::judged::{self, NotJudged};
 
 #[derive(Serialize)]
 struct Document<'a> {
@@ -10,6 +11,7 @@ struct Document<'a> {
     resources: Vec<Line<'a>>,
     bill: Totals,
     skipped: Vec<Skipped<'a>>,
+    not_judged: Vec<NotJudged<'a>>,
 }
 
 #[derive(Serialize)]
@@ -36,6 +38,7 @@ pub(in crate::report) fn cost(report: &Report) -> String {
         resources: resources.map(|(index, resource)| line(report, index, resource)).collect(),
         bill: Totals::new(report),
         skipped: wire::skipped(report),
+        not_judged: judged::wire(report),
     })
 }
 

@@ -5,6 +5,7 @@ use serde::Serialize;
 use super::wire::{self, Count, Fact, Price, Skipped, UnknownMachine};
 use crate::inventory::{Key, Resource};
 use crate::report::Report;
+use crate::report::judged::{self, NotJudged};
 
 #[derive(Serialize)]
 struct Document<'a> {
@@ -12,6 +13,7 @@ struct Document<'a> {
     resources: Vec<Inspected<'a>>,
     unknown_machines: Vec<UnknownMachine<'a>>,
     skipped: Vec<Skipped<'a>>,
+    not_judged: Vec<NotJudged<'a>>,
 }
 
 #[derive(Serialize)]
@@ -70,6 +72,7 @@ pub fn inspect(report: &Report) -> String {
         resources: resources.collect(),
         unknown_machines: wire::unknown_machines(report),
         skipped: wire::skipped(report),
+        not_judged: judged::wire(report),
     })
 }
 

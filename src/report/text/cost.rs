@@ -5,7 +5,7 @@ use super::table::Table;
 use crate::inventory::{Fact, Key, Resource, Role};
 use crate::pricing::{Item, Status};
 use crate::report::money::{usd, usd_per_hour};
-use crate::report::{Report, escape};
+use crate::report::{Report, escape, judged};
 
 /// The bill, the most expensive first, Rented and Requested apart.
 pub(in crate::report) fn cost(report: &Report) -> String {
@@ -34,6 +34,7 @@ pub(in crate::report) fn cost(report: &Report) -> String {
         }
         let _ = writeln!(text, "{}", table.print());
     }
+    judged::text(&mut text, report);
     summary::write_bill(&mut text, report);
     text
 }

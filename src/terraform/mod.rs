@@ -9,17 +9,10 @@ mod convert;
 mod embedded;
 mod evaluate;
 mod functions;
-mod library;
-mod module;
-mod modules;
+mod load;
 mod number;
-mod outline;
-mod parallel;
 mod plan;
-mod plans;
 mod raw;
-mod root;
-mod roots;
 mod rows;
 mod syntax;
 mod types;
@@ -33,7 +26,7 @@ use crate::diagnostic::Diagnostic;
 use crate::inventory::{FrontEnd, Inventory, Skipped};
 use crate::source::{FileId, Limits, Sources, Span};
 
-use library::Library;
+use load::library::Library;
 
 pub use block::{Attribute, Block, Provider};
 pub use plan::{PlanSide, is_plan};
@@ -121,19 +114,19 @@ pub fn syntax_errors(file: FileId, text: &str) -> Vec<Diagnostic> {
 }
 
 fn read_with(library: &Library<'_>, sources: &Sources, paths: &[String], options: &Options) -> Reading {
-    let plans = plans::find(sources, paths);
+    let plans = load::plans::find(sources, paths);
     let others: Vec<String> = paths.iter().filter(|path| plans.binary_search(path).is_err()).cloned().collect();
     // Downloaded modules are read when something calls them.
     let downloaded = options.modules_directory.as_deref().map(|it| format!("{it}/"));
     let is_downloaded = |it: &str| downloaded.as_ref().is_some_and(|modules| it.starts_with(modules.as_str()));
     let directories: Vec<String> =
-        roots::directories(sources, &others).into_iter().filter(|it| !is_downloaded(it)).collect();
-    let modules = parallel::map(directories.len(), |index| library.module(&directories[index]));
-    let chosen = roots::detect(sources, &modules, &options.named_roots);
+        load::roots::directories(sources, &others).into_iter().filter(|it| !is_downloaded(it)).collect();
+    let modules = load::parallel::map(directories.len(), |index| library.module(&directories[index]));
+    let chosen = load::roots::detect(sources, &modules, &options.named_roots);
     let runs = runs(&chosen.roots, &options.environments);
-    let evaluated = parallel::map(runs.len(), |index| {
+    let evaluated = load::parallel::map(runs.len(), |index| {
         let (directory, environment) = runs[index];
-        let root = root::evaluate(sources, library, directory, environment, options);
+        let root = load::root::evaluate(sources, library, directory, environment, options);
         let resources = rows::resources(&root.blocks, &root.switched_off, &root.default_maps, FrontEnd::Terraform);
         let embedded = embedded::manifests(sources, &root.blocks, Some(directory));
         (root, resources, embedded)
@@ -158,7 +151,7 @@ fn read_with(library: &Library<'_>, sources: &Sources, paths: &[String], options
         let (variable_files, steps) = (root.variable_files, root.steps);
         reading.roots.push(Root { directory, variable_files, workspace, steps, blocks });
     }
-    plans::read(sources, plans, options, &mut reading);
+    load::plans::read(sources, plans, options, &mut reading);
     for path in chosen.uncalled {
         let reason = Skipped::UNCALLED.to_owned();
         reading.inventory.skipped.push(Skipped { path, reason });

@@ -2,8 +2,9 @@ use serde::Serialize;
 
 use super::{Difference, Head, Team};
 use crate::pricing::{BeforeAfter, Change, Detail};
-use crate::report::json::{self, Bounds, Finding, finding};
-use crate::report::judged::{self, NotJudged};
+use crate::report::formats::json;
+use crate::report::formats::json::{Bounds, Finding, finding};
+use crate::report::views::judged::{self, NotJudged};
 
 #[derive(Serialize)]
 struct Document<'a> {

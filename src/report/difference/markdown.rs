@@ -7,9 +7,10 @@ use crate::catalog::MoneyRange;
 use crate::decide::Verdict;
 use crate::inventory::Role;
 use crate::pricing::{Change, ChangeKind};
-use crate::report::markdown::{code, count_of, plain, told, unknown};
-use crate::report::money::usd_range;
-use crate::report::{Room, escape, judged};
+use crate::report::formats::markdown::{code, count_of, plain, told, unknown};
+use crate::report::views::judged;
+use crate::report::views::money::usd_range;
+use crate::report::{Room, escape};
 
 /// Rows of the table before the fold.
 const ROWS: usize = 10;

@@ -8,7 +8,8 @@ mod text;
 use std::cmp::Reverse;
 use std::collections::HashSet;
 
-use super::{Format, Report, Room, Style, judged};
+use super::views::judged;
+use super::{Format, Report, Room, Style};
 use crate::catalog::{Money, MoneyRange};
 use crate::decide::{Decided, Verdict};
 use crate::inventory::{Standing, Unjudged};
@@ -70,7 +71,7 @@ pub fn difference(format: Format, difference: &Difference, style: Style) -> Opti
         Format::Text => Some(text::difference(difference, style)),
         Format::Json => Some(json::difference(difference)),
         Format::Markdown => Some(markdown::difference(difference, Room::default())),
-        Format::Outputs => Some(super::outputs::difference(difference)),
+        Format::Outputs => Some(super::formats::outputs::difference(difference)),
         // SARIF tells everything, and what of it was there before.
         Format::Sarif => {
             let there: HashSet<*const Decided> =
@@ -169,7 +170,7 @@ impl<'a> Difference<'a> {
 /// `+$4,180`, `-$120`, `$0`.
 fn signed(money: Money) -> String {
     let sign = if money > Money::ZERO { "+" } else { "" };
-    format!("{sign}{}", super::money::usd(money))
+    format!("{sign}{}", super::views::money::usd(money))
 }
 
 /// `+$4,180/month (+32%)`
@@ -205,15 +206,15 @@ fn headline(it: &Difference) -> (String, Vec<String>) {
     let open = judged::in_numbers(&it.after).map(|it| format!(" – {it}")).unwrap_or_default();
     let is_open = it.after.inventory.unjudged.iter().any(|it| it.standing != Standing::AsBefore);
     let line = |sum: &BeforeAfter| {
-        let (floor, ceiling) = (super::money::usd(sum.after.floor), super::money::usd(sum.after.ceiling));
+        let (floor, ceiling) = (super::views::money::usd(sum.after.floor), super::views::money::usd(sum.after.ceiling));
         // Less is no saving while something went out of sight.
         let is_dark = is_open && sum.difference().expected < Money::ZERO;
         let what = if is_dark {
-            let before = super::money::usd(sum.before.expected);
-            format!("not known: at least {}/month, {before} before", super::money::usd(sum.after.expected))
+            let before = super::views::money::usd(sum.before.expected);
+            format!("not known: at least {}/month, {before} before", super::views::money::usd(sum.after.expected))
         } else if sum.difference().expected.is_zero() {
             let word = if sum.lost == MoneyRange::ZERO { "unchanged at " } else { "not known: " };
-            format!("{word}{at_least}{}/month", super::money::usd(sum.after.expected))
+            format!("{word}{at_least}{}/month", super::views::money::usd(sum.after.expected))
         } else {
             format!("{at_least}{}", change_of(sum))
         };
@@ -227,7 +228,9 @@ fn headline(it: &Difference) -> (String, Vec<String>) {
     first.push_str(&open);
     if !delta.rented.is_nothing() && !delta.requested.is_nothing() {
         let requested = match delta.requested.difference().expected.is_zero() {
-            true => format!("unchanged at {at_least}{}/month", super::money::usd(delta.requested.after.expected)),
+            true => {
+                format!("unchanged at {at_least}{}/month", super::views::money::usd(delta.requested.after.expected))
+            }
             false => change_of(&delta.requested),
         };
         further.push(format!("Requested by pods, another view of the same machines: {requested}"));

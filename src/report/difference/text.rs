@@ -3,9 +3,10 @@ use std::fmt::Write;
 use super::{Difference, headline, signed};
 use crate::catalog::MoneyRange;
 use crate::pricing::{Change, ChangeKind};
-use crate::report::money::usd_range;
-use crate::report::text::{Renderer, Table};
-use crate::report::{Style, escape, judged};
+use crate::report::formats::text::{Renderer, Table};
+use crate::report::views::judged;
+use crate::report::views::money::usd_range;
+use crate::report::{Style, escape};
 
 pub(super) fn difference(it: &Difference, style: Style) -> String {
     let mut text = String::new();

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::inventory::{Fact, Range};
 use crate::source::Span;
 use crate::terraform::block::Provider;
-use crate::terraform::module::ModuleCode;
+use crate::terraform::load::module::ModuleCode;
 use crate::terraform::syntax::BlockNode;
 use crate::terraform::value::Value;
 

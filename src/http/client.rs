@@ -1,3 +1,5 @@
+//! A careful client: one origin, retries, limits of time and size.
+
 use std::cell::Cell;
 use std::error::Error as _;
 use std::io::Read;

@@ -28,4 +28,4 @@ pub use limits::Limits;
 pub use needles::Needles;
 pub use pattern::matches;
 pub use threads::{each, those};
-pub use tree::{Entry, MemoryTree, ReadError, Tree, join, normalize, parent};
+pub use tree::{BESIDE, Entry, MemoryTree, ReadError, Tree, demand_text, join, normalize, parent};

@@ -31,6 +31,7 @@ mod precommit;
 mod pricing_data;
 mod properties;
 mod readme;
+mod references;
 mod refresh;
 mod refresh_faults;
 mod rendering;

@@ -1,3 +1,5 @@
+//! What makes a run fail, and what it shows.
+
 use crate::cli::args::Threshold;
 use crate::config::Config;
 use crate::decide::{Decided, Verdict};

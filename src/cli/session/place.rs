@@ -1,3 +1,5 @@
+//! Where a run happens: what was named, and the tree around it that may be read.
+
 use std::path::{Path, PathBuf};
 
 use clap::CommandFactory;

@@ -1,3 +1,5 @@
+//! Finds and reads the settings, and makes rules, prices and the baseline of them.
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

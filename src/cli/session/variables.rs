@@ -1,3 +1,5 @@
+//! Files of Terraform variables as `--var-file` names them.
+
 use std::path::{Path, PathBuf};
 
 use crate::cli::Failure;

@@ -1,3 +1,5 @@
+//! Decides about findings with the suppressions and the baseline of a session.
+
 use std::collections::BTreeMap;
 
 use crate::Analysis;

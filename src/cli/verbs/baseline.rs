@@ -1,3 +1,5 @@
+//! `gpulint baseline`: accepts what is found today.
+
 use crate::cli::args::{Accepting, BaselineVerb};
 use crate::cli::session::Session;
 use crate::cli::session::verdicts::{paths_of_baseline, view};

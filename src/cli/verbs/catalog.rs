@@ -1,3 +1,5 @@
+//! `gpulint catalog`: shows, fetches and verifies prices.
+
 use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

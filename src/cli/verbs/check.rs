@@ -1,3 +1,5 @@
+//! `gpulint check`: findings and their money.
+
 use super::{add_ignore, fix};
 use crate::cli::args::Check;
 use crate::cli::session::Session;

@@ -1,3 +1,5 @@
+//! `gpulint comment`: posts a finished report to a pull request.
+
 use std::fs::{self, File, OpenOptions};
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
@@ -253,7 +255,7 @@ fn preview(target: &Target, comment: &forge::Comment) -> Result<Outcome, Failure
         target.repository,
         target.number
     ));
-    output::print(&forge::preview(target, comment))?;
+    output::print_exact(&forge::preview(target, comment))?;
     Ok(Outcome::Passed)
 }
 

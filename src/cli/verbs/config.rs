@@ -1,3 +1,5 @@
+//! `gpulint config`: the settings in force, their schema, and a first file of them.
+
 use std::fmt::Write;
 use std::fs::OpenOptions;
 

@@ -1,3 +1,5 @@
+//! `gpulint cost`: the bill.
+
 use crate::cli::args::Cost;
 use crate::cli::session::Session;
 use crate::cli::world::output;

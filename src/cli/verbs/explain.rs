@@ -1,3 +1,5 @@
+//! `gpulint explain`: a rule's page, or how a price came to be.
+
 use crate::cli::args::{Explain, Selection};
 use crate::cli::session::Session;
 use crate::cli::world::output;

@@ -1,3 +1,5 @@
+//! `gpulint facts`: the vocabulary of rules.
+
 use crate::cli::args::Output;
 use crate::cli::world::output;
 use crate::cli::{Failure, Outcome};

@@ -1,3 +1,5 @@
+//! `gpulint fit`: whether a model fits, and on what it would for the least money.
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 

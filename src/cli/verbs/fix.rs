@@ -66,7 +66,7 @@ fn show(state: &State, work: &Work, before: &Costs) -> Result<Outcome, Failure> 
         let shown = state.session.paths.show(path);
         text.push_str(&unified(&shown, &String::from_utf8_lossy(old), &String::from_utf8_lossy(new)));
     }
-    output::print(&text)?;
+    output::print_exact(&text)?;
     work.tell("would be fixed", state, before);
     Ok(if work.texts.is_empty() { state.session.outcome(&state.analysis) } else { Outcome::Failed })
 }

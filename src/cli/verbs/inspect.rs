@@ -1,3 +1,5 @@
+//! `gpulint inspect`: every fact of every resource.
+
 use std::fmt::Write;
 use std::path::PathBuf;
 

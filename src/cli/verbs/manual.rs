@@ -1,3 +1,5 @@
+//! Writes manual pages, for those who package the program.
+
 use std::path::Path;
 
 use clap::CommandFactory;

@@ -1,3 +1,5 @@
+//! `gpulint price`: looks the catalog up.
+
 use crate::catalog::{Catalog, Machine, Money, Offer, Search};
 use crate::cli::args::Price;
 use crate::cli::session::prices;

@@ -1,3 +1,5 @@
+//! `gpulint suppressions`: what is suppressed, why and until when.
+
 use crate::cli::args::{Selection, SuppressionsVerb};
 use crate::cli::session::Session;
 use crate::cli::world::output;

@@ -1,3 +1,5 @@
+//! The day of this machine's clock: the only place that asks for it.
+
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::cli::Failure;

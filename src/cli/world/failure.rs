@@ -1,3 +1,5 @@
+//! Why a run could not be done, as people are told.
+
 use std::any::Any;
 use std::fmt;
 
@@ -27,6 +29,10 @@ impl Failure {
             }
             _ => Failure::new("this is a mistake in gpulint").with_help("please report it, with what stands above"),
         }
+    }
+
+    pub(in crate::cli) fn message(&self) -> &str {
+        &self.message
     }
 
     #[must_use]

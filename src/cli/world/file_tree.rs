@@ -1,3 +1,5 @@
+//! A tree of files on a disk, of which only what is allowed is read, wherever links lead.
+
 use std::collections::{BTreeMap, HashMap};
 use std::fs::{self, Metadata};
 use std::io::{self, ErrorKind, Read};
@@ -5,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{PoisonError, RwLock};
 
 use crate::cli::session::bounds::LargestFile;
-use crate::source::{Entry, ReadError, Tree};
+use crate::source::{Entry, ReadError, Tree, demand_text};
 
 /// A tree on a disk. Only what lies below an allowed directory is read, wherever links lead.
 pub(in crate::cli) struct DiskTree {
@@ -165,7 +167,7 @@ fn read_known(path: &Path, metadata: &Metadata, limit: u64) -> Result<Vec<u8>, R
     if bytes.len() as u64 > limit {
         return Err(ReadError::TooLarge { bytes: bytes.len() as u64, limit });
     }
-    Ok(bytes)
+    demand_text(bytes)
 }
 
 /// Looks for bytes without keeping what was looked at.

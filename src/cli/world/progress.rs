@@ -1,3 +1,5 @@
+//! A line on a terminal while something takes long.
+
 use std::io::{self, IsTerminal, Write};
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::thread::JoinHandle;

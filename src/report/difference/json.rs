@@ -1,3 +1,5 @@
+//! A comparison as JSON.
+
 use serde::Serialize;
 
 use super::{Difference, Head, Team};

@@ -1,3 +1,5 @@
+//! A comparison for people, in a terminal.
+
 use std::fmt::Write;
 
 use super::{Difference, headline, signed};

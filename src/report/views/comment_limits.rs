@@ -1,3 +1,5 @@
+//! How much a code host takes in one comment.
+
 use std::fmt::Write;
 
 /// What a comment may be where it goes.

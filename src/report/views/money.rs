@@ -1,3 +1,5 @@
+//! Amounts as people read them: the one place that rounds.
+
 use crate::catalog::{Money, MoneyRange, grouped};
 
 /// Dollars as people write them: `$39,821`, `$8.50`, `-$120`.

@@ -1,3 +1,5 @@
+//! What an expression is.
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 

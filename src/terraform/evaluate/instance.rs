@@ -1,3 +1,5 @@
+//! A module as one call of it makes it.
+
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;

@@ -1,3 +1,5 @@
+//! Which configuration of a provider a resource uses.
+
 use std::rc::Rc;
 use std::sync::Arc;
 

@@ -1,3 +1,5 @@
+//! Functions that encode and decode: JSON, YAML, CSV, base64, URLs.
+
 use std::fmt::Write;
 
 use crate::source::{from_base64, to_base64};

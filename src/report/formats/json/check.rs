@@ -1,3 +1,5 @@
+//! Findings as JSON.
+
 use serde::Serialize;
 
 use super::wire;

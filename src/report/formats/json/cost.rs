@@ -1,3 +1,5 @@
+//! The bill as JSON.
+
 use serde::Serialize;
 
 use super::wire;

@@ -1,3 +1,5 @@
+//! Resources with all their facts as JSON.
+
 use std::collections::BTreeMap;
 
 use serde::Serialize;

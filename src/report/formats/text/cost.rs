@@ -1,3 +1,5 @@
+//! The bill as a table for people.
+
 use std::fmt::Write;
 
 use super::summary;

@@ -1,3 +1,5 @@
+//! One finding for people, with its lines.
+
 use std::fmt::{self, Write};
 
 use miette::{Diagnostic, GraphicalReportHandler, GraphicalTheme, LabeledSpan, Severity, SourceCode};

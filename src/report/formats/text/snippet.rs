@@ -1,3 +1,5 @@
+//! The lines of a file around what is told, however large the file.
+
 use miette::{MietteError, MietteSpanContents, SourceCode, SourceSpan, SpanContents};
 
 use crate::report::Paths;

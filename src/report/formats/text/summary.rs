@@ -1,3 +1,5 @@
+//! What stands below all findings: sums, causes, prices and their age.
+
 use std::collections::BTreeMap;
 use std::fmt::Write;
 

@@ -1,3 +1,5 @@
+//! Columns that are aligned.
+
 use std::ops::Range;
 
 /// Columns that line up: the first to the left, numbers to the right.

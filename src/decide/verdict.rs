@@ -66,7 +66,9 @@ pub fn unjudged(seen: &Seen) -> Vec<Unjudged> {
     all.extend(seen.left_out());
     all.extend(seen.skipped());
     all.extend(seen.unreadable());
-    all.extend(seen.without_price());
+    // What cannot be read has no price either: it is told once.
+    let told: BTreeSet<Option<String>> = all.iter().map(|it| it.address.clone()).filter(Option::is_some).collect();
+    all.extend(seen.without_price().filter(|it| !told.contains(&it.address)));
     all.extend(seen.machines());
     all.sort_by(|a, b| (&a.path, a.span, &a.reason).cmp(&(&b.path, b.span, &b.reason)));
     all.dedup();

@@ -134,9 +134,7 @@ fn more_waste_behind_an_unreadable_file_is_new() {
 #[test]
 fn an_old_suppression_covers_no_other_machine() {
     let noted = |reason: &str, machine: &str| {
-        let comment = format!(
-            "{{ # gpulint: ignore[missing-auto-shutdown, missing-labels] -- {reason}\n"
-        );
+        let comment = format!("{{ # gpulint: ignore[missing-auto-shutdown, missing-labels] -- {reason}\n");
         WASTE.replace("{\n", &comment).replace("p3.2xlarge", machine)
     };
     let suppressed = |before: &str, after: &str| change(&[("main.tf", before)], &[("main.tf", after)]);

@@ -9,7 +9,7 @@ use crate::Analysis;
 use crate::cli::Failure;
 use crate::decide::{self, Call, Seen};
 use crate::inventory::Unjudged;
-use crate::source::Span;
+use crate::source::{ReadError, Span};
 use crate::terraform::{self, Data};
 
 /// Notes in the inventory what was not judged.
@@ -98,30 +98,39 @@ fn add(values: &mut Vec<String>, value: &terraform::Value) {
 /// Whoever names a file and asks whether it is all right must not be told so of a file that was not read; nor may a run
 /// pass in which nothing of what matters could be read.
 pub(in crate::cli) fn demand_read(session: &Session, analysis: &Analysis) -> Result<(), Failure> {
-    let refused: BTreeSet<String> = session.sources.refused().into_iter().map(|(path, _)| path).collect();
+    let is_file = |path: &str| session.files.binary_search_by(|file| file.as_str().cmp(path)).is_ok();
+    let refused =
+        session.sources.refused().into_iter().filter(|(path, why)| *why != ReadError::Missing && is_file(path));
+    let refused: BTreeSet<String> = refused.map(|(path, _)| path).collect();
+    demand_named(session, analysis, &refused)?;
+    let broken = analysis.inventory.diagnostics.iter().filter(|it| it.unreadable).filter_map(|it| it.span);
+    let closed: BTreeSet<String> = broken.map(|span| session.sources.path(span.file)).chain(refused).collect();
+    if closed.is_empty() || !analysis.inventory.resources.is_empty() {
+        return Ok(());
+    }
+    let is_plan = |path: &String| analysis.plans.binary_search(path).is_ok();
+    let is_read = |path: &&String| session.is_named(path) && (is_plan(path) || session.speaks_to_us(path));
+    if session.files.iter().filter(|path| !closed.contains(*path)).any(|path| is_read(&path)) {
+        return Ok(());
+    }
+    Err(Failure::new("nothing of what is here could be read").with_help("the report says why of each file"))
+}
+
+fn demand_named(session: &Session, analysis: &Analysis, refused: &BTreeSet<String>) -> Result<(), Failure> {
     let named = session.named.iter().filter(|path| session.root.join(path).is_file());
     let is_foreign = |path: &str| {
-        !session.allows_empty()
-            && !discover::is_candidate(Path::new(path))
+        !discover::is_candidate(Path::new(path))
             && analysis.plans.binary_search_by(|plan| plan.as_str().cmp(path)).is_err()
     };
-    let unread: Vec<&str> =
-        named.map(String::as_str).filter(|path| refused.contains(*path) || is_foreign(path)).collect();
-    if let Some(first) = unread.first() {
-        let more = if unread.len() > 1 { format!(" and {} more", unread.len() - 1) } else { String::new() };
-        return Err(Failure::new(format!("`{}`{more} was named and not read", session.paths.show(first))).with_help(
-            "split what is too large, or raise `bounds.file-mib`; name Terraform, Kubernetes or a plan as JSON",
-        ));
-    }
-    let broken = analysis.inventory.diagnostics.iter().filter(|it| it.unreadable).filter_map(|it| it.span);
-    let mut closed: BTreeSet<String> = broken.map(|span| session.sources.path(span.file)).collect();
-    closed.extend(refused);
-    let matters = |path: &&String| session.is_named(path) && session.speaks_to_us(path);
-    let is_open = |path: &String| !closed.contains(path);
-    let found = session.files.iter();
-    let nothing_read = !closed.is_empty() && analysis.inventory.resources.is_empty();
-    if nothing_read && !found.filter(matters).any(is_open) {
-        return Err(Failure::new("nothing of what is here could be read").with_help("the report says why of each file"));
-    }
-    Ok(())
+    // A hook names all files of the endings that may hold something: data among them is nobody's business.
+    let is_unread = |path: &str| match session.allows_empty() {
+        true => refused.contains(path) && !path.ends_with(".json"),
+        false => refused.contains(path) || is_foreign(path),
+    };
+    let unread: Vec<&str> = named.map(String::as_str).filter(|path| is_unread(path)).collect();
+    let Some(first) = unread.first() else { return Ok(()) };
+    let more = if unread.len() > 1 { format!(" and {} more", unread.len() - 1) } else { String::new() };
+    let message = format!("`{}`{more} was named and not read", session.paths.show(first));
+    let help = "split what is too large, or raise `bounds.file-mib`; name Terraform, Kubernetes or a plan as JSON";
+    Err(Failure::new(message).with_help(help))
 }

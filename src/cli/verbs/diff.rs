@@ -38,15 +38,13 @@ pub(in crate::cli) fn run(arguments: &Diff) -> Result<Outcome, Failure> {
     lost::mark(&mut after.inventory.unjudged, &names);
     let (before, earlier) = decided(&base, before, &gate);
     let (after, mut later) = decided(&head, after, &gate);
-    let reopened = {
-        let (before, after) = (base.report(&before, &earlier.findings), head.report(&after, &later.findings));
-        let delta = difference(side_of(&before), side_of(&after));
-        let grown = grown(&delta, &before, &after);
-        let (earlier, later) = (&earlier.suppressions, &later.suppressions);
-        let states = States { before: &before, earlier, after: &after, later, delta: &delta, grown: &grown };
-        notes.extend(states.removed());
-        states.outgrown()
-    };
+    let reopened = reopen(
+        base.report(&before, &earlier.findings),
+        &earlier,
+        head.report(&after, &later.findings),
+        &later,
+        &mut notes,
+    );
     for at in &reopened {
         later.findings.get_mut(*at).into_iter().for_each(outgrown::reopen);
     }
@@ -64,6 +62,17 @@ pub(in crate::cli) fn run(arguments: &Diff) -> Result<Outcome, Failure> {
     unjudged::demand_read(&head, &after)?;
     // A change that removes the last file was checked too.
     if base.was_anything_checked(&before) { Ok(Outcome::Passed) } else { Ok(head.outcome(&after)) }
+}
+
+/// Places of findings that an old suppression covers although it was written for something else. `notes` tell which
+/// suppressions were removed.
+fn reopen(before: Report, earlier: &Decision, after: Report, later: &Decision, notes: &mut Vec<String>) -> Vec<usize> {
+    let delta = difference(side_of(&before), side_of(&after));
+    let grown = grown(&delta, &before, &after);
+    let (earlier, later) = (&earlier.suppressions, &later.suppressions);
+    let states = States { before: &before, earlier, after: &after, later, delta: &delta, grown: &grown };
+    notes.extend(states.removed());
+    states.outgrown()
 }
 
 /// Both states, as far as anything was decided about them.

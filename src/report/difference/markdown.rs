@@ -96,7 +96,7 @@ fn compose(it: &Difference, room: Room, kept: Kept) -> String {
         let _ = writeln!(text, "{line}\n");
     }
     notes(&mut text, it);
-    judged::in_markdown(&mut text, &it.after, room);
+    judged::in_markdown(&mut text, &it.after, room, kept.details);
     changes(&mut text, it, room, kept.details);
     teams(&mut text, it);
     new_findings(&mut text, it, kept.new);

@@ -36,7 +36,7 @@ fn compose(report: &Report, findings: &[&Decided], most: usize, room: Room) -> S
         let _ = writeln!(text, "Requested by pods (another view of the same machines): {requested}/month\n");
     }
     let _ = writeln!(text, "#### {}\n", count_of(findings.len()));
-    judged::in_markdown(&mut text, report, room);
+    judged::in_markdown(&mut text, report, room, true);
     let left_out = told(&mut text, report, None, findings, most);
     if left_out > 0 {
         let _ = writeln!(text, "\nand {left_out} more; the full report lists them");

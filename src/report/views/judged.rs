@@ -75,7 +75,7 @@ pub(in crate::report) fn text(text: &mut String, report: &Report) {
 }
 
 /// The same in a comment. What the change leaves as it was is folded.
-pub(in crate::report) fn in_markdown(text: &mut String, report: &Report, room: Room) {
+pub(in crate::report) fn in_markdown(text: &mut String, report: &Report, room: Room, with_details: bool) {
     let (as_before, open): (Vec<&Unjudged>, Vec<_>) =
         listed(report).into_iter().partition(|it| it.standing == Standing::AsBefore);
     if !open.is_empty() {
@@ -83,7 +83,7 @@ pub(in crate::report) fn in_markdown(text: &mut String, report: &Report, room: R
         lines(text, report, &open);
         text.push('\n');
     }
-    if !as_before.is_empty() {
+    if with_details && !as_before.is_empty() {
         room.open_fold(text, &format!("Not judged, as before: {}", as_before.len()));
         lines(text, report, &as_before);
         room.close_fold(text);

@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use crate::catalog::Catalog;
-use crate::inventory::{Inventory, Skipped, Standing, Unjudged};
+use crate::inventory::{Inventory, ONLY_CHANGES, Skipped, Standing, Unjudged};
 use crate::pricing::{Bill, Status, UnknownMachine};
 use crate::rules::Finding;
 use crate::source::{Sources, Span};
@@ -134,7 +134,7 @@ impl Seen<'_> {
 
     fn without_price(&self) -> impl Iterator<Item = Unjudged> {
         let items = self.inventory.resources.iter().zip(&self.bill.items);
-        items.filter(|(it, _)| it.version_of.is_none()).filter_map(|(it, item)| {
+        items.filter(|(it, _)| it.is_added() && it.count.why() != Some(ONLY_CHANGES)).filter_map(|(it, item)| {
             if item.monthly.is_some() {
                 return None;
             }

@@ -2,6 +2,9 @@
 
 use crate::source::Span;
 
+/// Why a text has no number of its own: that is known from another one.
+pub const ONLY_CHANGES: &str = "it only changes another object, whose number stands there";
+
 /// Text that could hold or change accelerators, and of which nobody knows what it says.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Unjudged {

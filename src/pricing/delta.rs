@@ -128,7 +128,7 @@ impl Delta {
             change.lost = true;
             change.increase = Money::ZERO;
             let (resource, Some(item)) = (before.resource(earlier), before.item(earlier)) else { continue };
-            if resource.version_of.is_some() {
+            if !resource.is_added() {
                 continue;
             }
             let sums = match resource.role {

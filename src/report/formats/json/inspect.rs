@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::wire;
-use super::wire::{Count, Fact, Price, Skipped, UnknownMachine};
+use super::wire::{Count, Fact, Price, Run, Skipped, UnknownMachine};
 use crate::inventory::{Key, Resource};
 use crate::report::Report;
 use crate::report::views::judged::{self, NotJudged};
@@ -14,6 +14,7 @@ use crate::report::views::judged::{self, NotJudged};
 struct Document<'a> {
     version: u32,
     resources: Vec<Inspected<'a>>,
+    runs: Vec<Run<'a>>,
     unknown_machines: Vec<UnknownMachine<'a>>,
     skipped: Vec<Skipped<'a>>,
     not_judged: Vec<NotJudged<'a>>,
@@ -25,6 +26,8 @@ struct Inspected<'a> {
     path: String,
     line: usize,
     root: Option<String>,
+    run: Option<&'a str>,
+    counted: &'static str,
     front_end: &'static str,
     kind: &'a str,
     role: &'static str,
@@ -52,6 +55,8 @@ struct Link<'a> {
     to: &'a str,
     path: String,
     line: usize,
+    /// Why the two belong together.
+    why: &'a str,
 }
 
 /// Facts that have a place of their own in a resource.
@@ -73,6 +78,7 @@ pub fn inspect(report: &Report) -> String {
     crate::report::formats::json::print(&Document {
         version: crate::report::formats::json::VERSION,
         resources: resources.collect(),
+        runs: wire::runs(report),
         unknown_machines: wire::unknown_machines(report),
         skipped: wire::skipped(report),
         not_judged: judged::wire(report),
@@ -91,6 +97,8 @@ fn inspected<'a>(report: &Report<'a>, index: usize, resource: &'a Resource) -> I
         path: location.path,
         line: location.line,
         root: wire::root(report, resource),
+        run: wire::run(resource),
+        counted: resource.counted.name(),
         front_end: resource.front_end.name(),
         kind: &resource.kind,
         role: resource.role.name(),
@@ -113,5 +121,5 @@ fn inspected<'a>(report: &Report<'a>, index: usize, resource: &'a Resource) -> I
 
 fn linked<'a>(report: &Report<'a>, link: &'a crate::inventory::Link) -> Link<'a> {
     let location = report.paths.locate(report.sources, link.span);
-    Link { kind: link.kind.name(), to: &link.to, path: location.path, line: location.line }
+    Link { kind: link.kind.name(), to: &link.to, path: location.path, line: location.line, why: &link.why }
 }

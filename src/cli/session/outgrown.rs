@@ -36,9 +36,18 @@ pub(in crate::cli) struct States<'a> {
     pub(in crate::cli) grown: &'a HashSet<ResourceId>,
 }
 
+/// Places of findings of which a suppression covers more than it did before.
+#[derive(Default)]
+pub(in crate::cli) struct Outgrown {
+    /// It was written for what stood there before: they are new.
+    pub(in crate::cli) reopened: Vec<usize>,
+    /// Somebody has written it anew: they are accepted by the change.
+    pub(in crate::cli) renewed: Vec<usize>,
+}
+
 impl States<'_> {
-    /// Places of the findings that an old suppression covers although it was written for something else.
-    pub(in crate::cli) fn outgrown(&self) -> Vec<usize> {
+    /// The findings of which a suppression covers more than it did before.
+    pub(in crate::cli) fn outgrown(&self) -> Outgrown {
         let (before, after) = (counts(self.before.sources, self.earlier), counts(self.after.sources, self.later));
         let is_old = |span: Span| {
             let words = words(self.after.sources, span);
@@ -50,23 +59,24 @@ impl States<'_> {
         }
         let selves: HashMap<ResourceId, ResourceId> =
             self.delta.changes.iter().filter_map(|change| change.after.zip(change.before)).collect();
-        let is_outgrown = |it: &Decided| {
-            let (Some(by), Some(id)) = (&it.suppressed, it.finding.resource) else { return false };
-            if !is_old(by.span) {
-                return false;
-            }
+        let covers_more = |it: &Decided, by: Span| {
+            let Some(id) = it.finding.resource else { return false };
             let Some(earlier) = selves.get(&id) else {
                 // A pattern of the settings is for whatever may come; a comment is for what stands below it.
-                return !self.after.sources.path(by.span.file).ends_with(".toml");
+                return !self.after.sources.path(by.file).ends_with(".toml");
             };
             let accepted = known.get(&(it.finding.rule.as_str(), Some(*earlier)));
             let same = |one: &&Decided| decide::evidence_of(&one.finding) == decide::evidence_of(&it.finding);
             self.grown.contains(&id)
                 || self.is_another(*earlier, id)
-                || accepted.is_some_and(|all| !all.iter().any(|one| same(&one)))
+                || accepted.is_none_or(|all| !all.iter().any(|one| same(&one)))
         };
-        let findings = self.after.findings.iter().enumerate();
-        findings.filter(|(_, it)| is_outgrown(it)).map(|(at, _)| at).collect()
+        let mut outgrown = Outgrown::default();
+        for (at, it) in self.after.findings.iter().enumerate() {
+            let Some(by) = it.suppressed.as_ref().map(|by| by.span).filter(|by| covers_more(it, *by)) else { continue };
+            if is_old(by) { outgrown.reopened.push(at) } else { outgrown.renewed.push(at) }
+        }
+        outgrown
     }
 
     /// Another machine, or other accelerators.
@@ -81,10 +91,15 @@ impl States<'_> {
 
     /// What a reader must know: suppressions that are not there any more.
     pub(in crate::cli) fn removed(&self) -> Vec<String> {
-        let mut after = counts(self.after.sources, self.later);
+        // Other words of the same are no removal.
+        let key = |sources: &Sources, it: &Listed| (sources.path(sources.origin(it.span).file), it.rules.clone());
+        let mut after: HashMap<_, usize> = HashMap::new();
+        for it in self.later {
+            *after.entry(key(self.after.sources, it)).or_default() += 1;
+        }
         let mut gone = Vec::new();
         for it in self.earlier {
-            let left = after.entry(words(self.before.sources, it.span)).or_default();
+            let left = after.entry(key(self.before.sources, it)).or_default();
             match left.checked_sub(1) {
                 Some(less) => *left = less,
                 None => {

@@ -10,7 +10,7 @@ use crate::cli::args::Diff;
 use crate::cli::session::Session;
 use crate::cli::session::base_revision::{self, earlier};
 use crate::cli::session::gate::Gate;
-use crate::cli::session::outgrown::{self, States};
+use crate::cli::session::outgrown::{self, Outgrown, States};
 use crate::cli::session::{lost, unjudged};
 use crate::cli::world::output;
 use crate::cli::{Failure, Outcome};
@@ -38,20 +38,20 @@ pub(in crate::cli) fn run(arguments: &Diff) -> Result<Outcome, Failure> {
     lost::mark(&mut after.inventory.unjudged, &names);
     let (before, earlier) = decided(&base, before, &gate);
     let (after, mut later) = decided(&head, after, &gate);
-    let reopened = reopen(
+    let outgrown = reopen(
         base.report(&before, &earlier.findings),
         &earlier,
         head.report(&after, &later.findings),
         &later,
         &mut notes,
     );
-    for at in &reopened {
+    for at in &outgrown.reopened {
         later.findings.get_mut(*at).into_iter().for_each(outgrown::reopen);
     }
     let compared = Compared {
         before: base.report(&before, &earlier.findings),
         after: head.report(&after, &later.findings),
-        reopened: &reopened,
+        outgrown: &outgrown,
         text: &lost::text_of,
     };
     let failed = tell(arguments, &gate, compared, notes)?;
@@ -64,9 +64,8 @@ pub(in crate::cli) fn run(arguments: &Diff) -> Result<Outcome, Failure> {
     if base.was_anything_checked(&before) { Ok(Outcome::Passed) } else { Ok(head.outcome(&after)) }
 }
 
-/// Places of findings that an old suppression covers although it was written for something else. `notes` tell which
-/// suppressions were removed.
-fn reopen(before: Report, earlier: &Decision, after: Report, later: &Decision, notes: &mut Vec<String>) -> Vec<usize> {
+/// The findings of which a suppression covers more than before; `notes` tell which suppressions were removed.
+fn reopen(before: Report, earlier: &Decision, after: Report, later: &Decision, notes: &mut Vec<String>) -> Outgrown {
     let delta = difference(side_of(&before), side_of(&after));
     let grown = grown(&delta, &before, &after);
     let (earlier, later) = (&earlier.suppressions, &later.suppressions);
@@ -79,8 +78,7 @@ fn reopen(before: Report, earlier: &Decision, after: Report, later: &Decision, n
 struct Compared<'a> {
     before: Report<'a>,
     after: Report<'a>,
-    /// Places of findings that are new whatever stood there before.
-    reopened: &'a [usize],
+    outgrown: &'a Outgrown,
     /// What a finding without a resource is about.
     text: &'a dyn Fn(&Sources, &Finding) -> String,
 }
@@ -94,16 +92,16 @@ fn difference(before: Side, after: Side) -> Delta {
 
 /// Writes what lies between the two states; whether the gate is closed.
 fn tell(arguments: &Diff, gate: &Gate, states: Compared<'_>, notes: Vec<String>) -> Result<bool, Failure> {
-    let Compared { before, mut after, reopened, text } = states;
+    let Compared { before, mut after, outgrown, text } = states;
     let delta = difference(side_of(&before), side_of(&after));
     let selves = earlier_selves(&delta);
     let earlier = identities(&before, text, Some);
     let later = identities(&after, text, |id| selves.get(&id).copied());
-    let accepted = newly_accepted(&before, &earlier, &after, &later);
+    let accepted = newly_accepted(&before, &earlier, &after, &later, &outgrown.renewed);
     let compared = decide::compare(&earlier, &later);
     let grown = grown(&delta, &before, &after);
     let is_worse = |at: &usize| {
-        reopened.contains(at)
+        outgrown.reopened.contains(at)
             || after
                 .findings
                 .get(*at)
@@ -225,12 +223,15 @@ fn newly_accepted<'a>(
     earlier: &[(String, String)],
     after: &Report<'a>,
     later: &[(String, String)],
+    renewed: &[usize],
 ) -> Vec<&'a Decided> {
     let suppressed = |report: &Report<'a>| report.findings.iter().map(|decided| decided.suppressed.is_some());
     let known: HashSet<&(String, String)> =
         earlier.iter().zip(suppressed(before)).filter(|(_, is)| *is).map(|(identity, _)| identity).collect();
-    let of_after = after.findings.iter().zip(later);
-    of_after.filter(|(it, identity)| it.suppressed.is_some() && !known.contains(identity)).map(|(it, _)| it).collect()
+    let of_after = after.findings.iter().zip(later).enumerate();
+    let is_news = |at: usize, identity| renewed.contains(&at) || !known.contains(identity);
+    let accepted = of_after.filter(|(at, (it, identity))| it.suppressed.is_some() && is_news(*at, *identity));
+    accepted.map(|(_, (it, _))| it).collect()
 }
 
 /// Both sides, if they are reports that were saved.
@@ -277,7 +278,7 @@ fn compare_saved(arguments: &Diff, before: &report::State, mut after: report::St
     // No text is at hand.
     let text = |_: &Sources, finding: &Finding| finding.message.clone();
     let (before, after) = (before.report(rules), after.report(rules));
-    let compared = Compared { before, after, reopened: &[], text: &text };
+    let compared = Compared { before, after, outgrown: &Outgrown::default(), text: &text };
     let failed = tell(arguments, &gate, compared, Vec::new())?;
     Ok(if failed { Outcome::Failed } else { Outcome::Passed })
 }

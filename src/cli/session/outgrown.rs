@@ -66,10 +66,10 @@ impl States<'_> {
                 return !self.after.sources.path(by.file).ends_with(".toml");
             };
             let accepted = known.get(&(it.finding.rule.as_str(), Some(*earlier)));
-            let same = |one: &&Decided| decide::evidence_of(&one.finding) == decide::evidence_of(&it.finding);
+            let same = |one: &Decided| decide::evidence_of(&one.finding) == decide::evidence_of(&it.finding);
             self.grown.contains(&id)
                 || self.is_another(*earlier, id)
-                || accepted.is_none_or(|all| !all.iter().any(|one| same(&one)))
+                || accepted.is_none_or(|all| !all.iter().any(|one| same(one)))
         };
         let mut outgrown = Outgrown::default();
         for (at, it) in self.after.findings.iter().enumerate() {

@@ -24,8 +24,6 @@ use crate::yaml::Node;
 /// Objects inside objects: a CronJob holds a Job, a List a Katib experiment that holds a Job.
 const DEEPEST: usize = 6;
 
-/// Why the number of pods of an overlay is not known.
-
 /// Pods of one description in one object.
 pub(in crate::kubernetes) struct Group {
     pub role: Vec<String>,

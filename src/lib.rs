@@ -209,6 +209,7 @@ impl Analysis {
         self.left_out.unknown_machines.retain(|it| stands(it.span));
         self.inventory.diagnostics.retain(|it| it.span.is_none_or(stands));
         self.inventory.skipped.retain(|it| files.contains(&it.path));
+        self.inventory.unjudged.retain(|it| files.contains(&it.path));
         let mut keep = kept.iter().copied();
         self.inventory.resources.retain(|_| keep.next().unwrap_or(true));
         let mut keep = kept.iter().copied();

@@ -4,8 +4,27 @@ set -euo pipefail
 
 code=$GPULINT_EXIT_CODE
 case $code in
-  0) exit 0 ;;
-  1) echo "::error title=gpulint::${GPULINT_NEW_FINDINGS:-there are} findings that count, or a budget is broken" ;;
+  0)
+    # Without a verdict, whoever said 0 was not this scan.
+    case ${GPULINT_VERDICT:-} in
+      pass) exit 0 ;;
+      "not judged")
+        echo "::warning title=gpulint::not judged: ${GPULINT_NOT_JUDGED:-some things} that matter; fail-on-unread makes this fail"
+        exit 0
+        ;;
+      *)
+        echo "::error title=gpulint::the scan ended without a verdict"
+        exit 70
+        ;;
+    esac
+    ;;
+  1)
+    if [ "${GPULINT_VERDICT:-}" = "not judged" ]; then
+      echo "::error title=gpulint::not judged: ${GPULINT_NOT_JUDGED:-some things} that matter; the report says why of each"
+    else
+      echo "::error title=gpulint::${GPULINT_NEW_FINDINGS:-there are} findings that count, or a budget is broken"
+    fi
+    ;;
   2) echo "::error title=gpulint::the scan could not be done; the log of the step Scan says why" ;;
   3) echo "::error title=gpulint::nothing was there to check; compare paths and working-directory, or set allow-empty" ;;
   *)

@@ -102,6 +102,7 @@ case $GPULINT_POLICY_REF in
     ;;
 esac
 [ -z "$GPULINT_FAIL_ON" ] || arguments+=("--fail-on=$GPULINT_FAIL_ON")
+[ "${GPULINT_FAIL_ON_UNREAD:-}" != true ] || arguments+=(--fail-on-unread)
 # As GitHub tells them with the event; who may set one may triage.
 [ -z "${GPULINT_CHANGE_LABELS:-}" ] || arguments+=("--change-labels=$GPULINT_CHANGE_LABELS")
 [ "$GPULINT_ALLOW_EMPTY" != true ] || arguments+=(--allow-empty)

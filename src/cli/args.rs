@@ -378,6 +378,9 @@ pub(super) struct Threshold {
     /// The lowest confidence of a finding that is shown: low, medium or high
     #[arg(long, value_name = "CONFIDENCE", value_parser = confidence)]
     pub(super) min_confidence: Option<Confidence>,
+    /// Fail where something that matters was not judged: text that nobody read, numbers that are not known
+    #[arg(long)]
+    pub(super) fail_on_unread: bool,
 }
 
 #[derive(Debug, Args)]

@@ -79,6 +79,7 @@ settings! {
     "extend" Kind::Path, None, "another file of settings that this one adds to";
     "fail-on" LEVELS, Some("\"warning\""), "lowest level of a finding that makes a run fail";
     "fail-confidence" CONFIDENCES, Some("\"medium\""), "lowest confidence of a finding that makes a run fail";
+    "fail-on-unread" Kind::Flag, Some("false"), "a run fails where something that matters was not judged";
     "min-confidence" CONFIDENCES, Some("\"low\""), "lowest confidence of a finding that is shown";
     "profile" PROFILES, Some("\"standard\""), "the rules to start from";
     "select" Kind::Texts, Some("[]"), "rules and groups to add to the profile";

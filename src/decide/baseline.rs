@@ -187,7 +187,7 @@ fn whole_cents(money: Money) -> f64 {
 }
 
 /// What the rule knew, without the money: prices move by themselves, and have a tolerance of their own.
-fn fingerprint(finding: &Finding) -> String {
+pub fn fingerprint(finding: &Finding) -> String {
     let is_fact = |evidence: &&Evidence| !evidence.fact.starts_with("bill") && !evidence.fact.contains("usd");
     let mut parts: Vec<String> =
         finding.evidence.iter().filter(is_fact).map(|it| format!("{}={}", it.fact, it.value)).collect();

@@ -26,7 +26,7 @@ pub(super) fn identity(finding: &Finding, sources: &Sources, inventory: &Invento
 }
 
 /// A hash that is the same on every machine and in every version: FNV-1a, twice, with different starts.
-pub(super) fn hash<'a>(parts: impl IntoIterator<Item = &'a String>) -> String {
+pub fn hash<'a>(parts: impl IntoIterator<Item = &'a String>) -> String {
     const PRIME: u64 = 0x0000_0100_0000_01b3;
     let mut halves = [0xcbf2_9ce4_8422_2325u64, 0x6c62_272e_07bb_0142];
     for part in parts {

@@ -12,6 +12,7 @@ mod index;
 mod judge;
 #[cfg(test)]
 mod tests;
+mod verdict;
 
 use std::collections::BTreeMap;
 
@@ -19,9 +20,10 @@ use crate::inventory::Inventory;
 use crate::rules::{Finding, Rules};
 use crate::source::{Date, Sources, Span};
 
-pub use baseline::{Baseline, FILE_NAME as BASELINE, View};
+pub use baseline::{Baseline, FILE_NAME as BASELINE, View, fingerprint as evidence_of};
 pub use compare::{Compared, compare};
-pub use fingerprint::fingerprints;
+pub use fingerprint::{fingerprints, hash as digest};
+pub use verdict::{Call, Seen, Verdict, names_accelerators, unjudged};
 
 /// A finding with what was decided about it.
 #[derive(Debug, Clone)]

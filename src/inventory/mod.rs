@@ -13,6 +13,7 @@ mod resource;
 mod run;
 mod surroundings;
 mod together;
+mod unjudged;
 mod wish;
 
 pub use fact::{Fact, Known, Origin, Unknown};
@@ -27,4 +28,5 @@ pub use resource::{
 pub use run::{Counted, GivenRun, Run, RunId, RunKind, settle};
 pub use surroundings::{Sign, look_round, may_have_sign};
 pub use together::{Home, settle_homes};
+pub use unjudged::{ONLY_CHANGES, Standing, Unjudged};
 pub use wish::{Declined, Part, Wish};

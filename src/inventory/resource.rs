@@ -12,6 +12,7 @@ use super::raw::Raw;
 use super::run::{Counted, Run, RunId};
 use super::surroundings::Sign;
 use super::together::Home;
+use super::unjudged::Unjudged;
 
 /// Everything that the front ends found in one tree.
 #[derive(Debug, Clone, Default)]
@@ -21,6 +22,8 @@ pub struct Inventory {
     pub runs: Vec<Run>,
     pub diagnostics: Vec<Diagnostic>,
     pub skipped: Vec<Skipped>,
+    /// What matters and was not judged.
+    pub unjudged: Vec<Unjudged>,
     /// What the tree has beside accelerators, and the first place that says so.
     pub signs: BTreeMap<Sign, Span>,
     /// Every manifest of the kinds that were asked for, accelerators or not.
@@ -53,6 +56,17 @@ pub enum WantedObjects {
 pub struct Skipped {
     pub path: String,
     pub reason: String,
+}
+
+impl Skipped {
+    /// What it says is known from other text.
+    pub fn is_known_elsewhere(&self) -> bool {
+        self.reason == Self::PLAN_BESIDE
+    }
+
+    /// Said of a directory.
+    pub const UNCALLED: &str = "a module that nothing here calls: what it is given is not known";
+    pub const PLAN_BESIDE: &str = "a plan of the configuration beside it: name it to read it";
 }
 
 impl WantedRaw {

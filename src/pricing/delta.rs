@@ -32,6 +32,8 @@ pub struct Delta {
 pub struct BeforeAfter {
     pub before: MoneyRange,
     pub after: MoneyRange,
+    /// The part of `before` of which nothing is known any more: it is neither spent nor saved.
+    pub lost: MoneyRange,
 }
 
 impl BeforeAfter {
@@ -42,9 +44,9 @@ impl BeforeAfter {
 
     pub fn difference(&self) -> MoneyRange {
         MoneyRange {
-            floor: self.after.floor - self.before.floor,
-            expected: self.after.expected - self.before.expected,
-            ceiling: self.after.ceiling - self.before.ceiling,
+            floor: self.after.floor - self.before.floor + self.lost.floor,
+            expected: self.after.expected - self.before.expected + self.lost.expected,
+            ceiling: self.after.ceiling - self.before.ceiling + self.lost.ceiling,
         }
     }
 }
@@ -58,6 +60,8 @@ pub struct Change {
     pub increase: Money,
     /// What became of its facts.
     pub details: Vec<Detail>,
+    /// What it costs was known before and is not any more: that is no saving.
+    pub lost: bool,
 }
 
 /// A fact of a resource before and after.
@@ -100,17 +104,44 @@ pub fn delta(before: Side, after: Side) -> Delta {
     pairing.pair(|side, it| Some((side.path(it), it.kind.clone(), signature(it))), Ambiguous::Skip);
     let mut changes = pairing.changes();
     changes.sort_by_key(|change| (change.after, change.before));
-    Delta {
+    let sums = |before, after| BeforeAfter { before, after, ..BeforeAfter::default() };
+    let mut delta = Delta {
         changes,
-        rented: BeforeAfter { before: before.bill.rented, after: after.bill.rented },
-        requested: BeforeAfter { before: before.bill.requested, after: after.bill.requested },
-        attached: BeforeAfter { before: before.bill.attached, after: after.bill.attached },
+        rented: sums(before.bill.rented, after.bill.rented),
+        requested: sums(before.bill.requested, after.bill.requested),
+        attached: sums(before.bill.attached, after.bill.attached),
         unpriced_before: before.bill.unpriced,
         unpriced_after: after.bill.unpriced,
-    }
+    };
+    let is_priced = |side: &Side, id: Option<ResourceId>| id.and_then(|id| side.item(id)?.monthly).is_some();
+    delta.lose(&before, |change| {
+        change.after.is_some() && is_priced(&before, change.before) && !is_priced(&after, change.after)
+    });
+    delta
 }
 
 impl Delta {
+    /// Changes of which it shows that the later state does not know what the earlier one knew.
+    pub fn lose(&mut self, before: &Side, is_lost: impl Fn(&Change) -> bool) {
+        for change in self.changes.iter_mut().filter(|change| !change.lost) {
+            let Some(earlier) = change.before.filter(|_| is_lost(change)) else { continue };
+            change.lost = true;
+            change.increase = Money::ZERO;
+            let (resource, Some(item)) = (before.resource(earlier), before.item(earlier)) else { continue };
+            if !resource.is_added() {
+                continue;
+            }
+            let sums = match resource.role {
+                Role::Rented => &mut self.rented,
+                Role::Requested => &mut self.requested,
+            };
+            sums.lost += item.monthly.unwrap_or_default();
+            if change.after.is_none() {
+                self.attached.lost += item.attached.as_ref().map(|it| it.monthly).unwrap_or_default();
+            }
+        }
+    }
+
     /// The earlier self of a resource of the later side.
     pub fn earlier(&self, after: ResourceId) -> Option<ResourceId> {
         self.changes.iter().find(|change| change.after == Some(after))?.before
@@ -218,7 +249,7 @@ impl<'a> Pairing<'a> {
                 true => ChangeKind::Same,
                 false => kind,
             };
-            Change { before, after, kind, increase, details }
+            Change { before, after, kind, increase, details, lost: false }
         };
         gone.chain(come).chain(pairs).map(change).collect()
     }

@@ -10,7 +10,7 @@ mod formats;
 mod saved;
 mod views;
 
-pub use difference::{Difference, Head, Team, Verdict, comment_on_change, difference, teams};
+pub use difference::{Difference, Gate, Head, Team, comment_on_change, difference, teams};
 pub use escape::{harmless, one_line};
 pub use format::Format;
 pub use formats::files::files;
@@ -29,7 +29,7 @@ pub use views::suggestion::{Suggestion, suggestion};
 pub use views::suppressions::suppressions;
 pub use views::vocabulary::{rules, vocabulary};
 
-use crate::decide::Decided;
+use crate::decide::{Decided, Verdict};
 use crate::diagnostic::Diagnostic;
 use crate::inventory::{Inventory, Key, Origin, Resource, ResourceId, Run};
 use crate::pricing::{Bill, UnknownMachine};
@@ -101,6 +101,7 @@ pub struct Report<'a> {
     pub rules: &'a Rules,
     pub undetermined: &'a [Undetermined],
     pub unknown_machines: &'a [UnknownMachine],
+    pub verdict: Verdict,
     pub catalog: Catalog,
 }
 

@@ -161,6 +161,11 @@ impl Sources {
         self.hold(path, self.tree.read(path).map(|bytes| decoded(&bytes)))
     }
 
+    /// Whether somebody asked for the file.
+    pub fn has(&self, path: &str) -> bool {
+        self.read_lock().by_path.contains_key(path)
+    }
+
     /// Keeps the text of a file that was read from the tree by other means.
     pub fn hold(&self, path: &str, read: Result<Arc<str>, ReadError>) -> Result<FileId, ReadError> {
         let mut files = self.files.write().unwrap_or_else(PoisonError::into_inner);

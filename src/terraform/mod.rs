@@ -137,7 +137,7 @@ fn read_with(library: &Library<'_>, sources: &Sources, paths: &[String], options
     reading.tell_unused(variable_files.unused);
     load::plans::read(sources, plans, options, &mut reading);
     for path in chosen.uncalled {
-        let reason = "a module that nothing here calls: what it is given is not known".to_owned();
+        let reason = Skipped::UNCALLED.to_owned();
         reading.inventory.skipped.push(Skipped { path, reason });
     }
     for module in library.modules() {

@@ -8,7 +8,7 @@ use gpulint::catalog::Catalog;
 use gpulint::decide::{self, Decided, Grounds};
 use gpulint::inventory::{ResourceId, WantedObjects, WantedRaw};
 use gpulint::pricing::{Delta, Side, delta};
-use gpulint::report::{self, Difference, Format, Paths, Report, Room, Saved, Style, Verdict};
+use gpulint::report::{self, Difference, Format, Gate, Paths, Report, Room, Saved, Style};
 use gpulint::rules::{self, Budget, Profile, Rules, World};
 use gpulint::source::{Date, Edit, MemoryTree, Sources, Span};
 use gpulint::{Analysis, Settings};
@@ -104,6 +104,7 @@ impl Run {
             rules,
             undetermined: &self.analysis.undetermined,
             unknown_machines: &self.analysis.left_out.unknown_machines,
+            verdict: gpulint::decide::Verdict::of(false, &self.analysis.inventory.unjudged),
             catalog: report::Catalog { version: "1".to_owned(), as_of: "2026-11-01".to_owned() },
         }
     }
@@ -223,7 +224,7 @@ pub(crate) fn change(before: MemoryTree, after: MemoryTree) {
         base: "main".to_owned(),
         head: None,
         notes: Vec::new(),
-        verdict: Verdict { blocked: false, setting: String::new() },
+        gate: Gate { blocked: false, setting: String::new() },
     };
     let Some(json) = assert_difference(&difference) else { return };
     match report::saved(&json) {

@@ -44,3 +44,4 @@ mod schema;
 mod terraform;
 mod terraform_resources;
 mod vendor;
+mod verdict;

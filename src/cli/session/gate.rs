@@ -2,8 +2,9 @@
 
 use crate::cli::args::Threshold;
 use crate::config::Config;
-use crate::decide::Decided;
+use crate::decide::{Decided, Verdict};
 use crate::diagnostic::Level;
+use crate::inventory::{Standing, Unjudged};
 use crate::rules::Confidence;
 
 /// What makes a run fail, and what it shows.
@@ -11,6 +12,7 @@ pub(in crate::cli) struct Gate {
     level: Level,
     confidence: Confidence,
     shown: Confidence,
+    fails_on_unread: bool,
     /// The settings that decided, for people.
     pub(in crate::cli) setting: String,
 }
@@ -24,8 +26,10 @@ impl Gate {
         let level = asked.fail_on.or_else(|| config.fail_on()).unwrap_or(Level::Warning);
         let confidence = asked.fail_confidence.or_else(|| configured("fail-confidence")).unwrap_or(Confidence::Medium);
         let shown = asked.min_confidence.or_else(|| configured("min-confidence")).unwrap_or(Confidence::Low);
-        let setting = format!("fail-on = \"{}\", fail-confidence = \"{}\"", level.name(), confidence.name());
-        Gate { level, confidence, shown, setting }
+        let fails_on_unread = asked.fail_on_unread || config.flag("fail-on-unread").unwrap_or(false);
+        let unread = if fails_on_unread { ", fail-on-unread = true" } else { "" };
+        let setting = format!("fail-on = \"{}\", fail-confidence = \"{}\"{unread}", level.name(), confidence.name());
+        Gate { level, confidence, shown, fails_on_unread, setting }
     }
 
     /// A note never stops anything, whatever was asked for.
@@ -35,6 +39,22 @@ impl Gate {
             && finding.level != Level::Note
             && finding.level >= self.level
             && finding.confidence >= self.confidence
+    }
+
+    /// The verdict, and whether it ends the run with a failure. What was judged before a change and is not any more could
+    /// have grown: it fails as growth does.
+    pub(in crate::cli) fn decide<'a>(
+        &self,
+        findings: impl IntoIterator<Item = &'a Decided>,
+        unjudged: &[Unjudged],
+    ) -> (Verdict, bool) {
+        let verdict = Verdict::of(findings.into_iter().any(|it| self.stops(it)), unjudged);
+        let fails = match verdict {
+            Verdict::Pass => false,
+            Verdict::NotJudged => self.fails_on_unread || unjudged.iter().any(|it| it.standing == Standing::Lost),
+            Verdict::Fail => true,
+        };
+        (verdict, fails)
     }
 
     pub(in crate::cli) fn shows(&self, decided: &Decided) -> bool {

@@ -5,11 +5,14 @@ pub(super) mod base_revision;
 pub(super) mod bounds;
 pub(super) mod discover;
 pub(super) mod gate;
+pub(super) mod lost;
+pub(super) mod outgrown;
 pub(super) mod packs;
 pub(super) mod place;
 pub(super) mod policy;
 pub(super) mod prices;
 pub(super) mod settings;
+pub(super) mod unjudged;
 pub(super) mod variables;
 pub(super) mod verdicts;
 use std::collections::BTreeSet;
@@ -23,7 +26,7 @@ use super::world::progress::Progress;
 use super::world::{clock, deadline, output};
 use super::{Failure, Outcome, render};
 use crate::config::Config;
-use crate::decide::{Baseline, Decided, Decision};
+use crate::decide::{Baseline, Decided, Decision, Verdict};
 use crate::diagnostic::Diagnostic;
 use crate::inventory::{GivenRun, Skipped};
 use crate::report::{Paths, Report};
@@ -313,6 +316,7 @@ impl Session {
         analysis.inventory.skipped.extend(self.refused().filter(|it| !told.contains(&it.path)));
         analysis.inventory.skipped.sort();
         analysis.findings.extend(self.hidden());
+        unjudged::note(self, &mut analysis);
         analysis
     }
 
@@ -381,6 +385,7 @@ impl Session {
             rules: &self.settings.rules,
             undetermined: &analysis.undetermined,
             unknown_machines: &analysis.left_out.unknown_machines,
+            verdict: Verdict::of(false, &analysis.inventory.unjudged),
             catalog: crate::report::Catalog {
                 version: format!("{} {}", env!("CARGO_PKG_VERSION"), self.settings.catalog.layers()),
                 as_of: self.settings.catalog.as_of().to_owned(),
@@ -420,7 +425,16 @@ impl Session {
             || !inventory.diagnostics.is_empty()
             || !inventory.skipped.is_empty()
             || self.files.iter().filter(named).any(|file| discover::is_terraform(file))
-            || files.any(|file| self.sources.open(file).is_ok_and(|file| is_manifest(&self.sources.text(file))))
+            || files.any(|file| self.speaks_to_us(file))
+    }
+
+    /// Whether a file is Terraform or Kubernetes.
+    pub(super) fn speaks_to_us(&self, file: &str) -> bool {
+        discover::is_terraform(file) || self.sources.open(file).is_ok_and(|it| is_manifest(&self.sources.text(it)))
+    }
+
+    pub(super) fn allows_empty(&self) -> bool {
+        self.allow_empty
     }
 }
 

@@ -4,9 +4,10 @@ use super::{add_ignore, fix};
 use crate::cli::args::Check;
 use crate::cli::session::Session;
 use crate::cli::session::gate::Gate;
+use crate::cli::session::unjudged;
 use crate::cli::world::output;
 use crate::cli::{Failure, Outcome};
-use crate::report::{self, Format};
+use crate::report::{self, Format, Report};
 
 pub(in crate::cli) fn run(arguments: &Check) -> Result<Outcome, Failure> {
     if let Some(reason) = &arguments.add_ignore {
@@ -23,12 +24,15 @@ pub(in crate::cli) fn run(arguments: &Check) -> Result<Outcome, Failure> {
     let session = Session::judging(&arguments.input, &arguments.selection)?;
     let (analysis, mut findings) = session.judge();
     let gate = Gate::of(&arguments.threshold, &session.config);
-    let failed = findings.iter().any(|decided| gate.stops(decided));
+    let (verdict, failed) = gate.decide(&findings, &analysis.inventory.unjudged);
     findings.retain(|decided| gate.shows(decided));
-    let report = session.report(&analysis, &findings);
+    let report = Report { verdict, ..session.report(&analysis, &findings) };
     output::write(&arguments.output, Format::Text, |format, style| Some(report::render(format, &report, style)))?;
     session.demand_whole_rules(&analysis)?;
     let outcome = if failed { Outcome::Failed } else { session.outcome(&analysis) };
+    if outcome == Outcome::Passed {
+        unjudged::demand_read(&session, &analysis)?;
+    }
     // The process ends here: the system takes memory back faster than piece by piece.
     std::mem::forget((session, analysis, findings));
     Ok(outcome)

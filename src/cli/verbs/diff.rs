@@ -10,13 +10,16 @@ use crate::cli::args::Diff;
 use crate::cli::session::Session;
 use crate::cli::session::base_revision::{self, earlier};
 use crate::cli::session::gate::Gate;
+use crate::cli::session::outgrown::{self, Outgrown, States};
+use crate::cli::session::{lost, unjudged};
 use crate::cli::world::output;
 use crate::cli::{Failure, Outcome};
-use crate::decide::{self, Decided};
+use crate::decide::{self, Decided, Decision};
 use crate::inventory::ResourceId;
 use crate::pricing::{ChangeKind, Delta, Side, delta};
-use crate::report::{self, Difference, Format, Report, Saved, Verdict};
-use crate::rules::World;
+use crate::report::{self, Difference, Format, Report, Saved};
+use crate::rules::{Finding, World};
+use crate::source::Sources;
 
 pub(in crate::cli) fn run(arguments: &Diff) -> Result<Outcome, Failure> {
     if let Some((before, after)) = saved_reports(arguments)? {
@@ -28,42 +31,89 @@ pub(in crate::cli) fn run(arguments: &Diff) -> Result<Outcome, Failure> {
     let gate = Gate::of(&arguments.threshold, &head.config);
     let (before, mut after) = (base.analyze_all(), head.analyze_all());
     demand_whole(&base)?;
-    let change = delta(side(&base, &before), side(&head, &after));
+    lost::settle(&base, &before, &head, &mut after);
+    let change = difference(side(&base, &before), side(&head, &after));
     judge_change(&head, &mut after, &change);
+    let names = lost::names(&change, side(&base, &before), side(&head, &after));
+    lost::mark(&mut after.inventory.unjudged, &names);
     let (before, earlier) = decided(&base, before, &gate);
-    let (after, later) = decided(&head, after, &gate);
-    let failed = tell(arguments, &gate, head.report(&after, &later), base.report(&before, &earlier), notes)?;
+    let (after, mut later) = decided(&head, after, &gate);
+    let outgrown = reopen(
+        base.report(&before, &earlier.findings),
+        &earlier,
+        head.report(&after, &later.findings),
+        &later,
+        &mut notes,
+    );
+    for at in &outgrown.reopened {
+        later.findings.get_mut(*at).into_iter().for_each(outgrown::reopen);
+    }
+    let compared = Compared {
+        before: base.report(&before, &earlier.findings),
+        after: head.report(&after, &later.findings),
+        outgrown: &outgrown,
+        text: &lost::text_of,
+    };
+    let failed = tell(arguments, &gate, compared, notes)?;
     head.demand_whole_rules(&after)?;
     if failed {
         return Ok(Outcome::Failed);
     }
+    unjudged::demand_read(&head, &after)?;
     // A change that removes the last file was checked too.
     if base.was_anything_checked(&before) { Ok(Outcome::Passed) } else { Ok(head.outcome(&after)) }
 }
 
+/// The findings of which a suppression covers more than before; `notes` tell which suppressions were removed.
+fn reopen(before: Report, earlier: &Decision, after: Report, later: &Decision, notes: &mut Vec<String>) -> Outgrown {
+    let delta = difference(side_of(&before), side_of(&after));
+    let grown = grown(&delta, &before, &after);
+    let (earlier, later) = (&earlier.suppressions, &later.suppressions);
+    let states = States { before: &before, earlier, after: &after, later, delta: &delta, grown: &grown };
+    notes.extend(states.removed());
+    states.outgrown()
+}
+
+/// Both states, as far as anything was decided about them.
+struct Compared<'a> {
+    before: Report<'a>,
+    after: Report<'a>,
+    outgrown: &'a Outgrown,
+    /// What a finding without a resource is about.
+    text: &'a dyn Fn(&Sources, &Finding) -> String,
+}
+
+/// What became of the resources, and what of them went out of sight.
+fn difference(before: Side, after: Side) -> Delta {
+    let mut delta = delta(before, after);
+    lost::lose(&mut delta, before, &after.inventory.unjudged);
+    delta
+}
+
 /// Writes what lies between the two states; whether the gate is closed.
-fn tell(
-    arguments: &Diff,
-    gate: &Gate,
-    after: Report<'_>,
-    before: Report<'_>,
-    notes: Vec<String>,
-) -> Result<bool, Failure> {
-    let delta = delta(side_of(&before), side_of(&after));
+fn tell(arguments: &Diff, gate: &Gate, states: Compared<'_>, notes: Vec<String>) -> Result<bool, Failure> {
+    let Compared { before, mut after, outgrown, text } = states;
+    let delta = difference(side_of(&before), side_of(&after));
     let selves = earlier_selves(&delta);
-    let earlier = identities(&before, Some);
-    let later = identities(&after, |id| selves.get(&id).copied());
-    let accepted = newly_accepted(&before, &earlier, &after, &later);
+    let earlier = identities(&before, text, Some);
+    let later = identities(&after, text, |id| selves.get(&id).copied());
+    let accepted = newly_accepted(&before, &earlier, &after, &later, &outgrown.renewed);
     let compared = decide::compare(&earlier, &later);
     let grown = grown(&delta, &before, &after);
     let is_worse = |at: &usize| {
-        after.findings.get(*at).and_then(|decided| decided.finding.resource).is_some_and(|id| grown.contains(&id))
+        outgrown.reopened.contains(at)
+            || after
+                .findings
+                .get(*at)
+                .and_then(|decided| decided.finding.resource)
+                .is_some_and(|id| grown.contains(&id))
     };
     let (worse, unchanged): (Vec<usize>, Vec<usize>) = compared.unchanged.iter().partition(|at| is_worse(at));
     let mut new = [compared.new, worse].concat();
     new.sort_unstable();
     let new = chosen(&after, &new);
-    let blocked = new.iter().any(|decided| gate.stops(decided));
+    let (verdict, blocked) = gate.decide(new.iter().copied(), &after.inventory.unjudged);
+    after.verdict = verdict;
     let difference = Difference {
         teams: report::teams(&before, &after),
         unchanged: chosen(&after, &unchanged),
@@ -76,7 +126,7 @@ fn tell(
         base: base_revision::name(arguments).unwrap_or_else(|| "the state before the plan".to_owned()),
         head: arguments.files_url.clone(),
         notes,
-        verdict: Verdict { blocked, setting: gate.setting.clone() },
+        gate: report::Gate { blocked, setting: gate.setting.clone() },
     };
     output::write(&arguments.output, Format::Text, |format, style| report::difference(format, &difference, style))?;
     Ok(blocked)
@@ -108,11 +158,10 @@ fn demand_whole(base: &Session) -> Result<(), Failure> {
     }
 }
 
-fn decided(session: &Session, analysis: Analysis, gate: &Gate) -> (Analysis, Vec<Decided>) {
-    let (analysis, decision) = session.decide(analysis);
-    let mut findings = decision.findings;
-    findings.retain(|decided| gate.shows(decided));
-    (analysis, findings)
+fn decided(session: &Session, analysis: Analysis, gate: &Gate) -> (Analysis, Decision) {
+    let (analysis, mut decision) = session.decide(analysis);
+    decision.findings.retain(|decided| gate.shows(decided));
+    (analysis, decision)
 }
 
 /// Those that nobody has accepted.
@@ -120,8 +169,12 @@ fn chosen<'a>(report: &Report<'a>, places: &[usize]) -> Vec<&'a Decided> {
     places.iter().filter_map(|at| report.findings.get(*at)).filter(|decided| decided.counts()).collect()
 }
 
-/// What makes a finding the same in both states: its rule and its resource, or its file where it has none.
-fn identities(report: &Report<'_>, resource: impl Fn(ResourceId) -> Option<ResourceId>) -> Vec<(String, String)> {
+/// What makes a finding the same in both states: its rule and its resource, or its file and its text where it has none.
+fn identities(
+    report: &Report<'_>,
+    text: &dyn Fn(&Sources, &Finding) -> String,
+    resource: impl Fn(ResourceId) -> Option<ResourceId>,
+) -> Vec<(String, String)> {
     let mut unpaired: HashMap<ResourceId, usize> = HashMap::new();
     let identity = |decided: &Decided| {
         let finding = &decided.finding;
@@ -135,7 +188,7 @@ fn identities(report: &Report<'_>, resource: impl Fn(ResourceId) -> Option<Resou
             },
             None => match &finding.piece {
                 Some(piece) => format!("{} {}", report.sources.path(finding.span.file), piece.address),
-                None => report.sources.path(finding.span.file),
+                None => format!("{} {}", report.sources.path(finding.span.file), text(report.sources, finding)),
             },
         };
         (finding.rule.clone(), about)
@@ -170,12 +223,15 @@ fn newly_accepted<'a>(
     earlier: &[(String, String)],
     after: &Report<'a>,
     later: &[(String, String)],
+    renewed: &[usize],
 ) -> Vec<&'a Decided> {
     let suppressed = |report: &Report<'a>| report.findings.iter().map(|decided| decided.suppressed.is_some());
     let known: HashSet<&(String, String)> =
         earlier.iter().zip(suppressed(before)).filter(|(_, is)| *is).map(|(identity, _)| identity).collect();
-    let of_after = after.findings.iter().zip(later);
-    of_after.filter(|(it, identity)| it.suppressed.is_some() && !known.contains(identity)).map(|(it, _)| it).collect()
+    let of_after = after.findings.iter().zip(later).enumerate();
+    let is_news = |at: usize, identity| renewed.contains(&at) || !known.contains(identity);
+    let accepted = of_after.filter(|(at, (it, identity))| it.suppressed.is_some() && is_news(*at, *identity));
+    accepted.map(|(_, (it, _))| it).collect()
 }
 
 /// Both sides, if they are reports that were saved.
@@ -202,8 +258,9 @@ fn compare_saved(arguments: &Diff, before: &report::State, mut after: report::St
     let gate = Gate::of(&arguments.threshold, &session.config);
     let rules = &session.settings.rules;
     let earlier = before.report(rules);
+    lost::settle_saved(earlier.inventory, after.inventory_mut());
     let later = after.report(rules);
-    let change = delta(side_of(&earlier), side_of(&later));
+    let change = difference(side_of(&earlier), side_of(&later));
     let world = World {
         inventory: later.inventory,
         bill: later.bill,
@@ -214,7 +271,14 @@ fn compare_saved(arguments: &Diff, before: &report::State, mut after: report::St
         delta: Some(&change),
     };
     let judgement = rules.judge_change(&world);
+    let mut unjudged = after.report(rules).inventory.unjudged.clone();
+    lost::mark(&mut unjudged, &lost::names(&change, side_of(&earlier), side_of(&later)));
+    after.inventory_mut().unjudged = unjudged;
     after.add(judgement.findings);
-    let failed = tell(arguments, &gate, after.report(rules), before.report(rules), Vec::new())?;
+    // No text is at hand.
+    let text = |_: &Sources, finding: &Finding| finding.message.clone();
+    let (before, after) = (before.report(rules), after.report(rules));
+    let compared = Compared { before, after, outgrown: &Outgrown::default(), text: &text };
+    let failed = tell(arguments, &gate, compared, Vec::new())?;
     Ok(if failed { Outcome::Failed } else { Outcome::Passed })
 }

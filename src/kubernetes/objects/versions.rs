@@ -8,7 +8,8 @@ use crate::inventory::{Fact, Key, Known, Origin, Resource};
 use crate::source::parent;
 
 use super::index::distance;
-use crate::kubernetes::pods::workload::{Found, ONLY_CHANGES};
+use crate::inventory::ONLY_CHANGES;
+use crate::kubernetes::pods::workload::Found;
 use crate::kubernetes::text::amount::placeholder;
 
 /// Marks all versions of an object but the one that counts.

@@ -1,5 +1,6 @@
 //! Rows applied to objects: an object becomes groups of pods and groups of machines, each with its facts.
 
+use crate::inventory::ONLY_CHANGES;
 use crate::inventory::{Fact, Key, Origin, Range, Resource, Value};
 use crate::source::{Sources, Span};
 
@@ -22,9 +23,6 @@ use crate::yaml::Node;
 
 /// Objects inside objects: a CronJob holds a Job, a List a Katib experiment that holds a Job.
 const DEEPEST: usize = 6;
-
-/// Why the number of pods of an overlay is not known.
-pub(in crate::kubernetes) const ONLY_CHANGES: &str = "it only changes another object, whose number stands there";
 
 /// Pods of one description in one object.
 pub(in crate::kubernetes) struct Group {

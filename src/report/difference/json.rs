@@ -6,6 +6,7 @@ use super::{Difference, Head, Team};
 use crate::pricing::{BeforeAfter, Change, Detail};
 use crate::report::formats::json;
 use crate::report::formats::json::{Bounds, Finding, finding};
+use crate::report::views::judged::{self, NotJudged};
 
 #[derive(Serialize)]
 struct Document<'a> {
@@ -31,6 +32,9 @@ struct Document<'a> {
     catalog: json::Catalog<'a>,
     blocked: bool,
     decided_by: &'a str,
+    /// fail, not judged or pass.
+    verdict: &'static str,
+    not_judged: Vec<NotJudged<'a>>,
 }
 
 #[derive(Serialize)]
@@ -77,6 +81,8 @@ struct Changed<'a> {
     usd_per_month_before: Option<Bounds>,
     usd_per_month_after: Option<Bounds>,
     details: Vec<Differs<'a>>,
+    /// What was known of it before is not known any more: no saving.
+    lost: bool,
 }
 
 pub(super) fn difference(it: &Difference) -> String {
@@ -105,8 +111,10 @@ pub(super) fn difference(it: &Difference) -> String {
         assumed: json::assumed(&it.after),
         skipped: json::skipped(&it.after),
         catalog: json::catalog(&it.after),
-        blocked: it.verdict.blocked,
-        decided_by: &it.verdict.setting,
+        blocked: it.gate.blocked,
+        decided_by: &it.gate.setting,
+        verdict: it.after.verdict.name(),
+        not_judged: judged::wire(&it.after),
     })
 }
 
@@ -138,6 +146,7 @@ fn changed<'a>(it: &'a Difference, change: &'a Change) -> Option<Changed<'a>> {
         usd_per_month_before: before.map(Into::into),
         usd_per_month_after: after.map(Into::into),
         details: change.details.iter().map(differs).collect(),
+        lost: change.lost,
     })
 }
 

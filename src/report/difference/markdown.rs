@@ -4,9 +4,11 @@ use std::fmt::Write;
 
 use super::{Difference, Team, headline, signed};
 use crate::catalog::MoneyRange;
+use crate::decide::Verdict;
 use crate::inventory::Role;
 use crate::pricing::{Change, ChangeKind};
 use crate::report::formats::markdown::{code, count_of, plain, told, unknown};
+use crate::report::views::judged;
 use crate::report::views::money::usd_range;
 use crate::report::{Room, escape};
 
@@ -70,7 +72,8 @@ fn fitting(it: &Difference, room: Room, kept: Kept) -> usize {
 
 /// One line is enough where nothing changed: it may stand in the place of a longer comment about an earlier commit.
 fn nothing(it: &Difference) -> String {
-    let mut text = "### GPU cost: nothing changed\n\n".to_owned();
+    let open = judged::in_numbers(&it.after).map(|it| format!(" – {it}")).unwrap_or_default();
+    let mut text = format!("### GPU cost: nothing changed{open}\n\n");
     notes(&mut text, it);
     match it.unchanged.len() {
         0 => {}
@@ -87,12 +90,13 @@ fn notes(text: &mut String, it: &Difference) {
 }
 
 fn compose(it: &Difference, room: Room, kept: Kept) -> String {
-    let (first, further) = headline(it.delta);
+    let (first, further) = headline(it);
     let mut text = format!("### {first}\n\n");
     for line in further {
         let _ = writeln!(text, "{line}\n");
     }
     notes(&mut text, it);
+    judged::in_markdown(&mut text, &it.after, room, kept.details);
     changes(&mut text, it, room, kept.details);
     teams(&mut text, it);
     new_findings(&mut text, it, kept.new);
@@ -154,6 +158,7 @@ fn row(text: &mut String, it: &Difference, change: &Change) {
     let priced = (before.is_some() || change.before.is_none()) && (after.is_some() || change.after.is_none());
     let difference = match change.kind {
         ChangeKind::Moved => "–".to_owned(),
+        _ if change.lost => "not known".to_owned(),
         _ if priced => signed(expected(after) - expected(before)),
         _ => "?".to_owned(),
     };
@@ -293,10 +298,15 @@ fn fixed(text: &mut String, it: &Difference, room: Room) {
 }
 
 fn gate(it: &Difference) -> String {
-    let word = match (it.verdict.blocked, it.new.is_empty()) {
-        (true, _) => "blocked",
-        (false, false) => "warn",
-        (false, true) => "pass",
+    let verdict = it.after.verdict;
+    let below = match (verdict, it.new.len()) {
+        (Verdict::Fail, _) | (_, 0) => String::new(),
+        (_, n) => format!(", {} below the level", counted(n, "new finding")),
     };
-    format!("**{word}** – decided by {}", code(&it.verdict.setting))
+    let open = match judged::in_numbers(&it.after) {
+        Some(open) if verdict != Verdict::NotJudged => format!(", {open}"),
+        _ => String::new(),
+    };
+    let fails = if it.fails_for_the_unread() { ", which fails" } else { "" };
+    format!("**{}**{fails}{below}{open} – decided by {}", verdict.name(), code(&it.gate.setting))
 }

@@ -8,9 +8,11 @@ mod text;
 use std::cmp::Reverse;
 use std::collections::HashSet;
 
+use super::views::judged;
 use super::{Format, Report, Room, Style};
 use crate::catalog::{Money, MoneyRange};
-use crate::decide::Decided;
+use crate::decide::{Decided, Verdict};
+use crate::inventory::{Standing, Unjudged};
 use crate::pricing::{BeforeAfter, Change, ChangeKind, Delta};
 use crate::source::Date;
 pub(super) use teams::team;
@@ -33,7 +35,7 @@ pub struct Difference<'a> {
     pub head: Option<Head>,
     /// What a reader must know about the comparison.
     pub notes: Vec<String>,
-    pub verdict: Verdict,
+    pub gate: Gate,
 }
 
 /// The commit under review, for links.
@@ -56,9 +58,9 @@ impl Head {
     }
 }
 
-/// What the gate decided, and which setting made it.
+/// Whether the gate is closed, and which setting made it so. The verdict stands in the report of the later state.
 #[derive(Debug, Clone)]
-pub struct Verdict {
+pub struct Gate {
     pub blocked: bool,
     pub setting: String,
 }
@@ -105,11 +107,20 @@ pub fn comment_on_change(difference: &Difference, room: Room) -> String {
 impl<'a> Difference<'a> {
     /// There is nothing that would be worth a first comment: at most, things have another name or place.
     pub fn is_quiet(&self) -> bool {
-        !self.has_findings_to_tell() && self.delta.visible().all(|change| change.kind == ChangeKind::Moved)
+        !self.has_something_to_tell() && self.delta.visible().all(|change| change.kind == ChangeKind::Moved)
     }
 
-    fn has_findings_to_tell(&self) -> bool {
-        !self.new.is_empty() || !self.fixed.is_empty() || !self.accepted.is_empty()
+    fn has_something_to_tell(&self) -> bool {
+        let is_news = |it: &Unjudged| it.standing != Standing::AsBefore;
+        !self.new.is_empty()
+            || !self.fixed.is_empty()
+            || !self.accepted.is_empty()
+            || self.after.inventory.unjudged.iter().any(is_news)
+    }
+
+    /// The gate is closed although nothing that was read fails.
+    fn fails_for_the_unread(&self) -> bool {
+        self.gate.blocked && self.after.verdict == Verdict::NotJudged
     }
 
     /// New findings: what fails before what does not, then the most money.
@@ -125,7 +136,7 @@ impl<'a> Difference<'a> {
 
     /// Neither cost nor findings changed.
     pub(super) fn is_nothing(&self) -> bool {
-        !self.has_findings_to_tell() && self.delta.visible().next().is_none()
+        !self.has_something_to_tell() && self.delta.visible().next().is_none()
     }
 
     fn address(&self, change: &Change) -> &str {
@@ -188,25 +199,38 @@ fn scale(sum: &BeforeAfter) -> String {
 /// where disks beside them cost something else.
 ///
 /// `GPU cost +$4,180/month (+32%): $0 floor, $71,500 at full scale`
-fn headline(delta: &Delta) -> (String, Vec<String>) {
-    let at_least = if delta.unpriced_after > 0 { "at least " } else { "" };
+fn headline(it: &Difference) -> (String, Vec<String>) {
+    let delta = it.delta;
+    let is_at_least = delta.unpriced_after > 0 || judged::is_at_least(&it.after);
+    let at_least = if is_at_least { "at least " } else { "" };
+    let open = judged::in_numbers(&it.after).map(|it| format!(" – {it}")).unwrap_or_default();
+    let is_open = it.after.inventory.unjudged.iter().any(|it| it.standing != Standing::AsBefore);
     let line = |sum: &BeforeAfter| {
         let (floor, ceiling) = (super::views::money::usd(sum.after.floor), super::views::money::usd(sum.after.ceiling));
-        let what = if sum.difference().expected.is_zero() {
-            format!("unchanged at {at_least}{}/month", super::views::money::usd(sum.after.expected))
+        // Less is no saving while something went out of sight.
+        let is_dark = is_open && sum.difference().expected < Money::ZERO;
+        let what = if is_dark {
+            let before = super::views::money::usd(sum.before.expected);
+            format!("not known: at least {}/month, {before} before", super::views::money::usd(sum.after.expected))
+        } else if sum.difference().expected.is_zero() {
+            let word = if sum.lost == MoneyRange::ZERO { "unchanged at " } else { "not known: " };
+            format!("{word}{at_least}{}/month", super::views::money::usd(sum.after.expected))
         } else {
             format!("{at_least}{}", change_of(sum))
         };
         format!("{what}: {floor} floor, {ceiling} at full scale{}", scale(sum))
     };
     let mut further = Vec::new();
-    let first = match delta.rented.is_nothing() && !delta.requested.is_nothing() {
+    let mut first = match delta.rented.is_nothing() && !delta.requested.is_nothing() {
         true => format!("GPU cost requested by pods {}", line(&delta.requested)),
         false => format!("GPU cost {}", line(&delta.rented)),
     };
+    first.push_str(&open);
     if !delta.rented.is_nothing() && !delta.requested.is_nothing() {
         let requested = match delta.requested.difference().expected.is_zero() {
-            true => format!("unchanged at {}/month", super::views::money::usd(delta.requested.after.expected)),
+            true => {
+                format!("unchanged at {at_least}{}/month", super::views::money::usd(delta.requested.after.expected))
+            }
             false => change_of(&delta.requested),
         };
         further.push(format!("Requested by pods, another view of the same machines: {requested}"));

@@ -6,6 +6,7 @@ use super::{Difference, headline, signed};
 use crate::catalog::MoneyRange;
 use crate::pricing::{Change, ChangeKind};
 use crate::report::formats::text::{Renderer, Table};
+use crate::report::views::judged;
 use crate::report::views::money::usd_range;
 use crate::report::{Style, escape};
 
@@ -19,13 +20,14 @@ pub(super) fn difference(it: &Difference, style: Style) -> String {
         renderer.finding(&mut text, &it.after, decided, &[]);
     }
     costs(&mut text, it);
-    let (first, further) = headline(it.delta);
+    let (first, further) = headline(it);
     let _ = writeln!(text, "against {}: {first}", escape::one_line(&it.base));
     for line in further {
         let _ = writeln!(text, "{line}");
     }
     let _ =
         writeln!(text, "findings: {} new, {} fixed, {} as before", it.new.len(), it.fixed.len(), it.unchanged.len());
+    judged::text(&mut text, &it.after);
     for decided in &it.fixed {
         let resource = decided.finding.address(it.before.inventory).unwrap_or_default();
         let _ = writeln!(text, "  fixed: {} {}", decided.finding.rule, escape::one_line(resource));
@@ -41,7 +43,13 @@ pub(super) fn difference(it: &Difference, style: Style) -> String {
             escape::shortened(&escape::one_line(reason), 300)
         );
     }
+    let _ = writeln!(text, "{}", gate(it));
     text
+}
+
+fn gate(it: &Difference) -> String {
+    let fails = if it.fails_for_the_unread() { ", which fails" } else { "" };
+    format!("verdict: {}{fails}", it.after.verdict.name())
 }
 
 fn costs(text: &mut String, it: &Difference) {
@@ -65,7 +73,13 @@ fn costs(text: &mut String, it: &Difference) {
             escape::shortened(&escape::one_line(it.address(change)), 60),
             shown(before, change.before.is_some()),
             shown(after, change.after.is_some()),
-            if known { signed(expected(after) - expected(before)) } else { "?".to_owned() },
+            if change.lost {
+                "not known".to_owned()
+            } else if known {
+                signed(expected(after) - expected(before))
+            } else {
+                "?".to_owned()
+            },
             details(change),
         ]);
     }

@@ -5,6 +5,7 @@ use crate::inventory::{Fact, Key, Range, Resource};
 use crate::pricing::Status;
 use crate::report::Report;
 use crate::report::escape::{one_line, shortened};
+use crate::report::views::judged;
 
 const FINDINGS: &str = "rule,group,level,confidence,risk,path,line,column,address,kind,message,help,\
                         saves_floor_usd_per_month,saves_expected_usd_per_month,saves_ceiling_usd_per_month,\
@@ -39,7 +40,29 @@ pub(in crate::report) fn check(report: &Report) -> String {
         rows.push_str(&cells.join(","));
         rows.push('\n');
     }
+    not_judged(&mut rows, report);
     rows
+}
+
+/// A row each, so that a file without findings does not look clean.
+fn not_judged(rows: &mut String, report: &Report) {
+    for it in judged::listed(report) {
+        let mut cells = vec![String::new(); FINDINGS.split(',').count()];
+        let line = judged::line(report, it).map(|line| line.to_string()).unwrap_or_default();
+        let cure = it.cure.as_deref().map(text).unwrap_or_default();
+        let said = [
+            (0, text("not-judged")),
+            (5, text(&report.paths.show(&it.path))),
+            (6, line),
+            (10, text(&it.reason)),
+            (11, cure),
+        ];
+        for (at, cell) in said {
+            cells.get_mut(at).into_iter().for_each(|place| place.clone_from(&cell));
+        }
+        rows.push_str(&cells.join(","));
+        rows.push('\n');
+    }
 }
 
 const RESOURCES: &str = "address,path,line,kind,role,provider,region,machine,accelerator,accelerator_count,purchase,\

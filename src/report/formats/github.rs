@@ -4,12 +4,17 @@ use std::fmt::Write;
 
 use super::text;
 use crate::diagnostic::Level;
+use crate::inventory::Standing;
 use crate::report::Report;
 use crate::report::escape::{one_line, shortened};
+use crate::report::views::judged;
 use crate::report::views::money::usd;
 
 /// What GitHub shows of an annotation.
 const LONGEST_MESSAGE: usize = 4_000;
+
+/// GitHub shows ten of a step; findings come first.
+const MOST_UNJUDGED: usize = 10;
 
 pub(in crate::report) fn check(report: &Report) -> String {
     let mut commands = String::new();
@@ -38,6 +43,13 @@ pub(in crate::report) fn check(report: &Report) -> String {
                 data(&shortened(&message, LONGEST_MESSAGE)),
             );
         }
+    }
+    for it in judged::listed(report).iter().filter(|it| it.standing != Standing::AsBefore).take(MOST_UNJUDGED) {
+        let line = judged::line(report, it).map(|line| format!(",line={line}")).unwrap_or_default();
+        let cure = it.cure.as_deref().map(|cure| format!("\n{}", one_line(cure))).unwrap_or_default();
+        let message = shortened(&format!("not judged: {}{cure}", one_line(&it.reason)), LONGEST_MESSAGE);
+        let file = property(&report.paths.show(&it.path));
+        let _ = writeln!(commands, "::warning file={file}{line},title=gpulint%3A not judged::{}", data(&message));
     }
     let _ = writeln!(commands, "{}", text::headline(report));
     commands

@@ -1,12 +1,16 @@
 //! GitLab's code quality report.
 
+use std::collections::HashMap;
+
 use serde::Serialize;
 
 use super::json;
-use crate::decide::fingerprints;
+use crate::decide::{digest, fingerprints};
 use crate::diagnostic::Level;
+use crate::inventory::Unjudged;
 use crate::report::Report;
 use crate::report::escape::{one_line, shortened};
+use crate::report::views::judged;
 use crate::report::views::money::usd;
 
 #[derive(Serialize)]
@@ -29,6 +33,26 @@ struct Lines {
     begin: usize,
 }
 
+/// What nobody looked at is no finding; a list without it would look clean.
+fn not_judged<'a>(report: &Report<'a>) -> impl Iterator<Item = Issue<'a>> {
+    let mut turns: HashMap<String, usize> = HashMap::new();
+    let issue = |it: &'a Unjudged| {
+        let path = one_line(&report.paths.show(&it.path));
+        let turn = turns.entry(format!("{path} {}", it.reason)).or_default();
+        *turn += 1;
+        let identity = ["not-judged", &path, &it.reason, &turn.to_string()].map(str::to_owned);
+        let lines = Lines { begin: judged::line(report, it).unwrap_or(1) };
+        Issue {
+            description: format!("not judged: {}", shortened(&one_line(&it.reason), 1_000)),
+            check_name: "not-judged",
+            fingerprint: digest(&identity),
+            severity: "info",
+            location: Location { path, lines },
+        }
+    };
+    judged::listed(report).into_iter().map(issue).collect::<Vec<_>>().into_iter()
+}
+
 pub(in crate::report) fn check(report: &Report) -> String {
     let fingerprints = fingerprints(report.findings, report.sources, report.inventory);
     let counting = report.findings.iter().zip(fingerprints).filter(|(decided, _)| decided.counts());
@@ -48,5 +72,5 @@ pub(in crate::report) fn check(report: &Report) -> String {
             location: Location { path: one_line(&at.path), lines: Lines { begin: at.line } },
         }
     });
-    json::print(&issues.collect::<Vec<_>>())
+    json::print(&issues.chain(not_judged(report)).collect::<Vec<_>>())
 }

@@ -4,18 +4,22 @@ use std::fmt::Write;
 
 use super::text;
 use crate::diagnostic::Level;
+use crate::inventory::Unjudged;
 use crate::report::Report;
 use crate::report::escape::{harmless, shortened};
+use crate::report::views::judged;
 use crate::report::views::money::usd;
 
 pub(in crate::report) fn check(report: &Report) -> String {
     let files = text::by_money(report);
     let all: usize = files.values().map(Vec::len).sum();
+    let unjudged = judged::listed(report);
+    let skipped = unjudged.len();
     let failed = files.values().flatten().filter(|decided| decided.finding.level != Level::Note).count();
     let mut xml = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
     // A run without findings is a case that passed, so that a report without any case is a mistake.
-    let _ = writeln!(xml, "<testsuites name=\"gpulint\" tests=\"{}\" failures=\"{failed}\">", all.max(1));
-    if files.is_empty() {
+    let _ = writeln!(xml, "<testsuites name=\"gpulint\" tests=\"{}\" failures=\"{failed}\">", (all + skipped).max(1));
+    if files.is_empty() && unjudged.is_empty() {
         xml.push_str("  <testsuite name=\"gpulint\" tests=\"1\" failures=\"0\">\n");
         let _ = writeln!(xml, "    <testcase classname=\"gpulint\" name=\"{}\"/>", escaped(&text::headline(report)));
         xml.push_str("  </testsuite>\n");
@@ -44,8 +48,27 @@ pub(in crate::report) fn check(report: &Report) -> String {
         }
         xml.push_str("  </testsuite>\n");
     }
+    not_judged(&mut xml, report, &unjudged);
     xml.push_str("</testsuites>\n");
     xml
+}
+
+/// What nobody looked at: cases that were skipped.
+fn not_judged(xml: &mut String, report: &Report, all: &[&Unjudged]) {
+    if all.is_empty() {
+        return;
+    }
+    let n = all.len();
+    let _ = writeln!(xml, "  <testsuite name=\"not judged\" tests=\"{n}\" failures=\"0\" skipped=\"{n}\">");
+    for it in all {
+        let path = escaped(&shortened(&report.paths.show(&it.path), 300));
+        let message = escaped(&shortened(&format!("not judged: {}", it.reason), 1_000));
+        let _ = writeln!(
+            xml,
+            "    <testcase classname=\"not judged\" name=\"{path}\"><skipped message=\"{message}\"/></testcase>"
+        );
+    }
+    xml.push_str("  </testsuite>\n");
 }
 
 /// Text inside of an element or an attribute; XML knows fewer characters than text.

@@ -6,6 +6,8 @@ use std::fmt::Write;
 use crate::catalog::MoneyRange;
 use crate::decide::Decided;
 use crate::pricing::Status;
+use crate::report::views::apart;
+use crate::report::views::judged;
 use crate::report::views::money::{usd, usd_range};
 use crate::report::views::repeats::{also, told_once};
 use crate::report::views::scorecard::Scorecard;
@@ -28,8 +30,9 @@ pub(in crate::report) fn check(report: &Report, room: Room) -> String {
 
 fn compose(report: &Report, findings: &[&Decided], most: usize, room: Room) -> String {
     let bill = report.bill;
-    let at_least = if bill.unpriced > 0 { "at least " } else { "" };
-    let mut text = format!("### GPU cost {at_least}{}/month\n\n", usd_range(bill.rented));
+    let at_least = if judged::is_at_least(report) { "at least " } else { "" };
+    let open = judged::in_numbers(report).map(|it| format!(" – {it}")).unwrap_or_default();
+    let mut text = format!("### GPU cost {at_least}{}/month{open}\n\n", usd_range(bill.rented));
     if bill.requested != MoneyRange::ZERO {
         let requested = usd_range(bill.requested);
         let _ = writeln!(text, "Requested by pods (another view of the same machines): {requested}/month\n");
@@ -38,6 +41,7 @@ fn compose(report: &Report, findings: &[&Decided], most: usize, room: Room) -> S
         let _ = writeln!(text, "{line}\n");
     }
     let _ = writeln!(text, "#### {}\n", count_of(findings.len()));
+    judged::in_markdown(&mut text, report, room, true);
     let left_out = told(&mut text, report, None, findings, most);
     if left_out > 0 {
         let _ = writeln!(text, "\nand {left_out} more; the full report lists them");
@@ -138,6 +142,10 @@ pub(in crate::report) fn unknown(text: &mut String, report: &Report, room: Room)
         format!("Prices are list prices as of {}.", report.catalog.as_of)
     };
     let lines = unknowns(report);
+    if lines.is_empty() && !report.inventory.unjudged.is_empty() {
+        let _ = writeln!(text, "{dated}\n");
+        return;
+    }
     if lines.is_empty() {
         let _ = writeln!(text, "{dated} Everything has a price, and nothing was assumed.\n");
         return;

@@ -6,23 +6,30 @@ use crate::report::{Difference, Report};
 /// The findings that count and the money. What a check cannot know, such as what is new, is left out.
 pub(in crate::report) fn check(report: &Report) -> String {
     let findings = report.findings.iter().filter(|decided| decided.counts()).count();
-    lines(&[("findings", findings.to_string())]) + &cost(report)
+    verdict(report) + &lines(&[("findings", findings.to_string())]) + &cost(report)
 }
 
 /// The same after the change, with what the change did.
 pub(in crate::report) fn difference(it: &Difference) -> String {
     let delta = it.delta.rented.difference();
-    let changed = lines(&[
-        ("findings", (it.new.len() + it.unchanged.len()).to_string()),
-        ("new-findings", it.new.len().to_string()),
-        ("fixed-findings", it.fixed.len().to_string()),
-        ("monthly-delta", dollars(delta.expected)),
-        ("monthly-delta-floor", dollars(delta.floor)),
-        ("monthly-delta-ceiling", dollars(delta.ceiling)),
-        // Nothing that would be worth a first comment.
-        ("quiet", it.is_quiet().to_string()),
-    ]);
+    let changed = verdict(&it.after)
+        + &lines(&[
+            ("findings", (it.new.len() + it.unchanged.len()).to_string()),
+            ("new-findings", it.new.len().to_string()),
+            ("fixed-findings", it.fixed.len().to_string()),
+            ("monthly-delta", dollars(delta.expected)),
+            ("monthly-delta-floor", dollars(delta.floor)),
+            ("monthly-delta-ceiling", dollars(delta.ceiling)),
+            // Nothing that would be worth a first comment.
+            ("quiet", it.is_quiet().to_string()),
+        ]);
     changed + &cost(&it.after)
+}
+
+/// The word, and how many things were not judged.
+fn verdict(report: &Report) -> String {
+    let unjudged = report.inventory.unjudged.len();
+    lines(&[("verdict", report.verdict.name().to_owned()), ("not-judged", unjudged.to_string())])
 }
 
 fn cost(report: &Report) -> String {

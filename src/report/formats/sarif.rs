@@ -10,6 +10,7 @@ use super::json::Bounds;
 use crate::decide::{Decided, fingerprints};
 use crate::report::Report;
 use crate::report::escape::{harmless, one_line, shortened};
+use crate::report::views::judged;
 use crate::report::views::money::usd;
 use crate::rules::{Page, Undetermined, link};
 use crate::source::{Location, Span};
@@ -46,6 +47,10 @@ pub(in crate::report) fn check(report: &Report) -> String {
         let text = format!("{} was not read: {}", one_line(&report.paths.show(&it.path)), one_line(&it.reason));
         json!({"level": "note", "message": {"text": text}, "descriptor": {"id": "not-read"}})
     });
+    let unjudged = judged::listed(report).into_iter().map(|it| {
+        let text = format!("{}: not judged: {}", one_line(&report.paths.show(&it.path)), one_line(&it.reason));
+        json!({"level": "warning", "message": {"text": shortened(&text, 4_000)}, "descriptor": {"id": "not-judged"}})
+    });
     let unknown = report.undetermined.iter().map(|it| undetermined(report, it));
     let log = json!({
         "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
@@ -60,9 +65,10 @@ pub(in crate::report) fn check(report: &Report) -> String {
             "columnKind": "unicodeCodePoints",
             "invocations": [{
                 "executionSuccessful": true,
-                "toolExecutionNotifications": unknown.chain(skipped).collect::<Vec<_>>(),
+                "toolExecutionNotifications": unjudged.chain(unknown).chain(skipped).collect::<Vec<_>>(),
             }],
             "results": results,
+            "properties": {"verdict": report.verdict.name(), "not_judged": report.inventory.unjudged.len()},
         }],
     });
     contract::print(&log)

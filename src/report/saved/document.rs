@@ -22,6 +22,10 @@ pub(super) struct CheckDocument {
     pub(super) skipped: Vec<SavedSkipped>,
     pub(super) bill: SavedBill,
     pub(super) catalog: SavedCatalog,
+    #[serde(default)]
+    pub(super) verdict: String,
+    #[serde(default)]
+    pub(super) not_judged: Vec<SavedUnjudged>,
 }
 
 #[derive(Deserialize)]
@@ -55,6 +59,10 @@ pub(super) struct DifferenceDocument {
     pub(super) catalog: Option<SavedCatalog>,
     pub(super) blocked: bool,
     pub(super) decided_by: String,
+    #[serde(default)]
+    pub(super) verdict: String,
+    #[serde(default)]
+    pub(super) not_judged: Vec<SavedUnjudged>,
 }
 
 #[derive(Deserialize, Clone, Copy)]
@@ -147,6 +155,15 @@ pub(super) struct SavedMachine {
 pub(super) struct SavedSkipped {
     pub(super) path: String,
     pub(super) reason: String,
+}
+
+#[derive(Deserialize)]
+pub(super) struct SavedUnjudged {
+    pub(super) path: String,
+    pub(super) line: Option<usize>,
+    pub(super) reason: String,
+    pub(super) cure: Option<String>,
+    pub(super) standing: String,
 }
 
 #[derive(Deserialize)]
@@ -245,6 +262,7 @@ pub(super) struct SavedCost {
 pub(super) struct SavedSum {
     pub(super) before: Bounds,
     pub(super) after: Bounds,
+    pub(super) difference: Option<Bounds>,
 }
 
 #[derive(Deserialize)]
@@ -269,6 +287,8 @@ pub(super) struct SavedChange {
     pub(super) usd_per_month_after: Option<Bounds>,
     #[serde(default)]
     pub(super) details: Vec<SavedDetail>,
+    #[serde(default)]
+    pub(super) lost: bool,
 }
 
 #[derive(Deserialize)]
@@ -288,7 +308,16 @@ impl From<Bounds> for MoneyRange {
 
 impl From<SavedSum> for BeforeAfter {
     fn from(sum: SavedSum) -> Self {
-        BeforeAfter { before: sum.before.into(), after: sum.after.into() }
+        let sums = BeforeAfter { before: sum.before.into(), after: sum.after.into(), ..BeforeAfter::default() };
+        // What the change lost sight of is neither spent nor saved.
+        let difference: MoneyRange = sum.difference.map_or(sums.difference(), Into::into);
+        let plain = sums.difference();
+        let lost = MoneyRange {
+            floor: difference.floor - plain.floor,
+            expected: difference.expected - plain.expected,
+            ceiling: difference.ceiling - plain.ceiling,
+        };
+        BeforeAfter { lost, ..sums }
     }
 }
 

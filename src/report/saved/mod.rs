@@ -10,21 +10,21 @@ use std::collections::HashMap;
 
 use serde::Deserialize;
 
-use super::difference::{Team, Verdict};
+use super::difference::{Gate, Team};
 use super::{Catalog, Difference, Head, Paths, Report};
 use crate::catalog::Money;
-use crate::decide::{Decided, Suppressed};
+use crate::decide::{Decided, Suppressed, Verdict};
 use crate::diagnostic::Level;
 use crate::inventory::{
     Counted, Fact, FrontEnd, Inventory, Key, Origin, Range, Resource, ResourceId, Role, Run, RunId, RunKind, Skipped,
-    Value,
+    Standing, Unjudged, Value,
 };
 use crate::pricing::{Apart, Bill, Change, ChangeKind, Delta, Detail, Item, Status, UnknownMachine};
 use crate::rules::{Confidence, Finding, Fix, Risk, Rules, Safety, Undetermined};
 use crate::source::{Edit, Sources, Span};
 use document::{
     Bounds, CheckDocument, DifferenceDocument, SavedApart, SavedCatalog, SavedChange, SavedFinding, SavedMachine,
-    SavedResource, SavedRun, SavedSkipped, SavedTeam, SavedUnknown,
+    SavedResource, SavedRun, SavedSkipped, SavedTeam, SavedUnjudged, SavedUnknown,
 };
 use places::{Located, Places};
 
@@ -45,6 +45,7 @@ pub struct State {
     findings: Vec<Decided>,
     undetermined: Vec<Undetermined>,
     unknown_machines: Vec<UnknownMachine>,
+    verdict: Verdict,
     catalog: Catalog,
 }
 
@@ -60,7 +61,7 @@ pub struct Compared {
     base: String,
     head: Option<Head>,
     notes: Vec<String>,
-    verdict: Verdict,
+    gate: Gate,
 }
 
 /// Reads what `--format json` wrote; an error says what is wrong with it.
@@ -102,8 +103,14 @@ impl State {
             rules,
             undetermined: &self.undetermined,
             unknown_machines: &self.unknown_machines,
+            verdict: self.verdict,
             catalog: self.catalog.clone(),
         }
+    }
+
+    /// What a comparison finds not to be judged any more.
+    pub fn inventory_mut(&mut self) -> &mut Inventory {
+        &mut self.inventory
     }
 
     /// More findings, about the state as a whole.
@@ -129,7 +136,7 @@ impl Compared {
             base: self.base.clone(),
             head: self.head.clone(),
             notes: self.notes.clone(),
-            verdict: self.verdict.clone(),
+            gate: self.gate.clone(),
         }
     }
 }
@@ -170,6 +177,7 @@ impl Builder {
             findings: Vec::new(),
             undetermined: Vec::new(),
             unknown_machines: Vec::new(),
+            verdict: Verdict::default(),
             catalog,
         };
         Builder { located, state, by_place: HashMap::new(), by_name: HashMap::new(), by_address: HashMap::new() }
@@ -276,6 +284,17 @@ impl Builder {
         self.state.inventory.skipped.extend(skipped);
     }
 
+    fn unjudged(&mut self, all: Vec<SavedUnjudged>, verdict: &str) {
+        for it in all {
+            let span = it.line.and_then(|line| self.located.span(&it.path, line, 1));
+            let standing = named(&Standing::ALL, Standing::name, &it.standing).unwrap_or(Standing::Open);
+            let unjudged = Unjudged::new(it.path, it.reason);
+            self.state.inventory.unjudged.push(Unjudged { span, cure: it.cure, standing, ..unjudged });
+        }
+        let derived = || Verdict::of(false, &self.state.inventory.unjudged);
+        self.state.verdict = named(&Verdict::ALL, Verdict::name, verdict).unwrap_or_else(derived);
+    }
+
     fn undetermined(&mut self, it: SavedUnknown) {
         let Some(span) = self.located.span(&it.path, it.line, 1) else { return };
         let resource = self.about(&it.path, named_by(&it.address, &it.root), None, span);
@@ -313,6 +332,7 @@ impl CheckDocument {
         self.resources.iter().for_each(|it| places.mark(&it.path, it.line, 1));
         self.undetermined.iter().for_each(|it| places.mark(&it.path, it.line, 1));
         self.unknown_machines.iter().chain(&self.assumed).for_each(|it| places.mark(&it.path, it.line, 1));
+        self.not_judged.iter().for_each(|it| places.mark(&it.path, it.line.unwrap_or(1), 1));
         let oldest_row = self.catalog.oldest_row_used.clone();
         let mut builder = Builder::new(places, Some(self.catalog));
         for it in self.resources {
@@ -322,6 +342,7 @@ impl CheckDocument {
         self.findings.into_iter().for_each(|it| builder.finding(it));
         self.undetermined.into_iter().for_each(|it| builder.undetermined(it));
         builder.left_open(self.unknown_machines, self.assumed, self.skipped);
+        builder.unjudged(self.not_judged, &self.verdict);
         let mut state = builder.state;
         state.bill.rented = self.bill.rented.into();
         state.bill.requested = self.bill.requested.into();
@@ -409,6 +430,7 @@ impl DifferenceDocument {
         self.undetermined.iter().for_each(|it| after.mark(&it.path, it.line, 1));
         let machines = self.unpriced.iter().chain(&self.unknown_machines).chain(&self.assumed);
         machines.for_each(|it| after.mark(&it.path, it.line, 1));
+        self.not_judged.iter().for_each(|it| after.mark(&it.path, it.line.unwrap_or(1), 1));
         let (mut before, mut after) = (Builder::new(before, None), Builder::new(after, self.catalog));
         let changes = self.changes.into_iter().filter_map(|it| change(it, &mut before, &mut after)).collect();
         for it in self.unpriced {
@@ -421,6 +443,7 @@ impl DifferenceDocument {
         let (new, unchanged) = (self.new.len(), self.unchanged.len());
         self.new.into_iter().chain(self.unchanged).chain(self.accepted).for_each(|it| after.finding(it));
         after.left_open(self.unknown_machines, self.assumed, self.skipped);
+        after.unjudged(self.not_judged, &self.verdict);
         self.fixed.into_iter().for_each(|it| before.finding(it));
         self.undetermined.into_iter().for_each(|it| after.undetermined(it));
         let (mut before, mut after) = (before.state, after.state);
@@ -449,7 +472,7 @@ impl DifferenceDocument {
             base: self.base,
             head: self.url.as_deref().and_then(Head::new),
             notes: self.notes,
-            verdict: Verdict { blocked: self.blocked, setting: self.decided_by },
+            gate: Gate { blocked: self.blocked, setting: self.decided_by },
         }
     }
 }
@@ -461,7 +484,8 @@ fn change(it: SavedChange, before: &mut Builder, after: &mut Builder) -> Option<
     let item = |monthly: Option<Bounds>| Item { monthly: monthly.map(Into::into), ..Item::default() };
     let expected = |item: &Item| item.monthly.map_or(Money::ZERO, |range| range.expected);
     let (old, new) = (item(it.usd_per_month_before), item(it.usd_per_month_after));
-    let increase = expected(&new) - expected(&old);
+    let lost = it.lost;
+    let increase = if lost { Money::ZERO } else { expected(&new) - expected(&old) };
     let earlier = it.address_before.as_deref().unwrap_or(&it.address);
     let place = |side: &mut Builder, address: &str, item: Item, is_there: bool| {
         let span = side.located.span(&it.path, it.line, 1).filter(|_| is_there)?;
@@ -473,5 +497,5 @@ fn change(it: SavedChange, before: &mut Builder, after: &mut Builder) -> Option<
     let after = place(after, &it.address, new, kind != ChangeKind::Removed);
     let details = it.details.into_iter();
     let details = details.map(|it| Detail { what: it.what, before: it.before, after: it.after });
-    Some(Change { before, after, kind, increase, details: details.collect() })
+    Some(Change { before, after, kind, increase, details: details.collect(), lost })
 }

@@ -5,6 +5,7 @@ pub(super) mod comment_limits;
 pub(super) mod coverage;
 pub(super) mod explain;
 pub(super) mod fit;
+pub(super) mod judged;
 pub(super) mod money;
 pub(super) mod notes;
 pub(super) mod paths;

@@ -26,7 +26,7 @@ pub(in crate::terraform) fn read(sources: &Sources, plans: Vec<String>, options:
     for path in plans {
         // The configuration says the same: nobody wants it counted twice.
         if !options.named_plans.contains(&path) && stands_in_configuration(sources, parent(&path), &mut configured) {
-            let reason = "a plan of the configuration beside it: name it to read it".to_owned();
+            let reason = Skipped::PLAN_BESIDE.to_owned();
             reading.inventory.skipped.push(Skipped { path: path.clone(), reason });
             reading.plans.push(path);
             continue;

@@ -7,6 +7,7 @@ use super::wire::{Bounds, Counted, Run, Skipped, Totals, UnknownMachine};
 use crate::decide::{self, Decided};
 use crate::inventory::ResourceId;
 use crate::report::suggestion;
+use crate::report::views::judged::{self, NotJudged};
 use crate::report::views::scorecard::Scorecard;
 use crate::report::{Report, Suggestion};
 use crate::rules::Undetermined;
@@ -26,6 +27,9 @@ struct Document<'a> {
     bill: Totals,
     scorecard: Scorecard,
     catalog: Catalog<'a>,
+    /// fail, not judged or pass.
+    verdict: &'static str,
+    not_judged: Vec<NotJudged<'a>>,
 }
 
 #[derive(Serialize)]
@@ -122,6 +126,8 @@ pub(in crate::report) fn check(report: &Report) -> String {
         bill: Totals::new(report),
         scorecard: Scorecard::new(report),
         catalog: catalog(report),
+        verdict: report.verdict.name(),
+        not_judged: judged::wire(report),
     })
 }
 

@@ -6,6 +6,7 @@ use super::wire;
 use super::wire::{Count, Fact, Price, Run, Skipped, Totals};
 use crate::inventory::{Key, Resource};
 use crate::report::Report;
+use crate::report::views::judged::{self, NotJudged};
 
 #[derive(Serialize)]
 struct Document<'a> {
@@ -14,6 +15,7 @@ struct Document<'a> {
     runs: Vec<Run<'a>>,
     bill: Totals,
     skipped: Vec<Skipped<'a>>,
+    not_judged: Vec<NotJudged<'a>>,
 }
 
 #[derive(Serialize)]
@@ -43,6 +45,7 @@ pub(in crate::report) fn cost(report: &Report) -> String {
         runs: wire::runs(report),
         bill: Totals::new(report),
         skipped: wire::skipped(report),
+        not_judged: judged::wire(report),
     })
 }
 

@@ -8,6 +8,7 @@ use super::wire;
 use super::wire::{Count, Fact, Price, Run, Skipped, UnknownMachine};
 use crate::inventory::{Key, Resource};
 use crate::report::Report;
+use crate::report::views::judged::{self, NotJudged};
 
 #[derive(Serialize)]
 struct Document<'a> {
@@ -16,6 +17,7 @@ struct Document<'a> {
     runs: Vec<Run<'a>>,
     unknown_machines: Vec<UnknownMachine<'a>>,
     skipped: Vec<Skipped<'a>>,
+    not_judged: Vec<NotJudged<'a>>,
 }
 
 #[derive(Serialize)]
@@ -79,6 +81,7 @@ pub fn inspect(report: &Report) -> String {
         runs: wire::runs(report),
         unknown_machines: wire::unknown_machines(report),
         skipped: wire::skipped(report),
+        not_judged: judged::wire(report),
     })
 }
 

@@ -6,6 +6,7 @@ use super::summary;
 use super::table::Table;
 use crate::inventory::{Fact, Key, Resource, Role};
 use crate::pricing::{Item, Status};
+use crate::report::views::judged;
 use crate::report::views::money::{usd, usd_per_hour};
 use crate::report::{Report, escape};
 
@@ -36,6 +37,7 @@ pub(in crate::report) fn cost(report: &Report) -> String {
         }
         let _ = writeln!(text, "{}", table.print());
     }
+    judged::text(&mut text, report);
     summary::write_bill(&mut text, report);
     text
 }

@@ -9,6 +9,7 @@ use crate::catalog::{Money, MoneyRange};
 use crate::diagnostic::Level;
 use crate::inventory::{Resource, Role};
 use crate::pricing::{Item, Status};
+use crate::report::views::judged;
 use crate::report::views::money::usd;
 use crate::report::views::scorecard::{Scorecard, best_savings};
 use crate::report::views::{apart, coverage};
@@ -21,6 +22,7 @@ const MOST_CAUSES: usize = 5;
 /// The bill, and what could not be known, so that silence is never mistaken for clean.
 pub(super) fn write(text: &mut String, report: &Report, style: Style) {
     let _ = writeln!(text, "{}", bold(&headline(report), style));
+    judged::text(text, report);
     fixes(text, report);
     let undetermined = report.undetermined.iter().map(|it| format!("{}: {}", it.rule, it.cause));
     causes(text, "undetermined", undetermined.collect());
@@ -122,7 +124,8 @@ pub(in crate::report) fn headline(report: &Report) -> String {
         Money::ZERO => String::new(),
         money => format!("; up to {}/month to save", usd(money)),
     };
-    format!("{found}{accepted}{saved}")
+    let open = judged::in_short(report).map(|it| format!("; {it}")).unwrap_or_default();
+    format!("{found}{accepted}{saved}{open}")
 }
 
 /// What acting on everything saves.
@@ -134,7 +137,7 @@ fn bill(text: &mut String, report: &Report) {
     let counts = |it: &&Resource| it.is_added();
     let count = |role| report.inventory.resources.iter().filter(counts).filter(|it| it.role == role).count();
     let mut table = Table::new(&["", "", "floor", "expected", "ceiling"], 2..5);
-    let at_least = if report.bill.unpriced > 0 { "at least" } else { "" };
+    let at_least = if judged::is_at_least(report) { "at least" } else { "" };
     let mut line = |name: &str, at_least: &str, count: usize, range: MoneyRange| {
         if count > 0 {
             let money = [range.floor, range.expected, range.ceiling].map(usd);

@@ -1,0 +1,141 @@
+//! What a change did to what was not judged: new, as before, or lost.
+
+use std::collections::{BTreeSet, HashMap};
+
+use super::Session;
+use crate::Analysis;
+use crate::decide;
+use crate::inventory::{Inventory, Standing, Unjudged};
+use crate::pricing::{Delta, Side};
+use crate::rules::Finding;
+use crate::source::{ReadError, Sources};
+
+/// Says of each thing that is not judged whether the change left it as it was, and adds what no reader looks at.
+pub(in crate::cli) fn settle(base: &Session, before: &Analysis, head: &Session, after: &mut Analysis) {
+    if let Some(unread) = unread_variables(base, before, head, after) {
+        after.inventory.unjudged.extend(unread);
+    }
+    let said = |session: &Session, it: &Unjudged| said(&session.sources, it);
+    let earlier: Vec<_> = before.inventory.unjudged.iter().map(|it| said(base, it)).collect();
+    stand(&mut after.inventory.unjudged, earlier, |it| said(head, it));
+}
+
+/// The same of saved reports, which hold no text: what is said is all there is.
+pub(in crate::cli) fn settle_saved(before: &Inventory, after: &mut Inventory) {
+    let said = |it: &Unjudged| (it.path.clone(), it.reason.clone(), String::new());
+    stand(&mut after.unjudged, before.unjudged.iter().map(said).collect(), said);
+}
+
+/// Path, reason, and a digest of what it says.
+type Said = (String, String, String);
+
+fn stand(all: &mut [Unjudged], earlier: Vec<Said>, said: impl Fn(&Unjudged) -> Said) {
+    let mut open: HashMap<Said, usize> = HashMap::new();
+    for it in earlier {
+        *open.entry(it).or_default() += 1;
+    }
+    for it in all {
+        it.standing = match open.get_mut(&said(it)).filter(|left| **left > 0) {
+            Some(left) => {
+                *left -= 1;
+                Standing::AsBefore
+            }
+            None => Standing::Open,
+        };
+    }
+}
+
+/// Marks what went away behind something that is not judged: it may be there all the same, and is no saving.
+pub(in crate::cli) fn lose(delta: &mut Delta, before: Side, unjudged: &[Unjudged]) {
+    let open: Vec<&Unjudged> = unjudged.iter().filter(|it| it.standing != Standing::AsBefore).collect();
+    delta.lose(&before, |change| {
+        let Some(earlier) = change.before.filter(|_| change.after.is_none()) else { return false };
+        let resource = before.resource(earlier);
+        let path = before.sources.path(before.sources.origin(resource.span).file);
+        open.iter().any(|it| it.may_hide(&resource.address, &path))
+    });
+}
+
+/// The addresses and files of what was lost.
+pub(in crate::cli) fn names(delta: &Delta, before: Side, after: Side) -> Vec<(String, String)> {
+    let lost = delta.changes.iter().filter(|change| change.lost);
+    let name = |side: Side, id| {
+        let resource = side.resource(id);
+        (resource.address.clone(), side.sources.path(side.sources.origin(resource.span).file))
+    };
+    lost.filter_map(|change| Some(change.after.map_or(name(before, change.before?), |id| name(after, id)))).collect()
+}
+
+/// What hides something that was lost is told as lost.
+pub(in crate::cli) fn mark(unjudged: &mut [Unjudged], lost: &[(String, String)]) {
+    for it in unjudged.iter_mut().filter(|it| it.standing != Standing::AsBefore) {
+        if lost.iter().any(|(address, path)| it.may_hide(address, path)) {
+            it.standing = Standing::Lost;
+        }
+    }
+}
+
+fn said(sources: &Sources, it: &Unjudged) -> Said {
+    let text = match it.span {
+        Some(span) => sources.snippet(span),
+        None => digest_of_file(sources, &it.path),
+    };
+    (it.path.clone(), it.reason.clone(), decide::digest(&[text, it.known.clone()]))
+}
+
+/// Of a file's bytes, whether or not they are text; of a directory, of the files in it.
+fn digest_of_file(sources: &Sources, path: &str) -> String {
+    match sources.tree().read(path) {
+        Ok(bytes) => digest(&bytes),
+        // Nobody reads it: that it is as long as before is all that can be said.
+        Err(ReadError::TooLarge { bytes, .. }) => format!("{bytes} bytes"),
+        Err(_) => {
+            let files = sources.tree().list(path).into_iter().filter(|it| !it.is_directory);
+            let path = |name: &str| if path.is_empty() { name.to_owned() } else { format!("{path}/{name}") };
+            let texts = files.filter_map(|it| sources.tree().read(&path(&it.name)).ok());
+            texts.map(|bytes| digest(&bytes)).collect()
+        }
+    }
+}
+
+fn digest(bytes: &[u8]) -> String {
+    crate::source::sha256(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// What a finding without a resource is about: of a file that cannot be read, all of it; else the text it points at.
+pub(in crate::cli) fn text_of(sources: &Sources, finding: &Finding) -> String {
+    let span = sources.origin(finding.span);
+    if finding.rule == "unreadable" {
+        return digest_of_file(sources, &sources.path(span.file));
+    }
+    decide::digest(&[sources.snippet(span)])
+}
+
+/// Variable files that differ and that nothing opened: what they set may be anything.
+fn unread_variables(base: &Session, before: &Analysis, head: &Session, after: &Analysis) -> Option<Vec<Unjudged>> {
+    let is_variables = |path: &&String| path.ends_with(".tfvars") || path.ends_with(".tfvars.json");
+    let mut files: BTreeSet<&String> = head.files.iter().filter(is_variables).collect();
+    files.extend(base.files.iter().filter(is_variables));
+    if files.is_empty() {
+        return None;
+    }
+    let has_accelerators = |it: &Analysis| !it.inventory.resources.is_empty() || !it.inventory.unjudged.is_empty();
+    let matters = has_accelerators(before) || has_accelerators(after);
+    let unread = files.into_iter().filter(|path| {
+        if head.sources.has(path) || base.sources.has(path) {
+            return false;
+        }
+        let (old, new) = (base.sources.tree().read(path), head.sources.tree().read(path));
+        old != new
+            && (matters
+                || new.is_ok_and(|text| {
+                    decide::names_accelerators(&String::from_utf8_lossy(&text), &head.settings.catalog)
+                }))
+    });
+    let told = unread.map(|path| {
+        let reason = "it differs, and no root reads it: Terraform loads terraform.tfvars and *.auto.tfvars by itself";
+        let cure = format!("say where it belongs: --var-file {}", head.paths.show(path));
+        Unjudged::new(path.clone(), reason).with_cure(cure)
+    });
+    Some(told.collect())
+}

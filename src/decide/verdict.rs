@@ -1,0 +1,193 @@
+//! The one word for the outcome of a run, and what of a tree was not judged.
+
+use std::collections::{BTreeSet, HashMap};
+
+use crate::catalog::Catalog;
+use crate::inventory::{Inventory, ONLY_CHANGES, Skipped, Standing, Unjudged};
+use crate::pricing::{Bill, Status, UnknownMachine};
+use crate::rules::Finding;
+use crate::source::{Sources, Span};
+
+/// What came of a run. Every format says it with this word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub enum Verdict {
+    #[default]
+    Pass,
+    /// Nothing fails of what was read, and something that matters was not.
+    NotJudged,
+    /// A finding at or above the level, or a broken budget.
+    Fail,
+}
+
+impl Verdict {
+    pub const ALL: [Verdict; 3] = [Verdict::Pass, Verdict::NotJudged, Verdict::Fail];
+
+    pub fn of(fails: bool, unjudged: &[Unjudged]) -> Verdict {
+        match (fails, unjudged.iter().any(|it| it.standing != Standing::AsBefore)) {
+            (true, _) => Verdict::Fail,
+            (false, true) => Verdict::NotJudged,
+            (false, false) => Verdict::Pass,
+        }
+    }
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Verdict::Pass => "pass",
+            Verdict::NotJudged => "not judged",
+            Verdict::Fail => "fail",
+        }
+    }
+}
+
+/// A call of a module whose text is not at hand, with what it is given.
+pub struct Call {
+    /// Without keys of instances.
+    pub address: String,
+    pub body: Span,
+    /// The values of its arguments, as far as they are known.
+    pub values: Vec<String>,
+}
+
+/// What is looked at to find what was not judged.
+pub struct Seen<'a> {
+    pub sources: &'a Sources,
+    pub inventory: &'a Inventory,
+    pub bill: &'a Bill,
+    pub findings: &'a [Finding],
+    pub unknown_machines: &'a [UnknownMachine],
+    /// By the places of their headers.
+    pub calls: &'a HashMap<Span, Call>,
+    pub catalog: &'a Catalog,
+}
+
+/// Everything that matters and was not judged, in the order of files.
+pub fn unjudged(seen: &Seen) -> Vec<Unjudged> {
+    let mut all = seen.inventory.unjudged.clone();
+    all.extend(seen.left_out());
+    all.extend(seen.skipped());
+    all.extend(seen.unreadable());
+    // What cannot be read has no price either: it is told once.
+    let told: BTreeSet<Option<String>> = all.iter().map(|it| it.address.clone()).filter(Option::is_some).collect();
+    all.extend(seen.without_price().filter(|it| !told.contains(&it.address)));
+    all.extend(seen.machines());
+    all.sort_by(|a, b| (&a.path, a.span, &a.reason).cmp(&(&b.path, b.span, &b.reason)));
+    all.dedup();
+    all
+}
+
+impl Seen<'_> {
+    fn path(&self, span: Span) -> String {
+        self.sources.path(self.sources.origin(span).file)
+    }
+
+    /// What the readers say that they left out.
+    fn left_out(&self) -> impl Iterator<Item = Unjudged> {
+        let left_out = self.inventory.diagnostics.iter().filter(|it| it.unread.is_some());
+        left_out.filter_map(|it| {
+            let span = it.span?;
+            let mut unjudged = Unjudged { cure: it.help.clone(), ..Unjudged::new(self.path(span), it.message.clone()) };
+            let mut place = span;
+            // Most modules have nothing to do with accelerators: those do that are given some.
+            if let Some(call) = self.calls.get(&span) {
+                let text = self.sources.snippet(call.body);
+                let said = || std::iter::once(text.as_str()).chain(call.values.iter().map(String::as_str));
+                if !said().any(|text| names_accelerators(text, self.catalog)) {
+                    return None;
+                }
+                place = span.to(call.body);
+                unjudged.known = call.values.join("\n");
+                unjudged.address = Some(call.address.clone());
+            }
+            Some(unjudged.at(place))
+        })
+    }
+
+    /// Files that were not read, save those of which readers have spoken above.
+    fn skipped(&self) -> impl Iterator<Item = Unjudged> {
+        let told: BTreeSet<&str> = self.inventory.diagnostics.iter().filter_map(|it| it.unread.as_deref()).collect();
+        let skipped = self.inventory.skipped.iter().filter(move |it| !told.contains(it.reason.as_str()));
+        let matters = |it: &&Skipped| match it.reason.as_str() {
+            Skipped::UNCALLED => self.names_accelerators_in(&it.path),
+            _ => !it.is_known_elsewhere(),
+        };
+        skipped.filter(matters).map(|it| Unjudged::new(it.path.clone(), it.reason.clone()))
+    }
+
+    /// Whether a file of a directory does.
+    fn names_accelerators_in(&self, directory: &str) -> bool {
+        let files = self.sources.tree().list(directory).into_iter().filter(|it| !it.is_directory);
+        let paths = files.map(|it| if directory.is_empty() { it.name } else { format!("{directory}/{}", it.name) });
+        let terraform = paths.filter(|path| path.contains(".tf") || path.contains(".tofu"));
+        terraform
+            .filter_map(|path| self.sources.open(&path).ok())
+            .any(|file| names_accelerators(&self.sources.text(file), self.catalog))
+    }
+
+    /// Whether or not somebody accepted that it cannot be read.
+    fn unreadable(&self) -> impl Iterator<Item = Unjudged> {
+        let found = self.findings.iter().filter(|it| it.rule == "unreadable");
+        found.map(|it| {
+            let reason = format!("it cannot be read: {}", it.message);
+            Unjudged { cure: it.help.clone(), ..Unjudged::new(self.path(it.span), reason) }
+        })
+    }
+
+    fn without_price(&self) -> impl Iterator<Item = Unjudged> {
+        let items = self.inventory.resources.iter().zip(&self.bill.items);
+        items.filter(|(it, _)| it.is_added() && it.count.why() != Some(ONLY_CHANGES)).filter_map(|(it, item)| {
+            if item.monthly.is_some() {
+                return None;
+            }
+            let why = match (&item.status, it.count.why()) {
+                (Status::Unpriced(why), _) => why.as_str(),
+                (_, Some(why)) => why,
+                (_, None) => "the text does not say how many there are",
+            };
+            let reason = format!("{} has no price: {why}", it.address);
+            let known = format!("{:?}", it.count.value());
+            Some(Unjudged { known, ..Unjudged::new(self.path(it.span), reason) }.about(&it.address).at(it.body))
+        })
+    }
+
+    fn machines(&self) -> impl Iterator<Item = Unjudged> {
+        self.unknown_machines.iter().map(|it| {
+            let reason = format!("{} may or may not carry accelerators: {}", it.address, it.why);
+            Unjudged::new(self.path(it.span), reason).about(&it.address).at(it.span)
+        })
+    }
+}
+
+/// Words of which nobody speaks who means no accelerator.
+const WORDS: [&str; 7] = ["gpu", "nvidia", "accelerator", "cuda", "neuron", "inferentia", "tpu"];
+
+/// Whether a text speaks of accelerators, or names a machine that carries some.
+pub fn names_accelerators(text: &str, catalog: &Catalog) -> bool {
+    let text = text.to_ascii_lowercase();
+    if WORDS.iter().any(|word| text.contains(word)) {
+        return true;
+    }
+    let in_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    let is_mixed = |name: &&str| {
+        name.len() > 1 && name.bytes().any(|b| b.is_ascii_digit()) && name.bytes().any(|b| b.is_ascii_alphabetic())
+    };
+    let names = text.split(|c| !in_name(c)).filter(is_mixed);
+    names.into_iter().any(|name| catalog.provider_of(name).is_some() || catalog.accelerator(name).is_some())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn modules_that_are_given_accelerators_are_told_from_others() {
+        let catalog = Catalog::embedded();
+        for text in
+            ["instance_types = [\"p5.48xlarge\"]", "gpu_nodes = 3", "type = \"Standard_ND96asr_v4\"", "card = \"L4\""]
+        {
+            assert!(names_accelerators(text, &catalog), "{text}");
+        }
+        for text in ["cidr = \"10.0.0.0/16\"", "instance_types = [\"m5.large\", \"t3.medium\"]", "name = \"vpc-1\""] {
+            assert!(!names_accelerators(text, &catalog), "{text}");
+        }
+    }
+}

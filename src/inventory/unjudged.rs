@@ -1,0 +1,79 @@
+//! What matters and was not judged: while there is any, nobody may say that all is well.
+
+use crate::source::Span;
+
+/// Why a text has no number of its own: that is known from another one.
+pub const ONLY_CHANGES: &str = "it only changes another object, whose number stands there";
+
+/// Text that could hold or change accelerators, and of which nobody knows what it says.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Unjudged {
+    /// The file, or the directory, as a path of the tree.
+    pub path: String,
+    /// The part of the file; all of it where there is none.
+    pub span: Option<Span>,
+    /// The resource or the call of a module.
+    pub address: Option<String>,
+    /// What was not judged and why: a lower-case statement.
+    pub reason: String,
+    /// What would cure it: a command, or what to write.
+    pub cure: Option<String>,
+    /// What is known of it all the same, so that a change of that is seen: values that are handed to a module.
+    pub known: String,
+    pub standing: Standing,
+}
+
+/// What a change did to it. Where nothing is compared, everything is open.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Standing {
+    /// It was judged before the change, and is not any more: that fails.
+    Lost,
+    Open,
+    /// The change leaves it as it was.
+    AsBefore,
+}
+
+impl Standing {
+    pub const ALL: [Standing; 3] = [Standing::Lost, Standing::Open, Standing::AsBefore];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Standing::Lost => "lost",
+            Standing::Open => "open",
+            Standing::AsBefore => "as-before",
+        }
+    }
+}
+
+impl Unjudged {
+    pub fn new(path: impl Into<String>, reason: impl Into<String>) -> Self {
+        let (path, reason) = (path.into(), reason.into());
+        Unjudged { path, span: None, address: None, reason, cure: None, known: String::new(), standing: Standing::Open }
+    }
+
+    #[must_use]
+    pub fn at(self, span: Span) -> Self {
+        Unjudged { span: Some(span), ..self }
+    }
+
+    /// Whether a resource of that address may be hidden by it.
+    pub fn may_hide(&self, address: &str, path: &str) -> bool {
+        match (&self.address, self.span) {
+            (Some(own), _) => {
+                address.strip_prefix(own.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
+            }
+            (None, None) => self.path == path,
+            (None, Some(_)) => false,
+        }
+    }
+
+    #[must_use]
+    pub fn about(self, address: &str) -> Self {
+        Unjudged { address: Some(address.to_owned()), ..self }
+    }
+
+    #[must_use]
+    pub fn with_cure(self, cure: impl Into<String>) -> Self {
+        Unjudged { cure: Some(cure.into()), ..self }
+    }
+}

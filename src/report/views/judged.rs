@@ -1,0 +1,133 @@
+//! What was not judged, as each format says it beside its verdict.
+
+use std::cmp::Reverse;
+use std::fmt::Write;
+
+use serde::Serialize;
+
+use crate::inventory::{Standing, Unjudged};
+use crate::report::escape::{one_line, shortened};
+use crate::report::formats::markdown;
+use crate::report::{Report, Room};
+
+/// Those that are named in one line.
+const NAMED: usize = 2;
+
+/// Those that are listed for people; JSON lists all.
+const LISTED: usize = 10;
+
+/// The most telling first: what was lost, then what is open, then what the change leaves as it was.
+pub(in crate::report) fn listed<'a>(report: &Report<'a>) -> Vec<&'a Unjudged> {
+    let mut all: Vec<&Unjudged> = report.inventory.unjudged.iter().collect();
+    all.sort_by_key(|it| it.standing);
+    all
+}
+
+/// Sums are at least what they say.
+pub(in crate::report) fn is_at_least(report: &Report) -> bool {
+    report.bill.unpriced > 0 || !report.inventory.unjudged.is_empty()
+}
+
+/// `not judged: env/prod.tfvars: no root reads it; and 2 more`; nothing where everything was judged.
+pub(in crate::report) fn in_short(report: &Report) -> Option<String> {
+    let all = listed(report);
+    let first = all.first()?;
+    let as_before = if first.standing == Standing::AsBefore { ", as before the change" } else { "" };
+    let named = all.iter().take(NAMED).map(|it| {
+        let (path, reason) = (one_line(&report.paths.show(&it.path)), one_line(&it.reason));
+        format!("{}: {}", shortened(&path, 120), shortened(&reason, 160))
+    });
+    let mut text = format!("not judged{as_before}: {}", named.collect::<Vec<_>>().join("; "));
+    if all.len() > NAMED {
+        let _ = write!(text, "; and {} more", all.len() - NAMED);
+    }
+    Some(text)
+}
+
+/// The same without names, for headings: `not judged: 3`.
+pub(in crate::report) fn in_numbers(report: &Report) -> Option<String> {
+    let (as_before, open): (Vec<&Unjudged>, Vec<_>) =
+        report.inventory.unjudged.iter().partition(|it| it.standing == Standing::AsBefore);
+    match (open.len(), as_before.len()) {
+        (0, 0) => None,
+        (0, n) => Some(format!("not judged, as before: {n}")),
+        (n, 0) => Some(format!("not judged: {n}")),
+        (n, more) => Some(format!("not judged: {n}, and {more} as before")),
+    }
+}
+
+/// One a line with its cure, for people at a terminal.
+pub(in crate::report) fn text(text: &mut String, report: &Report) {
+    let all = listed(report);
+    let Some(count) = in_numbers(report) else { return };
+    let _ = writeln!(text, "{count}");
+    for it in all.iter().take(LISTED) {
+        let lost = if it.standing == Standing::Lost { "lost: " } else { "" };
+        let (path, reason) = (one_line(&report.paths.show(&it.path)), one_line(&it.reason));
+        let _ = writeln!(text, "  {lost}{}: {}", shortened(&path, 200), shortened(&reason, 300));
+        if let Some(cure) = &it.cure {
+            let _ = writeln!(text, "    help: {}", shortened(&one_line(cure), 300));
+        }
+    }
+    if all.len() > LISTED {
+        let _ = writeln!(text, "  and {} more; --format json lists them all", all.len() - LISTED);
+    }
+}
+
+/// The same in a comment. What the change leaves as it was is folded.
+pub(in crate::report) fn in_markdown(text: &mut String, report: &Report, room: Room, with_details: bool) {
+    let (as_before, open): (Vec<&Unjudged>, Vec<_>) =
+        listed(report).into_iter().partition(|it| it.standing == Standing::AsBefore);
+    if !open.is_empty() {
+        let _ = writeln!(text, "#### Not judged: {}\n", open.len());
+        lines(text, report, &open);
+        text.push('\n');
+    }
+    if with_details && !as_before.is_empty() {
+        room.open_fold(text, &format!("Not judged, as before: {}", as_before.len()));
+        lines(text, report, &as_before);
+        room.close_fold(text);
+    }
+}
+
+fn lines(text: &mut String, report: &Report, all: &[&Unjudged]) {
+    for it in all.iter().take(LISTED) {
+        let path = markdown::code(&shortened(&report.paths.show(&it.path), 200));
+        let lost = if it.standing == Standing::Lost { " **was known before**" } else { "" };
+        let _ = writeln!(text, "- {path}{lost} {}", markdown::plain(&shortened(&it.reason, 400)));
+        if let Some(cure) = &it.cure {
+            let _ = writeln!(text, "  _{}_", markdown::plain(&shortened(cure, 400)));
+        }
+    }
+    if all.len() > LISTED {
+        let _ = writeln!(text, "- and {} more; the full report lists them", all.len() - LISTED);
+    }
+}
+
+/// As our own JSON has it.
+#[derive(Serialize)]
+pub(in crate::report) struct NotJudged<'a> {
+    path: String,
+    line: Option<usize>,
+    reason: &'a str,
+    cure: Option<&'a str>,
+    standing: &'static str,
+}
+
+pub(in crate::report) fn wire<'a>(report: &Report<'a>) -> Vec<NotJudged<'a>> {
+    let mut all: Vec<&Unjudged> = report.inventory.unjudged.iter().collect();
+    all.sort_by_key(|it| Reverse(it.standing == Standing::Lost));
+    let shown = |it: &'a Unjudged| NotJudged {
+        path: report.paths.show(&it.path),
+        line: line(report, it),
+        reason: &it.reason,
+        cure: it.cure.as_deref(),
+        standing: it.standing.name(),
+    };
+    all.into_iter().map(shown).collect()
+}
+
+/// The line where it begins, if it is about a part of a file.
+pub(in crate::report) fn line(report: &Report, it: &Unjudged) -> Option<usize> {
+    it.span.map(|span| report.paths.locate(report.sources, span).line)
+}

@@ -1,0 +1,175 @@
+//! No verdict from ignorance: what was not read or is not known is told in every format, and what a change hides fails.
+//! `docs/security.md` names these tests.
+
+use std::process::{Command, Stdio};
+
+use serde_json::Value;
+
+use crate::cli::Place;
+
+const WASTE: &str = "resource \"aws_instance\" \"a\" {\n  instance_type = \"p3.2xlarge\"\n}\n";
+
+struct Said {
+    code: Option<i32>,
+    out: String,
+    all: String,
+}
+
+fn gpulint(place: &Place, arguments: &[&str]) -> Said {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_gpulint"));
+    command.args(arguments).current_dir(place.path()).env("NO_COLOR", "1").stdin(Stdio::null());
+    let output = command.output().unwrap();
+    let out = String::from_utf8_lossy(&output.stdout).into_owned();
+    Said { code: output.status.code(), all: format!("{out}{}", String::from_utf8_lossy(&output.stderr)), out }
+}
+
+/// The change from some files to others.
+fn change(before: &[(&str, &str)], after: &[(&str, &str)]) -> Place {
+    let place = Place::new();
+    for (side, files) in [("before", before), ("after", after)] {
+        for (file, text) in files {
+            place.write(&format!("{side}/{file}"), text);
+        }
+    }
+    place
+}
+
+fn diff(place: &Place, format: &str) -> Said {
+    gpulint(place, &["diff", "--base-dir", "before", "after", "--no-config", "--format", format])
+}
+
+fn document(place: &Place) -> Value {
+    serde_json::from_str(&diff(place, "json").out).unwrap()
+}
+
+#[test]
+fn what_the_base_knew_and_the_change_hides_fails() {
+    let counted = |count: &str| WASTE.replace("{\n", &format!("{{\n  count = {count}\n"));
+    let hidden = [
+        counted("length(timestamp())"),
+        counted("length(data.aws_ami_ids.x.ids)"),
+        WASTE.replace("\"p3.2xlarge\"", "data.external.x.result.type"),
+        WASTE.replace("\"p3.2xlarge\"", "var.type") + "variable \"type\" {}\n",
+    ];
+    for text in &hidden {
+        let place = change(&[("main.tf", WASTE)], &[("main.tf", text)]);
+        let said = document(&place);
+        assert_eq!(said["verdict"], "not judged", "{text}: {}", said["not_judged"]);
+        assert_eq!(said["not_judged"][0]["standing"], "lost", "{text}: {}", said["not_judged"]);
+        assert_eq!(said["cost"]["rented"]["difference"]["expected"], 0.0, "{text}: it is no saving");
+        for format in ["text", "markdown", "github"] {
+            let said = diff(&place, format);
+            assert_eq!(said.code, Some(1), "{text}: {}", said.all);
+            assert!(said.out.to_lowercase().contains("not judged"), "{text}: {}", said.out);
+        }
+    }
+    // What nobody knew before is not lost, and what is really gone is a saving.
+    let place = change(&[("main.tf", &hidden[3])], &[("main.tf", &hidden[3]), ("b.tf", "# nothing\n")]);
+    assert_eq!((diff(&place, "text").code, &document(&place)["verdict"]), (Some(0), &Value::from("pass")));
+    let place = change(&[("main.tf", WASTE), ("b.tf", "")], &[("b.tf", "# gone\n")]);
+    assert_eq!(diff(&place, "text").code, Some(0), "{}", diff(&place, "text").all);
+    assert!(document(&place)["cost"]["rented"]["difference"]["expected"].as_f64().unwrap() < 0.0);
+}
+
+#[test]
+fn what_moves_out_of_sight_into_a_module_is_no_saving() {
+    let call = |source: &str| format!("module \"gpu\" {{\n  source = \"{source}\"\n  type   = \"p3.2xlarge\"\n}}\n");
+    let module = format!("variable \"type\" {{}}\n{}", WASTE.replace("\"p3.2xlarge\"", "var.type"));
+    let (near, far) = (call("./gpu"), call("example.org/acme/gpu/aws"));
+    let place = change(&[("main.tf", &near), ("gpu/main.tf", &module)], &[("main.tf", &far)]);
+    let said = document(&place);
+    assert_ne!(said["verdict"], "pass", "{}", said["not_judged"]);
+    assert_eq!(said["not_judged"][0]["standing"], "lost", "{}", said["not_judged"]);
+    assert_eq!(said["cost"]["rented"]["difference"]["expected"], 0.0);
+    assert_eq!(diff(&place, "text").code, Some(1));
+    // A module that has nothing to do with accelerators is nobody's business.
+    let network = "module \"net\" {\n  source = \"example.org/acme/vpc/aws\"\n  cidr   = \"10.0.0.0/16\"\n}\n";
+    let place = change(&[("main.tf", network)], &[("main.tf", &network.replace("/16", "/8"))]);
+    assert_eq!(document(&place)["verdict"], "pass", "{}", document(&place)["not_judged"]);
+}
+
+#[test]
+fn a_variable_file_that_nobody_reads_is_not_judged() {
+    let root = "variable \"gpus\" {\n  default = 0\n}\nresource \"google_container_node_pool\" \"l4\" {\n  node_count = var.gpus\n  \
+                node_config {\n    machine_type = \"g2-standard-4\"\n  }\n}\n";
+    let before = [("main.tf", root), ("projects/a.tfvars", "gpus = 4\n")];
+    let after = [("main.tf", root), ("projects/a.tfvars", "gpus = 8\n")];
+    let place = change(&before, &after);
+    for format in ["text", "markdown", "github", "json", "outputs", "junit", "sarif", "gitlab", "csv", "concise"] {
+        let said = diff(&place, format);
+        assert_eq!(said.code, Some(0), "{format}: {}", said.all);
+        let text = said.out.to_lowercase();
+        let is_told = ["not judged", "not-judged"].iter().any(|word| text.contains(word));
+        assert!(is_told && !text.contains("nothing changed"), "{format}: {}", said.out);
+        assert!(!text.contains("**pass**") && !text.contains("verdict=pass"), "{format}: {}", said.out);
+    }
+    assert!(diff(&place, "outputs").out.contains("quiet=false"), "a comment is written");
+    let strict = gpulint(&place, &["diff", "--base-dir", "before", "after", "--no-config", "--fail-on-unread"]);
+    assert_eq!(strict.code, Some(1), "{}", strict.all);
+    // The same text is as before, and no news.
+    let place = change(&before, &[before[0], before[1], ("README.md", "x")]);
+    assert_eq!(document(&place)["verdict"], "pass");
+}
+
+#[test]
+fn more_waste_behind_an_unreadable_file_is_new() {
+    let broken = format!("{WASTE}resource {{{{{{\n");
+    let more = format!("{broken}{}", WASTE.replace("\"a\"", "\"b\""));
+    let place = change(&[("main.tf", &broken)], &[("main.tf", &broken), ("b.tf", "")]);
+    assert_eq!(document(&place)["new"].as_array().unwrap().len(), 0, "the same text is the same finding");
+    let place = change(&[("main.tf", &broken)], &[("main.tf", &more)]);
+    assert_eq!(diff(&place, "text").code, Some(1), "{}", diff(&place, "text").all);
+    assert_eq!(document(&place)["new"][0]["rule"], "unreadable");
+    let place = change(&[], &[]);
+    for (side, text) in [("before", WASTE.to_owned()), ("after", format!("{WASTE}{}", WASTE.replace("\"a\"", "\"b\"")))]
+    {
+        let bytes: Vec<u8> = "\u{feff}".encode_utf16().chain(text.encode_utf16()).flat_map(u16::to_le_bytes).collect();
+        std::fs::create_dir_all(place.path().join(side)).unwrap();
+        std::fs::write(place.path().join(side).join("main.tf"), bytes).unwrap();
+    }
+    let said = diff(&place, "text");
+    assert_eq!(said.code, Some(1), "{}", said.all);
+}
+
+#[test]
+fn an_old_suppression_covers_no_other_machine() {
+    let noted = |reason: &str, machine: &str| {
+        let comment = format!("{{ # gpulint: ignore[missing-auto-shutdown, missing-labels] -- {reason}\n");
+        WASTE.replace("{\n", &comment).replace("p3.2xlarge", machine)
+    };
+    let suppressed = |before: &str, after: &str| change(&[("main.tf", before)], &[("main.tf", after)]);
+    let old = noted("small", "p3.2xlarge");
+    let said = document(&suppressed(WASTE, &old));
+    assert!(!said["accepted"].as_array().unwrap().is_empty(), "the rules of this test find something: {said}");
+    let place = suppressed(&old, &noted("small", "p5.48xlarge"));
+    let said = diff(&place, "text");
+    assert_eq!(said.code, Some(1), "{}", said.all);
+    assert!(said.out.contains("written for what stood here before"), "{}", said.out);
+    // Written anew it is accepted, and shown.
+    let said = document(&suppressed(&old, &noted("large now, FIN-7", "p5.48xlarge")));
+    assert_eq!(said["blocked"], false, "{said}");
+    assert!(!said["accepted"].as_array().unwrap().is_empty(), "{said}");
+    // Nothing else changed: nothing to say.
+    assert_eq!(diff(&suppressed(&old, &format!("\n{old}")), "text").code, Some(0));
+    let removed = diff(&suppressed(&old, WASTE), "text");
+    assert!(removed.out.contains("a suppression was removed"), "{}", removed.out);
+}
+
+#[test]
+fn a_named_file_that_is_not_read_ends_the_run() {
+    let place = Place::new();
+    place.write("good.tf", "locals {}\n");
+    place.write("notes.txt", WASTE);
+    place.write("gpulint.toml", "[bounds]\nfile-mib = 1\n");
+    let plan = format!(
+        "{{\"format_version\": \"1.2\", \"terraform_version\": \"1.9.0\", \"x\": \"{}\"}}",
+        "y".repeat(2 << 20)
+    );
+    place.write("plan.json", &plan);
+    for file in ["notes.txt", "plan.json"] {
+        let said = gpulint(&place, &["check", "good.tf", file]);
+        assert_eq!(said.code, Some(2), "{file}: {}", said.all);
+        assert!(said.all.contains("was named and not read"), "{file}: {}", said.all);
+    }
+    assert_eq!(gpulint(&place, &["check", "good.tf"]).code, Some(0));
+}

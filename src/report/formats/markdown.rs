@@ -6,7 +6,6 @@ use std::fmt::Write;
 use crate::catalog::MoneyRange;
 use crate::decide::Decided;
 use crate::pricing::Status;
-use crate::report::views::apart;
 use crate::report::views::judged;
 use crate::report::views::money::{usd, usd_range};
 use crate::report::views::repeats::{also, told_once};

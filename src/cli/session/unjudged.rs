@@ -99,8 +99,10 @@ fn add(values: &mut Vec<String>, value: &terraform::Value) {
 /// pass in which nothing of what matters could be read.
 pub(in crate::cli) fn demand_read(session: &Session, analysis: &Analysis) -> Result<(), Failure> {
     let is_file = |path: &str| session.files.binary_search_by(|file| file.as_str().cmp(path)).is_ok();
-    let refused =
-        session.sources.refused().into_iter().filter(|(path, why)| *why != ReadError::Missing && is_file(path));
+    // A hook names all files of the endings that may hold something: data among them is nobody's business.
+    let is_asked = |path: &str| is_file(path) && !(session.allows_empty() && path.ends_with(".json"));
+    let refused = session.sources.refused().into_iter();
+    let refused = refused.filter(|(path, why)| *why != ReadError::Missing && is_asked(path));
     let refused: BTreeSet<String> = refused.map(|(path, _)| path).collect();
     demand_named(session, analysis, &refused)?;
     let broken = analysis.inventory.diagnostics.iter().filter(|it| it.unreadable).filter_map(|it| it.span);
@@ -122,11 +124,7 @@ fn demand_named(session: &Session, analysis: &Analysis, refused: &BTreeSet<Strin
         !discover::is_candidate(Path::new(path))
             && analysis.plans.binary_search_by(|plan| plan.as_str().cmp(path)).is_err()
     };
-    // A hook names all files of the endings that may hold something: data among them is nobody's business.
-    let is_unread = |path: &str| match session.allows_empty() {
-        true => refused.contains(path) && !path.ends_with(".json"),
-        false => refused.contains(path) || is_foreign(path),
-    };
+    let is_unread = |path: &str| refused.contains(path) || !session.allows_empty() && is_foreign(path);
     let unread: Vec<&str> = named.map(String::as_str).filter(|path| is_unread(path)).collect();
     let Some(first) = unread.first() else { return Ok(()) };
     let more = if unread.len() > 1 { format!(" and {} more", unread.len() - 1) } else { String::new() };

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::args::{Check, Input};
 use super::gate::Gate;
 use super::session::Session;
-use super::{Failure, Outcome, output};
+use super::{Failure, Outcome, disk, output};
 use crate::Analysis;
 use crate::decide::Decided;
 use crate::source::{Span, normalize};
@@ -42,7 +42,7 @@ pub(super) fn run(arguments: &Check, reason: &str) -> Result<Outcome, Failure> {
         }
     };
     for (path, text) in &texts {
-        output::save(&before.session.root.join(path), &String::from_utf8_lossy(text))?;
+        output::save(&disk::below(&before.session.root, path), &String::from_utf8_lossy(text))?;
     }
     tell(&wishes, texts.len())?;
     let gate = Gate::of(&arguments.threshold, &after.session.config);

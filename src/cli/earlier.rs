@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::PoisonError;
 
-use super::disk::{DiskTree, read_limited};
+use super::disk::{DiskTree, below, read_limited};
 use super::git::Base;
 use super::session::Session;
 use super::{Failure, discover, place};
-use crate::source::{Entry, ReadError, Tree};
+use crate::source::{Entry, ReadError, Tree, named};
 use crate::terraform;
 
 /// The earlier state, under the same settings. `notes` are what a reader of the comparison must know.
@@ -43,7 +43,7 @@ fn commit(reference: &str, head: &mut Session, notes: &mut Vec<String>) -> Resul
         discover::is_candidate(Path::new(file))
             && is_wanted(head, file)
             // What is on the disk and was not found there is ignored by git's own rules.
-            && (present.contains(file) || !repository.join(file).exists())
+            && (present.contains(file) || !below(&repository, file).exists())
     };
     let files: Vec<String> = tree.files().filter(wanted).map(str::to_owned).collect();
     let missing = tree.missing();
@@ -72,11 +72,9 @@ fn directory(path: &Path, head: &Session) -> Result<Session, Failure> {
     let mut files = Vec::new();
     for found in discover::below(&there).files {
         let Ok(inside) = found.strip_prefix(&there) else { continue };
-        let parts: Option<Vec<&str>> = inside.components().map(|part| part.as_os_str().to_str()).collect();
-        if let Some(parts) = parts {
-            let file = if here.is_empty() { parts.join("/") } else { format!("{here}/{}", parts.join("/")) };
-            files.extend(Some(file).filter(|file| is_wanted(head, file)));
-        }
+        let parts: Vec<_> = inside.components().map(|part| named(part.as_os_str().as_encoded_bytes())).collect();
+        let file = if here.is_empty() { parts.join("/") } else { format!("{here}/{}", parts.join("/")) };
+        files.extend(Some(file).filter(|file| is_wanted(head, file)));
     }
     files.sort();
     let boundary = place::repository(&there).unwrap_or(&there).to_owned();

@@ -6,6 +6,7 @@ use super::Failure;
 use super::args::Arguments;
 use crate::diagnostic::nearest;
 use crate::report::Paths;
+use crate::source::named;
 
 /// Where a run happens: what was named, and the tree around it that may be read.
 #[derive(Debug)]
@@ -40,7 +41,7 @@ impl Place {
         Ok(Place { here, named, root, allowed })
     }
 
-    /// A path of the tree; none for what lies outside, and for names that are no text.
+    /// A path of the tree; none for what lies outside.
     pub(super) fn in_tree(&self, path: &Path) -> Option<String> {
         let inside = path.strip_prefix(&self.root).ok()?;
         let mut joined = String::with_capacity(inside.as_os_str().len());
@@ -48,7 +49,7 @@ impl Place {
             if !joined.is_empty() {
                 joined.push('/');
             }
-            joined.push_str(part.as_os_str().to_str()?);
+            joined.push_str(&named(part.as_os_str().as_encoded_bytes()));
         }
         Some(joined)
     }
@@ -56,7 +57,8 @@ impl Place {
     /// A file that was named, as a path of the tree.
     pub(super) fn named_file(&self, path: &Path) -> Result<String, Failure> {
         let real = canonical(path)?;
-        self.in_tree(&real).ok_or_else(|| Failure::new(format!("the name of `{}` is no text", path.display())))
+        self.in_tree(&real)
+            .ok_or_else(|| Failure::new(format!("`{}` lies outside of what may be read", path.display())))
     }
 
     /// How paths are shown: relative to the running directory.

@@ -1,7 +1,7 @@
 //! One root: what assigns its variables, and its evaluation.
 
-use std::cell::RefCell;
-use std::collections::HashMap;
+use std::cell::{Cell, RefCell};
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use crate::diagnostic::{Diagnostic, Level};
@@ -28,6 +28,12 @@ pub(super) struct Root {
     pub(super) default_maps: Vec<Span>,
     /// What evaluating it cost.
     pub(super) steps: u64,
+    /// About so many bytes of values were made.
+    pub(super) memory: u64,
+    /// The directories of the modules of which it makes some.
+    pub(super) made: BTreeSet<String>,
+    /// OpenTofu reads other files of it, or of what it calls, than Terraform does.
+    pub(super) has_files_of_one_tool: bool,
 }
 
 pub(super) fn evaluate(
@@ -36,6 +42,7 @@ pub(super) fn evaluate(
     directory: &str,
     environment: Option<&str>,
     options: &Options,
+    memory: u64,
 ) -> Root {
     let code = library.module(directory);
     let mut root = Root::default();
@@ -64,9 +71,11 @@ pub(super) fn evaluate(
         root: directory.to_owned(),
         assignments: assignments.by_name,
         modules: Modules::read(sources, directory, options.modules_directory.as_deref()),
-        budget: Budget::new(anywhere, sources.limits().evaluation_steps),
+        budget: Budget::new(anywhere, sources.limits().evaluation_steps, memory),
         patterns: RefCell::default(),
         diagnostics: RefCell::default(),
+        made: RefCell::default(),
+        has_files_of_one_tool: Cell::new(code.has_files_of_one_tool),
     };
     let instance = Instance::root(code, anywhere);
     evaluator.all_blocks(&instance, &mut root.blocks);
@@ -77,6 +86,9 @@ pub(super) fn evaluate(
     }
     root.diagnostics.extend(evaluator.diagnostics.into_inner().finish(anywhere));
     root.steps = evaluator.budget.spent();
+    root.memory = evaluator.budget.memory_spent();
+    root.made = evaluator.made.into_inner();
+    root.has_files_of_one_tool = evaluator.has_files_of_one_tool.get();
     root
 }
 

@@ -12,8 +12,8 @@ use like::Section;
 
 /// Tables that are read as one, by the name of what is written.
 const WHOLE: &[(&str, &str)] = &[
-    ("kinds", "src/kubernetes/kinds.toml"),
-    ("devices", "src/kubernetes/devices.toml"),
+    ("kinds", "src/kubernetes/rows/kinds.toml"),
+    ("devices", "src/kubernetes/rows/devices.toml"),
     ("programs", "src/inventory/programs.toml"),
     ("embedded", "src/terraform/kubernetes.toml"),
 ];

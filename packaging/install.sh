@@ -1,9 +1,14 @@
 #!/usr/bin/env bash
-# Installs the released binary of one version after checking its checksum, or builds the sources that this file lies in.
+# Installs the released binary of one version, or builds the sources that this file lies in where there is no release.
+#
+# A binary is installed only if something vouches for it that whoever can replace the files of a release cannot replace too:
+# the checksums that lie in these sources (packaging/checksums/VERSION.txt, in the commit that a release tags), or else the
+# attestation of the workflow that built it, which `gh` verifies. The list of checksums beside the files is not asked.
 #
 #   GPULINT_VERSION     default: the version of these sources
 #   GPULINT_REPOSITORY  owner/name of the releases; without it there is nothing to download from
 #   GPULINT_DOWNLOAD    where the files of a release lie, for a mirror; https:// or file://
+#   GPULINT_CHECKSUMS   a file of checksums of your own, instead of those in these sources
 #   GPULINT_INSTALL     directory for the binary, default: $RUNNER_TEMP/gpulint/bin, else ~/.local/bin
 set -euo pipefail
 
@@ -55,9 +60,33 @@ sha256() {
   if command -v sha256sum >/dev/null; then sha256sum "$1"; else shasum -a 256 "$1"; fi | cut -d ' ' -f 1
 }
 
-# Succeeds when the binary is there; fails the run when it is there but is not what the release says.
+# Fails the run unless something vouches for the file of a release.
+verify() {
+  local version=$1 file=$2 name sums repository expected
+  name=$(basename "$file")
+  sums=${GPULINT_CHECKSUMS:-$source/packaging/checksums/$version.txt}
+  if [ -n "${GPULINT_CHECKSUMS:-}" ] || [ -f "$sums" ]; then
+    expected=$(tr -d '\r' <"$sums" | awk -v name="$name" '$2 == name || $2 == "*" name { print $1 }')
+    [ -n "$expected" ] || fail "$sums lists no checksum for $name"
+    [ "$(sha256 "$file")" = "$expected" ] || fail "$name does not have the checksum that $sums lists"
+    say "$name has the checksum that $sums lists"
+    return
+  fi
+  repository=$(repository)
+  if [ -n "$repository" ] && command -v gh >/dev/null; then
+    gh attestation verify "$file" --repo "$repository" \
+      --signer-workflow "$repository/.github/workflows/release.yml" --deny-self-hosted-runners >&2 ||
+      fail "$name has no attestation of the release workflow of $repository"
+    say "$name has an attestation of the release workflow of $repository"
+    return
+  fi
+  fail "nothing vouches for $name: these sources hold no checksums of $version, and there is no \`gh\` to verify its" \
+    "attestation. Pin the commit that the release tags, name checksums by GPULINT_CHECKSUMS, or build it: cargo install --locked gpulint"
+}
+
+# Succeeds when the binary is there; fails the run when it is there but nothing vouches for it.
 from_release() {
-  local version=$1 target name place work expected
+  local version=$1 target name place work
   target=$(target)
   name=gpulint-$version-$target.tar.gz
   place=${GPULINT_DOWNLOAD:-}
@@ -70,11 +99,8 @@ from_release() {
   work=$(mktemp -d)
   # shellcheck disable=SC2064 # the directory of now is meant
   trap "rm -rf '$work'" EXIT
-  download "$place/SHA256SUMS" "$work/SHA256SUMS" || return 1
   download "$place/$name" "$work/$name" || return 1
-  expected=$(tr -d '\r' <"$work/SHA256SUMS" | awk -v name="$name" '$2 == name || $2 == "*" name { print $1 }')
-  [ -n "$expected" ] || fail "the release lists no checksum for $name"
-  [ "$(sha256 "$work/$name")" = "$expected" ] || fail "$name does not have the checksum that its release lists"
+  verify "$version" "$work/$name"
   mkdir -p "$install"
   tar -xzf "$work/$name" -C "$work"
   cp "$work/gpulint-$version-$target"/gpulint* "$install/"

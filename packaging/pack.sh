@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
 # Turns built programs into the files of a release.
 #
-#   pack.sh BINARIES OUT NATIVE REPOSITORY
+#   pack.sh BINARIES OUT NATIVE REPOSITORY [LICENCES]
 #
 # BINARIES holds one directory a target with the program in it; NATIVE is the program that runs on this machine and writes
-# completions and manual pages; REPOSITORY is owner/name, for the formula.
+# completions and manual pages; REPOSITORY is owner/name, for the formula; LICENCES is what licences.py wrote.
+#
+# The same programs make the same bytes: files have the date of SOURCE_DATE_EPOCH, or of the commit that is packed.
 set -euo pipefail
 
 binaries=$(cd "$1" && pwd)
@@ -12,8 +14,11 @@ mkdir -p "$2"
 out=$(cd "$2" && pwd)
 native=$3
 repository=$4
+licences=${5:-}
 source=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 version=$(sed -n 's/^version = "\(.*\)"$/\1/p;/^version = /q' "$source/Cargo.toml")
+
+epoch=${SOURCE_DATE_EPOCH:-$(git -C "$source" log -1 --format=%ct 2>/dev/null || echo 0)}
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -27,17 +32,26 @@ sha256() {
   if command -v sha256sum >/dev/null; then sha256sum "$@"; else shasum -a 256 "$@"; fi
 }
 
+# Order, date, owner and mode would else be those of the machine that packs.
+archive() {
+  if tar --version 2>/dev/null | grep -q GNU; then
+    tar --sort=name --mtime="@$epoch" --owner=0 --group=0 --numeric-owner --mode=go=rX,u+rw --format=ustar -cf - -C "$1" "$2"
+  else
+    tar -cf - -C "$1" "$2"
+  fi | gzip -9n
+}
+
 for directory in "$binaries"/*/; do
   target=$(basename "$directory")
   name=gpulint-$version-$target
   mkdir "$work/$name"
   cp "$directory"/gpulint* "$work/$name/"
-  for file in "$source"/LICENSE-* "$source"/README.md "$source"/CHANGELOG.md; do
+  for file in "$source"/LICENSE-* "$source"/README.md "$source"/CHANGELOG.md ${licences:+"$licences"/*}; do
     if [ -e "$file" ]; then cp "$file" "$work/$name/"; fi
   done
   cp -R "$work/completions" "$work/man" "$work/$name/"
   chmod +x "$work/$name"/gpulint*
-  tar -czf "$out/$name.tar.gz" -C "$work" "$name"
+  archive "$work" "$name" >"$out/$name.tar.gz"
 done
 (cd "$out" && sha256 gpulint-*.tar.gz | sed 's/ \*/  /' >SHA256SUMS)
 

@@ -19,6 +19,7 @@ pub mod report;
 pub mod rules;
 pub mod source;
 pub mod terraform;
+mod yaml;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;

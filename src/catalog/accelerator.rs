@@ -1,3 +1,5 @@
+//! One kind of accelerator: its memory, its vendor, what it can compute, and its names.
+
 use super::Catalog;
 use super::table::Cells;
 

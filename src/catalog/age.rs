@@ -1,3 +1,5 @@
+//! For how long a price may be relied on, by how fast those who sell move it.
+
 use crate::source::Date;
 
 use super::Catalog;

@@ -1,3 +1,5 @@
+//! What a disk of some kind and size costs a month.
+
 use super::Catalog;
 use super::money::Money;
 use super::table::Cells;

@@ -1,3 +1,5 @@
+//! Kinds of machines with accelerators, and how they are looked up.
+
 use std::borrow::Cow;
 
 use super::Catalog;

@@ -1,3 +1,5 @@
+//! Money: integers of millionths of a dollar, so that sums are exact.
+
 use std::iter::Sum;
 use std::ops::{Add, AddAssign, Neg, Sub};
 

@@ -1,3 +1,5 @@
+//! Prices that a user states, laid over those of the catalog.
+
 use std::sync::Arc;
 
 use super::format::{TableError, millionths, records};

@@ -1,3 +1,5 @@
+//! How weights are stored, and how many bits that takes.
+
 /// How a weight is stored.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Precision {

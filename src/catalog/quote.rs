@@ -1,3 +1,5 @@
+//! What a machine costs an hour in a region, bought in each way, and how that is known.
+
 use std::borrow::Cow;
 
 use super::Catalog;

@@ -1,3 +1,5 @@
+//! Which machines have what somebody looks for.
+
 use super::Catalog;
 use super::machine::Machine;
 use super::quote::Offer;

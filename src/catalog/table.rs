@@ -1,3 +1,5 @@
+//! The tables of a catalog as sorted rows in one block of bytes.
+
 use std::cmp::Ordering;
 use std::ops::Range;
 use std::sync::Arc;

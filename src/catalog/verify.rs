@@ -1,3 +1,5 @@
+//! What cannot be true of prices: order, units, dates, relations between columns.
+
 use super::Catalog;
 use super::money::Money;
 use super::quote::{Basis, Offer};

@@ -1,3 +1,5 @@
+//! What the command line accepts: verbs, their flags, and the help of each.
+
 use std::path::PathBuf;
 
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
@@ -35,7 +37,7 @@ pub(super) enum Verb {
     Price(Box<Price>),
     /// Version and age of prices; refresh them
     #[command(subcommand)]
-    Catalog(super::catalog::Verb),
+    Catalog(super::verbs::catalog::Verb),
     /// How one price came to be, or what a rule is about
     Explain(Box<Explain>),
     /// Whether a model fits an accelerator, and the cheapest that does
@@ -58,7 +60,7 @@ pub(super) enum Verb {
     #[command(subcommand)]
     Config(Config),
     /// Post a finished report to a pull request
-    Comment(Box<super::comment::Comment>),
+    Comment(Box<super::verbs::comment::Comment>),
     /// Completions for a shell
     Completions { shell: clap_complete::Shell },
     /// Manual pages, written to a directory

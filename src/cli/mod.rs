@@ -3,62 +3,21 @@
 //! One file a verb. A verb reads its input through a `session`, asks the spine in `lib.rs` and hands a report to
 //! `output`. Nothing below this room prints.
 
-mod add_ignore;
 mod args;
-mod baseline;
-mod blocks;
-mod bounds;
-mod cache;
-mod catalog;
-mod check;
-mod ci;
-mod clock;
-mod comment;
-mod completions;
-mod config;
-mod cost;
-mod deadline;
-mod diff;
-mod discover;
-mod disk;
-mod earlier;
-mod explain;
-mod facts;
-mod failure;
-mod fit;
-mod fix;
-mod gate;
-mod git;
-mod inspect;
+mod verbs;
+mod world;
 
-mod manual;
-mod network;
-mod output;
-mod packs;
-mod place;
-mod policy;
-mod price;
-mod prices;
-mod progress;
 mod render;
-mod replace;
-mod rules;
-mod secrets;
 mod session;
-mod settings;
-mod suppressions;
-mod unified;
-mod variables;
-mod verdicts;
 
 use std::panic::catch_unwind;
 use std::process::ExitCode;
 
-pub use prices::settings as pricing_settings;
-pub use settings::of_rules as rule_settings;
+pub use session::prices::settings as pricing_settings;
+pub use session::settings::of_rules as rule_settings;
 
 use args::{Arguments, Verb};
-use failure::Failure;
+use world::failure::Failure;
 
 /// How a run ended; the codes are the same for every verb and format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -87,7 +46,7 @@ pub fn main() -> ExitCode {
         Ok(Outcome::Failed) => ExitCode::from(1),
         Ok(Outcome::Empty) => ExitCode::from(3),
         Err(failure) => {
-            output::complain(&failure.to_string());
+            world::output::complain(&failure.to_string());
             ExitCode::from(2)
         }
     }
@@ -95,22 +54,22 @@ pub fn main() -> ExitCode {
 
 fn run(arguments: Arguments) -> Result<Outcome, Failure> {
     match arguments.verb {
-        None => check::run(&arguments.check),
-        Some(Verb::Check(check)) => check::run(&check),
-        Some(Verb::Cost(cost)) => cost::run(&cost),
-        Some(Verb::Diff(diff)) => diff::run(&diff),
-        Some(Verb::Inspect(inspect)) => inspect::run(&inspect),
-        Some(Verb::Comment(comment)) => comment::run(&comment),
-        Some(Verb::Price(price)) => price::run(&price),
-        Some(Verb::Catalog(verb)) => catalog::run(&verb),
-        Some(Verb::Explain(explain)) => explain::run(&explain),
-        Some(Verb::Fit(fit)) => fit::run(&fit),
-        Some(Verb::Rules(verb)) => rules::run(&verb),
-        Some(Verb::Suppressions(verb)) => suppressions::run(&verb),
-        Some(Verb::Baseline(verb)) => baseline::run(&verb),
-        Some(Verb::Facts { output }) => facts::run(&output),
-        Some(Verb::Config(verb)) => config::run(&verb),
-        Some(Verb::Completions { shell }) => completions::run(shell),
-        Some(Verb::Manual { directory }) => manual::run(&directory),
+        None => verbs::check::run(&arguments.check),
+        Some(Verb::Check(check)) => verbs::check::run(&check),
+        Some(Verb::Cost(cost)) => verbs::cost::run(&cost),
+        Some(Verb::Diff(diff)) => verbs::diff::run(&diff),
+        Some(Verb::Inspect(inspect)) => verbs::inspect::run(&inspect),
+        Some(Verb::Comment(comment)) => verbs::comment::run(&comment),
+        Some(Verb::Price(price)) => verbs::price::run(&price),
+        Some(Verb::Catalog(verb)) => verbs::catalog::run(&verb),
+        Some(Verb::Explain(explain)) => verbs::explain::run(&explain),
+        Some(Verb::Fit(fit)) => verbs::fit::run(&fit),
+        Some(Verb::Rules(verb)) => verbs::rules::run(&verb),
+        Some(Verb::Suppressions(verb)) => verbs::suppressions::run(&verb),
+        Some(Verb::Baseline(verb)) => verbs::baseline::run(&verb),
+        Some(Verb::Facts { output }) => verbs::facts::run(&output),
+        Some(Verb::Config(verb)) => verbs::config::run(&verb),
+        Some(Verb::Completions { shell }) => verbs::completions::run(shell),
+        Some(Verb::Manual { directory }) => verbs::manual::run(&directory),
     }
 }

@@ -1,3 +1,5 @@
+//! One file of settings: its values with their places, and what is wrong with it.
+
 use std::collections::BTreeMap;
 
 use toml::Spanned;

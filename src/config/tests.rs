@@ -1,3 +1,5 @@
+//! Cases of settings: what is read, refused, and suggested instead.
+
 use super::*;
 use crate::source::MemoryTree;
 

@@ -1,3 +1,5 @@
+//! Gathers suppressions from comments, annotations and settings.
+
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::cover::{Layout, Lines, Target};

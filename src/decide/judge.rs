@@ -1,3 +1,5 @@
+//! Finds the suppression that covers a finding, and those that nothing needs any more.
+
 use super::cover::Target;
 use super::gather::Suppression;
 use super::index::Index;

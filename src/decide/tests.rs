@@ -1,3 +1,5 @@
+//! Cases of suppressions and of what they cover.
+
 use super::*;
 use crate::diagnostic::Level;
 use crate::inventory::{Fact, FrontEnd, Resource, ResourceId, Role};

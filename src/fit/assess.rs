@@ -1,3 +1,5 @@
+//! Whether the model that a resource declares fits its accelerators, and what else it would fit.
+
 use std::collections::BTreeMap;
 
 use rayon::prelude::*;

@@ -1,3 +1,5 @@
+//! What an accelerator leaves to a model: usable memory, and the precisions that it computes.
+
 /// What an accelerator offers a program.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Device {

@@ -1,3 +1,5 @@
+//! What a workload asks of memory: model, precision, context, batch, sharding.
+
 use crate::catalog::{Model, Precision};
 
 /// Everything that decides how much memory a program needs.

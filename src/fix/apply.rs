@@ -1,3 +1,5 @@
+//! Applies edits to text: those that do not overlap, from the end to the beginning.
+
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 

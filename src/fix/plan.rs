@@ -1,3 +1,5 @@
+//! Plans the edits of each finding's fix.
+
 use std::collections::HashMap;
 
 use crate::inventory::{Declined, Inventory, Key, Part, Resource, ResourceId, Value, Wish};

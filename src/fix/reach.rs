@@ -1,3 +1,5 @@
+//! How far an edit reaches: who else is changed by text that several share.
+
 use std::collections::{BTreeMap, HashMap};
 
 use crate::inventory::{Inventory, Resource, ResourceId};

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::diff::{self, ShownFile};
 use super::review::Placed;
-use super::{Conversation, Posted, Target, owner_and_name, text};
+use super::{Conversation, Posted, Target, marker, owner_and_name, text};
 use crate::http::{Client, Error, Kind, Method, Reply, Request};
 
 const PAGE_SIZE: u32 = 100;
@@ -30,7 +30,8 @@ impl<'a> Bitbucket<'a> {
     }
 
     /// Pages are asked for by number: the address of the next one, which the answer names, could lead anywhere.
-    fn all(&self) -> Result<Vec<Value>, Error> {
+    /// What is wanted of all pages; only that outlives the page that it stood in.
+    fn all<T>(&self, wanted: impl Fn(&Value) -> Option<T>) -> Result<Vec<T>, Error> {
         let mut all = Vec::new();
         for page in 1..=MOST_PAGES {
             let request = self.request(Method::Get, &["comments"]).query("pagelen", PAGE_SIZE).query("page", page);
@@ -38,7 +39,8 @@ impl<'a> Bitbucket<'a> {
             let Some(Value::Array(items)) = answer.get("values") else {
                 return Err(Error::new(Kind::Malformed, "a list was asked for and something else came"));
             };
-            all.extend(items.iter().filter(|item| item.get("deleted") != Some(&Value::Bool(true))).cloned());
+            let there = items.iter().filter(|item| item.get("deleted") != Some(&Value::Bool(true)));
+            all.extend(there.filter_map(&wanted));
             if answer.get("next").is_none_or(Value::is_null) {
                 break;
             }
@@ -49,9 +51,8 @@ impl<'a> Bitbucket<'a> {
 
 impl Conversation for Bitbucket<'_> {
     fn comments(&self) -> Result<Vec<Posted>, Error> {
-        let all = self.all()?;
-        let mut comments: Vec<Posted> =
-            all.iter().filter(|item| item.get("inline").is_none_or(Value::is_null)).filter_map(posted).collect();
+        let is_inline = |item: &Value| item.get("inline").is_some_and(|inline| !inline.is_null());
+        let mut comments = self.all(|item| posted_by_us(item).filter(|_| !is_inline(item)))?;
         comments.sort_by_key(|comment| comment.id.parse::<u64>().unwrap_or(u64::MAX));
         Ok(comments)
     }
@@ -97,7 +98,7 @@ impl Conversation for Bitbucket<'_> {
     }
 
     fn line_notes(&self) -> Result<Vec<Posted>, Error> {
-        Ok(self.all()?.iter().filter_map(posted).collect())
+        self.all(posted_by_us)
     }
 
     fn post_line_notes(&self, notes: &[Placed]) -> Result<usize, Error> {
@@ -112,6 +113,10 @@ impl Conversation for Bitbucket<'_> {
 
 fn one(reply: &Reply) -> Result<Posted, Error> {
     posted(&reply.json()?).ok_or_else(|| Error::new(Kind::Malformed, "the answer is no comment"))
+}
+
+fn posted_by_us(comment: &Value) -> Option<Posted> {
+    posted(comment).filter(|posted| marker::is_ours(&posted.body))
 }
 
 fn posted(comment: &Value) -> Option<Posted> {

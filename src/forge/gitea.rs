@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::diff::{self, ShownFile};
 use super::review::Placed;
-use super::{Conversation, Posted, Target, owner_and_name, text};
+use super::{Conversation, Posted, Target, marker, owner_and_name, text};
 use crate::http::{Client, Error, Kind, Method, Reply, Request};
 
 const MOST_PAGES: u32 = 200;
@@ -29,8 +29,9 @@ impl<'a> Gitea<'a> {
         Request::new(method, full)
     }
 
-    fn pages(&self, path: &[&str]) -> Result<Vec<Value>, Error> {
-        let mut all: Vec<Value> = Vec::new();
+    /// What is wanted of all pages; only that outlives the page that it stood in.
+    fn pages<T>(&self, path: &[&str], wanted: impl Fn(&Value) -> Option<T>) -> Result<Vec<T>, Error> {
+        let mut all = Vec::new();
         for page in 1..=MOST_PAGES {
             let reply = self.client.send(&self.request(Method::Get, path).query("page", page))?;
             let items = match reply.json()? {
@@ -39,7 +40,7 @@ impl<'a> Gitea<'a> {
                 Value::Null => Vec::new(),
                 _ => return Err(Error::new(Kind::Malformed, "a list was asked for and something else came")),
             };
-            all.extend(items);
+            all.extend(items.iter().filter_map(&wanted));
             if !reply.has_next_page() {
                 break;
             }
@@ -50,8 +51,7 @@ impl<'a> Gitea<'a> {
 
 impl Conversation for Gitea<'_> {
     fn comments(&self) -> Result<Vec<Posted>, Error> {
-        let mut comments: Vec<Posted> =
-            self.pages(&["issues", &self.number, "comments"])?.iter().filter_map(posted).collect();
+        let mut comments = self.pages(&["issues", &self.number, "comments"], posted_by_us)?;
         comments.sort_by_key(|comment| comment.id.parse::<u64>().unwrap_or(u64::MAX));
         Ok(comments)
     }
@@ -101,13 +101,15 @@ impl Conversation for Gitea<'_> {
     /// The notes of every review: the host lists them review by review.
     fn line_notes(&self) -> Result<Vec<Posted>, Error> {
         let mut notes = Vec::new();
-        for review in self.pages(&["pulls", &self.number, "reviews"])? {
+        let reviews = self.pages(&["pulls", &self.number, "reviews"], |review| {
             let ours = review.get("body").and_then(Value::as_str).is_some_and(|body| body.starts_with(REVIEW));
-            let Some(id) = review.get("id").and_then(Value::as_u64).filter(|_| ours) else { continue };
+            review.get("id").and_then(Value::as_u64).filter(|_| ours)
+        })?;
+        for id in reviews {
             let path = ["pulls", &self.number, "reviews", &id.to_string(), "comments"].map(str::to_owned);
             let path: Vec<&str> = path.iter().map(String::as_str).collect();
             let comments = self.client.send(&self.request(Method::Get, &path))?.json()?;
-            notes.extend(comments.as_array().into_iter().flatten().filter_map(posted));
+            notes.extend(comments.as_array().into_iter().flatten().filter_map(posted_by_us));
         }
         Ok(notes)
     }
@@ -133,6 +135,10 @@ const REVIEW: &str = "Notes of gpulint on changed lines";
 
 fn one(reply: &Reply) -> Result<Posted, Error> {
     posted(&reply.json()?).ok_or_else(|| Error::new(Kind::Malformed, "the answer is no comment"))
+}
+
+fn posted_by_us(comment: &Value) -> Option<Posted> {
+    posted(comment).filter(|posted| marker::is_ours(&posted.body))
 }
 
 fn posted(comment: &Value) -> Option<Posted> {

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::diff::{self, ShownFile};
 use super::review::Placed;
-use super::{Conversation, Posted, Target, owner_and_name, text};
+use super::{Conversation, Posted, Target, marker, owner_and_name, text};
 use crate::http::{Client, Error, Kind, Method, Reply, Request};
 
 /// Of the REST interface, pinned so that an answer keeps its shape.
@@ -48,15 +48,16 @@ impl<'a> Github<'a> {
         Ok(first.filter(|_| self.head.is_some() && found.next().is_none()))
     }
 
-    fn pages(&self, path: &[&str]) -> Result<Vec<Value>, Error> {
+    /// What is wanted of all pages; only that outlives the page that it stood in.
+    fn pages<T>(&self, path: &[&str], wanted: impl Fn(&Value) -> Option<T>) -> Result<Vec<T>, Error> {
         let mut all = Vec::new();
         for page in 1..=MOST_PAGES {
             let request = self.request(Method::Get, path).query("per_page", PAGE_SIZE).query("page", page);
             let reply = self.client.send(&request)?;
-            let Value::Array(mut items) = reply.json()? else {
+            let Value::Array(items) = reply.json()? else {
                 return Err(Error::new(Kind::Malformed, "a list was asked for and something else came"));
             };
-            all.append(&mut items);
+            all.extend(items.iter().filter_map(&wanted));
             if !reply.has_next_page() {
                 break;
             }
@@ -67,8 +68,7 @@ impl<'a> Github<'a> {
 
 impl Conversation for Github<'_> {
     fn comments(&self) -> Result<Vec<Posted>, Error> {
-        let mut comments: Vec<Posted> =
-            self.pages(&["issues", &self.number, "comments"])?.iter().filter_map(posted).collect();
+        let mut comments = self.pages(&["issues", &self.number, "comments"], posted_by_us)?;
         comments.sort_by_key(|comment| comment.id.parse::<u64>().unwrap_or(u64::MAX));
         Ok(comments)
     }
@@ -131,19 +131,18 @@ impl Conversation for Github<'_> {
     }
 
     fn shown_lines(&self) -> Result<Option<Vec<ShownFile>>, Error> {
-        let files = self.pages(&["pulls", &self.number, "files"])?;
-        let shown = files.iter().filter_map(|file| {
+        let shown = self.pages(&["pulls", &self.number, "files"], |file| {
             let path = text(file, "/filename")?;
             let old_path = text(file, "/previous_filename").unwrap_or_else(|| path.clone());
             // A file that is too large or binary has no patch.
             let hunks = diff::hunks(file.get("patch")?.as_str()?);
             Some(ShownFile { path, old_path, hunks })
         });
-        Ok(Some(shown.collect()))
+        shown.map(Some)
     }
 
     fn line_notes(&self) -> Result<Vec<Posted>, Error> {
-        Ok(self.pages(&["pulls", &self.number, "comments"])?.iter().filter_map(posted).collect())
+        self.pages(&["pulls", &self.number, "comments"], posted_by_us)
     }
 
     /// One review for all notes: people get one message.
@@ -174,6 +173,10 @@ fn line_comment(placed: &Placed) -> Value {
 
 fn one(reply: &Reply) -> Result<Posted, Error> {
     posted(&reply.json()?).ok_or_else(|| Error::new(Kind::Malformed, "the answer is no comment"))
+}
+
+fn posted_by_us(comment: &Value) -> Option<Posted> {
+    posted(comment).filter(|posted| marker::is_ours(&posted.body))
 }
 
 fn posted(comment: &Value) -> Option<Posted> {

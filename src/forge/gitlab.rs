@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::diff::{self, ShownFile};
 use super::review::Placed;
-use super::{Conversation, Posted, Target, text};
+use super::{Conversation, Posted, Target, marker, text};
 use crate::http::{Client, Error, Kind, Method, Reply, Request};
 
 const PAGE_SIZE: u32 = 100;
@@ -27,7 +27,13 @@ impl<'a> Gitlab<'a> {
         Request::new(method, full)
     }
 
-    fn pages(&self, path: &[&str], order: &[(&'static str, &str)]) -> Result<Vec<Value>, Error> {
+    /// What is wanted of all pages; only that outlives the page that it stood in.
+    fn pages<T>(
+        &self,
+        path: &[&str],
+        order: &[(&'static str, &str)],
+        wanted: impl Fn(&Value) -> Option<T>,
+    ) -> Result<Vec<T>, Error> {
         let mut all = Vec::new();
         for page in 1..=MOST_PAGES {
             let mut request = self.request(Method::Get, path).query("per_page", PAGE_SIZE).query("page", page);
@@ -35,10 +41,10 @@ impl<'a> Gitlab<'a> {
                 request = request.query(name, value);
             }
             let reply = self.client.send(&request)?;
-            let Value::Array(mut items) = reply.json()? else {
+            let Value::Array(items) = reply.json()? else {
                 return Err(Error::new(Kind::Malformed, "a list was asked for and something else came"));
             };
-            all.append(&mut items);
+            all.extend(items.iter().filter_map(&wanted));
             if reply.header("x-next-page").is_none_or(str::is_empty) && !reply.has_next_page() {
                 break;
             }
@@ -49,8 +55,10 @@ impl<'a> Gitlab<'a> {
 
 impl Conversation for Gitlab<'_> {
     fn comments(&self) -> Result<Vec<Posted>, Error> {
-        let notes = self.pages(&["notes"], &[("sort", "asc"), ("order_by", "created_at")])?;
-        Ok(notes.iter().filter(|note| note.get("system") != Some(&Value::Bool(true))).filter_map(posted).collect())
+        let written = |note: &Value| note.get("system") != Some(&Value::Bool(true));
+        self.pages(&["notes"], &[("sort", "asc"), ("order_by", "created_at")], |note| {
+            posted(note).filter(|posted| written(note) && marker::is_ours(&posted.body))
+        })
     }
 
     fn comment(&self, id: &str) -> Result<Posted, Error> {
@@ -86,13 +94,12 @@ impl Conversation for Gitlab<'_> {
     }
 
     fn shown_lines(&self) -> Result<Option<Vec<ShownFile>>, Error> {
-        let files = self.pages(&["diffs"], &[])?;
-        let shown = files.iter().filter_map(|file| {
+        let shown = self.pages(&["diffs"], &[], |file| {
             let path = text(file, "/new_path")?;
             let old_path = text(file, "/old_path").unwrap_or_else(|| path.clone());
             Some(ShownFile { hunks: diff::hunks(file.get("diff")?.as_str()?), path, old_path })
         });
-        Ok(Some(shown.collect()))
+        shown.map(Some)
     }
 
     fn line_notes(&self) -> Result<Vec<Posted>, Error> {

@@ -125,6 +125,11 @@ fn plain_key(key: &str) -> String {
     key.chars().take(200).map(plain).collect()
 }
 
+/// Whether a comment begins with a line of ours, whatever its tag: others need not be kept while a list is read.
+pub(super) fn is_ours(body: &str) -> bool {
+    body.lines().next().is_some_and(is_marker)
+}
+
 fn is_marker(line: &str) -> bool {
     hidden_text(line).is_some_and(|text| text.starts_with("gpulint:"))
 }

@@ -1,5 +1,9 @@
+//! A careful client: one origin, retries, limits of time and size.
+
+use std::cell::Cell;
 use std::error::Error as _;
 use std::io::Read;
+use std::rc::Rc;
 use std::time::Duration;
 
 use reqwest::header::{ACCEPT, AUTHORIZATION, HeaderMap, HeaderName, HeaderValue, LOCATION};
@@ -16,6 +20,11 @@ use super::{Proxies, Settings};
 const MOST_REDIRECTS: u32 = 4;
 /// Five times of what GitHub sends.
 const MOST_HEADERS: usize = 128;
+/// A refusal is a sentence; whoever sends more wants to fill our memory.
+const LONGEST_REFUSAL_BYTES: u64 = 1 << 20;
+/// A page of Google's meters, the largest that is asked for, has about 300,000. A value takes some 80 bytes, of which an
+/// answer of brackets and commas sends two.
+const MOST_JSON_VALUES: usize = 1_000_000;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Method {
@@ -117,6 +126,10 @@ impl Reply {
     }
 
     pub fn json(&self) -> Result<Value, Error> {
+        if has_more_values(&self.body, MOST_JSON_VALUES) {
+            let message = format!("the answer has more than {MOST_JSON_VALUES} values");
+            return Err(Error::new(Kind::TooLarge, message));
+        }
         serde_json::from_slice(&self.body)
             .map_err(|cause| Error::new(Kind::Malformed, format!("the answer is not the JSON it should be: {cause}")))
     }
@@ -138,6 +151,8 @@ pub struct Client<'a> {
     redactor: Redactor,
     settings: Settings,
     clock: &'a dyn Clock,
+    /// Bytes of all answers that were kept, whatever path they came from.
+    kept_bytes: Rc<Cell<u64>>,
 }
 
 impl<'a> Client<'a> {
@@ -158,7 +173,6 @@ impl<'a> Client<'a> {
             .redirect(reqwest::redirect::Policy::none())
             .referer(false)
             .connect_timeout(settings.connect_timeout)
-            .timeout(settings.timeout)
             .http1_max_headers(MOST_HEADERS)
             .no_proxy();
         for proxy in proxies(&settings.proxies, &mut redactor)? {
@@ -171,7 +185,7 @@ impl<'a> Client<'a> {
         if let Credential::Basic { user, password } = &credential {
             encoded(user, password, &inner).iter().for_each(|text| redactor.learn(text));
         }
-        Ok(Client { inner, origin, credential, redactor, settings, clock })
+        Ok(Client { inner, origin, credential, redactor, settings, clock, kept_bytes: Rc::default() })
     }
 
     /// The same credential and connections for another path of the same place.
@@ -184,6 +198,7 @@ impl<'a> Client<'a> {
             redactor: self.redactor.clone(),
             settings: self.settings.clone(),
             clock: self.clock,
+            kept_bytes: self.kept_bytes.clone(),
         }
     }
 
@@ -324,7 +339,9 @@ impl<'a> Client<'a> {
         if let Some(body) = &request.json {
             builder = builder.json(body);
         }
-        let built = builder.build().map_err(|cause| self.failure(&cause, Kind::Unusable))?;
+        // Of the request and not of the client: there it would begin anew with each piece of the answer that arrives.
+        let built =
+            builder.timeout(self.settings.timeout).build().map_err(|cause| self.failure(&cause, Kind::Unusable))?;
         let response = self.inner.execute(built).map_err(|cause| {
             let kind = if cause.is_connect() { Kind::Unreachable } else { Kind::Interrupted };
             self.failure(&cause, kind)
@@ -334,16 +351,35 @@ impl<'a> Client<'a> {
         let headers = headers
             .map(|(name, value)| (name.as_str().to_owned(), String::from_utf8_lossy(value.as_bytes()).into_owned()))
             .collect();
+        let body = self.receive(response, (200..300).contains(&status), sink)?;
+        Ok(Reply { status, headers, body })
+    }
+
+    /// Reads an answer to its end, or to the end of what may be read of it.
+    fn receive(&self, response: impl Read, is_success: bool, sink: &mut Option<Sink<'_>>) -> Result<Vec<u8>, Error> {
+        let Settings { max_reply_bytes, max_stream_bytes, max_total_bytes, .. } = self.settings;
+        let streams = is_success && sink.is_some();
+        let left = max_total_bytes.saturating_sub(self.kept_bytes.get());
+        let limit = match is_success {
+            true if streams => max_stream_bytes,
+            true => max_reply_bytes.min(left),
+            false => max_reply_bytes.min(left).min(LONGEST_REFUSAL_BYTES),
+        };
         let mut body = Vec::new();
-        let limit = self.settings.max_reply_bytes;
         let mut response = response.take(limit + 1);
         let read = match sink {
-            Some(sink) if (200..300).contains(&status) => sink(&mut response),
+            Some(sink) if streams => sink(&mut response),
             _ => response.read_to_end(&mut body).map(drop),
         };
+        self.kept_bytes.set(self.kept_bytes.get().saturating_add(body.len() as u64));
         // Nothing is left of what may be read: whatever was made of it, there was more.
         if response.limit() == 0 {
-            let message = format!("the answer of {} has more than {} MiB", self.origin.host(), limit >> 20);
+            let host = self.origin.host();
+            let message = if limit == left && !streams {
+                format!("the answers of {host} have more than {} MiB in all", max_total_bytes >> 20)
+            } else {
+                format!("the answer of {host} has more than {} MiB", limit >> 20)
+            };
             return Err(Error::new(Kind::TooLarge, message));
         }
         read.map_err(|cause| {
@@ -352,7 +388,7 @@ impl<'a> Client<'a> {
             let cause = self.redactor.clean(&cause.to_string());
             Error::new(kind, format!("{} broke off its answer: {cause}", self.origin.host()))
         })?;
-        Ok(Reply { status, headers, body })
+        Ok(body)
     }
 
     fn failure(&self, cause: &reqwest::Error, kind: Kind) -> Error {
@@ -366,6 +402,21 @@ impl<'a> Client<'a> {
         let causes = self.redactor.clean(&causes(cause));
         Error::new(kind, format!("{} {what}: {causes}", self.origin.host()))
     }
+}
+
+/// Whether a JSON text has more values than a reader should make of it, by what separates them.
+fn has_more_values(text: &[u8], most: usize) -> bool {
+    let (mut values, mut in_text, mut escaped) = (0, false, false);
+    for byte in text {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' => escaped = in_text,
+            b'"' => in_text = !in_text,
+            b',' | b'[' | b'{' if !in_text => values += 1,
+            _ => {}
+        }
+    }
+    values > most
 }
 
 /// The innermost causes say what happened; the outermost only repeats the address.

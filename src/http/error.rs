@@ -1,3 +1,5 @@
+//! What may go wrong with a request, in words that hold no secret.
+
 use std::fmt;
 
 /// Why there is no usable answer. The message holds no secret.

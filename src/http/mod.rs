@@ -36,8 +36,12 @@ pub struct Settings {
     pub connect_timeout: Duration,
     /// For one request, from connecting to the last byte of the answer.
     pub timeout: Duration,
-    /// After decompression.
+    /// Of an answer that is kept, after decompression.
     pub max_reply_bytes: u64,
+    /// Of an answer that is read while it arrives, after decompression.
+    pub max_stream_bytes: u64,
+    /// Of all answers that are kept together, so that no list is endless, however many pages it has.
+    pub max_total_bytes: u64,
     /// How often a request is sent at most.
     pub attempts: u32,
     /// How long all waiting between attempts of one request may take together.
@@ -54,6 +58,8 @@ impl Default for Settings {
             connect_timeout: Duration::from_secs(10),
             timeout: Duration::from_secs(30),
             max_reply_bytes: 16 << 20,
+            max_stream_bytes: 1 << 30,
+            max_total_bytes: 256 << 20,
             attempts: 5,
             patience: Duration::from_secs(180),
             allow_plain_http: false,

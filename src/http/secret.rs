@@ -1,3 +1,5 @@
+//! Text that is never shown.
+
 use std::fmt;
 
 /// Text that must never be printed. Its `Debug` hides it, and it has no `Display`.

@@ -1,3 +1,5 @@
+//! Facts: known with their place and origin, unknown with a cause, or absent.
+
 use std::sync::Arc;
 
 use crate::source::Span;

@@ -1,3 +1,5 @@
+//! The names of all facts that rules may read, with their types.
+
 use std::fmt;
 use std::sync::Arc;
 

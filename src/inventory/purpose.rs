@@ -1,3 +1,5 @@
+//! What a workload is for, concluded from names and programs.
+
 use crate::source::Span;
 
 use super::fact::{Fact, Origin};

@@ -1,3 +1,5 @@
+//! Blocks and objects as they are written, for rules about any type.
+
 use std::sync::Arc;
 
 use crate::source::Span;

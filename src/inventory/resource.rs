@@ -1,3 +1,5 @@
+//! One thing that rents or requests accelerators, made of facts and links.
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 

@@ -1,3 +1,5 @@
+//! What a fix wishes a fact to be.
+
 use std::fmt;
 use std::sync::Arc;
 

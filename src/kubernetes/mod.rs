@@ -3,47 +3,14 @@
 //! Reads YAML and JSON streams with spans and turns documents into resources by the rows of `kinds.toml`. Knows no
 //! price and no rule, and no kind by name outside the table.
 
-mod amount;
-mod chart;
-mod claims;
-mod containers;
-mod count;
 mod deploy;
-mod devices;
-mod expression;
-mod files;
-mod filter;
-mod generic;
-mod index;
-mod layers;
-mod loaded;
-mod machines;
-mod mask;
-mod nested;
-mod nodes;
-mod object;
-mod owned;
-mod patch;
-mod path;
-mod pod;
-mod quantity;
-mod raw;
+mod objects;
+mod pods;
 mod relations;
 mod render;
-mod request;
-mod resource;
-mod scalar;
-mod scale;
-mod settings;
-mod sources;
-mod storage;
-mod table;
-mod template;
-mod tree;
-mod versions;
-mod workload;
+mod rows;
+mod text;
 mod write;
-mod yaml;
 
 use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
@@ -51,14 +18,13 @@ use std::sync::Arc;
 use crate::inventory::{Inventory, Resource, Skipped, WantedObjects};
 use crate::source::{FileId, Sources, Span, each};
 
-use index::Index;
-use object::Object;
-use relations::Relation;
-use scale::Scaler;
-use table::{KINDS, Row};
-use tree::Node;
-use workload::{Found, Reader};
-use yaml::{Document, Stream};
+use crate::yaml::{Document, Node, Stream};
+use objects::index::Index;
+use objects::object::Object;
+use pods::workload::{Found, Reader};
+use relations::holders::Relation;
+use relations::scale::Scaler;
+use rows::table::{KINDS, Row};
 
 pub use render::{Content, Input, Plan, Refused, Rendered, Renderer, plan};
 pub use write::{label, write};
@@ -86,20 +52,20 @@ pub struct Reading {
 pub fn read(sources: &Sources, paths: &[String], embedded: &[(FileId, String)], options: &Options) -> Reading {
     let mut reading = Reading::default();
     let Options { objects, rendered } = options;
-    let gathered = files::gather(sources, paths, embedded, rendered, objects, &mut reading.inventory.diagnostics);
-    let files::Gathered { files, plain } = gathered;
+    let gathered = text::files::gather(sources, paths, embedded, rendered, objects, &mut reading.inventory.diagnostics);
+    let text::files::Gathered { files, plain } = gathered;
     reading.plain = plain;
     let mut parsed: Vec<Parsed> = each(files, |file| Parsed::new(sources, file));
     let used = deploy::apply(sources, paths, &mut parsed);
     let index = Index::new(parsed.iter().map(|it| (it.file.id, it.place().clone(), it.roots().collect())));
     let mut found = read_all(sources, &parsed, &index);
-    loaded::leave_out(sources, embedded, &mut found);
-    chart::tell_once(&mut found, &used);
-    owned::leave_out(&mut found);
-    scale::apply(&scalers(&parsed), &mut found);
-    claims::share(&mut found);
-    relations::apply(&relations(&parsed), &mut found);
-    versions::mark(&mut found);
+    relations::terraform_loaded::leave_out(sources, embedded, &mut found);
+    objects::chart::tell_once(&mut found, &used);
+    objects::owned::leave_out(&mut found);
+    relations::scale::apply(&scalers(&parsed), &mut found);
+    pods::claims::share(&mut found);
+    relations::holders::apply(&relations(&parsed), &mut found);
+    objects::versions::mark(&mut found);
     let elsewhere = comments_elsewhere(sources, &parsed, found.iter().map(|(_, found)| &found.resource));
     let written: HashSet<FileId> = parsed.iter().filter(|it| !it.is_made()).map(|it| it.file.id).collect();
     for file in &mut parsed {
@@ -111,7 +77,7 @@ pub fn read(sources: &Sources, paths: &[String], embedded: &[(FileId, String)], 
         }
         if options.objects != WantedObjects::None && !file.file.joined_only {
             for document in file.stream.documents.iter().take(file.written) {
-                raw::of(&document.root, document.span, file.inferred.as_ref(), &mut reading.inventory.objects);
+                objects::raw::of(&document.root, document.span, file.inferred.as_ref(), &mut reading.inventory.objects);
             }
         }
         reading.inventory.diagnostics.append(&mut file.stream.diagnostics);
@@ -130,7 +96,7 @@ pub fn read(sources: &Sources, paths: &[String], embedded: &[(FileId, String)], 
 
 /// A file with what its text was found to be.
 struct Parsed {
-    file: files::File,
+    file: text::files::File,
     stream: Stream,
     skipped: Option<Skipped>,
     /// Why what it says is only a conclusion.
@@ -144,9 +110,9 @@ struct Parsed {
 }
 
 impl Parsed {
-    fn new(sources: &Sources, file: files::File) -> Self {
+    fn new(sources: &Sources, file: text::files::File) -> Self {
         let text = sources.text(file.id);
-        let mut template = template::read(&file, &text, sources.limits());
+        let mut template = text::template::read(&file, &text, sources.limits());
         if file.joined_only {
             template.stream.diagnostics.clear();
             template.unread = 0;
@@ -205,7 +171,7 @@ fn comments_elsewhere<'r>(
     };
     let files = resources.flat_map(spans).map(|span| sources.origin(span).file);
     let files: BTreeSet<FileId> = files.filter(|file| !read.contains(file)).collect();
-    let comments = files.into_iter().map(|file| template::comments(sources, file));
+    let comments = files.into_iter().map(|file| text::template::comments(sources, file));
     comments.flatten().collect()
 }
 
@@ -229,22 +195,22 @@ fn read_file(parsed: &Parsed, reader: &Reader<'_, '_>) -> Vec<Found> {
         let before = found.len();
         reader.read(&document.root, document.span, &mut found);
         // What names no kind is mostly the values of a chart, whatever the file is called.
-        if found.len() == before && workload::identify(&document.root).is_none() {
+        if found.len() == before && pods::workload::identify(&document.root).is_none() {
             reader.read_values(&document.root, document.span, &mut found);
         }
     }
-    patch::mark(reader.sources, path, &mut found);
+    relations::patch::mark(reader.sources, path, &mut found);
     for found in &mut found {
-        if found.kind == chart::VALUES {
-            chart::infer(&mut found.resource, &Arc::from(chart::VALUES_ALONE), true);
+        if found.kind == objects::chart::VALUES {
+            objects::chart::infer(&mut found.resource, &Arc::from(objects::chart::VALUES_ALONE), true);
         } else if let Some(why) = &parsed.inferred {
-            chart::infer(&mut found.resource, why, parsed.file.of_chart);
+            objects::chart::infer(&mut found.resource, why, parsed.file.of_chart);
         }
         if let Some(release) = &parsed.file.release {
             release.mark(found);
         }
         if let Some(trail) = &parsed.file.rendered {
-            chart::rendered(reader.sources, &mut found.resource, trail);
+            objects::chart::rendered(reader.sources, &mut found.resource, trail);
         }
     }
     found
@@ -272,10 +238,10 @@ fn relations(parsed: &[Parsed]) -> Vec<Relation> {
 fn objects(parsed: &[Parsed]) -> impl Iterator<Item = (&Arc<str>, Object<'_>, &'static Row)> {
     let roots = parsed.iter().flat_map(|file| file.roots().map(move |root| (file.place(), root)));
     roots.flat_map(|(path, root)| {
-        let own = workload::identify(root).and_then(|(object, row)| Some((object, row?)));
+        let own = pods::workload::identify(root).and_then(|(object, row)| Some((object, row?)));
         let carried = own.iter().flat_map(|(_, row)| row.carried()).flat_map(|at| at.all(root));
         let carried =
-            carried.filter_map(|at| workload::identify(at.node)).filter_map(|(object, row)| Some((object, row?)));
+            carried.filter_map(|at| pods::workload::identify(at.node)).filter_map(|(object, row)| Some((object, row?)));
         let all: Vec<_> = carried.collect();
         all.into_iter().chain(own).map(move |(object, row)| (path, object, row))
     })

@@ -1,3 +1,5 @@
+//! What each resource costs, and the sums of it.
+
 use crate::catalog::{Catalog, Class, Machine, MoneyRange, Recognized, is_stale};
 use crate::inventory::{Fact, Inventory, Key, Origin, Purchase, Range, Resource, Role, Value};
 use crate::source::each;

@@ -1,3 +1,5 @@
+//! Cases of bills.
+
 use crate::catalog::{Catalog, Money, MoneyRange};
 use crate::inventory::{
     CountedIn, Disk, Fact, FrontEnd, Inventory, Key, Origin, Range, Resource, Role, Unknown, Value,

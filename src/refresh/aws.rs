@@ -15,6 +15,10 @@ use super::{Access, Fetched, Place, malformed};
 
 /// A line of the list has about a thousand characters.
 const LONGEST_LINE: u64 = 1 << 20;
+/// Of the hours of machines under plans. A region has about nine hundred plans for twenty machines each.
+const MOST_ITEMS: usize = 200_000;
+/// `USE1-BoxUsage:p5.48xlarge` has 25 letters.
+const LONGEST_NAME: usize = 200;
 
 pub(super) fn fetch(catalog: &Catalog, access: &Access<'_>) -> Result<Fetched, Error> {
     let client = access.client(Place::AwsPrices, Credential::Anonymous)?;
@@ -91,6 +95,7 @@ impl List<'_> {
             (self.access.progress)(&format!("AWS savings plans of {region}"));
             let mut plans = None;
             client.stream_link(text("versionUrl"), &mut |answer| {
+                let answer = ShortTexts { inner: answer, since_quote: 0 };
                 let read: Plans = serde_json::from_reader(BufReader::new(answer)).map_err(IoError::from)?;
                 plans = Some(read);
                 Ok(())
@@ -165,7 +170,7 @@ impl Region {
         let Some(machine) = catalog.machine("aws", name).filter(|machine| machine.name == name) else { return };
         if !is("Currency", "USD") || !is("Unit", "Hrs") {
             let why = format!("priced in {} for {}", cell("Currency"), cell("Unit"));
-            self.rejected.push(Rejected { machine: name.to_owned(), region: region.to_owned(), why });
+            Rejected { machine: name.to_owned(), region: region.to_owned(), why }.note(&mut self.rejected);
             return;
         }
         let Some(price) = cell("PricePerUnit").parse().ok().filter(|price| *price > 0.0).map(Money::from_usd) else {
@@ -187,11 +192,85 @@ impl Region {
     }
 }
 
-/// The parts of a region's savings plans that are needed.
+/// An answer of which no text is longer than a line may be: a reader of JSON keeps each as a whole.
+struct ShortTexts<R> {
+    inner: R,
+    since_quote: u64,
+}
+
+impl<R: Read> Read for ShortTexts<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        let read = self.inner.read(buffer)?;
+        let bytes = buffer.get(..read).unwrap_or_default();
+        self.since_quote = match bytes.iter().rposition(|byte| *byte == b'"') {
+            Some(at) => (read - at) as u64,
+            None => self.since_quote + read as u64,
+        };
+        if self.since_quote > LONGEST_LINE {
+            return Err(IoError::new(ErrorKind::InvalidData, "a text of the list has no end"));
+        }
+        Ok(read)
+    }
+}
+
+/// The parts of a region's savings plans that are needed. What is not is dropped while it is read.
 #[derive(serde::Deserialize)]
 struct Plans {
+    #[serde(deserialize_with = "needed")]
     products: Vec<Product>,
     terms: Terms,
+}
+
+/// How much of an item of a list is worth keeping; nothing of one is 0.
+trait Needed {
+    fn needed(&self) -> usize;
+}
+
+/// The items of a list that are needed, and no more of them than a list of machines can have.
+fn needed<'de, D: serde::Deserializer<'de>, T: Needed + serde::Deserialize<'de>>(from: D) -> Result<Vec<T>, D::Error> {
+    struct Items<T>(std::marker::PhantomData<T>);
+    impl<'de, T: Needed + serde::Deserialize<'de>> serde::de::Visitor<'de> for Items<T> {
+        type Value = Vec<T>;
+
+        fn expecting(&self, to: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+            to.write_str("a list")
+        }
+
+        fn visit_seq<A: serde::de::SeqAccess<'de>>(self, mut items: A) -> Result<Vec<T>, A::Error> {
+            let (mut kept, mut size) = (Vec::new(), 0);
+            while let Some(item) = items.next_element::<T>()? {
+                size += item.needed();
+                kept.extend(Some(item).filter(|item| item.needed() > 0));
+                if size > MOST_ITEMS {
+                    return Err(serde::de::Error::custom("a list of savings plans has no end"));
+                }
+            }
+            Ok(kept)
+        }
+    }
+    from.deserialize_seq(Items(std::marker::PhantomData))
+}
+
+impl Needed for Product {
+    /// A plan that names a family is one for instances; others hold for all compute and cost more.
+    fn needed(&self) -> usize {
+        let Attributes { purchase_option, purchase_term, instance_type } = &self.attributes;
+        let is_short = [&self.sku, purchase_term, instance_type].iter().all(|text| text.len() < LONGEST_NAME);
+        usize::from(purchase_option == "No Upfront" && !instance_type.is_empty() && is_short)
+    }
+}
+
+impl Needed for Plan {
+    fn needed(&self) -> usize {
+        if self.sku.len() < LONGEST_NAME { self.rates.len() } else { 0 }
+    }
+}
+
+impl Needed for Rate {
+    fn needed(&self) -> usize {
+        let texts = [&self.discounted_usage_type, &self.discounted_rate.price];
+        usize::from(self.is_linux_hour() && texts.iter().all(|text| text.len() < LONGEST_NAME))
+    }
 }
 
 #[derive(serde::Deserialize)]
@@ -214,12 +293,14 @@ struct Attributes {
 #[derive(serde::Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Terms {
+    #[serde(deserialize_with = "needed")]
     savings_plan: Vec<Plan>,
 }
 
 #[derive(serde::Deserialize)]
 struct Plan {
     sku: String,
+    #[serde(deserialize_with = "needed")]
     rates: Vec<Rate>,
 }
 
@@ -245,10 +326,6 @@ impl Plans {
         for plan in &self.terms.savings_plan {
             let product = self.products.iter().find(|product| product.sku == plan.sku);
             let Some(attributes) = product.map(|product| &product.attributes) else { continue };
-            // A plan that names a family is one for instances; others hold for all compute and cost more.
-            if attributes.purchase_option != "No Upfront" || attributes.instance_type.is_empty() {
-                continue;
-            }
             for rate in plan.rates.iter().filter(|rate| rate.is_linux_hour()) {
                 let Some((_, name)) = rate.discounted_usage_type.rsplit_once(':') else { continue };
                 let Some(row) = rows.get_mut(&(name.to_owned(), region.to_owned())) else { continue };

@@ -9,7 +9,7 @@ use crate::http::{Error, Kind, Method, Request};
 
 use super::guard::Rejected;
 use super::row::Row;
-use super::{Access, Fetched, Place, malformed};
+use super::{Access, Fetched, LONGEST_LINK, MOST_ROWS, Place, malformed};
 
 /// A page has a thousand meters; all machines with accelerators of all regions are about thirty.
 const MOST_PAGES: usize = 500;
@@ -36,10 +36,13 @@ pub(super) fn fetch(catalog: &Catalog, access: &Access<'_>) -> Result<Fetched, E
             for meter in items.ok_or_else(|| malformed("Azure's page has no items"))? {
                 meters.read(meter);
             }
+            if meters.rows.len() > MOST_ROWS {
+                return Err(malformed(format!("Azure lists more than {MOST_ROWS} machines and regions")));
+            }
             let Some(next) = page.get("NextPageLink").and_then(Value::as_str).filter(|link| !link.is_empty()) else {
                 break;
             };
-            if !seen.insert(next.to_owned()) || seen.len() > MOST_PAGES {
+            if next.len() > LONGEST_LINK || !seen.insert(next.to_owned()) || seen.len() > MOST_PAGES {
                 return Err(Error::new(Kind::Malformed, "Azure's pages do not end: one leads back to another"));
             }
             page = client.follow_link(next)?.json()?;
@@ -68,7 +71,7 @@ impl Meters<'_> {
         let Some(price) = meter.get("retailPrice").and_then(Value::as_f64).filter(|price| *price > 0.0) else { return };
         if text("currencyCode") != "USD" || text("unitOfMeasure") != "1 Hour" {
             let why = format!("priced in {} for {}", text("currencyCode"), text("unitOfMeasure"));
-            self.rejected.push(Rejected { machine: name.to_owned(), region: region.to_owned(), why });
+            Rejected { machine: name.to_owned(), region: region.to_owned(), why }.note(&mut self.rejected);
             return;
         }
         let today = &self.access.today;

@@ -9,7 +9,7 @@ use crate::http::{Credential, Error, Kind, Method, Request};
 
 use super::guard::Rejected;
 use super::row::Row;
-use super::{Access, Fetched, Place, malformed};
+use super::{Access, Fetched, LONGEST_LINK, MOST_ROWS, Place, malformed};
 
 /// Compute Engine.
 const SERVICE: &str = "6F81-5844-456A";
@@ -79,7 +79,10 @@ pub(super) fn fetch(catalog: &Catalog, access: &Access<'_>) -> Result<Fetched, E
         if token.is_empty() {
             break;
         }
-        if !seen.insert(token.clone()) || seen.len() > MOST_PAGES {
+        if meters.on_demand.len() + meters.spot.len() > MOST_ROWS {
+            return Err(malformed(format!("Google Cloud lists more than {MOST_ROWS} meters and regions")));
+        }
+        if token.len() > LONGEST_LINK || !seen.insert(token.clone()) || seen.len() > MOST_PAGES {
             return Err(Error::new(Kind::Malformed, "Google Cloud's pages do not end: one leads back to another"));
         }
     }
@@ -116,7 +119,7 @@ impl Meters {
         if currency != "USD" || unit != expected {
             let why = format!("{description} is priced in {currency} for {unit}");
             let region = regions.join(" ");
-            self.rejected.push(Rejected { machine: part.to_owned(), region, why });
+            Rejected { machine: part.to_owned(), region, why }.note(&mut self.rejected);
             return;
         }
         let units = price.get("units").and_then(Value::as_str).and_then(|units| units.parse::<i128>().ok());

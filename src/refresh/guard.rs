@@ -12,6 +12,18 @@ pub struct Rejected {
     pub why: String,
 }
 
+/// So many are told; a list in which everything is refused is refused by the first as well.
+const MOST_REJECTED: usize = 1000;
+
+impl Rejected {
+    /// Notes a row that was not believed, if it is not one of endlessly many.
+    pub(super) fn note(self, to: &mut Vec<Rejected>) {
+        if to.len() < MOST_REJECTED {
+            to.push(self);
+        }
+    }
+}
+
 pub(super) struct Judged {
     pub(super) kept: Vec<Row>,
     pub(super) rejected: Vec<Rejected>,

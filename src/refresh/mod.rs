@@ -195,6 +195,11 @@ impl Access<'_> {
     }
 }
 
+/// Machines with accelerators times regions are below ten thousand at every vendor.
+const MOST_ROWS: usize = 50_000;
+/// What leads to the next page is an address with a mark of some hundred letters.
+const LONGEST_LINK: usize = 8 << 10;
+
 fn malformed(what: impl Into<String>) -> Error {
     Error::new(Kind::Malformed, what)
 }

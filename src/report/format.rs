@@ -1,3 +1,5 @@
+//! The list of formats, and which of them can say what.
+
 use std::fmt;
 use std::str::FromStr;
 

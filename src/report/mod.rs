@@ -3,51 +3,30 @@
 //! Each format owns the shape of what it writes; the types of other rooms are never serialized. Rounding happens here and
 //! nowhere else, and so does the escaping of hostile text. Knows no file, no terminal and no clock.
 
-mod alike;
-mod concise;
-mod csv;
 mod difference;
 mod escape;
-mod explain;
-mod fit;
 mod format;
-mod github;
-mod gitlab;
-mod json;
-mod junit;
-mod markdown;
-mod money;
-mod notes;
-mod outputs;
-mod paths;
-mod price;
-mod room;
-mod sarif;
+mod formats;
 mod saved;
-mod scorecard;
-mod suggestion;
-mod suppressions;
-mod text;
-mod vocabulary;
-mod ways;
+mod views;
 
 pub use difference::{Difference, Head, Team, Verdict, comment_on_change, difference, teams};
 pub use escape::{harmless, one_line};
-pub use explain::explain;
-pub use fit::fit;
 pub use format::Format;
-pub use json::{inspect, print as json};
-pub use junit::escaped as xml;
-pub use money::usd;
-pub use notes::{Note, notes};
-pub use paths::Paths;
-pub use price::{Prices, price};
-pub use room::Room;
+pub use formats::json::{inspect, print as json};
+pub use formats::junit::escaped as xml;
 pub use saved::{Compared, Saved, State, saved};
-pub use suggestion::{Suggestion, suggestion};
-pub use suppressions::suppressions;
-pub use vocabulary::{rules, vocabulary};
-pub use ways::ways;
+pub use views::comment_limits::Room;
+pub use views::explain::explain;
+pub use views::fit::fit;
+pub use views::money::usd;
+pub use views::notes::{Note, notes};
+pub use views::paths::Paths;
+pub use views::price::{Prices, price};
+pub use views::purchase_options::ways;
+pub use views::suggestion::{Suggestion, suggestion};
+pub use views::suppressions::suppressions;
+pub use views::vocabulary::{rules, vocabulary};
 
 use crate::decide::Decided;
 use crate::diagnostic::Diagnostic;
@@ -63,13 +42,13 @@ pub fn render(format: Format, report: &Report, style: Style) -> String {
         return for_hosts(format, &report);
     }
     match format {
-        Format::Text => text::check(report, style),
-        Format::Concise => concise::check(report),
-        Format::Json => json::check(report),
-        Format::Markdown => markdown::check(report, Room::default()),
-        Format::Junit => junit::check(report),
-        Format::Csv => csv::check(report),
-        Format::Outputs => outputs::check(report),
+        Format::Text => formats::text::check(report, style),
+        Format::Concise => formats::concise::check(report),
+        Format::Json => formats::json::check(report),
+        Format::Markdown => formats::markdown::check(report, Room::default()),
+        Format::Junit => formats::junit::check(report),
+        Format::Csv => formats::csv::check(report),
+        Format::Outputs => formats::outputs::check(report),
         Format::Sarif | Format::Github | Format::Gitlab => for_hosts(format, report),
     }
 }
@@ -77,30 +56,30 @@ pub fn render(format: Format, report: &Report, style: Style) -> String {
 /// What a code host reads.
 fn for_hosts(format: Format, report: &Report) -> String {
     match format {
-        Format::Sarif => sarif::check(report),
-        Format::Gitlab => gitlab::check(report),
-        _ => github::check(report),
+        Format::Sarif => formats::sarif::check(report),
+        Format::Gitlab => formats::gitlab::check(report),
+        _ => formats::github::check(report),
     }
 }
 
 /// The findings of one tree as a comment.
 pub fn comment(report: &Report, room: Room) -> String {
-    markdown::check(report, room)
+    formats::markdown::check(report, room)
 }
 
 /// The bill in a format; `None` where the format is one of findings.
 pub fn cost(format: Format, report: &Report) -> Option<String> {
     match format {
-        Format::Text => Some(text::cost(report)),
-        Format::Json => Some(json::cost(report)),
-        Format::Csv => Some(csv::cost(report)),
+        Format::Text => Some(formats::text::cost(report)),
+        Format::Json => Some(formats::json::cost(report)),
+        Format::Csv => Some(formats::csv::cost(report)),
         _ => None,
     }
 }
 
 /// What is wrong with the input or the configuration, for people.
 pub fn diagnostics(sources: &Sources, paths: &Paths, all: &[Diagnostic], style: Style) -> String {
-    text::diagnostics(sources, paths, all, style)
+    formats::text::diagnostics(sources, paths, all, style)
 }
 
 /// How text for people may look.

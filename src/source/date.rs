@@ -1,3 +1,5 @@
+//! Days of the calendar. There is no clock here.
+
 use std::fmt;
 use std::str::FromStr;
 

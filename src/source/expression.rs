@@ -1,3 +1,5 @@
+//! Regular expressions of tables and pages, compiled when they are first matched.
+
 use std::sync::OnceLock;
 
 use regex::{Regex, RegexBuilder};

@@ -1,3 +1,5 @@
+//! Files that were read, text derived from them, and spans in both.
+
 use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::ops::Range;

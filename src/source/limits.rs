@@ -1,3 +1,5 @@
+//! What reading may cost, whatever the text says.
+
 /// What reading may cost, whatever the text says: beyond it stands a message instead of a full memory or a long wait.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {

@@ -1,3 +1,5 @@
+//! Searches for many words at once.
+
 use aho_corasick::packed::{Config, Searcher};
 use aho_corasick::{AhoCorasick, AhoCorasickKind, Input, MatchKind};
 

@@ -1,3 +1,5 @@
+//! Patterns in which `*` stands for anything.
+
 /// Whether a text is of a form in which `*` stands for anything.
 pub fn matches(pattern: &str, text: &str) -> bool {
     let mut parts = pattern.split('*');

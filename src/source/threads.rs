@@ -1,3 +1,5 @@
+//! Works on many things side by side, in their order.
+
 use rayon::prelude::*;
 
 /// So few are done before other threads have started.

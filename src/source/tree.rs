@@ -1,3 +1,5 @@
+//! A tree of files as readers see it, wherever it comes from.
+
 use std::collections::BTreeMap;
 use std::fmt;
 

@@ -1,3 +1,5 @@
+//! Evaluated blocks, one for each instance.
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 

@@ -9,18 +9,10 @@ mod convert;
 mod embedded;
 mod evaluate;
 mod functions;
-mod library;
-mod module;
-mod modules;
+mod load;
 mod number;
-mod outline;
-mod parallel;
 mod plan;
-mod plans;
 mod raw;
-mod root;
-mod roots;
-mod rounds;
 mod rows;
 mod syntax;
 mod types;
@@ -34,11 +26,12 @@ use crate::diagnostic::Diagnostic;
 use crate::inventory::{FrontEnd, Inventory, Skipped};
 use crate::source::{FileId, Limits, Sources, Span};
 
-use library::{Library, Tool};
+use load::library::{Library, Tool};
+use load::{parallel, plans, roots, rounds};
 
 pub use block::{Attribute, Block, Provider};
 pub use plan::{PlanSide, is_plan};
-pub use roots::Why;
+pub use load::roots::Why;
 pub use value::{Cause, Computed, Data, Entries, Found, Number, Value};
 pub use write::Writer;
 

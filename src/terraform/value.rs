@@ -1,3 +1,5 @@
+//! Values as Terraform knows them, with unknown ones that say why.
+
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -7,6 +7,7 @@
 mod expression;
 mod runner;
 pub(crate) mod sandbox;
+mod supply;
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -58,6 +59,7 @@ impl Situation {
         let workspace = sandbox.checkout("refs/pull/7/merge");
         let github = Github::with(Vec::new());
         release(&sandbox);
+        fs::copy(sandbox.path("release/SHA256SUMS"), sandbox.path("checksums.txt")).unwrap();
         let set = |name: &str, value: &str| (name.to_owned(), value.to_owned());
         let mut environment: BTreeMap<String, String> = BTreeMap::from([
             set("GITHUB_EVENT_NAME", "pull_request"),
@@ -68,6 +70,7 @@ impl Situation {
             set("GITHUB_API_URL", &github.server.url()),
             set("GITHUB_TOKEN_OF_JOB", TOKEN),
             set("GPULINT_DOWNLOAD", &format!("file://{}", sandbox.path("release").display())),
+            set("GPULINT_CHECKSUMS", sandbox.path("checksums.txt").to_str().unwrap()),
             set("HOME", sandbox.directory.to_str().unwrap()),
         ]);
         environment.extend(GIT_ENVIRONMENT.map(|(name, value)| set(name, value)));
@@ -105,6 +108,10 @@ fn release(sandbox: &Sandbox) {
     pack.args([sandbox.path("binaries"), sandbox.path("release"), built]).arg("acme/gpulint");
     let packed = pack.output().unwrap();
     assert!(packed.status.success(), "{}", String::from_utf8_lossy(&packed.stderr));
+}
+
+fn archive() -> String {
+    format!("gpulint-{}-{}.tar.gz", env!("CARGO_PKG_VERSION"), target())
 }
 
 fn target() -> &'static str {
@@ -277,7 +284,7 @@ fn inputs_are_data() {
 #[test]
 fn a_release_with_a_wrong_checksum_is_not_installed() {
     let situation = Situation::new(&[("a.tf", CLEAN)], &[("b.tf", CLEAN)], &[]);
-    let sums = situation.sandbox.path("release/SHA256SUMS");
+    let sums = situation.sandbox.path("checksums.txt");
     let text = fs::read_to_string(&sums).unwrap();
     fs::write(&sums, text.replace(|c: char| c.is_ascii_hexdigit() && c != 'a', "0")).unwrap();
     let run = situation.run();
@@ -316,7 +323,7 @@ fn a_release_has_all_that_a_package_needs() {
 fn without_a_release_the_sources_are_built() {
     let situation = Situation::new(&[("a.tf", CLEAN)], &[("b.tf", CLEAN)], &[]);
     let release = situation.sandbox.path("release");
-    fs::remove_file(release.join("SHA256SUMS")).unwrap();
+    fs::remove_file(release.join(archive())).unwrap();
     // A cargo that installs what was built already.
     let tools = situation.sandbox.path("tools");
     fs::create_dir_all(&tools).unwrap();

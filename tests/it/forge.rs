@@ -2,7 +2,7 @@
 
 mod description;
 mod github;
-mod gzip;
+pub(crate) mod gzip;
 mod hosts;
 pub(crate) mod server;
 pub(crate) mod stand_in;

@@ -120,17 +120,26 @@ pub(crate) fn refreshed_over(
     accept_changes: bool,
 ) -> Result<Update, Error> {
     let clock = Impatient(RefCell::default());
-    let access = Access {
-        http: Settings { timeout: Duration::from_millis(500), max_reply_bytes: 1 << 20, ..Settings::default() },
-        clock: &clock,
+    let http = Settings {
+        timeout: Duration::from_millis(500),
+        max_reply_bytes: 1 << 20,
+        max_stream_bytes: 1 << 20,
+        ..Settings::default()
+    };
+    update(vendor, catalog, earlier, &Access { accept_changes, ..access_to(server, vendor, http, &clock) })
+}
+
+pub(crate) fn access_to<'a>(server: &Server, vendor: Vendor, http: Settings, clock: &'a dyn Clock) -> Access<'a> {
+    Access {
+        http,
+        clock,
         key: vendor.key().map(|_| Secret::new(KEY)),
         addresses: Place::ALL.into_iter().map(|place| (place, server.url())).collect::<BTreeMap<_, _>>(),
         regions: Vec::new(),
         today: "2026-11-21".to_owned(),
-        accept_changes,
+        accept_changes: false,
         progress: &|_| {},
-    };
-    update(vendor, catalog, earlier, &access)
+    }
 }
 
 pub(crate) fn answered(

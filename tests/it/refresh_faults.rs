@@ -1,18 +1,23 @@
 //! What goes wrong between a price vendor and here, for every vendor; and that nothing of it is believed or left behind.
 
+use std::cell::RefCell;
 use std::fs;
 use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use gpulint::http::Kind;
-use gpulint::refresh::{Update, Vendor};
+use gpulint::http::{Kind, Settings};
+use gpulint::refresh::{Update, Vendor, update};
+use serde_json::json;
 
+use crate::forge::gzip::gzipped_spaces;
 use crate::forge::server::{Answer, Received, Server};
-use crate::refresh::{KEY, KNOWN, answered, catalog_of, empty_directory, good, program, refreshed_over, row, usd};
+use crate::refresh::{
+    Impatient, KEY, KNOWN, access_to, answered, catalog_of, empty_directory, good, program, refreshed_over, row, usd,
+};
 
 /// Bytes in the form of gzip, not made smaller.
 fn gzip(bytes: &[u8]) -> Vec<u8> {
@@ -332,4 +337,107 @@ fn linting_is_the_same_without_a_network() {
         }
     }
     assert!(bytes > 10_000, "the examples say only {bytes} bytes");
+}
+
+/// One attempt and a deadline; everything else as the program has it.
+fn hurried(vendor: Vendor, server: &Server) -> Result<Update, gpulint::http::Error> {
+    let clock = Impatient(RefCell::default());
+    let settings = Settings { timeout: Duration::from_millis(400), attempts: 1, ..Settings::default() };
+    update(vendor, &catalog_of(KNOWN), "", &access_to(server, vendor, settings, &clock))
+}
+
+#[test]
+fn an_answer_that_trickles_ends_by_the_deadline() {
+    for vendor in [Vendor::Azure, Vendor::Lambda, Vendor::Aws] {
+        let server = Server::start(|_| Answer::new(200, vec![b' '; 1000]).slowly(Duration::from_millis(50)));
+        let started = Instant::now();
+        let error = hurried(vendor, &server).unwrap_err();
+        assert!(started.elapsed() < Duration::from_secs(10), "{}: {:?}", vendor.name(), started.elapsed());
+        assert_eq!(error.kind, Kind::Interrupted, "{}: {error}", vendor.name());
+    }
+}
+
+#[test]
+fn few_bytes_do_not_become_many_values() {
+    let brackets = |_: &Received| Answer::new(200, format!("[{}0]", "0,".repeat(2_000_000)));
+    for vendor in Vendor::ALL {
+        let error = hurried(vendor, &Server::start(brackets)).unwrap_err();
+        assert_eq!(error.kind, Kind::TooLarge, "{}: {error}", vendor.name());
+    }
+}
+
+/// The most memory that a program took, as Linux tells it while the program runs.
+#[cfg(target_os = "linux")]
+fn most_memory_mib(mut child: std::process::Child) -> (u64, String) {
+    let mut most = 0;
+    let status = format!("/proc/{}/status", child.id());
+    while child.try_wait().unwrap().is_none() {
+        let text = fs::read_to_string(&status).unwrap_or_default();
+        let peak = text.lines().find_map(|line| line.strip_prefix("VmHWM:")?.trim().strip_suffix(" kB")?.parse().ok());
+        most = most.max(peak.unwrap_or(0));
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let output = child.wait_with_output().unwrap();
+    (most >> 10, String::from_utf8(output.stderr).unwrap())
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_bomb_is_not_unpacked() {
+    // 1.5 GB of spaces in 10 MB, which took 3 GB.
+    let bomb = Arc::new(gzipped_spaces(1_500_000_000));
+    for vendor in ["azure", "lambda", "aws"] {
+        let place = empty_directory(&format!("bomb-{vendor}"));
+        let bomb = bomb.clone();
+        let server = Server::start(move |_| Answer::new(200, bomb.to_vec()).with("content-encoding", "gzip"));
+        let mut command = Command::new(env!("CARGO_BIN_EXE_gpulint"));
+        command.args(["catalog", "update", vendor, "--mirror", &server.url()]).env("LAMBDA_API_KEY", KEY);
+        command.current_dir(&place).env("GPULINT_CACHE_DIR", place.join("cache")).env_remove("http_proxy");
+        let (memory, said) = most_memory_mib(command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap());
+        assert!(said.contains("has more than 32 MiB"), "{vendor}: {said}");
+        assert!((1..256).contains(&memory), "{vendor} took {memory} MiB");
+        fs::remove_dir_all(place).unwrap();
+    }
+}
+
+#[test]
+fn a_list_of_endless_pages_ends() {
+    // Each leads to one that was never named before.
+    let padding = "x".repeat(4 << 20);
+    let mut page = 0;
+    let server = Server::start(move |asked| {
+        page += 1;
+        let next = format!("http://{}/api/retail/prices?$skip={page}", asked.header("host").unwrap());
+        Answer::json(200, &json!({ "Items": [], "NextPageLink": next, "padding": padding }))
+    });
+    let clock = Impatient(RefCell::default());
+    let settings = Settings { max_total_bytes: 64 << 20, ..Settings::default() };
+    let access = access_to(&server, Vendor::Azure, settings, &clock);
+    let error = update(Vendor::Azure, &catalog_of(KNOWN), "", &access).unwrap_err();
+    assert_eq!(error.kind, Kind::TooLarge, "{error}");
+    assert!(error.message.contains("more than 64 MiB in all"), "{error}");
+    assert_eq!(server.asked().len(), 16);
+}
+
+#[test]
+fn a_plan_of_endless_texts_or_rates_is_refused() {
+    let rate = r#"{"discountedUsageType":"BoxUsage:p","discountedRate":{"price":"1","currency":"USD"},"unit":"Hrs"}"#;
+    let rates = vec![rate; 200_001].join(",");
+    let bodies = [
+        (format!(r#"{{"products":[],"terms":{{"savingsPlan":[{{"sku":"a","rates":[{rates}]}}]}}}}"#), "has no end"),
+        (format!(r#"{{"products":[],"terms":"{}"}}"#, "x".repeat(4 << 20)), "a text of the list has no end"),
+    ];
+    for (body, why) in bodies {
+        let server = Server::start(move |asked| match asked.path.as_str() {
+            path if path.starts_with("/savingsPlan/") && !path.ends_with("region_index.json") => {
+                Answer::new(200, body.clone())
+            }
+            _ => good(asked),
+        });
+        let clock = Impatient(RefCell::default());
+        let access = access_to(&server, Vendor::Aws, Settings::default(), &clock);
+        let update = update(Vendor::Aws, &catalog_of(KNOWN), "", &access).unwrap();
+        let told = update.notes.iter().any(|note| note.starts_with("without savings plans") && note.contains(why));
+        assert!(told, "{why}: {:?}", update.notes);
+    }
 }

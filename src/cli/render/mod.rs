@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use rayon::prelude::*;
 
-use super::deadline;
+use super::world::deadline;
 use crate::inventory::Skipped;
 use crate::kubernetes::{Plan, Rendered, Renderer, plan};
 use crate::source::Sources;

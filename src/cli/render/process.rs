@@ -1,3 +1,5 @@
+//! Programs that render, started without a network and ended when they take too much.
+
 use std::io::Read;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};

@@ -1,3 +1,5 @@
+//! Temporary directories with copies of what a renderer may read.
+
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};

@@ -1,3 +1,5 @@
+//! What a program's arguments, environment and labels declare about a workload.
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 

@@ -1,3 +1,5 @@
+//! The rows of `programs.toml`: how programs are recognized, and what their flags mean.
+
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::LazyLock;
 

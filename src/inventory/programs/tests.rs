@@ -1,3 +1,5 @@
+//! Cases of command lines and what they declare.
+
 use super::super::resource::{FrontEnd, Resource, Role};
 use super::*;
 use crate::source::{MemoryTree, Sources, Span};

@@ -6,10 +6,9 @@ use regex::Regex;
 
 use super::row;
 use crate::kubernetes::Parsed;
-use crate::kubernetes::expression::{Scope, evaluate};
-use crate::kubernetes::table::Generates;
-use crate::kubernetes::tree::{Data, Entry, Node};
-use crate::kubernetes::yaml::Document;
+use crate::kubernetes::rows::table::Generates;
+use crate::kubernetes::text::expression::{Scope, evaluate};
+use crate::yaml::{Data, Document, Entry, Node};
 
 /// More members than these are a list that nobody wrote.
 const MOST: usize = 200;

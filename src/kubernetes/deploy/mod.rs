@@ -11,11 +11,11 @@ use crate::inventory::Skipped;
 use crate::source::Sources;
 
 use super::Parsed;
-use super::chart::Used;
-use super::index::Index;
-use super::object::Object;
-use super::table::{KINDS, Row};
-use super::tree::Node;
+use super::objects::chart::Used;
+use super::objects::index::Index;
+use super::objects::object::Object;
+use super::rows::table::{KINDS, Row};
+use crate::yaml::Node;
 
 /// Files beyond these are read as they stand: a tree of many releases of large charts must not take all memory.
 const MOST: usize = 4_000;

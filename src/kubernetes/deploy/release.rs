@@ -7,15 +7,16 @@ use crate::source::{FileId, Sources, join, parent};
 
 use super::{MOST, Made, index, row};
 use crate::kubernetes::Parsed;
-use crate::kubernetes::chart::{self, Used};
-use crate::kubernetes::files::{File, Release};
-use crate::kubernetes::filter::is_manifest;
-use crate::kubernetes::index::Index;
-use crate::kubernetes::layers;
-use crate::kubernetes::object::Object;
+use crate::kubernetes::objects::chart;
+use crate::kubernetes::objects::chart::Used;
+use crate::kubernetes::objects::index::Index;
+use crate::kubernetes::objects::layers;
+use crate::kubernetes::objects::object::Object;
 use crate::kubernetes::render::Renderer;
-use crate::kubernetes::table::{Layers, Row};
-use crate::kubernetes::tree::Node;
+use crate::kubernetes::rows::table::{Layers, Row};
+use crate::kubernetes::text::files::{File, Release};
+use crate::kubernetes::text::filter::is_manifest;
+use crate::yaml::Node;
 
 pub(super) fn made(sources: &Sources, paths: &[String], parsed: &[Parsed], used: &mut Used) -> Made {
     if !parsed.iter().flat_map(Parsed::roots).any(|root| row(root).is_some_and(|(_, row)| row.takes_values())) {

@@ -9,11 +9,10 @@ use crate::source::{Sources, Span, join};
 
 use super::{MOST, Made, index, row};
 use crate::kubernetes::Parsed;
-use crate::kubernetes::index::{Index, Place};
+use crate::kubernetes::objects::index::{Index, Place};
 use crate::kubernetes::render;
-use crate::kubernetes::table::Substitutes;
-use crate::kubernetes::tree::{Data, Entry, Node};
-use crate::kubernetes::yaml::{Document, Stream};
+use crate::kubernetes::rows::table::Substitutes;
+use crate::yaml::{Data, Document, Entry, Node, Stream};
 
 const DEEPEST: usize = 64;
 /// The annotation and label by which a document wants to be left alone.

@@ -3,8 +3,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::kubernetes::tree::{Data, Node};
 use crate::source::{Sources, join};
+use crate::yaml::{Data, Node};
 
 use super::Renderer;
 use super::plan::{Input, Plan, Refused, at, document};

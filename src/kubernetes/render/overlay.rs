@@ -4,11 +4,10 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use crate::kubernetes::index::distance;
-use crate::kubernetes::object::Object;
-use crate::kubernetes::tree::{Data, Node};
-use crate::kubernetes::yaml;
+use crate::kubernetes::objects::index::distance;
+use crate::kubernetes::objects::object::Object;
 use crate::source::{Segment, Sources, Span};
+use crate::yaml::{self, Data, Node};
 
 use super::kustomization::NAMES;
 use super::plan::{Input, Plan};

@@ -2,10 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::kubernetes::chart;
-use crate::kubernetes::tree::Node;
-use crate::kubernetes::yaml;
+use crate::kubernetes::objects::chart;
 use crate::source::{Sources, join, parent};
+use crate::yaml::{self, Node};
 
 use super::{Renderer, dependencies, kustomization};
 

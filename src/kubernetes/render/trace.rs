@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::kubernetes::files::File;
-use crate::kubernetes::filter::{self, Matter};
-use crate::kubernetes::yaml;
+use crate::kubernetes::text::files::File;
+use crate::kubernetes::text::filter;
+use crate::kubernetes::text::filter::Matter;
 use crate::source::{FileId, Segment, Sources, Span};
+use crate::yaml;
 
 use super::align::{TemplateLine, align};
 use super::overlay::Parts;

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use crate::kubernetes::chart;
-use crate::kubernetes::tree::{Data, Node};
+use crate::kubernetes::objects::chart;
 use crate::source::{Sources, Span};
+use crate::yaml::{Data, Node};
 
 use super::align::TemplateLine;
 use super::plan::{Plan, Template, at, document};

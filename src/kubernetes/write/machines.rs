@@ -1,10 +1,10 @@
 //! Machines that manifests rent: how pools of Karpenter are bought stands in their requirements.
 
 use crate::inventory::Resource;
-use crate::kubernetes::devices::{DEVICES, Said};
-use crate::kubernetes::tree::{Data, Node};
-use crate::kubernetes::workload;
+use crate::kubernetes::pods::workload;
+use crate::kubernetes::rows::devices::{DEVICES, Said};
 use crate::source::Edit;
+use crate::yaml::{Data, Node};
 
 use super::pod::labelled_spot;
 use super::splice::{Page, Piece};

@@ -15,10 +15,9 @@ use std::sync::Arc;
 use crate::inventory::{Declined, FrontEnd, Key, LinkKind, Part, Resource, Role, Value, Wish};
 use crate::source::{Edit, FileId, Sources, Span};
 
-use super::mask::has_directives;
-use super::tree::{Data, Node};
-use super::workload;
-use super::yaml;
+use super::pods::workload;
+use super::text::template_mask::has_directives;
+use crate::yaml::{self, Data, Node};
 use splice::{Page, Piece};
 
 type Result<T> = std::result::Result<T, Declined>;

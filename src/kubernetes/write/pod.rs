@@ -1,9 +1,9 @@
 //! What pods say: accelerators, shared memory, the machines that they ask for, arguments of programs.
 
 use crate::inventory::{Key, LinkKind, Part, Resource, Value};
-use crate::kubernetes::devices::{DEVICES, Said};
-use crate::kubernetes::tree::{Data, Entry, Node};
+use crate::kubernetes::rows::devices::{DEVICES, Said};
 use crate::source::{Edit, Span};
+use crate::yaml::{Data, Entry, Node};
 
 use super::splice::{Page, Piece};
 use super::{Document, Result, inexpressible, left_alone, piece, set};

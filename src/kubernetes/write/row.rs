@@ -1,11 +1,11 @@
 //! Rows of `kinds.toml` read backwards: where a fact would be written, and how.
 
 use crate::inventory::{Key, Resource, Value};
-use crate::kubernetes::path::Path;
-use crate::kubernetes::table::{KINDS, Row, Source};
-use crate::kubernetes::tree::Node;
-use crate::kubernetes::workload;
+use crate::kubernetes::pods::workload;
+use crate::kubernetes::rows::path::Path;
+use crate::kubernetes::rows::table::{KINDS, Row, Source};
 use crate::source::{Edit, Span};
+use crate::yaml::Node;
 
 use super::splice::{Page, Piece};
 use super::{Document, Result, left_alone, piece, set};

@@ -4,9 +4,8 @@
 use std::ops::Range;
 
 use crate::inventory::Declined;
-use crate::kubernetes::scalar;
-use crate::kubernetes::tree::{Data, Entry, Node};
 use crate::source::{Edit, Span};
+use crate::yaml::{Data, Entry, Node, scalar};
 
 use super::left_alone;
 

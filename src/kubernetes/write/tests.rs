@@ -1,3 +1,5 @@
+//! Cases of what is written into manifests.
+
 use super::*;
 use crate::kubernetes::{self, Options};
 use crate::source::MemoryTree;

@@ -1,8 +1,11 @@
+//! A comparison as JSON.
+
 use serde::Serialize;
 
 use super::{Difference, Head, Team};
 use crate::pricing::{BeforeAfter, Change, Detail};
-use crate::report::json::{self, Bounds, Finding, finding};
+use crate::report::formats::json;
+use crate::report::formats::json::{Bounds, Finding, finding};
 
 #[derive(Serialize)]
 struct Document<'a> {

@@ -6,8 +6,8 @@ use super::{Difference, Team, headline, signed};
 use crate::catalog::MoneyRange;
 use crate::inventory::Role;
 use crate::pricing::{Change, ChangeKind};
-use crate::report::markdown::{code, count_of, plain, told, unknown};
-use crate::report::money::usd_range;
+use crate::report::formats::markdown::{code, count_of, plain, told, unknown};
+use crate::report::views::money::usd_range;
 use crate::report::{Room, escape};
 
 /// Rows of the table before the fold.

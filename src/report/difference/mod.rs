@@ -69,7 +69,7 @@ pub fn difference(format: Format, difference: &Difference, style: Style) -> Opti
         Format::Text => Some(text::difference(difference, style)),
         Format::Json => Some(json::difference(difference)),
         Format::Markdown => Some(markdown::difference(difference, Room::default())),
-        Format::Outputs => Some(super::outputs::difference(difference)),
+        Format::Outputs => Some(super::formats::outputs::difference(difference)),
         // SARIF tells everything, and what of it was there before.
         Format::Sarif => {
             let there: HashSet<*const Decided> =
@@ -159,7 +159,7 @@ impl<'a> Difference<'a> {
 /// `+$4,180`, `-$120`, `$0`.
 fn signed(money: Money) -> String {
     let sign = if money > Money::ZERO { "+" } else { "" };
-    format!("{sign}{}", super::money::usd(money))
+    format!("{sign}{}", super::views::money::usd(money))
 }
 
 /// `+$4,180/month (+32%)`
@@ -191,9 +191,9 @@ fn scale(sum: &BeforeAfter) -> String {
 fn headline(delta: &Delta) -> (String, Vec<String>) {
     let at_least = if delta.unpriced_after > 0 { "at least " } else { "" };
     let line = |sum: &BeforeAfter| {
-        let (floor, ceiling) = (super::money::usd(sum.after.floor), super::money::usd(sum.after.ceiling));
+        let (floor, ceiling) = (super::views::money::usd(sum.after.floor), super::views::money::usd(sum.after.ceiling));
         let what = if sum.difference().expected.is_zero() {
-            format!("unchanged at {at_least}{}/month", super::money::usd(sum.after.expected))
+            format!("unchanged at {at_least}{}/month", super::views::money::usd(sum.after.expected))
         } else {
             format!("{at_least}{}", change_of(sum))
         };
@@ -206,7 +206,7 @@ fn headline(delta: &Delta) -> (String, Vec<String>) {
     };
     if !delta.rented.is_nothing() && !delta.requested.is_nothing() {
         let requested = match delta.requested.difference().expected.is_zero() {
-            true => format!("unchanged at {}/month", super::money::usd(delta.requested.after.expected)),
+            true => format!("unchanged at {}/month", super::views::money::usd(delta.requested.after.expected)),
             false => change_of(&delta.requested),
         };
         further.push(format!("Requested by pods, another view of the same machines: {requested}"));

@@ -1,10 +1,12 @@
+//! A comparison for people, in a terminal.
+
 use std::fmt::Write;
 
 use super::{Difference, headline, signed};
 use crate::catalog::MoneyRange;
 use crate::pricing::{Change, ChangeKind};
-use crate::report::money::usd_range;
-use crate::report::text::{Renderer, Table};
+use crate::report::formats::text::{Renderer, Table};
+use crate::report::views::money::usd_range;
 use crate::report::{Style, escape};
 
 pub(super) fn difference(it: &Difference, style: Style) -> String {

@@ -69,8 +69,8 @@ pub fn saved(text: &str) -> Result<Saved, String> {
         changes: Option<serde::de::IgnoredAny>,
     }
     let kind: Kind = serde_json::from_str(text).map_err(|error| format!("it is no report of gpulint: {error}"))?;
-    if kind.version != super::json::VERSION {
-        let ours = super::json::VERSION;
+    if kind.version != super::formats::json::VERSION {
+        let ours = super::formats::json::VERSION;
         return Err(format!("it is of version {}, and this gpulint reads version {ours}", kind.version));
     }
     let wrong = |error: serde_json::Error| error.to_string();

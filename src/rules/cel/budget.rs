@@ -1,3 +1,5 @@
+//! What evaluating an expression may cost.
+
 /// Bounds what an expression may cost, whatever it says and whatever it is given.
 #[derive(Debug, Clone)]
 pub(in crate::rules) struct Budget {

@@ -1,3 +1,5 @@
+//! Text of an expression → tokens.
+
 use std::ops::Range;
 use std::sync::Arc;
 

@@ -1,3 +1,5 @@
+//! Maps of the expression language, sorted so that walks over them are reproducible.
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 

@@ -1,3 +1,5 @@
+//! Operators, also of values that are not known.
+
 use std::cmp::Ordering;
 use std::sync::Arc;
 

@@ -1,3 +1,5 @@
+//! Tokens of an expression → its tree.
+
 use std::ops::Range;
 use std::sync::Arc;
 

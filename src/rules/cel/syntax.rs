@@ -1,3 +1,5 @@
+//! The tree of an expression.
+
 use std::ops::Range;
 use std::sync::Arc;
 

@@ -1,3 +1,5 @@
+//! What kind of value an expression yields.
+
 use std::fmt;
 
 use super::opaque::Opaque;

@@ -1,3 +1,5 @@
+//! Values of the expression language.
+
 use std::sync::Arc;
 
 use crate::source::Span;

@@ -2,8 +2,8 @@
 
 use crate::source::{Segment, Sources, Span};
 
-use super::super::outline;
 use super::super::value::{Data, Value};
+use crate::terraform::load::outline;
 
 /// A manifest between Terraform and YAML.
 #[derive(Debug, Clone)]

@@ -1,3 +1,5 @@
+//! Evaluates the blocks of a module: resources, calls, nested and dynamic blocks.
+
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;

@@ -1,3 +1,5 @@
+//! Counts what evaluation costs, so that hostile text ends in a message.
+
 use std::cell::{Cell, OnceCell};
 use std::sync::Arc;
 

@@ -1,3 +1,5 @@
+//! The instances that `count` and `for_each` make of a block.
+
 use std::sync::Arc;
 
 use crate::diagnostic::Diagnostic;

@@ -1,9 +1,11 @@
+//! What an expression is.
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::source::Span;
 use crate::terraform::convert::set_of;
-use crate::terraform::outline;
+use crate::terraform::load::outline;
 use crate::terraform::syntax::{Conditional, Expression, For, Item, Kind, Name, Part};
 use crate::terraform::types::Type;
 use crate::terraform::value::{Cause, Data, Entries, Number, Value};

@@ -1,3 +1,5 @@
+//! A module as one call of it makes it.
+
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -6,7 +8,7 @@ use std::sync::Arc;
 use crate::inventory::{Fact, Range};
 use crate::source::Span;
 use crate::terraform::block::Provider;
-use crate::terraform::module::ModuleCode;
+use crate::terraform::load::module::ModuleCode;
 use crate::terraform::syntax::BlockNode;
 use crate::terraform::value::Value;
 

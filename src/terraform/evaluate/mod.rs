@@ -39,13 +39,13 @@ pub(super) use variables::Assignment;
 /// Evaluates one root.
 pub(super) struct Evaluator<'r> {
     pub(super) sources: &'r Sources,
-    pub(super) library: &'r super::library::Library<'r>,
+    pub(super) library: &'r super::load::library::Library<'r>,
     pub(super) options: &'r Options,
     /// The directory of the root: `file("x")` and `path.root` are relative to it.
     pub(super) root: String,
     /// What assigns values to the variables of the root, the strongest last.
     pub(super) assignments: HashMap<String, Vec<Assignment>>,
-    pub(super) modules: super::modules::Modules,
+    pub(super) modules: super::load::modules::Modules,
     pub(super) budget: Budget,
     /// Regular expressions that were compiled; none for what is no such expression.
     pub(super) patterns: RefCell<HashMap<Arc<str>, Option<Regex>>>,

@@ -1,3 +1,5 @@
+//! Operators, also of operands that are not known.
+
 use std::sync::Arc;
 
 use crate::source::Span;

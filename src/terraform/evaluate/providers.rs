@@ -1,8 +1,10 @@
+//! Which configuration of a provider a resource uses.
+
 use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::terraform::block::Provider;
-use crate::terraform::modules::provider_of_source;
+use crate::terraform::load::modules::provider_of_source;
 use crate::terraform::syntax::{BlockNode, Expression, Kind, StepKind};
 
 use super::{Evaluator, Instance, Repetition, Scope};

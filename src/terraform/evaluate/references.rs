@@ -1,3 +1,5 @@
+//! What the arguments of a block refer to.
+
 use std::rc::Rc;
 
 use crate::source::Span;

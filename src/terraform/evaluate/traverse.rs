@@ -1,3 +1,5 @@
+//! References, and dots and brackets after any expression.
+
 use std::rc::Rc;
 use std::sync::Arc;
 

@@ -1,3 +1,5 @@
+//! Variables, locals and outputs of modules.
+
 use std::rc::Rc;
 use std::sync::Arc;
 

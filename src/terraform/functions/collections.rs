@@ -1,3 +1,5 @@
+//! Functions of lists, sets and maps.
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 

@@ -1,7 +1,9 @@
+//! Functions that encode and decode: JSON, YAML, CSV, base64, URLs.
+
 use std::fmt::Write;
 
 use crate::source::{from_base64, to_base64};
-use crate::terraform::outline;
+use crate::terraform::load::outline;
 use crate::terraform::syntax::json::{Json, JsonKind, parse_json};
 use crate::terraform::value::{Cause, Data, Entries, Value};
 

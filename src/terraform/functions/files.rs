@@ -1,3 +1,5 @@
+//! Functions that read files of the tree.
+
 use globset::GlobBuilder;
 
 use crate::source::{FileId, Span, join};

@@ -1,3 +1,5 @@
+//! Functions of numbers.
+
 use crate::terraform::value::{Data, Number, Value};
 
 use super::{Arguments, Arity, Failure, Function, MANY, Outcome, items, known};

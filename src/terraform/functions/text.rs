@@ -1,3 +1,5 @@
+//! Functions of text.
+
 use std::sync::Arc;
 
 use crate::terraform::value::Value;

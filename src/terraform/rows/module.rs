@@ -3,11 +3,11 @@
 use crate::inventory::{Fact, Key, Known, Origin, Resource, Role, Unknown, Value};
 
 use super::super::block::Block;
-use super::super::modules::registry_name;
 use super::super::value::Data;
 use super::arguments;
 use super::build::{Builder, Built};
 use super::node::Held;
+use crate::terraform::load::modules::registry_name;
 
 /// Adds what a call rents: by the rows of its source, else whatever among its arguments looks like a machine type.
 pub(super) fn add<'a>(builder: &mut Builder<'a>, block: &'a Block) {

@@ -4,7 +4,6 @@ use crate::inventory::{Key, Resource};
 use crate::source::Span;
 
 use super::super::block::Block;
-use super::super::modules::registry_name;
 use super::build::parts;
 use super::language::{Role, Row};
 use super::links::{Index, Linked, follow_all};
@@ -12,6 +11,7 @@ use super::load;
 use super::node::Node;
 use super::path::{Name, Path, Start};
 use super::scope::{Scope, Truth};
+use crate::terraform::load::modules::registry_name;
 
 /// Where a resource stands, and the words of its type.
 #[derive(Clone)]

@@ -1,3 +1,5 @@
+//! Bodies: attributes and blocks, read on after what does not parse.
+
 use std::collections::HashSet;
 
 use super::cursor::{Failed, Parse, Parser};

@@ -1,3 +1,5 @@
+//! A place in the text that is parsed, and the errors met so far.
+
 use std::sync::Arc;
 
 use crate::source::{FileId, Span};

@@ -1,3 +1,5 @@
+//! Expressions, from the loosest operator to the tightest.
+
 use std::sync::Arc;
 
 use crate::terraform::number::Number;

@@ -1,3 +1,5 @@
+//! Templates: quoted strings and heredocs with `${ }` and `%{ }`.
+
 use std::sync::Arc;
 
 use crate::source::Span;

@@ -9,10 +9,10 @@ use crate::inventory::Declined;
 use crate::source::{FileId, Span, join, parent};
 
 use super::super::block::Block;
-use super::super::module::ModuleCode;
-use super::super::modules::is_local;
 use super::super::syntax::{BlockNode, Expression, Kind, StepKind, parse_expression};
 use super::Writer;
+use crate::terraform::load::module::ModuleCode;
+use crate::terraform::load::modules::is_local;
 
 /// Values come through so many variables and locals at most.
 const LONGEST_WAY: usize = 16;
@@ -182,7 +182,7 @@ fn module_of(block: &Block) -> &str {
 }
 
 fn is_variable_file(path: &str) -> bool {
-    super::super::roots::is_variable_file(path)
+    crate::terraform::load::roots::is_variable_file(path)
 }
 
 fn users_in(block: &Block, literal: Span, depth: usize, users: &mut BTreeSet<Span>) {

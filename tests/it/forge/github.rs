@@ -342,6 +342,28 @@ fn an_answer_without_end_is_not_read_to_its_end() {
 }
 
 #[test]
+fn a_conversation_of_endless_pages_ends() {
+    let talk = json!([{ "id": 1, "body": "x".repeat(4 << 20), "user": { "login": "somebody", "type": "User" } }]);
+    let next = "<https://api.github.com/next>; rel=\"next\"";
+    let mut github = Github::with(Vec::new()).trick(move |_, _| Some(Answer::json(200, &talk).with("link", next)));
+    github.settings.max_total_bytes = 64 << 20;
+    let error = github.upsert(&comment("x")).unwrap_err();
+    assert_eq!(error.kind, Kind::TooLarge, "{error}");
+    assert_eq!(github.server.asked().len(), 16);
+}
+
+#[test]
+fn an_answer_that_trickles_is_given_up() {
+    let mut github = Github::with(Vec::new())
+        .trick(|_, _| Some(Answer::new(200, vec![b' '; 1000]).slowly(Duration::from_millis(50))));
+    github.settings.timeout = Duration::from_millis(300);
+    github.settings.attempts = 2;
+    let started = std::time::Instant::now();
+    assert_eq!(github.upsert(&comment("x")).unwrap_err().kind, Kind::Interrupted);
+    assert!(started.elapsed() < Duration::from_secs(10), "{:?}", started.elapsed());
+}
+
+#[test]
 fn a_server_that_falls_asleep_is_given_up() {
     let mut github = Github::with(Vec::new()).trick(|_, _| {
         std::thread::sleep(Duration::from_millis(400));

@@ -1,23 +1,30 @@
 //! A little text that becomes a lot, made by hand because no crate of ours compresses.
 
 /// A gzip stream of spaces, by hand: one deflate block with fixed codes in which everything but the first byte repeats it.
-pub(super) fn gzipped_spaces(length: usize) -> Vec<u8> {
-    let mut bits = Bits::default();
-    bits.push(0b1, 1);
-    bits.push(0b01, 2);
-    bits.code(0x30 + u16::from(b' '), 8);
-    let mut left = length - 1;
-    while left >= 258 {
-        bits.code(0b1100_0101, 8);
-        bits.code(0, 5);
-        left -= 258;
+pub(crate) fn gzipped_spaces(length: usize) -> Vec<u8> {
+    let mut start = Bits::default();
+    start.push(0b1, 1);
+    start.push(0b01, 2);
+    start.code(0x30 + u16::from(b' '), 8);
+    // Eleven bits and 13 for each repetition: the first ends with a byte, and eight more with the next that does.
+    let mut repetition = Bits::default();
+    repetition.code(0b1100_0101, 8);
+    repetition.code(0, 5);
+    start.0.extend(&repetition.0);
+    let eight = Bits(repetition.0.repeat(8)).bytes();
+    let mut end = Bits::default();
+    let left = length - 1 - 258;
+    for _ in 0..left / 258 % 8 {
+        end.0.extend(&repetition.0);
     }
-    for _ in 0..left {
-        bits.code(0x30 + u16::from(b' '), 8);
+    for _ in 0..left % 258 {
+        end.code(0x30 + u16::from(b' '), 8);
     }
-    bits.code(0, 7);
+    end.code(0, 7);
     let mut out = vec![0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255];
-    out.extend(bits.bytes());
+    out.extend(start.bytes());
+    out.extend(eight.repeat(left / 258 / 8));
+    out.extend(end.bytes());
     // The check sums come after the data, and nobody gets there.
     out.extend([0; 8]);
     out

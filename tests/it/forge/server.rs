@@ -3,6 +3,7 @@
 use std::io::{BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use serde_json::Value;
 
@@ -42,6 +43,8 @@ pub(crate) struct Answer {
     pub(crate) body: Vec<u8>,
     /// Close the connection before anything is said.
     pub(crate) hang_up: bool,
+    /// How long to wait after each byte of the body.
+    pub(crate) pause: Option<Duration>,
 }
 
 impl Answer {
@@ -50,11 +53,16 @@ impl Answer {
     }
 
     pub(crate) fn new(status: u16, body: impl Into<Vec<u8>>) -> Self {
-        Answer { status, headers: Vec::new(), body: body.into(), hang_up: false }
+        Answer { status, headers: Vec::new(), body: body.into(), hang_up: false, pause: None }
     }
 
     pub(crate) fn hang_up() -> Self {
         Answer { hang_up: true, ..Answer::new(0, "") }
+    }
+
+    pub(crate) fn slowly(mut self, pause: Duration) -> Self {
+        self.pause = Some(pause);
+        self
     }
 
     pub(crate) fn with(mut self, name: &str, value: impl ToString) -> Self {
@@ -160,6 +168,10 @@ fn write(mut stream: TcpStream, answer: &Answer) -> std::io::Result<()> {
         head.push_str(&format!("{name}: {value}\r\n"));
     }
     stream.write_all(format!("{head}\r\n").as_bytes())?;
-    stream.write_all(&answer.body)?;
-    stream.flush()
+    let Some(pause) = answer.pause else { return stream.write_all(&answer.body) };
+    for byte in &answer.body {
+        stream.write_all(&[*byte])?;
+        std::thread::sleep(pause);
+    }
+    Ok(())
 }

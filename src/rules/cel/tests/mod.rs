@@ -1,3 +1,5 @@
+//! Cases of the expression language.
+
 mod conformance;
 mod kubernetes;
 mod semantics;

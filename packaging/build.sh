@@ -1,0 +1,22 @@
+#!/usr/bin/env bash
+# Builds the program of a release, the same bytes from any directory.
+#
+#   build.sh TARGET [build|zigbuild]
+#
+# Paths of the machine are replaced in what compilers note of their sources, in Rust and in the C of ring and mimalloc.
+set -euo pipefail
+
+target=$1
+verb=${2:-build}
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+source=$PWD
+cargo_home=${CARGO_HOME:-$HOME/.cargo}
+
+RUSTFLAGS="${RUSTFLAGS:-} --remap-path-prefix=$source=/gpulint --remap-path-prefix=$cargo_home=/cargo"
+export RUSTFLAGS
+if [[ $target != *msvc* ]]; then
+  export CFLAGS="${CFLAGS:-} -ffile-prefix-map=$source=/gpulint -ffile-prefix-map=$cargo_home=/cargo"
+fi
+# Archives of C objects hold dates else.
+export ZERO_AR_DATE=1
+exec cargo "$verb" --profile dist --locked --target "$target"

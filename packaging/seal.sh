@@ -1,0 +1,27 @@
+#!/usr/bin/env bash
+# Makes the commit that a release tags: that of the sources it was built from, and the checksums of what was built.
+#
+#   seal.sh SHA256SUMS
+#
+# What was built does not depend on the checksums, so that they can lie in the sources: whoever pins the Action by this commit
+# pins the bytes that it installs. Commits and tags in the working tree's repository, and pushes nothing.
+set -euo pipefail
+
+sums=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+version=$(sed -n 's/^version = "\(.*\)"$/\1/p;/^version = /q' Cargo.toml)
+
+fail() { printf 'gpulint: %s\n' "$*" >&2; exit 2; }
+[ -z "$(git status --porcelain --untracked-files=no)" ] || fail "there are changes that are not committed"
+if git rev-parse --quiet --verify "refs/tags/v$version" >/dev/null; then fail "v$version is tagged already"; fi
+grep -q "  gpulint-$version-" "$sums" || fail "$1 lists nothing of $version"
+if grep -Evq '^[0-9a-f]{64}  [A-Za-z0-9._+-]+$' "$sums"; then fail "$1 is no list of checksums"; fi
+
+file=packaging/checksums/$version.txt
+mkdir -p packaging/checksums
+cp "$sums" "$file"
+git add "$file"
+git -c user.name='github-actions[bot]' -c user.email='41898282+github-actions[bot]@users.noreply.github.com' \
+  -c commit.gpgsign=false commit --quiet --message "Add the checksums of $version"
+git -c tag.gpgsign=false tag "v$version"
+git rev-parse HEAD

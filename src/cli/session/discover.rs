@@ -1,0 +1,176 @@
+//! Which files below a directory may hold Terraform or Kubernetes.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+
+use ignore::{DirEntry, WalkBuilder, WalkState};
+
+/// Files that may hold Terraform or Kubernetes, by the end of their names.
+const ENDINGS: [&str; 13] = [
+    ".tf",
+    ".tofu",
+    ".tfvars",
+    ".json",
+    ".yaml",
+    ".yml",
+    ".tpl",
+    ".tmpl",
+    ".j2",
+    ".jinja",
+    ".jinja2",
+    ".gotmpl",
+    ".template",
+];
+
+/// Directories that hold copies of other people's files or none at all.
+const LEFT_OUT: [&str; 5] = [".git", ".terraform", ".terragrunt-cache", "node_modules", ".venv"];
+
+/// The most files and directories that one thread walks through.
+const FEW: usize = 500;
+
+/// What lies below a directory, in no order.
+#[derive(Default)]
+pub(in crate::cli) struct Below {
+    pub(in crate::cli) files: Vec<PathBuf>,
+    /// Named like files to read, and no files.
+    pub(in crate::cli) odd: Vec<(PathBuf, &'static str)>,
+}
+
+/// All candidate files below a directory. What `.gitignore` leaves out is left out.
+pub(in crate::cli) fn below(directory: &Path) -> Below {
+    let mut walk = WalkBuilder::new(directory);
+    walk.hidden(false)
+        // A file of another tool, which would hide what Terraform and kubectl read.
+        .ignore(false)
+        .require_git(false)
+        .git_global(may_ignore_everywhere())
+        .filter_entry(|entry| entry.depth() == 0 || !is_left_out(entry));
+    few_below(&walk).unwrap_or_else(|| all_below(&walk))
+}
+
+/// Whether this user has files that git ignores in every repository. `ignore` would compile a pattern to find that out,
+/// which takes a tenth of a small run.
+fn may_ignore_everywhere() -> bool {
+    let Some(home) = std::env::home_dir() else { return true };
+    let settings = std::env::var_os("XDG_CONFIG_HOME").filter(|it| !it.is_empty());
+    let settings = settings.map_or_else(|| home.join(".config"), PathBuf::from).join("git");
+    let names_file = |path: &Path| {
+        std::fs::read(path)
+            .is_ok_and(|text| memchr::memmem::find(&text.to_ascii_lowercase(), b"excludesfile").is_some())
+    };
+    settings.join("ignore").exists()
+        || [home.join(".gitconfig"), settings.join("config"), PathBuf::from("/etc/gitconfig")]
+            .iter()
+            .any(|it| names_file(it))
+}
+
+/// Small trees are walked before other threads have started; none where there is more.
+fn few_below(walk: &WalkBuilder) -> Option<Below> {
+    let mut found = Below::default();
+    for (place, entry) in walk.build().enumerate() {
+        if place == FEW {
+            return None;
+        }
+        found.add(entry);
+    }
+    Some(found)
+}
+
+fn all_below(walk: &WalkBuilder) -> Below {
+    let found = Mutex::new(Below::default());
+    walk.build_parallel().run(|| {
+        let mut mine = Gathered { found: &found, mine: Below::default() };
+        Box::new(move |entry| {
+            mine.mine.add(entry);
+            WalkState::Continue
+        })
+    });
+    found.into_inner().unwrap_or_default()
+}
+
+impl Below {
+    fn add(&mut self, entry: Result<DirEntry, ignore::Error>) {
+        let entry = match entry {
+            Ok(entry) => entry,
+            Err(error) => return self.odd.extend(closed(&error)),
+        };
+        if entry.file_type().is_some_and(|kind| kind.is_dir()) || !is_candidate(entry.path()) {
+            return;
+        }
+        match oddity(&entry) {
+            None => self.files.push(entry.into_path()),
+            Some(Oddity::Told(why)) => self.odd.push((entry.into_path(), why)),
+            Some(Oddity::Directory) => {}
+        }
+    }
+}
+
+/// A directory that may not be listed, with the reason. One that has just gone is none.
+fn closed(error: &ignore::Error) -> Option<(PathBuf, &'static str)> {
+    let may_not = error.io_error().is_some_and(|it| it.kind() == io::ErrorKind::PermissionDenied);
+    let mut at = error;
+    loop {
+        match at {
+            ignore::Error::WithPath { path, .. } => {
+                return Some((path.clone(), if may_not { "permission denied" } else { "it cannot be listed" }))
+                    .filter(|_| !matches!(error.io_error(), Some(it) if it.kind() == io::ErrorKind::NotFound));
+            }
+            ignore::Error::WithDepth { err, .. } | ignore::Error::WithLineNumber { err, .. } => at = err,
+            _ => return None,
+        }
+    }
+}
+
+/// What one thread found, handed over once at its end.
+struct Gathered<'a> {
+    found: &'a Mutex<Below>,
+    mine: Below,
+}
+
+impl Drop for Gathered<'_> {
+    fn drop(&mut self) {
+        if let Ok(mut found) = self.found.lock() {
+            found.files.append(&mut self.mine.files);
+            found.odd.append(&mut self.mine.odd);
+        }
+    }
+}
+
+/// Why something that is named like a file is none.
+enum Oddity {
+    Told(&'static str),
+    /// A link to one; what it holds is found where it is.
+    Directory,
+}
+
+/// A pipe or a device would block or never end, and a link may lead to one.
+fn oddity(entry: &DirEntry) -> Option<Oddity> {
+    let kind = entry.file_type()?;
+    if kind.is_file() {
+        return None;
+    }
+    if !kind.is_symlink() {
+        return Some(Oddity::Told("it is no regular file"));
+    }
+    match entry.path().metadata() {
+        Ok(it) if it.is_file() => None,
+        Ok(it) if it.is_dir() => Some(Oddity::Directory),
+        Ok(_) => Some(Oddity::Told("its link leads to no regular file")),
+        Err(_) => Some(Oddity::Told("its link leads nowhere")),
+    }
+}
+
+fn is_left_out(entry: &DirEntry) -> bool {
+    LEFT_OUT.iter().any(|name| entry.file_name() == *name)
+}
+
+pub(in crate::cli) fn is_candidate(path: &Path) -> bool {
+    let Some(name) = path.file_name() else { return false };
+    ENDINGS.iter().any(|ending| name.as_encoded_bytes().ends_with(ending.as_bytes()))
+}
+
+/// Terraform by its name; whether a JSON file is a plan, only its text can say.
+pub(in crate::cli) fn is_terraform(path: &str) -> bool {
+    [".tf", ".tofu", ".tf.json", ".tofu.json", ".tfvars", ".tfvars.json"].iter().any(|ending| path.ends_with(ending))
+}

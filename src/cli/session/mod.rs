@@ -1,0 +1,536 @@
+//! The input of one run: a tree, the files in it, the settings, and what is concluded from them.
+
+pub(super) mod base_revision;
+pub(super) mod bounds;
+pub(super) mod discover;
+pub(super) mod gate;
+pub(super) mod packs;
+pub(super) mod place;
+pub(super) mod policy;
+pub(super) mod prices;
+pub(super) mod settings;
+pub(super) mod variables;
+pub(super) mod verdicts;
+use std::collections::BTreeSet;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::args::{Input, Selection};
+use super::world::file_tree::DiskTree;
+use super::world::progress::Progress;
+use super::world::{clock, deadline, output};
+use super::{Failure, Outcome, render};
+use crate::config::Config;
+use crate::decide::{Baseline, Decided, Decision};
+use crate::diagnostic::Diagnostic;
+use crate::inventory::Skipped;
+use crate::report::{Paths, Report};
+use crate::rules::{Finding, PageText};
+use crate::source::{Date, Limits, ReadError, Sources, Span, Tree};
+use crate::{Analysis, Settings, terraform};
+use packs::Pack;
+use place::Place;
+use policy::PolicyTree;
+use variables::VariableFiles;
+
+/// The input of one run: a tree, the files in it that were named or found, and the settings.
+pub(super) struct Session {
+    pub(super) sources: Sources,
+    /// Sorted, each once.
+    pub(super) files: Vec<String>,
+    /// Only what stands in these is told, if any: a hook names the files that changed, and whole roots are read.
+    only: Option<BTreeSet<String>>,
+    pub(super) config: Config,
+    pub(super) settings: Settings,
+    pub(super) paths: Paths,
+    /// Relative to the repository, where there is one.
+    hosted_paths: Paths,
+    /// The day that dates are compared with.
+    pub(super) today: Date,
+    /// The directories and files that were named, as paths of the tree.
+    pub(super) named: Vec<String>,
+    pub(super) root: PathBuf,
+    /// The running directory, as a path of the tree; the root where it lies outside.
+    pub(super) here: String,
+    /// What may be read.
+    pub(super) allowed: Vec<PathBuf>,
+    /// Findings that were accepted all at once.
+    pub(super) baseline: Baseline,
+    /// The place of that file in the tree, whether or not it is there.
+    pub(super) baseline_path: String,
+    /// Files that were read before anything was checked: the settings and what they name.
+    files_of_settings: usize,
+    skipped: Vec<Skipped>,
+    /// What is wrong with pages of rules and with settings about them.
+    wrong_rules: Vec<Diagnostic>,
+    /// The packs that are configured.
+    pub(super) packs: Arc<Vec<Pack>>,
+    /// The pages of the team's own.
+    pub(super) own_pages: Vec<PageText>,
+    allow_empty: bool,
+    /// Charts and kustomizations are rendered.
+    render: Option<render::Request>,
+    /// Asks the tree for a file that it should hold and does not.
+    missing: Option<Missing>,
+}
+
+type Missing = Box<dyn Fn() -> Option<String>>;
+
+impl Session {
+    /// For verbs that judge nothing.
+    pub(super) fn open(input: &Input) -> Result<Session, Failure> {
+        Self::with(input, Found::add).map(|(session, _)| session)
+    }
+
+    /// With the rules that were asked for.
+    pub(super) fn judging(input: &Input, selection: &Selection) -> Result<Session, Failure> {
+        Self::with_rules(input, selection, Found::add)
+    }
+
+    /// Only the settings and the rules that hold for what was named.
+    pub(super) fn rules_only(input: &Input, selection: &Selection) -> Result<Session, Failure> {
+        Self::with_rules(input, selection, |_, _, _| {})
+    }
+
+    fn with_rules(
+        input: &Input,
+        selection: &Selection,
+        add: impl Fn(&mut Found, &Path, &Place),
+    ) -> Result<Session, Failure> {
+        let input = Input { beside: selection.rules.clone(), ..input.clone() };
+        let (mut session, place) = Self::with(&input, add)?;
+        let (rules, wrong, own) =
+            settings::rules(&session.sources, &session.config, selection, &place, &session.packs)?;
+        session.settings.rules = Arc::new(rules);
+        session.wrong_rules = wrong;
+        session.own_pages = own;
+        if !selection.no_baseline {
+            session.baseline = settings::baseline(&session.sources, &session.baseline_path, &place)?;
+        }
+        session.files_of_settings = session.sources.count();
+        Ok(session)
+    }
+
+    /// Only the settings that hold for what was named; nothing else is read.
+    pub(super) fn settings_only(input: &Input) -> Result<Session, Failure> {
+        Self::with(input, |_, _, _| {}).map(|(session, _)| session)
+    }
+
+    fn with(input: &Input, add: impl Fn(&mut Found, &Path, &Place)) -> Result<(Session, Place), Failure> {
+        let (given, mut paths): (Vec<_>, Vec<_>) =
+            input.paths.iter().cloned().partition(|path| path.as_os_str() == "-");
+        let piped = (!given.is_empty()).then(piped).transpose()?;
+        if paths.is_empty() && piped.is_none() {
+            paths.push(PathBuf::from("."));
+        }
+        let beside: Vec<&Path> =
+            input.config.iter().chain(&input.modules_directory).chain(&input.beside).map(PathBuf::as_path).collect();
+        let variable_files = VariableFiles::of(&input.variable_files)?;
+        let beside: Vec<&Path> = beside.into_iter().chain(variable_files.all()).collect();
+        let place = Place::of(&paths, &beside)?;
+        let mut found = Found::default();
+        for path in &place.named {
+            add(&mut found, path, &place);
+        }
+        let tree = DiskTree::new(place.root.clone(), place.allowed.clone());
+        let largest = tree.largest();
+        let mut tree = PolicyTree::of(input, &place, tree)?;
+        let settings_file = settings::find(input, &place, &tree)?;
+        let given = piped.as_ref().map(|(name, _)| name.clone());
+        let beside_settings = settings::baseline_path(settings_file.as_deref(), &place, &tree);
+        if let Some((name, text)) = piped {
+            found.files.push(name.clone());
+            found.only.insert(name.clone());
+            tree = tree.with_given(name, text);
+        }
+        for (path, text) in &input.given {
+            tree = tree.with_given(path.clone(), text.clone());
+        }
+        found.files.sort();
+        found.files.dedup();
+        let sources = Sources::new(tree);
+        let config = settings::load(&sources, settings_file.as_deref(), &place)?;
+        sources.limit(bounds::of(&config));
+        largest.set(sources.limits().file_bytes);
+        deadline::start(bounds::time(&config));
+        let today = input.today.map_or_else(clock::today, Ok)?;
+        let named_files = place.named.iter().any(|path| path.is_file());
+        let packs = Arc::new(packs::load(&sources, &config, &place)?);
+        found.files.retain(|file| !packs.iter().any(|pack| pack.brings(file)));
+        let session = Session {
+            settings: Settings {
+                terraform: terraform_options(input, &place, &variable_files, given.as_deref())?,
+                pricing: prices::settings(&config, today),
+                catalog: settings::catalog(input, &sources, &config, &place, &packs)?,
+                declaring_labels: settings::declaring_labels(&config),
+                today: Some(today),
+                ..Settings::default()
+            },
+            only: named_files.then_some(found.only),
+            files: found.files,
+            skipped: found.skipped,
+            paths: place.paths(),
+            hosted_paths: place.hosted_paths(),
+            named: place.named.iter().filter_map(|path| place.in_tree(path)).collect(),
+            root: place.root.clone(),
+            here: place.in_tree(&place.here).unwrap_or_default(),
+            allowed: place.allowed.clone(),
+            baseline: Baseline::default(),
+            baseline_path: config.text("baseline").map_or(beside_settings, |(path, _)| path.to_owned()),
+            files_of_settings: sources.count(),
+            allow_empty: input.allow_empty,
+            render: render_request(input, &config),
+            today,
+            wrong_rules: Vec::new(),
+            own_pages: Vec::new(),
+            packs,
+            missing: None,
+            sources,
+            config,
+        };
+        Ok((session, place))
+    }
+
+    /// The same settings on another state of the same tree.
+    pub(super) fn at(&self, tree: impl Tree + 'static, files: Vec<String>) -> Session {
+        Session {
+            sources: self.sources_of(tree),
+            files_of_settings: self.files_of_settings,
+            baseline: self.baseline.clone(),
+            baseline_path: self.baseline_path.clone(),
+            files,
+            only: self.only.clone(),
+            config: self.config.clone(),
+            settings: self.settings.clone(),
+            paths: self.paths.clone(),
+            hosted_paths: self.hosted_paths.clone(),
+            today: self.today,
+            named: self.named.clone(),
+            root: self.root.clone(),
+            here: self.here.clone(),
+            allowed: self.allowed.clone(),
+            skipped: Vec::new(),
+            wrong_rules: Vec::new(),
+            own_pages: Vec::new(),
+            packs: self.packs.clone(),
+            allow_empty: self.allow_empty,
+            render: self.render.clone(),
+            missing: None,
+        }
+    }
+
+    fn sources_of(&self, tree: impl Tree + 'static) -> Sources {
+        let sources = Sources::new(tree).with_files_of(&self.sources, self.files_of_settings);
+        sources.limit(self.sources.limits());
+        sources
+    }
+
+    #[must_use]
+    pub(super) fn with_missing(self, missing: impl Fn() -> Option<String> + 'static) -> Session {
+        Session { missing: Some(Box::new(missing)), ..self }
+    }
+
+    pub(super) fn missing(&self) -> Option<String> {
+        self.missing.as_ref().and_then(|missing| missing())
+    }
+
+    /// Files were named, and the whole repository around them is read.
+    pub(super) fn reads_all(&self) -> bool {
+        self.only.is_some()
+    }
+
+    /// The file is among what was named, so that it may be changed.
+    pub(super) fn is_named(&self, path: &str) -> bool {
+        match &self.only {
+            Some(only) => only.contains(path),
+            None => self.files.binary_search_by(|file| file.as_str().cmp(path)).is_ok(),
+        }
+    }
+
+    /// Leaves files out, and says why.
+    pub(super) fn leave_out(&mut self, reason: &str, is_out: impl Fn(&str) -> bool) {
+        let (out, kept): (Vec<String>, Vec<String>) = self.files.drain(..).partition(|file| is_out(file));
+        self.files = kept;
+        self.skipped.extend(out.into_iter().map(|path| Skipped { path, reason: reason.to_owned() }));
+    }
+
+    /// For verbs that judge nothing: what stands in the files that were named.
+    pub(super) fn analyze(&self) -> Analysis {
+        let mut analysis = self.analyze_all();
+        self.limit(&mut analysis, &mut Vec::new());
+        analysis
+    }
+
+    /// What was decided about each finding in the files that were named, in the order of files and lines.
+    pub(super) fn judge(&self) -> (Analysis, Vec<Decided>) {
+        let (analysis, decision) = self.judge_all();
+        (analysis, decision.findings)
+    }
+
+    /// The same, with the suppressions that were met.
+    pub(super) fn judge_all(&self) -> (Analysis, Decision) {
+        self.decide(self.analyze_all())
+    }
+
+    /// What is decided about the findings of an analysis.
+    pub(super) fn decide(&self, mut analysis: Analysis) -> (Analysis, Decision) {
+        let mut decision = verdicts::verdicts(self, &mut analysis);
+        self.limit(&mut analysis, &mut decision.findings);
+        if let Some(only) = &self.only {
+            decision.suppressions.retain(|it| only.contains(&self.sources.path(it.span.file)));
+        }
+        (analysis, decision)
+    }
+
+    /// Everything, before anything is decided about it and left out.
+    pub(super) fn analyze_all(&self) -> Analysis {
+        let _progress = Progress::start(self.files.len());
+        let mut analysis = match &self.render {
+            None => crate::analyze(&self.sources, &self.files, &self.settings),
+            Some(request) => self.analyze_rendered(request),
+        };
+        analysis.inventory.skipped.extend(self.skipped.iter().cloned());
+        let told: BTreeSet<String> = analysis.inventory.skipped.iter().map(|it| it.path.clone()).collect();
+        analysis.inventory.skipped.extend(self.refused().filter(|it| !told.contains(&it.path)));
+        analysis.inventory.skipped.sort();
+        analysis.findings.extend(self.hidden());
+        analysis
+    }
+
+    /// Files that would be read if they could be: whoever makes a file too large must not be told that it is clean.
+    fn hidden(&self) -> Vec<Finding> {
+        let refused = self.sources.refused();
+        let is_asked = |path: &str| self.files.binary_search_by(|it| it.as_str().cmp(path)).is_ok();
+        let counts = |(path, why): &&(String, ReadError)| match why {
+            ReadError::Missing => false,
+            ReadError::TooLarge { .. } => {
+                discover::is_terraform(path) || self.sources.tree().mentions(path, b"apiVersion")
+            }
+            _ => discover::is_terraform(path),
+        };
+        let mut hidden: Vec<_> = refused.iter().filter(|(path, _)| is_asked(path)).filter(counts).collect();
+        hidden.sort_by(|a, b| a.0.cmp(&b.0));
+        let say = |(path, why): &(String, ReadError)| {
+            let file = self.sources.derive(path, String::new(), Vec::new());
+            let help = matches!(why, ReadError::TooLarge { .. })
+                .then(|| "split the file, or raise `bounds.file-mib` in gpulint.toml".to_owned());
+            self.settings.rules.say("unreadable", format!("this file is not read: {why}"), help, Span::new(file, 0, 0))
+        };
+        hidden.into_iter().filter_map(say).collect()
+    }
+
+    /// Files that were found and could not be read: pipes, links that lead nowhere, what is too large or may not be read.
+    fn refused(&self) -> impl Iterator<Item = Skipped> {
+        let refused = self.sources.refused().into_iter();
+        let found = refused.filter(|(path, _)| self.files.binary_search(path).is_ok());
+        found.map(|(path, why)| Skipped { path, reason: why.to_string() })
+    }
+
+    fn analyze_rendered(&self, request: &render::Request) -> Analysis {
+        let outcome = render::run(&self.sources, &self.files, request);
+        let mut settings = self.settings.clone();
+        settings.kubernetes.rendered = outcome.rendered;
+        let mut analysis = crate::analyze(&self.sources, &self.files, &settings);
+        analysis.inventory.skipped.extend(outcome.failed);
+        analysis
+    }
+
+    /// Leaves out what does not stand in the files that were named, if files were.
+    fn limit(&self, analysis: &mut Analysis, findings: &mut Vec<Decided>) {
+        let Some(only) = &self.only else { return };
+        let kept = analysis.keep(&self.sources, only);
+        findings.retain_mut(|decided| {
+            let finding = &mut decided.finding;
+            let stands = || only.contains(&self.sources.path(self.sources.origin(finding.span).file));
+            kept.keeps(&mut finding.resource, stands)
+        });
+    }
+
+    pub(super) fn report<'a>(&'a self, analysis: &'a Analysis, findings: &'a [Decided]) -> Report<'a> {
+        Report {
+            sources: &self.sources,
+            paths: &self.paths,
+            hosted_paths: &self.hosted_paths,
+            inventory: &analysis.inventory,
+            bill: &analysis.bill,
+            findings,
+            rules: &self.settings.rules,
+            undetermined: &analysis.undetermined,
+            unknown_machines: &analysis.left_out.unknown_machines,
+            catalog: crate::report::Catalog {
+                version: format!("{} {}", env!("CARGO_PKG_VERSION"), self.settings.catalog.layers()),
+                as_of: self.settings.catalog.as_of().to_owned(),
+            },
+        }
+    }
+
+    /// Rules that did not load, or failed: what the others said was told, but nothing may seem clean.
+    pub(super) fn demand_whole_rules(&self, analysis: &Analysis) -> Result<(), Failure> {
+        let failed = analysis.broken_rules.iter().cloned().map(Diagnostic::from);
+        let wrong: Vec<Diagnostic> = self.wrong_rules.iter().cloned().chain(failed).collect();
+        if wrong.is_empty() {
+            return Ok(());
+        }
+        Err(settings::refused(&self.sources, &self.paths, &wrong, "some rules could not be used"))
+    }
+
+    pub(super) fn outcome(&self, analysis: &Analysis) -> Outcome {
+        if self.allow_empty || self.was_anything_checked(analysis) {
+            return Outcome::Passed;
+        }
+        output::complain(
+            "nothing was checked: no Terraform and no Kubernetes files here\n  help: --allow-empty makes this exit with 0",
+        );
+        Outcome::Empty
+    }
+}
+
+impl Session {
+    /// Text without accelerators was checked; text that is neither Terraform nor Kubernetes was not.
+    pub(super) fn was_anything_checked(&self, analysis: &Analysis) -> bool {
+        let named = |file: &&String| self.only.as_ref().is_none_or(|only| only.contains(*file));
+        let mut files = self.files.iter().filter(named);
+        let inventory = &analysis.inventory;
+        !inventory.resources.is_empty()
+            || !analysis.plans.is_empty()
+            || !inventory.diagnostics.is_empty()
+            || !inventory.skipped.is_empty()
+            || self.files.iter().filter(named).any(|file| discover::is_terraform(file))
+            || files.any(|file| self.sources.open(file).is_ok_and(|file| is_manifest(&self.sources.text(file))))
+    }
+}
+
+fn is_manifest(text: &str) -> bool {
+    let is_key = |line: &str, key: &str| {
+        let line = line.trim_start().trim_start_matches(['-', ' ', '{', '"', '\'']);
+        line.strip_prefix(key).is_some_and(|rest| rest.trim_start_matches(['"', '\'']).trim_start().starts_with(':'))
+    };
+    text.contains("apiVersion") && text.contains("kind") && text.lines().any(|line| is_key(line, "apiVersion"))
+}
+
+/// Files to read.
+#[derive(Default)]
+struct Found {
+    files: Vec<String>,
+    /// What was named as a file, and what lies below a directory that was named beside files.
+    only: BTreeSet<String>,
+    /// Repositories of named files, which a hook may name by the hundred: each is walked through once.
+    around: BTreeSet<PathBuf>,
+    skipped: Vec<Skipped>,
+}
+
+impl Found {
+    fn add(&mut self, path: &Path, place: &Place) {
+        if path.is_dir() {
+            let below = self.below(path, place);
+            self.only.extend(below.iter().cloned());
+            self.files.extend(below);
+            return;
+        }
+        let Some(file) = place.in_tree(path) else { return };
+        // A file means nothing alone: what it belongs to may stand anywhere in its repository.
+        let around = path.parent().map(|directory| place::repository(directory).unwrap_or(directory));
+        if discover::is_candidate(path)
+            && !is_plan(path)
+            && let Some(around) = around
+            && self.around.insert(around.to_owned())
+        {
+            let below = self.below(around, place);
+            self.files.extend(below);
+        }
+        self.files.push(file.clone());
+        self.only.insert(file);
+    }
+
+    fn below(&mut self, directory: &Path, place: &Place) -> Vec<String> {
+        let mut files = Vec::new();
+        let found = discover::below(directory);
+        let shown = |path: &Path| match path.strip_prefix(&place.root).unwrap_or(path).to_string_lossy().into_owned() {
+            root if root.is_empty() => ".".to_owned(),
+            below => below,
+        };
+        for (path, reason) in found.odd {
+            self.skipped.push(Skipped { path: shown(&path), reason: reason.to_owned() });
+        }
+        for path in found.files {
+            match place.in_tree(&path) {
+                Some(file) => files.push(file),
+                None => {
+                    self.skipped.push(Skipped { path: shown(&path), reason: "its name is no UTF-8".to_owned() });
+                }
+            }
+        }
+        files
+    }
+}
+
+fn render_request(input: &Input, config: &Config) -> Option<render::Request> {
+    let configured = config.flag("render").unwrap_or(false);
+    let values = if input.values.is_empty() {
+        config.texts("values").iter().map(|(name, _)| name.clone()).collect()
+    } else {
+        input.values.clone()
+    };
+    (input.render || configured).then_some(render::Request { values, time: bounds::rendering_time(config) })
+}
+
+fn terraform_options(
+    input: &Input,
+    place: &Place,
+    files: &VariableFiles,
+    piped: Option<&str>,
+) -> Result<terraform::Options, Failure> {
+    let directories = place.named.iter().filter(|path| path.is_dir());
+    let named = place.named.iter().filter(|path| path.is_file());
+    let named_plans = named.filter_map(|path| place.in_tree(path)).chain(piped.map(str::to_owned)).collect();
+    let in_tree = |files: &[PathBuf]| files.iter().map(|file| place.named_file(file)).collect::<Result<_, _>>();
+    Ok(terraform::Options {
+        variables: input.variables.clone(),
+        variable_files: in_tree(&files.together)?,
+        environments: in_tree(&files.each)?,
+        environment: environment(),
+        workspace: input.workspace.clone(),
+        named_roots: directories.filter_map(|path| place.in_tree(path)).collect(),
+        named_plans,
+        plan_side: terraform::PlanSide::After,
+        modules_directory: input.modules_directory.as_deref().map(|path| place.named_file(path)).transpose()?,
+        raw: false,
+    })
+}
+
+/// Standard input, as a file whose name says what it seems to be.
+fn piped() -> Result<(String, Vec<u8>), Failure> {
+    let largest = Limits::DEFAULT.file_bytes;
+    let mut text = Vec::new();
+    std::io::stdin()
+        .lock()
+        .take(largest + 1)
+        .read_to_end(&mut text)
+        .map_err(|error| Failure::new(format!("standard input cannot be read: {error}")))?;
+    if text.len() as u64 > largest {
+        return Err(Failure::new(format!("standard input is longer than the limit of {largest} bytes")));
+    }
+    let start = text.iter().copied().find(|byte| !byte.is_ascii_whitespace());
+    let name = if start == Some(b'{') { "<stdin>.json" } else { "<stdin>.yaml" };
+    Ok((name.to_owned(), text))
+}
+
+/// A plan says everything itself.
+fn is_plan(path: &Path) -> bool {
+    let is_json = path.extension().is_some_and(|it| it == "json");
+    let text = || super::world::file_tree::read_limited(path, Limits::DEFAULT.file_bytes);
+    is_json && text().is_ok_and(|text| terraform::is_plan(&text))
+}
+
+/// The variables that Terraform takes from the environment.
+fn environment() -> Vec<(String, String)> {
+    let mut variables: Vec<(String, String)> = std::env::vars_os()
+        .filter_map(|(name, value)| {
+            let name = name.to_str()?.strip_prefix("TF_VAR_")?.to_owned();
+            Some((name, value.into_string().ok()?))
+        })
+        .collect();
+    variables.sort();
+    variables
+}

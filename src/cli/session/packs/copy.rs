@@ -1,0 +1,254 @@
+//! Copies of packs from git: whether what lies here is what the settings ask for, and how it gets here.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::Path;
+
+use super::content::{Sums, shown};
+use super::fetch::fetch;
+use super::lock;
+use super::lock::{Lock, Locked};
+use crate::cli::Failure;
+use crate::config::{Config, Origin};
+use crate::diagnostic::{Diagnostic, Level};
+use crate::source::{Sources, Span, join, parent};
+
+/// Where copies lie if nothing else is said.
+const DIRECTORY: &str = ".gpulint";
+const VENDOR: &str = "gpulint rules vendor";
+
+/// A pack that comes from git.
+pub(in crate::cli) struct Copied<'a> {
+    pub(in crate::cli) origin: Origin<'a>,
+    /// Its directory in the tree.
+    pub(in crate::cli) path: String,
+    /// The same, seen from the lock.
+    inside: String,
+    /// The directory of the settings that name it, which holds the lock.
+    directory: String,
+    span: Span,
+}
+
+/// All of them, with their locks.
+#[derive(Default)]
+pub(in crate::cli) struct Copies<'a> {
+    pub(in crate::cli) all: Vec<Copied<'a>>,
+    /// By the directory that holds it; none where there is no such file.
+    locks: BTreeMap<String, Result<Option<Lock>, String>>,
+}
+
+impl<'a> Copies<'a> {
+    pub(in crate::cli) fn of(sources: &Sources, config: &'a Config) -> Result<Copies<'a>, Diagnostic> {
+        let mut copies = Copies::default();
+        let mut taken = BTreeSet::new();
+        for pack in config.packs() {
+            let Some(origin) = pack.origin else { continue };
+            let refuse = |message: String| Diagnostic::new(Level::Error, message, Some(pack.span));
+            let directory = parent(&sources.path(pack.span.file)).to_owned();
+            let path = match pack.path {
+                Some(path) => path.to_owned(),
+                None => default_path(&directory, origin.git).ok_or_else(|| {
+                    refuse("the address does not say how the pack is called; say its `path`".to_owned())
+                })?,
+            };
+            let above = if directory.is_empty() { String::new() } else { format!("{directory}/") };
+            let inside = path.strip_prefix(&above).filter(|inside| !inside.is_empty()).map(str::to_owned);
+            let inside = inside.filter(|inside| !inside.split('/').any(|part| part.eq_ignore_ascii_case(".git")));
+            let Some(inside) = inside else {
+                return Err(refuse("the copy of a pack lies in a directory below the file that names it".to_owned()));
+            };
+            let overlaps = |known: &String| {
+                format!("{known}/").starts_with(&format!("{path}/"))
+                    || format!("{path}/").starts_with(&format!("{known}/"))
+            };
+            if taken.iter().any(overlaps) {
+                return Err(refuse(format!("two packs lie in `{}`; give each its own `path`", shown(&inside))));
+            }
+            taken.insert(path.clone());
+            let lock = || Lock::read(sources.tree(), &lock_path(&directory));
+            copies.locks.entry(directory.clone()).or_insert_with(lock);
+            copies.all.push(Copied { origin, path, inside, directory, span: pack.span });
+        }
+        Ok(copies)
+    }
+
+    /// Whether what lies here is what is asked for; else what is wrong and the command that mends it.
+    pub(in crate::cli) fn judge(&self, copy: &Copied<'_>, sources: &Sources) -> Result<(), Diagnostic> {
+        let wrong = |message: String, help: String| {
+            Err(Diagnostic::new(Level::Error, message, Some(copy.span)).with_help(help))
+        };
+        let inside = shown(&copy.inside);
+        let Some(sha256) = copy.origin.sha256 else {
+            return wrong("the pack says no `sha256`".to_owned(), format!("`{VENDOR}` tells it"));
+        };
+        let locked = match self.locks.get(&copy.directory) {
+            Some(Err(why)) => {
+                let message = format!("`{}` cannot be used: {}", lock::NAME, shown(why));
+                return wrong(message, format!("remove it and run: {VENDOR} --force"));
+            }
+            Some(Ok(Some(lock))) => lock.of(&copy.inside),
+            _ => None,
+        };
+        let sums = match Sums::read(sources.tree(), &copy.path) {
+            Ok(sums) => sums,
+            Err(why) => {
+                return wrong(
+                    format!("the copy of the pack in `{inside}` cannot be used: {why}"),
+                    format!("run: {VENDOR} --force"),
+                );
+            }
+        };
+        if sums.0.is_empty() {
+            return wrong(format!("the pack is not copied to `{inside}` yet"), format!("run: {VENDOR}"));
+        }
+        let Some(locked) = locked else {
+            let message = format!("`{}` does not say which commit the copy in `{inside}` is of", lock::NAME);
+            return wrong(message, format!("run: {VENDOR}"));
+        };
+        if locked.git != copy.origin.git
+            || locked.commit != copy.origin.commit
+            || locked.directory.as_deref() != copy.origin.directory
+        {
+            let message = format!("the copy in `{inside}` is of {} at {}", shown(&locked.git), shown(&locked.commit));
+            return wrong(message, format!("run: {VENDOR}"));
+        }
+        if sums.total() == sha256 {
+            return Ok(());
+        }
+        match sums.first_difference(&locked.sums()) {
+            Some(difference) => wrong(
+                format!("the copy of the pack in `{inside}` is not what its `sha256` says: {difference}"),
+                format!("take the change back, or run: {VENDOR} --force"),
+            ),
+            None => wrong(
+                format!("the copy of the pack in `{inside}` is not what its `sha256` says"),
+                format!("run: {VENDOR}"),
+            ),
+        }
+    }
+
+    /// Fetches a pack and puts it where it belongs; the number of its files.
+    pub(in crate::cli) fn renew(
+        &self,
+        copy: &Copied<'_>,
+        sources: &Sources,
+        root: &Path,
+        force: bool,
+    ) -> Result<usize, Failure> {
+        let directory = root.join(&copy.directory);
+        demand_free(self, copy, sources, &directory, force)?;
+        let files = fetch(copy.origin)?;
+        let sum = Sums::of(&files).total();
+        let of = format!("{} at {}", shown(copy.origin.git), copy.origin.commit);
+        match copy.origin.sha256 {
+            Some(sha256) if sha256 == sum => {}
+            Some(sha256) => {
+                let message = format!("{of} has the SHA-256 {sum}, and gpulint.toml says {sha256}");
+                return Err(
+                    Failure::new(message).with_help("nothing was written; find out why before you change the sum")
+                );
+            }
+            None => {
+                return Err(Failure::new(format!("the pack says no `sha256`; {of} holds {} files", files.len()))
+                    .with_help(format!("nothing was written; read what it holds, then add: sha256 = \"{sum}\"")));
+            }
+        }
+        place(&directory, &copy.inside, &files).map_err(|error| {
+            Failure::new(format!("the pack cannot be written to `{}`: {error}", shown(&copy.inside)))
+        })?;
+        Ok(files.len())
+    }
+
+    /// The locks as they should be, by path in the tree, for copies that are what is asked for.
+    pub(in crate::cli) fn locks(&self, sources: &Sources) -> Result<BTreeMap<String, String>, String> {
+        let mut locks: BTreeMap<&str, Vec<Locked>> = BTreeMap::new();
+        for copy in &self.all {
+            let sums = Sums::read(sources.tree(), &copy.path)?;
+            let Origin { git, commit, directory, .. } = copy.origin;
+            let locked = Locked::new(copy.inside.clone(), git, commit, directory, sums);
+            locks.entry(&copy.directory).or_default().push(locked);
+        }
+        Ok(locks.into_iter().map(|(directory, packs)| (lock_path(directory), Lock::new(packs).written())).collect())
+    }
+}
+
+fn lock_path(directory: &str) -> String {
+    if directory.is_empty() { lock::NAME.to_owned() } else { format!("{directory}/{}", lock::NAME) }
+}
+
+/// `https://git.example.org/platform/gpu-rules.git` → `.gpulint/gpu-rules`
+fn default_path(directory: &str, git: &str) -> Option<String> {
+    let name = git.trim_end_matches('/').rsplit(['/', ':']).next()?.trim_end_matches(".git");
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    let is_name = !name.is_empty() && name.chars().all(is_plain) && !name.starts_with('.');
+    is_name.then(|| join(directory, &format!("{DIRECTORY}/{name}")))?
+}
+
+/// Refuses to overwrite what is no copy of a pack, or was changed since.
+fn demand_free(
+    copies: &Copies<'_>,
+    copy: &Copied<'_>,
+    sources: &Sources,
+    directory: &Path,
+    force: bool,
+) -> Result<(), Failure> {
+    let mut at = directory.to_owned();
+    for part in copy.inside.split('/') {
+        at.push(part);
+        match fs::symlink_metadata(&at) {
+            Err(_) => return Ok(()),
+            Ok(metadata) if metadata.is_dir() => {}
+            Ok(_) => {
+                return Err(Failure::new(format!("`{}` is no directory", at.display()))
+                    .with_help("a pack is copied to a directory, and not through a link"));
+            }
+        }
+    }
+    if at.join(".git").exists() {
+        return Err(Failure::new(format!("`{}` is a repository of its own, and would be replaced", at.display()))
+            .with_help("move it away, or give the pack another `path`"));
+    }
+    let lock = copies.locks.get(&copy.directory).and_then(|lock| lock.as_ref().ok()?.as_ref());
+    let sums = Sums::read(sources.tree(), &copy.path).unwrap_or_default();
+    let is_asked_for = copy.origin.sha256 == Some(&sums.total());
+    let is_copy = lock.and_then(|lock| lock.of(&copy.inside)).is_some_and(|locked| locked.sums() == sums);
+    let is_empty = fs::read_dir(&at).is_ok_and(|mut entries| entries.next().is_none());
+    if force || is_asked_for || is_copy || is_empty {
+        return Ok(());
+    }
+    Err(Failure::new(format!("`{}` holds something else than the copy of a pack, or was changed", shown(&copy.inside)))
+        .with_help(format!("move it away, or replace it: {VENDOR} --force")))
+}
+
+/// Writes the files beside the directory and changes one for the other.
+fn place(directory: &Path, inside: &str, files: &BTreeMap<String, Vec<u8>>) -> std::io::Result<()> {
+    let target = directory.join(inside);
+    let above = target.parent().unwrap_or(directory);
+    fs::create_dir_all(above)?;
+    let name = target.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let hidden = |what: &str| above.join(format!(".{name}.{what}.{}", std::process::id()));
+    let (new, old) = (hidden("new"), hidden("old"));
+    let write = || {
+        fs::create_dir(&new)?;
+        for (path, content) in files {
+            let file = new.join(path);
+            fs::create_dir_all(file.parent().unwrap_or(&new))?;
+            fs::OpenOptions::new()
+                .write(true)
+                .create_new(true)
+                .open(&file)
+                .and_then(|mut it| std::io::Write::write_all(&mut it, content))?;
+        }
+        let is_there = target.exists();
+        if is_there {
+            fs::rename(&target, &old)?;
+        }
+        fs::rename(&new, &target).inspect_err(|_| {
+            let _ = fs::rename(&old, &target);
+        })?;
+        if is_there { fs::remove_dir_all(&old) } else { Ok(()) }
+    };
+    write().inspect_err(|_| {
+        let _ = fs::remove_dir_all(&new);
+    })
+}

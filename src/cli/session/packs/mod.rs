@@ -1,0 +1,199 @@
+//! Packs: directories with pages, settings for them and prices, that a platform team ships to many repositories. They lie
+//! in the tree; only `rules vendor` fetches them.
+
+mod content;
+mod copy;
+mod fetch;
+mod lock;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::place::Place;
+use super::prices;
+use super::settings;
+use super::settings::refused;
+use crate::catalog::Catalog;
+use crate::cli::Failure;
+use crate::config::{self, Config};
+use crate::diagnostic::{Diagnostic, Level};
+use crate::rules::{self, PageText};
+use crate::source::{Sources, Span};
+pub(in crate::cli) use copy::Copies;
+
+/// Prices of a pack.
+const PRICES: &str = "prices.csv";
+
+/// A pack that is configured.
+pub(in crate::cli) struct Pack {
+    /// Its directory in the tree.
+    path: String,
+    /// It is a copy of another repository's files.
+    is_copy: bool,
+    /// Where it is named.
+    span: Span,
+    /// What it says about its rules.
+    pub(in crate::cli) config: Config,
+    pub(in crate::cli) pages: Vec<PageText>,
+}
+
+impl Pack {
+    /// Whether a file is a copy of somebody else's.
+    pub(in crate::cli) fn brings(&self, file: &str) -> bool {
+        self.is_copy && file.strip_prefix(self.path.as_str()).is_some_and(|rest| rest.starts_with('/'))
+    }
+}
+
+/// The packs that a configuration names, in its order.
+pub(in crate::cli) fn load(sources: &Sources, config: &Config, place: &Place) -> Result<Vec<Pack>, Failure> {
+    let refuse = |wrong: &[Diagnostic]| refused(sources, &place.paths(), wrong, "the packs cannot be used");
+    let copies = Copies::of(sources, config).map_err(|wrong| refuse(&[wrong]))?;
+    let wrong: Vec<Diagnostic> = copies.all.iter().filter_map(|copy| copies.judge(copy, sources).err()).collect();
+    if !wrong.is_empty() {
+        return Err(refuse(&wrong));
+    }
+    let mut copies = copies.all.iter();
+    let mut packs = Vec::new();
+    for named in config.packs() {
+        let copy = named.origin.and_then(|_| copies.next());
+        let Some(path) = copy.map(|copy| copy.path.as_str()).or(named.path) else { continue };
+        let entries = sources.tree().list(path);
+        if entries.is_empty() {
+            let message = format!("there is no pack in `{}`", place.paths().show(path));
+            let wrong = Diagnostic::new(Level::Error, message, Some(named.span))
+                .with_help("a pack is a directory of the repository with pages, a gpulint.toml or a prices.csv");
+            return Err(refuse(&[wrong]));
+        }
+        let has = |name: &str| entries.iter().any(|entry| !entry.is_directory && entry.name == name);
+        let settings_file = format!("{path}/{}", config::FILE_NAME);
+        let settings_file = has(config::FILE_NAME).then_some(settings_file);
+        let config = settings::load(sources, settings_file.as_deref(), place)?;
+        let wrong = without_effect(&config);
+        if !wrong.is_empty() {
+            return Err(refuse(&wrong));
+        }
+        let pages = settings::pages_in(sources, path, place)?;
+        packs.push(Pack { path: path.to_owned(), is_copy: copy.is_some(), span: named.span, config, pages });
+    }
+    Ok(packs)
+}
+
+/// What the settings of a pack may say: what rules are told. The rest is the repository's own matter.
+const OF_RULES: [&str; 8] =
+    ["rules", "labels", "tiers", "approvals", "budgets", "limits", "required-version", "extend"];
+
+fn without_effect(config: &Config) -> Vec<Diagnostic> {
+    let section = |path: &str| path.split(['.', '[']).next().unwrap_or_default().to_owned();
+    let others = config.entries().filter(|(path, _)| !OF_RULES.contains(&section(path).as_str()));
+    let refuse = |(path, entry): (String, &config::Entry)| {
+        Diagnostic::new(Level::Error, format!("a pack cannot set `{path}`"), Some(entry.key)).with_help(
+            "what a pack says about rules, labels, tiers, approvals, budgets and limits holds; say the rest where it is used",
+        )
+    };
+    others.map(refuse).collect()
+}
+
+/// The prices of packs, the first named on top.
+pub(in crate::cli) fn prices(
+    catalog: Catalog,
+    sources: &Sources,
+    packs: &[Pack],
+    place: &Place,
+) -> Result<Catalog, Failure> {
+    packs.iter().rev().try_fold(catalog, |catalog, pack| {
+        let path = format!("{}/{PRICES}", pack.path);
+        match sources.open(&path) {
+            Ok(file) => prices::lay_over(catalog, &place.paths().show(&path), &sources.text(file), 1.0),
+            Err(_) => Ok(catalog),
+        }
+    })
+}
+
+/// Adds what packs say about rules to what the repository says; what a pack forbids to change stays, and is told.
+pub(in crate::cli) fn add(packs: &[Pack], own: &Config, into: &mut rules::Settings) -> Vec<Diagnostic> {
+    let mut wrong = Vec::new();
+    for pack in packs {
+        for rule in pack.config.rules() {
+            let of_pack = settings::overridden(&rule);
+            let is_fixed = rule.forbid == Some(true);
+            if is_fixed {
+                into.forced.insert(rule.name.to_owned());
+                wrong.extend(relaxed(pack, rule.name, own));
+            }
+            let known = into.rules.entry(rule.name.to_owned()).or_default();
+            if is_fixed {
+                *known = of_pack;
+                continue;
+            }
+            known.span = known.span.or(of_pack.span);
+            known.level = known.level.or(of_pack.level);
+            let named: BTreeSet<String> = known.parameters.iter().map(|(name, ..)| name.clone()).collect();
+            known.parameters.extend(of_pack.parameters.into_iter().filter(|(name, ..)| !named.contains(name)));
+        }
+        add_what_rules_are_told(pack, into);
+    }
+    wrong
+}
+
+/// Labels, tiers, amounts and budgets: the repository comes first, save for rules that the pack forbids to change.
+fn add_what_rules_are_told(pack: &Pack, into: &mut rules::Settings) {
+    let of_pack = settings::of_rules(&pack.config);
+    let fixed: Vec<&str> =
+        pack.config.rules().iter().filter(|rule| rule.forbid == Some(true)).map(|rule| rule.name).collect();
+    let lay = |rule: &str, known: &mut BTreeMap<String, Vec<String>>, given: BTreeMap<String, Vec<String>>| {
+        for (name, values) in given {
+            if fixed.contains(&rule) || !known.contains_key(&name) {
+                known.insert(name, values);
+            }
+        }
+    };
+    lay("unknown-label-value", &mut into.label_values, of_pack.label_values);
+    lay("tier-violation", &mut into.tiers, of_pack.tiers);
+    let missing = of_pack.required_labels.into_iter().filter(|label| !into.required_labels.contains(label));
+    let missing: Vec<String> = missing.collect();
+    into.required_labels.extend(missing);
+    into.budgets.extend(of_pack.budgets);
+    into.limits.extend(of_pack.limits);
+    into.approvals_above_usd = match (into.approvals_above_usd, of_pack.approvals_above_usd) {
+        (own, Some(given)) if own.is_none() || fixed.contains(&"needs-approval") => Some(given),
+        (own, _) => own,
+    };
+    let approving = into.approving_label.take();
+    into.approving_label = match (approving, of_pack.approving_label) {
+        (own, Some(given)) if own.is_none() || fixed.contains(&"needs-approval") => Some(given),
+        (own, _) => own,
+    };
+    for layer in &mut into.layers {
+        layer.rules.retain(|name, _| !fixed.contains(&name.as_str()));
+        if fixed.contains(&"unknown-label-value") {
+            layer.label_values.retain(|name, _| pack.config.get(&format!("labels.values.{name}")).is_none());
+        }
+        if fixed.contains(&"tier-violation") {
+            layer.tiers.retain(|name, _| pack.config.get(&format!("tiers.{name}")).is_none());
+        }
+        if fixed.contains(&"needs-approval") {
+            layer.approvals_above_usd = None;
+        }
+        // what a pack requires is required everywhere
+        if let Some(required) = &mut layer.required_labels {
+            let missing = pack.config.texts("labels.required").iter().map(|(label, _)| label);
+            let missing: Vec<String> = missing.filter(|label| !required.contains(label)).cloned().collect();
+            required.extend(missing);
+        }
+    }
+}
+
+/// What the repository says about a rule that a pack forbids to change.
+fn relaxed(pack: &Pack, name: &str, own: &Config) -> Vec<Diagnostic> {
+    let layers = own.layers();
+    let all = || std::iter::once(own).chain(layers.iter().map(|layer| &layer.config));
+    let set = all().flat_map(Config::rules).filter(|rule| rule.name == name).map(|rule| rule.span);
+    let ignored =
+        all().flat_map(|config| config.texts("ignore")).filter(|(ignored, _)| ignored == name).map(|(_, span)| *span);
+    let refuse = |span| {
+        let mut diagnostic =
+            Diagnostic::new(Level::Error, format!("the pack forbids to change `{name}` here"), Some(span));
+        diagnostic.notes.push((Some(pack.span), format!("`{}` says `forbid = true`", pack.path)));
+        diagnostic.with_help("ask the owners of the pack")
+    };
+    set.chain(ignored).map(refuse).collect()
+}

@@ -1,0 +1,121 @@
+//! Where a run happens: what was named, and the tree around it that may be read.
+
+use std::path::{Path, PathBuf};
+
+use clap::CommandFactory;
+
+use crate::cli::Failure;
+use crate::cli::args::Arguments;
+use crate::diagnostic::nearest;
+use crate::report::Paths;
+use crate::source::named;
+
+/// Where a run happens: what was named, and the tree around it that may be read.
+#[derive(Debug)]
+pub(in crate::cli) struct Place {
+    /// The running directory.
+    pub(in crate::cli) here: PathBuf,
+    /// The files and directories to check, absolute and with links followed.
+    pub(in crate::cli) named: Vec<PathBuf>,
+    /// The root of the tree: what all allowed directories have in common.
+    pub(in crate::cli) root: PathBuf,
+    /// The repositories of what was named; nothing outside is read.
+    pub(in crate::cli) allowed: Vec<PathBuf>,
+}
+
+impl Place {
+    /// `beside` are files that were named for another reason than to be checked: settings, variables, prices.
+    pub(in crate::cli) fn of(paths: &[PathBuf], beside: &[&Path]) -> Result<Place, Failure> {
+        let here = std::env::current_dir()
+            .and_then(|directory| directory.canonicalize())
+            .map_err(|error| Failure::new(format!("the current directory cannot be read: {error}")))?;
+        let named = paths.iter().map(|path| canonical(path)).collect::<Result<Vec<_>, _>>()?;
+        let mut allowed: Vec<PathBuf> = named.iter().map(|path| boundary(path, &here)).collect();
+        for path in beside {
+            let real = canonical(path)?;
+            if !allowed.iter().any(|directory| real.starts_with(directory)) {
+                allowed.push(if real.is_dir() { real } else { real.parent().unwrap_or(&real).to_owned() });
+            }
+        }
+        allowed.sort();
+        allowed.dedup();
+        let root = allowed.iter().cloned().reduce(|root, next| shared(&root, &next)).unwrap_or_else(|| here.clone());
+        Ok(Place { here, named, root, allowed })
+    }
+
+    /// A path of the tree; none for what lies outside.
+    pub(in crate::cli) fn in_tree(&self, path: &Path) -> Option<String> {
+        let inside = path.strip_prefix(&self.root).ok()?;
+        let mut joined = String::with_capacity(inside.as_os_str().len());
+        for part in inside.components() {
+            if !joined.is_empty() {
+                joined.push('/');
+            }
+            joined.push_str(&named(part.as_os_str().as_encoded_bytes()));
+        }
+        Some(joined)
+    }
+
+    /// A file that was named, as a path of the tree.
+    pub(in crate::cli) fn named_file(&self, path: &Path) -> Result<String, Failure> {
+        let real = canonical(path)?;
+        self.in_tree(&real)
+            .ok_or_else(|| Failure::new(format!("`{}` lies outside of what may be read", path.display())))
+    }
+
+    /// How paths are shown: relative to the running directory.
+    pub(in crate::cli) fn paths(&self) -> Paths {
+        if let Some(directory) = self.in_tree(&self.here) {
+            return Paths::seen_from(&directory);
+        }
+        let common = shared(&self.here, &self.root);
+        let up = self.here.strip_prefix(&common).map_or(0, |rest| rest.components().count());
+        let down = self.root.strip_prefix(&common).unwrap_or(&self.root).to_string_lossy().replace('\\', "/");
+        let down = if down.is_empty() { down } else { format!("{down}/") };
+        Paths::through(&format!("{}{down}", "../".repeat(up)))
+    }
+}
+
+impl Place {
+    /// How code hosts name files: from the root of the repository; elsewhere as they are shown.
+    pub(in crate::cli) fn hosted_paths(&self) -> Paths {
+        if repository(&self.root) == Some(&self.root) { Paths::default() } else { self.paths() }
+    }
+}
+
+pub(in crate::cli) fn canonical(path: &Path) -> Result<PathBuf, Failure> {
+    path.canonicalize().map_err(|error| match error.kind() {
+        std::io::ErrorKind::NotFound => missing(path),
+        _ => Failure::new(format!("path `{}` cannot be read: {error}", path.display())),
+    })
+}
+
+/// A path that is not there may be a verb that was misspelt.
+fn missing(path: &Path) -> Failure {
+    let failure = Failure::new(format!("path `{}` does not exist", path.display()));
+    let typed = path.to_str().unwrap_or_default();
+    let command = Arguments::command();
+    match nearest(typed, command.get_subcommands().map(clap::Command::get_name)) {
+        Some(verb) => failure.with_help(format!("the verb is `gpulint {verb}`")),
+        None => failure.with_help("name a file or a directory; `gpulint --help` lists the verbs"),
+    }
+}
+
+/// The directory that may be read because of a named path: its repository, else the running directory around it.
+fn boundary(path: &Path, here: &Path) -> PathBuf {
+    let directory = if path.is_dir() { path } else { path.parent().unwrap_or(path) };
+    match repository(directory) {
+        Some(repository) => repository.to_owned(),
+        None if directory.starts_with(here) => here.to_owned(),
+        None => directory.to_owned(),
+    }
+}
+
+/// The nearest directory above that git keeps.
+pub(in crate::cli) fn repository(directory: &Path) -> Option<&Path> {
+    directory.ancestors().find(|ancestor| ancestor.join(".git").exists())
+}
+
+pub(in crate::cli) fn shared(a: &Path, b: &Path) -> PathBuf {
+    a.components().zip(b.components()).take_while(|(a, b)| a == b).map(|(part, _)| part).collect()
+}

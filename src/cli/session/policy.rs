@@ -1,0 +1,91 @@
+//! Settings, rules and prices of another commit: a change must not relax the gate that it has to pass.
+
+use super::place;
+use super::place::Place;
+use crate::cli::Failure;
+use crate::cli::args::Input;
+use crate::cli::world::file_tree::DiskTree;
+use crate::cli::world::git::{Base, GitTree};
+use crate::config;
+use crate::source::{Entry, ReadError, Tree};
+
+/// The tree at hand, with the commit of the policy beside it as a directory: what settings name relative to themselves is
+/// found there too, and a message shows which commit it is about.
+pub(in crate::cli) struct PolicyTree {
+    here: DiskTree,
+    policy: Option<(String, GitTree)>,
+}
+
+impl PolicyTree {
+    pub(in crate::cli) fn of(input: &Input, place: &Place, here: DiskTree) -> Result<PolicyTree, Failure> {
+        let Some(reference) = &input.policy_ref else { return Ok(PolicyTree { here, policy: None }) };
+        if place::repository(&place.root) != Some(&place.root) {
+            return Err(Failure::new("--policy-ref needs one git repository around everything that is named"));
+        }
+        let base = Base::tip(&place.root, reference)?;
+        let short = base.commit.get(..12).unwrap_or(&base.commit);
+        Ok(PolicyTree { here, policy: Some((format!("{short}:"), base.tree()?)) })
+    }
+
+    /// The nearest file of settings above a directory of the tree, as it is in the policy's commit.
+    pub(in crate::cli) fn nearest(&self, directory: &str) -> Option<String> {
+        let (prefix, tree) = self.policy.as_ref()?;
+        let mut directory = directory;
+        loop {
+            let file = if directory.is_empty() {
+                config::FILE_NAME.to_owned()
+            } else {
+                format!("{directory}/{}", config::FILE_NAME)
+            };
+            if tree.files().any(|known| known == file) {
+                return Some(format!("{prefix}/{file}"));
+            }
+            if directory.is_empty() {
+                return None;
+            }
+            directory = directory.rsplit_once('/').map_or("", |(above, _)| above);
+        }
+    }
+
+    /// A file of the tree, where the policy's commit keeps it.
+    pub(in crate::cli) fn file(&self, path: String) -> String {
+        match &self.policy {
+            Some((prefix, _)) => format!("{prefix}/{path}"),
+            None => path,
+        }
+    }
+
+    pub(in crate::cli) fn is_elsewhere(&self) -> bool {
+        self.policy.is_some()
+    }
+
+    pub(in crate::cli) fn with_given(self, name: String, text: Vec<u8>) -> PolicyTree {
+        PolicyTree { here: self.here.with_given(name, text), ..self }
+    }
+
+    fn policy_path<'a>(&'a self, path: &'a str) -> Option<(&'a GitTree, &'a str)> {
+        let (prefix, tree) = self.policy.as_ref()?;
+        let rest = path.strip_prefix(prefix.as_str())?;
+        Some((tree, rest.strip_prefix('/').or_else(|| rest.is_empty().then_some(""))?))
+    }
+}
+
+impl Tree for PolicyTree {
+    fn read(&self, path: &str) -> Result<Vec<u8>, ReadError> {
+        match self.policy_path(path) {
+            Some((tree, path)) => tree.read(path),
+            None => self.here.read(path),
+        }
+    }
+
+    fn mentions(&self, path: &str, wanted: &[u8]) -> bool {
+        self.policy_path(path).is_some() || self.here.mentions(path, wanted)
+    }
+
+    fn list(&self, directory: &str) -> Vec<Entry> {
+        match self.policy_path(directory) {
+            Some((tree, directory)) => tree.list(directory),
+            None => self.here.list(directory),
+        }
+    }
+}

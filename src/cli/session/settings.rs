@@ -1,0 +1,329 @@
+//! Finds and reads the settings, and makes rules, prices and the baseline of them.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::packs;
+use super::packs::Pack;
+use super::place;
+use super::place::Place;
+use super::policy::PolicyTree;
+use super::prices;
+use crate::catalog::Catalog;
+use crate::cli::Failure;
+use crate::cli::args::{Input, Selection};
+use crate::cli::world::output;
+use crate::config::{self, Config};
+use crate::decide::{self, Baseline};
+use crate::diagnostic::{Diagnostic, Level};
+use crate::report::{self, Paths, Style};
+use crate::rules::{self, Override, PageText, Parameter, Profile, Rules};
+use crate::source::{self, ReadError, Sources, Span};
+
+/// The file of settings for what was named: given by hand, or the nearest one up to the repository's root.
+pub(in crate::cli) fn find(input: &Input, place: &Place, tree: &PolicyTree) -> Result<Option<String>, Failure> {
+    if input.no_config {
+        return Ok(None);
+    }
+    if let Some(file) = &input.config {
+        return Ok(Some(tree.file(place.named_file(file)?)));
+    }
+    let mut found: Vec<(&Path, Option<String>)> = Vec::new();
+    let here = [place.here.clone()];
+    let named = if place.named.is_empty() { &here[..] } else { &place.named };
+    for path in named {
+        let file = nearest(path, place, tree);
+        if let Some((other, before)) = found.first()
+            && *before != file
+        {
+            let show = |file: &Option<String>| match file {
+                Some(file) => format!("`{}`", place.paths().show(file)),
+                None => "none".to_owned(),
+            };
+            let shown = |path: &Path| place.in_tree(path).map(|path| place.paths().show(&path)).unwrap_or_default();
+            let (a, b) = (shown(other), shown(path));
+            let message = format!("two files of settings apply: {} to `{a}`, {} to `{b}`", show(before), show(&file));
+            return Err(Failure::new(message).with_help("check them one by one, or name one file with --config"));
+        }
+        found.push((path, file));
+    }
+    Ok(found.into_iter().next().and_then(|(_, file)| file))
+}
+
+fn nearest(path: &Path, place: &Place, tree: &PolicyTree) -> Option<String> {
+    let directory = if path.is_dir() { path } else { path.parent()? };
+    if tree.is_elsewhere() {
+        return tree.nearest(&place.in_tree(directory)?);
+    }
+    let top = place::repository(directory)
+        .or_else(|| place.allowed.iter().map(PathBuf::as_path).find(|it| directory.starts_with(it)))?;
+    let inside = directory.ancestors().take_while(|ancestor| ancestor.starts_with(top));
+    place.in_tree(&inside.map(|ancestor| ancestor.join(config::FILE_NAME)).find(|file| file.is_file())?)
+}
+
+/// Reads it; what is wrong with it ends the run.
+pub(in crate::cli) fn load(sources: &Sources, path: Option<&str>, place: &Place) -> Result<Config, Failure> {
+    let Some(path) = path else { return Ok(Config::default()) };
+    let (config, wrong) = config::load(sources, path, env!("CARGO_PKG_VERSION"));
+    if wrong.is_empty() {
+        return Ok(config);
+    }
+    let what = format!("`{}` cannot be used", place.paths().show(path));
+    Err(refused(sources, &place.paths(), &wrong, &what).with_help("`gpulint config schema` lists every setting"))
+}
+
+/// Where the baseline lies if no setting says so: beside the settings, else at the top of what is read.
+pub(in crate::cli) fn baseline_path(settings: Option<&str>, place: &Place, tree: &PolicyTree) -> String {
+    let inside = |directory: &str| match directory {
+        "" => decide::BASELINE.to_owned(),
+        directory => format!("{directory}/{}", decide::BASELINE),
+    };
+    match settings {
+        Some(settings) => inside(source::parent(settings)),
+        None => {
+            let top = place.allowed.first().and_then(|top| place.in_tree(top)).unwrap_or_default();
+            tree.file(inside(&top))
+        }
+    }
+}
+
+/// Reads it, if it is there.
+pub(in crate::cli) fn baseline(sources: &Sources, path: &str, place: &Place) -> Result<Baseline, Failure> {
+    let failed = |why: String| {
+        Failure::new(format!("`{}` cannot be used: {why}", place.paths().show(path)))
+            .with_help("`gpulint baseline create` writes a new one")
+    };
+    match sources.open(path) {
+        Ok(file) => Baseline::read(&sources.text(file)).map_err(failed),
+        Err(ReadError::Missing) => Ok(Baseline::default()),
+        Err(error) => Err(failed(error.to_string())),
+    }
+}
+
+/// The labels by which the user's own workloads declare a fact.
+pub(in crate::cli) fn declaring_labels(config: &Config) -> BTreeMap<String, String> {
+    let declared = config.below("labels.declare");
+    declared.filter_map(|(label, entry)| Some((label.to_owned(), entry.value.text()?.to_owned()))).collect()
+}
+
+/// The catalog that `--prices` names, with the prices of packs and the user's own prices and models laid over it.
+pub(in crate::cli) fn catalog(
+    input: &Input,
+    sources: &Sources,
+    config: &Config,
+    place: &Place,
+    packs: &[Pack],
+) -> Result<Catalog, Failure> {
+    let catalog = priced(input, sources, config, place, packs)?;
+    let Some((shown, text)) = file_of("models.file", sources, config, place)? else { return Ok(catalog) };
+    let with_models = catalog.with_models(&shown, &text);
+    with_models.map_err(|error| Failure::new(error.to_string()).with_help(crate::cli::verbs::fit::MODEL_COLUMNS))
+}
+
+fn priced(
+    input: &Input,
+    sources: &Sources,
+    config: &Config,
+    place: &Place,
+    packs: &[Pack],
+) -> Result<Catalog, Failure> {
+    let (catalog, has_own) = prices::catalog(input.prices.as_deref())?;
+    let catalog = if has_own { catalog } else { packs::prices(catalog, sources, packs, place)? };
+    if has_own {
+        return Ok(catalog);
+    }
+    let Some((shown, text)) = file_of("prices.file", sources, config, place)? else { return Ok(catalog) };
+    let rate = config.number("prices.usd_per_unit").unwrap_or(1.0);
+    prices::lay_over(catalog, &shown, &text, rate)
+}
+
+/// The file that a setting names, if it does: as it is shown, and its text.
+fn file_of(
+    setting: &str,
+    sources: &Sources,
+    config: &Config,
+    place: &Place,
+) -> Result<Option<(String, Arc<str>)>, Failure> {
+    let Some((path, _)) = config.text(setting) else { return Ok(None) };
+    let shown = place.paths().show(path);
+    match sources.open(path) {
+        Ok(file) => Ok(Some((shown, sources.text(file)))),
+        Err(error) => Err(Failure::new(format!("`{shown}` cannot be read: {error}"))
+            .with_help(format!("`{setting}` in gpulint.toml names it"))),
+    }
+}
+
+/// What a configuration says about rules.
+pub fn of_rules(config: &Config) -> rules::Settings {
+    rules::Settings {
+        forced: Default::default(),
+        profile: config.text("profile").and_then(|(name, _)| Profile::from_name(name)).unwrap_or_default(),
+        select: chosen(&[], config.texts("select")),
+        ignore: chosen(&[], config.texts("ignore")),
+        rules: config.rules().iter().map(|rule| (rule.name.to_owned(), overridden(rule))).collect(),
+        required_labels: config.texts("labels.required").iter().map(|(label, _)| label.clone()).collect(),
+        label_values: config.below("labels.values").map(|(key, entry)| (key.to_owned(), entry.value.texts())).collect(),
+        tiers: config.below("tiers").map(|(purpose, entry)| (purpose.to_owned(), entry.value.texts())).collect(),
+        budgets: config.budgets().iter().map(budget).collect(),
+        limits: config.limits().iter().map(limit).collect(),
+        approvals_above_usd: config.number("approvals.above_monthly_usd"),
+        approving_label: config.text("approvals.label").map(|(label, _)| label.to_owned()),
+        change_labels: Vec::new(),
+        layers: config.layers().iter().map(layer).collect(),
+    }
+}
+
+/// What is said for some paths: only what stands there.
+fn layer(it: &config::PathLayer<'_>) -> rules::PathLayer {
+    let rules::Settings {
+        profile,
+        select,
+        ignore,
+        rules,
+        required_labels,
+        label_values,
+        tiers,
+        approvals_above_usd,
+        ..
+    } = of_rules(&it.config);
+    let says = |key: &str| it.config.get(key).is_some();
+    rules::PathLayer {
+        patterns: it.patterns.iter().map(|(pattern, _)| pattern.clone()).collect(),
+        profile: says("profile").then_some(profile),
+        select: says("select").then_some(select),
+        ignore: says("ignore").then_some(ignore),
+        rules,
+        required_labels: says("labels.required").then_some(required_labels),
+        label_values,
+        tiers,
+        approvals_above_usd,
+    }
+}
+
+fn limit(it: &config::Limit<'_>) -> rules::Limit {
+    let (name, label) = whose(it.of);
+    rules::Limit {
+        name,
+        label,
+        accelerators: it.accelerators,
+        machines: it.machines,
+        resource_accelerators: it.resource_accelerators,
+        resource_machines: it.resource_machines,
+    }
+}
+
+fn budget(it: &config::Budget<'_>) -> rules::Budget {
+    let (name, label) = whose(it.of);
+    rules::Budget { name, label, monthly_usd: it.monthly_usd }
+}
+
+/// What resources are called in messages, and the label and the value by which they are known.
+fn whose(of: Option<(&str, &str)>) -> (String, Option<(String, String)>) {
+    match of {
+        None => ("all of it".to_owned(), None),
+        Some(("label", pair)) => {
+            let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
+            (pair.to_owned(), Some((key.trim().to_owned(), value.trim().to_owned())))
+        }
+        Some((key, value)) => (format!("{key} {value}"), Some((key.to_owned(), value.to_owned()))),
+    }
+}
+
+/// The built-in pages and the team's own, with what the configuration and the command line say about them. Pages that
+/// do not load are told, and the others are used.
+pub(in crate::cli) fn rules(
+    sources: &Sources,
+    config: &Config,
+    asked: &Selection,
+    place: &Place,
+    packs: &[Pack],
+) -> Result<(Rules, Vec<Diagnostic>, Vec<PageText>), Failure> {
+    let mut settings = of_rules(config);
+    settings.change_labels.clone_from(&asked.change_labels.0);
+    settings.profile = asked.profile.unwrap_or(settings.profile);
+    if !asked.select.is_empty() {
+        settings.select = chosen(&asked.select, &[]);
+    }
+    if !asked.ignore.is_empty() {
+        settings.ignore = chosen(&asked.ignore, &[]);
+    }
+    for layer in &mut settings.layers {
+        layer.profile = layer.profile.filter(|_| asked.profile.is_none());
+        layer.select.take_if(|_| !asked.select.is_empty());
+        layer.ignore.take_if(|_| !asked.ignore.is_empty());
+    }
+    let relaxed = packs::add(packs, config, &mut settings);
+    let mut pages: Vec<PageText> = packs.iter().flat_map(|pack| pack.pages.iter().cloned()).collect();
+    for (directory, span) in config.texts("rules-dir") {
+        pages.extend(pages_of(sources, directory, Some(*span), place)?);
+    }
+    for directory in &asked.rules {
+        pages.extend(pages_of(sources, &place.named_file(directory)?, None, place)?);
+    }
+    // a directory may be both configured and named
+    let mut known = BTreeSet::new();
+    pages.retain(|page| known.insert(page.path.clone()));
+    let (rules, mut wrong) = Rules::load(&pages, settings);
+    wrong.extend(relaxed);
+    Ok((rules, wrong, pages))
+}
+
+/// What the command line says replaces what the configuration says.
+fn chosen(asked: &[String], configured: &[(String, Span)]) -> Vec<(String, Option<Span>)> {
+    if asked.is_empty() {
+        configured.iter().map(|(name, span)| (name.clone(), Some(*span))).collect()
+    } else {
+        asked.iter().map(|name| (name.clone(), None)).collect()
+    }
+}
+
+pub(in crate::cli) fn overridden(rule: &config::Rule) -> Override {
+    let parameter = |(name, entry): &(&str, &config::Entry)| {
+        let value = match &entry.value {
+            config::Value::Text(text) => Parameter::Text(text.clone()),
+            config::Value::Texts(_) => Parameter::Texts(entry.value.texts()),
+            config::Value::Integer(n) => Parameter::Integer(*n),
+            config::Value::Number(n) => Parameter::Number(*n),
+            config::Value::Flag(flag) => Parameter::Flag(*flag),
+            config::Value::Date(date) => Parameter::Text(date.to_string()),
+        };
+        ((*name).to_owned(), value, Some(entry.span))
+    };
+    Override { span: Some(rule.span), level: rule.level, parameters: rule.parameters.iter().map(parameter).collect() }
+}
+
+/// The pages of a directory.
+fn pages_of(sources: &Sources, directory: &str, from: Option<Span>, place: &Place) -> Result<Vec<PageText>, Failure> {
+    let pages = pages_in(sources, directory, place)?;
+    if pages.is_empty() {
+        let message = format!("there are no pages of rules in `{}`", place.paths().show(directory));
+        let wrong =
+            Diagnostic::new(Level::Error, message, from).with_help("a page is a Markdown file named as its rule");
+        return Err(refused(sources, &place.paths(), &[wrong], "the rules cannot be used"));
+    }
+    Ok(pages)
+}
+
+/// The Markdown files of a directory; not the one that introduces it.
+pub(in crate::cli) fn pages_in(sources: &Sources, directory: &str, place: &Place) -> Result<Vec<PageText>, Failure> {
+    let entries = sources.tree().list(directory);
+    let is_page = |name: &str| name.ends_with(".md") && name != "README.md";
+    let names = entries.into_iter().filter(|entry| !entry.is_directory && is_page(&entry.name));
+    let mut pages = Vec::new();
+    for entry in names {
+        let path = if directory.is_empty() { entry.name } else { format!("{directory}/{}", entry.name) };
+        let file = sources
+            .open(&path)
+            .map_err(|error| Failure::new(format!("`{}` cannot be read: {error}", place.paths().show(&path))))?;
+        pages.push(PageText { text: sources.text(file), path, file });
+    }
+    Ok(pages)
+}
+
+/// A run that ends, or ended, because something that was given to it is wrong.
+pub(in crate::cli) fn refused(sources: &Sources, paths: &Paths, wrong: &[Diagnostic], what: &str) -> Failure {
+    let style = Style { color: output::errors_in_color() };
+    let count = if wrong.len() == 1 { "a mistake".to_owned() } else { format!("{} mistakes", wrong.len()) };
+    Failure::new(format!("{what}: {count}")).with_details(report::diagnostics(sources, paths, wrong, style))
+}

@@ -1,0 +1,68 @@
+//! Decides about findings with the suppressions and the baseline of a session.
+
+use std::collections::BTreeMap;
+
+use crate::Analysis;
+use crate::cli::session::Session;
+use crate::config::Suppress;
+use crate::decide::{self, Configured, Decision, Grounds, View};
+use crate::report::Paths;
+use crate::source::{self, Span};
+
+/// What was decided about each finding, in the order of files and lines.
+pub(in crate::cli) fn verdicts(session: &Session, analysis: &mut Analysis) -> Decision {
+    let packs = session.packs.iter().flat_map(|pack| pack.config.rules());
+    let configured: Vec<_> = session.config.rules().into_iter().chain(packs).collect();
+    let fixed = configured.iter().filter(|rule| rule.ignorable == Some(false));
+    let fixed: BTreeMap<String, Span> = fixed.map(|rule| (rule.name.to_owned(), rule.span)).collect();
+    let modules = analysis.blocks.iter().filter(|block| block.keyword == "module");
+    let calls: Vec<_> = modules.map(|block| (block.span, block.address.clone())).collect();
+    let findings = std::mem::take(&mut analysis.findings);
+    let grounds = Grounds {
+        sources: &session.sources,
+        inventory: &analysis.inventory,
+        comments: &analysis.comments,
+        calls: &calls,
+        configured: session.config.suppressions().iter().map(configured_suppression).collect(),
+        rules: &session.settings.rules,
+        fixed: &fixed,
+        require_reason: session.config.flag("require-reason").unwrap_or(false),
+        today: session.today,
+    };
+    let mut decision = decide::decide(findings, &grounds);
+    let show = paths_of_baseline(session);
+    session.baseline.apply(&mut decision, &view(session, analysis, &show), |rule| fixed.contains_key(rule));
+    decision.findings.sort_by_cached_key(|it| {
+        let address = it.finding.address(&analysis.inventory).map(str::to_owned);
+        (session.sources.locate(it.finding.span), it.finding.rule.clone(), address)
+    });
+    decision
+}
+
+/// How a baseline names files: relative to its own directory.
+pub(in crate::cli) fn paths_of_baseline(session: &Session) -> impl Fn(&str) -> String {
+    let directory = source::parent(&session.baseline_path);
+    // The baseline of another commit lies beside the tree, under the name of that commit.
+    let directory = directory.split_once(':').map_or(directory, |(_, inside)| inside.trim_start_matches('/'));
+    let paths = Paths::seen_from(directory);
+    move |path| paths.show(path)
+}
+
+pub(in crate::cli) fn view<'a>(
+    session: &'a Session,
+    analysis: &'a Analysis,
+    show: &'a dyn Fn(&str) -> String,
+) -> View<'a> {
+    View { sources: &session.sources, inventory: &analysis.inventory, bill: &analysis.bill, show }
+}
+
+fn configured_suppression(it: &Suppress) -> Configured {
+    Configured {
+        rules: it.rules.to_vec(),
+        address: it.address.map(str::to_owned),
+        path: it.path.map(str::to_owned),
+        until: it.until,
+        reason: it.reason.map(str::to_owned),
+        span: it.span,
+    }
+}

@@ -1,0 +1,51 @@
+//! `gpulint baseline`: accepts what is found today.
+
+use crate::cli::args::{Accepting, BaselineVerb};
+use crate::cli::session::Session;
+use crate::cli::session::verdicts::{paths_of_baseline, view};
+use crate::cli::world::output;
+use crate::cli::{Failure, Outcome};
+use crate::decide::Baseline;
+
+pub(in crate::cli) fn run(verb: &BaselineVerb) -> Result<Outcome, Failure> {
+    let (BaselineVerb::Create(asked) | BaselineVerb::Update(asked) | BaselineVerb::Prune(asked)) = verb;
+    let session = open(asked)?;
+    let shown = session.paths.show(&session.baseline_path);
+    let path = session.root.join(&session.baseline_path);
+    if matches!(verb, BaselineVerb::Create(_)) && path.exists() {
+        return Err(Failure::new(format!("`{shown}` is there already"))
+            .with_help("`gpulint baseline update` writes it anew, `gpulint baseline prune` takes out what is gone"));
+    }
+    let (analysis, findings) = session.judge();
+    session.demand_whole_rules(&analysis)?;
+    let show = paths_of_baseline(&session);
+    let view = view(&session, &analysis, &show);
+    let (baseline, gone) = match verb {
+        BaselineVerb::Prune(_) => session.baseline.pruned(&findings, &view),
+        _ => (Baseline::of(&findings, &view, &session.baseline, session.today), 0),
+    };
+    output::save(&path, &baseline.write())?;
+    let gone = match gone {
+        0 => String::new(),
+        1 => ", 1 entry taken out".to_owned(),
+        n => format!(", {n} entries taken out"),
+    };
+    let accepted = match baseline.len() {
+        1 => "1 finding".to_owned(),
+        n => format!("{n} findings"),
+    };
+    output::print(&format!("{accepted} accepted in {shown}{gone}\n"))?;
+    Ok(session.outcome(&analysis))
+}
+
+/// A baseline of some files would forget all the others.
+fn open(asked: &Accepting) -> Result<Session, Failure> {
+    let session = Session::judging(&asked.input, &asked.selection)?;
+    if session.reads_all() {
+        return Err(Failure::new("a baseline is made of whole directories, not of single files"));
+    }
+    if asked.input.policy_ref.is_some() {
+        return Err(Failure::new("a baseline is written into the tree at hand, not into another commit"));
+    }
+    Ok(session)
+}

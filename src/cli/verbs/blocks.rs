@@ -1,0 +1,76 @@
+//! What `inspect --all` and `inspect --roots` print: Terraform as it was evaluated, before any row read it.
+
+use serde_json::{Map, Value as Json, json};
+
+use crate::cli::session::Session;
+use crate::report;
+use crate::terraform::{Attribute, Block, Data, Root, Value};
+
+/// Values nested deeper are no configuration that a person wrote.
+const DEEPEST: usize = 200;
+
+/// Every evaluated block.
+pub(in crate::cli) fn all(session: &Session, blocks: &[Block]) -> String {
+    let blocks: Vec<Json> = blocks.iter().map(|it| block(session, it)).collect();
+    report::json(&json!({ "version": 1, "blocks": blocks }))
+}
+
+/// The directories that were read as roots, and what their variables were taken from.
+pub(in crate::cli) fn roots(session: &Session, roots: &[Root]) -> String {
+    let shown = |path: &str| session.paths.show(path);
+    let roots: Vec<Json> = roots
+        .iter()
+        .map(|root| {
+            let files: Vec<String> = root.variable_files.iter().map(|path| shown(path)).collect();
+            let directory = match shown(&root.directory) {
+                directory if directory.is_empty() => ".".to_owned(),
+                directory => directory,
+            };
+            json!({ "directory": directory, "variable_files": files, "workspace": root.workspace,
+                    "because": root.why.because() })
+        })
+        .collect();
+    report::json(&json!({ "version": 1, "roots": roots }))
+}
+
+fn block(session: &Session, it: &Block) -> Json {
+    let place = session.paths.locate(&session.sources, it.span);
+    json!({
+        "keyword": it.keyword,
+        "labels": it.labels,
+        "address": it.address,
+        "path": place.path,
+        "line": place.line,
+        "attributes": attributes(&it.attributes),
+        "blocks": it.blocks.iter().map(|inner| block(session, inner)).collect::<Vec<_>>(),
+        "open_blocks": it.open_blocks.iter().map(|(name, cause)| json!({ "name": name, "unknown": cause.why }))
+            .collect::<Vec<_>>(),
+    })
+}
+
+fn attributes<'a>(all: impl IntoIterator<Item = (&'a String, &'a Attribute)>) -> Json {
+    all.into_iter().map(|(name, attribute)| (name.clone(), value(&attribute.value, 0))).collect::<Map<_, _>>().into()
+}
+
+/// A value as JSON; what is secret or not known says so instead.
+fn value(it: &Value, depth: usize) -> Json {
+    if it.sensitive {
+        return json!({ "sensitive": true });
+    }
+    if depth > DEEPEST {
+        return json!({ "unknown": "it is nested too deeply" });
+    }
+    match &it.data {
+        Data::Null => Json::Null,
+        Data::Bool(flag) => (*flag).into(),
+        Data::Number(number) => serde_json::from_str(&number.to_string()).unwrap_or_else(|_| number.to_string().into()),
+        Data::Text(text) => text.to_string().into(),
+        Data::List(items) | Data::Set(items) | Data::Tuple(items) => {
+            items.iter().map(|item| value(item, depth + 1)).collect()
+        }
+        Data::Map(entries) | Data::Object(entries) => {
+            entries.iter().map(|(key, item)| (key.to_string(), value(item, depth + 1))).collect::<Map<_, _>>().into()
+        }
+        Data::Unknown(cause) => json!({ "unknown": cause.why }),
+    }
+}

@@ -1,0 +1,230 @@
+//! `gpulint catalog`: shows, fetches and verifies prices.
+
+use std::cell::Cell;
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::io::{self, IsTerminal, Write as _};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, Subcommand};
+
+use crate::catalog::Catalog;
+use crate::cli::session::prices;
+use crate::cli::world::network;
+use crate::cli::world::network::SystemClock;
+use crate::cli::world::{cache, ci, clock, output};
+use crate::cli::{Failure, Outcome};
+use crate::http::Secret;
+use crate::refresh::{self, Access, Place, Update, Vendor};
+use crate::source::Date;
+
+#[derive(Debug, Subcommand)]
+pub(in crate::cli) enum Verb {
+    /// Version and age of prices, and what is too old
+    Show(Show),
+    /// Fetch newer prices from those who sell (opens connections)
+    Update(Box<Fetch>),
+    /// Whether all prices can be true
+    Verify(Verify),
+}
+
+#[derive(Debug, Args)]
+pub(in crate::cli) struct Show {
+    /// The day to judge ages by [default: today]
+    #[arg(long, value_name = "DATE")]
+    today: Option<Date>,
+}
+
+#[derive(Debug, Args)]
+pub(in crate::cli) struct Fetch {
+    /// aws, azure, gcp, lambda, runpod or vast [default: all for which there is a key, or that need none]
+    #[arg(value_parser = vendor)]
+    providers: Vec<Vendor>,
+    /// Region of a large cloud, or `all`; may be given several times [default: the base region of each]
+    #[arg(long = "region", value_name = "REGION")]
+    regions: Vec<String>,
+    /// Believe prices that changed by more than a factor of three
+    #[arg(long)]
+    accept_changes: bool,
+    /// Seconds that one answer may take
+    #[arg(long, value_name = "SECONDS", default_value_t = 900)]
+    timeout: u64,
+    /// Ask this address instead of the vendors' own: a mirror
+    #[arg(long, value_name = "URL")]
+    mirror: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(in crate::cli) struct Verify {
+    /// `embedded`, `cached`, or a CSV file of your own [default: cached]
+    #[arg(long, value_name = "embedded|cached|FILE")]
+    prices: Option<PathBuf>,
+}
+
+fn vendor(name: &str) -> Result<Vendor, String> {
+    Vendor::from_name(name).ok_or_else(|| {
+        let names: Vec<_> = Vendor::ALL.iter().map(|vendor| vendor.name()).collect();
+        format!("prices are fetched from {}", names.join(", "))
+    })
+}
+
+pub(in crate::cli) fn run(verb: &Verb) -> Result<Outcome, Failure> {
+    match verb {
+        Verb::Show(arguments) => show(arguments),
+        Verb::Update(arguments) => update(arguments),
+        Verb::Verify(arguments) => verify(arguments),
+    }
+}
+
+fn show(arguments: &Show) -> Result<Outcome, Failure> {
+    let today = arguments.today.map_or_else(clock::today, Ok)?;
+    let (catalog, _) = prices::catalog(None)?;
+    let mut text = format!("gpulint {}, prices as of {}\n", env!("CARGO_PKG_VERSION"), catalog.as_of());
+    let refreshed = cache::directory(&ci::of_process).map(|directory| cache::read(&directory)).transpose()?;
+    for (provider, rows) in refreshed.into_iter().flatten() {
+        let rows = rows.lines().count().saturating_sub(1);
+        let _ = writeln!(text, "{provider}: {rows} rows refreshed");
+    }
+    let _ = writeln!(
+        text,
+        "\n{:<12} {:>7} {:>7}  {:<10}  {:<10}  good for",
+        "class", "prices", "stale", "oldest", "newest"
+    );
+    for ages in catalog.ages(today) {
+        let _ = writeln!(
+            text,
+            "{:<12} {:>7} {:>7}  {:<10}  {:<10}  {} days",
+            ages.class.name(),
+            ages.prices,
+            ages.stale,
+            ages.oldest,
+            ages.newest,
+            ages.class.days()
+        );
+    }
+    let stale = catalog.stale_of_providers(today).into_iter().filter(|(_, _, stale)| *stale > 0);
+    let stale: Vec<String> = stale.map(|(name, prices, stale)| format!("{name} {stale} of {prices}")).collect();
+    if !stale.is_empty() {
+        let _ = writeln!(text, "\ntoo old on demand: {}", stale.join(", "));
+    }
+    let machines = catalog.machines().count();
+    let providers = catalog.providers().len();
+    let _ = writeln!(text, "\n{machines} machines of {providers} providers");
+    output::print(&text)?;
+    Ok(Outcome::Passed)
+}
+
+fn verify(arguments: &Verify) -> Result<Outcome, Failure> {
+    let (catalog, _) = prices::catalog(arguments.prices.as_deref())?;
+    let doubts = catalog.verify();
+    let mut text = doubts.iter().map(|doubt| format!("{doubt}\n")).collect::<String>();
+    let rows = catalog.offers().count();
+    let _ = writeln!(text, "{rows} rows, {} that cannot be true", doubts.len());
+    output::print(&text)?;
+    Ok(if doubts.is_empty() { Outcome::Passed } else { Outcome::Failed })
+}
+
+fn update(arguments: &Fetch) -> Result<Outcome, Failure> {
+    let directory = cache::directory(&ci::of_process).ok_or_else(|| {
+        Failure::new("there is no place for a cache")
+            .with_help("name one: GPULINT_CACHE_DIR=/path gpulint catalog update")
+    })?;
+    let files = cache::read(&directory)?;
+    // A cache that is broken is no reason against writing it anew.
+    let catalog = cache::lay_over(Catalog::embedded(), &files).unwrap_or_default();
+    let today = clock::today()?.to_string();
+    let vendors = vendors(arguments);
+    let line = Line::default();
+    let mut failed = 0;
+    for (done, &vendor) in vendors.iter().enumerate() {
+        let earlier = files.iter().find(|(provider, _)| provider == vendor.name()).map_or("", |(_, text)| text);
+        let tell = |what: &str| line.show(&format!("{} of {}: {what}", done + 1, vendors.len()));
+        let outcome = refresh::update(vendor, &catalog, earlier, &access(arguments, vendor, &today, &tell));
+        line.clear();
+        match outcome {
+            Ok(update) => {
+                let path = cache::write(&directory, vendor.name(), &update.text())?;
+                output::print(&told(vendor, &update, &path.display().to_string()))?;
+            }
+            Err(error) => {
+                failed += 1;
+                let kept = if earlier.is_empty() { "" } else { "; the earlier rows hold on" };
+                output::complain(&format!("error: {}: {}{kept}", vendor.name(), error.message));
+            }
+        }
+    }
+    match failed {
+        0 => Ok(Outcome::Passed),
+        1 => Err(Failure::new("one provider was not refreshed")),
+        more => Err(Failure::new(format!("{more} providers were not refreshed"))),
+    }
+}
+
+/// Those that were named, or all that can be asked.
+fn vendors(arguments: &Fetch) -> Vec<Vendor> {
+    if !arguments.providers.is_empty() {
+        let mut named = arguments.providers.clone();
+        named.sort();
+        named.dedup();
+        return named;
+    }
+    let can_be_asked = |vendor: &Vendor| match vendor.key() {
+        Some((variable, true)) => ci::of_process(variable).is_some(),
+        _ => true,
+    };
+    Vendor::ALL.into_iter().filter(can_be_asked).collect()
+}
+
+fn access<'a>(arguments: &Fetch, vendor: Vendor, today: &str, progress: &'a dyn Fn(&str)) -> Access<'a> {
+    let mut http = network::settings(&ci::of_process);
+    http.timeout = Duration::from_secs(arguments.timeout);
+    // The largest answer that is kept is a page of Google's meters of some ten megabytes. The list of one AWS region has up
+    // to four hundred, and is read while it arrives.
+    http.max_reply_bytes = 32 << 20;
+    let mirror = arguments.mirror.iter().flat_map(|address| Place::ALL.map(|place| (place, address.clone())));
+    Access {
+        http,
+        clock: &SystemClock,
+        key: vendor.key().and_then(|(variable, _)| ci::of_process(variable)).map(|key| Secret::new(key.trim())),
+        addresses: mirror.collect::<BTreeMap<_, _>>(),
+        regions: arguments.regions.clone(),
+        today: today.to_owned(),
+        accept_changes: arguments.accept_changes,
+        progress,
+    }
+}
+
+fn told(vendor: Vendor, update: &Update, path: &str) -> String {
+    let mut text = format!("{}: {} rows arrived, {} in {path}\n", vendor.name(), update.arrived, update.rows.len());
+    for note in &update.notes {
+        let _ = writeln!(text, "  {note}");
+    }
+    for rejected in &update.rejected {
+        let _ = writeln!(text, "  refused {} {}: {}", rejected.machine, rejected.region, rejected.why);
+    }
+    // What vendors write must not steer a terminal.
+    text.chars().filter(|letter| !letter.is_control() || *letter == '\n').collect()
+}
+
+/// One line on a terminal that says what is being read.
+#[derive(Default)]
+struct Line {
+    shown: Cell<bool>,
+}
+
+impl Line {
+    fn show(&self, what: &str) {
+        if io::stderr().is_terminal() {
+            self.shown.set(true);
+            let _ = write!(io::stderr(), "\r\u{1b}[K{what}");
+            let _ = io::stderr().flush();
+        }
+    }
+
+    fn clear(&self) {
+        if self.shown.take() {
+            let _ = write!(io::stderr(), "\r\u{1b}[K");
+        }
+    }
+}

@@ -1,0 +1,35 @@
+//! `gpulint check`: findings and their money.
+
+use super::{add_ignore, fix};
+use crate::cli::args::Check;
+use crate::cli::session::Session;
+use crate::cli::session::gate::Gate;
+use crate::cli::world::output;
+use crate::cli::{Failure, Outcome};
+use crate::report::{self, Format};
+
+pub(in crate::cli) fn run(arguments: &Check) -> Result<Outcome, Failure> {
+    if let Some(reason) = &arguments.add_ignore {
+        return add_ignore::run(arguments, reason);
+    }
+    if arguments.fix || arguments.diff {
+        return fix::run(arguments);
+    }
+    if arguments.unsafe_fixes {
+        return Err(
+            Failure::new("--unsafe-fixes says what may be written").with_help("add --fix, or --diff to look first")
+        );
+    }
+    let session = Session::judging(&arguments.input, &arguments.selection)?;
+    let (analysis, mut findings) = session.judge();
+    let gate = Gate::of(&arguments.threshold, &session.config);
+    let failed = findings.iter().any(|decided| gate.stops(decided));
+    findings.retain(|decided| gate.shows(decided));
+    let report = session.report(&analysis, &findings);
+    output::write(&arguments.output, Format::Text, |format, style| Some(report::render(format, &report, style)))?;
+    session.demand_whole_rules(&analysis)?;
+    let outcome = if failed { Outcome::Failed } else { session.outcome(&analysis) };
+    // The process ends here: the system takes memory back faster than piece by piece.
+    std::mem::forget((session, analysis, findings));
+    Ok(outcome)
+}

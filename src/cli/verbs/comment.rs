@@ -1,0 +1,323 @@
+//! `gpulint comment`: posts a finished report to a pull request.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use serde_json::Value;
+
+use crate::cli::world::ci;
+use crate::cli::world::ci::{Environment, Surroundings};
+use crate::cli::world::network;
+use crate::cli::world::network::SystemClock;
+use crate::cli::world::{output, secrets};
+use crate::cli::{Failure, Outcome};
+use crate::forge::{self, Host, LineNote, Mode, Reviewed, Tag, Target, Wire};
+use crate::http::{Credential, Secret, Settings};
+use crate::report::{self, Note, Room, Saved};
+use crate::rules::Rules;
+use crate::source::normalize;
+
+/// Longer than any host takes; whatever is longer was not meant as a comment.
+const LONGEST_BODY_BYTES: u64 = 4 << 20;
+
+/// A report of tens of thousands of resources is as long.
+const LONGEST_REPORT_BYTES: u64 = 256 << 20;
+
+#[derive(Debug, Args)]
+pub(in crate::cli) struct Comment {
+    /// The code host: github, gitlab, bitbucket, azure or gitea
+    #[arg(value_parser = host)]
+    host: Host,
+    /// What `gpulint diff --format json` or `check --format json` wrote: the comment is made for this host; `-` for standard
+    /// input
+    #[arg(long, value_name = "FILE", required_unless_present = "body", conflicts_with = "body")]
+    report: Option<PathBuf>,
+    /// The comment itself, as Markdown; `-` for standard input
+    #[arg(long, value_name = "FILE")]
+    body: Option<PathBuf>,
+    /// Put notes with a button on changed lines for which a finding knows what to write
+    #[arg(long, requires = "report")]
+    review: bool,
+    /// Where the paths of the report start, from the root of the repository
+    #[arg(long, value_name = "DIR", requires = "report", default_value = "", hide_default_value = true)]
+    directory: String,
+    /// The repository: owner/name, project/repository on Azure [default: the one of this build]
+    #[arg(long, value_name = "NAME")]
+    repo: Option<String>,
+    /// The number of the pull request [default: the one of this build]
+    #[arg(long, value_name = "NUMBER")]
+    pull_request: Option<u64>,
+    /// The commit that the report is about [default: the head of the pull request]
+    #[arg(long, value_name = "SHA")]
+    commit: Option<String>,
+    /// Address of the host's interface [default: the one of this build]
+    #[arg(long, value_name = "URL")]
+    api: Option<String>,
+    /// Tells the comments of several reports on one pull request apart
+    #[arg(long, default_value = "default", value_parser = Tag::new)]
+    tag: Tag,
+    /// What becomes of an earlier comment: update, new, delete-and-new or hide-and-new
+    #[arg(long, default_value = "update", value_parser = mode)]
+    mode: Mode,
+    /// Bring an earlier comment up to date, but write no first one
+    #[arg(long)]
+    only_if_present: bool,
+    /// A file that holds the token; otherwise it comes from the environment
+    #[arg(long, value_name = "FILE")]
+    token_file: Option<PathBuf>,
+    /// The file that gets the report where the token may not comment [default: the summary of this job]
+    #[arg(long, value_name = "FILE")]
+    summary: Option<PathBuf>,
+    /// Send the token over http:// to a host that has no https
+    #[arg(long)]
+    allow_plain_http: bool,
+    /// Print the comment and where it would go; send nothing
+    #[arg(long)]
+    dry_run: bool,
+}
+
+fn host(name: &str) -> Result<Host, String> {
+    Host::from_name(name).ok_or_else(|| format!("the hosts are {}", Host::ALL.map(Host::name).join(", ")))
+}
+
+fn mode(name: &str) -> Result<Mode, String> {
+    Mode::from_name(name).ok_or_else(|| format!("the modes are {}", Mode::ALL.map(Mode::name).join(", ")))
+}
+
+pub(in crate::cli) fn run(arguments: &Comment) -> Result<Outcome, Failure> {
+    let environment: Environment = &ci::of_process;
+    let Told { body, is_quiet, notes } = told(arguments)?;
+    let found = ci::surroundings(arguments.host, environment, event(environment).as_ref());
+    let mut comment = forge::Comment {
+        body,
+        tag: arguments.tag.clone(),
+        mode: arguments.mode,
+        only_if_present: arguments.only_if_present || is_quiet,
+    };
+    let settings = Settings { allow_plain_http: arguments.allow_plain_http, ..network::settings(environment) };
+    let wire = Wire { settings, clock: &SystemClock };
+    let addressee = target(arguments, found, &wire)?;
+    if let Addressee::Known(target) = &addressee {
+        comment.body = secrets::hidden(comment.body, &target.credential);
+    }
+    let outcome = match &addressee {
+        Addressee::Known(target) if arguments.dry_run => return preview(target, &comment),
+        Addressee::Known(target) => forge::upsert(target, &comment, &wire).map_err(failed)?,
+        Addressee::Unreachable { reason } => forge::Outcome::JobSummary { reason: reason.clone() },
+    };
+    let summary = arguments.summary.clone().or_else(|| environment("GITHUB_STEP_SUMMARY").map(PathBuf::from));
+    tell(&outcome, &comment.body, summary.as_deref())?;
+    if let Addressee::Known(target) = &addressee
+        && arguments.review
+        && !matches!(outcome, forge::Outcome::JobSummary { .. } | forge::Outcome::Superseded { .. })
+    {
+        let notes: Vec<LineNote> = notes.into_iter().map(|it| line_note(it, arguments, &target.credential)).collect();
+        tell_review(&forge::review(target, &arguments.tag, &notes, &wire).map_err(failed)?);
+    }
+    Ok(Outcome::Passed)
+}
+
+/// What there is to tell, in the form that the host takes.
+struct Told {
+    body: String,
+    /// There is nothing that would be worth a first comment.
+    is_quiet: bool,
+    notes: Vec<Note>,
+}
+
+fn told(arguments: &Comment) -> Result<Told, Failure> {
+    let Some(file) = &arguments.report else {
+        let file = arguments.body.as_deref().unwrap_or(Path::new("-"));
+        return Ok(Told { body: text(file, LONGEST_BODY_BYTES)?, is_quiet: false, notes: Vec::new() });
+    };
+    let text = text(file, LONGEST_REPORT_BYTES)?;
+    let saved = report::saved(&text)
+        .map_err(|why| Failure::new(format!("the report `{}` cannot be used: {why}", file.display())))?;
+    let room = Room::of(arguments.host.longest_body(), arguments.host.has_folds());
+    let rules = Rules::default();
+    Ok(match saved {
+        Saved::Check(state) => {
+            let body = report::comment(&state.report(&rules), room);
+            Told { body, is_quiet: false, notes: Vec::new() }
+        }
+        Saved::Difference(compared) => {
+            let difference = compared.difference(&rules);
+            Told {
+                body: report::comment_on_change(&difference, room),
+                is_quiet: difference.is_quiet(),
+                notes: report::notes(&difference),
+            }
+        }
+    })
+}
+
+fn line_note(note: Note, arguments: &Comment, credential: &Credential) -> LineNote {
+    let Note { suggestion, body, key } = note;
+    let line = |line: usize| u32::try_from(line).unwrap_or(u32::MAX);
+    let path = format!("{}/{}", arguments.directory, suggestion.path);
+    LineNote {
+        path: normalize(&path).unwrap_or(suggestion.path),
+        first_line: line(suggestion.first_line),
+        last_line: line(suggestion.last_line),
+        body: secrets::hidden(body, credential),
+        replacement: Some(suggestion.replacement),
+        key,
+    }
+}
+
+fn tell_review(reviewed: &Reviewed) {
+    let mut parts = vec![format!("{} notes on changed lines", reviewed.posted)];
+    for (count, what) in [
+        (reviewed.standing, "stand there already"),
+        (reviewed.elsewhere, "are about lines that the change does not show"),
+        (reviewed.beyond_limit, "were too many and are in the comment only"),
+    ] {
+        if count > 0 {
+            parts.push(format!("{count} {what}"));
+        }
+    }
+    if let Some(why) = &reviewed.refused {
+        parts.push(format!("refused: {why}"));
+    }
+    output::complain(&parts.join("; "));
+}
+
+/// Whether there is somebody to write to.
+enum Addressee {
+    Known(Box<Target>),
+    Unreachable { reason: String },
+}
+
+fn target(arguments: &Comment, found: Surroundings, wire: &Wire) -> Result<Addressee, Failure> {
+    let host = arguments.host;
+    let missing = |what: &str, option: &str| {
+        Failure::new(format!("{what} is not known from the environment")).with_help(format!("name it with {option}"))
+    };
+    let credential = match (&arguments.token_file, found.credential) {
+        (Some(file), _) => token_of(host, file)?,
+        (None, Some(credential)) => credential,
+        (None, None) if arguments.dry_run => Credential::Anonymous,
+        (None, None) if found.from_fork => {
+            return Ok(Addressee::Unreachable { reason: "a change from a fork gets no token".to_owned() });
+        }
+        (None, None) => {
+            let message = format!("there is no token for {}", host.name());
+            let help = format!("set {}, or name a file with --token-file", ci::token_variables(host));
+            return Err(Failure::new(message).with_help(help));
+        }
+    };
+    let named = found.api.filter(|_| arguments.api.is_none());
+    if let Some(why) = named.as_deref().and_then(|api| ci::stray_interface(host, &ci::of_process, api)) {
+        return Err(Failure::new(why).with_help("if this is meant, name the interface with --api"));
+    }
+    let mut target = Target {
+        host,
+        api: arguments.api.clone().or(named).ok_or_else(|| missing("the host's interface", "--api URL"))?,
+        repository: arguments
+            .repo
+            .clone()
+            .or(found.repository)
+            .ok_or_else(|| missing("the repository", "--repo NAME"))?,
+        number: 0,
+        head: arguments.commit.clone().or(found.head),
+        credential,
+    };
+    let number = match (arguments.pull_request.or(found.number), &found.source) {
+        (Some(number), _) => Some(number),
+        (None, Some((owner, branch))) if !arguments.dry_run => {
+            forge::pull_request_from(&target, owner, branch, wire).map_err(failed)?
+        }
+        _ => None,
+    };
+    target.number = number.ok_or_else(|| missing("the pull request", "--pull-request NUMBER"))?;
+    Ok(Addressee::Known(Box::new(target)))
+}
+
+fn failed(error: crate::http::Error) -> Failure {
+    let failure = Failure::new(error.message.clone());
+    match error.status() {
+        Some(401) => failure.with_help("the token is not accepted: is it expired, or for another host?"),
+        Some(404) => {
+            failure.with_help("is the name right, and may the token see it? compare --repo and --pull-request")
+        }
+        _ => failure,
+    }
+}
+
+fn preview(target: &Target, comment: &forge::Comment) -> Result<Outcome, Failure> {
+    let mode = comment.mode.name();
+    output::complain(&format!(
+        "dry run: would {mode} the comment `{}` on {} {} #{}",
+        comment.tag,
+        target.host.name(),
+        target.repository,
+        target.number
+    ));
+    output::print(&forge::preview(target, comment))?;
+    Ok(Outcome::Passed)
+}
+
+fn tell(outcome: &forge::Outcome, body: &str, summary: Option<&Path>) -> Result<(), Failure> {
+    use forge::Outcome as It;
+    let place = |url: &Option<String>| url.as_ref().map(|url| format!(": {url}")).unwrap_or_default();
+    let line = match outcome {
+        It::Created { url } => format!("comment created{}", place(url)),
+        It::Updated { url } => format!("comment updated{}", place(url)),
+        It::Unchanged { url } => format!("comment unchanged{}", place(url)),
+        It::NotNeeded => "no comment needed: there is nothing new to tell".to_owned(),
+        It::Superseded { head } => format!("comment left alone: it is about the newer commit {head}"),
+        It::JobSummary { reason } => match summary {
+            Some(file) => {
+                append(file, body)?;
+                format!("no comment: {reason}; the report is in the summary of this job")
+            }
+            None => format!("no comment: {reason}"),
+        },
+    };
+    output::complain(&line);
+    Ok(())
+}
+
+fn append(file: &Path, body: &str) -> Result<(), Failure> {
+    let failure = |error| Failure::new(format!("`{}` cannot be written: {error}", file.display()));
+    let mut summary = OpenOptions::new().append(true).create(true).open(file).map_err(failure)?;
+    summary.write_all(format!("{}\n", body.trim_end()).as_bytes()).map_err(failure)
+}
+
+fn text(path: &Path, most_bytes: u64) -> Result<String, Failure> {
+    let failure =
+        |error: std::io::Error| Failure::new(format!("the report `{}` cannot be read: {error}", path.display()));
+    let source: Box<dyn Read> = if path.as_os_str() == "-" {
+        Box::new(std::io::stdin().lock())
+    } else {
+        Box::new(File::open(path).map_err(failure)?)
+    };
+    let mut text = String::new();
+    source.take(most_bytes + 1).read_to_string(&mut text).map_err(failure)?;
+    if text.len() as u64 > most_bytes {
+        return Err(Failure::new(format!("the report `{}` is longer than {most_bytes} bytes", path.display())));
+    }
+    if text.trim().is_empty() {
+        return Err(Failure::new(format!("the report `{}` is empty", path.display())));
+    }
+    Ok(text)
+}
+
+/// The first line of a file, without telling what stands in it when it is none.
+fn token_of(host: Host, file: &Path) -> Result<Credential, Failure> {
+    let text = fs::read_to_string(file)
+        .map_err(|error| Failure::new(format!("the token file `{}` cannot be read: {error}", file.display())))?;
+    let token = text.trim();
+    if token.is_empty() {
+        return Err(Failure::new(format!("the token file `{}` is empty", file.display())));
+    }
+    Ok(ci::credential(host, Secret::new(token), None, token.contains('.')))
+}
+
+/// What started the build, as the runner of GitHub wrote it down.
+fn event(environment: Environment) -> Option<Value> {
+    let text = fs::read(environment("GITHUB_EVENT_PATH")?).ok()?;
+    serde_json::from_slice(&text).ok()
+}

@@ -1,0 +1,15 @@
+//! `gpulint completions`: what a shell needs to complete arguments.
+
+use clap::CommandFactory;
+
+use crate::cli::args::Arguments;
+use crate::cli::world::output;
+use crate::cli::{Failure, Outcome};
+
+/// Prints what a shell needs to complete gpulint's arguments.
+pub(in crate::cli) fn run(shell: clap_complete::Shell) -> Result<Outcome, Failure> {
+    let mut text = Vec::new();
+    clap_complete::generate(shell, &mut Arguments::command(), "gpulint", &mut text);
+    output::print(&String::from_utf8_lossy(&text))?;
+    Ok(Outcome::Passed)
+}

@@ -1,0 +1,73 @@
+//! `gpulint config`: the settings in force, their schema, and a first file of them.
+
+use std::fmt::Write;
+use std::fs::OpenOptions;
+
+use crate::cli::args;
+use crate::cli::args::Input;
+use crate::cli::session::Session;
+use crate::cli::world::output;
+use crate::cli::{Failure, Outcome};
+use crate::config::{self, SETTINGS, Value};
+
+pub(in crate::cli) fn run(verb: &args::Config) -> Result<Outcome, Failure> {
+    match verb {
+        args::Config::Show(input) => show(input)?,
+        args::Config::Schema => output::print(&config::schema())?,
+        args::Config::Init => init()?,
+    }
+    Ok(Outcome::Passed)
+}
+
+/// Each value with its origin: a line of a file, or the default.
+fn show(input: &Input) -> Result<(), Failure> {
+    let session = Session::settings_only(input)?;
+    let mut text = String::new();
+    let set: Vec<_> = session.config.entries().collect();
+    let mut line = |path: &str, value: &str, origin: &str| {
+        let _ = writeln!(text, "{:<48} # {origin}", format!("{path} = {value}"));
+    };
+    for setting in SETTINGS {
+        if let Some(default) = setting.default
+            && !setting.path.contains(['*', '['])
+            && !set.iter().any(|(path, _)| path == setting.path)
+        {
+            line(setting.path, default, "default");
+        }
+    }
+    for (path, entry) in set {
+        let at = session.paths.locate(&session.sources, entry.span);
+        line(&path, &written(&entry.value), &format!("{}:{}", at.path, at.line));
+    }
+    // what a pack says holds where nothing above does, or where it forbids to change it
+    for (path, entry) in session.packs.iter().flat_map(|pack| pack.config.entries()) {
+        let at = session.paths.locate(&session.sources, entry.span);
+        line(&path, &written(&entry.value), &format!("{}:{}, a pack", at.path, at.line));
+    }
+    output::print(&text)
+}
+
+/// As it would stand in TOML.
+fn written(value: &Value) -> String {
+    match value {
+        Value::Text(text) => format!("{text:?}"),
+        Value::Texts(texts) => format!("{:?}", texts.iter().map(|(text, _)| text).collect::<Vec<_>>()),
+        Value::Integer(n) => n.to_string(),
+        Value::Number(n) => n.to_string(),
+        Value::Flag(flag) => flag.to_string(),
+        Value::Date(date) => date.to_string(),
+    }
+}
+
+fn init() -> Result<(), Failure> {
+    let name = config::FILE_NAME;
+    let failed = |error: std::io::Error| match error.kind() {
+        std::io::ErrorKind::AlreadyExists => {
+            Failure::new(format!("`{name}` is there already")).with_help("`gpulint config show` prints what it sets")
+        }
+        _ => Failure::new(format!("`{name}` cannot be written: {error}")),
+    };
+    let mut file = OpenOptions::new().write(true).create_new(true).open(name).map_err(failed)?;
+    std::io::Write::write_all(&mut file, config::example().as_bytes()).map_err(failed)?;
+    output::print(&format!("wrote {name}\n"))
+}

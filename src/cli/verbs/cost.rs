@@ -1,0 +1,15 @@
+//! `gpulint cost`: the bill.
+
+use crate::cli::args::Cost;
+use crate::cli::session::Session;
+use crate::cli::world::output;
+use crate::cli::{Failure, Outcome};
+use crate::report::{self, Format};
+
+pub(in crate::cli) fn run(arguments: &Cost) -> Result<Outcome, Failure> {
+    let session = Session::open(&arguments.input)?;
+    let analysis = session.analyze();
+    let report = session.report(&analysis, &[]);
+    output::write(&arguments.output, Format::Text, |format, _style| report::cost(format, &report))?;
+    Ok(session.outcome(&analysis))
+}

@@ -1,0 +1,223 @@
+//! `gpulint diff`: what a change does to cost and to findings.
+
+use std::collections::{HashMap, HashSet};
+use std::fs;
+use std::path::Path;
+
+use crate::Analysis;
+use crate::catalog::Money;
+use crate::cli::args::Diff;
+use crate::cli::session::Session;
+use crate::cli::session::base_revision::{before_plan, earlier};
+use crate::cli::session::gate::Gate;
+use crate::cli::world::output;
+use crate::cli::{Failure, Outcome};
+use crate::decide::{self, Decided};
+use crate::inventory::ResourceId;
+use crate::pricing::{ChangeKind, Delta, Side, delta};
+use crate::report::{self, Difference, Format, Report, Saved, Verdict};
+use crate::rules::World;
+
+pub(in crate::cli) fn run(arguments: &Diff) -> Result<Outcome, Failure> {
+    if let Some((before, after)) = saved_reports(arguments)? {
+        return compare_saved(arguments, &before, after);
+    }
+    let mut head = Session::judging(&arguments.input, &arguments.selection)?;
+    let mut notes = Vec::new();
+    let base = match &arguments.base {
+        Some(reference) => earlier(reference, &mut head, &mut notes)?,
+        None => before_plan(&head)?,
+    };
+    let gate = Gate::of(&arguments.threshold, &head.config);
+    let (before, mut after) = (base.analyze_all(), head.analyze_all());
+    demand_whole(&base)?;
+    let change = delta(side(&base, &before), side(&head, &after));
+    judge_change(&head, &mut after, &change);
+    let (before, earlier) = decided(&base, before, &gate);
+    let (after, later) = decided(&head, after, &gate);
+    let failed = tell(arguments, &gate, head.report(&after, &later), base.report(&before, &earlier), notes)?;
+    head.demand_whole_rules(&after)?;
+    if failed {
+        return Ok(Outcome::Failed);
+    }
+    // A change that removes the last file was checked too.
+    if base.was_anything_checked(&before) { Ok(Outcome::Passed) } else { Ok(head.outcome(&after)) }
+}
+
+/// Writes what lies between the two states; whether the gate is closed.
+fn tell(
+    arguments: &Diff,
+    gate: &Gate,
+    after: Report<'_>,
+    before: Report<'_>,
+    notes: Vec<String>,
+) -> Result<bool, Failure> {
+    let delta = delta(side_of(&before), side_of(&after));
+    let selves = earlier_selves(&delta);
+    let earlier = identities(&before, Some);
+    let later = identities(&after, |id| selves.get(&id).copied());
+    let accepted = newly_accepted(&before, &earlier, &after, &later);
+    let compared = decide::compare(&earlier, &later);
+    let grown = grown(&delta, &before, &after);
+    let is_worse = |at: &usize| {
+        after.findings.get(*at).and_then(|decided| decided.finding.resource).is_some_and(|id| grown.contains(&id))
+    };
+    let (worse, unchanged): (Vec<usize>, Vec<usize>) = compared.unchanged.iter().partition(|at| is_worse(at));
+    let mut new = [compared.new, worse].concat();
+    new.sort_unstable();
+    let new = chosen(&after, &new);
+    let blocked = new.iter().any(|decided| gate.stops(decided));
+    let difference = Difference {
+        teams: report::teams(&before, &after),
+        unchanged: chosen(&after, &unchanged),
+        accepted,
+        fixed: chosen(&before, &compared.fixed),
+        before,
+        after,
+        delta: &delta,
+        new,
+        base: arguments.base.clone().unwrap_or_else(|| "the state before the plan".to_owned()),
+        head: arguments.files_url.clone(),
+        notes,
+        verdict: Verdict { blocked, setting: gate.setting.clone() },
+    };
+    output::write(&arguments.output, Format::Text, |format, style| report::difference(format, &difference, style))?;
+    Ok(blocked)
+}
+
+fn side<'a>(session: &'a Session, analysis: &'a Analysis) -> Side<'a> {
+    Side { sources: &session.sources, inventory: &analysis.inventory, bill: &analysis.bill }
+}
+
+fn side_of<'a>(report: &Report<'a>) -> Side<'a> {
+    Side { sources: report.sources, inventory: report.inventory, bill: report.bill }
+}
+
+/// What rules say about the change as a whole, as findings of its later state.
+fn judge_change(head: &Session, after: &mut Analysis, delta: &Delta) {
+    let world = World { delta: Some(delta), ..after.world(&head.settings) };
+    let judgement = head.settings.rules.judge_change(&world);
+    after.findings.extend(judgement.findings);
+    after.undetermined.extend(judgement.undetermined);
+    after.broken_rules.extend(judgement.failures);
+}
+
+/// A base of which parts are missing would make everything in them look new.
+fn demand_whole(base: &Session) -> Result<(), Failure> {
+    match base.missing() {
+        None => Ok(()),
+        Some(missing) => Err(Failure::new(format!("this partial clone does not hold `{missing}` of the base"))
+            .with_help("fetch the base as a whole: git fetch --refetch --no-filter origin")),
+    }
+}
+
+fn decided(session: &Session, analysis: Analysis, gate: &Gate) -> (Analysis, Vec<Decided>) {
+    let (analysis, decision) = session.decide(analysis);
+    let mut findings = decision.findings;
+    findings.retain(|decided| gate.shows(decided));
+    (analysis, findings)
+}
+
+/// Those that nobody has accepted.
+fn chosen<'a>(report: &Report<'a>, places: &[usize]) -> Vec<&'a Decided> {
+    places.iter().filter_map(|at| report.findings.get(*at)).filter(|decided| decided.counts()).collect()
+}
+
+/// What makes a finding the same in both states: its rule and its resource, or its file where it has none.
+fn identities(report: &Report<'_>, resource: impl Fn(ResourceId) -> Option<ResourceId>) -> Vec<(String, String)> {
+    let mut unpaired: HashMap<ResourceId, usize> = HashMap::new();
+    let identity = |decided: &Decided| {
+        let finding = &decided.finding;
+        let about = match finding.resource {
+            Some(id) => match resource(id) {
+                Some(earlier) => format!("resource {}", earlier.0),
+                None => {
+                    let next = unpaired.len();
+                    format!("new {}", unpaired.entry(id).or_insert(next))
+                }
+            },
+            None => match &finding.piece {
+                Some(piece) => format!("{} {}", report.sources.path(finding.span.file), piece.address),
+                None => report.sources.path(finding.span.file),
+            },
+        };
+        (finding.rule.clone(), about)
+    };
+    report.findings.iter().map(identity).collect()
+}
+
+/// The earlier self of each resource.
+fn earlier_selves(delta: &Delta) -> HashMap<ResourceId, ResourceId> {
+    delta.changes.iter().filter_map(|change| change.after.zip(change.before)).collect()
+}
+
+/// By so much more a month a finding is news again.
+const TOLERANCE: f64 = 1.1;
+
+/// Resources that the change made clearly dearer: what was said about them before is worse now.
+fn grown(delta: &Delta, before: &Report<'_>, after: &Report<'_>) -> HashSet<ResourceId> {
+    let monthly = |report: &Report<'_>, id: ResourceId| report.bill.items.get(id.0).and_then(|item| item.monthly);
+    let changed = delta.changes.iter().filter(|change| change.kind == ChangeKind::Changed);
+    let grown = changed.filter_map(|change| {
+        let (earlier, later) = (change.before?, change.after?);
+        let (before, after) = (monthly(before, earlier)?, monthly(after, later)?);
+        let is_dearer = |before: Money, after: Money| after.usd() > before.usd() * TOLERANCE;
+        (is_dearer(before.expected, after.expected) || is_dearer(before.ceiling, after.ceiling)).then_some(later)
+    });
+    grown.collect()
+}
+
+/// Findings that are suppressed and were not before: a reviewer should know who accepts what.
+fn newly_accepted<'a>(
+    before: &Report<'a>,
+    earlier: &[(String, String)],
+    after: &Report<'a>,
+    later: &[(String, String)],
+) -> Vec<&'a Decided> {
+    let suppressed = |report: &Report<'a>| report.findings.iter().map(|decided| decided.suppressed.is_some());
+    let known: HashSet<&(String, String)> =
+        earlier.iter().zip(suppressed(before)).filter(|(_, is)| *is).map(|(identity, _)| identity).collect();
+    let of_after = after.findings.iter().zip(later);
+    of_after.filter(|(it, identity)| it.suppressed.is_some() && !known.contains(identity)).map(|(it, _)| it).collect()
+}
+
+/// Both sides, if they are reports that were saved.
+fn saved_reports(arguments: &Diff) -> Result<Option<(report::State, report::State)>, Failure> {
+    let ([after], Some(base)) = (arguments.input.paths.as_slice(), &arguments.base) else { return Ok(None) };
+    let read = |path: &Path| {
+        let text = fs::read_to_string(path).ok().filter(|_| path.is_file())?;
+        match report::saved(&text) {
+            Ok(Saved::Check(state)) => Some(*state),
+            _ => None,
+        }
+    };
+    match (read(Path::new(base)), read(after)) {
+        (Some(before), Some(after)) => Ok(Some((before, after))),
+        (None, None) => Ok(None),
+        _ => Err(Failure::new("a saved report is compared with another saved report")
+            .with_help("save both with: gpulint check --format json --output FILE")),
+    }
+}
+
+/// Two saved reports. Of rules, only those about a change are asked: the others have spoken.
+fn compare_saved(arguments: &Diff, before: &report::State, mut after: report::State) -> Result<Outcome, Failure> {
+    let session = Session::rules_only(&arguments.input, &arguments.selection)?;
+    let gate = Gate::of(&arguments.threshold, &session.config);
+    let rules = &session.settings.rules;
+    let earlier = before.report(rules);
+    let later = after.report(rules);
+    let change = delta(side_of(&earlier), side_of(&later));
+    let world = World {
+        inventory: later.inventory,
+        bill: later.bill,
+        fit: &[],
+        today: Some(session.today),
+        catalog: &session.settings.catalog,
+        pricing: &session.settings.pricing,
+        delta: Some(&change),
+    };
+    let judgement = rules.judge_change(&world);
+    after.add(judgement.findings);
+    let failed = tell(arguments, &gate, after.report(rules), before.report(rules), Vec::new())?;
+    Ok(if failed { Outcome::Failed } else { Outcome::Passed })
+}

@@ -1,0 +1,46 @@
+//! `gpulint explain`: a rule's page, or how a price came to be.
+
+use crate::cli::args::{Explain, Selection};
+use crate::cli::session::Session;
+use crate::cli::world::output;
+use crate::cli::{Failure, Outcome};
+use crate::diagnostic::nearest;
+use crate::inventory::ResourceId;
+use crate::report;
+use crate::rules::{self, Profile, Rules};
+
+/// Prints the page of a rule, or how the price of a resource came to be.
+pub(in crate::cli) fn run(arguments: &Explain) -> Result<Outcome, Failure> {
+    let what = arguments.what.as_str();
+    let settings = rules::Settings { profile: Profile::All, ..rules::Settings::default() };
+    let (rules, _) = Rules::load(&[], settings);
+    if let Some(page) = rules.page(what) {
+        output::print(page.body().trim_start())?;
+        return Ok(Outcome::Passed);
+    }
+    // a rule of the team's own, or of a pack
+    if rules::is_name(what) {
+        let session = Session::rules_only(&arguments.input, &Selection::default())?;
+        if let Some(page) = session.settings.rules.page(what) {
+            output::print(page.body().trim_start())?;
+            return Ok(Outcome::Passed);
+        }
+    }
+    let session = Session::open(&arguments.input)?;
+    let analysis = session.analyze();
+    let report = session.report(&analysis, &[]);
+    let all = &analysis.inventory.resources;
+    let found: Vec<ResourceId> =
+        all.iter().enumerate().filter(|(_, it)| it.address == what).map(|(index, _)| ResourceId(index)).collect();
+    if found.is_empty() {
+        let failure = Failure::new(format!("there is no rule and no resource `{what}`"));
+        let names = all.iter().map(|it| it.address.as_str()).chain(rules.pages().iter().map(|page| page.name.as_str()));
+        return Err(match nearest(what, names) {
+            Some(near) => failure.with_help(format!("did you mean `{near}`?")),
+            None => failure.with_help("`gpulint cost` lists the resources, `gpulint rules list` the rules"),
+        });
+    }
+    let told: Vec<String> = found.into_iter().map(|id| report::explain(&report, id)).collect();
+    output::print(&told.join("\n"))?;
+    Ok(Outcome::Passed)
+}

@@ -1,0 +1,14 @@
+//! `gpulint facts`: the vocabulary of rules.
+
+use crate::cli::args::Output;
+use crate::cli::world::output;
+use crate::cli::{Failure, Outcome};
+use crate::report::{self, Format};
+use crate::rules;
+
+/// Prints every word that a page of rules may use.
+pub(in crate::cli) fn run(output: &Output) -> Result<Outcome, Failure> {
+    let (facts, functions) = (rules::vocabulary(), rules::functions());
+    output::write(output, Format::Text, |format, _style| report::vocabulary(format, &facts, &functions))?;
+    Ok(Outcome::Passed)
+}

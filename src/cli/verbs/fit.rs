@@ -1,0 +1,211 @@
+//! `gpulint fit`: whether a model fits, and on what it would for the least money.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use crate::catalog::Catalog;
+use crate::cli::args::Fit;
+use crate::cli::world::file_tree::read_limited;
+use crate::cli::world::output;
+use crate::cli::{Failure, Outcome};
+use crate::fit::{self, Assessment, Choice, Market, Place, cases};
+use crate::inventory::programs::declared;
+use crate::inventory::{Fact, FrontEnd, Inventory, Key, Resource, Role, Value};
+use crate::pricing;
+use crate::report::{self, Format};
+use crate::source::{Limits, MemoryTree, Sources, Span};
+
+/// Configurations that are shown of each large cloud, and of all the others together.
+const MOST: usize = 4;
+
+/// The clouds that most people have a contract with come first.
+const CLOUDS: [&str; 3] = ["aws", "azure", "gcp"];
+
+pub(in crate::cli) fn run(arguments: &Fit) -> Result<Outcome, Failure> {
+    let mut catalog = Catalog::embedded();
+    if let Some(file) = &arguments.models {
+        let text = read(file)?;
+        catalog = catalog
+            .with_models(&file.display().to_string(), &text)
+            .map_err(|error| Failure::new(error.to_string()).with_help(MODEL_COLUMNS))?;
+    }
+    if let Some(file) = &arguments.cases {
+        return run_cases(file, &catalog);
+    }
+    let settings = pricing::Settings::default();
+    let market = Market::new(&catalog, &settings);
+    let places = places(arguments, &catalog)?;
+    let mut inventory = Inventory { resources: vec![question(arguments, &catalog)?], ..Inventory::default() };
+    let asked = inventory.resources.clone();
+    pricing::complete(&mut inventory, &catalog, &settings);
+    let bill = pricing::bill(&inventory, &catalog, &settings);
+    // A machine without accelerators is left out as nothing to judge; here it is what was asked about.
+    let resource = match (inventory.resources.first().or(asked.first()), &arguments.machine) {
+        (Some(resource), Some(machine)) if inventory.resources.is_empty() => {
+            let provider = resource.text(Key::Provider).unwrap_or("the cloud");
+            return Err(Failure::new(format!("the catalog knows no accelerators of `{machine}` of {provider}"))
+                .with_help("`gpulint price H100` lists machines by their accelerator"));
+        }
+        (Some(resource), _) => resource,
+        (None, _) => return Err(Failure::new("there is nothing to judge")),
+    };
+    let item = bill.items.first().cloned().unwrap_or_default();
+    let mut fact = fit::assess(resource, &item, &catalog, &market);
+    if resource.fact(Key::Accelerator).is_absent() && resource.fact(Key::Machine).is_absent() {
+        nothing_to_hold_it(&mut fact);
+    }
+    let options = by_provider(fit::options(resource, &catalog, &market, &places), arguments.provider.is_some());
+    output::write(&arguments.output, Format::Text, |format, _style| report::fit(format, &fact, &options))?;
+    Ok(Outcome::Passed)
+}
+
+/// Nobody asked about an accelerator: there is nothing to be unsure of.
+fn nothing_to_hold_it(fact: &mut Fact<Assessment>) {
+    if let Fact::Known(known) = fact {
+        known.value.placed = Fact::Absent;
+    }
+}
+
+/// Where machines are looked for.
+fn places<'c>(arguments: &'c Fit, catalog: &'c Catalog) -> Result<Vec<Place<'c>>, Failure> {
+    let known = catalog.providers();
+    let providers: Vec<&str> = match &arguments.provider {
+        Some(wanted) => match known.iter().find(|provider| provider.eq_ignore_ascii_case(wanted)) {
+            Some(provider) => vec![provider],
+            None => {
+                return Err(Failure::new(format!("no provider is called `{wanted}`"))
+                    .with_help(format!("the providers are {}", known.join(", "))));
+            }
+        },
+        None => known.to_vec(),
+    };
+    let place = |provider| {
+        let region = arguments.region.as_deref().and_then(|region| catalog.region(provider, region));
+        // Whoever asks here rents whole machines: nobody sells a part of one.
+        Place { provider, region: region.unwrap_or_else(|| catalog.base_region(provider)), ..Place::default() }
+    };
+    Ok(providers.into_iter().map(place).collect())
+}
+
+/// The cheapest of each large cloud, then one of each of the cheapest others; the cheapest first among themselves.
+fn by_provider(options: Vec<Choice>, of_one: bool) -> Vec<Choice> {
+    if of_one {
+        return unlike(options).take(2 * MOST).collect();
+    }
+    let mut shown: BTreeMap<String, usize> = BTreeMap::new();
+    let (mut of_clouds, mut of_others) = (Vec::new(), Vec::new());
+    for choice in unlike(options) {
+        let is_cloud = CLOUDS.contains(&&*choice.provider);
+        let (list, most) = if is_cloud { (&mut of_clouds, MOST) } else { (&mut of_others, 1) };
+        let count = shown.entry(choice.provider.clone()).or_default();
+        if *count < most && (is_cloud || list.len() < MOST) {
+            *count += 1;
+            list.push(choice);
+        }
+    }
+    of_clouds.sort_by(|one: &Choice, two| one.provider.cmp(&two.provider).then(one.per_hour.cmp(&two.per_hour)));
+    of_clouds.extend(of_others);
+    of_clouds
+}
+
+/// Each machine once, with as few of its accelerators as hold the model.
+fn unlike(options: Vec<Choice>) -> impl Iterator<Item = Choice> {
+    let mut seen = BTreeSet::new();
+    options.into_iter().filter(move |choice| seen.insert((choice.provider.clone(), choice.machine.clone())))
+}
+
+/// A resource that says what was asked.
+fn question(arguments: &Fit, catalog: &Catalog) -> Result<Resource, Failure> {
+    let sources = Sources::new(MemoryTree::new());
+    let file = sources.derive("the command line", String::new(), Vec::new());
+    let span = Span::new(file, 0, 0);
+    let role = if arguments.machine.is_some() { Role::Rented } else { Role::Requested };
+    let mut resource = Resource::new(FrontEnd::Terraform, role, "question", "question", span, span);
+    let trains = arguments.task == "train";
+    if trains && (arguments.method.is_none() || arguments.context.is_none()) {
+        return Err(Failure::new("what training needs depends on how it is done")
+            .with_help("say --method full, lora or qlora, and --sequence with the tokens of a sequence"));
+    }
+    if let Some(name) = &arguments.accelerator
+        && fit::device(name).is_none()
+        && catalog.chips(name).is_empty()
+    {
+        return Err(Failure::new(format!("the catalog knows no accelerator called `{name}`"))
+            .with_help("`gpulint price` lists machines with the names of their accelerators"));
+    }
+    let provider = arguments.provider.clone().or_else(|| {
+        let machine = arguments.machine.as_deref()?;
+        catalog.provider_of(machine).map(str::to_owned)
+    });
+    let word = |text: &str| Fact::written(Value::text(text), span);
+    let texts = [
+        (Key::Model, &arguments.model),
+        (Key::Accelerator, &arguments.accelerator),
+        (Key::Machine, &arguments.machine),
+        (Key::Provider, &provider),
+        (Key::Region, &arguments.region),
+        (Key::Task, &Some(arguments.task.clone())),
+    ];
+    for (key, text) in texts {
+        if let Some(text) = text {
+            resource.set(key, word(text));
+        }
+    }
+    declare(&mut resource, arguments, span)?;
+    if arguments.task == "serve" {
+        resource.set(Key::Program, word("vllm"));
+    }
+    let count = arguments.count.or(arguments.accelerator.as_ref().map(|_| 1));
+    if let Some(count) = count {
+        resource.set(Key::AcceleratorCount, Fact::written(Value::Number(f64::from(count)), span));
+    }
+    if trains {
+        resource.set(Key::Recompute, Fact::written(Value::Flag(!arguments.keep_activations), span));
+        if arguments.batch_size.is_none() {
+            resource.set(Key::BatchSize, Fact::written(Value::Integer(1), span));
+        }
+    }
+    Ok(resource)
+}
+
+/// What a person may declare by hand in a label is read here as it is there.
+fn declare(resource: &mut Resource, arguments: &Fit, span: Span) -> Result<(), Failure> {
+    let said = [
+        ("--params", "gpulint.dev/params", &arguments.params),
+        ("--precision", "gpulint.dev/precision", &arguments.precision),
+        ("--cache-precision", "gpulint.dev/cache-precision", &arguments.cache_precision),
+        ("--context", "gpulint.dev/context", &arguments.context),
+        ("--batch-size", "gpulint.dev/batch-size", &arguments.batch_size),
+        ("--method", "gpulint.dev/method", &arguments.method),
+        ("--optimizer", "gpulint.dev/optimizer", &arguments.optimizer),
+        ("--sharding", "gpulint.dev/sharding", &arguments.sharding),
+    ];
+    for (flag, label, text) in said {
+        let Some(text) = text else { continue };
+        let word = Fact::written(text.as_str().into(), span);
+        for (key, fact) in declared([(label, &word)]) {
+            if let Some(why) = fact.why() {
+                return Err(Failure::new(format!("{flag}: {why}")));
+            }
+            resource.set(key, fact);
+        }
+    }
+    Ok(())
+}
+
+/// What is wrong with a table of models is told with what it should hold.
+pub(in crate::cli) const MODEL_COLUMNS: &str =
+    "the columns are those of gpulint's `pricing/models.csv`; `model_id` and `params_b` are needed";
+
+fn read(file: &Path) -> Result<String, Failure> {
+    let bytes = read_limited(file, Limits::DEFAULT.file_bytes)
+        .map_err(|error| Failure::new(format!("`{}` cannot be read: {error}", file.display())))?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+fn run_cases(file: &Path, catalog: &Catalog) -> Result<Outcome, Failure> {
+    let lines = cases::run(&file.display().to_string(), &read(file)?, catalog.models())
+        .map_err(|error| Failure::new(format!("{}:{}: {}", error.path, error.line, error.message)))?;
+    output::print(&lines)?;
+    Ok(Outcome::Passed)
+}

@@ -1,0 +1,273 @@
+//! Writes what pages wish into the files, where `check --fix` asks for it, or shows it (`--diff`).
+//!
+//! Whether an edit does what it should is not guessed: the run is repeated on the changed text, in memory. What changes
+//! anything else is given up, and files are written once, at the end.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::Path;
+
+use crate::catalog::Money;
+use crate::cli::args::{Check, Input};
+use crate::cli::session::Session;
+use crate::cli::session::gate::Gate;
+use crate::cli::world::output;
+use crate::cli::world::unified::unified;
+use crate::cli::{Failure, Outcome};
+use crate::decide::Decided;
+use crate::inventory::{LinkKind, Resource, Role};
+use crate::report::{self, Format};
+use crate::rules::{Finding, Safety};
+use crate::source::{FileId, normalize};
+use crate::{Analysis, fix};
+
+/// A fix may make another one possible; more often than this in a row none does.
+const MOST_ROUNDS: usize = 10;
+
+/// Rule, file and address: what stays the same when lines move.
+type Identity = (String, String, Option<String>);
+
+type Texts = BTreeMap<String, Vec<u8>>;
+
+pub(in crate::cli) fn run(arguments: &Check) -> Result<Outcome, Failure> {
+    if arguments.input.paths.iter().any(|path| path.as_os_str() == "-") {
+        return Err(Failure::new("fixes are written into files, and standard input is none"));
+    }
+    let first = State::of(arguments, &Texts::new())?;
+    first.session.demand_whole_rules(&first.analysis)?;
+    let before = Costs::of(&first.analysis);
+    let mut work = Work::default();
+    let mut state = first;
+    for _ in 0..MOST_ROUNDS {
+        match work.round(arguments, &state)? {
+            Some(after) => state = after,
+            None => break,
+        }
+    }
+    if arguments.diff {
+        return show(&state, &work, &before);
+    }
+    let left_alone = work.save(&state.session)?;
+    let gate = Gate::of(&arguments.threshold, &state.session.config);
+    let report = state.session.report(&state.analysis, &state.findings);
+    output::write(&arguments.output, Format::Text, |format, style| Some(report::render(format, &report, style)))?;
+    work.tell("fixed", &state, &before);
+    for (path, why) in &left_alone {
+        output::complain(&format!("`{}` {why} and is left alone", state.session.paths.show(path)));
+    }
+    let failed = !left_alone.is_empty() || state.findings.iter().any(|decided| gate.stops(decided));
+    Ok(if failed { Outcome::Failed } else { state.session.outcome(&state.analysis) })
+}
+
+fn show(state: &State, work: &Work, before: &Costs) -> Result<Outcome, Failure> {
+    let mut text = String::new();
+    for (path, new) in &work.texts {
+        let old = work.originals.get(path).map(Vec::as_slice).unwrap_or_default();
+        let shown = state.session.paths.show(path);
+        text.push_str(&unified(&shown, &String::from_utf8_lossy(old), &String::from_utf8_lossy(new)));
+    }
+    output::print(&text)?;
+    work.tell("would be fixed", state, before);
+    Ok(if work.texts.is_empty() { state.session.outcome(&state.analysis) } else { Outcome::Failed })
+}
+
+/// What each resource is expected to cost a month, by address.
+struct Costs(BTreeMap<String, (Role, Money)>);
+
+impl Costs {
+    fn of(analysis: &Analysis) -> Costs {
+        let mut costs = BTreeMap::new();
+        for (resource, item) in analysis.inventory.resources.iter().zip(&analysis.bill.items) {
+            let Some(monthly) = item.monthly else { continue };
+            costs.entry(resource.address.clone()).or_insert((resource.role, Money::ZERO)).1 += monthly.expected;
+        }
+        Costs(costs)
+    }
+
+    /// By how much these resources became cheaper, as the end of a sentence. What machines cost and what is asked of them
+    /// are never added: nobody pays both.
+    fn saved(&self, after: &Costs, addresses: &BTreeSet<String>) -> String {
+        let of = |role: Role| -> f64 {
+            let both = addresses.iter().filter_map(|address| Some((self.0.get(address)?, after.0.get(address)?)));
+            both.filter(|(before, _)| before.0 == role).map(|(before, after)| before.1.usd() - after.1.usd()).sum()
+        };
+        let all = [(of(Role::Rented), "rented"), (of(Role::Requested), "requested")];
+        let told = all
+            .into_iter()
+            .filter(|(saved, _)| *saved >= 0.5)
+            .map(|(saved, what)| format!("{what} for {} a month less", report::usd(Money::from_usd(saved))));
+        match told.collect::<Vec<_>>().join(", ") {
+            told if told.is_empty() => told,
+            told => format!("; {told}"),
+        }
+    }
+}
+
+/// A run, before or after edits.
+struct State {
+    session: Session,
+    analysis: Analysis,
+    findings: Vec<Decided>,
+}
+
+impl State {
+    fn of(arguments: &Check, texts: &Texts) -> Result<State, Failure> {
+        let given = texts.iter().map(|(path, text)| (path.clone(), text.clone())).collect();
+        let input = Input { given, ..arguments.input.clone() };
+        let session = Session::judging(&input, &arguments.selection)?;
+        let (analysis, mut findings) = session.judge();
+        let gate = Gate::of(&arguments.threshold, &session.config);
+        findings.retain(|decided| gate.shows(decided));
+        Ok(State { session, analysis, findings })
+    }
+
+    fn identity(&self, finding: &Finding) -> Identity {
+        let path = self.session.sources.path(self.session.sources.origin(finding.span).file);
+        (finding.rule.clone(), path, finding.address(&self.analysis.inventory).map(str::to_owned))
+    }
+
+    /// What may be fixed: it counts, it is as safe as was asked for, and its text is among what was named.
+    fn fixable<'s>(&'s self, arguments: &Check, given_up: &BTreeSet<Identity>) -> Vec<&'s Finding> {
+        let limit = if arguments.unsafe_fixes { Safety::Unsafe } else { Safety::Safe };
+        let safe = |it: &&Finding| it.safety().is_some_and(|safety| safety <= limit);
+        let counting = self.findings.iter().filter(|decided| decided.counts()).map(|decided| &decided.finding);
+        let named = |it: &&Finding| it.edits.iter().all(|edit| self.is_writable(edit.span.file));
+        counting.filter(safe).filter(named).filter(|it| !given_up.contains(&self.identity(it))).collect()
+    }
+
+    /// The file was named, is no link to another one, and is read as it is: bytes that are no UTF-8 have no place in it.
+    fn is_writable(&self, file: FileId) -> bool {
+        let path = self.session.sources.path(file);
+        let real = |path: &Path| path.canonicalize().ok();
+        let is_itself = real(&self.session.root)
+            .is_some_and(|root| real(&root.join(&path)).is_some_and(|place| place == root.join(&path)));
+        self.session.is_named(&path) && is_itself && !self.session.sources.text(file).contains('\u{fffd}')
+    }
+
+    fn resource(&self, finding: &Finding) -> Option<&Resource> {
+        finding.resource.and_then(|id| self.analysis.inventory.resources.get(id.0))
+    }
+}
+
+/// What was done so far.
+#[derive(Default)]
+struct Work {
+    texts: Texts,
+    /// The same files as they were read.
+    originals: Texts,
+    fixed: Vec<Identity>,
+    /// The resources about which something was fixed that saves money.
+    cheaper: BTreeSet<String>,
+    given_up: BTreeSet<Identity>,
+}
+
+impl Work {
+    /// Makes the edits that can be made together; nothing where there are none that do what they should.
+    fn round(&mut self, arguments: &Check, state: &State) -> Result<Option<State>, Failure> {
+        loop {
+            let chosen = fix::compatible(state.fixable(arguments, &self.given_up));
+            if chosen.is_empty() {
+                return Ok(None);
+            }
+            let mut texts = self.texts.clone();
+            let changed = fix::texts(&state.session.sources, &chosen);
+            texts.extend(changed.into_iter().map(|(path, text)| (path, text.into_bytes())));
+            let after = State::of(arguments, &texts)?;
+            let wrong = wrong(state, &after, &chosen);
+            if wrong.is_empty() {
+                for file in chosen.iter().flat_map(|it| &it.edits).map(|edit| edit.span.file) {
+                    let (path, text) = (state.session.sources.path(file), state.session.sources.text(file));
+                    self.originals.entry(path).or_insert_with(|| text.as_bytes().to_vec());
+                }
+                let cheaper = chosen.iter().filter(|it| it.saves.is_some()).filter_map(|it| state.resource(it));
+                self.cheaper.extend(cheaper.map(|resource| resource.address.clone()));
+                self.fixed.extend(chosen.iter().map(|it| state.identity(it)));
+                self.texts = texts;
+                return Ok(Some(after));
+            }
+            // each turn gives something up, so that this ends
+            self.given_up.extend(wrong);
+        }
+    }
+
+    /// Writes the files, save those that nobody may write, and those that somebody changed since they were read.
+    fn save(&self, session: &Session) -> Result<Vec<(String, &'static str)>, Failure> {
+        let mut left_alone = Vec::new();
+        for (path, text) in &self.texts {
+            if normalize(path).is_none() {
+                return Err(Failure::new(format!("`{}` lies outside", session.paths.show(path))));
+            }
+            let place = session.root.join(path);
+            if fs::read(&place).ok().as_ref() != self.originals.get(path) {
+                left_alone.push((path.clone(), "changed meanwhile"));
+                continue;
+            }
+            if fs::metadata(&place).is_ok_and(|it| it.permissions().readonly()) {
+                left_alone.push((path.clone(), "may not be written"));
+                continue;
+            }
+            output::save(&place, &String::from_utf8_lossy(text))?;
+        }
+        Ok(left_alone)
+    }
+
+    fn tell(&self, verb: &str, state: &State, before: &Costs) {
+        let count = |n: usize, what: &str| if n == 1 { format!("1 {what}") } else { format!("{n} {what}s") };
+        let left = state.findings.iter().filter(|decided| decided.counts()).count();
+        let files = count(self.texts.len(), "file");
+        let mut text = format!("{} {verb} in {files}, {left} left", count(self.fixed.len(), "finding"));
+        text.push_str(&before.saved(&Costs::of(&state.analysis), &self.cheaper));
+        output::complain(&text);
+        for decided in state.findings.iter().filter(|decided| decided.counts()) {
+            let finding = &decided.finding;
+            if let Some(why) = finding.fix.as_ref().and_then(|fix| fix.declined.as_deref()) {
+                let address = finding.address(&state.analysis.inventory).unwrap_or_default();
+                output::complain(&report::one_line(&format!("  {} {address}: {why}", finding.rule)));
+            }
+        }
+    }
+}
+
+/// The fixes that did something else than they should.
+fn wrong(before: &State, after: &State, chosen: &[&Finding]) -> BTreeSet<Identity> {
+    let mut wrong = BTreeSet::new();
+    let left: BTreeSet<Identity> =
+        after.findings.iter().filter(|it| !it.finding.edits.is_empty()).map(|it| after.identity(&it.finding)).collect();
+    wrong.extend(chosen.iter().map(|it| before.identity(it)).filter(|it| left.contains(it)));
+    let changed = changed_elsewhere(before, after, chosen);
+    let broken = after.analysis.inventory.diagnostics.len() > before.analysis.inventory.diagnostics.len();
+    for finding in chosen {
+        let files: BTreeSet<String> =
+            finding.edits.iter().map(|edit| before.session.sources.path(edit.span.file)).collect();
+        if broken || !files.is_disjoint(&changed) {
+            wrong.insert(before.identity(finding));
+        }
+    }
+    wrong
+}
+
+/// The files of resources whose facts changed though nobody wished it.
+fn changed_elsewhere(before: &State, after: &State, chosen: &[&Finding]) -> BTreeSet<String> {
+    let wished: BTreeSet<&str> =
+        chosen.iter().filter_map(|it| before.resource(it)).map(|it| it.address.as_str()).collect();
+    let linked = |it: &Resource| {
+        let to = |link: &crate::inventory::Link| link.kind == LinkKind::Pool && wished.contains(link.to.as_str());
+        it.links.iter().any(to)
+    };
+    let facts = |state: &State| -> BTreeMap<(String, String), String> {
+        let all = state.analysis.inventory.resources.iter();
+        let others = all.filter(|it| !wished.contains(it.address.as_str()) && !linked(it));
+        others.map(|it| ((state.session.sources.path(it.span.file), it.address.clone()), shown(it))).collect()
+    };
+    let (before, after) = (facts(before), facts(after));
+    let differs = |(key, facts): (&(String, String), &String)| (after.get(key) != Some(facts)).then(|| key.0.clone());
+    let gone = before.iter().filter_map(differs);
+    gone.chain(after.keys().filter(|key| !before.contains_key(*key)).map(|key| key.0.clone())).collect()
+}
+
+/// The facts of a resource that its own text says, without their places.
+fn shown(resource: &Resource) -> String {
+    let facts = resource.facts().map(|(key, fact)| format!("{}={:?};", key.name(), fact.value()));
+    let labels = resource.labels.entries.iter().map(|(key, fact)| format!("{key}:{:?};", fact.value()));
+    facts.chain(labels).collect::<String>() + &format!("{:?}", resource.count.value())
+}

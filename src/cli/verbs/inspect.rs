@@ -1,0 +1,94 @@
+//! `gpulint inspect`: every fact of every resource.
+
+use std::fmt::Write;
+use std::path::PathBuf;
+
+use super::blocks;
+use crate::cli::args::{Input, Inspect};
+use crate::cli::session::Session;
+use crate::cli::world::output;
+use crate::cli::{Failure, Outcome};
+use crate::diagnostic::nearest;
+use crate::inventory::{WantedObjects, WantedRaw};
+use crate::report::{self, Format};
+use crate::rules::{self, Seen};
+
+pub(in crate::cli) fn run(arguments: &Inspect) -> Result<Outcome, Failure> {
+    let is_address = |path: &&PathBuf| path.as_os_str() != "-" && !path.exists();
+    if let Some(address) = arguments.input.paths.iter().find(is_address) {
+        return seen(arguments, &address.to_string_lossy());
+    }
+    let session = Session::open(&arguments.input)?;
+    let analysis = session.analyze();
+    let report = session.report(&analysis, &[]);
+    output::write(&arguments.output, Format::Json, |format, _style| {
+        (format == Format::Json).then(|| match (arguments.all, arguments.roots) {
+            (true, _) => blocks::all(&session, &analysis.blocks),
+            (_, true) => blocks::roots(&session, &analysis.roots),
+            _ => report::inspect(&report),
+        })
+    })?;
+    Ok(session.outcome(&analysis))
+}
+
+/// What a rule sees of one resource, object or block, with the line that says it.
+fn seen(arguments: &Inspect, address: &str) -> Result<Outcome, Failure> {
+    let paths = arguments.input.paths.iter().filter(|path| path.as_os_str() != address).cloned().collect();
+    let mut session = Session::open(&Input { paths, ..arguments.input.clone() })?;
+    session.settings.raw = WantedRaw { blocks: true, objects: WantedObjects::All };
+    let analysis = session.analyze();
+    let inventory = &analysis.inventory;
+    let world = analysis.world(&session.settings);
+    let found = rules::seen(address, &world, &rules::Settings::default());
+    if found.is_empty() {
+        let failure = Failure::new(format!("there is no path and no resource `{}`", address.escape_debug()));
+        let raws = inventory.objects.iter().chain(&inventory.blocks).map(|it| &*it.address);
+        let known = inventory.resources.iter().map(|it| it.address.as_str()).chain(raws);
+        return Err(match nearest(address, known) {
+            Some(near) => failure.with_help(format!("did you mean `{near}`?")),
+            None => failure.with_help("`gpulint cost` lists the resources"),
+        });
+    }
+    output::write(&arguments.output, Format::Text, |format, _style| match format {
+        Format::Text => Some(shown(&session, &found)),
+        Format::Json => Some(as_json(&session, &found)),
+        _ => None,
+    })?;
+    Ok(session.outcome(&analysis))
+}
+
+fn place(session: &Session, it: &Seen) -> Option<(String, usize)> {
+    let at = session.paths.locate(&session.sources, it.span?);
+    Some((at.path, at.line))
+}
+
+fn shown(session: &Session, found: &[Seen]) -> String {
+    let mut text = String::new();
+    for it in found {
+        let at = place(session, it).map(|(path, line)| {
+            format!("  # {}{path}:{line}", it.origin.map_or(String::new(), |it| format!("{it}, ")))
+        });
+        let value = match &it.unknown {
+            Some(why) => format!("unknown: {why}"),
+            None => it.value.clone(),
+        };
+        let line = report::one_line(&format!("{} = {value}{}", it.name, at.unwrap_or_default()));
+        let _ = writeln!(text, "{line}");
+    }
+    text
+}
+
+fn as_json(session: &Session, found: &[Seen]) -> String {
+    let facts: Vec<serde_json::Value> = found
+        .iter()
+        .map(|it| {
+            let (path, line) = place(session, it).unzip();
+            let value = it.unknown.is_none().then_some(&it.value);
+            serde_json::json!({
+                "name": it.name, "value": value, "unknown": it.unknown, "origin": it.origin, "path": path, "line": line,
+            })
+        })
+        .collect();
+    let document = serde_json::json!({ "version": 1, "facts": facts });
+    report::json(&document)
+}

@@ -1,0 +1,109 @@
+//! `gpulint price`: looks the catalog up.
+
+use crate::catalog::{Catalog, Machine, Money, Offer, Search};
+use crate::cli::args::Price;
+use crate::cli::session::prices;
+use crate::cli::world::{clock, output};
+use crate::cli::{Failure, Outcome};
+use crate::pricing::{self, Run};
+use crate::report::{self, Format, Prices};
+
+/// Looks a machine, an accelerator or a planned run up.
+pub(in crate::cli) fn run(arguments: &Price) -> Result<Outcome, Failure> {
+    let (catalog, _) = prices::catalog(arguments.prices.as_deref())?;
+    for provider in &arguments.provider {
+        if !catalog.providers().iter().any(|known| known.eq_ignore_ascii_case(provider)) {
+            return Err(Failure::new(format!("no provider is called `{provider}`"))
+                .with_help(format!("the providers are {}", catalog.providers().join(", "))));
+        }
+    }
+    if let (Some(text), Some(hours)) = (&arguments.run, arguments.hours) {
+        return planned(&catalog, arguments, text, hours);
+    }
+    let mut offers = find(&catalog, arguments)?;
+    sort(&mut offers, arguments);
+    let today = arguments.today.map_or_else(clock::today, Ok)?;
+    let prices = Prices { catalog: &catalog, offers: &offers, on_spot: arguments.spot, today };
+    output::write(&arguments.output, Format::Text, |format, _style| report::price(format, &prices))?;
+    Ok(Outcome::Passed)
+}
+
+fn planned(catalog: &Catalog, arguments: &Price, text: &str, hours: f64) -> Result<Outcome, Failure> {
+    let run = Run::parse(text, hours).map_err(Failure::new)?;
+    let run = Run { providers: arguments.provider.clone(), region: arguments.region.clone(), ..run };
+    let ways = pricing::ways(catalog, &run);
+    if ways.is_empty() {
+        return Err(Failure::new(format!("the catalog has no price for {text}")));
+    }
+    output::write(&arguments.output, Format::Text, |format, _style| report::ways(format, &ways))?;
+    Ok(Outcome::Passed)
+}
+
+fn find<'c>(catalog: &'c Catalog, arguments: &Price) -> Result<Vec<Offer<'c>>, Failure> {
+    let name = arguments.name.as_deref().map(str::trim);
+    let is_accelerator = name.is_none_or(|name| !catalog.chips(name).is_empty());
+    let offers = match name {
+        Some(name) if !is_accelerator => by_name(catalog, arguments, name)?,
+        _ => {
+            let mut found = catalog.search(&Search {
+                accelerator: name,
+                count: arguments.count,
+                memory_gib: arguments.memory,
+                providers: &arguments.provider,
+                region: arguments.region.as_deref(),
+            });
+            found.retain(|offer| !arguments.spot || offer.quote.spot.is_some());
+            found
+        }
+    };
+    if offers.is_empty() {
+        let place = arguments.region.as_deref().map(|region| format!(" in {region}")).unwrap_or_default();
+        let what = name.map_or("machines of that kind".to_owned(), |name| format!("`{name}`"));
+        return Err(Failure::new(format!("the catalog has no price for {what}{place}")));
+    }
+    Ok(offers)
+}
+
+fn by_name<'c>(catalog: &'c Catalog, arguments: &Price, name: &str) -> Result<Vec<Offer<'c>>, Failure> {
+    let machines: Vec<Machine<'c>> = match arguments.provider.as_slice() {
+        [] => catalog.machines_named(name),
+        named => named.iter().filter_map(|provider| catalog.machine(provider, name)).collect(),
+    };
+    if machines.is_empty() {
+        return Err(Failure::new(format!("the catalog knows no machine and no accelerator called `{name}`"))
+            .with_help("`gpulint price H100` lists machines by their accelerator"));
+    }
+    let in_regions = |machine: Machine<'c>| match &arguments.region {
+        Some(region) => in_one_region(catalog, machine, Some(region)).into_iter().collect(),
+        None => everywhere(catalog, machine),
+    };
+    Ok(machines.into_iter().flat_map(in_regions).collect())
+}
+
+/// By the price of one accelerator; what has none comes last.
+fn sort(offers: &mut [Offer], arguments: &Price) {
+    if arguments.sort != "price" && !arguments.spot {
+        return;
+    }
+    offers.sort_by_key(|offer| {
+        let price = if arguments.spot { offer.quote.spot } else { offer.quote.on_demand };
+        price.map_or(Money::from_micros(i64::MAX), |price| price.times(1.0 / offer.machine.count))
+    });
+}
+
+/// In the region that was asked for, else in the one where the provider's list is most complete.
+fn in_one_region<'c>(catalog: &'c Catalog, machine: Machine<'c>, region: Option<&str>) -> Option<Offer<'c>> {
+    let provider = catalog.providers().into_iter().find(|provider| *provider == machine.provider)?;
+    let region = match region {
+        Some(region) => catalog.region(provider, region)?,
+        None => catalog.base_region(provider),
+    };
+    let quote = catalog.quote(&machine, region)?;
+    Some(Offer { machine, region, quote })
+}
+
+fn everywhere<'c>(catalog: &'c Catalog, machine: Machine<'c>) -> Vec<Offer<'c>> {
+    let same = |offer: &Offer| offer.machine.provider == machine.provider && offer.machine.name == machine.name;
+    let offers: Vec<_> = catalog.offers().filter(same).collect();
+    if offers.is_empty() { in_one_region(catalog, machine, None).into_iter().collect() } else { offers }
+}

@@ -1,0 +1,56 @@
+//! `rules export`: own rules for other engines.
+
+use crate::cli::args::{Input, Selection};
+use crate::cli::session::Session;
+use crate::cli::world::output;
+use crate::cli::{Failure, Outcome};
+use crate::rules::{self, Kubernetes};
+
+pub(super) fn run(
+    names: &[String],
+    kubernetes: &str,
+    input: &Input,
+    selection: &Selection,
+) -> Result<Outcome, Failure> {
+    let version = Kubernetes::parse(kubernetes).map_err(Failure::new)?;
+    let session = Session::rules_only(input, selection)?;
+    session.demand_whole_rules(&crate::Analysis::default())?;
+    let rules = &session.settings.rules;
+    let own =
+        |name: &str| session.own_pages.iter().any(|own| rules.page(name).is_some_and(|page| *page.text == *own.text));
+    let mut chosen = Vec::new();
+    for name in names {
+        let page = rules.page(name).ok_or_else(|| {
+            let failure = Failure::new(format!("there is no rule `{}`", name.escape_debug()));
+            match rules.nearest(name) {
+                Some(near) => failure.with_help(format!("did you mean `{near}`?")),
+                None => failure,
+            }
+        })?;
+        chosen.push(page);
+    }
+    if names.is_empty() {
+        chosen.extend(rules.pages().iter().filter(|page| own(&page.name)));
+    }
+    if chosen.is_empty() {
+        return Err(Failure::new("there are no rules to export")
+            .with_help("name them with --rule, or their directory with --rules"));
+    }
+    let mut text = String::new();
+    let mut refused = 0;
+    for page in &chosen {
+        match rules::admission_policy(page, version) {
+            Ok(policy) => text.push_str(&policy),
+            Err(why) => {
+                refused += 1;
+                output::complain(&format!("{} cannot be exported: {why}", page.name));
+            }
+        }
+    }
+    if refused == chosen.len() {
+        return Err(Failure::new("nothing was exported"));
+    }
+    output::print(&text)?;
+    // what was left out is told, and is no reason to think that everything is guarded
+    Ok(if refused > 0 { Outcome::Failed } else { Outcome::Passed })
+}

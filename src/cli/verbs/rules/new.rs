@@ -1,0 +1,50 @@
+//! `rules new`: a page that passes its own test and explains itself.
+
+use std::fs::{self, OpenOptions};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use crate::cli::args::Input;
+use crate::cli::session::Session;
+use crate::cli::world::output;
+use crate::cli::{Failure, Outcome};
+use crate::rules;
+
+/// Where pages go in a repository that has none yet.
+const DIRECTORY: &str = "policy";
+
+pub(super) fn run(name: &str, scope: &str, directory: Option<&Path>) -> Result<Outcome, Failure> {
+    if !rules::is_name(name) {
+        return Err(Failure::new(format!("`{}` is no name of a rule", name.escape_debug()))
+            .with_help("write small letters, digits and dashes: public-notebook"));
+    }
+    if rules::BUILT_IN.iter().any(|(path, _)| path.trim_start_matches("rules/") == format!("{name}.md")) {
+        return Err(Failure::new(format!("there is a built-in rule `{name}`"))
+            .with_help(format!("choose another name, and write `extends: {name}` to tighten it")));
+    }
+    let configured = configured()?;
+    let is_configured = configured.is_some();
+    let directory = directory.map(Path::to_owned).or(configured).unwrap_or_else(|| PathBuf::from(DIRECTORY));
+    let file = directory.join(format!("{name}.md"));
+    let shown = file.display();
+    let failed = |error: std::io::Error| match error.kind() {
+        std::io::ErrorKind::AlreadyExists => Failure::new(format!("`{shown}` is there already")),
+        _ => Failure::new(format!("`{shown}` cannot be written: {error}")),
+    };
+    fs::create_dir_all(&directory).map_err(failed)?;
+    let mut out = OpenOptions::new().write(true).create_new(true).open(&file).map_err(failed)?;
+    out.write_all(rules::template(name, scope).as_bytes()).map_err(failed)?;
+    let mut said = format!("wrote {shown}\n");
+    if !is_configured {
+        said.push_str(&format!("add to gpulint.toml: rules-dir = [{:?}]\n", directory.display().to_string()));
+    }
+    said.push_str(&format!("test it with: gpulint rules test {}\n", directory.display()));
+    output::print(&said)?;
+    Ok(Outcome::Passed)
+}
+
+/// The first directory with pages that is configured, seen from here.
+fn configured() -> Result<Option<PathBuf>, Failure> {
+    let session = Session::settings_only(&Input::here())?;
+    Ok(session.config.texts("rules-dir").first().map(|(path, _)| PathBuf::from(session.paths.show(path))))
+}

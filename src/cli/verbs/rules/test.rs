@@ -1,0 +1,154 @@
+//! `rules test`: every example of every page.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use super::proof::{Proof, prove};
+use crate::cli::args::{Input, Output, Selection};
+use crate::cli::session::Session;
+use crate::cli::world::output;
+use crate::cli::{Failure, Outcome};
+use crate::report::{self, Format};
+use crate::rules::PageText;
+
+/// How often files are looked at while watching.
+const PAUSE: Duration = Duration::from_millis(300);
+
+/// A page with how its examples came out.
+struct Tested {
+    path: String,
+    name: String,
+    untested: bool,
+    proofs: Vec<Proof>,
+}
+
+pub(super) fn run(directories: &[PathBuf], require: bool, watch: bool, output: &Output) -> Result<Outcome, Failure> {
+    if !watch {
+        return once(directories, require, output);
+    }
+    let mut before = None;
+    loop {
+        let now = state(directories)?;
+        if before.as_ref() != Some(&now) {
+            before = Some(now);
+            // a page that does not load is told, and watched on
+            if let Err(failure) = once(directories, require, output) {
+                output::complain(&failure.to_string());
+            }
+        }
+        std::thread::sleep(PAUSE);
+    }
+}
+
+fn once(directories: &[PathBuf], require: bool, output: &Output) -> Result<Outcome, Failure> {
+    let (session, own) = pages(directories)?;
+    let tested: Vec<Tested> = own
+        .iter()
+        .filter_map(|own| {
+            let page = session.settings.rules.pages().iter().find(|page| *page.text == *own.text)?;
+            let proofs = prove(page, own, require && !page.untested);
+            let path = session.paths.show(&own.path);
+            Some(Tested { path, name: page.name.clone(), untested: page.untested, proofs })
+        })
+        .collect();
+    output::write(output, Format::Text, |format, _style| match format {
+        Format::Text => Some(text(&tested)),
+        Format::Junit => Some(junit(&tested)),
+        _ => None,
+    })?;
+    session.demand_whole_rules(&crate::Analysis::default())?;
+    let failed = tested.iter().flat_map(|page| &page.proofs).any(|proof| !proof.wrong.is_empty());
+    Ok(if failed { Outcome::Failed } else { Outcome::Passed })
+}
+
+/// The pages to test: those of the directories, else those that are configured.
+fn pages(directories: &[PathBuf]) -> Result<(Session, Vec<PageText>), Failure> {
+    let input = if directories.is_empty() { Input::here() } else { Input::without_settings() };
+    let selection = Selection { rules: directories.to_vec(), ..Selection::default() };
+    let session = Session::rules_only(&input, &selection)?;
+    let own = session.own_pages.clone();
+    if own.is_empty() {
+        return Err(Failure::new("there are no pages to test").with_help(
+            "name their directory, set `rules-dir` in gpulint.toml, or write one with `gpulint rules new`",
+        ));
+    }
+    Ok((session, own))
+}
+
+/// When each file was changed last.
+fn state(directories: &[PathBuf]) -> Result<BTreeMap<PathBuf, SystemTime>, Failure> {
+    let mut all = BTreeMap::new();
+    let mut named: Vec<PathBuf> = directories.to_vec();
+    if named.is_empty() {
+        let session = Session::settings_only(&Input::here())?;
+        named.extend(session.config.texts("rules-dir").iter().map(|(path, _)| PathBuf::from(session.paths.show(path))));
+    }
+    for directory in named {
+        for entry in std::fs::read_dir(&directory).into_iter().flatten().flatten() {
+            if let Ok(changed) = entry.metadata().and_then(|metadata| metadata.modified()) {
+                all.insert(entry.path(), changed);
+            }
+        }
+    }
+    let settings = Path::new(crate::config::FILE_NAME);
+    if let Ok(changed) = settings.metadata().and_then(|metadata| metadata.modified()) {
+        all.insert(settings.to_owned(), changed);
+    }
+    Ok(all)
+}
+
+fn text(tested: &[Tested]) -> String {
+    let mut text = String::new();
+    let (mut passed, mut failed) = (0, 0);
+    for page in tested {
+        for proof in &page.proofs {
+            if proof.wrong.is_empty() {
+                passed += 1;
+                continue;
+            }
+            failed += 1;
+            let _ = writeln!(text, "FAILED {}:{} {} ({})", page.path, proof.line, page.name, proof.title);
+            for line in &proof.wrong {
+                let _ = writeln!(text, "  {}", report::one_line(line));
+            }
+        }
+    }
+    for page in tested.iter().filter(|page| page.untested) {
+        let _ = writeln!(text, "untested {} {}", page.path, page.name);
+    }
+    let count = |n: usize, what: &str| if n == 1 { format!("1 {what}") } else { format!("{n} {what}s") };
+    let (pages, examples) = (count(tested.len(), "page"), count(passed + failed, "example"));
+    let _ = writeln!(text, "{pages}, {examples}: {passed} passed, {failed} failed");
+    text
+}
+
+fn junit(tested: &[Tested]) -> String {
+    let mut xml = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n");
+    for page in tested {
+        let name = report::xml(&page.path);
+        let failures = page.proofs.iter().filter(|proof| !proof.wrong.is_empty()).count();
+        let (tests, skipped) = (page.proofs.len(), usize::from(page.untested));
+        let tests = tests + skipped;
+        let counts = format!("tests=\"{tests}\" failures=\"{failures}\" skipped=\"{skipped}\"");
+        let _ = writeln!(xml, "  <testsuite name=\"{name}\" {counts}>");
+        for proof in &page.proofs {
+            let case = report::xml(&format!("{} line {}: {}", page.name, proof.line, proof.title));
+            let place = format!("file=\"{name}\" line=\"{}\"", proof.line);
+            let _ = write!(xml, "    <testcase classname=\"{name}\" name=\"{case}\" {place}>");
+            if let Some(first) = proof.wrong.first() {
+                let (message, body) = (report::xml(first), report::xml(&proof.wrong.join("\n")));
+                let _ = write!(xml, "<failure message=\"{message}\">{body}</failure>");
+            }
+            xml.push_str("</testcase>\n");
+        }
+        if page.untested {
+            let case = report::xml(&page.name);
+            let _ = writeln!(xml, "    <testcase classname=\"{name}\" name=\"{case}\"><skipped/></testcase>");
+        }
+        xml.push_str("  </testsuite>\n");
+    }
+    xml.push_str("</testsuites>\n");
+    xml
+}

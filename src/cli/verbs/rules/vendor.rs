@@ -1,0 +1,72 @@
+//! `rules vendor`: packs from git, copied into the repository. The one verb about rules that starts git to fetch.
+
+use std::path::Path;
+
+use crate::cli::args::Input;
+use crate::cli::session::packs::Copies;
+use crate::cli::session::place::Place;
+use crate::cli::session::policy::PolicyTree;
+use crate::cli::session::settings;
+use crate::cli::session::settings::refused;
+use crate::cli::world::file_tree::DiskTree;
+use crate::cli::world::output;
+use crate::cli::{Failure, Outcome};
+use crate::diagnostic::Diagnostic;
+use crate::source::Sources;
+
+pub(super) fn run(check: bool, force: bool, config: Option<&Path>) -> Result<Outcome, Failure> {
+    let input = Input { config: config.map(Path::to_owned), ..Input::here() };
+    let beside: Vec<&Path> = config.into_iter().collect();
+    let place = Place::of(&[".".into()], &beside)?;
+    let sources = || -> Result<Sources, Failure> {
+        Ok(Sources::new(PolicyTree::of(&input, &place, DiskTree::new(place.root.clone(), place.allowed.clone()))?))
+    };
+    let before = sources()?;
+    let file = settings::find(
+        &input,
+        &place,
+        &PolicyTree::of(&input, &place, DiskTree::new(place.root.clone(), place.allowed.clone()))?,
+    )?;
+    let config = settings::load(&before, file.as_deref(), &place)?;
+    let refuse =
+        |sources: &Sources, wrong: &[Diagnostic]| refused(sources, &place.paths(), wrong, "the packs cannot be used");
+    let copies = Copies::of(&before, &config).map_err(|wrong| refuse(&before, &[wrong]))?;
+    if copies.all.is_empty() {
+        output::print("no pack comes from git\n")?;
+        return Ok(Outcome::Passed);
+    }
+    if check {
+        let wrong: Vec<Diagnostic> = copies.all.iter().filter_map(|copy| copies.judge(copy, &before).err()).collect();
+        if !wrong.is_empty() {
+            output::complain(&refuse(&before, &wrong).to_string());
+            return Ok(Outcome::Failed);
+        }
+        output::print(&format!("what gpulint.toml asks for is here: {}\n", counted(copies.all.len(), "pack")))?;
+        return Ok(Outcome::Passed);
+    }
+    for copy in &copies.all {
+        let shown = place.paths().show(&copy.path);
+        if copies.judge(copy, &before).is_ok() {
+            output::print(&format!("{shown} is up to date\n"))?;
+            continue;
+        }
+        let files = copies.renew(copy, &before, &place.root, force)?;
+        output::print(&format!("copied {} to {shown}\n", counted(files, "file")))?;
+    }
+    // what was written is read again, so that the lock speaks of what is there
+    let after = sources()?;
+    for (path, text) in copies.locks(&after).map_err(Failure::new)? {
+        if place.root.join(&path).is_symlink() {
+            let shown = place.paths().show(&path);
+            return Err(Failure::new(format!("`{shown}` is a link, and would be written through"))
+                .with_help(format!("remove it and run this again: rm {shown}")));
+        }
+        output::save(&place.root.join(&path), &text)?;
+        output::print(&format!("wrote {}\n", place.paths().show(&path)))?;
+    }
+    Ok(Outcome::Passed)
+}
+
+fn counted(count: usize, what: &str) -> String {
+    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
+}

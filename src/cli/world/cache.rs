@@ -1,0 +1,100 @@
+//! The user's cache of refreshed prices: one file a provider, in the form of the files in `pricing`.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::ci::Environment;
+use super::replace::replace;
+use crate::catalog::{Catalog, File};
+use crate::cli::Failure;
+
+/// Longer than any list of machines with accelerators.
+const LONGEST_FILE_BYTES: u64 = 32 << 20;
+
+/// `GPULINT_CACHE_DIR`, or where the system keeps what can be made again.
+pub(in crate::cli) fn directory(environment: Environment) -> Option<PathBuf> {
+    if let Some(named) = environment("GPULINT_CACHE_DIR") {
+        return Some(PathBuf::from(named).join("prices"));
+    }
+    let home = || environment("HOME").map(PathBuf::from);
+    let base = if cfg!(target_os = "windows") {
+        environment("LOCALAPPDATA").map(PathBuf::from)
+    } else if cfg!(target_os = "macos") {
+        home().map(|home| home.join("Library").join("Caches"))
+    } else {
+        // A relative path there is to be ignored, says the specification of these directories.
+        let named = environment("XDG_CACHE_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
+        named.or_else(|| home().map(|home| home.join(".cache")))
+    };
+    Some(base?.join("gpulint").join("prices"))
+}
+
+/// The refreshed prices of a directory, by provider; none where there is no directory.
+pub(in crate::cli) fn read(directory: &Path) -> Result<Vec<(String, String)>, Failure> {
+    let entries = match fs::read_dir(directory) {
+        Ok(entries) => entries,
+        // Where there can be no directory, there is none.
+        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+            return Ok(Vec::new());
+        }
+        // The home of somebody else, as containers have it that run as another user than they were made for: what lies in
+        // it is not this user's cache. One that is there and may not be listed is a mistake.
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied && fs::metadata(directory).is_err() => {
+            return Ok(Vec::new());
+        }
+        Err(error) => return Err(unreadable(directory, &error)),
+    };
+    let mut files = Vec::new();
+    for entry in entries {
+        let path = entry.map_err(|error| unreadable(directory, &error))?.path();
+        let stem = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default().to_owned();
+        if path.extension().is_none_or(|extension| extension != "csv") || stem.starts_with('.') {
+            continue;
+        }
+        let length = fs::metadata(&path).map_err(|error| unreadable(&path, &error))?.len();
+        if length > LONGEST_FILE_BYTES {
+            return Err(Failure::new(format!("`{}` has {length} bytes: it is no list of prices", path.display())));
+        }
+        files.push((stem, fs::read_to_string(&path).map_err(|error| unreadable(&path, &error))?));
+    }
+    files.sort();
+    Ok(files)
+}
+
+/// Lays refreshed prices over a catalog.
+pub(in crate::cli) fn lay_over(catalog: Catalog, files: &[(String, String)]) -> Result<Catalog, Failure> {
+    if files.is_empty() {
+        return Ok(catalog);
+    }
+    let files: Vec<File> = files.iter().map(|(stem, text)| File { path: stem, stem, text }).collect();
+    catalog.with_refreshed(&files).map_err(|error| {
+        Failure::new(format!("the cache of prices is broken: {error}"))
+            .with_help("`gpulint catalog update` writes it anew; --prices embedded does without it")
+    })
+}
+
+/// Replaces a file as a whole or not at all.
+pub(in crate::cli) fn write(directory: &Path, provider: &str, text: &str) -> Result<PathBuf, Failure> {
+    let path = directory.join(format!("{provider}.csv"));
+    fs::create_dir_all(directory)
+        .and_then(|()| replace(&path, text.as_bytes(), None))
+        .map_err(|error| Failure::new(format!("`{}` cannot be written: {error}", path.display())))?;
+    Ok(path)
+}
+
+fn unreadable(path: &Path, error: &io::Error) -> Failure {
+    Failure::new(format!("`{}` cannot be read: {error}", path.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_directory_can_be_named() {
+        let environment = |name: &str| (name == "GPULINT_CACHE_DIR").then(|| "/somewhere".to_owned());
+        assert_eq!(directory(&environment), Some(PathBuf::from("/somewhere/prices")));
+        assert_eq!(directory(&|_: &str| None), None);
+    }
+}

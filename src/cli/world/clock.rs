@@ -1,0 +1,33 @@
+//! The day of this machine's clock: the only place that asks for it.
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use crate::cli::Failure;
+use crate::source::Date;
+
+/// The day of this machine's clock, in universal time.
+pub(in crate::cli) fn today() -> Result<Date, Failure> {
+    // A clock before 1970 is as wrong as one at its end.
+    day(SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs()))
+}
+
+fn day(unix_seconds: u64) -> Result<Date, Failure> {
+    let days = i64::try_from(unix_seconds / 86_400).unwrap_or(i64::MAX);
+    Date::from_unix_days(days)
+        .ok_or_else(|| Failure::new("the clock of this machine is far off").with_help("say the day with --today"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_clock_that_is_far_off_is_told_and_never_overflows() {
+        assert_eq!(day(0).ok().map(|it| it.to_string()).as_deref(), Some("1970-01-01"));
+        assert_eq!(day(1_795_219_200).ok().map(|it| it.to_string()).as_deref(), Some("2026-11-21"));
+        for seconds in [1 << 40, 1 << 50, u64::MAX / 2, u64::MAX] {
+            let told = day(seconds).map(|it| it.to_string()).map_err(|failure| failure.to_string());
+            assert!(told.as_ref().is_err_and(|why| why.contains("--today")), "{seconds}: {told:?}");
+        }
+    }
+}

@@ -1,0 +1,364 @@
+//! Trees and commits, read by the user's own git without touching anything.
+
+use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Output, Stdio};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::cli::Failure;
+use crate::source::{Entry, Limits, ReadError, Tree, join, named, parent};
+
+/// Links that lead to links that lead to links: more than this is a ring.
+const MOST_LINKS: usize = 16;
+
+/// A tree of git objects, read without touching the work tree, the index or the network.
+pub(in crate::cli) struct GitTree {
+    entries: BTreeMap<String, Object>,
+    /// Objects that a partial clone does not hold.
+    missing: Arc<Mutex<Vec<String>>>,
+    reader: Mutex<Reader>,
+    largest_file: u64,
+}
+
+#[derive(Debug, Clone)]
+struct Object {
+    kind: ObjectKind,
+    id: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum ObjectKind {
+    File,
+    Link,
+    Submodule,
+}
+
+/// The commit that a change started from.
+#[derive(Debug, Clone)]
+pub(in crate::cli) struct Base {
+    pub(in crate::cli) repository: PathBuf,
+    pub(in crate::cli) commit: String,
+    /// What a reader of the comparison must know about it.
+    pub(in crate::cli) note: Option<String>,
+}
+
+impl Base {
+    /// Where the work at hand left `reference`, or `reference` itself where the clone cannot tell.
+    pub(in crate::cli) fn find(repository: &Path, reference: &str) -> Result<Base, Failure> {
+        let Base { commit: tip, .. } = Self::tip(repository, reference)?;
+        let merge_base = ask(repository, &["merge-base", &tip, "HEAD"])?;
+        let note = merge_base.is_none().then(|| {
+            format!("the histories of `{reference}` and HEAD do not meet in this clone: compared with the tip of `{reference}`")
+        });
+        Ok(Base { repository: repository.to_owned(), commit: merge_base.unwrap_or(tip), note })
+    }
+
+    /// `reference` itself.
+    pub(in crate::cli) fn tip(repository: &Path, reference: &str) -> Result<Base, Failure> {
+        let asked = ["rev-parse", "--verify", "--quiet", "--end-of-options", &commit_of(reference)];
+        match ask(repository, &asked)? {
+            Some(commit) if !is_commit(&commit) => Err(nonsense(&commit)),
+            Some(commit) => Ok(Base { repository: repository.to_owned(), commit, note: None }),
+            None => Err(unknown_base(repository, reference)?),
+        }
+    }
+
+    pub(in crate::cli) fn tree(&self) -> Result<GitTree, Failure> {
+        let listed = run(&self.repository, &["ls-tree", "-r", "-z", "--full-tree", &self.commit])?;
+        if !listed.status.success() {
+            return Err(Failure::new(format!("git cannot list the base: {}", first_line(&listed.stderr))));
+        }
+        GitTree::listed(&self.repository, &listed.stdout)
+    }
+}
+
+impl GitTree {
+    /// What `git ls-tree -r -z` printed.
+    pub(in crate::cli) fn listed(repository: &Path, lines: &[u8]) -> Result<GitTree, Failure> {
+        let mut entries = BTreeMap::new();
+        for line in lines.split(|byte| *byte == 0).filter(|line| !line.is_empty()) {
+            let line = named(line);
+            let (path, object) = entry(&line).ok_or_else(|| nonsense(&line))?;
+            entries.insert(path, object);
+        }
+        let reader = Mutex::new(Reader::start(repository)?);
+        Ok(GitTree { entries, missing: Arc::default(), reader, largest_file: Limits::DEFAULT.file_bytes })
+    }
+}
+
+/// A base of which nothing can be understood would make everything look new.
+fn nonsense(line: &str) -> Failure {
+    let line: String = line.chars().take(80).collect();
+    Failure::new(format!("git answered something else than a list of files: `{}`", line.escape_debug()))
+}
+
+fn is_commit(text: &str) -> bool {
+    matches!(text.len(), 40 | 64) && text.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
+fn commit_of(reference: &str) -> String {
+    format!("{reference}^{{commit}}")
+}
+
+fn unknown_base(repository: &Path, reference: &str) -> Result<Failure, Failure> {
+    let shallow = ask(repository, &["rev-parse", "--is-shallow-repository"])?.as_deref() == Some("true");
+    let branch = reference.rsplit('/').next().unwrap_or(reference);
+    Ok(if shallow {
+        Failure::new(format!("the base `{reference}` is not in this shallow clone"))
+            .with_help(format!("fetch it first: git fetch --depth=1 origin {branch}"))
+    } else {
+        Failure::new(format!("git knows no commit `{reference}`"))
+            .with_help(format!("name a branch, a tag, a commit or a directory; perhaps: git fetch origin {branch}"))
+    })
+}
+
+/// A line of `git ls-tree`: mode, type, id, a tab, the path.
+fn entry(line: &str) -> Option<(String, Object)> {
+    let (about, path) = line.split_once('\t')?;
+    let mut words = about.split(' ');
+    let (mode, _, id) = (words.next()?, words.next()?, words.next()?);
+    let kind = match mode {
+        "120000" => ObjectKind::Link,
+        "160000" => ObjectKind::Submodule,
+        _ => ObjectKind::File,
+    };
+    Some((path.to_owned(), Object { kind, id: id.to_owned() }))
+}
+
+impl GitTree {
+    /// Smaller or larger files than usual are read.
+    #[must_use]
+    pub(in crate::cli) fn up_to(self, bytes: u64) -> Self {
+        GitTree { largest_file: bytes, ..self }
+    }
+
+    pub(in crate::cli) fn files(&self) -> impl Iterator<Item = &str> {
+        self.entries.iter().filter(|(_, object)| object.kind != ObjectKind::Submodule).map(|(path, _)| path.as_str())
+    }
+
+    /// All files; what is no plain file is named.
+    pub(in crate::cli) fn plain_files(&self) -> Result<Vec<&str>, String> {
+        let plain = |(path, object): (&'_ String, &Object)| match object.kind {
+            ObjectKind::File => Ok(()),
+            ObjectKind::Link => Err(format!("`{}` is a symbolic link", path.escape_debug())),
+            ObjectKind::Submodule => Err(format!("`{}` is a submodule", path.escape_debug())),
+        };
+        self.entries.iter().try_for_each(plain)?;
+        Ok(self.entries.keys().map(String::as_str).collect())
+    }
+
+    pub(in crate::cli) fn submodules(&self) -> Vec<String> {
+        let all = self.entries.iter();
+        all.filter(|(_, object)| object.kind == ObjectKind::Submodule).map(|(path, _)| path.clone()).collect()
+    }
+
+    /// Filled while the tree is read: what a partial clone does not hold.
+    pub(in crate::cli) fn missing(&self) -> Arc<Mutex<Vec<String>>> {
+        self.missing.clone()
+    }
+
+    /// The path behind links, whether the last part or a directory on the way is one.
+    fn resolve(&self, path: &str) -> Result<String, ReadError> {
+        let mut path = path.to_owned();
+        for _ in 0..MOST_LINKS {
+            let Some((link, object)) = self.first_link(&path) else { return Ok(path) };
+            let target = String::from_utf8_lossy(&self.object(&link, &object)?).into_owned();
+            if target.starts_with('/') {
+                return Err(ReadError::Outside);
+            }
+            let rest = path.get(link.len()..).unwrap_or_default();
+            path = join(parent(&link), &format!("{target}{rest}")).ok_or(ReadError::Outside)?;
+        }
+        Err(ReadError::Other("its links lead in a ring".to_owned()))
+    }
+
+    fn first_link(&self, path: &str) -> Option<(String, Object)> {
+        let ends = path.match_indices('/').map(|(at, _)| at).chain([path.len()]);
+        ends.filter_map(|end| path.get(..end)).find_map(|part| {
+            let object = self.entries.get(part)?;
+            (object.kind == ObjectKind::Link).then(|| (part.to_owned(), object.clone()))
+        })
+    }
+
+    fn object(&self, path: &str, object: &Object) -> Result<Vec<u8>, ReadError> {
+        let mut reader = self.reader.lock().unwrap_or_else(PoisonError::into_inner);
+        let read = reader.read(&object.id, self.largest_file);
+        if matches!(read, Err(ReadError::Missing)) {
+            self.missing.lock().unwrap_or_else(PoisonError::into_inner).push(path.to_owned());
+        }
+        read
+    }
+}
+
+impl Tree for GitTree {
+    fn read(&self, path: &str) -> Result<Vec<u8>, ReadError> {
+        let path = self.resolve(path)?;
+        match self.entries.get(&path) {
+            Some(object) if object.kind == ObjectKind::File => self.object(&path, object),
+            _ => Err(ReadError::Missing),
+        }
+    }
+
+    fn list(&self, directory: &str) -> Vec<Entry> {
+        let Ok(directory) = self.resolve(directory) else { return Vec::new() };
+        let prefix = if directory.is_empty() { directory } else { format!("{directory}/") };
+        let below = self.entries.range(prefix.clone()..).take_while(|(path, _)| path.starts_with(&prefix));
+        let mut entries: Vec<Entry> = below
+            .filter_map(|(path, object)| match path.get(prefix.len()..)?.split_once('/') {
+                Some((name, _)) => Some(Entry { name: name.to_owned(), is_directory: true }),
+                None if object.kind == ObjectKind::Submodule => None,
+                None => Some(Entry {
+                    name: path.get(prefix.len()..)?.to_owned(),
+                    is_directory: object.kind == ObjectKind::Link && self.leads_to_directory(path),
+                }),
+            })
+            .collect();
+        entries.sort();
+        entries.dedup();
+        entries
+    }
+}
+
+impl GitTree {
+    fn leads_to_directory(&self, path: &str) -> bool {
+        let Ok(target) = self.resolve(path) else { return false };
+        let prefix = format!("{target}/");
+        self.entries.range(prefix.clone()..).next().is_some_and(|(path, _)| path.starts_with(&prefix))
+    }
+}
+
+/// `git cat-file --batch`, kept running: one process for all files.
+struct Reader {
+    process: Child,
+    questions: ChildStdin,
+    answers: BufReader<ChildStdout>,
+}
+
+impl Reader {
+    fn start(repository: &Path) -> Result<Reader, Failure> {
+        let mut command = git(repository);
+        command.args(["cat-file", "--batch"]).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+        let mut process = command.spawn().map_err(not_started)?;
+        match (process.stdin.take(), process.stdout.take()) {
+            (Some(questions), Some(answers)) => Ok(Reader { process, questions, answers: BufReader::new(answers) }),
+            _ => Err(Failure::new("git gave no pipes")),
+        }
+    }
+
+    fn read(&mut self, id: &str, limit: u64) -> Result<Vec<u8>, ReadError> {
+        let broken = |error: std::io::Error| ReadError::Other(format!("git: {error}"));
+        writeln!(self.questions, "{id}").and_then(|()| self.questions.flush()).map_err(broken)?;
+        let mut header = String::new();
+        self.answers.read_line(&mut header).map_err(broken)?;
+        // `<id> blob <bytes>`, or `<id> missing`.
+        let Some(bytes) = header.trim_end().split(' ').nth(2).and_then(|bytes| bytes.parse::<u64>().ok()) else {
+            return Err(ReadError::Missing);
+        };
+        if bytes > limit {
+            std::io::copy(&mut self.answers.by_ref().take(bytes + 1), &mut std::io::sink()).map_err(broken)?;
+            return Err(ReadError::TooLarge { bytes, limit });
+        }
+        let mut text = vec![0; usize::try_from(bytes).unwrap_or(0) + 1];
+        self.answers.read_exact(&mut text).map_err(broken)?;
+        text.pop();
+        Ok(text)
+    }
+}
+
+impl Drop for Reader {
+    fn drop(&mut self) {
+        // It only reads; nobody waits for an answer any more.
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+/// git as it may be run on a repository that is not trusted: no network, no prompt, no lock, no program of its settings.
+fn git(repository: &Path) -> Command {
+    let mut command = Command::new("git");
+    // A repository that is broken must not be taken for the one around it.
+    if let Some(around) = repository.parent() {
+        command.env("GIT_CEILING_DIRECTORIES", around);
+    }
+    command.arg("-C").arg(repository).args(["-c", "core.fsmonitor=false", "-c", "core.hooksPath="]);
+    forget_repository(&mut command);
+    for (name, value) in [
+        ("GIT_OPTIONAL_LOCKS", "0"),
+        ("GIT_NO_LAZY_FETCH", "1"),
+        ("GIT_ALLOW_PROTOCOL", "none"),
+        ("GIT_TERMINAL_PROMPT", "0"),
+        ("GIT_NO_REPLACE_OBJECTS", "1"),
+        ("LC_ALL", "C"),
+    ] {
+        command.env(name, value);
+    }
+    command
+}
+
+/// git as it fetches another repository into an empty one: with the user's own credentials and proxies, over protocols that
+/// start no program of the other side's choice, without hooks and submodules.
+pub(in crate::cli) fn fetching(repository: &Path) -> Command {
+    let mut command = Command::new("git");
+    command.arg("-C").arg(repository);
+    for setting in [
+        "core.fsmonitor=false",
+        "core.hooksPath=/dev/null",
+        "fetch.fsckObjects=true",
+        "fetch.recurseSubmodules=false",
+        "fetch.bundleURI=",
+        "submodule.recurse=false",
+        "maintenance.auto=false",
+        "gc.auto=0",
+    ] {
+        command.args(["-c", setting]);
+    }
+    forget_repository(&mut command);
+    for name in ["GIT_NAMESPACE", "GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES"] {
+        command.env_remove(name);
+    }
+    for (name, value) in [
+        ("GIT_ALLOW_PROTOCOL", "https:ssh:file"),
+        ("GIT_TERMINAL_PROMPT", "0"),
+        ("GIT_HTTP_LOW_SPEED_LIMIT", "1000"),
+        ("GIT_HTTP_LOW_SPEED_TIME", "60"),
+        ("LC_ALL", "C"),
+    ] {
+        command.env(name, value);
+    }
+    command
+}
+
+/// A hook tells its programs which repository it runs in; they must not take it for the one that is meant.
+fn forget_repository(command: &mut Command) {
+    for name in ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_PREFIX"] {
+        command.env_remove(name);
+    }
+}
+
+fn run(repository: &Path, arguments: &[&str]) -> Result<Output, Failure> {
+    git(repository).args(arguments).stdin(Stdio::null()).output().map_err(not_started)
+}
+
+/// The one line that git answers, if it has an answer.
+fn ask(repository: &Path, arguments: &[&str]) -> Result<Option<String>, Failure> {
+    let output = run(repository, arguments)?;
+    if !output.status.success() {
+        return match first_line(&output.stderr) {
+            refusal if refusal.contains("dubious ownership") || refusal.contains("not a git repository") => {
+                Err(Failure::new(format!("git refuses this repository: {refusal}")))
+            }
+            _ => Ok(None),
+        };
+    }
+    Ok(Some(first_line(&output.stdout)).filter(|line| !line.is_empty()))
+}
+
+fn first_line(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).lines().next().unwrap_or_default().to_owned()
+}
+
+fn not_started(error: std::io::Error) -> Failure {
+    Failure::new(format!("git cannot be started: {error}"))
+        .with_help("install git, or compare with a directory: --base DIR")
+}

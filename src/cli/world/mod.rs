@@ -1,0 +1,15 @@
+//! Everything outside of the program: disk, git, terminal, network, clock.
+
+pub(super) mod cache;
+pub(super) mod ci;
+pub(super) mod clock;
+pub(super) mod deadline;
+pub(super) mod failure;
+pub(super) mod file_tree;
+pub(super) mod git;
+pub(super) mod network;
+pub(super) mod output;
+pub(super) mod progress;
+pub(super) mod replace;
+pub(super) mod secrets;
+pub(super) mod unified;

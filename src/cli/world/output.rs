@@ -1,0 +1,125 @@
+//! Writes each format that was asked for to its file, whole or not at all.
+
+use std::fs;
+use std::io::{self, IsTerminal, Write};
+use std::path::{Path, PathBuf};
+
+use super::replace;
+use crate::cli::Failure;
+use crate::cli::args::{Color, Output};
+use crate::report::{Format, Style};
+
+/// Renders each format that was asked for to its file or to standard output.
+pub(in crate::cli) fn write(
+    output: &Output,
+    default: Format,
+    render: impl Fn(Format, Style) -> Option<String>,
+) -> Result<(), Failure> {
+    for (format, file) in destinations(output, default)? {
+        let style = if file.is_some() { Style::default() } else { style(output.color) };
+        let Some(text) = render(format, style) else {
+            return Err(Failure::new(format!("this verb has no format `{format}`")));
+        };
+        match file {
+            Some(path) => save(&path, &text)?,
+            None => print(&text)?,
+        }
+    }
+    Ok(())
+}
+
+/// Each --output belongs to the --format before it.
+fn destinations(output: &Output, default: Format) -> Result<Vec<(Format, Option<PathBuf>)>, Failure> {
+    let mut all: Vec<(usize, Format, Option<PathBuf>)> =
+        output.formats.iter().zip(&output.format_places).map(|(format, place)| (*place, *format, None)).collect();
+    if all.is_empty() {
+        all.push((0, default, None));
+    }
+    for (file, place) in output.outputs.iter().zip(&output.output_places) {
+        let before = all.iter().rposition(|(format, ..)| format < place).unwrap_or(0);
+        match all.get_mut(before) {
+            Some((_, _, free @ None)) => *free = Some(file.clone()),
+            _ => {
+                return Err(Failure::new(format!("--output {} has no --format before it", file.display()))
+                    .with_help("write --format sarif --output a.sarif --format text"));
+            }
+        }
+    }
+    if all.iter().filter(|(_, _, file)| file.is_none()).count() > 1 {
+        return Err(Failure::new("two formats cannot both go to standard output")
+            .with_help("write --format sarif --output a.sarif --format text"));
+    }
+    Ok(all.into_iter().map(|(_, format, file)| (format, file)).collect())
+}
+
+fn style(color: Color) -> Style {
+    let color = match color {
+        Color::Always => true,
+        Color::Never => false,
+        Color::Auto => io::stdout().is_terminal() && colors_are_welcome(),
+    };
+    Style { color }
+}
+
+pub(in crate::cli) fn errors_in_color() -> bool {
+    io::stderr().is_terminal() && colors_are_welcome()
+}
+
+/// See no-color.org.
+fn colors_are_welcome() -> bool {
+    std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
+}
+
+/// Writes a file as a whole or not at all.
+pub(in crate::cli) fn save(path: &Path, text: &str) -> Result<(), Failure> {
+    let failed = |error: io::Error| Failure::new(format!("`{}` cannot be written: {error}", path.display()));
+    if path == Path::new("/dev/stdout") {
+        return print(text);
+    }
+    // A link stays a link, and a pipe or a device is written to as it is.
+    let real = &real(path).map_err(failed)?;
+    if let Some(there) = replace::led_astray(path, real) {
+        let message = format!("`{}` is not written: a link leads out of the repository", path.display());
+        return Err(Failure::new(message).with_help(format!("if this is meant, write --output {}", there.display())));
+    }
+    let before = fs::metadata(real).ok();
+    // What the system calls a file there is somebody's open stream.
+    let is_stream = path.starts_with("/dev") || path.starts_with("/proc");
+    if is_stream || before.as_ref().is_some_and(|it| !it.is_file()) {
+        return fs::write(real, text).map_err(failed);
+    }
+    let is_there = before.is_some();
+    replace::replace(real, text.as_bytes(), before.map(|it| it.permissions())).or_else(|error| {
+        // Only the file itself may be written: it is mounted, or its directory belongs to somebody else.
+        let is_locked = matches!(error.kind(), io::ErrorKind::PermissionDenied | io::ErrorKind::ResourceBusy);
+        if is_there && is_locked { fs::write(real, text).map_err(failed) } else { Err(failed(error)) }
+    })
+}
+
+/// The path with links followed; the file itself need not be there yet.
+fn real(path: &Path) -> io::Result<PathBuf> {
+    let directory = |path: &Path| path.parent().map_or(PathBuf::new(), Path::to_owned);
+    // A link that leads to what is not there yet would be written through.
+    let path = fs::read_link(path).map_or_else(|_| path.to_owned(), |target| directory(path).join(target));
+    path.canonicalize().or_else(|error| {
+        let directory = directory(&path);
+        let directory = if directory.as_os_str().is_empty() { Path::new(".") } else { &directory };
+        Ok(directory.canonicalize()?.join(path.file_name().ok_or(error)?))
+    })
+}
+
+/// Writes to standard output. Whoever reads it may stop reading: that is no failure.
+pub(in crate::cli) fn print(text: &str) -> Result<(), Failure> {
+    let mut out = io::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            Err(Failure::new(format!("the report cannot be written: {error}")))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Writes a line to standard error; nobody is left to tell when that fails.
+pub(in crate::cli) fn complain(text: &str) {
+    let _ = writeln!(io::stderr().lock(), "{text}");
+}

@@ -1,0 +1,45 @@
+//! A line on a terminal while something takes long.
+
+use std::io::{self, IsTerminal, Write};
+use std::sync::mpsc::{self, RecvTimeoutError, Sender};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+/// A run that takes longer says so.
+const PATIENCE: Duration = Duration::from_millis(500);
+
+/// A line on a terminal while something takes long; it is gone when this is dropped.
+pub(in crate::cli) struct Progress {
+    running: Option<(Sender<()>, JoinHandle<()>)>,
+}
+
+impl Progress {
+    pub(in crate::cli) fn start(files: usize) -> Self {
+        if !io::stderr().is_terminal() {
+            return Progress { running: None };
+        }
+        let (stop, stopped) = mpsc::channel();
+        let began = Instant::now();
+        let thread = std::thread::spawn(move || {
+            let mut shown = false;
+            while let Err(RecvTimeoutError::Timeout) = stopped.recv_timeout(PATIENCE) {
+                shown = true;
+                let _ = write!(io::stderr(), "\rreading {files} files, {} s \u{1b}[K", began.elapsed().as_secs());
+                let _ = io::stderr().flush();
+            }
+            if shown {
+                let _ = write!(io::stderr(), "\r\u{1b}[K");
+            }
+        });
+        Progress { running: Some((stop, thread)) }
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        if let Some((stop, thread)) = self.running.take() {
+            drop(stop);
+            let _ = thread.join();
+        }
+    }
+}

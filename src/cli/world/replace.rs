@@ -1,0 +1,70 @@
+//! A file is replaced as a whole or not at all, and never one that a link of the repository leads to outside of it.
+
+use std::ffi::{OsStr, OsString};
+use std::fs::{self, Permissions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use crate::cli::session::place;
+
+/// What a run that was killed left behind is taken away by a later one. A write takes moments.
+const ABANDONED: Duration = Duration::from_secs(3_600);
+
+/// Gives a file these bytes. They are written beside it first, and are on the disk before the name is given to them: a
+/// name must not lead to what a crash may still lose.
+pub(in crate::cli) fn replace(path: &Path, text: &[u8], permissions: Option<Permissions>) -> io::Result<()> {
+    let Some(name) = path.file_name() else { return fs::write(path, text) };
+    tidy(path, name);
+    let beside = path.with_file_name(hidden(name, &std::process::id().to_string()));
+    let written = write_through(&beside, text)
+        .and_then(|()| permissions.map_or(Ok(()), |it| fs::set_permissions(&beside, it)))
+        .and_then(|()| fs::rename(&beside, path));
+    written.inspect_err(|_| drop(fs::remove_file(&beside)))
+}
+
+/// Returns when the bytes are on the disk. What lies there already, a link perhaps, is not written through.
+fn write_through(path: &Path, text: &[u8]) -> io::Result<()> {
+    drop(fs::remove_file(path));
+    let mut file = fs::OpenOptions::new().write(true).create_new(true).open(path)?;
+    file.write_all(text)?;
+    file.sync_all()
+}
+
+/// `.report.json.4711`
+fn hidden(name: &OsStr, end: &str) -> OsString {
+    let mut hidden = OsString::from(".");
+    hidden.push(name);
+    hidden.push(".");
+    hidden.push(end);
+    hidden
+}
+
+/// Takes away what runs left beside this file that were killed while they wrote.
+fn tidy(path: &Path, name: &OsStr) {
+    let start = hidden(name, "");
+    let directory = path.parent().filter(|it| !it.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
+        let found = entry.file_name();
+        let end = found.as_encoded_bytes().strip_prefix(start.as_encoded_bytes());
+        let is_ours = end.is_some_and(|end| !end.is_empty() && end.iter().all(u8::is_ascii_digit));
+        if is_ours && entry.metadata().is_ok_and(|it| it.is_file() && is_abandoned(it.modified())) {
+            drop(fs::remove_file(entry.path()));
+        }
+    }
+}
+
+fn is_abandoned(written: io::Result<SystemTime>) -> bool {
+    written.is_ok_and(|written| written.elapsed().is_ok_and(|age| age > ABANDONED))
+}
+
+/// Where a link of a repository leads that lies outside of it, or among git's own files: whoever can change the
+/// repository must not choose what else a run writes.
+pub(in crate::cli) fn led_astray(given: &Path, real: &Path) -> Option<PathBuf> {
+    let given = std::path::absolute(given).ok()?;
+    let repository = place::repository(given.parent()?)?;
+    let inside = repository.canonicalize().ok()?;
+    let straight = given.strip_prefix(repository).ok().map(|rest| inside.join(rest));
+    let is_led = straight.is_none_or(|straight| straight != real);
+    (is_led && (!real.starts_with(&inside) || real.starts_with(inside.join(".git")))).then(|| real.to_owned())
+}

@@ -1,0 +1,49 @@
+//! What looks like a password has no place in a comment, wherever it came from.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use crate::http::{Credential, Secret};
+
+/// Tokens that say by their form what they are: code hosts, clouds, chats, model hubs, web tokens, private keys.
+static FORMS: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(
+        r"(?x)
+        \bgh[pousr]_[A-Za-z0-9]{30,} | \bgithub_pat_[A-Za-z0-9_]{40,} | \bglpat-[A-Za-z0-9_-]{20,}
+        | \b(?:AKIA|ASIA)[0-9A-Z]{16}\b | \bxox[abprs]-[A-Za-z0-9-]{10,} | \bhf_[A-Za-z0-9]{30,} | \bsk-[A-Za-z0-9_-]{32,}
+        | \bAIza[0-9A-Za-z_-]{35} | \beyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]+
+        | -----BEGIN\ [A-Z\ ]*PRIVATE\ KEY-----[^<]*",
+    )
+    .ok()
+});
+
+const HIDDEN: &str = "(hidden)";
+
+/// The text without tokens: the one that posts it, and everything of their form.
+pub(in crate::cli) fn hidden(text: String, credential: &Credential) -> String {
+    let text = match credential.secret().map(Secret::expose) {
+        // A short one would take words out of the text.
+        Some(secret) if secret.len() >= 8 => text.replace(secret, HIDDEN),
+        _ => text,
+    };
+    match &*FORMS {
+        Some(forms) if forms.is_match(&text) => forms.replace_all(&text, HIDDEN).into_owned(),
+        _ => text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tokens_are_hidden_and_words_are_not() {
+        let ours = Credential::Bearer(Secret::new("0123456789abcdef"));
+        let text = format!("a 0123456789abcdef b ghp_{} c AKIA{} d", "x".repeat(36), "A".repeat(16));
+        assert_eq!(hidden(text, &ours), "a (hidden) b (hidden) c (hidden) d");
+        let plain = "aws_instance.ghp_test, AKIA, g5.xlarge, eyJ and sk-learn cost $5";
+        assert_eq!(hidden(plain.to_owned(), &ours), plain);
+        assert_eq!(hidden("ab".to_owned(), &Credential::Bearer(Secret::new("a"))), "ab");
+    }
+}

@@ -1,0 +1,147 @@
+//! Charts: which template belongs to which values, and what values files say by themselves.
+
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::sync::Arc;
+
+use crate::inventory::{Fact, FrontEnd, Key, Known, Link, LinkKind, Origin, Resource, Value};
+use crate::source::{FileId, Sources, Span, join, parent};
+
+use crate::kubernetes::pods::workload::Found;
+use crate::kubernetes::render::{Renderer, Trail};
+use crate::yaml::{self, Node};
+
+/// What values are called that no template is known for.
+pub(in crate::kubernetes) const VALUES: &str = "Values";
+pub(in crate::kubernetes) const VALUES_ALONE: &str = "values of a chart, read without their templates";
+
+/// Directories between a chart and its templates are few.
+const FARTHEST: usize = 8;
+
+/// The directory of the chart whose template a file is.
+pub(in crate::kubernetes) fn of_template<'p>(sources: &Sources, path: &'p str) -> Option<&'p str> {
+    if !path.contains("templates/") {
+        return None;
+    }
+    of(sources, path)
+}
+
+/// The nearest directory above a file that is a chart.
+fn of<'p>(sources: &Sources, path: &'p str) -> Option<&'p str> {
+    let mut directory = parent(path);
+    for _ in 0..FARTHEST {
+        let chart = join(directory, "Chart.yaml")?;
+        if sources.tree().read(&chart).is_ok() {
+            return Some(directory);
+        }
+        if directory.is_empty() {
+            return None;
+        }
+        directory = parent(directory);
+    }
+    None
+}
+
+/// A file of values rather than of objects: by its name.
+pub(in crate::kubernetes) fn is_values(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path).to_ascii_lowercase();
+    let Some(stem) = [".yaml", ".yml", ".yaml.gotmpl", ".yaml.tpl", ".yaml.tmpl", ".yaml.tftpl"]
+        .iter()
+        .find_map(|ending| name.strip_suffix(ending))
+    else {
+        return false;
+    };
+    stem.split(['-', '_', '.']).any(|word| word == "values" || word == "value")
+}
+
+/// The values that a chart has by default.
+pub(in crate::kubernetes) fn values(sources: &Sources, directory: &str) -> Option<Node> {
+    let file = sources.open(&join(directory, "values.yaml")?).ok()?;
+    let stream = yaml::read(file, &sources.text(file));
+    stream.documents.into_iter().next().map(|document| document.root)
+}
+
+/// The templates of the charts whose values may ask for accelerators.
+pub(in crate::kubernetes) fn templates<'p>(asking: &[&'p String], paths: &[&'p String]) -> BTreeSet<&'p String> {
+    let charts: BTreeSet<&str> = asking.iter().filter(|path| is_values(path)).map(|path| parent(path)).collect();
+    let of_such =
+        |path: &str| path.match_indices("templates/").any(|(at, _)| charts.contains(path[..at].trim_end_matches('/')));
+    paths.iter().copied().filter(|path| of_such(path)).collect()
+}
+
+/// What is read of a template without rendering it, or of values without their chart, is a conclusion; it is shown where
+/// the values ask for the accelerators.
+pub(in crate::kubernetes) fn infer(resource: &mut Resource, why: &Arc<str>, of_chart: bool) {
+    if of_chart {
+        resource.front_end = FrontEnd::Chart;
+    }
+    let asked = resource.fact(Key::AcceleratorCount).span();
+    if resource.kind == VALUES {
+        resource.span = asked.unwrap_or(resource.span);
+    } else if let Some(asked) = asked.filter(|asked| of_chart && asked.file != resource.span.file) {
+        let template = Link { kind: LinkKind::Settings, to: resource.address.clone(), span: resource.span };
+        resource.links.push(template);
+        resource.span = asked;
+    }
+    let facts: Vec<(Key, Fact<Value>)> = resource.facts().map(|(key, fact)| (key, fact.clone())).collect();
+    for (key, fact) in facts {
+        resource.set(key, weakened(fact, why));
+    }
+    // Volumes stand in the templates, which are not at hand.
+    if let (VALUES, Fact::Known(Known { span, origin: Origin::Inferred(_), .. })) =
+        (resource.kind.as_str(), resource.fact(Key::SharedMemory).clone())
+    {
+        resource.set(Key::SharedMemory, Fact::unknown("the template of the chart decides about volumes", span));
+    }
+    resource.count = weakened(std::mem::take(&mut resource.count), why);
+}
+
+/// What was rendered is shown where the values ask for the accelerators, too; it remembers the command that rendered it.
+pub(in crate::kubernetes) fn rendered(sources: &Sources, resource: &mut Resource, trail: &Trail) {
+    if trail.by == Renderer::Helm {
+        resource.front_end = FrontEnd::Chart;
+        let asked = resource.fact(Key::AcceleratorCount).span();
+        let elsewhere = |asked: &Span| sources.origin(*asked).file != sources.origin(resource.span).file;
+        if let Some(asked) = asked.filter(elsewhere) {
+            let template = Link { kind: LinkKind::Settings, to: resource.address.clone(), span: resource.span };
+            resource.links.push(template);
+            resource.span = asked;
+        }
+    }
+    resource.links.push(trail.link());
+}
+
+fn weakened<T>(fact: Fact<T>, why: &Arc<str>) -> Fact<T> {
+    match fact {
+        Fact::Known(known) => {
+            let origin = known.origin.weakest(Origin::Inferred(why.clone()));
+            Fact::Known(Known { origin, ..known })
+        }
+        other => other,
+    }
+}
+
+/// A directory holds a chart.
+pub(in crate::kubernetes) fn is_at(sources: &Sources, directory: &str) -> bool {
+    join(directory, "Chart.yaml").is_some_and(|path| sources.tree().read(&path).is_ok())
+}
+
+/// Files of values, each with the files that are read with them.
+pub(in crate::kubernetes) type Used = BTreeMap<FileId, BTreeSet<FileId>>;
+
+/// Values that a template of their chart uses are not told a second time, nor those that another object takes.
+pub(in crate::kubernetes) fn tell_once(found: &mut Vec<(Arc<str>, Found)>, used: &Used) {
+    let asked = |found: &Found| found.resource.fact(Key::AcceleratorCount).span();
+    let told = |by: fn(&Found) -> bool| -> HashSet<Span> {
+        found.iter().filter(|(_, it)| by(it)).filter_map(|(_, it)| asked(it)).collect()
+    };
+    let by_templates = told(|it| !it.from_values);
+    let by_others = told(|it| it.kind != VALUES);
+    let files: BTreeSet<FileId> =
+        found.iter().filter(|(_, it)| it.kind != VALUES).map(|(_, it)| it.resource.body.file).collect();
+    let is_told = |it: &Found| {
+        let taken = used.get(&it.resource.body.file).is_some_and(|by| !by.is_disjoint(&files));
+        let told = if it.kind == VALUES { &by_others } else { &by_templates };
+        (it.kind == VALUES && taken) || asked(it).is_some_and(|span| told.contains(&span))
+    };
+    found.retain(|(_, it)| !((it.kind == VALUES || it.from_values) && is_told(it)));
+}

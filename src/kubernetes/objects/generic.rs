@@ -1,0 +1,170 @@
+//! Kinds without a row: pod specifications are found by their shape under any path, and multiplied by the numbers above
+//! them that look like replicas. What is found so is marked as inferred.
+
+use std::sync::Arc;
+
+use crate::inventory::{Fact, Key, Known, Origin, Purpose, Range, Value};
+use crate::source::Span;
+
+use super::chart::VALUES_ALONE;
+
+use super::object::Object;
+use crate::kubernetes::pods::nodes::fill;
+use crate::kubernetes::pods::pod::{Part, Pod};
+use crate::kubernetes::pods::workload::{Above, Group};
+use crate::kubernetes::rows::count::times;
+use crate::kubernetes::rows::devices::DEVICES;
+use crate::kubernetes::rows::settings;
+use crate::kubernetes::text::amount;
+use crate::yaml::{Data, Node};
+
+/// Keys that say how many there are of what lies below their mapping.
+const MULTIPLIERS: [&str; 8] =
+    ["replicaCount", "replicas", "parallelism", "size", "numWorkers", "workerReplicas", "numNodes", "instances"];
+const MIN: [&str; 3] = ["minReplicas", "minAvailable", "min"];
+const MAX: [&str; 2] = ["maxReplicas", "max"];
+const DEEPEST: usize = 40;
+
+pub(in crate::kubernetes) fn collect(object: &Object<'_>, above: &Above, out: &mut Vec<Group>) {
+    let why = format!("{} is no known kind; its pods are found by their shape", object.kind);
+    let why: Arc<str> = why.into();
+    let mut above = above.clone();
+    if object.kind.ends_with("Job") {
+        let inferred = |value| Fact::known(value, object.head, Origin::Inferred("its kind is a job".into()));
+        fill(&mut above.facts, Key::EndsByItself, inferred(Value::Flag(true)));
+        fill(&mut above.facts, Key::Purpose, inferred(Value::text(Purpose::Batch.name())));
+    }
+    walk(object.root, &why, &above, &[], 0, out);
+}
+
+/// The same in the values of a chart.
+pub(in crate::kubernetes) fn collect_values(values: &Node, above: &Above, out: &mut Vec<Group>) {
+    walk(values, &Arc::from(VALUES_ALONE), above, &[], 0, out);
+}
+
+fn walk(node: &Node, why: &Arc<str>, above: &Above, claims: &[Node], depth: usize, out: &mut Vec<Group>) {
+    if depth > DEEPEST {
+        return;
+    }
+    match &node.data {
+        Data::Scalar { .. } => {}
+        Data::List(items) => {
+            for item in items.iter() {
+                let mut above = above.clone();
+                above.role.extend(item.text_at("name").map(|name| name.to_string()));
+                walk(item, why, &above, claims, depth + 1, out);
+            }
+        }
+        Data::Map(entries) => {
+            let mut above = above.clone();
+            above.count = times(above.count, number_in(node));
+            if let Some(off) = node.get("enabled").filter(|enabled| enabled.flag() == Some(false)) {
+                above.count = Fact::written(Range::exactly(0.0), off.span);
+            }
+            let nearer = claims_of(node);
+            let claims = if nearer.is_empty() { claims } else { nearer };
+            if is_pod(node) || is_container(node) {
+                let count = by_shape(above.count.clone(), why);
+                let mut pod = Pod::new(node, None, None);
+                if pod.containers.is_empty() {
+                    pod.claims = claimed(node, claims);
+                    pod.containers.push(Part::container(node));
+                }
+                let (mut facts, role) = (above.facts.clone(), above.role.clone());
+                if let Some(machine) = machine(node) {
+                    fill(&mut facts, Key::Machine, Fact::known(machine.0, machine.1, Origin::Inferred(why.clone())));
+                }
+                for (key, fact) in settings::beside(node) {
+                    fill(&mut facts, key, fact);
+                }
+                out.push(Group { role, pod, count, facts, by_shape: Some(why.clone()), is_overlay: false });
+                return;
+            }
+            for entry in entries.iter() {
+                let mut above = above.clone();
+                if matches!(entry.value.data, Data::Map(_)) && is_named(&entry.key) {
+                    above.role.push(entry.key.to_string());
+                }
+                walk(&entry.value, why, &above, claims, depth + 1, out);
+            }
+        }
+    }
+}
+
+/// Even a number that is written is only taken for the number of these pods.
+fn by_shape(count: Fact<Range>, why: &Arc<str>) -> Fact<Range> {
+    match count {
+        Fact::Known(mut known) if known.origin <= Origin::Default => {
+            known.origin = Origin::Inferred(why.clone());
+            Fact::Known(known)
+        }
+        other => other,
+    }
+}
+
+/// Keys of the frame are not names of anything.
+fn is_named(key: &str) -> bool {
+    !matches!(key, "spec" | "template" | "metadata" | "podTemplate" | "status" | "podSpec")
+}
+
+fn is_pod(node: &Node) -> bool {
+    let containers = node.get("containers").map(Node::items).unwrap_or_default();
+    containers.iter().any(|container| container.get("resources").is_some() || container.get("image").is_some())
+}
+
+/// Where charts keep the claims of the pods below a mapping.
+fn claims_of(node: &Node) -> &[Node] {
+    const PLACES: [&str; 3] = ["resourceClaims", "pod.resourceClaims", "defaultPodOptions.resourceClaims"];
+    let found = PLACES.iter().find_map(|place| node.at(place)).filter(|it| !it.items().is_empty());
+    found.map(Node::items).unwrap_or_default()
+}
+
+/// The claims of these that a container names.
+fn claimed(container: &Node, claims: &[Node]) -> Vec<Node> {
+    let names = container.at("resources.claims").map(Node::items).unwrap_or_default();
+    let is_named = |claim: &&Node| {
+        let name = claim.text_at("name");
+        name.is_some() && names.iter().any(|it| it.text_at("name") == name)
+    };
+    claims.iter().filter(is_named).cloned().collect()
+}
+
+/// A mapping that asks for accelerators itself: custom resources often leave the frame of a pod away.
+fn is_container(node: &Node) -> bool {
+    let sides = ["limits", "requests"].into_iter().filter_map(|side| node.get("resources")?.get(side));
+    let claims = node.at("resources.claims").map(Node::items).unwrap_or_default();
+    sides.flat_map(Node::entries).any(|entry| DEVICES.device(&entry.key).is_some())
+        || claims.iter().any(|it| it.text_at("name").is_some())
+}
+
+/// Charts name machines by keys of their own.
+fn machine(node: &Node) -> Option<(Value, Span)> {
+    const KEYS: [&str; 5] = ["instanceType", "instance_type", "nodeType", "node_type", "machineType"];
+    let found = [Some(node), node.get("resources")].into_iter().flatten();
+    let named = found.flat_map(|node| KEYS.iter().filter_map(|key| node.get(key))).find(|it| it.text().is_some())?;
+    Some((Value::Text(named.text()?.clone()), named.span))
+}
+
+fn number_in(node: &Node) -> Fact<Range> {
+    let read = |keys: &[&str]| {
+        let found = keys.iter().find_map(|key| node.get(key));
+        found.map_or(Fact::Absent, amount::number)
+    };
+    // Charts keep the bounds of an autoscaler apart, and turned off.
+    let scaled = ["autoscaling", "hpa", "autoscaler"].iter().find_map(|key| node.get(key));
+    let scaled = scaled.filter(|it| it.get("enabled").is_some_and(|enabled| enabled.flag() == Some(true)));
+    let bound = |keys: &[&str]| {
+        let found = scaled.into_iter().chain([node]).find_map(|node| keys.iter().find_map(|key| node.get(key)));
+        found.map_or(Fact::Absent, amount::number)
+    };
+    let (stated, min, max) = (read(&MULTIPLIERS), bound(&MIN), bound(&MAX));
+    if let Fact::Unknown(unknown) = stated {
+        return Fact::unknown(unknown.why, unknown.span);
+    }
+    let Some(span) = stated.span().or(min.span()) else { return Fact::Absent };
+    let expected = stated.value().or(min.value()).copied().unwrap_or(1.0);
+    let floor = min.value().copied().unwrap_or(expected);
+    let ceiling = max.value().copied().unwrap_or(expected.max(floor));
+    let value = Range::between(floor, Some(expected), ceiling);
+    Fact::Known(Known { value, span, defined: None, origin: Origin::Written })
+}

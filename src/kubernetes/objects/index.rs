@@ -1,0 +1,102 @@
+//! Objects that other objects name: templates, claims, configuration maps. Of several with one name, the nearest in the
+//! tree is meant.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::source::{FileId, Span};
+
+use super::object::Object;
+use crate::kubernetes::rows::table::{KINDS, Row};
+use crate::yaml::Node;
+
+/// Kinds of which others take something, beside those that rows borrow from.
+const JOINED: [&str; 7] = [
+    "resource.k8s.io/ResourceClaim",
+    "resource.k8s.io/ResourceClaimTemplate",
+    "resource.k8s.io/DeviceClass",
+    "/ConfigMap",
+    "/PersistentVolumeClaim",
+    "/PersistentVolume",
+    "storage.k8s.io/StorageClass",
+];
+
+/// Where a name is used.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::kubernetes) struct Place {
+    file: FileId,
+}
+
+impl Place {
+    pub(in crate::kubernetes) fn of(span: Span) -> Self {
+        Place { file: span.file }
+    }
+}
+
+#[derive(Default)]
+pub(in crate::kubernetes) struct Index<'t> {
+    paths: HashMap<FileId, Arc<str>>,
+    objects: HashMap<(String, Arc<str>), Vec<Object<'t>>>,
+    /// Files of values, which many may name.
+    values: Mutex<HashMap<FileId, Option<Node>>>,
+}
+
+impl<'t> Index<'t> {
+    /// Objects of several files; the order of files decides between equals.
+    pub(in crate::kubernetes) fn new(files: impl IntoIterator<Item = (FileId, Arc<str>, Vec<&'t Node>)>) -> Self {
+        let mut index = Index::default();
+        for (file, path, roots) in files {
+            index.paths.insert(file, path);
+            for root in roots {
+                index.add(root, 0);
+            }
+        }
+        index
+    }
+
+    fn add(&mut self, root: &'t Node, depth: usize) {
+        const DEEPEST: usize = 4;
+        let Some(object) = Object::new(root) else { return };
+        let full = format!("{}/{}", object.group, object.kind);
+        let carried = KINDS.named(&full).into_iter().flat_map(Row::carried);
+        for found in carried.flat_map(|path| path.all(root)).filter(|_| depth < DEEPEST) {
+            self.add(found.node, depth + 1);
+        }
+        if let (true, Some(name)) = (is_joined(&full), object.name.clone()) {
+            self.objects.entry((full, name)).or_default().push(object);
+        }
+    }
+
+    /// The object of a kind (`group/Kind`) and name that is nearest to a place.
+    pub(in crate::kubernetes) fn find(&self, kind: &str, name: &Arc<str>, place: Place) -> Option<&Object<'t>> {
+        let all = self.objects.get(&(kind.to_owned(), name.clone()))?;
+        let from = self.paths.get(&place.file).map_or("", |path| path);
+        let far = |object: &&Object<'t>| distance(from, self.path(object.head));
+        all.iter().min_by_key(far)
+    }
+
+    /// A file of values, read once.
+    pub(in crate::kubernetes) fn values(&self, file: FileId, read: impl FnOnce() -> Option<Node>) -> Option<Node> {
+        let mut known = self.values.lock().unwrap_or_else(PoisonError::into_inner);
+        known.entry(file).or_insert_with(read).clone()
+    }
+
+    pub(in crate::kubernetes) fn path(&self, span: Span) -> &str {
+        self.paths.get(&span.file).map_or("", |path| path)
+    }
+}
+
+fn is_joined(kind: &str) -> bool {
+    let borrowed = KINDS.rows().iter().filter_map(|row| row.borrows.as_ref()).flat_map(|borrows| &borrows.kinds);
+    JOINED.contains(&kind) || borrowed.into_iter().any(|name| name == kind)
+}
+
+/// Steps up and down the tree from one file to another.
+pub(in crate::kubernetes) fn distance(from: &str, to: &str) -> usize {
+    if from == to {
+        return 0;
+    }
+    let (a, b): (Vec<&str>, Vec<&str>) = (from.split('/').collect(), to.split('/').collect());
+    let shared = a.iter().zip(&b).take_while(|(a, b)| a == b).count();
+    a.len() + b.len() - 2 * shared
+}

@@ -1,0 +1,205 @@
+//! The values that an object gives to a chart: layer over layer, as its controller lays them.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use crate::source::{FileId, Sources, join, normalize};
+
+use super::index::{Index, Place};
+use crate::kubernetes::rows::table::Layers;
+use crate::kubernetes::text::nested;
+use crate::yaml::{self, Entry, Node};
+
+/// Nobody nests values deeper.
+const DEEPEST: usize = 32;
+/// Nor sets more of them one by one.
+const MOST_SET: usize = 500;
+/// Nor names more files of them.
+const MOST_FILES: usize = 50;
+
+/// All values that an object gives, and the files that it takes some of them from.
+#[derive(Default)]
+pub(in crate::kubernetes) struct Given {
+    pub values: Option<Node>,
+    pub files: Vec<FileId>,
+}
+
+impl Given {
+    fn lay(&mut self, node: Node) {
+        self.values = Some(match self.values.take() {
+            Some(below) => over(&below, &node, 0),
+            None => node,
+        });
+    }
+}
+
+/// The directory of the tree that the chart of an object is in.
+pub(in crate::kubernetes) fn directory(layers: &Layers, at: &Node) -> Option<String> {
+    normalize(layers.chart.as_ref()?.first(at)?.text()?)
+}
+
+/// How many times values are laid over others.
+pub(in crate::kubernetes) fn laid(layers: &Layers, at: &Node) -> u64 {
+    let lists = [&layers.files, &layers.from, &layers.set].into_iter().flatten().filter_map(|path| path.first(at));
+    let all: usize = lists.map(|list| list.items().len() + list.entries().len()).sum();
+    all.min(MOST_SET) as u64 + 1
+}
+
+/// Over `below`: the values that the chart itself has.
+pub(in crate::kubernetes) fn given(
+    layers: &Layers,
+    at: &Node,
+    below: Option<Node>,
+    sources: &Sources,
+    index: &Index<'_>,
+) -> Given {
+    let mut given = Given { values: below, files: Vec::new() };
+    let chart = directory(layers, at).unwrap_or_default();
+    let files = layers.files.iter().filter_map(|path| path.first(at)).flat_map(Node::items).filter_map(Node::text);
+    for name in files.take(MOST_FILES) {
+        if let Some((file, root)) = values_file(name, &chart, sources, index) {
+            given.files.push(file);
+            given.lay(root);
+        }
+    }
+    for reference in layers.from.iter().filter_map(|path| path.first(at)).flat_map(Node::items) {
+        if let Some(node) = referred(reference, sources, index) {
+            given.lay(node);
+        }
+    }
+    if let Some(values) = layers.values.0.iter().find_map(|path| path.first(at)) {
+        let text = nested::read(sources, values);
+        text.or_else(|| values.is_map().then(|| values.clone())).into_iter().for_each(|node| given.lay(node));
+    }
+    if let Some(set) = layers.set.as_ref().and_then(|path| path.first(at)) {
+        let listed = set.items().iter().filter_map(|it| Some((it.text_at("name")?, it.get("value")?)));
+        let mapped = set.entries().iter().map(|entry| (&entry.key, &entry.value));
+        for (name, value) in listed.chain(mapped).take(MOST_SET) {
+            let Some(steps) = steps(name) else { continue };
+            // Text that a list gives is read as YAML reads it.
+            let value = value.text().map_or_else(|| value.clone(), |text| Node::scalar(value.span, text.clone(), true));
+            given.values = Some(put(given.values.as_ref(), &steps, &value));
+        }
+    }
+    given
+}
+
+/// A file of values that stands in this tree: beside the chart, or in another source that is this repository.
+fn values_file(name: &str, chart: &str, sources: &Sources, index: &Index<'_>) -> Option<(FileId, Node)> {
+    let path = match name.strip_prefix('$') {
+        Some(name) => normalize(name.split_once('/')?.1)?,
+        None if name.starts_with('/') => normalize(name)?,
+        None => join(chart, name)?,
+    };
+    let file = sources.open(&path).ok()?;
+    let read = || yaml::read(file, &sources.text(file)).documents.into_iter().next().map(|document| document.root);
+    Some((file, index.values(file, read)?))
+}
+
+/// Values in a configuration map of the same tree.
+fn referred(reference: &Node, sources: &Sources, index: &Index<'_>) -> Option<Node> {
+    if reference.text_at("kind").is_none_or(|kind| &**kind != "ConfigMap") {
+        return None;
+    }
+    let data = index.find("/ConfigMap", reference.text_at("name")?, Place::of(reference.span))?.root.get("data")?;
+    let node = data.get(reference.text_at("valuesKey").map_or("values.yaml", |key| key))?;
+    match reference.text_at("targetPath") {
+        Some(target) => Some(put(None, &steps(target)?, &Node::scalar(node.span, node.text()?.clone(), true))),
+        None => nested::read(sources, node),
+    }
+}
+
+/// One mapping over another: what both have is joined where it is mappings, and null takes away.
+pub(in crate::kubernetes) fn over(below: &Node, above: &Node, depth: usize) -> Node {
+    if !below.is_map() || !above.is_map() || depth > DEEPEST {
+        return above.clone();
+    }
+    let mut upper: HashMap<&str, &Entry> = above.entries().iter().map(|entry| (&*entry.key, entry)).collect();
+    let mut entries: Vec<Entry> = Vec::new();
+    for entry in below.entries() {
+        match upper.remove(&*entry.key) {
+            None => entries.push(entry.clone()),
+            Some(over) if over.value.is_null() => {}
+            Some(top) => entries.push(Entry { value: over(&entry.value, &top.value, depth + 1), ..top.clone() }),
+        }
+    }
+    let added = above.entries().iter().filter(|entry| upper.contains_key(&*entry.key) && !entry.value.is_null());
+    entries.extend(added.cloned());
+    Node::map(above.span, entries)
+}
+
+#[derive(Debug, PartialEq)]
+enum Step {
+    Key(Arc<str>),
+    Item(usize),
+}
+
+/// The words of `helm --set`: dots part keys, a backslash keeps one, brackets hold the number of a list's item.
+fn steps(name: &str) -> Option<Vec<Step>> {
+    let mut steps = Vec::new();
+    let mut key = String::new();
+    let mut letters = name.chars();
+    let push = |key: &mut String, steps: &mut Vec<Step>| {
+        if !key.is_empty() {
+            steps.push(Step::Key(std::mem::take(key).into()));
+        }
+    };
+    while let Some(letter) = letters.next() {
+        match letter {
+            '\\' => key.extend(letters.next()),
+            '.' => push(&mut key, &mut steps),
+            '[' => {
+                push(&mut key, &mut steps);
+                let number: String = letters.by_ref().take_while(|letter| *letter != ']').collect();
+                steps.push(Step::Item(number.parse().ok()?));
+            }
+            other => key.push(other),
+        }
+    }
+    push(&mut key, &mut steps);
+    (1..=DEEPEST).contains(&steps.len()).then_some(steps)
+}
+
+/// A value in its place, with all that stands around it.
+fn put(around: Option<&Node>, steps: &[Step], value: &Node) -> Node {
+    let Some((step, rest)) = steps.split_first() else { return value.clone() };
+    match step {
+        Step::Key(key) => {
+            let mut entries: Vec<Entry> = around.map(Node::entries).unwrap_or_default().to_vec();
+            match entries.iter_mut().find(|entry| entry.key == *key) {
+                Some(entry) => entry.value = put(Some(&entry.value), rest, value),
+                None => {
+                    let value = put(None, rest, value);
+                    entries.push(Entry { key: key.clone(), key_span: value.span, value });
+                }
+            }
+            Node::map(around.map_or(value.span, |node| node.span), entries)
+        }
+        Step::Item(place) => {
+            let mut items: Vec<Node> = around.map(Node::items).unwrap_or_default().to_vec();
+            match items.get_mut(*place) {
+                Some(item) => *item = put(Some(item), rest, value),
+                // Helm fills a gap with nothing; only the next item is worth the trouble.
+                None => items.push(put(None, rest, value)),
+            }
+            Node::list(around.map_or(value.span, |node| node.span), items)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_single_values_are_read_as_helm_does() {
+        let key = |text: &str| Step::Key(text.into());
+        assert_eq!(steps("a.b"), Some(vec![key("a"), key("b")]));
+        let escaped = steps(r"resources.limits.nvidia\.com/gpu");
+        assert_eq!(escaped, Some(vec![key("resources"), key("limits"), key("nvidia.com/gpu")]));
+        assert_eq!(steps("a[1].b"), Some(vec![key("a"), Step::Item(1), key("b")]));
+        assert_eq!(steps("a[x]"), None);
+        assert_eq!(steps(""), None);
+        assert_eq!(steps(&"a.".repeat(100)), None);
+    }
+}

@@ -1,0 +1,82 @@
+//! One Kubernetes object: what it is, what it is called, and its place.
+
+use std::sync::Arc;
+
+use crate::inventory::{Fact, Labels};
+use crate::source::Span;
+
+use crate::kubernetes::text::amount::placeholder;
+use crate::yaml::Node;
+
+/// Annotations longer than this carry data, not attribution.
+const LONGEST_ANNOTATION: usize = 256;
+
+#[derive(Debug, Clone)]
+pub(in crate::kubernetes) struct Object<'t> {
+    pub root: &'t Node,
+    /// API group without version; empty for the core group.
+    pub group: &'t str,
+    pub kind: &'t str,
+    pub name: Option<Arc<str>>,
+    /// The cluster completes the name.
+    pub generated: bool,
+    pub namespace: Option<Arc<str>>,
+    /// The first key.
+    pub head: Span,
+}
+
+impl<'t> Object<'t> {
+    /// An object says what it is.
+    pub(in crate::kubernetes) fn new(root: &'t Node) -> Option<Self> {
+        let kind = root.text_at("kind")?;
+        let version = root.text_at("apiVersion").map_or("", |version| version);
+        Some(Self::of(root, version.split_once('/').map_or("", |(group, _)| group), kind))
+    }
+
+    /// An object whose kind its place tells.
+    pub(in crate::kubernetes) fn of(root: &'t Node, group: &'t str, kind: &'t str) -> Self {
+        let name = ["metadata.name", "metadata.generateName"].iter().find_map(|path| root.text_at(path));
+        Object {
+            root,
+            group,
+            kind,
+            name: name.cloned(),
+            generated: root.text_at("metadata.name").is_none(),
+            namespace: root.text_at("metadata.namespace").cloned(),
+            head: root.entries().first().map_or(root.span, |entry| entry.key_span),
+        }
+    }
+
+    /// `Kind/name`, `Kind/namespace/name`; a missing name is `-`.
+    pub(in crate::kubernetes) fn address(&self) -> String {
+        let name = self.name.as_deref().unwrap_or("-");
+        match &self.namespace {
+            Some(namespace) => format!("{}/{namespace}/{name}", self.kind),
+            None => format!("{}/{name}", self.kind),
+        }
+    }
+}
+
+/// Labels and annotations, those of the inner frame last; the outer ones win.
+pub(in crate::kubernetes) fn labels<'t>(frames: impl IntoIterator<Item = &'t Node>) -> Labels {
+    let mut labels = Labels::default();
+    for frame in frames {
+        for part in ["metadata.labels", "metadata.annotations"] {
+            let Some(map) = frame.at(part) else { continue };
+            labels.span = labels.span.or(Some(map.span));
+            for entry in map.entries() {
+                let Some(text) = entry.value.text() else { continue };
+                if part.ends_with("annotations") && text.len() > LONGEST_ANNOTATION {
+                    continue;
+                }
+                let span = entry.value.span;
+                let fact = match placeholder(text) {
+                    Some(why) => Fact::unknown(why, span),
+                    None => Fact::written(text.clone(), span),
+                };
+                labels.entries.entry(entry.key.to_string()).or_insert(fact);
+            }
+        }
+    }
+    labels
+}

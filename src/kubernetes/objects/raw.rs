@@ -1,0 +1,91 @@
+//! Manifests as they are written, for rules about any kind.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::inventory::{FrontEnd, MOST_VALUES, Origin, Raw, RawData, Tree};
+use crate::source::Span;
+
+use super::object::Object;
+use crate::kubernetes::text::amount::{is_hole, placeholder};
+use crate::yaml::{Data, Node, scalar};
+
+/// The objects of a document: itself, or the items of a list.
+pub(in crate::kubernetes) fn of(root: &Node, body: Span, inferred: Option<&Arc<str>>, into: &mut Vec<Raw>) {
+    let Some(object) = Object::new(root) else { return };
+    if object.kind.ends_with("List") && root.get("items").is_some_and(|items| matches!(items.data, Data::List(_))) {
+        let items = root.get("items").map(Node::items).unwrap_or_default();
+        let objects = items.iter().filter_map(|item| Some((Object::new(item)?, item.span)));
+        into.extend(objects.map(|(object, body)| raw(&object, body, inferred)));
+        return;
+    }
+    into.push(raw(&object, body, inferred));
+}
+
+fn raw(object: &Object<'_>, body: Span, inferred: Option<&Arc<str>>) -> Raw {
+    Raw {
+        front_end: FrontEnd::Kubernetes,
+        keyword: "".into(),
+        kind: object.kind.into(),
+        name: object.name.clone().unwrap_or_else(|| "".into()),
+        address: object.address().into(),
+        span: object.head,
+        body,
+        origin: inferred.map_or(Origin::Written, |why| Origin::Inferred(why.clone())),
+        tree: Builder { left: MOST_VALUES }.tree(object.root),
+    }
+}
+
+struct Builder {
+    /// Values that may still be made: aliases share what they stand for, and trees do not.
+    left: u32,
+}
+
+impl Builder {
+    fn tree(&mut self, node: &Node) -> Tree {
+        self.left = self.left.saturating_sub(1);
+        if self.left == 0 {
+            return Tree::too_large(node.span);
+        }
+        if is_hole(node) {
+            return Tree::unknown("a template directive stands here", node.span);
+        }
+        let data = match &node.data {
+            Data::Scalar { text, plain } => scalar(text, *plain).unwrap_or_else(|why| {
+                let Tree { data, .. } = Tree::unknown(why, node.span);
+                data
+            }),
+            Data::List(items) => RawData::List(items.iter().map(|item| self.tree(item)).collect()),
+            Data::Map(entries) => {
+                let mut open = None;
+                let mut known: BTreeMap<Arc<str>, Tree> = BTreeMap::new();
+                for entry in entries.iter() {
+                    if placeholder(&entry.key).is_some() {
+                        let Tree { data, .. } = Tree::unknown("a key is filled in elsewhere", entry.key_span);
+                        open = if let RawData::Unknown(unknown) = data { Some(unknown) } else { open };
+                        continue;
+                    }
+                    let value = self.tree(&entry.value);
+                    known.insert(entry.key.clone(), Tree { span: entry.span(), ..value });
+                }
+                RawData::Map(known.into_iter().collect(), open)
+            }
+        };
+        Tree::new(data, node.span)
+    }
+}
+
+/// What a scalar means, as Kubernetes reads it; an error where it is filled in elsewhere.
+fn scalar(text: &Arc<str>, plain: bool) -> Result<RawData, String> {
+    if plain && scalar::is_null(text) {
+        return Ok(RawData::Null);
+    }
+    if plain && let Some(flag) = scalar::boolean(text) {
+        return Ok(RawData::Flag(flag));
+    }
+    if plain && let Some(number) = scalar::number(text) {
+        let whole = number.fract() == 0.0 && number.abs() < 9e15 && !text.contains(['.', 'e', 'E']);
+        return Ok(if whole { RawData::Integer(number as i64) } else { RawData::Number(number) });
+    }
+    placeholder(text).map_or(Ok(RawData::Text(text.clone())), Err)
+}

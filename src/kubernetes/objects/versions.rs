@@ -1,0 +1,111 @@
+//! Several texts of one object: a base and what an overlay changes about it, alternatives side by side. A cluster holds
+//! only one of them, so that sums count one.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::inventory::{Fact, Key, Known, Origin, Resource};
+use crate::source::parent;
+
+use super::index::distance;
+use crate::kubernetes::pods::workload::{Found, ONLY_CHANGES};
+use crate::kubernetes::text::amount::placeholder;
+
+/// Marks all versions of an object but the one that counts.
+pub(in crate::kubernetes) fn mark(found: &mut [(Arc<str>, Found)]) {
+    let mut by_name: BTreeMap<(String, bool), Vec<usize>> = BTreeMap::new();
+    for (place, (_, found)) in found.iter().enumerate() {
+        // A name that is made up for each run, or filled in elsewhere, is no identity.
+        let fixed = found.name.as_ref().is_some_and(|name| placeholder(name).is_none()) && !found.generated;
+        if fixed {
+            by_name.entry((found.resource.address.clone(), found.is_overlay)).or_default().push(place);
+        }
+    }
+    let bases: BTreeMap<&String, &Vec<usize>> =
+        by_name.iter().filter(|((_, overlay), _)| !overlay).map(|((address, _), places)| (address, places)).collect();
+    let mut marks: Vec<(usize, usize)> = Vec::new();
+    for ((address, overlay), places) in &by_name {
+        if *overlay {
+            let bases = bases.get(address).map(|places| places.as_slice()).unwrap_or_default();
+            marks.extend(places.iter().filter_map(|&place| Some((place, nearest(found, place, bases)?))));
+        } else {
+            marks.extend(neighbours(found, places));
+        }
+    }
+    for (place, counts) in marks {
+        let Some(base) = found.get(counts).map(|(_, found)| found.resource.clone()) else { continue };
+        if let Some((_, found)) = found.get_mut(place) {
+            found.resource.version_of = Some(base.span);
+            if found.is_only_patch {
+                complete(&mut found.resource, &base);
+            }
+        }
+    }
+}
+
+/// What an overlay does not say about its nodes and its number stands in what it is laid over.
+fn complete(overlay: &mut Resource, base: &Resource) {
+    const PLACED: [Key; 11] = [
+        Key::Provider,
+        Key::Region,
+        Key::Machine,
+        Key::Accelerator,
+        Key::AcceleratorMemory,
+        Key::Topology,
+        Key::SharedBy,
+        Key::Sharing,
+        Key::Purchase,
+        Key::Cpus,
+        Key::Memory,
+    ];
+    // Who chooses another accelerator means another machine.
+    let moved = [Key::Machine, Key::Accelerator].iter().any(|key| !overlay.fact(*key).is_absent());
+    let open = PLACED.into_iter().filter(|key| overlay.fact(*key).is_absent());
+    let open: Vec<Key> = open.filter(|key| !moved || matches!(key, Key::Cpus | Key::Memory)).collect();
+    for key in open {
+        overlay.set(key, resolved(base.fact(key)));
+    }
+    if overlay.selector.labels.is_empty() {
+        overlay.selector.labels.clone_from(&base.selector.labels);
+    }
+    if overlay.selector.taints.is_empty() {
+        overlay.selector.taints.clone_from(&base.selector.taints);
+    }
+    if matches!(&overlay.count, Fact::Unknown(unknown) if &*unknown.why == ONLY_CHANGES) {
+        overlay.count = resolved(&base.count);
+    }
+}
+
+fn resolved<T: Clone>(fact: &Fact<T>) -> Fact<T> {
+    match fact.clone() {
+        Fact::Known(known) => Fact::Known(Known { origin: known.origin.weakest(Origin::Resolved), ..known }),
+        other => other,
+    }
+}
+
+fn nearest(found: &[(Arc<str>, Found)], place: usize, among: &[usize]) -> Option<usize> {
+    let (path, _) = found.get(place)?;
+    among.iter().copied().min_by_key(|&at| found.get(at).map(|(other, _)| distance(path, other)))
+}
+
+/// Objects of one name in one directory: the first with pods counts, the others are alternatives of it.
+fn neighbours(found: &[(Arc<str>, Found)], places: &[usize]) -> Vec<(usize, usize)> {
+    let mut by_directory: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+    for &place in places {
+        if let Some((path, _)) = found.get(place) {
+            by_directory.entry(parent(path)).or_default().push(place);
+        }
+    }
+    let runs = |place: usize| {
+        let count = found.get(place).map(|(_, found)| &found.resource.count);
+        !matches!(count, Some(Fact::Known(known)) if known.value.ceiling == 0.0)
+    };
+    let mut marks = Vec::new();
+    for places in by_directory.into_values().filter(|places| places.len() > 1) {
+        let Some(counts) = places.iter().copied().find(|&place| runs(place)).or(places.first().copied()) else {
+            continue;
+        };
+        marks.extend(places.into_iter().filter(|&place| place != counts).map(|place| (place, counts)));
+    }
+    marks
+}

@@ -1,0 +1,172 @@
+//! Dynamic resource allocation: a pod names claims, a claim names device classes, a class names a driver.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use crate::inventory::{Fact, Key, Origin, Value};
+use crate::source::Span;
+
+use super::pod::Pod;
+use super::request::Request;
+use super::workload::Found;
+use crate::kubernetes::objects::index::{Index, Place};
+use crate::kubernetes::objects::object::Object;
+use crate::kubernetes::rows::devices::{DEVICES, Device, Said};
+use crate::kubernetes::text::amount;
+use crate::yaml::Node;
+
+/// What the claims of a pod ask for; `None` where no accelerator is among them.
+pub(in crate::kubernetes) fn request(pod: &Pod, index: &Index<'_>) -> Option<Request> {
+    let mut all: Option<Request> = None;
+    let more = pod.row.iter().flat_map(|row| &row.claims).filter_map(|path| path.first(&pod.spec));
+    let listed = pod.spec.get("resourceClaims").into_iter().chain(more).flat_map(Node::items);
+    for claim in listed.chain(&pod.claims) {
+        let Some(one) = claimed(claim, index) else { continue };
+        all = Some(match all {
+            None => one,
+            Some(mut sum) => {
+                sum.add(&one);
+                sum.shared.extend(one.shared);
+                sum.claims.extend(one.claims);
+                sum
+            }
+        });
+    }
+    all
+}
+
+/// A claim that several pods name is one claim: each of them gets its part.
+pub(in crate::kubernetes) fn share(found: &mut [(Arc<str>, Found)]) {
+    let mut users: HashMap<String, f64> = HashMap::new();
+    for (_, found) in found.iter() {
+        let pods = found.resource.count.value().map_or(1.0, |range| range.expected);
+        for claim in &found.shared {
+            *users.entry(claim.clone()).or_default() += pods;
+        }
+    }
+    for (_, found) in found.iter_mut() {
+        let most = found.shared.iter().filter_map(|claim| users.get(claim)).copied().fold(1.0, f64::max);
+        if most <= 1.0 {
+            continue;
+        }
+        let count = found.resource.fact(Key::AcceleratorCount).clone();
+        if let Fact::Known(mut known) = count {
+            known.value = Value::Number(known.value.as_number().unwrap_or(0.0) / most);
+            known.origin = Origin::Resolved;
+            found.resource.set(Key::AcceleratorCount, Fact::Known(known));
+        }
+    }
+}
+
+fn claimed(claim: &Node, index: &Index<'_>) -> Option<Request> {
+    let named = |key: &str| claim.text_at(key).or_else(|| claim.text_at(&format!("source.{key}")));
+    let place = Place::of(claim.span);
+    if let Some(created) = claim.at("claimCreationSpec.devices") {
+        return sum(created.items().iter(), claim.span, index);
+    }
+    if let Some(name) = named("resourceClaimTemplateName") {
+        let template = index.find("resource.k8s.io/ResourceClaimTemplate", name, place)?;
+        let mut request = devices(template.root.at("spec.spec")?, claim.span, index)?;
+        request.claims.push(named_by(template));
+        return Some(request);
+    }
+    let name = named("resourceClaimName")?;
+    let object = index.find("resource.k8s.io/ResourceClaim", name, place)?;
+    let mut request = devices(object.root.get("spec")?, claim.span, index)?;
+    request.shared.push(format!("{}:{}", index.path(object.head), object.address()));
+    request.claims.push(named_by(object));
+    Some(request)
+}
+
+/// A claim and the place of its name.
+fn named_by(object: &Object<'_>) -> (String, Span) {
+    (object.address(), object.root.at("metadata.name").map_or(object.head, |name| name.span))
+}
+
+/// The devices that a claim asks for, through all versions of its API.
+fn devices(spec: &Node, span: Span, index: &Index<'_>) -> Option<Request> {
+    let requests = spec.at("devices.requests").map(Node::items).unwrap_or_default();
+    let old = spec.get("resourceClassName").map(|_| spec);
+    sum(requests.iter().chain(old), span, index)
+}
+
+fn sum<'n>(requests: impl Iterator<Item = &'n Node>, span: Span, index: &Index<'_>) -> Option<Request> {
+    let mut all: Option<Request> = None;
+    for request in requests {
+        let choice = request.get("firstAvailable").and_then(|choices| choices.items().first());
+        let exact = request.get("exactly").or(choice).unwrap_or(request);
+        let Some(mut one) = device(exact, span, index) else { continue };
+        if request.get("firstAvailable").is_some_and(|choices| choices.items().len() > 1) {
+            one.weaken("the first of several choices, which the scheduler may pass over");
+        }
+        all = Some(match all {
+            None => one,
+            Some(mut sum) => {
+                sum.add(&one);
+                sum
+            }
+        });
+    }
+    all
+}
+
+fn device(exact: &Node, span: Span, index: &Index<'_>) -> Option<Request> {
+    let class = exact.get("deviceClassName").or(exact.get("resourceClassName"))?;
+    let name = class.text()?;
+    let mut selectors: Vec<&Node> = expressions(exact.get("selectors"));
+    let device = match DEVICES.class(name) {
+        Some(device) => device,
+        None => {
+            let object = index.find("resource.k8s.io/DeviceClass", name, Place::of(class.span))?;
+            let own = expressions(object.root.at("spec.selectors"));
+            let driver = own.iter().find_map(|text| driver(text.text()?))?;
+            selectors.extend(own);
+            driver
+        }
+    };
+    let count = match exact.text_at("allocationMode") {
+        Some(mode) if &**mode == "All" => Fact::unknown("all devices of a node are asked for", class.span),
+        _ => exact.get("count").map_or(Fact::written(1.0, class.span), amount::number),
+    };
+    let mut request = Request::new(device, count, span);
+    for selector in selectors {
+        select(&mut request, selector);
+    }
+    if device.slice && request.slice.is_none() {
+        request.count = Fact::unknown("a slice of a device is asked for, and its size is not written", class.span);
+    }
+    Some(request)
+}
+
+fn expressions(selectors: Option<&Node>) -> Vec<&Node> {
+    selectors.map(Node::items).unwrap_or_default().iter().filter_map(|item| item.at("cel.expression")).collect()
+}
+
+/// The device whose driver a class asks for.
+fn driver(expression: &str) -> Option<&'static Device> {
+    quoted(expression).find_map(|text| DEVICES.class(text))
+}
+
+/// What a selector says of the device: its product, its profile.
+fn select(request: &mut Request, selector: &Node) {
+    let Some(expression) = selector.text() else { return };
+    for part in expression.split("&&") {
+        let Some(value) = quoted(part).last() else { continue };
+        if part.contains("productName") && part.contains("==") {
+            request.chip = Fact::written(value.into(), selector.span);
+        } else if part.contains("profile") && part.contains("==") {
+            request.slice = Some((value.into(), selector.span));
+        } else if part.contains("productName") {
+            let chips = DEVICES.names.iter().filter(|name| name.fact == Said::Accelerator);
+            if let Some(chip) = chips.into_iter().find_map(|name| name.find(value)) {
+                let origin = Origin::Inferred("an expression over product names".into());
+                request.chip = Fact::known(chip.into(), selector.span, origin);
+            }
+        }
+    }
+}
+
+/// The string literals of an expression.
+fn quoted(expression: &str) -> impl Iterator<Item = &str> {
+    expression.split(['"', '\'']).skip(1).step_by(2)
+}

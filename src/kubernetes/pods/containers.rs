@@ -1,0 +1,130 @@
+//! Containers as the reader of programs takes them: image, command, arguments and environment, each with its place.
+
+use std::sync::Arc;
+
+use crate::inventory::programs::{Container, Word};
+use crate::inventory::{Fact, Known, Origin};
+
+use super::pod::Part;
+use super::request;
+use crate::kubernetes::objects::index::{Index, Place};
+use crate::kubernetes::text::amount::placeholder;
+use crate::yaml::Node;
+
+/// Variables of one map that a container gets: thousands of pods may name the same map.
+const MOST_FROM_A_MAP: usize = 500;
+
+pub(in crate::kubernetes) fn container(part: &Part, index: &Index<'_>) -> Container {
+    let node = &part.node;
+    let mut container = Container {
+        image: node.get("image").map_or(Fact::Absent, image),
+        accelerated: request::asks(part),
+        command: words(node, "command"),
+        args: words(node, "args"),
+        ..Container::default()
+    };
+    for variable in node.get("env").map(Node::items).unwrap_or_default() {
+        let Some(name) = variable.text_at("name") else { continue };
+        let value = match (variable.get("value"), variable.get("valueFrom")) {
+            (Some(value), _) => word(value),
+            (None, Some(from)) => value_from(from, index),
+            (None, None) => Fact::Absent,
+        };
+        container.env.insert(name.to_string(), value);
+    }
+    for from in node.get("envFrom").map(Node::items).unwrap_or_default() {
+        all_from(from, &mut container, index);
+    }
+    container
+}
+
+/// A script as a container that runs it.
+pub(in crate::kubernetes) fn of_script(script: &Node, image_at: Option<&Node>, env: Option<&Node>) -> Container {
+    let shell = |word: &str| Fact::written(Arc::from(word), script.span);
+    let variables = env.map(Node::entries).unwrap_or_default();
+    Container {
+        image: image_at.map_or(Fact::Absent, image),
+        command: vec![shell("sh"), shell("-c"), word(script)],
+        env: variables.iter().map(|entry| (entry.key.to_string(), word(&entry.value))).collect(),
+        accelerated: true,
+        ..Container::default()
+    }
+}
+
+/// Every entry of a configuration map is a variable; variables that are listed one by one come first.
+fn all_from(from: &Node, container: &mut Container, index: &Index<'_>) {
+    let prefix = from.text_at("prefix").map_or("", |prefix| prefix);
+    let map = from.text_at("configMapRef.name");
+    let Some(data) = map.and_then(|name| config(name, from, index)) else {
+        let name = map.or(from.text_at("secretRef.name")).map_or("?", |name| name);
+        container.open_env = Some(format!("more variables come from `{name}`, which is not in the text").into());
+        return;
+    };
+    for (number, entry) in data.entries().iter().enumerate() {
+        if number == MOST_FROM_A_MAP {
+            let name = map.map_or("?", |name| name);
+            container.open_env = Some(format!("`{name}` has more than {MOST_FROM_A_MAP} variables").into());
+            return;
+        }
+        container.env.entry(format!("{prefix}{}", entry.key)).or_insert_with(|| word(&entry.value));
+    }
+}
+
+fn config<'t>(name: &Arc<str>, used: &Node, index: &Index<'t>) -> Option<&'t Node> {
+    index.find("/ConfigMap", name, Place::of(used.span))?.root.get("data")
+}
+
+/// Custom resources often take an image apart.
+fn image(node: &Node) -> Word {
+    let Some(repository) = node.text_at("repository") else { return word(node) };
+    let whole = match node.text_at("tag") {
+        Some(tag) => format!("{repository}:{tag}").into(),
+        None => repository.clone(),
+    };
+    match placeholder(&whole) {
+        Some(why) => Fact::unknown(why, node.span),
+        None => Fact::written(whole, node.span),
+    }
+}
+
+/// A scalar as a word; text of which a part is filled in elsewhere stays as it is written: who reads it knows shells and
+/// templates.
+pub(in crate::kubernetes) fn word(node: &Node) -> Word {
+    match node.text() {
+        Some(text) if text.contains("${") || text.contains("{{") => Fact::written(text.clone(), node.span),
+        Some(text) => match placeholder(text) {
+            Some(why) => Fact::unknown(why, node.span),
+            None => Fact::written(text.clone(), node.span),
+        },
+        None => Fact::Absent,
+    }
+}
+
+/// `command` and `args` are lists; one text is what people write by mistake and some custom resources allow.
+fn words(node: &Node, key: &str) -> Vec<Word> {
+    match node.get(key) {
+        Some(list) if list.text().is_none() => list.items().iter().map(word).collect(),
+        Some(text) => text.text().map(|_| word(text)).into_iter().collect(),
+        None => Vec::new(),
+    }
+}
+
+fn value_from(from: &Node, index: &Index<'_>) -> Word {
+    let reference = |kind: &str| from.get(kind).and_then(|it| Some((it.text_at("name")?, it.text_at("key")?)));
+    if let Some((name, key)) = reference("configMapKeyRef")
+        && let Some(value) = config(name, from, index).and_then(|data| data.get(key))
+    {
+        return match word(value) {
+            Fact::Known(known) => Fact::Known(Known { origin: Origin::Resolved, ..known }),
+            other => other,
+        };
+    }
+    let why: Arc<str> = if let Some((name, key)) = reference("configMapKeyRef") {
+        format!("`{key}` of the ConfigMap `{name}` is not in the text").into()
+    } else if let Some((name, key)) = reference("secretKeyRef") {
+        format!("`{key}` stands in the Secret `{name}`").into()
+    } else {
+        "the cluster sets it".into()
+    };
+    Fact::unknown(why, from.span)
+}

@@ -1,0 +1,209 @@
+//! Machines that manifests rent: node pools of autoscalers, workspaces, cluster definitions.
+
+use crate::inventory::{
+    CountedIn, Evidence, Fact, FrontEnd, Key, Known, Origin, Range, Resource, Role, Says, Selector, Value, programs,
+};
+use crate::source::Span;
+
+use super::containers;
+use super::nodes;
+use super::nodes::{Condition, Facts, fill};
+use super::pod::taints;
+use super::resource::settle_purpose;
+use super::workload::{Above, Found};
+use crate::kubernetes::objects::object;
+use crate::kubernetes::objects::object::Object;
+use crate::kubernetes::rows::count;
+use crate::kubernetes::rows::devices::DEVICES;
+use crate::kubernetes::rows::path::{Match, Path};
+use crate::kubernetes::rows::sources;
+use crate::kubernetes::rows::table::Machines;
+use crate::kubernetes::text::amount;
+use crate::yaml::Node;
+
+/// The resources of one entry of a row.
+pub(in crate::kubernetes) fn resources(
+    object: &Object<'_>,
+    machines: &Machines,
+    body: Span,
+    above: &Above,
+    out: &mut Vec<Found>,
+) {
+    let whole = Path::default();
+    let each = machines.each.as_ref().unwrap_or(&whole);
+    let found = each.all(object.root);
+    let several = found.len() > 1;
+    for (place, at) in found.iter().enumerate() {
+        let one = One { object, machines, each, at };
+        let conditions = one.conditions();
+        let mut facts = one.facts(&conditions);
+        if !rents_accelerators(&facts) {
+            continue;
+        }
+        one.programs(&mut facts);
+        let mut address = object.address();
+        if let Some(name) = one.name().or(several.then(|| place.to_string())) {
+            address = format!("{address}:{name}");
+        }
+        let head = one.head();
+        let mut resource = Resource::new(FrontEnd::Kubernetes, Role::Rented, object.kind, address, head, body);
+        (resource.count, resource.counted_in) = one.count(above.count.clone());
+        resource.labels = object::labels([object.root]);
+        resource.selector = one.selector(&conditions);
+        for (key, fact) in facts {
+            resource.set(key, fact);
+        }
+        out.push(Found {
+            resource,
+            kind: object.kind.to_owned(),
+            name: object.name.clone(),
+            namespace: object.namespace.clone(),
+            generated: object.generated,
+            is_overlay: false,
+            is_only_patch: false,
+            from_values: false,
+            shared: Vec::new(),
+            owners: Vec::new(),
+        });
+    }
+}
+
+/// A pool that may hold any machine is no news; one that names its machines or accelerators is.
+fn rents_accelerators(facts: &Facts) -> bool {
+    let names = |key: Key| facts.get(&key).is_some_and(Fact::is_narrowed);
+    let any_of = [Key::AcceleratorCount, Key::Vendor].iter().any(|key| facts.contains_key(key));
+    names(Key::Machine) || names(Key::Accelerator) || any_of || is_category(facts)
+}
+
+/// Any machine of a category whose machines all have accelerators.
+fn is_category(facts: &Facts) -> bool {
+    matches!(facts.get(&Key::Machine), Some(Fact::Unknown(unknown)) if unknown.candidates.is_empty())
+}
+
+/// One group of machines of an object.
+struct One<'o, 't> {
+    object: &'o Object<'t>,
+    machines: &'o Machines,
+    each: &'o Path,
+    at: &'o Match<'t>,
+}
+
+impl<'t> One<'_, 't> {
+    fn nodes(&self, path: &Path) -> Vec<&'t Node> {
+        path.beside(self.object.root, self.each, self.at)
+    }
+
+    fn name(&self) -> Option<String> {
+        let named = self.machines.name.as_ref().and_then(|path| self.nodes(path).first()?.text());
+        named.map(|name| name.to_string()).or(self.at.names.last().map(|name| (*name).to_owned()))
+    }
+
+    /// The first key of the group, or of the whole object.
+    fn head(&self) -> Span {
+        if self.machines.each.is_none() {
+            return self.object.head;
+        }
+        self.at.node.entries().first().map_or(self.at.node.span, |entry| entry.key_span)
+    }
+
+    fn conditions(&self) -> Vec<Condition> {
+        let expressions = self.machines.requirements.iter().flat_map(|path| self.nodes(path));
+        let mut all: Vec<Condition> = expressions.flat_map(|list| nodes::expressions(list, false)).collect();
+        let maps = self.machines.labels.iter().flat_map(|path| self.nodes(path));
+        all.extend(maps.flat_map(nodes::labels));
+        all
+    }
+
+    fn facts(&self, conditions: &[Condition]) -> Facts {
+        let head = self.head();
+        let mut facts = sources::facts(&self.machines.facts, self.object.root, self.each, self.at, head);
+        for (key, fact) in nodes::facts(conditions) {
+            let weaker = matches!(facts.get(&key), Some(Fact::Known(Known { origin: Origin::Default, .. })));
+            if weaker {
+                facts.insert(key, fact);
+            } else {
+                fill(&mut facts, key, fact);
+            }
+        }
+        if facts.contains_key(&Key::Machine) {
+            // The number of accelerators follows from the machine; a label on its nodes only describes them.
+            facts.remove(&Key::AcceleratorMemory);
+        }
+        facts
+    }
+
+    /// What its programs say, and what they and its name say that it is for.
+    fn programs(&self, facts: &mut Facts) {
+        let Some(runs) = &self.machines.runs else { return };
+        let first = |path: &Option<Path>| path.as_ref().and_then(|path| self.nodes(path).first().copied());
+        let (image, env) = (first(&runs.image), first(&runs.env));
+        let scripts = self.nodes(&runs.script).into_iter();
+        for script in
+            scripts.flat_map(|node| if node.text().is_some() { vec![node] } else { node.items().iter().collect() })
+        {
+            for (key, fact) in programs::recognize(&containers::of_script(script, image, env)) {
+                fill(facts, key, fact);
+            }
+        }
+        let name = self.object.name.as_deref().map(|name| Evidence { says: Says::Name(name), span: self.object.head });
+        settle_purpose(name.as_slice(), facts);
+        // Commands end; a server that is one of them does not.
+        let serves = facts.get(&Key::Purpose).and_then(Fact::value).and_then(Value::as_text) == Some("inference");
+        if serves
+            && matches!(facts.get(&Key::EndsByItself), Some(Fact::Known(Known { origin: Origin::Inferred(_), .. })))
+        {
+            facts.remove(&Key::EndsByItself);
+        }
+    }
+
+    fn count(&self, start: Fact<Range>) -> (Fact<Range>, CountedIn) {
+        if start.value().is_some_and(|range| range.ceiling == 0.0) {
+            return (start, CountedIn::Machines);
+        }
+        let count = count::product(&self.machines.count, self.object.root, self.each, self.at, start);
+        let Some(limits) = self.machines.limits.as_ref() else { return (count, CountedIn::Machines) };
+        if count.origin() == Some(&Origin::Written) {
+            return (count, CountedIn::Machines);
+        }
+        let limit = self.nodes(limits).first().and_then(|limits| limit(limits));
+        match limit {
+            Some((Fact::Known(known), counted_in)) => {
+                let range = Range { floor: 0.0, expected: 0.0, ceiling: known.value };
+                (Fact::known(range, known.span, Origin::Written), counted_in)
+            }
+            Some((Fact::Unknown(unknown), counted_in)) => (Fact::unknown(unknown.why, unknown.span), counted_in),
+            _ => {
+                let open = Range { floor: 0.0, expected: 0.0, ceiling: f64::INFINITY };
+                (Fact::known(open, self.object.head, Origin::Default), CountedIn::Machines)
+            }
+        }
+    }
+
+    fn selector(&self, conditions: &[Condition]) -> Selector {
+        let mut selector = Selector::default();
+        for condition in conditions {
+            if let [(text, span)] = condition.values.as_slice() {
+                let fact = Fact::written(text.clone(), *span);
+                selector.labels.entry(condition.key.to_string()).or_insert(fact);
+            }
+        }
+        for (key, path) in &self.machines.gives {
+            if let Some(node) = self.nodes(path).first()
+                && let Some(text) = node.text()
+            {
+                selector.labels.entry(key.clone()).or_insert_with(|| Fact::written(text.clone(), node.span));
+            }
+        }
+        selector.taints = self.machines.taints.iter().flat_map(|path| self.nodes(path)).flat_map(taints).collect();
+        selector
+    }
+}
+
+/// What all machines together may have: accelerators if these are limited, else CPUs.
+fn limit(limits: &Node) -> Option<(Fact<f64>, CountedIn)> {
+    let device = limits.entries().iter().find(|entry| DEVICES.device(&entry.key).is_some());
+    if let Some(entry) = device {
+        return Some((amount::number(&entry.value), CountedIn::Accelerators));
+    }
+    limits.get("cpu").map(|cpus| (amount::number(cpus), CountedIn::Cpus))
+}

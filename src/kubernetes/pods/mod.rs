@@ -1,0 +1,11 @@
+//! Pods: who makes them and how many, what they ask for, the nodes that they want, the resource that they become.
+
+pub(super) mod claims;
+pub(super) mod containers;
+pub(super) mod machines;
+pub(super) mod nodes;
+pub(super) mod pod;
+pub(super) mod request;
+pub(super) mod resource;
+pub(super) mod storage;
+pub(super) mod workload;

@@ -1,0 +1,337 @@
+//! What a pod or a pool says of the nodes it wants: labels → accelerator, machine, region, purchase, provider.
+
+use std::collections::{BTreeMap, HashSet};
+use std::sync::Arc;
+
+use crate::inventory::{Fact, Key, Known, Origin, Unknown, Value};
+use crate::source::Span;
+
+use crate::kubernetes::rows::devices::{DEVICES, Label, Said};
+use crate::kubernetes::text::amount::{fallback, placeholder};
+use crate::yaml::Node;
+
+pub(in crate::kubernetes) type Facts = BTreeMap<Key, Fact<Value>>;
+
+/// A node label and the values that it may have.
+#[derive(Debug, Clone)]
+pub(in crate::kubernetes) struct Condition {
+    pub key: Arc<str>,
+    pub values: Vec<(Arc<str>, Span)>,
+    /// The key and its values.
+    pub span: Span,
+    pub preferred: bool,
+    /// Any number above this one will do.
+    pub above: Option<u8>,
+}
+
+/// The labels of a mapping such as `nodeSelector`.
+pub(in crate::kubernetes) fn labels(map: &Node) -> Vec<Condition> {
+    let conditions = map.entries().iter().filter_map(|entry| {
+        let text = entry.value.text()?;
+        // A boolean without quotes is refused by kubectl, but templates are full of them.
+        let text = entry.value.flag().map_or_else(|| text.clone(), |flag| flag.to_string().into());
+        let span = entry.span();
+        Some(Condition {
+            key: entry.key.clone(),
+            values: vec![(text, entry.value.span)],
+            span,
+            preferred: false,
+            above: None,
+        })
+    });
+    conditions.collect()
+}
+
+/// The expressions `{key, operator: In, values}` of a list.
+pub(in crate::kubernetes) fn expressions(list: &Node, preferred: bool) -> Vec<Condition> {
+    let conditions = list.items().iter().filter_map(|item| {
+        let key = item.text_at("key")?.clone();
+        match item.text_at("operator").map(|operator| &**operator) {
+            None | Some("In") => {}
+            // Something of it is wanted, whatever its value.
+            Some(operator @ ("Exists" | "Gt" | "Gte")) => {
+                let number = item.get("values").and_then(|it| it.items().first()?.text()?.parse::<u8>().ok());
+                let above = number.and_then(|it| if operator == "Gte" { it.checked_sub(1) } else { Some(it) });
+                return Some(Condition { key, values: Vec::new(), span: item.span, preferred, above });
+            }
+            Some(_) => return None,
+        }
+        let values: Vec<_> =
+            item.get("values")?.items().iter().filter_map(|v| Some((v.text()?.clone(), v.span))).collect();
+        Some(Condition { key, values, span: item.span, preferred, above: None })
+    });
+    conditions.collect()
+}
+
+/// The conditions of a node affinity. Terms that are alternatives of each other are joined by key.
+pub(in crate::kubernetes) fn affinity(node_affinity: &Node) -> Vec<Condition> {
+    let mut all: Vec<Condition> = Vec::new();
+    let required = node_affinity.at("requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms");
+    let terms = required.map(Node::items).unwrap_or_default();
+    for term in terms {
+        for condition in term.get("matchExpressions").map(|list| expressions(list, false)).unwrap_or_default() {
+            match all.iter_mut().find(|known| known.key == condition.key && terms.len() > 1) {
+                Some(known) => known.values.extend(condition.values),
+                None => all.push(condition),
+            }
+        }
+    }
+    let preferred = node_affinity.get("preferredDuringSchedulingIgnoredDuringExecution").map(Node::items);
+    for term in preferred.unwrap_or_default() {
+        all.extend(term.at("preference.matchExpressions").map(|list| expressions(list, true)).unwrap_or_default());
+    }
+    all
+}
+
+/// More families and sizes than that are as good as any.
+const MOST: usize = 50;
+
+/// The facts that conditions amount to. Later conditions do not overrule earlier ones; names only fill gaps.
+pub(in crate::kubernetes) fn facts(conditions: &[Condition]) -> Facts {
+    let mut facts = Facts::new();
+    for preferred in [false, true] {
+        for condition in conditions.iter().filter(|condition| condition.preferred == preferred) {
+            if let Some(label) = DEVICES.label(&condition.key) {
+                said(&mut facts, condition, label, conditions);
+            }
+        }
+    }
+    for condition in conditions {
+        if DEVICES.label(&condition.key).is_none_or(|label| label.fact == Some(Said::Pool)) {
+            names(&mut facts, condition);
+        }
+    }
+    facts
+}
+
+fn said(facts: &mut Facts, condition: &Condition, label: &Label, all: &[Condition]) {
+    if let Some(provider) = &label.provider {
+        let origin = if condition.preferred { inferred(condition) } else { Origin::Resolved };
+        fill(facts, Key::Provider, Fact::known(Value::text(provider.as_str()), condition.span, origin));
+    }
+    if let Some(part) = &label.owned
+        && let Some((value, span)) = condition.values.iter().find(|(value, _)| value.contains(part.as_str()))
+    {
+        let origin = Origin::Inferred(format!("`{value}` is no hardware that is rented out").into());
+        fill(facts, Key::Purchase, Fact::known(Value::text("on-prem"), *span, origin));
+    }
+    let Some(fact) = label.fact else { return };
+    let key = match fact {
+        Said::Accelerator => Key::Accelerator,
+        Said::AcceleratorMemoryGib => Key::AcceleratorMemory,
+        Said::AcceleratorCount => Key::AcceleratorCount,
+        Said::Vendor => Key::Vendor,
+        Said::Machine | Said::Family | Said::Category => Key::Machine,
+        Said::Region | Said::Zone => Key::Region,
+        Said::Purchase => Key::Purchase,
+        Said::Slice => Key::Slice,
+        Said::SharedBy => Key::SharedBy,
+        Said::Sharing => Key::Sharing,
+        Said::TimeLimitSeconds => Key::TimeLimit,
+        Said::Processor => Key::Processor,
+        Said::Pool | Said::Size | Said::Generation => return,
+    };
+    if condition.values.is_empty() {
+        let any = matches!(fact, Said::AcceleratorCount | Said::Vendor);
+        let why = format!("any value of {} will do", condition.key);
+        fill(facts, key, if any { Fact::unknown(why, condition.span) } else { Fact::Absent });
+        return;
+    }
+    let mut values: Vec<(Fact<Value>, Span)> = Vec::new();
+    // A list may name every machine of a cloud, or of a generator.
+    let mut seen = HashSet::new();
+    for (text, span) in split(condition, label) {
+        let fact = one(label, fact, &text, span);
+        if seen.insert(format!("{:?} {:?}", fact.value(), fact.why())) {
+            values.push((fact, span));
+        }
+    }
+    let fact = match key {
+        Key::Purchase => purchase(condition, values),
+        _ if fact == Said::Family => families(condition, all),
+        _ if fact == Said::Category => category(condition, label, all),
+        _ => several(condition, values),
+    };
+    fill(facts, key, fact);
+}
+
+fn split(condition: &Condition, label: &Label) -> Vec<(Arc<str>, Span)> {
+    let Some(separator) = &label.split else { return condition.values.clone() };
+    let parts = condition.values.iter().flat_map(|(text, span)| {
+        text.split(separator.as_str()).map(|part| (Arc::from(part.trim()), *span)).collect::<Vec<_>>()
+    });
+    parts.collect()
+}
+
+fn one(label: &Label, fact: Said, text: &Arc<str>, span: Span) -> Fact<Value> {
+    if let Some((value, origin)) = fallback(text) {
+        return match one(label, fact, &Arc::from(value), span) {
+            Fact::Known(known) => Fact::Known(Known { origin: known.origin.weakest(origin), ..known }),
+            other => other,
+        };
+    }
+    if let Some(why) = placeholder(text) {
+        return Fact::unknown(why, span);
+    }
+    let value = match fact {
+        Said::Zone => Value::text(region_of(text)),
+        Said::AcceleratorMemoryGib | Said::AcceleratorCount | Said::SharedBy | Said::TimeLimitSeconds => {
+            match text.parse::<f64>() {
+                Ok(number) => Value::Number(number * label.scale.unwrap_or(1.0)),
+                Err(_) => return Fact::unknown(format!("`{text}` is no number"), span),
+            }
+        }
+        _ if label.any.is_some() => Value::text(label.any.clone().unwrap_or_default()),
+        _ if label.values.is_empty() => Value::Text(text.clone()),
+        _ => match label.values.get(&**text) {
+            Some(value) => Value::text(value.as_str()),
+            None => return Fact::unknown(format!("`{text}` is no known value of {}", label.key), span),
+        },
+    };
+    Fact::written(value, span)
+}
+
+/// One value is known, several are candidates.
+fn several(condition: &Condition, mut values: Vec<(Fact<Value>, Span)>) -> Fact<Value> {
+    if values.len() <= 1 {
+        let Some((fact, _)) = values.pop() else { return Fact::Absent };
+        return match fact {
+            Fact::Known(mut known) if condition.preferred => {
+                known.origin = inferred(condition);
+                Fact::Known(known)
+            }
+            other => other,
+        };
+    }
+    let candidates: Vec<Value> = values.iter().filter_map(|(fact, _)| fact.value().cloned()).collect();
+    let why = format!("it may be any of {} values of {}", values.len(), condition.key);
+    Fact::Unknown(Unknown { span: condition.span, why: why.into(), candidates })
+}
+
+/// Spot or on demand, whichever is there, is a purchase of its own.
+fn purchase(condition: &Condition, values: Vec<(Fact<Value>, Span)>) -> Fact<Value> {
+    let has = |name: &str| values.iter().any(|(fact, _)| fact.value().and_then(Value::as_text) == Some(name));
+    let either = (has("spot") && has("on-demand")) || (condition.preferred && has("spot"));
+    if either {
+        return Fact::known(Value::text("spot-or-on-demand"), condition.span, Origin::Written);
+    }
+    several(condition, values)
+}
+
+/// The machines of families, in the sizes that another condition leaves of them.
+fn families(condition: &Condition, all: &[Condition]) -> Fact<Value> {
+    let sizes = beside(condition, all, Said::Size).map_or_else(|| vec!["*".to_owned()], texts);
+    let names: Vec<&str> = condition.values.iter().map(|(text, _)| &**text).collect();
+    let why = format!("any machine with {} {}", condition.key, names.join(" or "));
+    let families = names.iter().filter(|name| name.len() > 1).take(MOST);
+    let machines = families.flat_map(|name| sizes.iter().map(move |size| Value::text(format!("{name}.{size}"))));
+    let candidates: Vec<Value> = machines.collect();
+    match candidates.as_slice() {
+        [only] if sizes != ["*"] => {
+            let origin = if condition.preferred { inferred(condition) } else { Origin::Resolved };
+            Fact::known(only.clone(), condition.span, origin)
+        }
+        _ => Fact::Unknown(Unknown { span: condition.span, why: why.into(), candidates }),
+    }
+}
+
+/// What another condition says beside this one.
+fn beside<'c>(condition: &Condition, all: &'c [Condition], said: Said) -> Option<&'c Condition> {
+    let says = |it: &&Condition| DEVICES.label(&it.key).is_some_and(|label| label.fact == Some(said));
+    all.iter()
+        .filter(says)
+        .find(|it| it.preferred == condition.preferred && !(it.values.is_empty() && it.above.is_none()))
+}
+
+fn texts(condition: &Condition) -> Vec<String> {
+    condition.values.iter().map(|(text, _)| text.to_string()).take(MOST).collect()
+}
+
+/// Generations are one digit yet.
+const LAST_GENERATION: u8 = 9;
+
+/// Categories are of interest if all of them have accelerators; which machine it will be stays open, within the generations
+/// and sizes that other conditions leave.
+fn category(condition: &Condition, label: &Label, all: &[Condition]) -> Fact<Value> {
+    if !condition.values.iter().all(|(text, _)| label.values.contains_key(&**text)) {
+        return Fact::Absent;
+    }
+    let names: Vec<&str> = condition.values.iter().map(|(text, _)| &**text).collect();
+    let why = format!("any machine of the category {}", names.join(" or "));
+    let generations = match beside(condition, all, Said::Generation) {
+        Some(Condition { above: Some(above), .. }) => {
+            (above.saturating_add(1)..=LAST_GENERATION).map(|it| it.to_string()).collect()
+        }
+        Some(listed) => texts(listed),
+        None => vec!["#".to_owned()],
+    };
+    let sizes = beside(condition, all, Said::Size).map(texts).unwrap_or_default();
+    let sizes: Vec<String> = if sizes.is_empty() { vec![String::new()] } else { dotted(sizes) };
+    // A category is the letters before the generation: g covers g4dn, g5 and g6e.
+    let generations = names.iter().flat_map(|name| generations.iter().map(move |it| format!("{name}{it}*")));
+    let candidates = generations.flat_map(|it| sizes.iter().map(move |size| Value::text(format!("{it}{size}"))));
+    let candidates = candidates.take(MOST * MOST).collect();
+    Fact::Unknown(Unknown { span: condition.span, why: why.into(), candidates })
+}
+
+fn dotted(sizes: Vec<String>) -> Vec<String> {
+    sizes.into_iter().map(|size| format!(".{size}")).collect()
+}
+
+fn names(facts: &mut Facts, condition: &Condition) {
+    let [(text, span)] = condition.values.as_slice() else { return };
+    for pattern in &DEVICES.names {
+        let Some(found) = pattern.find(text) else { continue };
+        let origin = Origin::Inferred(format!("the name `{text}` of {}", condition.key).into());
+        let key = if pattern.fact == Said::Machine { Key::Machine } else { Key::Accelerator };
+        let says_chip = matches!(facts.get(&Key::Accelerator), Some(Fact::Known(_)));
+        let says_machine = matches!(facts.get(&Key::Machine), Some(Fact::Known(_)));
+        if (key == Key::Accelerator && (says_chip || says_machine)) || (key == Key::Machine && says_machine) {
+            continue;
+        }
+        fill(facts, key, Fact::known(Value::text(found), *span, origin.clone()));
+        if let Some(provider) = &pattern.provider {
+            fill(facts, Key::Provider, Fact::known(Value::text(provider.as_str()), *span, origin));
+        }
+    }
+}
+
+fn inferred(condition: &Condition) -> Origin {
+    Origin::Inferred(format!("nodes with {} are preferred, not required", condition.key).into())
+}
+
+pub(in crate::kubernetes) fn fill(facts: &mut Facts, key: Key, fact: Fact<Value>) {
+    if !fact.is_absent() {
+        facts.entry(key).or_insert(fact);
+    }
+}
+
+/// `us-central1-a` → `us-central1`, `us-east-1a` → `us-east-1`, `eastus-1` → `eastus`.
+pub(in crate::kubernetes) fn region_of(zone: &str) -> String {
+    let bytes = zone.as_bytes();
+    let region = match bytes {
+        [rest @ .., b'-', letter] if letter.is_ascii_lowercase() => rest,
+        [rest @ .., letter] if letter.is_ascii_lowercase() && rest.last().is_some_and(u8::is_ascii_digit) => rest,
+        [rest @ .., b'-', digit] if digit.is_ascii_digit() && !rest.contains(&b'-') => rest,
+        whole => whole,
+    };
+    String::from_utf8_lossy(region).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_zone_tells_its_region() {
+        for (zone, region) in [
+            ("us-central1-a", "us-central1"),
+            ("us-east-1a", "us-east-1"),
+            ("eastus-1", "eastus"),
+            ("eastus", "eastus"),
+            ("us-east-1", "us-east-1"),
+        ] {
+            assert_eq!(region_of(zone), region);
+        }
+    }
+}

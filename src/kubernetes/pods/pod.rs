@@ -1,0 +1,253 @@
+//! One pod: its containers, what it asks for beside accelerators, and the nodes that it wants.
+
+use std::sync::Arc;
+
+use crate::inventory::{Fact, Key, Selector, Taint, Value};
+use crate::source::Span;
+
+use super::nodes;
+use super::nodes::{Condition, Facts, fill};
+use super::request::Request;
+use crate::kubernetes::objects::layers;
+use crate::kubernetes::rows::devices::DEVICES;
+use crate::kubernetes::rows::table::Pods;
+use crate::kubernetes::text::amount;
+use crate::kubernetes::text::nested;
+use crate::yaml::Node;
+
+/// A pod specification with the containers that its row finds in it.
+#[derive(Debug, Clone)]
+pub(in crate::kubernetes) struct Pod {
+    pub spec: Node,
+    /// The frame around the specification: labels and annotations.
+    pub frame: Option<Node>,
+    pub containers: Vec<Part>,
+    /// Containers that start one after the other before the others, in this order.
+    pub init: Vec<Init>,
+    pub row: Option<&'static Pods>,
+    /// Claims that stand apart from the specification.
+    pub claims: Vec<Node>,
+}
+
+/// An init container.
+#[derive(Debug, Clone)]
+pub(in crate::kubernetes) struct Init {
+    pub part: Part,
+    /// It goes on running beside all that start after it.
+    pub stays: bool,
+}
+
+impl Init {
+    fn of(node: &Node) -> Self {
+        let stays = node.text_at("restartPolicy").is_some_and(|policy| &**policy == "Always");
+        Init { part: Part::container(node), stays }
+    }
+}
+
+/// A container, or what stands for one.
+#[derive(Debug, Clone)]
+pub(in crate::kubernetes) struct Part {
+    pub node: Node,
+    /// Limits and requests.
+    pub resources: Option<Node>,
+    /// What it asks for stands apart from it.
+    pub apart: bool,
+}
+
+impl Part {
+    pub(in crate::kubernetes) fn container(node: &Node) -> Self {
+        Part { node: node.clone(), resources: node.get("resources").cloned(), apart: false }
+    }
+}
+
+/// Where shared memory is mounted; the second is where the first leads on some systems.
+const SHARED: [&str; 2] = ["/dev/shm", "/run/shm"];
+
+impl Pod {
+    pub(in crate::kubernetes) fn new(spec: &Node, frame: Option<&Node>, row: Option<&'static Pods>) -> Self {
+        let listed = spec.get("containers").map(Node::items).unwrap_or_default();
+        let mut containers: Vec<Part> = listed.iter().map(Part::container).collect();
+        for found in row.iter().flat_map(|row| &row.containers).flat_map(|path| path.all(spec)) {
+            if found.node.is_map() {
+                let apart = row.is_some_and(|row| row.amount.is_some());
+                containers.push(Part { apart, ..Part::container(found.node) });
+            }
+        }
+        for found in row.iter().flat_map(|row| &row.resources).flat_map(|path| path.all(spec)) {
+            containers.push(Part { node: found.node.clone(), resources: Some(found.node.clone()), apart: false });
+        }
+        if let Some(patch) = row.and_then(|row| row.patch.as_ref()?.first(spec)).and_then(nested::parsed) {
+            patch_containers(&mut containers, &patch);
+        }
+        // Init containers that go on running count like containers.
+        let init: Vec<Init> =
+            spec.get("initContainers").map(Node::items).unwrap_or_default().iter().map(Init::of).collect();
+        containers.extend(init.iter().filter(|init| init.stays).map(|init| init.part.clone()));
+        Pod { spec: spec.clone(), frame: frame.cloned(), containers, init, row, claims: Vec::new() }
+    }
+
+    /// A resource key as the cluster knows it, where the object has short names for some.
+    pub(in crate::kubernetes) fn long_key<'k>(&self, key: &'k str) -> &'k str {
+        self.row.and_then(|row| row.keys.get(key)).map_or(key, String::as_str)
+    }
+
+    /// Only what differs from another object: an overlay names no image.
+    pub(in crate::kubernetes) fn is_overlay(&self) -> bool {
+        !self.containers.is_empty()
+            && self.row.is_none_or(|row| row.containers.is_empty() && row.resources.is_empty() && !row.completed)
+            && self.containers.iter().all(|part| part.node.get("image").is_none())
+    }
+
+    pub(in crate::kubernetes) fn conditions(&self) -> Vec<Condition> {
+        let mut all = self.spec.get("nodeSelector").map(nodes::labels).unwrap_or_default();
+        all.extend(self.spec.at("affinity.nodeAffinity").map(nodes::affinity).unwrap_or_default());
+        // Some schedulers read the wanted type from annotations.
+        let annotations = self.frame.as_ref().and_then(|frame| frame.at("metadata.annotations")).map(nodes::labels);
+        all.extend(annotations.unwrap_or_default().into_iter().filter(|it| DEVICES.label(&it.key).is_some()));
+        all
+    }
+
+    /// Labels that it asks for of a node, and taints that it tolerates.
+    pub(in crate::kubernetes) fn selector(&self, conditions: &[Condition]) -> Selector {
+        let mut selector = Selector::default();
+        for condition in conditions.iter().filter(|condition| !condition.preferred) {
+            let fact = match condition.values.as_slice() {
+                [(text, span)] => match amount::placeholder(text) {
+                    Some(why) => Fact::unknown(why, *span),
+                    None => Fact::written(text.clone(), *span),
+                },
+                _ => Fact::unknown("it may have several values", condition.span),
+            };
+            selector.labels.entry(condition.key.to_string()).or_insert(fact);
+        }
+        selector.taints = self.tolerations();
+        selector
+    }
+
+    fn tolerations(&self) -> Vec<Taint> {
+        self.spec.get("tolerations").map(taints).unwrap_or_default()
+    }
+
+    pub(in crate::kubernetes) fn facts(&self, request: &Request, conditions: &[Condition]) -> Facts {
+        let mut facts = nodes::facts(conditions);
+        self.tolerated(&mut facts);
+        fill(&mut facts, Key::AcceleratorCount, request.count.clone().map(Value::Number));
+        if let Some((slice, span)) = &request.slice {
+            fill(&mut facts, Key::Slice, Fact::written(Value::Text(slice.clone()), *span));
+        }
+        fill(&mut facts, Key::Vendor, Fact::written(Value::text(request.vendor.as_str()), request.span));
+        fill(&mut facts, Key::Accelerator, request.chip.clone().map(Value::Text));
+        if let Some(provider) = &request.provider {
+            fill(&mut facts, Key::Provider, Fact::written(Value::text(provider.as_str()), request.span));
+        }
+        fill(&mut facts, Key::Cpus, self.total(&["requests", "limits"], "cpu", amount::number));
+        fill(&mut facts, Key::CpuLimit, self.total(&["limits"], "cpu", amount::number));
+        fill(&mut facts, Key::Memory, self.total(&["requests", "limits"], "memory", amount::gib));
+        fill(&mut facts, Key::SharedMemory, self.shared_memory());
+        fill(&mut facts, Key::Priority, text(self.spec.get("priorityClassName")));
+        fill(&mut facts, Key::TimeLimit, self.limit());
+        facts
+    }
+
+    /// A pod that tolerates the taint of spot machines may run on them.
+    fn tolerated(&self, facts: &mut Facts) {
+        for taint in self.tolerations() {
+            let Some(value) = &taint.value else { continue };
+            let label = DEVICES.label(&taint.key);
+            if label.and_then(|label| label.values.get(&**value)).is_some_and(|purchase| purchase == "spot") {
+                fill(facts, Key::Purchase, Fact::written(Value::text("spot-or-on-demand"), taint.span));
+            }
+        }
+    }
+
+    /// The sum over containers of the first of these sides that says something.
+    fn total(&self, sides: &[&str], key: &str, read: fn(&Node) -> Fact<f64>) -> Fact<Value> {
+        let mut sum: Option<(f64, Span)> = None;
+        for part in &self.containers {
+            let Some(resources) = &part.resources else { continue };
+            let Some(node) = sides.iter().find_map(|side| resources.get(side)?.get(key)) else { continue };
+            match read(node) {
+                Fact::Known(known) => {
+                    let (total, span) = sum.unwrap_or((0.0, known.span));
+                    sum = Some((total + known.value, span));
+                }
+                Fact::Unknown(unknown) => return Fact::unknown(unknown.why, unknown.span),
+                Fact::Absent => {}
+            }
+        }
+        sum.map_or(Fact::Absent, |(total, span)| Fact::written(Value::Number(total), span))
+    }
+
+    /// Whether processes of the pod have more to share than the 64 MiB of a container by default: a volume in memory, or
+    /// the memory of the host.
+    fn shared_memory(&self) -> Fact<Value> {
+        if let Some(host) = self.spec.get("hostIPC").filter(|host| host.flag() == Some(true)) {
+            return Fact::written(Value::Flag(true), host.span);
+        }
+        let volumes = self.spec.get("volumes").map(Node::items).unwrap_or_default();
+        fn medium(volume: &Node) -> Option<&Node> {
+            volume.at("emptyDir.medium").filter(|it| it.text().is_some_and(|t| &**t == "Memory"))
+        }
+        if let Some(memory) = volumes.iter().find_map(medium) {
+            return Fact::written(Value::Flag(true), memory.span);
+        }
+        // Whatever is mounted there takes the place of the default: the memory of the host, a claim.
+        let mounts = self.containers.iter().filter_map(|part| part.node.get("volumeMounts"));
+        let there = |mount: &&Node| mount.text_at("mountPath").is_some_and(|path| SHARED.contains(&&**path));
+        if let Some(mount) = mounts.clone().flat_map(Node::items).find(there) {
+            return Fact::written(Value::Flag(true), mount.span);
+        }
+        let mut lists = self.spec.get("volumes").into_iter().chain(mounts);
+        if let Some(hole) = lists.find(|list| amount::is_hole(list) || list.items().iter().any(amount::is_hole)) {
+            return Fact::unknown("a template directive stands among its volumes", hole.span);
+        }
+        Fact::known(Value::Flag(false), self.spec.span, crate::inventory::Origin::Default)
+    }
+
+    fn limit(&self) -> Fact<Value> {
+        self.spec.get("activeDeadlineSeconds").map_or(Fact::Absent, |node| amount::number(node).map(Value::Number))
+    }
+}
+
+/// The container of a row that is called by no name of its own.
+const MAIN: &str = "main";
+
+/// Lays the resources of a patch over those of the containers that it names.
+fn patch_containers(containers: &mut [Part], patch: &Node) {
+    for change in patch.get("containers").map(Node::items).unwrap_or_default() {
+        let Some(resources) = change.get("resources") else { continue };
+        let name = change.text_at("name").map_or(MAIN, |name| name);
+        let called = |part: &Part| part.node.text_at("name").map_or(MAIN, |name| name) == name;
+        for part in containers.iter_mut().filter(|part| called(part)) {
+            part.resources = Some(match &part.resources {
+                Some(own) => layers::over(own, resources, 0),
+                None => resources.clone(),
+            });
+        }
+    }
+}
+
+/// A scalar as a fact; text that is filled in elsewhere is unknown.
+pub(in crate::kubernetes) fn text(node: Option<&Node>) -> Fact<Value> {
+    let Some((node, text)) = node.and_then(|node| Some((node, node.text()?))) else { return Fact::Absent };
+    match amount::placeholder(text) {
+        Some(why) => Fact::unknown(why, node.span),
+        None => Fact::written(Value::Text(Arc::clone(text)), node.span),
+    }
+}
+
+pub(in crate::kubernetes) fn taints(list: &Node) -> Vec<Taint> {
+    let taints = list.items().iter().filter(|item| item.is_map()).map(|item| Taint {
+        key: item.text_at("key").cloned().unwrap_or_default(),
+        value: item.text_at("value").cloned(),
+        span: item.span,
+    });
+    let mut all: Vec<Taint> = taints.collect();
+    // Some operators write taints as a mapping: `key: value:Effect`.
+    all.extend(list.entries().iter().map(|entry| Taint {
+        key: entry.key.clone(),
+        value: entry.value.text().map(|text| text.split(':').next().unwrap_or_default().into()),
+        span: entry.key_span,
+    }));
+    all
+}

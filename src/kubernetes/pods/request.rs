@@ -1,0 +1,266 @@
+//! Accelerators that one pod asks for: sums over containers, maxima over init containers, parts of shared devices.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::inventory::{Fact, Origin};
+use crate::source::{Expression, Span};
+
+use super::claims;
+use super::pod::{Part, Pod};
+use crate::kubernetes::objects::index::Index;
+use crate::kubernetes::rows::devices::{DEVICES, Device};
+use crate::kubernetes::text::amount;
+use crate::yaml::Node;
+
+/// Why the part of a device that slices of several sizes are together is not told.
+pub(in crate::kubernetes) const SIZES: &str = "slices of several sizes are asked for together";
+
+/// The key that is meant where only a number of GPUs is written.
+const USUAL: &str = "nvidia.com/gpu";
+
+/// Accelerators that a pod asks for.
+#[derive(Debug, Clone)]
+pub(in crate::kubernetes) struct Request {
+    pub count: Fact<f64>,
+    pub slice: Option<(Arc<str>, Span)>,
+    pub vendor: String,
+    /// The accelerator, where the request itself tells it.
+    pub chip: Fact<Arc<str>>,
+    pub provider: Option<String>,
+    pub span: Span,
+    /// Claims that other pods may use too.
+    pub shared: Vec<String>,
+    /// All claims, with the places of their names.
+    pub claims: Vec<(String, Span)>,
+}
+
+/// What a pod asks for; `None` where that is no accelerator.
+pub(in crate::kubernetes) fn of(pod: &Pod, index: &Index<'_>) -> Option<Request> {
+    let mut sum = Tally::default();
+    for part in &pod.containers {
+        sum.add(part, pod);
+    }
+    let mut most = sum;
+    let mut staying = Tally::default();
+    for init in &pod.init {
+        let mut own = Tally::default();
+        own.add(&init.part, pod);
+        match init.stays {
+            true => staying.join(own),
+            false => most.raise(own.beside(&staying)),
+        }
+    }
+    most.apart(pod);
+    most.request().or_else(|| annotated(pod)).or_else(|| claims::request(pod, index))
+}
+
+/// Does this container ask for accelerators?
+pub(in crate::kubernetes) fn asks(part: &Part) -> bool {
+    let sides = ["limits", "requests"].into_iter().filter_map(|side| part.resources.as_ref()?.get(side));
+    sides.flat_map(Node::entries).any(|entry| DEVICES.device(&entry.key).is_some())
+        || part.node.at("resources.claims").is_some()
+        || part.apart
+}
+
+/// A share of a device that a scheduler reads from an annotation.
+fn annotated(pod: &Pod) -> Option<Request> {
+    let annotations = pod.frame.as_ref()?.at("metadata.annotations")?;
+    let (entry, device) =
+        annotations.entries().iter().find_map(|entry| Some((entry, DEVICES.annotation(&entry.key)?)))?;
+    let span = entry.span();
+    let count = if device.shared {
+        Fact::unknown("the part of a device depends on its memory", span)
+    } else {
+        amount::amount(&entry.value)
+    };
+    Some(Request::new(device, count, span))
+}
+
+impl Request {
+    pub(in crate::kubernetes) fn new(device: &Device, count: Fact<f64>, span: Span) -> Self {
+        Request {
+            count,
+            slice: None,
+            vendor: device.vendor.clone(),
+            chip: device.chip.as_ref().map_or(Fact::Absent, |chip| Fact::written(chip.as_str().into(), span)),
+            provider: device.provider.clone(),
+            span,
+            shared: Vec::new(),
+            claims: Vec::new(),
+        }
+    }
+
+    /// Devices of another claim beside these.
+    pub(in crate::kubernetes) fn add(&mut self, other: &Request) {
+        let size = |request: &Request| request.slice.as_ref().map(|(size, _)| size.clone());
+        self.count = match size(self) == size(other) {
+            true => plus(std::mem::take(&mut self.count), other.count.clone()),
+            false => Fact::unknown(SIZES, self.span),
+        };
+    }
+
+    /// What it says is only a conclusion.
+    pub(in crate::kubernetes) fn weaken(&mut self, why: &str) {
+        let origin = Origin::Inferred(why.into());
+        if let Fact::Known(known) = &mut self.count {
+            known.origin = known.origin.clone().weakest(origin.clone());
+        }
+        if let Fact::Known(known) = &mut self.chip {
+            known.origin = known.origin.clone().weakest(origin);
+        }
+    }
+}
+
+/// Amounts by resource key.
+#[derive(Debug, Clone, Default)]
+struct Tally {
+    amounts: BTreeMap<Arc<str>, (Fact<f64>, Span)>,
+}
+
+impl Tally {
+    fn add(&mut self, part: &Part, pod: &Pod) {
+        let Some(resources) = &part.resources else { return };
+        let mut own: BTreeMap<&str, (Fact<f64>, Span)> = BTreeMap::new();
+        for side in ["limits", "requests"] {
+            for entry in resources.get(side).map(Node::entries).unwrap_or_default() {
+                let key = pod.long_key(&entry.key);
+                if DEVICES.device(key).is_some() || DEVICES.share(key).is_some() {
+                    let span = entry.span();
+                    own.entry(key).or_insert_with(|| (amount::amount(&entry.value), span));
+                }
+            }
+        }
+        let share = share(&own);
+        for (key, (count, span)) in own {
+            if let Some((device, _)) = DEVICES.device(key) {
+                self.put(key, scaled(count, device, share.as_ref(), span), span);
+            }
+        }
+    }
+
+    /// Requests that stand in no container: a key and an amount side by side, single devices.
+    fn apart(&mut self, pod: &Pod) {
+        let Some(row) = pod.row else { return };
+        if let Some(amount) = &row.amount
+            && let Some(node) = amount.count.first(&pod.spec)
+        {
+            let key = amount.key.as_ref().and_then(|path| path.first(&pod.spec)?.text());
+            let key = key.map_or(amount.is.as_deref().unwrap_or(USUAL), |key| pod.long_key(key));
+            if let (Some(count), true) = (written(node, amount.part.as_deref()), DEVICES.device(key).is_some()) {
+                self.put(key, count, node.span);
+            }
+        }
+        for found in row.devices.iter().flat_map(|path| path.all(&pod.spec)) {
+            let Some(name) = found.node.text() else { continue };
+            let known = DEVICES.device(name).is_some();
+            self.put(if known { name } else { USUAL }, Fact::written(1.0, found.node.span), found.node.span);
+        }
+    }
+
+    fn put(&mut self, key: &str, count: Fact<f64>, span: Span) {
+        match self.amounts.get_mut(key) {
+            Some((sum, _)) => *sum = plus(std::mem::take(sum), count),
+            None => {
+                self.amounts.insert(key.into(), (count, span));
+            }
+        }
+    }
+
+    fn join(&mut self, other: Tally) {
+        for (key, (count, span)) in other.amounts {
+            self.put(&key, count, span);
+        }
+    }
+
+    /// What is asked for while others run, of each key that it asks for itself.
+    fn beside(mut self, others: &Tally) -> Tally {
+        for (key, (count, _)) in &mut self.amounts {
+            if let Some((more, _)) = others.amounts.get(key) {
+                *count = plus(std::mem::take(count), more.clone());
+            }
+        }
+        self
+    }
+
+    fn raise(&mut self, other: Tally) {
+        for (key, (count, span)) in other.amounts {
+            match self.amounts.get(&key) {
+                Some((known, _)) if known.value() >= count.value() || known.is_unknown() => {}
+                _ => {
+                    self.amounts.insert(key, (count, span));
+                }
+            }
+        }
+    }
+
+    /// The key with the largest amount decides what it is; slices of several sizes are counted together.
+    fn request(self) -> Option<Request> {
+        let asked = |count: &Fact<f64>| count.value() != Some(&0.0) && !count.is_absent();
+        let mut wanted: Vec<_> = self.amounts.into_iter().filter(|(_, (count, _))| asked(count)).collect();
+        let amount = |count: &Fact<f64>| count.value().copied().unwrap_or(0.0);
+        wanted.sort_by(|(_, (a, _)), (_, (b, _))| amount(b).total_cmp(&amount(a)));
+        let mut wanted = wanted.into_iter();
+        let (key, (mut count, span)) = wanted.next()?;
+        let (device, rest) = DEVICES.device(&key)?;
+        for (other, (more, _)) in wanted {
+            let Some((also, size)) = DEVICES.device(&other) else { continue };
+            if also.vendor == device.vendor && also.slice == device.slice {
+                count = plus(count, more);
+                if device.slice && size != rest {
+                    count = Fact::unknown(SIZES, span);
+                }
+            }
+        }
+        let mut request = Request::new(device, count, span);
+        request.slice = device.slice.then(|| (Arc::from(rest), span));
+        Some(request)
+    }
+}
+
+/// An amount, or the part of a text that is one: `nvidia-gpu-l4:2`.
+fn written(node: &Node, part: Option<&str>) -> Option<Fact<f64>> {
+    let Some(part) = part else { return Some(amount::amount(node)) };
+    let number = Expression::new(part).first_group(node.text()?)?.parse().ok()?;
+    Some(Fact::written(number, node.span))
+}
+
+pub(in crate::kubernetes) fn plus(a: Fact<f64>, b: Fact<f64>) -> Fact<f64> {
+    match (a, b) {
+        (Fact::Known(mut a), Fact::Known(b)) => {
+            a.value += b.value;
+            Fact::Known(a)
+        }
+        (Fact::Unknown(unknown), _) | (_, Fact::Unknown(unknown)) => Fact::Unknown(unknown),
+        (Fact::Absent, other) | (other, Fact::Absent) => other,
+    }
+}
+
+/// The part of a device that a container asks for: `Ok` of a fraction, `Err` where it depends on the device.
+fn share(own: &BTreeMap<&str, (Fact<f64>, Span)>) -> Option<Result<f64, Span>> {
+    let mut open = None;
+    let mut known: Option<f64> = None;
+    for (key, (amount, span)) in own {
+        let Some(share) = DEVICES.share(key) else { continue };
+        match (share.whole, amount.value()) {
+            (Some(whole), Some(amount)) => {
+                let part = (amount / whole).min(1.0);
+                known = Some(known.map_or(part, |other| other.max(part)));
+            }
+            _ => open = Some(*span),
+        }
+    }
+    known.map(Ok).or(open.map(Err))
+}
+
+fn scaled(count: Fact<f64>, device: &Device, part: Option<&Result<f64, Span>>, span: Span) -> Fact<f64> {
+    match part {
+        _ if count.value() == Some(&0.0) => count,
+        Some(Ok(part)) => count.map(|count| count * part),
+        Some(Err(span)) => Fact::unknown("the part of a device depends on its memory", *span),
+        None if device.shared => {
+            Fact::unknown("the device is shared; how much of it one share is stands elsewhere", span)
+        }
+        None => count.map(|count| count / device.per.unwrap_or(1.0)),
+    }
+}

@@ -1,0 +1,207 @@
+//! Groups of pods become resources of the inventory.
+
+use crate::inventory::{
+    Evidence, Fact, FrontEnd, Key, Known, Labels, Link, LinkKind, Origin, Purpose, Resource, Role, Says, Value,
+    production, programs, purpose,
+};
+use crate::source::Span;
+
+use super::containers;
+use super::nodes::{Facts, fill};
+use super::pod::{Part, Pod};
+use super::request;
+use super::request::Request;
+use super::storage;
+use super::workload::{Found, Group};
+use crate::kubernetes::objects::chart;
+use crate::kubernetes::objects::index::Index;
+use crate::kubernetes::objects::object;
+use crate::kubernetes::objects::object::Object;
+use crate::kubernetes::objects::owned;
+use crate::yaml::Node;
+
+/// Groups that ask for accelerators become resources; where there are several, each is called by its role.
+pub(in crate::kubernetes) fn finish(
+    object: &Object<'_>,
+    body: Span,
+    groups: Vec<Group>,
+    index: &Index<'_>,
+    out: &mut Vec<Found>,
+) {
+    let asking: Vec<(Group, Request)> = groups
+        .into_iter()
+        .filter_map(|group| Some((request::of(&group.pod, index)?, group)))
+        .map(|(r, g)| (g, r))
+        .collect();
+    let several = asking.len() > 1;
+    let mut addresses: Vec<String> = Vec::new();
+    for (group, request) in asking {
+        let mut address = object.address();
+        if several && !group.role.is_empty() {
+            address = format!("{address}:{}", group.role.join(":"));
+        }
+        let twins = addresses.iter().filter(|known| **known == address).count();
+        addresses.push(address.clone());
+        if twins > 0 {
+            address = format!("{address}#{}", twins + 1);
+        }
+        let shared = request.shared.clone();
+        let is_overlay = group.is_overlay;
+        let from_values = group.by_shape.as_deref() == Some(chart::VALUES_ALONE);
+        let resource = resource(object, body, address, group, &request, index);
+        out.push(Found {
+            resource,
+            kind: object.kind.to_owned(),
+            name: object.name.clone(),
+            namespace: object.namespace.clone(),
+            generated: object.generated,
+            is_overlay,
+            is_only_patch: false,
+            from_values,
+            shared,
+            owners: owned::owners(object.root),
+        });
+    }
+}
+
+fn resource(
+    object: &Object<'_>,
+    body: Span,
+    address: String,
+    group: Group,
+    request: &Request,
+    index: &Index<'_>,
+) -> Resource {
+    let mut resource = Resource::new(FrontEnd::Kubernetes, Role::Requested, object.kind, address, object.head, body);
+    let conditions = group.pod.conditions();
+    resource.selector = group.pod.selector(&conditions);
+    resource.labels = object::labels([object.root].into_iter().chain(group.pod.frame.as_ref()));
+    resource.count = group.count;
+    let mut facts = programs::declared(resource.labels.entries.iter().map(|(key, word)| (key.as_str(), word)));
+    let asked = group.pod.facts(request, &conditions);
+    for (key, fact) in group.facts.into_iter().chain(programs_of(&group.pod, index)).chain(asked) {
+        fill(&mut facts, key, fact);
+    }
+    fill(&mut facts, Key::Queue, queue(&resource.labels));
+    fill(&mut facts, Key::TimeLimit, limit_of_queue(&resource.labels));
+    storage::facts(&group.pod, index, &mut facts);
+    settle_purpose(&evidence(object, &resource.labels, &group.pod), &mut facts);
+    // What is read without a row is a conclusion from its shape.
+    if let (Some(why), Some(Fact::Known(known))) = (&group.by_shape, facts.get_mut(&Key::AcceleratorCount)) {
+        known.origin = known.origin.clone().weakest(Origin::Inferred(why.clone()));
+    }
+    for (key, fact) in facts {
+        resource.set(key, fact);
+    }
+    let claims = request.claims.iter().map(|(to, span)| Link { kind: LinkKind::Claim, to: to.clone(), span: *span });
+    resource.links.extend(claims);
+    resource
+}
+
+/// What runs in the containers; those that ask for accelerators speak first.
+fn programs_of(pod: &Pod, index: &Index<'_>) -> Facts {
+    let mut parts = pod.containers.clone();
+    parts.sort_by_key(|part| !request::asks(part));
+    let mut facts = Facts::new();
+    for part in parts {
+        for (key, fact) in programs::recognize(&containers::container(&part, index)) {
+            fill(&mut facts, key, fact);
+        }
+    }
+    facts
+}
+
+fn queue(labels: &Labels) -> Fact<Value> {
+    const KEYS: [&str; 5] = [
+        "kueue.x-k8s.io/queue-name",
+        "scheduling.volcano.sh/queue-name",
+        "volcano.sh/queue-name",
+        "runai/queue",
+        "kai.scheduler/queue",
+    ];
+    let found = KEYS.iter().find_map(|key| labels.entries.get(*key));
+    found.map_or(Fact::Absent, |name| name.clone().map(Value::Text))
+}
+
+/// Seconds after which a queue ends what it has started, or the capacity that it was given is taken away.
+fn limit_of_queue(labels: &Labels) -> Fact<Value> {
+    // Kueue's documentation, 2026-11: the first is its own limit, the second that of a request for capacity.
+    const KEYS: [&str; 2] = ["kueue.x-k8s.io/max-exec-time-seconds", "provreq.kueue.x-k8s.io/maxRunDurationSeconds"];
+    let said = KEYS.iter().find_map(|key| labels.entries.get(*key)).cloned().unwrap_or_default();
+    if said.value().is_some_and(|text| text.parse::<f64>().is_err()) {
+        return Fact::Absent;
+    }
+    said.map(|text| Value::Number(text.parse().unwrap_or_default()))
+}
+
+/// What a kind is for by definition, then what its program does, then what labels and names say, then what a kind is
+/// mostly for.
+pub(in crate::kubernetes) fn settle_purpose(evidence: &[Evidence<'_>], facts: &mut Facts) {
+    fill(facts, Key::Production, production(evidence));
+    let weak = match facts.get(&Key::Purpose) {
+        Some(Fact::Known(known)) if matches!(known.origin, Origin::Inferred(_)) => facts.remove(&Key::Purpose),
+        _ => None,
+    };
+    let task = facts.get(&Key::Task).cloned().unwrap_or_default();
+    fill(facts, Key::Purpose, of_task(task));
+    fill(facts, Key::Purpose, purpose(evidence));
+    fill(facts, Key::Purpose, weak.unwrap_or_default());
+}
+
+/// A container whose command only shows the devices tests them.
+fn only_looks(part: &Part) -> bool {
+    const SHOWS: [&str; 3] = ["nvidia-smi", "vectorAdd", "rocm-smi"];
+    let words = ["command", "args"].iter().filter_map(|key| part.node.get(key));
+    let mut texts = words.flat_map(|list| list.items().iter().chain([list])).filter_map(Node::text);
+    texts.any(|text| SHOWS.iter().any(|program| text.trim_start().starts_with(program)))
+}
+
+/// A container of the image that does nothing keeps room on a machine, for pods that may push it away.
+fn keeps_room(part: &Part) -> bool {
+    let image = part.node.get("image").and_then(Node::text);
+    let name = image.and_then(|image| image.rsplit('/').next());
+    request::asks(part) && name.is_some_and(|name| name.split([':', '@']).next() == Some("pause"))
+}
+
+fn of_task(task: Fact<Value>) -> Fact<Value> {
+    match task {
+        Fact::Known(known) => {
+            let purpose = match known.value.as_text() {
+                Some("train") => Purpose::Training,
+                Some(_) => Purpose::Inference,
+                None => return Fact::Absent,
+            };
+            Fact::Known(Known { value: Value::text(purpose.name()), ..known })
+        }
+        _ => Fact::Absent,
+    }
+}
+
+fn evidence<'a>(object: &'a Object<'_>, labels: &'a Labels, pod: &'a Pod) -> Vec<Evidence<'a>> {
+    let mut evidence = Vec::new();
+    for (key, fact) in &labels.entries {
+        if let Fact::Known(known) = fact {
+            evidence.push(Evidence { says: Says::Label { key, value: &known.value }, span: known.span });
+        }
+    }
+    if let Some(name) = &object.name {
+        evidence.push(Evidence { says: Says::Name(name), span: object.head });
+    }
+    for part in &pod.containers {
+        let image = part.node.get("image").and_then(|image| Some((image.text()?, image.span)));
+        if let Some((image, span)) = image {
+            let name = image.rsplit('/').next().unwrap_or(image);
+            evidence.push(Evidence { says: Says::Around(name), span });
+        }
+    }
+    for part in pod.containers.iter().filter(|part| keeps_room(part)) {
+        evidence.push(Evidence { says: Says::Kind(Purpose::Infra), span: part.node.span });
+    }
+    for part in pod.containers.iter().filter(|part| only_looks(part)) {
+        evidence.push(Evidence { says: Says::Around("test"), span: part.node.span });
+    }
+    if let Some(namespace) = &object.namespace {
+        evidence.push(Evidence { says: Says::Around(namespace), span: object.head });
+    }
+    evidence
+}

@@ -1,0 +1,81 @@
+//! The file systems in the network that a pod mounts.
+
+use std::sync::Arc;
+
+use crate::inventory::{Fact, Key, Origin, Value};
+use crate::source::Span;
+
+use super::nodes::{Facts, fill};
+use super::pod::Pod;
+use crate::kubernetes::objects::index::{Index, Place};
+use crate::yaml::Node;
+
+/// Drivers and provisioners of file systems that are slow at small random reads, by a part of their name. Parallel file
+/// systems (Lustre, Weka, GPFS) and caches in front of buckets are none of them.
+const SLOW: [(&str, &str); 6] = [
+    ("efs.csi.aws.com", "efs"),
+    ("filestore.csi.storage.gke.io", "filestore"),
+    ("file.csi.azure.com", "azure-files"),
+    ("azure-file", "azure-files"),
+    ("smb.csi", "smb"),
+    ("nfs", "nfs"),
+];
+
+pub(in crate::kubernetes) fn facts(pod: &Pod, index: &Index<'_>, facts: &mut Facts) {
+    for volume in pod.spec.get("volumes").map(Node::items).unwrap_or_default() {
+        fill(facts, Key::DataStorage, of_volume(volume, index));
+    }
+}
+
+fn of_volume(volume: &Node, index: &Index<'_>) -> Fact<Value> {
+    if let Some(nfs) = volume.get("nfs") {
+        return Fact::written(Value::text("nfs"), nfs.span);
+    }
+    if volume.get("azureFile").is_some() {
+        return Fact::written(Value::text("azure-files"), volume.span);
+    }
+    if let Some(driver) = volume.at("csi.driver") {
+        return driver.text().map_or(Fact::Absent, |name| of_driver(name, driver.span));
+    }
+    let Some(name) = volume.at("persistentVolumeClaim.claimName") else { return Fact::Absent };
+    let Some(text) = name.text() else { return Fact::Absent };
+    index.find("/PersistentVolumeClaim", text, Place::of(name.span)).map_or(Fact::Absent, |claim| {
+        let class = claim.root.at("spec.storageClassName");
+        let provisioner = class.and_then(|class| of_class(class, index)).unwrap_or_default();
+        provisioner.or(|| of_bound(claim.root, index))
+    })
+}
+
+fn of_class(class: &Node, index: &Index<'_>) -> Option<Fact<Value>> {
+    let found = index.find("storage.k8s.io/StorageClass", class.text()?, Place::of(class.span))?;
+    let provisioner = found.root.get("provisioner")?;
+    Some(resolved(of_driver(provisioner.text()?, class.span)))
+}
+
+/// A claim that names its volume.
+fn of_bound(claim: &Node, index: &Index<'_>) -> Fact<Value> {
+    let Some((name, text)) = claim.at("spec.volumeName").and_then(|it| Some((it, it.text()?))) else {
+        return Fact::Absent;
+    };
+    let Some(volume) = index.find("/PersistentVolume", text, Place::of(name.span)) else { return Fact::Absent };
+    if let Some(nfs) = volume.root.at("spec.nfs") {
+        return resolved(Fact::written(Value::text("nfs"), nfs.span));
+    }
+    let driver = volume.root.at("spec.csi.driver").and_then(|it| Some((it, it.text()?)));
+    driver.map_or(Fact::Absent, |(node, name): (&Node, &Arc<str>)| resolved(of_driver(name, node.span)))
+}
+
+fn of_driver(name: &str, span: Span) -> Fact<Value> {
+    let slow = SLOW.iter().find(|(part, _)| name.contains(part));
+    slow.map_or(Fact::Absent, |(_, kind)| Fact::written(Value::text(*kind), span))
+}
+
+fn resolved(fact: Fact<Value>) -> Fact<Value> {
+    match fact {
+        Fact::Known(mut known) => {
+            known.origin = Origin::Resolved;
+            Fact::Known(known)
+        }
+        other => other,
+    }
+}

@@ -1,0 +1,332 @@
+//! Rows applied to objects: an object becomes groups of pods and groups of machines, each with its facts.
+
+use crate::inventory::{Fact, Key, Origin, Range, Resource, Value};
+use crate::source::{Sources, Span};
+
+use super::machines;
+use super::nodes::{Facts, fill};
+use super::pod::Pod;
+use super::resource;
+use crate::kubernetes::objects::chart;
+use crate::kubernetes::objects::generic;
+use crate::kubernetes::objects::index::{Index, Place};
+use crate::kubernetes::objects::layers;
+use crate::kubernetes::objects::object::Object;
+use crate::kubernetes::objects::owned::Owner;
+use crate::kubernetes::rows::count;
+use crate::kubernetes::rows::path::{Match, Path};
+use crate::kubernetes::rows::settings;
+use crate::kubernetes::rows::sources;
+use crate::kubernetes::rows::table::{Borrows, Holds, KINDS, Pods, Row};
+use crate::yaml::Node;
+
+/// Objects inside objects: a CronJob holds a Job, a List a Katib experiment that holds a Job.
+const DEEPEST: usize = 6;
+
+/// Why the number of pods of an overlay is not known.
+pub(in crate::kubernetes) const ONLY_CHANGES: &str = "it only changes another object, whose number stands there";
+
+/// Pods of one description in one object.
+pub(in crate::kubernetes) struct Group {
+    pub role: Vec<String>,
+    pub pod: Pod,
+    pub count: Fact<Range>,
+    pub facts: Facts,
+    /// Found by its shape, not by a row, and why.
+    pub by_shape: Option<std::sync::Arc<str>>,
+    /// It only changes another object.
+    pub is_overlay: bool,
+}
+
+/// What surrounds an object: the product of numbers above it, what it is called there, and what is said above.
+#[derive(Clone)]
+pub(in crate::kubernetes) struct Above {
+    pub count: Fact<Range>,
+    pub role: Vec<String>,
+    pub facts: Facts,
+    pub depth: usize,
+}
+
+impl Above {
+    fn new(count: f64, head: Span) -> Self {
+        let count = Fact::known(Range::exactly(count), head, Origin::Default);
+        Above { count, role: Vec::new(), facts: Facts::new(), depth: 0 }
+    }
+}
+
+/// A resource with what other objects know it by.
+pub(in crate::kubernetes) struct Found {
+    pub resource: Resource,
+    pub kind: String,
+    pub name: Option<std::sync::Arc<str>>,
+    pub namespace: Option<std::sync::Arc<str>>,
+    /// The cluster makes the name up.
+    pub generated: bool,
+    /// It only changes another object.
+    pub is_overlay: bool,
+    /// Nothing else changes what it changes, as far as its kustomization says.
+    pub is_only_patch: bool,
+    /// Values of a chart say it, and no template was at hand.
+    pub from_values: bool,
+    /// Claims that other pods may use too.
+    pub shared: Vec<String>,
+    /// What made it.
+    pub owners: Vec<Owner>,
+}
+
+/// Turns objects into resources, with the other objects of the tree at hand.
+pub(in crate::kubernetes) struct Reader<'i, 't> {
+    pub sources: &'i Sources,
+    pub index: &'i Index<'t>,
+}
+
+impl Reader<'_, '_> {
+    /// The resources of an object and of all objects inside it that stand for themselves.
+    pub(in crate::kubernetes) fn read(&self, root: &Node, body: Span, out: &mut Vec<Found>) {
+        self.read_carried(root, body, 0, false, out);
+    }
+
+    fn read_carried(&self, root: &Node, body: Span, depth: usize, idle: bool, out: &mut Vec<Found>) {
+        let Some((object, row)) = identify(root) else { return };
+        let idle = idle || row.is_some_and(|row| row.template);
+        for found in row.into_iter().flat_map(Row::carried).flat_map(|path| path.all(root)) {
+            if depth < DEEPEST {
+                self.read_carried(found.node, found.node.span, depth + 1, idle, out);
+            }
+        }
+        let count = if idle { 0.0 } else { 1.0 };
+        for machines in row.iter().flat_map(|row| &row.machines) {
+            machines::resources(&object, machines, body, &Above::new(count, object.head), out);
+        }
+        let mut groups = Vec::new();
+        self.collect(&object, row, &Above::new(count, object.head), &mut groups);
+        let before = out.len();
+        resource::finish(&object, body, groups, self.index, out);
+        if let (Some(borrows), true) = (row.and_then(|row| row.borrows.as_ref()), out.len() == before) {
+            self.borrow(&object, row, borrows, body, out);
+        }
+    }
+
+    /// All groups of pods of an object.
+    fn collect(&self, object: &Object<'_>, row: Option<&'static Row>, above: &Above, out: &mut Vec<Group>) {
+        let Some(row) = row else {
+            generic::collect(object, above, out);
+            return;
+        };
+        let above = around(object, row, above);
+        for pods in &row.pods {
+            pods_of(object, pods, &above, out);
+        }
+        for holds in row.holds.iter().filter(|holds| !holds.apart) {
+            self.held(object, holds, &above, out);
+        }
+        for layers in &row.values {
+            let mut above = above.clone();
+            let root = Match::root(object.root);
+            above.count = count::product(&layers.count, object.root, &Path::default(), &root, above.count);
+            for at in layers.places(object.root) {
+                if let Some(values) = layers::given(layers, at, None, self.sources, self.index).values {
+                    self.collect_values(object, &values, &above, out);
+                }
+            }
+        }
+    }
+
+    /// Values that an object carries: by the row of their chart, or by their shape.
+    fn collect_values(&self, object: &Object<'_>, values: &Node, above: &Above, out: &mut Vec<Group>) {
+        match KINDS.shaped(values).filter(|_| above.depth < DEEPEST) {
+            Some(row) => {
+                let mut inside = Object::of(values, "", &row.kind);
+                inside.head = object.head;
+                let above = Above { depth: above.depth + 1, ..above.clone() };
+                self.collect(&inside, Some(row), &above, out);
+            }
+            None => generic::collect_values(values, above, out),
+        }
+    }
+
+    /// What a file of values says, each place that asks for accelerators by itself.
+    pub(in crate::kubernetes) fn read_values(&self, root: &Node, body: Span, out: &mut Vec<Found>) {
+        let object = Object::of(root, "", chart::VALUES);
+        let mut groups = Vec::new();
+        generic::collect_values(root, &Above::new(1.0, object.head), &mut groups);
+        for mut group in groups {
+            let mut object = object.clone();
+            object.name = Some(group.role.join(".").into()).filter(|name: &std::sync::Arc<str>| !name.is_empty());
+            group.role.clear();
+            resource::finish(&object, body, vec![group], self.index, out);
+        }
+    }
+
+    /// Objects inside this one that are part of it.
+    fn held(&self, object: &Object<'_>, holds: &Holds, above: &Above, out: &mut Vec<Group>) {
+        let Some(path) = holds.at.as_ref().or(holds.spec.as_ref()) else { return };
+        if above.depth >= DEEPEST {
+            return;
+        }
+        for at in path.all(object.root) {
+            let mut inside = above.clone();
+            inside.depth += 1;
+            inside.count = count::product(&holds.count, object.root, path, &at, above.count.clone());
+            if let Some(off) = disabled(holds.enabled.as_ref(), object.root, path, &at) {
+                inside.count = off;
+            }
+            inside.role.extend(called(holds.name.as_ref(), object.root, path, &at));
+            // Rows speak of whole objects.
+            let whole = if holds.at.is_some() { at.node.clone() } else { Node::framed("spec", at.node) };
+            let found = match &holds.kind {
+                Some(kind) => {
+                    let (group, name) = kind.rsplit_once('/').unwrap_or(("", kind));
+                    Some((Object::of(&whole, group, name), KINDS.named(kind)))
+                }
+                None => identify(&whole),
+            };
+            if let Some((mut held, row)) = found {
+                held.head = object.head;
+                self.collect(&held, row, &inside, out);
+            }
+        }
+    }
+
+    /// The pods or machines of a template that an object names.
+    fn borrow(
+        &self,
+        object: &Object<'_>,
+        row: Option<&'static Row>,
+        borrows: &Borrows,
+        body: Span,
+        out: &mut Vec<Found>,
+    ) {
+        let Some((node, name)) = borrows.name.first(object.root).and_then(|node| Some((node, node.text()?))) else {
+            return;
+        };
+        let place = Place::of(node.span);
+        let lent =
+            borrows.kinds.iter().find_map(|kind| Some((self.index.find(kind, name, place)?, KINDS.named(kind)?)));
+        let Some((lender, lent)) = lent else { return };
+        let root = Match::root(object.root);
+        let mut above = Above::new(1.0, object.head);
+        above.count = count::product(&borrows.count, object.root, &Path::default(), &root, above.count);
+        if let Some(row) = row {
+            above = around(object, row, &above);
+        }
+        let mut lender = lender.clone();
+        lender.name.clone_from(&object.name);
+        lender.namespace.clone_from(&object.namespace);
+        (lender.kind, lender.group, lender.head) = (object.kind, object.group, object.head);
+        for machines in &lent.machines {
+            machines::resources(&lender, machines, body, &above, out);
+        }
+        let mut groups = Vec::new();
+        let plain = Above { depth: 1, ..above };
+        for pods in &lent.pods {
+            pods_of(&lender, pods, &plain, &mut groups);
+        }
+        for holds in lent.holds.iter().filter(|holds| !holds.apart) {
+            self.held(&lender, holds, &plain, &mut groups);
+        }
+        resource::finish(&lender, body, groups, self.index, out);
+    }
+}
+
+/// What an object is: as it says itself, or by the shape of a row.
+pub(in crate::kubernetes) fn identify(root: &Node) -> Option<(Object<'_>, Option<&'static Row>)> {
+    match Object::new(root) {
+        Some(object) => {
+            let row = KINDS.find(object.group, object.kind);
+            Some((object, row))
+        }
+        None => {
+            let row = KINDS.shaped(root)?;
+            let group = row.groups.first().map_or("", String::as_str);
+            let mut object = Object::of(root, group, &row.kind);
+            object.name = row.name.as_ref().and_then(|path| path.first(root)?.text().cloned());
+            Some((object, Some(row)))
+        }
+    }
+}
+
+/// What holds for everything in an object.
+fn around(object: &Object<'_>, row: &Row, above: &Above) -> Above {
+    let mut above = above.clone();
+    let root = Match::root(object.root);
+    for (key, fact) in sources::facts(&row.facts, object.root, &Path::default(), &root, object.head) {
+        fill(&mut above.facts, key, fact);
+    }
+    for (key, fact) in settings::facts(&row.settings, object.root) {
+        fill(&mut above.facts, key, fact);
+    }
+    if row.template && above.depth == 0 {
+        above.count = Fact::known(Range::exactly(0.0), object.head, Origin::Resolved);
+    }
+    if let Some(suspended) = row.suspended.as_ref().and_then(|path| path.first(object.root)) {
+        above.count = suspend(object, suspended, above.count);
+    }
+    if let Some(stopped) = row.stopped.as_ref().and_then(|path| path.first(object.root)) {
+        above.count = Fact::written(Range::exactly(0.0), stopped.span);
+    }
+    above
+}
+
+/// Suspended work does not run, unless a queue is in charge of starting it.
+fn suspend(object: &Object<'_>, suspended: &Node, count: Fact<Range>) -> Fact<Range> {
+    if suspended.flag() != Some(true) {
+        return count;
+    }
+    let labels = object.root.at("metadata.labels").map(Node::entries).unwrap_or_default();
+    let queue = labels.iter().find(|entry| entry.key.ends_with("/queue-name"));
+    match (queue, count) {
+        (Some(_), Fact::Known(mut known)) => {
+            known.value.floor = 0.0;
+            Fact::Known(known)
+        }
+        (Some(_), other) => other,
+        (None, _) => Fact::written(Range::exactly(0.0), suspended.span),
+    }
+}
+
+fn pods_of(object: &Object<'_>, pods: &'static Pods, above: &Above, out: &mut Vec<Group>) {
+    let Some(path) = pods.template.as_ref().or(pods.spec.as_ref()) else { return };
+    for at in path.all(object.root) {
+        let frame = pods.template.is_some().then_some(at.node);
+        let Some(spec) = frame.map_or(Some(at.node), |frame| frame.get("spec")) else { continue };
+        let pod = Pod::new(spec, frame, Some(pods));
+        let mut role = above.role.clone();
+        role.extend(pods.role.clone());
+        role.extend(called(pods.name.as_ref(), object.root, path, &at));
+        let mut facts = sources::facts(&pods.facts, object.root, path, &at, object.head);
+        for (key, fact) in &above.facts {
+            fill(&mut facts, *key, fact.clone());
+        }
+        let one = Fact::known(Range::exactly(1.0), object.head, Origin::Default);
+        let size = count::product(&pods.group, object.root, path, &at, one);
+        if size.origin() != Some(&Origin::Default) {
+            fill(&mut facts, Key::GroupSize, size.map(|range| Value::Number(range.expected)));
+            let groups = count::product(&pods.groups, object.root, path, &at, above.count.clone());
+            fill(&mut facts, Key::Groups, groups.map(|range| Value::Number(range.floor)));
+        }
+        let mut count = count::product(&pods.count, object.root, path, &at, above.count.clone());
+        if let Some(off) = disabled(pods.enabled.as_ref(), object.root, path, &at) {
+            count = off;
+        }
+        let open = matches!(&count, Fact::Known(known) if known.origin == Origin::Default && known.value.ceiling > 0.0);
+        let is_overlay = pod.is_overlay();
+        if open && is_overlay {
+            count = Fact::unknown(ONLY_CHANGES, object.head);
+        }
+        out.push(Group { role, pod, count, facts, by_shape: None, is_overlay });
+    }
+}
+
+/// What members of an object are called: by the keys above them, and by a name inside.
+fn called(name: Option<&Path>, root: &Node, path: &Path, at: &Match<'_>) -> Vec<String> {
+    let mut all: Vec<String> = at.names.iter().map(|name| (*name).to_owned()).collect();
+    let inside = name.and_then(|name| name.beside(root, path, at).first()?.text().cloned());
+    all.extend(inside.map(|name| name.to_string()));
+    all
+}
+
+fn disabled(enabled: Option<&Path>, root: &Node, path: &Path, at: &Match<'_>) -> Option<Fact<Range>> {
+    let switch = *enabled?.beside(root, path, at).first()?;
+    (switch.flag() == Some(false)).then(|| Fact::written(Range::exactly(0.0), switch.span))
+}

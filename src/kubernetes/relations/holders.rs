@@ -1,0 +1,159 @@
+//! Objects that hold for others: budgets of disruption, queues, quotas, classes of priority, namespaces. A workload gets a
+//! link to each, with the place that proves it.
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
+
+use crate::inventory::{Fact, Key, Known, Link, LinkKind, Origin};
+use crate::source::Span;
+
+use crate::kubernetes::objects::index::distance;
+use crate::kubernetes::objects::object::Object;
+use crate::kubernetes::pods::workload::Found;
+use crate::kubernetes::rows::devices::DEVICES;
+use crate::kubernetes::rows::table::Relates;
+use crate::yaml::Node;
+
+/// Of more objects with one name than these, the first by path are looked at.
+const MOST_NAMESAKES: usize = 64;
+
+/// An object that holds for others.
+pub(in crate::kubernetes) struct Relation {
+    relates: &'static Relates,
+    path: Arc<str>,
+    address: String,
+    namespace: Option<Arc<str>>,
+    /// By which a workload finds it.
+    by: By,
+    /// What proves the link.
+    span: Span,
+    /// Labels that hold for everything in it.
+    labels: Vec<(Arc<str>, Arc<str>, Span)>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+enum By {
+    /// One label of its selector; the others are compared.
+    Label(Arc<str>, Arc<str>),
+    /// A fact that names it.
+    Fact(Key, Arc<str>),
+    Namespace(Arc<str>),
+}
+
+impl Relation {
+    pub(in crate::kubernetes) fn new(
+        object: &Object<'_>,
+        relates: &'static Relates,
+        path: &Arc<str>,
+    ) -> Option<Relation> {
+        let name = object.root.at("metadata.name");
+        let (by, span, labels) = if let Some(selector) = relates.selects.as_ref() {
+            let selector = selector.first(object.root)?;
+            let labels = texts(selector);
+            let (key, value, _) = labels.first()?.clone();
+            (By::Label(key, value), selector.span, labels)
+        } else if let Some(fact) = relates.named_by.as_deref().and_then(Key::named) {
+            (By::Fact(fact, object.name.clone()?), name?.span, Vec::new())
+        } else if let Some(limits) = relates.limits.as_ref() {
+            let limits = limits.first(object.root)?.entries();
+            let entry = limits.iter().find(|entry| is_accelerator(&entry.key))?;
+            (By::Namespace(object.namespace.clone()?), entry.span(), Vec::new())
+        } else {
+            let labels = object.root.at("metadata.labels").map(texts).unwrap_or_default();
+            (By::Namespace(object.name.clone()?), name?.span, labels)
+        };
+        Some(Relation {
+            relates,
+            path: path.clone(),
+            address: object.address(),
+            namespace: object.namespace.clone(),
+            by,
+            span,
+            labels,
+        })
+    }
+
+    /// Whether it holds for a workload that it was found for by name or by one label.
+    fn holds(&self, found: &Found) -> bool {
+        let same_space = match (&self.namespace, &found.namespace) {
+            (Some(own), Some(other)) => own == other,
+            _ => true,
+        };
+        let carried = |(key, value, _): &(Arc<str>, Arc<str>, Span)| {
+            found.resource.labels.entries.get(&**key).and_then(Fact::value).is_some_and(|own| own == value)
+        };
+        same_space && (self.relates.selects.is_none() || self.labels.iter().all(carried))
+    }
+}
+
+/// `requests.nvidia.com/gpu` is how quotas write it.
+fn is_accelerator(key: &str) -> bool {
+    let plain = key.strip_prefix("requests.").or(key.strip_prefix("limits.")).unwrap_or(key);
+    DEVICES.device(plain).is_some()
+}
+
+fn texts(map: &Node) -> Vec<(Arc<str>, Arc<str>, Span)> {
+    let entries = map.entries().iter();
+    entries.filter_map(|entry| Some((entry.key.clone(), entry.value.text()?.clone(), entry.span()))).collect()
+}
+
+/// Links workloads with what holds for them; of several objects of one name the nearest is meant.
+pub(in crate::kubernetes) fn apply(relations: &[Relation], found: &mut [(Arc<str>, Found)]) {
+    let mut index: HashMap<&By, Vec<&Relation>> = HashMap::new();
+    for relation in relations {
+        let namesakes = index.entry(&relation.by).or_default();
+        if namesakes.len() < MOST_NAMESAKES {
+            namesakes.push(relation);
+        }
+    }
+    if index.is_empty() {
+        return;
+    }
+    let facts: BTreeSet<Key> = relations.iter().filter_map(|it| Key::named(it.relates.named_by.as_deref()?)).collect();
+    for (path, found) in found.iter_mut() {
+        let labels = found.resource.labels.entries.iter();
+        let mut asked: Vec<By> =
+            labels.filter_map(|(key, value)| Some(By::Label(key.as_str().into(), value.value()?.clone()))).collect();
+        asked.extend(found.namespace.clone().map(By::Namespace));
+        for &fact in &facts {
+            let named = found.resource.fact(fact).value().and_then(|value| value.as_text()).map(Arc::from);
+            asked.extend(named.map(|name| By::Fact(fact, name)));
+        }
+        asked.sort_by_key(|by| format!("{by:?}"));
+        asked.dedup();
+        let mut nearest: Vec<&Relation> = Vec::new();
+        for by in &asked {
+            let all = index.get(by).into_iter().flatten().filter(|relation| relation.holds(found));
+            let mut by_kind: HashMap<LinkKind, (usize, &Relation)> = HashMap::new();
+            for relation in all {
+                let far = distance(path, &relation.path);
+                let kept = by_kind.entry(relation.relates.link).or_insert((far, relation));
+                if far < kept.0 {
+                    *kept = (far, relation);
+                }
+            }
+            nearest.extend(by_kind.into_values().map(|(_, relation)| relation));
+        }
+        nearest.sort_by(|a, b| (a.relates.link, &a.address).cmp(&(b.relates.link, &b.address)));
+        nearest.iter().for_each(|relation| attach(found, relation));
+    }
+}
+
+fn attach(found: &mut Found, relation: &Relation) {
+    let resource = &mut found.resource;
+    let (kind, to) = (relation.relates.link, relation.address.clone());
+    if resource.links.iter().any(|link| link.kind == kind && link.to == to) {
+        return;
+    }
+    resource.links.push(Link { kind, to, span: relation.span });
+    if kind != LinkKind::Namespace {
+        return;
+    }
+    // What the cluster itself writes says nothing about whose it is.
+    const OWN: [&str; 2] = ["kubernetes.io/metadata.name", "name"];
+    let plain = |key: &str| !OWN.contains(&key) && !key.starts_with("pod-security.kubernetes.io/");
+    for (key, value, span) in relation.labels.iter().filter(|(key, ..)| plain(key)) {
+        let fact = Fact::Known(Known { value: value.clone(), span: *span, defined: None, origin: Origin::Resolved });
+        resource.labels.entries.entry(key.to_string()).or_insert(fact);
+    }
+}

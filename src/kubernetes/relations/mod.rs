@@ -1,0 +1,6 @@
+//! What other objects decide about a workload: autoscalers, budgets, queues, quotas, patches, and who loads its text.
+
+pub(super) mod holders;
+pub(super) mod patch;
+pub(super) mod scale;
+pub(super) mod terraform_loaded;

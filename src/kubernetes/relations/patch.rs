@@ -1,0 +1,83 @@
+//! Patches: text that only changes an object of another file.
+
+use crate::inventory::{Fact, Key, Origin, Resource};
+use crate::source::{Sources, join, parent};
+
+use crate::kubernetes::pods::workload::Found;
+use crate::kubernetes::render::{KUSTOMIZATIONS, document};
+
+/// Directories between a patch and the kustomization that applies it are few.
+const FARTHEST: usize = 4;
+
+/// What rules blame an object for not having, and what the object that is changed may have.
+const OPEN: [Key; 11] = [
+    Key::TimeLimit,
+    Key::Ttl,
+    Key::Autoscaled,
+    Key::SharedMemory,
+    Key::Checkpoint,
+    Key::Retried,
+    Key::Queue,
+    Key::Priority,
+    Key::GroupSize,
+    Key::Groups,
+    Key::CpuLimit,
+];
+
+/// Marks what a kustomization applies to something else: what it does not say stands there.
+pub(in crate::kubernetes) fn mark(sources: &Sources, path: &str, found: &mut [Found]) {
+    let mut patches = found.iter_mut().filter(|it| it.is_overlay).peekable();
+    if patches.peek().is_none() {
+        return;
+    }
+    if let Some(kustomization) = naming(sources, path) {
+        let is_only_patch = changes(sources, &kustomization) == 1;
+        patches.for_each(|it| {
+            it.is_only_patch = is_only_patch;
+            open(&mut it.resource);
+        });
+    }
+}
+
+fn open(resource: &mut Resource) {
+    for key in OPEN {
+        let is_said = match resource.fact(key) {
+            Fact::Known(known) => known.origin != Origin::Default,
+            Fact::Unknown(_) => true,
+            Fact::Absent => false,
+        };
+        if !is_said {
+            let why = "it only changes another object, and the rest stands there";
+            resource.set(key, Fact::unknown(why, resource.span));
+        }
+    }
+}
+
+/// The kustomization beside the file or above it that names it.
+fn naming(sources: &Sources, path: &str) -> Option<String> {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    let mut directory = parent(path);
+    for _ in 0..FARTHEST {
+        let files = KUSTOMIZATIONS.iter().filter_map(|file| join(directory, file));
+        let names = |file: &String| {
+            let text = sources.tree().read(file).ok();
+            text.is_some_and(|text| memchr::memmem::find(&text, name.as_bytes()).is_some())
+        };
+        if let Some(found) = files.into_iter().find(names) {
+            return Some(found);
+        }
+        if directory.is_empty() {
+            break;
+        }
+        directory = parent(directory);
+    }
+    None
+}
+
+/// How many patches, or others that change objects, a kustomization has.
+fn changes(sources: &Sources, kustomization: &str) -> usize {
+    const FIELDS: [&str; 6] =
+        ["patches", "patchesStrategicMerge", "patchesJson6902", "components", "transformers", "replacements"];
+    let Some(root) = document(sources, kustomization) else { return 0 };
+    FIELDS.iter().filter_map(|field| root.get(field)).map(|list| list.items().len()).sum()
+}

@@ -1,0 +1,133 @@
+//! Autoscalers: which objects decide the number of others, and to what.
+
+use std::sync::Arc;
+
+use crate::inventory::{Fact, Key, Known, Link, LinkKind, Origin, Range, Value};
+use crate::source::Span;
+
+use crate::kubernetes::objects::index::distance;
+use crate::kubernetes::objects::object::Object;
+use crate::kubernetes::pods::workload::Found;
+use crate::kubernetes::rows::path::Path;
+use crate::kubernetes::rows::table::Scales;
+use crate::kubernetes::text::amount;
+
+/// An object that decides the number of another one.
+#[derive(Debug)]
+pub(in crate::kubernetes) struct Scaler {
+    address: String,
+    kind: Arc<str>,
+    name: Arc<str>,
+    namespace: Option<Arc<str>>,
+    count: Fact<Range>,
+    looks_at: Fact<Value>,
+    cooldown: Fact<Value>,
+    /// The name of its target.
+    span: Span,
+}
+
+impl Scaler {
+    pub(in crate::kubernetes) fn new(object: &Object<'_>, scales: &Scales) -> Option<Self> {
+        let target = scales.target.first(object.root)?;
+        let name = target.get("name")?;
+        let kind = target.text_at("kind").cloned().or(scales.kind.as_ref().map(|kind| kind.as_str().into()))?;
+        let read = |path: &Option<Path>| {
+            let node = path.as_ref().and_then(|path| path.first(object.root));
+            node.map_or(Fact::Absent, amount::number)
+        };
+        let (min, max) = (read(&scales.min), read(&scales.max));
+        let count = match (min, max, scales.ceiling) {
+            (Fact::Unknown(unknown), ..) | (_, Fact::Unknown(unknown), _) => Fact::unknown(unknown.why, unknown.span),
+            (min, max, ceiling) => {
+                let floor = min.value().copied().unwrap_or(scales.floor);
+                let span = max.span().or(min.span()).unwrap_or(name.span);
+                let ceiling = max.value().copied().or(ceiling).unwrap_or(f64::INFINITY);
+                Fact::known(Range::between(floor, None, ceiling), span, Origin::Resolved)
+            }
+        };
+        Some(Scaler {
+            address: object.address(),
+            kind,
+            name: name.text()?.clone(),
+            namespace: object.namespace.clone(),
+            count,
+            looks_at: looks_at(object, scales),
+            cooldown: read(&scales.cooldown).map(Value::Number),
+            span: name.span,
+        })
+    }
+
+    fn scales(&self, found: &Found) -> bool {
+        let same_space = match (&self.namespace, &found.namespace) {
+            (Some(own), Some(other)) => own == other,
+            _ => true,
+        };
+        found.kind == *self.kind && found.name.as_deref() == Some(&self.name) && same_space
+    }
+}
+
+/// The names of all metrics that it looks at.
+fn looks_at(object: &Object<'_>, scales: &Scales) -> Fact<Value> {
+    let found: Vec<_> = scales.metrics.iter().flat_map(|path| path.all(object.root)).collect();
+    let mut names: Vec<Arc<str>> = Vec::new();
+    for metric in &found {
+        match metric.node.text().map(|text| (text, amount::placeholder(text))) {
+            Some((_, Some(why))) => return Fact::unknown(why, metric.node.span),
+            Some((text, None)) if !names.contains(text) => names.push(text.clone()),
+            _ => {}
+        }
+    }
+    match (found.first(), &scales.default_metric) {
+        (Some(first), _) => Fact::written(Value::List(names), first.node.span),
+        (None, Some(name)) => Fact::known(Value::List(vec![name.as_str().into()]), object.head, Origin::Default),
+        (None, None) => Fact::Absent,
+    }
+}
+
+/// Lets each autoscaler decide the number of the nearest workload of the name that it gives. Of two autoscalers of one
+/// workload the nearer one counts; equals are alternatives of each other, and the first by path counts.
+pub(in crate::kubernetes) fn apply(scalers: &[(Arc<str>, Scaler)], found: &mut [(Arc<str>, Found)]) {
+    let mut by_target: std::collections::HashMap<(&str, &str), Vec<usize>> = std::collections::HashMap::new();
+    let names: Vec<(String, Option<Arc<str>>)> =
+        found.iter().map(|(_, found)| (found.kind.clone(), found.name.clone())).collect();
+    for (place, (kind, name)) in names.iter().enumerate() {
+        if let Some(name) = name {
+            by_target.entry((kind, name)).or_default().push(place);
+        }
+    }
+    let mut chosen: Vec<(usize, usize, usize)> = Vec::new();
+    for (number, (path, scaler)) in scalers.iter().enumerate() {
+        let targets = by_target.get(&(&*scaler.kind, &*scaler.name)).map(Vec::as_slice).unwrap_or_default();
+        let targets: Vec<(usize, usize)> = targets
+            .iter()
+            .filter_map(|&at| found.get(at).filter(|(_, it)| scaler.scales(it)).map(|(to, _)| (distance(path, to), at)))
+            .collect();
+        let nearest = targets.iter().map(|(far, _)| *far).min();
+        chosen.extend(targets.iter().filter(|(far, _)| Some(*far) == nearest).map(|&(far, at)| (at, far, number)));
+    }
+    chosen.sort_unstable();
+    let mut last = None;
+    for (at, _, number) in chosen {
+        let (Some((_, found)), Some((_, scaler))) = (found.get_mut(at), scalers.get(number)) else { continue };
+        let first = last != Some(at);
+        last = Some(at);
+        attach(found, scaler, first);
+    }
+}
+
+fn attach(found: &mut Found, scaler: &Scaler, decides: bool) {
+    let resource = &mut found.resource;
+    resource.links.push(Link { kind: LinkKind::Autoscaler, to: scaler.address.clone(), span: scaler.span });
+    let stopped = resource.count.value().is_some_and(|range| range.ceiling == 0.0);
+    if !decides || stopped {
+        return;
+    }
+    resource.set(Key::Autoscaled, Fact::known(Value::Flag(true), scaler.span, Origin::Resolved));
+    resource.set(Key::AutoscaledOn, scaler.looks_at.clone());
+    resource.set(Key::Cooldown, scaler.cooldown.clone());
+    let stated = match &resource.count {
+        Fact::Known(Known { value, origin: Origin::Written | Origin::Resolved, .. }) => Some(value.expected),
+        _ => None,
+    };
+    resource.count = scaler.count.clone().map(|range| Range::between(range.floor, stated, range.ceiling));
+}

@@ -1,0 +1,98 @@
+//! How many: the factors of a row, multiplied.
+
+use crate::inventory::{Fact, Known, Origin, Range};
+
+use super::path::{Match, Path};
+use super::table::Factor;
+use crate::kubernetes::text::amount;
+use crate::yaml::Node;
+
+/// What operators write where they set no bound: the largest number of 32 bits.
+const UNBOUNDED: f64 = i32::MAX as f64;
+
+/// The product of factors for one match of `along`; each path goes through the same members as far as both agree.
+pub(in crate::kubernetes) fn product(
+    factors: &[Factor],
+    root: &Node,
+    along: &Path,
+    at: &Match<'_>,
+    start: Fact<Range>,
+) -> Fact<Range> {
+    factors.iter().fold(start, |product, factor| times(product, one(factor, root, along, at)))
+}
+
+fn one(factor: &Factor, root: &Node, along: &Path, at: &Match<'_>) -> Fact<Range> {
+    let read = |path: &Option<Path>| {
+        let found = path.as_ref().and_then(|path| path.beside(root, along, at).first().copied());
+        found.map_or(Fact::Absent, amount::number)
+    };
+    if let Some(range) = factor.at.as_ref().and_then(|path| between(path.beside(root, along, at).first().copied()?)) {
+        return range;
+    }
+    if let Some(why) = &factor.unknown {
+        return Fact::unknown(why.as_str(), root.span);
+    }
+    let less = factor.less_if.as_ref().is_some_and(|path| !path.beside(root, along, at).is_empty());
+    let (stated, min, max) = (read(&factor.at), read(&factor.min), read(&factor.max));
+    if let Fact::Unknown(unknown) = stated {
+        return Fact::unknown(unknown.why, unknown.span);
+    }
+    let default = factor.default.unwrap_or(1.0);
+    let span = stated.span().or(max.span()).or(min.span()).unwrap_or(root.span);
+    let origins = [&stated, &min, &max].into_iter().filter_map(|it| match it {
+        Fact::Known(known) => Some(known.origin.clone()),
+        _ => None,
+    });
+    let origin = match stated.is_absent() && min.is_absent() {
+        true => Origin::Default,
+        false => origins.reduce(Origin::weakest).unwrap_or(Origin::Written),
+    };
+    let number = stated.value().copied();
+    let expected = number.or(min.value().copied()).unwrap_or(default);
+    let floor = min.value().copied().unwrap_or(expected);
+    let is_on = |path: &Path| path.beside(root, along, at).first().is_some_and(|node| node.flag() == Some(true));
+    let range = match max.value() {
+        _ if factor.scaled_if.as_ref().is_some_and(|path| !is_on(path)) => {
+            Range::exactly(expected.max(floor).min(max.value().copied().unwrap_or(f64::INFINITY)))
+        }
+        Some(&max) if max < UNBOUNDED => Range::between(floor.min(max), Some(expected), max),
+        Some(_) => Range { floor: floor.min(expected), expected, ceiling: f64::INFINITY },
+        None if factor.open => Range { floor: floor.min(expected), expected, ceiling: f64::INFINITY },
+        None if max.is_unknown() => return Fact::unknown(max.why().unwrap_or_default(), span),
+        None => Range::between(floor.min(expected), Some(expected), expected),
+    };
+    let one = if less { 1.0 } else { 0.0 };
+    let most = read(&factor.most).value().copied().unwrap_or(f64::INFINITY);
+    let lowered = |n: f64| (n.min(most) - one).max(0.0);
+    let range =
+        Range { floor: lowered(range.floor), expected: lowered(range.expected), ceiling: lowered(range.ceiling) };
+    Fact::known(range, span, origin)
+}
+
+/// `1..4`, as some tools write a range.
+fn between(node: &Node) -> Option<Fact<Range>> {
+    let (min, max) = node.text()?.split_once("..")?;
+    let (min, max) = (min.trim().parse::<u32>().ok()?, max.trim().parse::<u32>().ok()?);
+    let range = Range::between(min.min(max).into(), None, max.into());
+    Some(Fact::known(range, node.span, Origin::Written))
+}
+
+/// Zero times anything is zero; a factor that is not known makes the product unknown.
+pub(in crate::kubernetes) fn times(a: Fact<Range>, b: Fact<Range>) -> Fact<Range> {
+    let zero = |fact: &Fact<Range>| fact.value().is_some_and(|range| range.ceiling == 0.0);
+    match (a, b) {
+        (a, _) if zero(&a) => a,
+        (_, b) if zero(&b) => b,
+        (Fact::Known(a), Fact::Known(b)) => {
+            let value = a.value.times(b.value);
+            // The weaker one decides how it is known, except that a mere default weakens nothing; what is written is
+            // what people should look at.
+            let (shown, other) = if a.origin == Origin::Default { (b, a) } else { (a, b) };
+            let weakened = other.origin > shown.origin && other.origin != Origin::Default;
+            let origin = if weakened { other.origin } else { shown.origin };
+            Fact::Known(Known { value, span: shown.span, defined: shown.defined, origin })
+        }
+        (Fact::Unknown(unknown), _) | (_, Fact::Unknown(unknown)) => Fact::Unknown(unknown),
+        (Fact::Absent, other) | (other, Fact::Absent) => other,
+    }
+}

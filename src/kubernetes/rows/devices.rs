@@ -1,0 +1,245 @@
+//! The tables of `devices.toml`: which resource keys are accelerators, and what the labels of a node say.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::LazyLock;
+
+use serde::Deserialize;
+
+use crate::source::Expression;
+
+/// Before the name of a class of devices in a resource key: single devices of it, without a claim (Kubernetes 1.34).
+const CLASS: &str = "deviceclass.resource.kubernetes.io/";
+
+/// A resource key, or a class of dynamic resource allocation, that is an accelerator.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(in crate::kubernetes) struct Device {
+    #[serde(alias = "name")]
+    pub key: String,
+    pub vendor: String,
+    pub provider: Option<String>,
+    pub chip: Option<String>,
+    #[serde(default)]
+    pub slice: bool,
+    /// A part of a device, of a size that the key does not tell.
+    #[serde(default)]
+    pub shared: bool,
+    pub per: Option<f64>,
+}
+
+/// A resource key that says how much of a device is asked for.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(in crate::kubernetes) struct Share {
+    pub key: String,
+    /// The amount that is a whole device; missing where that depends on the device.
+    pub whole: Option<f64>,
+}
+
+/// What a label of a node says.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(in crate::kubernetes) struct Label {
+    pub key: String,
+    pub fact: Option<Said>,
+    pub provider: Option<String>,
+    #[serde(default)]
+    pub values: BTreeMap<String, String>,
+    /// What any value means.
+    pub any: Option<String>,
+    /// A part of values that only hardware of one's own has.
+    pub owned: Option<String>,
+    /// What separates several values in one text.
+    pub split: Option<String>,
+    pub scale: Option<f64>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(in crate::kubernetes) enum Said {
+    Accelerator,
+    AcceleratorMemoryGib,
+    Machine,
+    AcceleratorCount,
+    Vendor,
+    /// A part of the names of machines: `p5`.
+    Family,
+    /// The rest of the names of machines, behind their family: `12xlarge`.
+    Size,
+    /// A letter in the names of machines, of which some have accelerators: `g`.
+    Category,
+    /// The digit behind that letter: `5`.
+    Generation,
+    /// What the processors of the machine run, as images name it: `amd64`.
+    Processor,
+    Region,
+    Zone,
+    Purchase,
+    /// A MIG profile that every accelerator of the node is cut into.
+    Slice,
+    /// How many pods share one accelerator.
+    SharedBy,
+    /// How they share it: in turns, or side by side.
+    Sharing,
+    /// Seconds after which the node is taken away.
+    TimeLimitSeconds,
+    /// The name of a pool or class; it may contain more.
+    Pool,
+}
+
+/// What a name of a pool or class gives away.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct NameForm {
+    fact: Said,
+    provider: Option<String>,
+    pattern: String,
+    /// How its groups make the value.
+    #[serde(default = "first_group")]
+    form: String,
+}
+
+fn first_group() -> String {
+    "{1}".to_owned()
+}
+
+#[derive(Debug)]
+pub(in crate::kubernetes) struct NamePattern {
+    pub fact: Said,
+    pub provider: Option<String>,
+    form: String,
+    pattern: Expression,
+}
+
+impl NamePattern {
+    pub(in crate::kubernetes) fn find(&self, name: &str) -> Option<String> {
+        self.pattern.formed(name, &self.form)
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    device: Vec<Device>,
+    share: Vec<Share>,
+    label: Vec<Label>,
+    name: Vec<NameForm>,
+    class: Vec<Device>,
+    annotation: Vec<Device>,
+}
+
+#[derive(Default)]
+pub(in crate::kubernetes) struct Devices {
+    exact: HashMap<String, Device>,
+    patterns: Vec<Device>,
+    shares: HashMap<String, Share>,
+    share_patterns: Vec<Share>,
+    labels: HashMap<String, Label>,
+    pub names: Vec<NamePattern>,
+    annotations: HashMap<String, Device>,
+    classes: HashMap<String, Device>,
+}
+
+impl Devices {
+    fn parse(text: &str) -> Result<Self, String> {
+        let file: File = serde_json::from_str(text).map_err(|error| error.to_string())?;
+        let (patterns, exact) = file.device.into_iter().partition::<Vec<_>, _>(|device| device.key.contains('*'));
+        let (share_patterns, shares) = file.share.into_iter().partition::<Vec<_>, _>(|share| share.key.contains('*'));
+        let names = file.name.into_iter().map(|form| {
+            let pattern = Expression::new(form.pattern);
+            NamePattern { fact: form.fact, provider: form.provider, form: form.form, pattern }
+        });
+        Ok(Devices {
+            exact: exact.into_iter().map(|device| (device.key.clone(), device)).collect(),
+            patterns,
+            share_patterns,
+            shares: shares.into_iter().map(|share| (share.key.clone(), share)).collect(),
+            labels: file.label.into_iter().map(|label| (label.key.clone(), label)).collect(),
+            names: names.collect(),
+            annotations: file.annotation.into_iter().map(|it| (it.key.clone(), it)).collect(),
+            classes: file.class.into_iter().map(|class| (class.key.clone(), class)).collect(),
+        })
+    }
+
+    /// The device of a resource key, and what stands for the `*` in its row.
+    pub(in crate::kubernetes) fn device<'k>(&self, key: &'k str) -> Option<(&Device, &'k str)> {
+        if let Some(device) = self.exact.get(key) {
+            return Some((device, ""));
+        }
+        if let Some(class) = key.strip_prefix(CLASS) {
+            return self.class(class).filter(|device| !device.slice && !device.shared).map(|device| (device, ""));
+        }
+        let found = self.patterns.iter().find_map(|device| Some((device, starred(&device.key, key)?)))?;
+        // `huawei.com/Ascend910B-memory` is no device of its own.
+        self.share(key).is_none().then_some(found)
+    }
+
+    pub(in crate::kubernetes) fn share(&self, key: &str) -> Option<&Share> {
+        let pattern = || self.share_patterns.iter().find(|share| starred(&share.key, key).is_some());
+        self.shares.get(key).or_else(pattern)
+    }
+
+    pub(in crate::kubernetes) fn label(&self, key: &str) -> Option<&Label> {
+        self.labels.get(key)
+    }
+
+    /// The device of a class or driver of dynamic resource allocation.
+    pub(in crate::kubernetes) fn class(&self, name: &str) -> Option<&Device> {
+        self.classes.get(name)
+    }
+
+    /// The device whose share an annotation of a pod asks for.
+    pub(in crate::kubernetes) fn annotation(&self, key: &str) -> Option<&Device> {
+        self.annotations.get(key)
+    }
+
+    /// Words of which one stands in every text that asks for an accelerator.
+    pub(in crate::kubernetes) fn words(&self) -> impl Iterator<Item = &str> {
+        let keys = self.exact.keys().chain(self.patterns.iter().map(|device| &device.key)).chain(self.shares.keys());
+        let keys = keys.chain(self.annotations.keys());
+        keys.map(|key| key.split('*').next().unwrap_or_default()).chain([CLASS])
+    }
+}
+
+/// What stands for the `*` of a pattern.
+fn starred<'k>(pattern: &str, key: &'k str) -> Option<&'k str> {
+    let (before, after) = pattern.split_once('*')?;
+    key.strip_prefix(before)?.strip_suffix(after)
+}
+
+/// The table is part of the program; a test proves that it parses.
+pub(in crate::kubernetes) static DEVICES: LazyLock<Devices> =
+    LazyLock::new(|| Devices::parse(include_str!(concat!(env!("OUT_DIR"), "/devices.json"))).unwrap_or_default());
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_of_devices_is_sound() {
+        assert!(DEVICES.names.iter().all(|name| name.pattern.has_group()));
+        let devices = Devices::parse(include_str!(concat!(env!("OUT_DIR"), "/devices.json"))).unwrap();
+        assert_eq!(devices.device("nvidia.com/mig-1g.5gb").map(|(d, rest)| (d.slice, rest)), Some((true, "1g.5gb")));
+        assert!(devices.device("nvidia.com/rdma-vf").is_none());
+        assert!(devices.device("huawei.com/Ascend910B").is_some());
+        assert!(devices.device("huawei.com/Ascend910B-memory").is_none());
+        assert!(devices.device("iluvatar.ai/BI-V100-vgpu").is_some_and(|(device, _)| device.shared));
+    }
+
+    #[test]
+    fn names_of_pools_give_types_away() {
+        let find = |name: &str| {
+            DEVICES.names.iter().find_map(|pattern| Some((pattern.fact, pattern.find(name)?))).map(|(_, value)| value)
+        };
+        assert_eq!(find("a3-ultragpu-8g-a3-ultragpu-pool").as_deref(), Some("a3-ultragpu-8g"));
+        assert_eq!(find("gpu-l4x2-g2s24-dws").as_deref(), Some("l4"));
+        assert_eq!(find("tpu-v5e-2x4").as_deref(), Some("tpu-v5e"));
+        for name in ["trn1-32xl", "gpu-trn1.32xlarge-pool", "ng_trn1-32xlarge"] {
+            assert_eq!(find(name).as_deref(), Some("trn1.32xlarge"), "{name}");
+        }
+        assert_eq!(find("g5.xlarge").as_deref(), Some("g5.xlarge"));
+        assert_eq!(find("m5.xlarge"), None);
+        assert_eq!(find("p4d-workers"), None);
+        assert_eq!(find("default-pool"), None);
+    }
+}

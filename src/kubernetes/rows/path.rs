@@ -1,0 +1,160 @@
+//! Paths of rows into documents: `spec.workerGroupSpecs[].template`, `spec.mpiReplicaSpecs.*.template`.
+//!
+//! `[]` goes through a list, `*` through the values of a mapping; a key that holds dots is quoted
+//! (`metadata.labels."ray.io/priority"`). A match remembers which members it went through, so that a second path
+//! with the same beginning reads beside it.
+
+use std::fmt;
+
+use serde::Deserialize;
+
+use crate::yaml::Node;
+
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "String")]
+pub(in crate::kubernetes) struct Path {
+    steps: Vec<Step>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Step {
+    Key(Box<str>),
+    Each,
+    Any,
+}
+
+/// One place that a path leads to.
+#[derive(Debug, Clone)]
+pub(in crate::kubernetes) struct Match<'t> {
+    pub node: &'t Node,
+    /// The member that each step went to.
+    members: Vec<usize>,
+    /// The keys of mappings that a `*` went through.
+    pub names: Vec<&'t str>,
+}
+
+impl TryFrom<String> for Path {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        let mut steps = Vec::new();
+        let mut rest = text.as_str();
+        while !rest.is_empty() {
+            let (key, after) = match rest.strip_prefix('"') {
+                Some(quoted) => quoted.split_once('"').ok_or_else(|| format!("`{text}` has an open quote"))?,
+                None => rest.split_at(rest.find(['.', '[']).unwrap_or(rest.len())),
+            };
+            rest = after;
+            match key {
+                "" => return Err(format!("`{text}` has an empty step")),
+                "*" => steps.push(Step::Any),
+                key => steps.push(Step::Key(key.into())),
+            }
+            if let Some(after) = rest.strip_prefix("[]") {
+                steps.push(Step::Each);
+                rest = after;
+            }
+            rest = match rest.strip_prefix('.') {
+                Some("") => return Err(format!("`{text}` ends in a dot")),
+                Some(after) => after,
+                None if rest.is_empty() => rest,
+                None => return Err(format!("`{text}`: a dot is missing before `{rest}`")),
+            };
+        }
+        Ok(Path { steps })
+    }
+}
+
+impl fmt::Display for Path {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (n, step) in self.steps.iter().enumerate() {
+            let dot = if n == 0 { "" } else { "." };
+            match step {
+                Step::Key(key) => write!(f, "{dot}{key}")?,
+                Step::Any => write!(f, "{dot}*")?,
+                Step::Each => write!(f, "[]")?,
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Path {
+    pub(in crate::kubernetes) fn all<'t>(&self, root: &'t Node) -> Vec<Match<'t>> {
+        self.walk(&self.steps, Match::root(root))
+    }
+
+    pub(in crate::kubernetes) fn first<'t>(&self, root: &'t Node) -> Option<&'t Node> {
+        self.all(root).first().map(|found| found.node)
+    }
+
+    /// The keys, where it goes through no members.
+    pub(in crate::kubernetes) fn keys(&self) -> Option<Vec<&str>> {
+        let keys = self.steps.iter().map(|step| match step {
+            Step::Key(key) => Some(&**key),
+            Step::Each | Step::Any => None,
+        });
+        keys.collect()
+    }
+
+    /// The last key, for a search of text.
+    pub(in crate::kubernetes) fn last_key(&self) -> Option<&str> {
+        self.steps.iter().rev().find_map(|step| match step {
+            Step::Key(key) => Some(&**key),
+            Step::Each | Step::Any => None,
+        })
+    }
+
+    /// What this path leads to for one match of another path: steps that both share go the same way.
+    pub(in crate::kubernetes) fn beside<'t>(&self, root: &'t Node, other: &Path, at: &Match<'t>) -> Vec<&'t Node> {
+        let mut node = root;
+        let mut shared = 0;
+        while let (Some(mine), Some(theirs)) = (self.steps.get(shared), other.steps.get(shared)) {
+            let next = at.members.get(shared).and_then(|&member| child(node, member));
+            let (true, Some(next)) = (mine == theirs, next) else { break };
+            node = next;
+            shared += 1;
+        }
+        self.walk(&self.steps[shared..], Match::root(node)).into_iter().map(|found| found.node).collect()
+    }
+
+    fn walk<'t>(&self, steps: &[Step], start: Match<'t>) -> Vec<Match<'t>> {
+        let mut matches = vec![start];
+        for step in steps {
+            matches = matches.into_iter().flat_map(|found| found.step(step)).collect();
+        }
+        matches
+    }
+}
+
+impl<'t> Match<'t> {
+    pub(in crate::kubernetes) fn root(node: &'t Node) -> Self {
+        Match { node, members: Vec::new(), names: Vec::new() }
+    }
+
+    fn step(self, step: &Step) -> Vec<Match<'t>> {
+        let node = self.node;
+        match step {
+            Step::Key(key) => {
+                let place = node.entries().iter().position(|entry| *entry.key == **key);
+                place.into_iter().filter_map(|place| self.enter(place, false)).collect()
+            }
+            Step::Each => (0..node.items().len()).filter_map(|place| self.enter(place, false)).collect(),
+            Step::Any => (0..node.entries().len()).filter_map(|place| self.enter(place, true)).collect(),
+        }
+    }
+
+    fn enter(&self, place: usize, named: bool) -> Option<Match<'t>> {
+        let mut members = self.members.clone();
+        members.push(place);
+        let mut names = self.names.clone();
+        if let (true, Some(entry)) = (named, self.node.entries().get(place)) {
+            names.push(&entry.key);
+        }
+        Some(Match { node: child(self.node, place)?, members, names })
+    }
+}
+
+fn child(node: &Node, place: usize) -> Option<&Node> {
+    node.entries().get(place).map(|entry| &entry.value).or_else(|| node.items().get(place))
+}

@@ -1,0 +1,96 @@
+//! What a program is told beside its arguments: trees of settings in an object, or in a text that an object carries.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::inventory::programs::{self, Setting};
+use crate::inventory::{Fact, Origin};
+use crate::source::Span;
+
+use super::table::Told;
+use crate::kubernetes::pods::nodes::Facts;
+use crate::yaml::{self, Data, Node};
+
+/// Settings inside of settings.
+const DEEPEST: usize = 24;
+
+/// Leaves of one tree that are read.
+const MOST: usize = 4096;
+
+/// What a row's settings say. What is said in several ways is not known.
+pub(in crate::kubernetes) fn facts(rows: &[Told], root: &Node) -> Facts {
+    let mut facts = Facts::new();
+    for row in rows {
+        for found in row.at.all(root) {
+            let mut leaves = Leaves::default();
+            leaves.tree(found.node);
+            for (key, fact) in programs::recognize_settings(row.program.as_deref(), &leaves.settings()) {
+                facts.entry(key).or_insert(fact);
+            }
+        }
+    }
+    facts
+}
+
+/// What a mapping says that asks for accelerators itself: charts keep the model beside the resources.
+pub(in crate::kubernetes) fn beside(node: &Node) -> Facts {
+    let mut leaves = Leaves::default();
+    leaves.tree(node);
+    programs::recognize_settings(None, &leaves.settings())
+}
+
+/// Values by their paths; positions in lists are left out, so that items of a list share theirs.
+#[derive(Default)]
+struct Leaves {
+    by_path: BTreeMap<String, Vec<(Arc<str>, Span)>>,
+    count: usize,
+}
+
+impl Leaves {
+    /// A mapping, or the text of one: then everything in it stands where the text stands.
+    fn tree(&mut self, node: &Node) {
+        let Data::Scalar { text, .. } = &node.data else { return self.node(node, "", None, 0) };
+        for document in yaml::read(node.span.file, text).documents {
+            self.node(&document.root, "", Some(node.span), 0);
+        }
+    }
+
+    fn node(&mut self, node: &Node, path: &str, at: Option<Span>, depth: usize) {
+        if depth > DEEPEST || self.count >= MOST {
+            return;
+        }
+        match &node.data {
+            Data::Scalar { text, .. } => {
+                self.count += 1;
+                self.by_path.entry(path.to_owned()).or_default().push((text.clone(), at.unwrap_or(node.span)));
+            }
+            // One value of several words, such as arguments.
+            Data::List(items) if !items.is_empty() && items.iter().all(|item| item.text().is_some()) => {
+                self.count += items.len();
+                let words: Vec<&str> = items.iter().filter_map(Node::text).map(|text| &**text).collect();
+                let text = words.join(" ").into();
+                self.by_path.entry(path.to_owned()).or_default().push((text, at.unwrap_or(node.span)));
+            }
+            Data::List(items) => items.iter().for_each(|item| self.node(item, path, at, depth + 1)),
+            Data::Map(entries) => {
+                for entry in entries.iter() {
+                    let path = if path.is_empty() { entry.key.to_string() } else { format!("{path}.{}", entry.key) };
+                    self.node(&entry.value, &path, at, depth + 1);
+                }
+            }
+        }
+    }
+
+    fn settings(self) -> Vec<Setting> {
+        let setting = |(path, said): (String, Vec<(Arc<str>, Span)>)| {
+            let (text, span) = said.first()?;
+            let value = if said.iter().all(|(other, _)| other == text) {
+                Fact::known(text.clone(), *span, Origin::Written)
+            } else {
+                Fact::unknown(format!("`{path}` is set to several values"), *span)
+            };
+            Some(Setting { path, value })
+        };
+        self.by_path.into_iter().filter_map(setting).collect()
+    }
+}

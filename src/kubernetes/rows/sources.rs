@@ -1,0 +1,211 @@
+//! The facts that rows read from objects.
+
+use crate::inventory::{Fact, Key, Known, Origin, Unknown, Value};
+use crate::source::{Expression, Span};
+
+use super::path::{Match, Path};
+use super::table;
+use super::table::{Constant, Source, SourceOrigin, Unit};
+use crate::kubernetes::pods::nodes::{Facts, fill, region_of};
+use crate::kubernetes::text::amount;
+use crate::yaml::{Data, Node};
+
+/// The facts of a row or of an entry in it, for one match of `along`.
+pub(in crate::kubernetes) fn facts(
+    rows: &table::Facts,
+    root: &Node,
+    along: &Path,
+    at: &Match<'_>,
+    head: Span,
+) -> Facts {
+    let mut facts = Facts::new();
+    for (name, sources) in rows {
+        let Some(key) = Key::named(name) else { continue };
+        for source in &sources.0 {
+            fill(&mut facts, key, read(source, key, root, along, at, head));
+        }
+    }
+    facts
+}
+
+fn read(source: &Source, key: Key, root: &Node, along: &Path, at: &Match<'_>, head: Span) -> Fact<Value> {
+    let found = source.at.0.iter().map(|path| path.beside(root, along, at)).find(|nodes| !nodes.is_empty());
+    match (&source.is, found) {
+        (Some(constant), Some(nodes)) => constant_fact(source, constant, nodes.first().map_or(head, |node| node.span)),
+        (Some(constant), None) if source.at.0.is_empty() => constant_fact(source, constant, head),
+        (None, Some(nodes)) => written(source, key, &nodes),
+        _ => match &source.default {
+            Some(constant) => Fact::known(value(constant), head, Origin::Default),
+            None => Fact::Absent,
+        },
+    }
+}
+
+fn constant_fact(source: &Source, constant: &Constant, span: Span) -> Fact<Value> {
+    let origin = match (&source.inferred, source.origin) {
+        (Some(why), _) => Origin::Inferred(why.as_str().into()),
+        (None, SourceOrigin::Default) => Origin::Default,
+        (None, SourceOrigin::Said) => Origin::Resolved,
+    };
+    Fact::known(value(constant), span, origin)
+}
+
+fn value(constant: &Constant) -> Value {
+    match constant {
+        Constant::Flag(flag) => Value::Flag(*flag),
+        Constant::Number(number) => Value::Number(*number),
+        Constant::Text(text) => Value::text(text.as_str()),
+    }
+}
+
+/// Several different values are candidates.
+fn written(source: &Source, key: Key, nodes: &[&Node]) -> Fact<Value> {
+    let mut facts: Vec<Fact<Value>> = Vec::new();
+    let all = nodes.iter().flat_map(|node| inside(source, node));
+    for fact in all.map(|node| one(source, &node)).filter(|fact| !fact.is_absent()) {
+        if !facts.iter().any(|known| known.value() == fact.value() && known.why() == fact.why()) {
+            facts.push(fact);
+        }
+    }
+    if facts.len() <= 1 {
+        return facts.pop().unwrap_or_default();
+    }
+    let Some(span) = facts.first().and_then(Fact::span) else { return Fact::Absent };
+    let candidates: Vec<Value> = facts.iter().filter_map(|fact| fact.value().cloned()).collect();
+    if key == Key::Purchase && candidates.iter().any(|value| value.as_text() == Some("spot")) {
+        return Fact::written(Value::text("spot-or-on-demand"), span);
+    }
+    let why = format!("it may be any of {} values", facts.len());
+    Fact::Unknown(Unknown { span, why: why.into(), candidates })
+}
+
+/// The scalars that a source reads of a node: lists of alternatives, keys or values of mappings.
+fn inside(source: &Source, node: &Node) -> Vec<Node> {
+    match &node.data {
+        Data::List(items) => items.iter().flat_map(|item| inside(source, item)).collect(),
+        Data::Map(entries) if source.keys && !amount::is_hole(node) => {
+            entries.iter().map(|entry| Node::scalar(entry.key_span, entry.key.clone(), false)).collect()
+        }
+        Data::Map(entries) if source.member && !amount::is_hole(node) => {
+            entries.iter().map(|entry| entry.value.clone()).collect()
+        }
+        _ => vec![node.clone()],
+    }
+}
+
+fn one(source: &Source, node: &Node) -> Fact<Value> {
+    if amount::is_hole(node) {
+        return Fact::unknown("a template directive stands here", node.span);
+    }
+    let Some(text) = node.text() else { return Fact::Absent };
+    if let Some((value, origin)) = amount::fallback(text) {
+        return match one(source, &Node::scalar(node.span, value, true)) {
+            Fact::Known(known) => Fact::Known(Known { origin: known.origin.weakest(origin), ..known }),
+            other => other,
+        };
+    }
+    if let Some(why) = amount::placeholder(text) {
+        return Fact::unknown(why, node.span);
+    }
+    if source.duration || source.quantity.is_some() || source.scale.is_some() {
+        return scaled(source, node, text);
+    }
+    if !source.values.is_empty() {
+        // Of a part that is not there nothing is said.
+        return match &source.part {
+            None => translated(source, node, text),
+            Some(part) => match Expression::new(part.as_str()).first_group(text) {
+                Some(part) => translated(source, node, &part),
+                None => Fact::Absent,
+            },
+        };
+    }
+    if let Some(part) = &source.part
+        && !(source.member && node.number().is_some())
+    {
+        let found = Expression::new(part.as_str()).first_group(text);
+        return match (found, &source.default) {
+            (Some(part), _) => Fact::written(plain(&part), node.span),
+            (None, Some(constant)) => Fact::known(value(constant), node.span, Origin::Default),
+            (None, None) => Fact::Absent,
+        };
+    }
+    if source.zone {
+        return Fact::written(Value::text(region_of(text)), node.span);
+    }
+    match (node.flag(), node.number()) {
+        (Some(flag), _) => Fact::written(Value::Flag(flag), node.span),
+        (_, Some(number)) => Fact::written(Value::Number(number), node.span),
+        _ => Fact::written(Value::Text(text.clone()), node.span),
+    }
+}
+
+/// A part that is a number is one.
+fn plain(part: &str) -> Value {
+    match part.parse::<f64>() {
+        Ok(number) if part.starts_with(|c: char| c.is_ascii_digit()) => Value::Number(number),
+        _ => Value::text(part),
+    }
+}
+
+fn scaled(source: &Source, node: &Node, text: &str) -> Fact<Value> {
+    let number = match source.quantity {
+        _ if source.duration => match seconds(text) {
+            Some(seconds) => Fact::written(seconds, node.span),
+            // `Never` and the like: there is no such time.
+            None => return Fact::Absent,
+        },
+        Some(Unit::Gib) => amount::gib(node),
+        _ => amount::number(node),
+    };
+    number.map(|number| Value::Number(number * source.scale.unwrap_or(1.0) + source.plus))
+}
+
+fn translated(source: &Source, node: &Node, text: &str) -> Fact<Value> {
+    let plain = node.flag().map(|flag| flag.to_string());
+    match source.values.get(plain.as_deref().unwrap_or(text)).or(source.other.as_ref()) {
+        Some(value) => Fact::written(Value::text(value.as_str()), node.span),
+        None => Fact::unknown(format!("`{}` is no known value", amount::shorten(text)), node.span),
+    }
+}
+
+/// Durations of Go: `30s`, `1h30m`, `720h`; a bare number is seconds.
+fn seconds(text: &str) -> Option<f64> {
+    if let Ok(seconds) = text.parse::<f64>() {
+        return Some(seconds).filter(|n| n.is_finite());
+    }
+    let mut sum = 0.0;
+    let mut rest = text;
+    while !rest.is_empty() {
+        let digits = rest.find(|c: char| !(c.is_ascii_digit() || c == '.'))?;
+        let (number, after) = rest.split_at(digits);
+        let letters = after.find(|c: char| !c.is_ascii_alphabetic()).unwrap_or(after.len());
+        let (unit, after) = after.split_at(letters);
+        let scale = match unit {
+            "ms" => 0.001,
+            "s" => 1.0,
+            "m" => 60.0,
+            "h" => 3600.0,
+            "d" => 86400.0,
+            "w" => 604_800.0,
+            _ => return None,
+        };
+        sum += number.parse::<f64>().ok()? * scale;
+        rest = after;
+    }
+    Some(sum)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durations_are_those_of_go() {
+        assert_eq!(seconds("1h30m"), Some(5400.0));
+        assert_eq!(seconds("30s"), Some(30.0));
+        assert_eq!(seconds("60"), Some(60.0));
+        assert_eq!(seconds("Never"), None);
+        assert_eq!(seconds("5x"), None);
+    }
+}

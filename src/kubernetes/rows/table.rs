@@ -1,0 +1,592 @@
+//! The rows of `kinds.toml`: where each kind keeps its pods, its machines, their number and the facts about them.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::LazyLock;
+
+use serde::Deserialize;
+
+use crate::inventory::LinkKind;
+
+#[cfg(test)]
+use super::devices::DEVICES;
+use super::path::Path;
+#[cfg(test)]
+use crate::source::Expression;
+use crate::yaml::Node;
+
+/// Fact names and where each is found.
+pub(in crate::kubernetes) type Facts = BTreeMap<String, Sources>;
+
+/// One kind of one or several API groups.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(in crate::kubernetes) struct Row {
+    pub kind: String,
+    /// API groups without version; the empty string is the core group.
+    pub groups: Vec<String>,
+    /// Nothing runs because this object exists: it is a template for others.
+    #[serde(default)]
+    pub template: bool,
+    /// It only describes other kinds: whatever it speaks of, nobody asks for it.
+    #[serde(default)]
+    pub schema: bool,
+    /// Documents that say no kind are of this one if something stands at all these paths.
+    #[serde(default)]
+    pub has: Vec<Path>,
+    /// The name of such a document.
+    pub name: Option<Path>,
+    /// True there: the object waits or stands still.
+    pub suspended: Option<Path>,
+    /// Anything there: the object stands still.
+    pub stopped: Option<Path>,
+    /// The template whose pods or machines are its own, when it has none.
+    pub borrows: Option<Borrows>,
+    /// It decides the number of another object.
+    pub scales: Option<Scales>,
+    /// Settings of a program that stand in no container.
+    #[serde(default)]
+    pub settings: Vec<Told>,
+    /// It holds for other objects.
+    pub relates: Option<Relates>,
+    /// Values of a chart, or text that holds them, which say what the chart asks for.
+    #[serde(default)]
+    pub values: Vec<Layers>,
+    /// It makes other objects of a template.
+    pub generates: Option<Generates>,
+    /// It fills variables into other files.
+    pub substitutes: Option<Substitutes>,
+    #[serde(default)]
+    pub facts: Facts,
+    #[serde(default)]
+    pub pods: Vec<Pods>,
+    #[serde(default)]
+    pub holds: Vec<Holds>,
+    #[serde(default)]
+    pub machines: Vec<Machines>,
+}
+
+/// Values that an object gives to a chart, the later layers over the earlier ones. Paths lead on from `each`.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(in crate::kubernetes) struct Layers {
+    /// One chart each; the whole object where it is missing.
+    pub each: Option<Path>,
+    /// A list of files of values.
+    pub files: Option<Path>,
+    /// A list of configuration maps that hold values: `kind`, `name`, `valuesKey`, `targetPath`.
+    pub from: Option<Path>,
+    /// A mapping, or a text that holds one: the first of these that is there.
+    #[serde(default)]
+    pub values: Paths,
+    /// Single values: a list of `name` and `value`, or a mapping, by the words of `helm --set`.
+    pub set: Option<Path>,
+    /// The directory of the chart, where it is one of this tree.
+    pub chart: Option<Path>,
+    /// What the release is called, where not as the object.
+    #[serde(default)]
+    pub name: Paths,
+    /// Its namespace, in the object.
+    pub namespace: Option<Path>,
+    /// Factors of the number of such releases, in the object.
+    #[serde(default)]
+    pub count: Vec<Factor>,
+}
+
+impl Layers {
+    /// Each place in an object that gives values.
+    pub(in crate::kubernetes) fn places<'t>(&self, root: &'t Node) -> Vec<&'t Node> {
+        match &self.each {
+            Some(path) => path.all(root).into_iter().map(|at| at.node).collect(),
+            None => vec![root],
+        }
+    }
+}
+
+/// Objects of one kind, made of a template for each member of lists.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(in crate::kubernetes) struct Generates {
+    pub version: String,
+    pub kind: String,
+    pub template: Path,
+    /// What says how many there are; where one of them is no list, nobody can know.
+    pub each: Path,
+    /// In each of them.
+    pub list: Path,
+}
+
+/// Variables that are filled into the files of a directory.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(in crate::kubernetes) struct Substitutes {
+    /// The directory.
+    pub path: Path,
+    /// A mapping of variables.
+    pub values: Path,
+    /// A list of configuration maps, and others, that hold variables: `kind` and `name`.
+    pub from: Path,
+}
+
+/// Settings of a program: a mapping, or a text that holds one.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(in crate::kubernetes) struct Told {
+    pub at: Path,
+    /// By its name in the table of programs; settings that several programs share are read where it is missing.
+    pub program: Option<String>,
+}
+
+/// Pods that an object creates.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(in crate::kubernetes) struct Pods {
+    /// Pod templates: `metadata` and `spec`.
+    pub template: Option<Path>,
+    /// Pod specifications without that frame.
+    pub spec: Option<Path>,
+    /// Containers within the pod specification, beside or instead of `containers`.
+    #[serde(default)]
+    pub containers: Vec<Path>,
+    /// Mappings of limits and requests that stand in no container.
+    #[serde(default)]
+    pub resources: Vec<Path>,
+    /// A resource key and an amount that stand apart.
+    pub amount: Option<Amount>,
+    /// Names of single devices, one each.
+    #[serde(default)]
+    pub devices: Vec<Path>,
+    /// Lists of claims of devices, beside `resourceClaims`.
+    #[serde(default)]
+    pub claims: Vec<Path>,
+    /// Text that changes the pod: a specification of it that is laid over its own.
+    pub patch: Option<Path>,
+    /// Short names of resource keys.
+    #[serde(default)]
+    pub keys: BTreeMap<String, String>,
+    /// Its controller adds what containers do not say, so that one without an image is no overlay.
+    #[serde(default)]
+    pub completed: bool,
+    /// False there: these pods do not run.
+    pub enabled: Option<Path>,
+    /// What these pods are called when an object has several kinds of them.
+    pub role: Option<String>,
+    /// The same, as the object names them.
+    pub name: Option<Path>,
+    /// Factors of the number of pods.
+    #[serde(default)]
+    pub count: Vec<Factor>,
+    /// Factors of the number of pods that together run one copy.
+    #[serde(default)]
+    pub group: Vec<Factor>,
+    /// Factors of the number of such groups.
+    #[serde(default)]
+    pub groups: Vec<Factor>,
+    #[serde(default)]
+    pub facts: Facts,
+}
+
+/// Other objects inside an object.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(in crate::kubernetes) struct Holds {
+    /// Whole objects, or with `kind` objects that do not say what they are.
+    pub at: Option<Path>,
+    /// The `spec` of objects of the kind `kind`.
+    pub spec: Option<Path>,
+    /// `group/Kind` of a row.
+    pub kind: Option<String>,
+    /// They stand for themselves, with their own addresses, as in a `List`.
+    #[serde(default)]
+    pub apart: bool,
+    pub name: Option<Path>,
+    pub enabled: Option<Path>,
+    #[serde(default)]
+    pub count: Vec<Factor>,
+}
+
+impl Row {
+    /// Other objects and files are told by it, whatever it says itself.
+    pub(in crate::kubernetes) fn is_joined(&self) -> bool {
+        let tells = self.scales.is_some() || self.relates.is_some();
+        tells || self.generates.is_some() || self.substitutes.is_some() || self.takes_values()
+    }
+
+    /// It takes values of a chart from elsewhere.
+    pub(in crate::kubernetes) fn takes_values(&self) -> bool {
+        self.values.iter().any(|it| it.chart.is_some() || it.files.is_some() || it.from.is_some())
+    }
+
+    /// Where objects lie that stand for themselves.
+    pub(in crate::kubernetes) fn carried(&self) -> impl Iterator<Item = &Path> {
+        self.holds.iter().filter(|holds| holds.apart).filter_map(|holds| holds.at.as_ref())
+    }
+}
+
+/// A resource key and an amount, by paths in the pod specification.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(in crate::kubernetes) struct Amount {
+    pub key: Option<Path>,
+    /// The key where none is written; that of NVIDIA's devices if this is not said either.
+    pub is: Option<String>,
+    pub count: Path,
+    /// The part of a text that is the amount: one group of a regular expression. A text without it asks for nothing.
+    pub part: Option<String>,
+}
+
+/// A template elsewhere in the tree.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(in crate::kubernetes) struct Borrows {
+    /// `group/Kind` of rows.
+    pub kinds: Vec<String>,
+    pub name: Path,
+    #[serde(default)]
+    pub count: Vec<Factor>,
+}
+
+/// An object elsewhere in the tree whose number this one decides.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(in crate::kubernetes) struct Scales {
+    /// A mapping with `kind` and `name`.
+    pub target: Path,
+    /// The kind where the mapping does not say it.
+    pub kind: Option<String>,
+    pub min: Option<Path>,
+    pub max: Option<Path>,
+    /// Where no minimum is written.
+    pub floor: f64,
+    /// Where no maximum is written.
+    pub ceiling: Option<f64>,
+    /// What it looks at, by name.
+    #[serde(default)]
+    pub metrics: Vec<Path>,
+    /// What it looks at where nothing is written.
+    pub default_metric: Option<String>,
+    /// Seconds that it waits before it takes pods away.
+    pub cooldown: Option<Path>,
+}
+
+/// Objects that an object holds for: those in a namespace of its name, if nothing else is said.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(in crate::kubernetes) struct Relates {
+    #[serde(deserialize_with = "link_kind")]
+    pub link: LinkKind,
+    /// A mapping of the labels that their pods have.
+    pub selects: Option<Path>,
+    /// The fact of theirs that is its name.
+    pub named_by: Option<String>,
+    /// A mapping of resource keys: it holds for its own namespace, if accelerators are among them.
+    pub limits: Option<Path>,
+}
+
+fn link_kind<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<LinkKind, D::Error> {
+    let name = String::deserialize(deserializer)?;
+    let found = LinkKind::ALL.iter().copied().find(|kind| kind.name() == name);
+    found.ok_or_else(|| serde::de::Error::custom(format!("there is no link `{name}`")))
+}
+
+/// Machines that an object rents.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(in crate::kubernetes) struct Machines {
+    /// One group of machines each; the whole object where it is missing.
+    pub each: Option<Path>,
+    pub name: Option<Path>,
+    #[serde(default)]
+    pub count: Vec<Factor>,
+    /// Lists of `{key, operator, values}` about node labels.
+    #[serde(default)]
+    pub requirements: Vec<Path>,
+    /// Mappings of node labels.
+    #[serde(default)]
+    pub labels: Vec<Path>,
+    #[serde(default)]
+    pub taints: Vec<Path>,
+    /// Labels that its nodes get with a value from the object.
+    #[serde(default)]
+    pub gives: BTreeMap<String, Path>,
+    /// A mapping of resource keys to how much all machines together may have.
+    pub limits: Option<Path>,
+    /// What starts on machines that are rented for it.
+    pub runs: Option<Runs>,
+    #[serde(default)]
+    pub facts: Facts,
+}
+
+/// Programs outside of pods.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(in crate::kubernetes) struct Runs {
+    /// Text for a shell, or a list of lines of it.
+    pub script: Path,
+    pub image: Option<Path>,
+    /// A mapping of variables.
+    pub env: Option<Path>,
+}
+
+/// A number that multiplies.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(from = "FactorForm")]
+pub(in crate::kubernetes) struct Factor {
+    pub at: Option<Path>,
+    pub min: Option<Path>,
+    pub max: Option<Path>,
+    /// Where nothing is written; 1 if this is not said either.
+    pub default: Option<f64>,
+    /// Never more than the number here.
+    pub most: Option<Path>,
+    /// `min` and `max` are bounds of the number, and a range only where this is true.
+    pub scaled_if: Option<Path>,
+    /// One less where there is something at this path.
+    pub less_if: Option<Path>,
+    /// Without a written maximum there is no ceiling.
+    pub open: bool,
+    /// The number cannot be known from this object, and why.
+    pub unknown: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum FactorForm {
+    Plain(Path),
+    Full(Box<FullFactor>),
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FullFactor {
+    at: Option<Path>,
+    min: Option<Path>,
+    max: Option<Path>,
+    default: Option<f64>,
+    most: Option<Path>,
+    scaled_if: Option<Path>,
+    less_if: Option<Path>,
+    #[serde(default)]
+    open: bool,
+    unknown: Option<String>,
+}
+
+impl From<FactorForm> for Factor {
+    fn from(form: FactorForm) -> Self {
+        match form {
+            FactorForm::Plain(at) => Factor { at: Some(at), ..Factor::default() },
+            FactorForm::Full(full) => {
+                let FullFactor { at, min, max, default, most, scaled_if, less_if, open, unknown } = *full;
+                Factor { at, min, max, default, most, scaled_if, less_if, open, unknown }
+            }
+        }
+    }
+}
+
+/// Where a fact comes from: the first of these that says something.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(from = "SourcesForm")]
+pub(in crate::kubernetes) struct Sources(pub Vec<Source>);
+
+/// One way in which an object says a fact.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(in crate::kubernetes) struct Source {
+    /// The first of these paths at which something is written.
+    #[serde(default)]
+    pub at: Paths,
+    /// A constant: what the kind itself says, or with `at` what the presence of something there says.
+    pub is: Option<Constant>,
+    /// The constant is a conclusion rather than a definition; the text says from what.
+    pub inferred: Option<String>,
+    /// The constant is what happens when nobody says anything.
+    #[serde(default)]
+    pub origin: SourceOrigin,
+    /// What written values mean.
+    #[serde(default)]
+    pub values: BTreeMap<String, String>,
+    /// What other values mean; without it they are unknown.
+    pub other: Option<String>,
+    /// The written number times this, plus that.
+    pub scale: Option<f64>,
+    #[serde(default)]
+    pub plus: f64,
+    /// Written as `30s`, `10m`, `1h30m`: read in seconds, then scaled.
+    #[serde(default)]
+    pub duration: bool,
+    /// Written as a quantity: `64Gi`, in GiB; or `500m`, plain.
+    pub quantity: Option<Unit>,
+    /// The part of the written text that counts: one group of a regular expression.
+    pub part: Option<String>,
+    /// A region, or a zone of one.
+    #[serde(default)]
+    pub zone: bool,
+    /// Of a mapping, its keys.
+    #[serde(default)]
+    pub keys: bool,
+    /// Of a mapping, its values.
+    #[serde(default)]
+    pub member: bool,
+    /// What it is where nothing is written.
+    pub default: Option<Constant>,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(in crate::kubernetes) enum SourceOrigin {
+    #[default]
+    Said,
+    Default,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(in crate::kubernetes) enum Unit {
+    Gib,
+    Plain,
+}
+
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(untagged)]
+pub(in crate::kubernetes) enum Constant {
+    Flag(bool),
+    Number(f64),
+    Text(String),
+}
+
+/// One path or several.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(from = "PathsForm")]
+pub(in crate::kubernetes) struct Paths(pub Vec<Path>);
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum PathsForm {
+    One(Path),
+    More(Vec<Path>),
+}
+
+impl From<PathsForm> for Paths {
+    fn from(form: PathsForm) -> Self {
+        match form {
+            PathsForm::One(path) => Paths(vec![path]),
+            PathsForm::More(paths) => Paths(paths),
+        }
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum SourcesForm {
+    Paths(PathsForm),
+    One(Box<Source>),
+    More(Vec<Source>),
+}
+
+impl From<SourcesForm> for Sources {
+    fn from(form: SourcesForm) -> Self {
+        match form {
+            SourcesForm::Paths(paths) => Sources(vec![Source { at: paths.into(), ..Source::default() }]),
+            SourcesForm::One(source) => Sources(vec![*source]),
+            SourcesForm::More(sources) => Sources(sources),
+        }
+    }
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    kind: Vec<Row>,
+}
+
+/// All rows, found by group and kind.
+pub(in crate::kubernetes) struct Kinds {
+    rows: Vec<Row>,
+    by_name: HashMap<String, usize>,
+}
+
+impl Kinds {
+    fn parse(text: &str) -> Result<Self, String> {
+        let file: File = serde_json::from_str(text).map_err(|error| error.to_string())?;
+        let mut by_name = HashMap::new();
+        for (place, row) in file.kind.iter().enumerate() {
+            for group in &row.groups {
+                if by_name.insert(format!("{group}/{}", row.kind), place).is_some() {
+                    return Err(format!("{group}/{} has two rows", row.kind));
+                }
+            }
+        }
+        Ok(Kinds { rows: file.kind, by_name })
+    }
+
+    /// The mistakes that a type cannot exclude.
+    #[cfg(test)]
+    fn verify(&self) -> Result<(), String> {
+        use crate::inventory::Key;
+
+        for row in &self.rows {
+            let facts = row.pods.iter().map(|pods| &pods.facts).chain(row.machines.iter().map(|m| &m.facts));
+            for (name, source) in facts.chain([&row.facts]).flatten() {
+                Key::named(name).ok_or_else(|| format!("{}: there is no fact `{name}`", row.kind))?;
+                for part in source.0.iter().filter_map(|source| source.part.as_ref()) {
+                    regex::Regex::new(part).map_err(|error| format!("{}: {error}", row.kind))?;
+                }
+            }
+            for amount in row.pods.iter().filter_map(|pods| pods.amount.as_ref()) {
+                let sound = amount.part.as_ref().is_none_or(|part| Expression::new(part.as_str()).has_group());
+                let known = amount.is.as_ref().is_none_or(|key| DEVICES.device(key).is_some());
+                (sound && known).then_some(()).ok_or_else(|| format!("{}: an amount is not sound", row.kind))?;
+            }
+            if let Some(fact) = row.relates.as_ref().and_then(|relates| relates.named_by.as_ref()) {
+                Key::named(fact).ok_or_else(|| format!("{}: there is no fact `{fact}`", row.kind))?;
+            }
+            let held = row.holds.iter().filter_map(|holds| holds.kind.as_ref());
+            for kind in held.chain(row.borrows.iter().flat_map(|borrows| &borrows.kinds)) {
+                self.by_name.get(kind).ok_or_else(|| format!("{}: there is no row for {kind}", row.kind))?;
+            }
+        }
+        Ok(())
+    }
+
+    pub(in crate::kubernetes) fn find(&self, group: &str, kind: &str) -> Option<&Row> {
+        self.named(&format!("{group}/{kind}"))
+    }
+
+    /// `group/Kind`.
+    pub(in crate::kubernetes) fn named(&self, name: &str) -> Option<&Row> {
+        self.by_name.get(name).and_then(|&place| self.rows.get(place))
+    }
+
+    /// The row that a document without a kind has the shape of.
+    pub(in crate::kubernetes) fn shaped(&self, root: &Node) -> Option<&Row> {
+        self.rows.iter().find(|row| !row.has.is_empty() && row.has.iter().all(|path| path.first(root).is_some()))
+    }
+
+    pub(in crate::kubernetes) fn rows(&self) -> &[Row] {
+        &self.rows
+    }
+}
+
+/// The table is part of the program; a test proves that it parses.
+pub(in crate::kubernetes) static KINDS: LazyLock<Kinds> = LazyLock::new(|| {
+    Kinds::parse(include_str!(concat!(env!("OUT_DIR"), "/kinds.json")))
+        .unwrap_or_else(|_| Kinds { rows: Vec::new(), by_name: HashMap::new() })
+});
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What the census of public manifests found accelerators in, with the path of its pods where it has some.
+    #[test]
+    fn every_kind_of_the_census_has_a_row() {
+        const KINDS_OF_THE_CENSUS: &str = "apps/Deployment /Pod batch/Job batch/CronJob apps/ReplicaSet apps/DaemonSet             apps/StatefulSet /PodTemplate kubeflow.org/MPIJob kubeflow.org/PyTorchJob kubeflow.org/TFJob             kubeflow.org/Experiment kubeflow.org/Notebook kubeflow.org/Profile jobset.x-k8s.io/JobSet ray.io/RayService             ray.io/RayCluster ray.io/RayJob leaderworkerset.x-k8s.io/LeaderWorkerSet orchestration.aibrix.ai/StormService             orchestration.aibrix.ai/RayClusterFleet serving.kubeflow.org/InferenceService trainer.kubeflow.org/TrainJob             trainer.kubeflow.org/ClusterTrainingRuntime serving.knative.dev/Service batch.volcano.sh/Job             serving.kserve.io/ServingRuntime serving.kserve.io/InferenceService serving.kserve.io/LLMInferenceService             elastic.iml.github.io/ElasticJob sagemaker.amazonaws.com/HyperPodPyTorchJob template.openshift.io/Template             inference.llmaz.io/Service inference.llmaz.io/Playground llmaz.io/OpenModel ome.io/ClusterServingRuntime             ome.io/InferenceService resource.k8s.io/ResourceClaimTemplate resource.k8s.io/ResourceClaim             kueue.x-k8s.io/ResourceFlavor kaito.sh/Workspace kaito.sh/InferenceSet kaito.sh/RAGEngine             kaito.sh/MultiRoleInference eksctl.io/ClusterConfig apps.nvidia.com/NIMService apps.nvidia.com/NIMPipeline             apps.nvidia.com/NIMCache cloud.google.com/ComputeClass karpenter.sh/NodePool karpenter.sh/Provisioner             machine.openshift.io/MachineSet /ResourceQuota scheduling.volcano.sh/Queue argoproj.io/Workflow             argoproj.io/WorkflowTemplate argoproj.io/CronWorkflow sparkoperator.k8s.io/SparkApplication             helm.toolkit.fluxcd.io/HelmRelease argoproj.io/Application sagemaker.services.k8s.aws/NotebookInstance";
+        let missing: Vec<&str> =
+            KINDS_OF_THE_CENSUS.split_whitespace().filter(|name| KINDS.named(name).is_none()).collect();
+        assert!(missing.is_empty(), "{missing:?}");
+    }
+
+    #[test]
+    fn the_table_of_kinds_is_sound() {
+        Kinds::parse(include_str!(concat!(env!("OUT_DIR"), "/kinds.json"))).unwrap().verify().unwrap();
+    }
+}

@@ -1,0 +1,281 @@
+//! The expressions inside template directives, as far as they only look values up: `.Values.a.b | default 1 | quote`,
+//! `eq .Values.kind "x"`, `and .Values.a (not .Values.b)`. Everything else is unknown.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use crate::yaml::{Data, Meaning, Node};
+
+/// What names stand for at one place of a template.
+#[derive(Debug, Clone, Default)]
+pub(in crate::kubernetes) struct Scope {
+    /// The values of the chart.
+    pub values: Option<Node>,
+    /// What `.` is inside `with`; `None` at the top.
+    pub dot: Option<Option<Node>>,
+    pub variables: HashMap<String, Option<Node>>,
+    /// The name and the namespace of the release.
+    pub release: [Option<Arc<str>>; 2],
+}
+
+const DEEPEST: usize = 16;
+
+/// What the text of a directive means.
+pub(in crate::kubernetes) fn evaluate(text: &str, scope: &Scope) -> Meaning {
+    let tokens = tokens(text);
+    let mut reader = Reader { tokens: &tokens, at: 0, scope };
+    let meaning = reader.pipeline(0);
+    if reader.at < tokens.len() { Meaning::Unknown } else { meaning }
+}
+
+#[derive(Debug, Clone, PartialEq)]
+enum Token {
+    Word(String),
+    Literal(String),
+    Open,
+    Close,
+    Pipe,
+}
+
+fn tokens(text: &str) -> Vec<Token> {
+    let mut tokens = Vec::new();
+    let mut rest = text.trim_start();
+    while let Some(first) = rest.chars().next() {
+        let (token, length) = match first {
+            '(' => (Token::Open, 1),
+            ')' => (Token::Close, 1),
+            '|' => (Token::Pipe, 1),
+            '"' | '`' => {
+                let end = rest[1..].find(first).map_or(rest.len(), |at| at + 2);
+                let inner = rest.get(1..end.saturating_sub(1)).unwrap_or_default();
+                (Token::Literal(inner.to_owned()), end)
+            }
+            _ => {
+                let end = rest.find(|c: char| c.is_whitespace() || matches!(c, '(' | ')' | '|' | '"' | '`'));
+                let end = end.unwrap_or(rest.len()).max(first.len_utf8());
+                (Token::Word(rest[..end].to_owned()), end)
+            }
+        };
+        tokens.push(token);
+        rest = rest.get(length..).unwrap_or_default().trim_start();
+    }
+    tokens
+}
+
+struct Reader<'a> {
+    tokens: &'a [Token],
+    at: usize,
+    scope: &'a Scope,
+}
+
+impl Reader<'_> {
+    /// `a | f x | g`: each function gets what stands before it as its last argument.
+    fn pipeline(&mut self, depth: usize) -> Meaning {
+        let mut meaning = self.call(None, depth);
+        while self.tokens.get(self.at) == Some(&Token::Pipe) {
+            self.at += 1;
+            meaning = self.call(Some(meaning), depth);
+        }
+        meaning
+    }
+
+    fn call(&mut self, piped: Option<Meaning>, depth: usize) -> Meaning {
+        let mut arguments: Vec<Meaning> = Vec::new();
+        let mut function: Option<String> = None;
+        let mut first = true;
+        while let Some(token) = self.tokens.get(self.at).cloned() {
+            match token {
+                Token::Pipe | Token::Close => break,
+                Token::Open => {
+                    self.at += 1;
+                    let inner = if depth < DEEPEST { self.pipeline(depth + 1) } else { Meaning::Unknown };
+                    if self.tokens.get(self.at) != Some(&Token::Close) {
+                        return Meaning::Unknown;
+                    }
+                    self.at += 1;
+                    arguments.push(inner);
+                }
+                Token::Literal(text) => {
+                    self.at += 1;
+                    arguments.push(Meaning::Text(text.into()));
+                }
+                Token::Word(word) => {
+                    self.at += 1;
+                    if first && word.starts_with(|c: char| c.is_ascii_alphabetic()) && !is_constant(&word) {
+                        function = Some(word);
+                    } else {
+                        arguments.push(self.word(&word));
+                    }
+                }
+            }
+            first = false;
+        }
+        arguments.extend(piped);
+        match function {
+            Some(name) => apply(&name, &arguments),
+            None => match <[Meaning; 1]>::try_from(arguments) {
+                Ok([only]) => only,
+                Err(_) => Meaning::Unknown,
+            },
+        }
+    }
+
+    fn word(&self, word: &str) -> Meaning {
+        if is_constant(word) {
+            return match word {
+                "true" => Meaning::Flag(true),
+                "false" => Meaning::Flag(false),
+                "nil" => Meaning::Nothing,
+                number => Meaning::Text(number.into()),
+            };
+        }
+        if let Some(path) = word.strip_prefix("$.Values").or(word.strip_prefix(".Values")) {
+            return look(self.scope.values.as_ref(), path);
+        }
+        if let Some(key) = word.strip_prefix('$').unwrap_or(word).strip_prefix(".Release.") {
+            let place = ["Name", "Namespace"].iter().position(|known| *known == key);
+            let known = place.and_then(|place| self.scope.release.get(place)?.clone());
+            return known.map_or(Meaning::Unknown, Meaning::Text);
+        }
+        if let Some(rest) = word.strip_prefix('$') {
+            let (name, path) = rest.split_at(rest.find('.').unwrap_or(rest.len()));
+            return match self.scope.variables.get(name) {
+                Some(Some(node)) => look(Some(node), path),
+                _ => Meaning::Unknown,
+            };
+        }
+        match (&self.scope.dot, word.strip_prefix('.')) {
+            (Some(Some(node)), Some("")) => Meaning::Node(node.clone()),
+            (Some(Some(node)), Some(path)) => look(Some(node), &format!(".{path}")),
+            _ => Meaning::Unknown,
+        }
+    }
+}
+
+fn is_constant(word: &str) -> bool {
+    matches!(word, "true" | "false" | "nil") || word.parse::<f64>().is_ok()
+}
+
+fn look(root: Option<&Node>, path: &str) -> Meaning {
+    let Some(root) = root else { return Meaning::Unknown };
+    match path.split('.').filter(|key| !key.is_empty()).try_fold(root, |node, key| node.get(key)) {
+        Some(node) if node.text().is_none() && matches!(node.data, Data::Scalar { .. }) => Meaning::Nothing,
+        Some(node) => Meaning::Node(node.clone()),
+        None => Meaning::Nothing,
+    }
+}
+
+fn apply(name: &str, arguments: &[Meaning]) -> Meaning {
+    let last = arguments.last().cloned().unwrap_or(Meaning::Unknown);
+    let flag = |known: Option<bool>| known.map_or(Meaning::Unknown, Meaning::Flag);
+    match name {
+        // What only changes how a value is written.
+        "quote" | "squote" | "toString" | "toYaml" | "toJson" | "tpl" | "nindent" | "indent" | "trim" | "int"
+        | "int64" | "float64" | "required" | "toRawJson" => match name {
+            "tpl" => arguments.first().cloned().unwrap_or(Meaning::Unknown),
+            _ => last,
+        },
+        "default" => match last.holds() {
+            Some(true) => last,
+            Some(false) => arguments.first().cloned().unwrap_or(Meaning::Unknown),
+            None => Meaning::Unknown,
+        },
+        "coalesce" | "or" => {
+            for argument in arguments {
+                match argument.holds() {
+                    Some(true) => return argument.clone(),
+                    Some(false) => {}
+                    None => return Meaning::Unknown,
+                }
+            }
+            last
+        }
+        "and" => {
+            let all: Vec<Option<bool>> = arguments.iter().map(Meaning::holds).collect();
+            if all.contains(&Some(false)) {
+                Meaning::Flag(false)
+            } else if all.contains(&None) {
+                Meaning::Unknown
+            } else {
+                last
+            }
+        }
+        "not" | "empty" => flag(last.holds().map(|holds| !holds)),
+        "eq" | "ne" => {
+            let texts: Option<Vec<String>> = arguments.iter().map(Meaning::text).collect();
+            let nothing = arguments.iter().any(|it| matches!(it, Meaning::Nothing));
+            match texts.as_deref() {
+                Some([first, rest @ ..]) => {
+                    let equal = rest.contains(first);
+                    Meaning::Flag(equal == (name == "eq"))
+                }
+                _ if nothing && !arguments.iter().any(|it| matches!(it, Meaning::Unknown)) => {
+                    Meaning::Flag(name == "ne")
+                }
+                _ => Meaning::Unknown,
+            }
+        }
+        "gt" | "ge" | "lt" | "le" => {
+            let numbers: Option<Vec<f64>> = arguments.iter().map(|it| it.text()?.parse().ok()).collect();
+            match numbers.as_deref() {
+                Some([a, b]) => Meaning::Flag(match name {
+                    "gt" => a > b,
+                    "ge" => a >= b,
+                    "lt" => a < b,
+                    _ => a <= b,
+                }),
+                _ => Meaning::Unknown,
+            }
+        }
+        "hasKey" => match arguments {
+            [Meaning::Node(node), key] => flag(key.text().map(|key| node.get(&key).is_some())),
+            _ => Meaning::Unknown,
+        },
+        _ => Meaning::Unknown,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::source::{MemoryTree, Sources};
+    use crate::yaml;
+
+    fn scope(text: &str) -> Scope {
+        let sources = Sources::new(MemoryTree::new().with("values.yaml", text));
+        let stream = yaml::read(sources.open("values.yaml").unwrap(), text);
+        Scope { values: stream.documents.first().map(|document| document.root.clone()), ..Scope::default() }
+    }
+
+    #[test]
+    fn expressions_that_look_values_up_are_understood() {
+        let scope = scope("a: {b: 3, off: false, name: \"x\", empty: {}}\n");
+        for (text, expected) in [
+            (".Values.a.b", Some("3")),
+            (".Values.a.b | quote", Some("3")),
+            ("$.Values.a.name", Some("x")),
+            (".Values.a.none | default 7", Some("7")),
+            ("default \"y\" .Values.a.none", Some("y")),
+            ("toYaml .Values.a.b | nindent 8", Some("3")),
+            ("include \"chart.name\" .", None),
+            (".Release.Name", None),
+            ("printf \"%s\" .Values.a.b", None),
+        ] {
+            assert_eq!(evaluate(text, &scope).text().as_deref(), expected, "{text}");
+        }
+        for (text, expected) in [
+            (".Values.a.off", Some(false)),
+            ("not .Values.a.off", Some(true)),
+            (".Values.a.empty", Some(false)),
+            ("and .Values.a.b (eq .Values.a.name \"x\")", Some(true)),
+            ("or .Values.a.none .Values.a.off", Some(false)),
+            ("eq .Values.a.none \"x\"", Some(false)),
+            ("gt (int .Values.a.b) 2", Some(true)),
+            (".Capabilities.APIVersions.Has \"x\"", None),
+            ("and .Values.a.off .Release.Name", Some(false)),
+            ("((((", None),
+        ] {
+            assert_eq!(evaluate(text, &scope).holds(), expected, "{text}");
+        }
+    }
+}

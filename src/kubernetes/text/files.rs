@@ -1,0 +1,185 @@
+//! Which files are read: those that may ask for accelerators, and those that they may name.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use crate::diagnostic::{Diagnostic, Level};
+use crate::inventory::{Link, LinkKind, WantedObjects, may_have_sign};
+use crate::source::{FileId, ReadError, Sources, Span, decoded, each, those};
+
+use super::filter;
+use super::filter::{Matter, Names};
+use crate::kubernetes::objects::chart;
+use crate::kubernetes::pods::workload::Found;
+use crate::kubernetes::render;
+use crate::kubernetes::render::{Rendered, Trail};
+use crate::yaml::Node;
+
+#[derive(Debug, Clone)]
+pub(in crate::kubernetes) struct File {
+    pub id: FileId,
+    pub path: Arc<str>,
+    /// Only here because other files may name its objects.
+    pub joined_only: bool,
+    /// Rules may look at documents that ask for nothing whatever is in them.
+    pub idle_too: bool,
+    /// It is a template of a chart.
+    pub of_chart: bool,
+    /// The values that its chart has by default.
+    pub values: Option<Node>,
+    /// Another program made it.
+    pub rendered: Option<Trail>,
+    /// It is a template as one release of its chart fills it in.
+    pub release: Option<Release>,
+}
+
+/// A release of a chart.
+#[derive(Debug, Clone, Default)]
+pub(in crate::kubernetes) struct Release {
+    pub name: Option<Arc<str>>,
+    pub namespace: Option<Arc<str>>,
+    /// The object that makes it, and its place.
+    pub by: (String, Option<Span>),
+}
+
+impl Release {
+    pub(in crate::kubernetes) fn mark(&self, found: &mut Found) {
+        let (to, span) = (&self.by.0, self.by.1);
+        found.resource.links.extend(span.map(|span| Link { kind: LinkKind::Settings, to: to.clone(), span }));
+    }
+}
+
+/// What was found among the files.
+#[derive(Debug, Default)]
+pub(in crate::kubernetes) struct Gathered {
+    /// The files that matter, sorted by path; text inside Terraform comes last, in the order in which it was found.
+    pub(in crate::kubernetes) files: Vec<File>,
+    /// The files that say nothing about what stands beside accelerators, sorted.
+    pub(in crate::kubernetes) plain: Vec<String>,
+}
+
+/// A file that was read once and looked through.
+struct Looked<'p> {
+    path: &'p String,
+    matter: Matter,
+    /// Its text, where it is wanted for sure.
+    read: Option<Result<Arc<str>, ReadError>>,
+    may_have_sign: bool,
+}
+
+impl<'p> Looked<'p> {
+    fn at(path: &'p String, sources: &Sources, wanted: &filter::Wanted<'_>) -> Self {
+        let bytes = match sources.tree().read(path) {
+            Ok(bytes) => bytes,
+            Err(error) => return Looked { path, matter: Matter::Asks, read: Some(Err(error)), may_have_sign: false },
+        };
+        let matter = wanted.look(&bytes);
+        let read = matches!(matter, Matter::Asks | Matter::Scales).then(|| Ok(decoded(&bytes)));
+        Looked { path, matter, read, may_have_sign: may_have_sign(&bytes) }
+    }
+}
+
+/// Finds the files that matter.
+pub(in crate::kubernetes) fn gather(
+    sources: &Sources,
+    paths: &[String],
+    embedded: &[(FileId, String)],
+    rendered: &[Rendered],
+    wanted: &WantedObjects,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Gathered {
+    let replaced: BTreeSet<&String> = rendered.iter().flat_map(|it| &it.plan.replaces).collect();
+    let mut paths: Vec<&String> =
+        paths.iter().filter(|path| filter::is_manifest(path) && !replaced.contains(path)).collect();
+    paths.sort();
+    paths.dedup();
+    let wanted = filter::Wanted::new(wanted);
+    let mut looked: Vec<Looked<'_>> = each(paths.clone(), |path| Looked::at(path, sources, &wanted));
+    let mut gathered = Gathered::default();
+    gathered.plain.extend(looked.iter().filter(|it| !it.may_have_sign).map(|it| it.path.clone()));
+    hold(sources, &mut looked, Matter::Asks);
+    let mut asking: BTreeSet<&String> =
+        looked.iter().filter(|it| it.matter == Matter::Asks).map(|it| it.path).collect();
+    asking.extend(chart::templates(&asking.iter().copied().collect::<Vec<_>>(), &paths));
+    let mut files = open(sources, asking.iter().copied(), false, diagnostics);
+    files.extend(rendered.iter().flat_map(|it| render::derive(sources, it)));
+    if files.is_empty() && embedded.is_empty() {
+        return gathered;
+    }
+    let texts = files.iter().map(|file| file.id).chain(embedded.iter().map(|(id, _)| *id)).map(|id| sources.text(id));
+    let joining = looked.iter().filter_map(|it| it.read.as_ref()?.as_ref().ok().cloned());
+    let names = Names::used(texts.chain(joining));
+    hold(sources, &mut looked, Matter::Scales);
+    let is_joined = |it: &&Looked<'_>| match it.matter {
+        Matter::Scales => true,
+        Matter::Configures => !names.is_empty() && sources.glance(it.path, |text| names.any_in(text)).unwrap_or(false),
+        Matter::Asks | Matter::Nothing => false,
+    };
+    let joined = those(looked.iter().collect(), is_joined).into_iter().map(|it| it.path);
+    files.extend(open(sources, joined.filter(|path| !asking.contains(path)), true, diagnostics));
+    files.sort_by(|a, b| a.path.cmp(&b.path));
+    with_values(sources, &mut files);
+    files.extend(embedded.iter().map(|(id, _)| File::new(*id, sources.path(*id).into(), false)));
+    let idle_too = !matches!(wanted, filter::Wanted::Nothing);
+    gathered.files = files.into_iter().map(|file| File { idle_too, ..file }).collect();
+    gathered
+}
+
+impl File {
+    fn new(id: FileId, path: Arc<str>, joined_only: bool) -> Self {
+        File { id, path, joined_only, idle_too: false, of_chart: false, values: None, rendered: None, release: None }
+    }
+
+    pub(in crate::kubernetes) fn of_release(
+        id: FileId,
+        path: Arc<str>,
+        values: Option<Node>,
+        release: Release,
+    ) -> Self {
+        File { of_chart: true, values, release: Some(release), ..File::new(id, path, false) }
+    }
+
+    pub(in crate::kubernetes) fn rendered(id: FileId, path: Arc<str>, joined_only: bool, trail: Trail) -> Self {
+        File { rendered: Some(trail), ..File::new(id, path, joined_only) }
+    }
+}
+
+/// Keeps what was read of the files that matter so, in the order of their paths: the numbers of files must not depend on
+/// threads.
+fn hold(sources: &Sources, looked: &mut [Looked<'_>], matter: Matter) {
+    for it in looked.iter_mut().filter(|it| it.matter == matter) {
+        if let Some(read) = it.read.take() {
+            drop(sources.hold(it.path, read));
+        }
+    }
+}
+
+/// Gives templates of charts the values of their charts.
+fn with_values(sources: &Sources, files: &mut [File]) {
+    let mut charts: BTreeMap<String, Option<Node>> = BTreeMap::new();
+    for file in files {
+        let Some(directory) = chart::of_template(sources, &file.path) else { continue };
+        file.of_chart = true;
+        let values = charts.entry(directory.to_owned()).or_insert_with(|| chart::values(sources, directory));
+        file.values.clone_from(values);
+    }
+}
+
+fn open<'p>(
+    sources: &Sources,
+    paths: impl Iterator<Item = &'p String>,
+    joined_only: bool,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Vec<File> {
+    let mut files = Vec::new();
+    for path in paths {
+        match sources.open(path) {
+            Ok(id) => files.push(File::new(id, path.as_str().into(), joined_only)),
+            Err(error) => {
+                let message = format!("`{path}` cannot be read: {error}");
+                diagnostics.push(Diagnostic::new(Level::Warning, message, None));
+            }
+        }
+    }
+    files
+}

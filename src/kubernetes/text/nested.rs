@@ -1,0 +1,52 @@
+//! YAML inside a scalar of YAML: values that an object carries as text.
+
+use crate::source::{Sources, Span};
+
+use crate::yaml::{self, Data, Entry, Node};
+
+const DEEPEST: usize = 64;
+
+/// The tree that the text of a scalar is, with places in the file where the text stands there line by line, and otherwise
+/// with the place of the scalar.
+pub(in crate::kubernetes) fn read(sources: &Sources, node: &Node) -> Option<Node> {
+    let text = node.text()?;
+    let file = sources.text(node.span.file);
+    let written = file.get(node.span.range())?;
+    if written.starts_with('|') || text.contains('\n') {
+        let line = |at: usize| file.get(..at).and_then(|before| before.rfind('\n')).map_or(0, |at| at + 1);
+        let start = match written.starts_with('|') {
+            true => node.span.range().start + written.find('\n')? + 1,
+            false => line(node.span.range().start),
+        };
+        let inside = file.get(start..node.span.range().end)?;
+        // Text that was escaped or folded is another text.
+        let same = inside.trim_end().lines().map(str::trim).eq(text.trim_end().lines().map(str::trim));
+        if let Some(root) = same.then(|| yaml::read_at(node.span.file, start, inside)).flatten() {
+            return Some(root);
+        }
+    }
+    Some(placed(&yaml::read_at(node.span.file, 0, text)?, node.span, 0))
+}
+
+/// The same where the place of the whole scalar will do.
+pub(in crate::kubernetes) fn parsed(node: &Node) -> Option<Node> {
+    Some(placed(&yaml::read_at(node.span.file, 0, node.text()?)?, node.span, 0))
+}
+
+fn placed(node: &Node, span: Span, depth: usize) -> Node {
+    if depth > DEEPEST {
+        return Node::scalar(span, "", true);
+    }
+    match &node.data {
+        Data::Scalar { .. } => Node { span, ..node.clone() },
+        Data::List(items) => Node::list(span, items.iter().map(|item| placed(item, span, depth + 1))),
+        Data::Map(entries) => {
+            let placed = |entry: &Entry| Entry {
+                key: entry.key.clone(),
+                key_span: span,
+                value: placed(&entry.value, span, depth + 1),
+            };
+            Node::map(span, entries.iter().map(placed))
+        }
+    }
+}

@@ -1,0 +1,299 @@
+//! Templates read without rendering them: directives become blanks or holes of the same length, so that every place in
+//! what is parsed is the same place in the file. What a directive only looks up in the values of its chart is filled in.
+//!
+//! Understood are the directives of Go templates, of Jinja and of Terraform (`%{ … }`). Branches that the values rule out
+//! are blanked; of branches that cannot be decided the first one stays.
+
+use std::ops::Range;
+
+use super::expression::{Scope, evaluate};
+use crate::yaml::{HOLE, Hole, Masked, Meaning};
+
+const PAD: u8 = b'_';
+/// How far around a directive text is looked at.
+const WINDOW: usize = 4096;
+/// Blocks nested deeper than any real template's forget their variables.
+const DEEPEST: usize = 64;
+
+pub(in crate::kubernetes) fn has_directives(text: &str) -> bool {
+    ["{{", "{%", "%{"].iter().any(|opening| memchr::memmem::find(text.as_bytes(), opening.as_bytes()).is_some())
+}
+
+pub(in crate::kubernetes) fn mask(text: &str, scope: &Scope) -> Masked {
+    let mut masker = Masker { text, out: text.as_bytes().to_vec(), holes: Vec::new(), frames: Vec::new(), dead: 0 };
+    let mut scope = scope.clone();
+    let mut end = 0;
+    for directive in directives(text) {
+        masker.between(end..directive.range.start);
+        end = directive.range.end;
+        masker.take(&directive, &mut scope);
+    }
+    masker.between(end..text.len());
+    masker.place();
+    let text = String::from_utf8(masker.out).unwrap_or_default();
+    Masked { text, holes: masker.holes }
+}
+
+#[derive(Debug)]
+struct Directive<'t> {
+    range: Range<usize>,
+    /// Without brackets, dashes and blanks.
+    inner: &'t str,
+    comment: bool,
+    /// `{{ … }}` rather than `{% … %}` or `%{ … }`.
+    output: bool,
+}
+
+fn directives(text: &str) -> Vec<Directive<'_>> {
+    const FORMS: [(&str, &str, bool, bool); 4] =
+        [("{{", "}}", true, false), ("{%", "%}", false, false), ("{#", "#}", false, true), ("%{", "}", false, false)];
+    let mut all = Vec::new();
+    // Once a bracket does not close, none of its kind does; looking again each time would be quadratic.
+    let mut open_ended = [false; FORMS.len()];
+    let mut at = 0;
+    let bytes = text.as_bytes();
+    while let Some(step) = memchr::memchr2(b'{', b'%', &bytes[at..]) {
+        let start = at + step;
+        let forms = FORMS.iter().zip(&mut open_ended);
+        let form = forms.into_iter().find(|((opening, ..), _)| text[start..].starts_with(opening));
+        let Some(((opening, closing, output, comment), open_ended)) = form.filter(|(_, open_ended)| !**open_ended)
+        else {
+            at = start + 1;
+            continue;
+        };
+        let inside = start + opening.len();
+        let Some(length) = text[inside..].find(closing) else {
+            *open_ended = true;
+            continue;
+        };
+        let mut end = inside + length + closing.len();
+        // `{{ "{{" }}}}` and the like: one more bracket belongs to it. Of `{a: {{ .b }}}` it belongs to the mapping.
+        let quotes = *closing == "}}" && text[inside..inside + length].contains("{{");
+        while quotes && text[end..].starts_with('}') {
+            end += 1;
+        }
+        let inner = text[inside..inside + length].trim_matches(|c: char| c == '-' || c == '~' || c.is_whitespace());
+        all.push(Directive { range: start..end, inner, comment: *comment || inner.starts_with("/*"), output: *output });
+        at = end;
+    }
+    all
+}
+
+/// A block that is open: `if`, `with`, `range`, `define`.
+struct Frame {
+    live: bool,
+    /// A branch of it was taken, or may have been.
+    taken: bool,
+    outer: Scope,
+}
+
+struct Masker<'t> {
+    text: &'t str,
+    out: Vec<u8>,
+    holes: Vec<Hole>,
+    frames: Vec<Frame>,
+    /// How many of them are not live: there may be many, and every line asks.
+    dead: usize,
+}
+
+impl Masker<'_> {
+    fn live(&self) -> bool {
+        self.dead == 0
+    }
+
+    fn between(&mut self, range: Range<usize>) {
+        if !self.live() {
+            self.blank(range);
+        }
+    }
+
+    fn blank(&mut self, range: Range<usize>) {
+        for byte in self.out.get_mut(range).unwrap_or_default() {
+            if !matches!(byte, b'\n' | b'\r') {
+                *byte = b' ';
+            }
+        }
+    }
+
+    fn take(&mut self, directive: &Directive<'_>, scope: &mut Scope) {
+        self.blank(directive.range.clone());
+        if directive.comment {
+            return;
+        }
+        let (word, rest) = directive.inner.split_once(char::is_whitespace).unwrap_or((directive.inner, ""));
+        match word {
+            "if" | "with" | "range" | "for" => self.open(word, rest, scope),
+            "define" | "block" | "macro" | "raw" => self.push(word == "block" || word == "raw", true, scope),
+            "else" | "elif" => self.turn(word, rest, scope),
+            "end" | "endif" | "endfor" | "endmacro" | "endraw" | "endblock" => {
+                if let Some(frame) = self.frames.pop() {
+                    self.dead -= usize::from(!frame.live);
+                    *scope = frame.outer;
+                }
+            }
+            _ if !directive.output || matches!(word, "set" | "break" | "continue" | "include" if !directive.output) => {
+            }
+            _ if directive.inner.starts_with('$') && directive.inner.contains('=') => assign(directive.inner, scope),
+            _ if self.live() => {
+                let meaning = evaluate(directive.inner, scope);
+                self.holes.push(Hole { range: directive.range.clone(), meaning });
+            }
+            _ => {}
+        }
+    }
+
+    fn push(&mut self, live: bool, taken: bool, scope: &mut Scope) {
+        if self.frames.len() > DEEPEST {
+            scope.variables.clear();
+        }
+        self.dead += usize::from(!live);
+        self.frames.push(Frame { live, taken, outer: scope.clone() });
+    }
+
+    fn open(&mut self, word: &str, rest: &str, scope: &mut Scope) {
+        let meaning = evaluate(rest, scope);
+        let holds = meaning.holds();
+        self.push(holds != Some(false), holds != Some(false), scope);
+        match (word, meaning) {
+            ("with", Meaning::Node(node)) => scope.dot = Some(Some(node)),
+            ("with" | "range", _) => scope.dot = Some(None),
+            _ => {}
+        }
+    }
+
+    fn turn(&mut self, word: &str, rest: &str, scope: &mut Scope) {
+        let condition = if word == "elif" { Some(rest) } else { rest.trim().strip_prefix("if ") };
+        let Some(frame) = self.frames.last_mut() else { return };
+        *scope = frame.outer.clone();
+        let holds = condition.map_or(Some(true), |condition| evaluate(condition, scope).holds());
+        self.dead -= usize::from(!frame.live);
+        frame.live = !frame.taken && holds != Some(false);
+        self.dead += usize::from(!frame.live);
+        frame.taken |= frame.live;
+    }
+
+    /// Puts holes where directives put something into the text: in their place on a line with other text, behind the key
+    /// that they complete on a line of their own, nowhere if they add to what is written there.
+    fn place(&mut self) {
+        let holes = std::mem::take(&mut self.holes);
+        for hole in holes {
+            let placed = !self.is_alone(&hole.range) || self.joined_to_key(&hole.range);
+            if placed && self.put(&hole.range) {
+                self.holes.push(hole);
+            }
+        }
+    }
+
+    fn put(&mut self, range: &Range<usize>) -> bool {
+        let mut encoded = [0; 4];
+        let mark = HOLE.encode_utf8(&mut encoded).as_bytes();
+        let line_end = self.text[range.clone()].find('\n').map_or(range.end, |at| range.start + at);
+        if line_end - range.start < mark.len() {
+            return false;
+        }
+        for (offset, byte) in self.out.get_mut(range.start..line_end).unwrap_or_default().iter_mut().enumerate() {
+            *byte = mark.get(offset).copied().unwrap_or(PAD);
+        }
+        true
+    }
+
+    /// The masked text around a directive, as far as it is worth looking.
+    fn around(&self, range: &Range<usize>) -> (&[u8], &[u8]) {
+        let before = self.out.get(range.start.saturating_sub(WINDOW)..range.start);
+        let after = self.out.get(range.end..(range.end + WINDOW).min(self.out.len()));
+        (before.unwrap_or_default(), after.unwrap_or_default())
+    }
+
+    /// Nothing but blanks and other directives stands on its line.
+    fn is_alone(&self, range: &Range<usize>) -> bool {
+        let (before, after) = self.around(range);
+        let same_line = |byte: &&u8| **byte != b'\n';
+        before.iter().rev().take_while(same_line).all(u8::is_ascii_whitespace)
+            && after.iter().take_while(same_line).all(u8::is_ascii_whitespace)
+    }
+
+    /// If the text before is a key without a value, and what follows is not below it, the hole is the value: both are put
+    /// on one line.
+    fn joined_to_key(&mut self, range: &Range<usize>) -> bool {
+        let (before, after) = self.around(range);
+        let Some(colon) = before.iter().rposition(|byte| !byte.is_ascii_whitespace()) else { return false };
+        if before.get(colon) != Some(&b':') {
+            return false;
+        }
+        let line = before[..colon].iter().rposition(|&byte| byte == b'\n').map_or(0, |at| at + 1);
+        let key = before.get(line..).map_or(0, indent);
+        let next = after.split(|&byte| byte == b'\n').skip(1).find(|line| !line.trim_ascii().is_empty());
+        if next.is_some_and(|line| indent(line) > key) {
+            return false;
+        }
+        let blanks = range.start - (before.len() - colon - 1)..range.start;
+        for byte in self.out.get_mut(blanks).unwrap_or_default() {
+            *byte = b' ';
+        }
+        true
+    }
+}
+
+/// The column at which a line starts; the dash of a list item counts as blank.
+fn indent(line: &[u8]) -> usize {
+    let blanks = line.iter().take_while(|&&byte| byte == b' ').count();
+    match line.get(blanks..) {
+        Some([b'-', b' ', rest @ ..]) => blanks + 2 + rest.iter().take_while(|&&byte| byte == b' ').count(),
+        _ => blanks,
+    }
+}
+
+fn assign(inner: &str, scope: &mut Scope) {
+    let Some((name, expression)) = inner.split_once('=') else { return };
+    let name = name.trim_end_matches(':').trim().trim_start_matches('$');
+    let value = match evaluate(expression, scope) {
+        Meaning::Node(node) => Some(node),
+        _ => None,
+    };
+    scope.variables.insert(name.to_owned(), value);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::source::{MemoryTree, Sources};
+    use crate::yaml;
+
+    fn masked(text: &str, values: &str) -> String {
+        let sources = Sources::new(MemoryTree::new().with("values.yaml", values));
+        let stream = yaml::read(sources.open("values.yaml").unwrap(), values);
+        let values = stream.documents.first().map(|document| document.root.clone());
+        let masked = mask(text, &Scope { values, ..Scope::default() });
+        assert_eq!(masked.text.len(), text.len());
+        masked.text
+    }
+
+    #[test]
+    fn lines_of_directives_are_blank_and_others_are_holes() {
+        let text = "a: {{ .x }}\n{{- if .Release.x }}\nb: 1\n{{- else }}\nb: 2\n{{- end }}\n";
+        let hole = format!("{HOLE}_____");
+        let expected = format!("a: {hole}\n                    \nb: 1\n           \n    \n          \n");
+        assert_eq!(masked(text, ""), expected);
+    }
+
+    #[test]
+    fn a_branch_that_the_values_rule_out_is_blank() {
+        let text = "{{ if .Values.gpu }}a: 1{{ else }}a: 2{{ end }}\n";
+        assert_eq!(masked(text, "gpu: true").trim(), "a: 1");
+        assert_eq!(masked(text, "gpu: false").trim(), "a: 2");
+    }
+
+    #[test]
+    fn a_directive_below_a_key_is_its_value() {
+        let text = "r:\n  {{- toYaml .Values.r | nindent 2 }}\nn: 1\n";
+        assert!(masked(text, "").starts_with(&format!("r:   {HOLE}")));
+        let text = "labels:\n  {{- include \"labels\" . | nindent 2 }}\n  app: x\n";
+        assert!(!masked(text, "").contains(HOLE));
+    }
+
+    #[test]
+    fn directives_that_do_not_close_are_text() {
+        assert_eq!(masked("a: {{ b\n", ""), "a: {{ b\n");
+        assert_eq!(masked("{{ end }}{{ end }}x: 1", "").trim(), "x: 1");
+    }
+}

@@ -1,0 +1,125 @@
+//! Rows for spreadsheets.
+
+use crate::catalog::MoneyRange;
+use crate::inventory::{Fact, Key, Range, Resource};
+use crate::pricing::Status;
+use crate::report::Report;
+use crate::report::escape::{one_line, shortened};
+
+const FINDINGS: &str = "rule,group,level,confidence,risk,path,line,column,address,kind,message,help,\
+                        saves_floor_usd_per_month,saves_expected_usd_per_month,saves_ceiling_usd_per_month,\
+                        suppressed,suppressed_until,baseline_since\n";
+
+/// Findings, those that were accepted among them.
+pub(in crate::report) fn check(report: &Report) -> String {
+    let mut rows = FINDINGS.to_owned();
+    for decided in report.findings {
+        let finding = &decided.finding;
+        let at = report.paths.locate(report.sources, finding.span);
+        let about = finding.about(report.inventory);
+        let suppressed = decided.suppressed.as_ref();
+        let mut cells = vec![
+            text(&finding.rule),
+            text(&finding.group),
+            text(finding.level.name()),
+            text(finding.confidence.name()),
+            text(finding.risk.name()),
+            text(&at.path),
+            at.line.to_string(),
+            at.column.to_string(),
+            text(about.map(|(address, _)| address).unwrap_or_default()),
+            text(about.map(|(_, kind)| kind).unwrap_or_default()),
+            text(&finding.message),
+            text(finding.help.as_deref().unwrap_or_default()),
+        ];
+        cells.extend(dollars(finding.saves));
+        cells.push(suppressed.map(|it| text(it.reason.as_deref().unwrap_or("no reason"))).unwrap_or_default());
+        cells.push(suppressed.and_then(|it| it.until).map(|date| date.to_string()).unwrap_or_default());
+        cells.push(decided.baselined.map(|date| date.to_string()).unwrap_or_default());
+        rows.push_str(&cells.join(","));
+        rows.push('\n');
+    }
+    rows
+}
+
+const RESOURCES: &str = "address,path,line,kind,role,provider,region,machine,accelerator,accelerator_count,purchase,\
+                         count_floor,count_expected,count_ceiling,status,usd_per_hour,\
+                         floor_usd_per_month,expected_usd_per_month,ceiling_usd_per_month,disks_usd_per_month,hours_per_month\n";
+
+/// The bill.
+pub(in crate::report) fn cost(report: &Report) -> String {
+    let mut rows = RESOURCES.to_owned();
+    for (index, resource) in report.inventory.resources.iter().enumerate() {
+        let at = report.paths.locate(report.sources, resource.span);
+        let item = report.bill.items.get(index);
+        let mut cells = vec![
+            text(&resource.address),
+            text(&at.path),
+            at.line.to_string(),
+            text(&resource.kind),
+            text(resource.role.name()),
+        ];
+        let keys = [Key::Provider, Key::Region, Key::Machine, Key::Accelerator, Key::AcceleratorCount, Key::Purchase];
+        cells.extend(keys.map(|key| said(resource, key)));
+        cells.extend(count(&resource.count));
+        cells.push(text(match item.map(|item| &item.status) {
+            Some(Status::Priced) => "priced",
+            Some(Status::Estimated(_)) => "estimated",
+            _ => "unpriced",
+        }));
+        let hourly = item.and_then(|item| item.per_hour).map(|range| range.expected.usd().to_string());
+        cells.push(hourly.unwrap_or_default());
+        cells.extend(dollars(item.and_then(|item| item.monthly)));
+        let disks = item.and_then(|item| item.attached.as_ref()?.known()).map(|it| it.expected.usd().to_string());
+        cells.push(disks.unwrap_or_default());
+        cells.push(item.map(|item| item.hours_per_month.to_string()).unwrap_or_default());
+        rows.push_str(&cells.join(","));
+        rows.push('\n');
+    }
+    rows
+}
+
+fn said(resource: &Resource, key: Key) -> String {
+    match resource.fact(key) {
+        Fact::Known(known) => text(&known.value.to_string()),
+        Fact::Unknown(_) => "?".to_owned(),
+        Fact::Absent => String::new(),
+    }
+}
+
+fn count(count: &Fact<Range>) -> [String; 3] {
+    match count.value() {
+        Some(range) => [range.floor, range.expected, range.ceiling].map(|n| n.to_string()),
+        None => [const { String::new() }; 3],
+    }
+}
+
+fn dollars(range: Option<MoneyRange>) -> [String; 3] {
+    match range {
+        Some(range) => [range.floor, range.expected, range.ceiling].map(|money| money.usd().to_string()),
+        None => [const { String::new() }; 3],
+    }
+}
+
+/// Spreadsheets cut cells at 32,767 characters.
+const LONGEST_CELL: usize = 30_000;
+
+/// A cell. Spreadsheets run what begins like a formula.
+fn text(text: &str) -> String {
+    let text = shortened(&one_line(text), LONGEST_CELL);
+    let text = if text.starts_with(['=', '+', '-', '@']) { format!("'{text}") } else { text };
+    if text.contains([',', '"', '\'']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cells_hold_commas_and_no_formulas() {
+        assert_eq!(text("a,b"), "\"a,b\"");
+        assert_eq!(text("say \"a\"\nb"), "\"say \"\"a\"\" b\"");
+        assert_eq!(text("=HYPERLINK(\"x\")"), "\"'=HYPERLINK(\"\"x\"\")\"");
+        assert_eq!(text("-1+1"), "\"'-1+1\"");
+    }
+}

@@ -1,0 +1,65 @@
+//! Workflow commands of GitHub Actions: annotations on the lines of a change.
+
+use std::fmt::Write;
+
+use super::text;
+use crate::diagnostic::Level;
+use crate::report::Report;
+use crate::report::escape::{one_line, shortened};
+use crate::report::views::money::usd;
+
+/// What GitHub shows of an annotation.
+const LONGEST_MESSAGE: usize = 4_000;
+
+pub(in crate::report) fn check(report: &Report) -> String {
+    let mut commands = String::new();
+    // GitHub shows the first ten of a step: the most money comes first.
+    for (_, findings) in text::by_money(report) {
+        for decided in findings {
+            let finding = &decided.finding;
+            let at = report.paths.locate(report.sources, finding.span);
+            let command = match finding.level {
+                Level::Error => "error",
+                Level::Warning => "warning",
+                Level::Note => "notice",
+            };
+            let saves = finding.saves.map(|saves| format!("\nsaves {}/month", usd(saves.expected)));
+            let help = finding.help.as_deref().map(|help| format!("\n{}", one_line(help)));
+            let message =
+                format!("{}{}{}", one_line(&finding.message), saves.unwrap_or_default(), help.unwrap_or_default());
+            let _ = writeln!(
+                commands,
+                "::{command} file={},line={},endLine={},col={},title={}::{}",
+                property(&at.path),
+                at.line,
+                at.end_line,
+                at.column,
+                property(&format!("gpulint: {}", finding.rule)),
+                data(&shortened(&message, LONGEST_MESSAGE)),
+            );
+        }
+    }
+    let _ = writeln!(commands, "{}", text::headline(report));
+    commands
+}
+
+/// The text of a command; a line feed would begin another command.
+fn data(text: &str) -> String {
+    text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
+}
+
+/// A property of a command.
+fn property(text: &str) -> String {
+    data(&one_line(text)).replace(':', "%3A").replace(',', "%2C")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_ends_a_command_early() {
+        assert_eq!(data("a\n::set-output name=x::y%\r"), "a%0A::set-output name=x::y%25%0D");
+        assert_eq!(property("a,b:c\n"), "a%2Cb%3Ac ");
+    }
+}

@@ -1,0 +1,187 @@
+//! Findings as JSON.
+
+use serde::Serialize;
+
+use super::wire;
+use super::wire::{Bounds, Counted, Skipped, Totals, UnknownMachine};
+use crate::decide::{self, Decided};
+use crate::inventory::ResourceId;
+use crate::report::suggestion;
+use crate::report::views::scorecard::Scorecard;
+use crate::report::{Report, Suggestion};
+use crate::rules::Undetermined;
+use crate::source::{Edit, Location};
+
+#[derive(Serialize)]
+struct Document<'a> {
+    version: u32,
+    findings: Vec<Finding<'a>>,
+    resources: Vec<Counted<'a>>,
+    undetermined: Vec<Unknown<'a>>,
+    unknown_machines: Vec<UnknownMachine<'a>>,
+    /// The region of these is a setting.
+    assumed: Vec<UnknownMachine<'a>>,
+    skipped: Vec<Skipped<'a>>,
+    bill: Totals,
+    scorecard: Scorecard,
+    catalog: Catalog<'a>,
+}
+
+#[derive(Serialize)]
+pub(in crate::report) struct Finding<'a> {
+    rule: &'a str,
+    group: &'a str,
+    layer: &'a str,
+    level: &'static str,
+    confidence: &'static str,
+    risk: &'static str,
+    path: String,
+    line: usize,
+    column: usize,
+    address: Option<&'a str>,
+    root: Option<String>,
+    kind: Option<&'a str>,
+    message: &'a str,
+    help: Option<&'a str>,
+    saves_usd_per_month: Option<Bounds>,
+    related: Vec<Related<'a>>,
+    /// Lines that a reviewer can take instead.
+    fix: Option<Suggestion>,
+    /// Every place that the fix changes, for programs that make the change.
+    edits: Vec<Replacement>,
+    /// safe, unsafe or display; nothing where the rule has no fix.
+    fix_safety: Option<&'static str>,
+    /// Why it is not offered.
+    fix_declined: Option<&'a str>,
+    suppressed: Option<Suppressed<'a>>,
+    baseline: Option<Baseline>,
+}
+
+/// Lines and columns count from 1; a column is a character, and the end is behind the last one.
+#[derive(Serialize)]
+struct Replacement {
+    path: String,
+    line: usize,
+    column: usize,
+    end_line: usize,
+    end_column: usize,
+    replacement: String,
+}
+
+#[derive(Serialize)]
+struct Related<'a> {
+    path: String,
+    line: usize,
+    message: &'a str,
+}
+
+#[derive(Serialize)]
+struct Suppressed<'a> {
+    reason: Option<&'a str>,
+    until: Option<String>,
+    path: String,
+    line: usize,
+}
+
+#[derive(Serialize)]
+struct Baseline {
+    since: String,
+}
+
+#[derive(Serialize)]
+pub(in crate::report) struct Unknown<'a> {
+    rule: &'a str,
+    address: Option<&'a str>,
+    root: Option<String>,
+    path: String,
+    line: usize,
+    cause: &'a str,
+}
+
+#[derive(Serialize)]
+pub(in crate::report) struct Catalog<'a> {
+    version: &'a str,
+    as_of: &'a str,
+    oldest_row_used: Option<&'a str>,
+}
+
+/// The findings and what could not be known.
+pub(in crate::report) fn check(report: &Report) -> String {
+    crate::report::formats::json::print(&Document {
+        version: crate::report::formats::json::VERSION,
+        findings: report.findings.iter().map(|decided| finding(report, decided)).collect(),
+        resources: wire::counted(report),
+        undetermined: report.undetermined.iter().map(|it| undetermined(report, it)).collect(),
+        unknown_machines: wire::unknown_machines(report),
+        assumed: wire::assumed(report),
+        skipped: wire::skipped(report),
+        bill: Totals::new(report),
+        scorecard: Scorecard::new(report),
+        catalog: catalog(report),
+    })
+}
+
+pub(in crate::report) fn catalog<'a>(report: &'a Report) -> Catalog<'a> {
+    Catalog {
+        version: &report.catalog.version,
+        as_of: &report.catalog.as_of,
+        oldest_row_used: report.bill.oldest_row.as_deref(),
+    }
+}
+
+pub(in crate::report) fn finding<'a>(report: &'a Report, decided: &'a Decided) -> Finding<'a> {
+    let it = &decided.finding;
+    let location = report.paths.locate(report.sources, it.span);
+    let about = it.about(report.inventory);
+    Finding {
+        rule: &it.rule,
+        group: &it.group,
+        layer: &it.layer,
+        level: it.level.name(),
+        confidence: it.confidence.name(),
+        risk: it.risk.name(),
+        path: location.path,
+        line: location.line,
+        column: location.column,
+        address: about.map(|(address, _)| address),
+        root: root(report, it.resource),
+        kind: about.map(|(_, kind)| kind),
+        message: &it.message,
+        help: it.help.as_deref(),
+        saves_usd_per_month: it.saves.map(Into::into),
+        related: it.related.iter().map(|(span, message)| related(report, *span, message)).collect(),
+        fix: suggestion(report, it),
+        edits: it.edits.iter().map(|edit| replacement(report, edit)).collect(),
+        fix_safety: it.fix.as_ref().map(|fix| fix.safety.name()),
+        fix_declined: it.fix.as_ref().and_then(|fix| fix.declined.as_deref()),
+        suppressed: decided.suppressed.as_ref().map(|it| suppressed(report, it)),
+        baseline: decided.baselined.map(|since| Baseline { since: since.to_string() }),
+    }
+}
+
+fn suppressed<'a>(report: &Report, it: &'a decide::Suppressed) -> Suppressed<'a> {
+    let location = report.paths.locate(report.sources, it.span);
+    let until = it.until.map(|date| date.to_string());
+    Suppressed { reason: it.reason.as_deref(), until, path: location.path, line: location.line }
+}
+
+fn replacement(report: &Report, edit: &Edit) -> Replacement {
+    let Location { path, line, column, end_line, end_column } = report.paths.locate(report.sources, edit.span);
+    Replacement { path, line, column, end_line, end_column, replacement: edit.replacement.clone() }
+}
+
+fn related<'a>(report: &Report, span: crate::source::Span, message: &'a str) -> Related<'a> {
+    let location = report.paths.locate(report.sources, span);
+    Related { path: location.path, line: location.line, message }
+}
+
+pub(in crate::report) fn undetermined<'a>(report: &'a Report, it: &'a Undetermined) -> Unknown<'a> {
+    let location = report.paths.locate(report.sources, it.span);
+    let address = it.address(report.inventory);
+    let root = root(report, it.resource);
+    Unknown { rule: &it.rule, address, root, path: location.path, line: location.line, cause: &it.cause }
+}
+
+fn root(report: &Report, resource: Option<ResourceId>) -> Option<String> {
+    wire::root(report, report.inventory.resources.get(resource?.0)?)
+}

@@ -1,0 +1,60 @@
+//! The bill as JSON.
+
+use serde::Serialize;
+
+use super::wire;
+use super::wire::{Count, Fact, Price, Skipped, Totals};
+use crate::inventory::{Key, Resource};
+use crate::report::Report;
+
+#[derive(Serialize)]
+struct Document<'a> {
+    version: u32,
+    resources: Vec<Line<'a>>,
+    bill: Totals,
+    skipped: Vec<Skipped<'a>>,
+}
+
+#[derive(Serialize)]
+struct Line<'a> {
+    address: &'a str,
+    path: String,
+    line: usize,
+    kind: &'a str,
+    role: &'static str,
+    machine: Option<Fact>,
+    accelerator: Option<Fact>,
+    accelerator_count: Option<Fact>,
+    count: Count,
+    /// Sums count the version of this object that stands there.
+    version_of: Option<wire::Version>,
+    price: Price,
+}
+
+/// What each resource costs.
+pub(in crate::report) fn cost(report: &Report) -> String {
+    let resources = report.inventory.resources.iter().enumerate();
+    crate::report::formats::json::print(&Document {
+        version: crate::report::formats::json::VERSION,
+        resources: resources.map(|(index, resource)| line(report, index, resource)).collect(),
+        bill: Totals::new(report),
+        skipped: wire::skipped(report),
+    })
+}
+
+fn line<'a>(report: &Report<'a>, index: usize, resource: &'a Resource) -> Line<'a> {
+    let location = report.paths.locate(report.sources, resource.span);
+    Line {
+        address: &resource.address,
+        path: location.path,
+        line: location.line,
+        kind: &resource.kind,
+        role: resource.role.name(),
+        machine: Fact::new(report, resource.fact(Key::Machine)),
+        accelerator: Fact::new(report, resource.fact(Key::Accelerator)),
+        accelerator_count: Fact::new(report, resource.fact(Key::AcceleratorCount)),
+        count: Count::new(&resource.count),
+        version_of: wire::version_of(report, resource),
+        price: Price::new(report.bill.items.get(index)),
+    }
+}

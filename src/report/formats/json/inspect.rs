@@ -1,0 +1,114 @@
+//! Resources with all their facts as JSON.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::wire;
+use super::wire::{Count, Fact, Price, Skipped, UnknownMachine};
+use crate::inventory::{Key, Resource};
+use crate::report::Report;
+
+#[derive(Serialize)]
+struct Document<'a> {
+    version: u32,
+    resources: Vec<Inspected<'a>>,
+    unknown_machines: Vec<UnknownMachine<'a>>,
+    skipped: Vec<Skipped<'a>>,
+}
+
+#[derive(Serialize)]
+struct Inspected<'a> {
+    address: &'a str,
+    path: String,
+    line: usize,
+    root: Option<String>,
+    front_end: &'static str,
+    kind: &'a str,
+    role: &'static str,
+    provider: Option<Fact>,
+    region: Option<Fact>,
+    machine: Option<Fact>,
+    accelerator: Option<Fact>,
+    accelerator_count: Option<Fact>,
+    count: Count,
+    /// Sums count the version of this object that stands there.
+    version_of: Option<wire::Version>,
+    purchase: Option<Fact>,
+    purpose: Option<Fact>,
+    model: Option<Fact>,
+    labels: BTreeMap<&'a str, Option<&'a str>>,
+    price: Price,
+    /// Every other fact, by the name that rules use.
+    facts: BTreeMap<&'static str, Fact>,
+    links: Vec<Link<'a>>,
+}
+
+#[derive(Serialize)]
+struct Link<'a> {
+    kind: &'static str,
+    to: &'a str,
+    path: String,
+    line: usize,
+}
+
+/// Facts that have a place of their own in a resource.
+const NAMED: [Key; 9] = [
+    Key::Provider,
+    Key::Region,
+    Key::Machine,
+    Key::Accelerator,
+    Key::AcceleratorCount,
+    Key::AcceleratorMemory,
+    Key::Purchase,
+    Key::Purpose,
+    Key::Model,
+];
+
+/// Every resource with every fact.
+pub fn inspect(report: &Report) -> String {
+    let resources = report.inventory.resources.iter().enumerate().map(|(index, it)| inspected(report, index, it));
+    crate::report::formats::json::print(&Document {
+        version: crate::report::formats::json::VERSION,
+        resources: resources.collect(),
+        unknown_machines: wire::unknown_machines(report),
+        skipped: wire::skipped(report),
+    })
+}
+
+fn inspected<'a>(report: &Report<'a>, index: usize, resource: &'a Resource) -> Inspected<'a> {
+    let location = report.paths.locate(report.sources, resource.span);
+    let fact = |key| Fact::new(report, resource.fact(key));
+    let memory = resource.number(Key::AcceleratorMemory).map(wire::Number);
+    let accelerator =
+        |name: &crate::inventory::Value| serde_json::json!({ "name": wire::value(name), "memory_gib": memory });
+    let others = resource.facts().filter(|(key, _)| !NAMED.contains(key));
+    Inspected {
+        address: &resource.address,
+        path: location.path,
+        line: location.line,
+        root: wire::root(report, resource),
+        front_end: resource.front_end.name(),
+        kind: &resource.kind,
+        role: resource.role.name(),
+        provider: fact(Key::Provider),
+        region: fact(Key::Region),
+        machine: fact(Key::Machine),
+        accelerator: Fact::with(report, resource.fact(Key::Accelerator), accelerator),
+        accelerator_count: fact(Key::AcceleratorCount),
+        count: Count::new(&resource.count),
+        version_of: wire::version_of(report, resource),
+        purchase: fact(Key::Purchase),
+        purpose: fact(Key::Purpose),
+        model: fact(Key::Model),
+        labels: resource.labels.entries.iter().map(|(k, v)| (k.as_str(), v.value().map(AsRef::as_ref))).collect(),
+        price: Price::new(report.bill.items.get(index)),
+        facts: others.filter_map(|(key, it)| Some((key.name(), Fact::new(report, it)?))).collect(),
+        links: resource.links.iter().map(|link| linked(report, link)).collect(),
+    }
+}
+
+fn linked<'a>(report: &Report<'a>, link: &'a crate::inventory::Link) -> Link<'a> {
+    let location = report.paths.locate(report.sources, link.span);
+    Link { kind: link.kind.name(), to: &link.to, path: location.path, line: location.line }
+}

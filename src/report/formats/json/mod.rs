@@ -1,0 +1,60 @@
+//! The JSON contract, version 1. Keys are only ever added; `schema/` describes it.
+
+mod check;
+mod cost;
+mod inspect;
+mod wire;
+
+pub(in crate::report) use check::{Catalog, Finding, Unknown, catalog, check, finding, undetermined};
+pub(in crate::report) use cost::cost;
+pub use inspect::inspect;
+pub(in crate::report) use wire::{
+    Bounds, Number, Skipped, UnknownMachine, assumed, skipped, unknown_machines, unpriced,
+};
+
+use serde::Serialize;
+
+use crate::report::escape;
+
+pub(in crate::report) const VERSION: u32 = 1;
+
+/// A document of JSON, to be read by programs and looked at by people.
+pub fn print(value: &impl Serialize) -> String {
+    // Writing plain data to memory cannot fail; should it ever, an empty report must not pass for a clean one.
+    let text = serde_json::to_string_pretty(value).unwrap_or_else(|error| format!("{{\"error\": \"{error}\"}}"));
+    let mut text = plain(text);
+    text.push('\n');
+    text
+}
+
+/// The same value, in text that can be shown anywhere: what a terminal would obey is written as a number. Only strings
+/// hold such characters.
+fn plain(text: String) -> String {
+    if !text.chars().any(|c| c != '\n' && escape::is_hostile(c)) {
+        return text;
+    }
+    let mut plain = String::with_capacity(text.len() + 64);
+    for c in text.chars() {
+        if c != '\n' && escape::is_hostile(c) {
+            for unit in c.encode_utf16(&mut [0; 2]) {
+                plain.push_str(&format!("\\u{unit:04x}"));
+            }
+        } else {
+            plain.push(c);
+        }
+    }
+    plain
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_stay_and_nothing_can_be_obeyed() {
+        let hostile = "\u{1b}[2J\u{9b}\u{202e}\u{7f}\u{feff}\u{e0041}é\n";
+        let text = print(&hostile);
+        assert!(!text.trim_end().chars().any(escape::is_hostile), "{text:?}");
+        assert_eq!(serde_json::from_str::<String>(&text).ok().as_deref(), Some(hostile));
+    }
+}

@@ -1,0 +1,78 @@
+//! JUnit's XML: one suite a file, one failed case a finding.
+
+use std::fmt::Write;
+
+use super::text;
+use crate::diagnostic::Level;
+use crate::report::Report;
+use crate::report::escape::{harmless, shortened};
+use crate::report::views::money::usd;
+
+pub(in crate::report) fn check(report: &Report) -> String {
+    let files = text::by_money(report);
+    let all: usize = files.values().map(Vec::len).sum();
+    let failed = files.values().flatten().filter(|decided| decided.finding.level != Level::Note).count();
+    let mut xml = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
+    // A run without findings is a case that passed, so that a report without any case is a mistake.
+    let _ = writeln!(xml, "<testsuites name=\"gpulint\" tests=\"{}\" failures=\"{failed}\">", all.max(1));
+    if files.is_empty() {
+        xml.push_str("  <testsuite name=\"gpulint\" tests=\"1\" failures=\"0\">\n");
+        let _ = writeln!(xml, "    <testcase classname=\"gpulint\" name=\"{}\"/>", escaped(&text::headline(report)));
+        xml.push_str("  </testsuite>\n");
+    }
+    for (path, findings) in &files {
+        let failed = findings.iter().filter(|decided| decided.finding.level != Level::Note).count();
+        let (name, tests) = (escaped(path), findings.len());
+        let _ = writeln!(xml, "  <testsuite name=\"{name}\" tests=\"{tests}\" failures=\"{failed}\">");
+        for decided in findings {
+            let finding = &decided.finding;
+            let at = report.paths.locate(report.sources, finding.span);
+            let about = finding.address(report.inventory).map(|it| format!(" {it}")).unwrap_or_default();
+            let case = escaped(&shortened(&format!("{}{about}", finding.rule), 300));
+            let saves = finding.saves.map(|it| format!("saves {}/month\n", usd(it.expected))).unwrap_or_default();
+            let help = finding.help.as_deref().unwrap_or_default();
+            let body = escaped(&shortened(&format!("{}:{}\n{saves}{help}", at.path, at.line), 4_000));
+            let message = escaped(&shortened(&finding.message, 1_000));
+            let _ =
+                write!(xml, "    <testcase classname=\"{name}\" name=\"{case}\" file=\"{name}\" line=\"{}\">", at.line);
+            // A note is told and fails nothing.
+            let _ = match finding.level {
+                Level::Note => write!(xml, "<system-out>{message}\n{body}</system-out>"),
+                level => write!(xml, "<failure type=\"{}\" message=\"{message}\">{body}</failure>", level.name()),
+            };
+            xml.push_str("</testcase>\n");
+        }
+        xml.push_str("  </testsuite>\n");
+    }
+    xml.push_str("</testsuites>\n");
+    xml
+}
+
+/// Text inside of an element or an attribute; XML knows fewer characters than text.
+pub fn escaped(text: &str) -> String {
+    let mut safe = String::with_capacity(text.len());
+    for c in harmless(text).chars() {
+        match c {
+            '&' => safe.push_str("&amp;"),
+            '<' => safe.push_str("&lt;"),
+            '>' => safe.push_str("&gt;"),
+            '"' => safe.push_str("&quot;"),
+            '\'' => safe.push_str("&apos;"),
+            '\n' => safe.push_str("&#10;"),
+            '\t' => safe.push_str("&#9;"),
+            '\u{fffe}' | '\u{ffff}' => safe.push('\u{fffd}'),
+            c => safe.push(c),
+        }
+    }
+    safe
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_ends_an_element_early() {
+        assert_eq!(escaped("</failure>\"'&\u{1b}\u{0}"), "&lt;/failure&gt;&quot;&apos;&amp;??");
+    }
+}

@@ -1,0 +1,12 @@
+//! One file or folder a format: the same results as other bytes.
+
+pub(super) mod concise;
+pub(super) mod csv;
+pub(super) mod github;
+pub(super) mod gitlab;
+pub(super) mod json;
+pub(super) mod junit;
+pub(super) mod markdown;
+pub(super) mod outputs;
+pub(super) mod sarif;
+pub(super) mod text;

@@ -1,0 +1,182 @@
+//! One finding for people, with its lines.
+
+use std::fmt::{self, Write};
+
+use miette::{Diagnostic, GraphicalReportHandler, GraphicalTheme, LabeledSpan, Severity, SourceCode};
+
+use super::snippet::Snippet;
+use crate::decide::Decided;
+use crate::diagnostic::{self, Level};
+use crate::report::views::money::{usd, usd_range};
+use crate::report::views::repeats::also;
+use crate::report::{Paths, Report, Style, escape};
+use crate::rules::{Finding, Safety};
+use crate::source::{self, Sources};
+
+/// Columns of a page.
+const WIDTH: usize = 110;
+
+/// Lines that one finding names beside its own.
+const MOST_RELATED: usize = 5;
+
+pub(in crate::report) struct Renderer {
+    handler: GraphicalReportHandler,
+}
+
+impl Renderer {
+    pub(in crate::report) fn new(style: Style) -> Self {
+        let theme = if style.color { GraphicalTheme::unicode() } else { GraphicalTheme::unicode_nocolor() };
+        let handler =
+            GraphicalReportHandler::new_themed(theme).with_width(WIDTH).with_links(false).with_context_lines(1);
+        Renderer { handler: handler.without_syntax_highlighting() }
+    }
+
+    /// A finding; `others` are those that say the same about other lines of the file.
+    pub(in crate::report) fn finding(
+        &self,
+        text: &mut String,
+        report: &Report,
+        decided: &Decided,
+        others: &[&Decided],
+    ) {
+        let finding = &decided.finding;
+        let message = format!("{}: {}", finding.rule, finding.message);
+        let block = Block {
+            level: finding.level,
+            message: escape::shortened(&escape::one_line(&message), 1_000),
+            snippet: Snippet::new(report.sources, report.paths, finding.span),
+            label: money(report, finding),
+            help: finding.help.as_deref().map(shown_help),
+        };
+        self.block(text, &block);
+        let mut facts: Vec<String> = Vec::new();
+        if let Some(address) = finding.address(report.inventory) {
+            facts.push(escape::shortened(&escape::one_line(address), 200));
+        }
+        facts.extend(root_elsewhere(report, decided));
+        facts.push(format!("confidence {}", finding.confidence.name()));
+        facts.push(format!("risk {}", finding.risk.name()));
+        match finding.safety().filter(|_| !finding.edits.is_empty()) {
+            Some(Safety::Safe) => facts.push("--fix writes it".to_owned()),
+            Some(Safety::Unsafe) => facts.push("--unsafe-fixes writes it".to_owned()),
+            Some(Safety::Display) | None => {}
+        }
+        let _ = writeln!(text, "  {}", facts.join(" · "));
+        for (span, message) in finding.related.iter().take(MOST_RELATED) {
+            let at = report.paths.locate(report.sources, *span);
+            let _ = writeln!(text, "  {}:{}: {}", escape::one_line(&at.path), at.line, escape::one_line(message));
+        }
+        if !others.is_empty() {
+            let _ = writeln!(text, "  {}", also(report, others));
+        }
+        text.push('\n');
+    }
+
+    /// Something about the input itself, or about the configuration.
+    pub(in crate::report) fn diagnostic(
+        &self,
+        text: &mut String,
+        sources: &Sources,
+        paths: &Paths,
+        it: &diagnostic::Diagnostic,
+    ) {
+        let message = escape::shortened(&escape::one_line(&it.message), 1_000);
+        match it.span {
+            Some(span) => {
+                let snippet = Snippet::new(sources, paths, span);
+                let help = it.help.as_deref().map(shown_help);
+                self.block(text, &Block { level: it.level, message, snippet, label: None, help });
+            }
+            None => {
+                let _ = writeln!(text, "{}: {message}", it.level.name());
+                if let Some(help) = &it.help {
+                    let _ = writeln!(text, "  help: {}", shown_help(help));
+                }
+            }
+        }
+        for (span, note) in &it.notes {
+            let place = span.map(|span| paths.locate(sources, span));
+            let place = place.map(|at| format!("{}:{}: ", escape::one_line(&at.path), at.line)).unwrap_or_default();
+            let _ = writeln!(text, "  {place}{}", escape::one_line(note));
+        }
+        text.push('\n');
+    }
+
+    fn block(&self, text: &mut String, block: &Block) {
+        if let Some(place) = block.snippet.place_of_unknown_text() {
+            let _ = writeln!(text, "{}: {}\n  at {place}", block.level.name(), block.message);
+            for line in [&block.label, &block.help].into_iter().flatten() {
+                let _ = writeln!(text, "  {line}");
+            }
+            return;
+        }
+        // Writing to memory fails only where miette cannot read a snippet; the message must not be lost with it.
+        if self.handler.render_report(text, block).is_err() {
+            let _ = writeln!(text, "{}: {}", block.level.name(), block.message);
+        }
+    }
+}
+
+/// Where Terraform runs, where that is not where the finding stands: a module may be called by several roots.
+fn root_elsewhere(report: &Report, decided: &Decided) -> Option<String> {
+    let resource = report.inventory.resources.get(decided.finding.resource?.0)?;
+    let root = resource.root.as_deref()?;
+    let path = report.sources.path(decided.finding.span.file);
+    (source::parent(&path) != root).then(|| format!("in {}", escape::one_line(&report.paths.show_directory(root))))
+}
+
+fn shown_help(help: &str) -> String {
+    escape::shortened(&escape::harmless(help), 2_000)
+}
+
+/// What the resource costs, and what acting on the finding saves.
+fn money(report: &Report, finding: &Finding) -> Option<String> {
+    let costs = finding.resource.and_then(|id| report.bill.items.get(id.0)?.monthly);
+    let costs = costs.map(|range| format!("{}/month", usd_range(range)));
+    let saves = finding.saves.map(|range| format!("saves {}", usd(range.expected)));
+    match (costs, saves) {
+        (Some(costs), Some(saves)) => Some(format!("{costs}, {saves}")),
+        (one, other) => one.or(other),
+    }
+}
+
+#[derive(Debug)]
+struct Block {
+    level: Level,
+    message: String,
+    snippet: Snippet,
+    label: Option<String>,
+    help: Option<String>,
+}
+
+impl fmt::Display for Block {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Block {}
+
+impl Diagnostic for Block {
+    fn severity(&self) -> Option<Severity> {
+        Some(match self.level {
+            Level::Note => Severity::Advice,
+            Level::Warning => Severity::Warning,
+            Level::Error => Severity::Error,
+        })
+    }
+
+    fn help<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
+        self.help.as_ref().map(|help| Box::new(help) as _)
+    }
+
+    fn source_code(&self) -> Option<&dyn SourceCode> {
+        Some(&self.snippet)
+    }
+
+    fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
+        let place = &self.snippet.place;
+        let label = LabeledSpan::new_primary_with_span(self.label.clone(), (place.start, place.len()));
+        Some(Box::new(std::iter::once(label)))
+    }
+}

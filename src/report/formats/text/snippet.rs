@@ -1,0 +1,148 @@
+//! The lines of a file around what is told, however large the file.
+
+use miette::{MietteError, MietteSpanContents, SourceCode, SourceSpan, SpanContents};
+
+use crate::report::Paths;
+use crate::report::escape;
+use crate::source::{Location, Sources, Span};
+
+/// Bytes of one line that are shown at most, around the place in question.
+const WIDEST: usize = 160;
+
+/// A few lines around a place, cut to a width that people can read. miette would search the whole file for each place.
+#[derive(Debug)]
+pub(super) struct Snippet {
+    path: String,
+    text: String,
+    first_line: usize,
+    /// The place in question, in bytes of `text`.
+    pub(super) place: std::ops::Range<usize>,
+    line: usize,
+    column: usize,
+}
+
+impl Snippet {
+    pub(super) fn new(sources: &Sources, paths: &Paths, span: Span) -> Snippet {
+        let span = sources.origin(span);
+        let location = paths.locate(sources, span);
+        if let Some(place) = sources.concealed(span) {
+            return Snippet::of_place(&place, &location);
+        }
+        let file = sources.text(span.file);
+        let (start, end) = clamped(&file, span);
+        let line_start = memchr::memrchr(b'\n', &file.as_bytes()[..start]).map_or(0, |at| at + 1);
+        let line_end = line_end(&file, start);
+        // A whole block as a place would be a wall of lines: its first line stands for it.
+        let end = end.min(line_end).max(start);
+        let mut text = String::new();
+        let mut first_line = location.line;
+        if line_start > 0 {
+            let before = memchr::memrchr(b'\n', &file.as_bytes()[..line_start - 1]).map_or(0, |at| at + 1);
+            text.push_str(cut(file.get(before..line_start - 1).unwrap_or_default(), 0, WIDEST).0);
+            text.push('\n');
+            first_line -= 1;
+        }
+        let (line, skipped) = cut(file.get(line_start..line_end).unwrap_or_default(), start - line_start, WIDEST);
+        let offset = text.len();
+        let place = (offset + start - line_start - skipped)..(offset + (end - line_start - skipped).min(line.len()));
+        text.push_str(line);
+        if line_end < file.len() {
+            let after = line_end + 1;
+            text.push('\n');
+            text.push_str(cut(file.get(after..self::line_end(&file, after)).unwrap_or_default(), 0, WIDEST).0);
+        }
+        let (line, column) = (location.line, location.column);
+        let text = escape::harmless(&text);
+        Snippet { path: escape::one_line(&location.path), text, first_line, place, line, column }
+    }
+
+    /// The first line of a place and nothing around it.
+    fn of_place(place: &str, location: &Location) -> Snippet {
+        let line = place.lines().next().unwrap_or_default();
+        let text = escape::harmless(cut(line, 0, WIDEST).0);
+        let (path, place) = (escape::one_line(&location.path), 0..text.len());
+        Snippet { path, text, first_line: location.line, place, line: location.line, column: location.column }
+    }
+}
+
+impl Snippet {
+    /// The place, where the text itself is not known.
+    pub(super) fn place_of_unknown_text(&self) -> Option<String> {
+        let is_blank = self.text.trim().is_empty();
+        is_blank.then(|| format!("{}:{}:{}", self.path, self.line, self.column))
+    }
+}
+
+impl SourceCode for Snippet {
+    fn read_span<'a>(
+        &'a self,
+        span: &SourceSpan,
+        before: usize,
+        _after: usize,
+    ) -> Result<Box<dyn SpanContents<'a> + 'a>, MietteError> {
+        let name = self.path.clone();
+        // Without context, only line and column are asked for.
+        Ok(Box::new(if before == 0 {
+            MietteSpanContents::new_named(name, &[], *span, self.line - 1, self.column - 1, 1)
+        } else {
+            let whole = SourceSpan::new(0.into(), self.text.len());
+            let lines = self.text.lines().count();
+            MietteSpanContents::new_named(name, self.text.as_bytes(), whole, self.first_line - 1, 0, lines)
+        }))
+    }
+}
+
+fn clamped(text: &str, span: Span) -> (usize, usize) {
+    let boundary = |mut at: usize| {
+        while !text.is_char_boundary(at) {
+            at -= 1;
+        }
+        at
+    };
+    let range = span.range();
+    (boundary(range.start.min(text.len())), boundary(range.end.min(text.len())))
+}
+
+fn line_end(text: &str, from: usize) -> usize {
+    memchr::memchr(b'\n', &text.as_bytes()[from..]).map_or(text.len(), |at| from + at)
+}
+
+/// At most `most` bytes of a line, of which `at` is one, and how many bytes before them were left out.
+fn cut(line: &str, at: usize, most: usize) -> (&str, usize) {
+    if line.len() <= most {
+        return (line, 0);
+    }
+    let mut start = at.saturating_sub(most / 4);
+    while !line.is_char_boundary(start) {
+        start -= 1;
+    }
+    let mut end = (start + most).min(line.len());
+    while !line.is_char_boundary(end) {
+        end -= 1;
+    }
+    (&line[start..end], start)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::source::MemoryTree;
+
+    #[test]
+    fn a_snippet_holds_its_place_and_little_more() {
+        let long = format!("a = \"{}é\"\nb = 1\nc = {}\n", "x".repeat(100_000), "y".repeat(100_000));
+        let sources = Sources::new(MemoryTree::new().with("m.tf", long.clone()));
+        let file = sources.open("m.tf").unwrap();
+        let at = long.find("b = 1").unwrap();
+        let snippet = Snippet::new(&sources, &Paths::default(), Span::new(file, at, long.len()));
+        assert_eq!(&snippet.text[snippet.place.clone()], "b = 1");
+        assert_eq!((snippet.first_line, snippet.line, snippet.text.lines().count()), (1, 2, 3));
+        assert!(snippet.text.len() < 600);
+        let middle = Snippet::new(&sources, &Paths::default(), Span::new(file, 50_000, 50_010));
+        assert_eq!(&middle.text[middle.place.clone()], "xxxxxxxxxx");
+        for start in 0..12 {
+            let tail = long.len() - start;
+            Snippet::new(&sources, &Paths::default(), Span::new(file, tail, tail + 3));
+        }
+    }
+}

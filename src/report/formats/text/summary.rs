@@ -1,0 +1,185 @@
+//! What stands below all findings: sums, causes, prices and their age.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use super::cost;
+use super::table::Table;
+use crate::catalog::{Money, MoneyRange};
+use crate::diagnostic::Level;
+use crate::inventory::{Resource, Role};
+use crate::pricing::{Item, Status};
+use crate::report::views::money::usd;
+use crate::report::views::scorecard::{Scorecard, best_savings};
+use crate::report::{Report, Style, escape};
+use crate::rules::Safety;
+
+/// Causes that are named; the rest is counted.
+const MOST_CAUSES: usize = 5;
+
+/// The bill, and what could not be known, so that silence is never mistaken for clean.
+pub(super) fn write(text: &mut String, report: &Report, style: Style) {
+    let _ = writeln!(text, "{}", bold(&headline(report), style));
+    fixes(text, report);
+    let undetermined = report.undetermined.iter().map(|it| format!("{}: {}", it.rule, it.cause));
+    causes(text, "undetermined", undetermined.collect());
+    write_bill(text, report);
+    text.push_str(&Scorecard::new(report).text());
+}
+
+/// How many findings the next command would fix.
+fn fixes(text: &mut String, report: &Report) {
+    let ready = report.findings.iter().filter(|it| it.counts() && !it.finding.edits.is_empty());
+    let count = |safety| ready.clone().filter(|it| it.finding.safety() == Some(safety)).count();
+    let _ = match (count(Safety::Safe), count(Safety::Unsafe)) {
+        (0, 0) => Ok(()),
+        (0, more) => writeln!(text, "{more} of these can be fixed: gpulint check --fix --unsafe-fixes"),
+        (n, 0) => writeln!(text, "{n} of these can be fixed: gpulint check --fix"),
+        (n, more) => {
+            writeln!(text, "{n} of these can be fixed: gpulint check --fix ({more} more with --unsafe-fixes)")
+        }
+    };
+}
+
+/// The totals and what they leave out.
+pub(super) fn write_bill(text: &mut String, report: &Report) {
+    bill(text, report);
+    causes(text, "not added, because another version of the same object is", versions(report));
+    let open = report.inventory.resources.iter().filter(|it| it.version_of.is_none() && cost::is_open(it));
+    let open = open.map(|it| escape::one_line(&it.address));
+    causes(text, "without a limit, so that the ceiling is what is expected of it", open.collect());
+    causes(text, "unpriced", unpriced(report));
+    let machines = report.unknown_machines.iter().map(|it| it.why.to_string());
+    causes(text, "machines that may or may not carry accelerators", machines.collect());
+    causes(text, "not read", report.inventory.skipped.iter().map(|it| it.reason.clone()).collect());
+    if !report.catalog.as_of.is_empty() {
+        let oldest = report.bill.oldest_row.as_deref().filter(|oldest| *oldest != report.catalog.as_of);
+        let oldest = oldest.map(|date| format!(", the oldest used of {date}")).unwrap_or_default();
+        // Of a saved report, which somebody else may have written.
+        let version = escape::one_line(&report.catalog.version);
+        let layers = version.split_once(' ').map(|(_, layers)| format!(" ({layers})")).unwrap_or_default();
+        let _ = writeln!(text, "prices of {}{layers}{oldest}; a month is 730 hours", report.catalog.as_of);
+        if report.bill.stale > 0 {
+            let _ = writeln!(text, "priced by rows that are too old: {}; `gpulint catalog update`", report.bill.stale);
+        }
+        let _ = writeln!(text, "not included: {}", not_included(report).join(", "));
+    }
+}
+
+/// Texts of objects of which another text is counted: what an overlay changes, alternatives.
+fn versions(report: &Report) -> Vec<String> {
+    let place = |span| {
+        let at = report.paths.locate(report.sources, span);
+        format!("{}:{}", at.path, at.line)
+    };
+    let shown = |it: &Resource| {
+        let counts = place(it.version_of?);
+        Some(format!("{} of {}: {counts} counts", escape::one_line(&it.address), place(it.span)))
+    };
+    report.inventory.resources.iter().filter_map(shown).collect()
+}
+
+/// What the bill leaves out: what it has seen and cannot price, then what no text tells.
+fn not_included(report: &Report) -> Vec<String> {
+    let mut all = Vec::new();
+    let items = || report.bill.items.iter();
+    match items().filter(|it| it.attached.as_ref().is_some_and(|it| !it.not_known.is_empty())).count() {
+        0 => {}
+        n => all.push(format!("disks of unknown size or price ({n})")),
+    }
+    match items().filter(|it| it.licence.is_some()).count() {
+        0 => {}
+        n => all.push(format!("licences ({n})")),
+    }
+    all.extend(["transfer", "support", "tax"].map(str::to_owned));
+    all
+}
+
+/// How many findings of each level, and what can be saved.
+pub(in crate::report) fn headline(report: &Report) -> String {
+    let counting: Vec<_> = report.findings.iter().filter(|it| it.counts()).collect();
+    let accepted = report.findings.len() - counting.len();
+    let mut parts: Vec<String> = Vec::new();
+    for level in Level::ALL.into_iter().rev() {
+        match counting.iter().filter(|it| it.finding.level == level).count() {
+            0 => {}
+            n => parts.push(counted(n, level.name())),
+        }
+    }
+    let found = match parts.as_slice() {
+        [] => "no findings".to_owned(),
+        parts => parts.join(", "),
+    };
+    let accepted = match accepted {
+        0 => String::new(),
+        n => format!(", {n} accepted"),
+    };
+    let saved = match savings(report) {
+        Money::ZERO => String::new(),
+        money => format!("; up to {}/month to save", usd(money)),
+    };
+    format!("{found}{accepted}{saved}")
+}
+
+/// What acting on everything saves.
+fn savings(report: &Report) -> Money {
+    best_savings(report).values().filter_map(|finding| finding.saves).map(|saves| saves.expected).sum()
+}
+
+fn bill(text: &mut String, report: &Report) {
+    let counts = |it: &&Resource| it.version_of.is_none();
+    let count = |role| report.inventory.resources.iter().filter(counts).filter(|it| it.role == role).count();
+    let mut table = Table::new(&["", "", "floor", "expected", "ceiling"], 2..5);
+    let at_least = if report.bill.unpriced > 0 { "at least" } else { "" };
+    let mut line = |name: &str, at_least: &str, count: usize, range: MoneyRange| {
+        if count > 0 {
+            let money = [range.floor, range.expected, range.ceiling].map(usd);
+            let [floor, expected, ceiling] = money;
+            table.row(vec![format!("{name} ({count})"), at_least.to_owned(), floor, expected, ceiling]);
+        }
+    };
+    line("rented, a month", at_least, count(Role::Rented), report.bill.rented);
+    line("requested, a month", at_least, count(Role::Requested), report.bill.requested);
+    let has_disks = |it: &&Item| it.attached.as_ref().is_some_and(|it| !it.monthly.ceiling.is_zero());
+    let is_open = |it: &Item| it.attached.as_ref().is_some_and(|it| !it.not_known.is_empty());
+    let at_least = if report.bill.items.iter().any(is_open) { "at least" } else { "" };
+    line("disks, a month", at_least, report.bill.items.iter().filter(has_disks).count(), report.bill.attached);
+    text.push_str(&table.print());
+}
+
+fn unpriced(report: &Report) -> Vec<String> {
+    let reasons = report.bill.items.iter().filter_map(|item| match &item.status {
+        Status::Unpriced(why) => Some(why.clone()),
+        _ => None,
+    });
+    reasons.collect()
+}
+
+/// `undetermined 12: region is not known (8), …`
+fn causes(text: &mut String, what: &str, causes: Vec<String>) {
+    if causes.is_empty() {
+        return;
+    }
+    let total = causes.len();
+    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+    for cause in causes {
+        *counts.entry(escape::shortened(&escape::one_line(&cause), 160)).or_default() += 1;
+    }
+    let mut counts: Vec<_> = counts.into_iter().collect();
+    counts.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+    let _ = writeln!(text, "{what}: {total}");
+    for (cause, count) in counts.iter().take(MOST_CAUSES) {
+        let _ = writeln!(text, "  {count} × {cause}");
+    }
+    if counts.len() > MOST_CAUSES {
+        let _ = writeln!(text, "  and {} other causes; --format json lists them all", counts.len() - MOST_CAUSES);
+    }
+}
+
+pub(super) fn counted(n: usize, what: &str) -> String {
+    if n == 1 { format!("1 {what}") } else { format!("{n} {what}s") }
+}
+
+fn bold(text: &str, style: Style) -> String {
+    if style.color { format!("\u{1b}[1m{text}\u{1b}[0m") } else { text.to_owned() }
+}

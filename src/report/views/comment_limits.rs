@@ -1,0 +1,38 @@
+//! How much a code host takes in one comment.
+
+use std::fmt::Write;
+
+/// What a comment may be where it goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Room {
+    pub characters: usize,
+    /// `<details>` folds; where it does not, its tags would be shown.
+    pub folds: bool,
+}
+
+impl Default for Room {
+    /// For a file that may go anywhere: below 60,000, with room for the marker that a host adds.
+    fn default() -> Self {
+        Room { characters: 59_500, folds: true }
+    }
+}
+
+impl Room {
+    /// At most so many characters, and never more than people read.
+    pub fn of(longest: usize, folds: bool) -> Room {
+        const MARKER: usize = 500;
+        Room { characters: longest.saturating_sub(MARKER).min(Room::default().characters), folds }
+    }
+
+    pub(in crate::report) fn open_fold(self, text: &mut String, summary: &str) {
+        let _ = if self.folds {
+            writeln!(text, "<details><summary>{summary}</summary>\n")
+        } else {
+            writeln!(text, "**{summary}**\n")
+        };
+    }
+
+    pub(in crate::report) fn close_fold(self, text: &mut String) {
+        text.push_str(if self.folds { "\n</details>\n\n" } else { "\n" });
+    }
+}

@@ -1,0 +1,88 @@
+//! How one price came to be, for `gpulint explain`.
+
+use std::fmt::Write;
+
+use super::money::{exact, usd_range};
+use crate::inventory::{Fact, Known, Resource, ResourceId};
+use crate::pricing::{Scenario, Status, Step};
+use crate::report::escape::one_line;
+use crate::report::formats::text::Table;
+use crate::report::{Report, escape};
+
+/// A resource with its facts, the steps of its price, and what it would cost bought differently.
+pub fn explain(report: &Report, id: ResourceId) -> String {
+    let Some(resource) = report.inventory.resources.get(id.0) else { return String::new() };
+    let at = report.paths.locate(report.sources, resource.span);
+    let mut text = format!("{}\n{}:{}\n\n", one_line(&resource.address), one_line(&at.path), at.line);
+    text.push_str(&facts(report, resource));
+    let Some(item) = report.bill.items.get(id.0) else { return text };
+    let _ = writeln!(text);
+    steps(&mut text, &item.steps);
+    let _ = match &item.status {
+        Status::Priced => writeln!(text, "priced"),
+        Status::Estimated(why) => writeln!(text, "estimated: {}", one_line(why)),
+        Status::Unpriced(why) => writeln!(text, "unpriced: {}", one_line(why)),
+        Status::Unasked => writeln!(text, "no price was asked for"),
+    };
+    for note in [&item.licence, &item.stale].into_iter().flatten() {
+        let _ = writeln!(text, "{}", one_line(note));
+    }
+    if let Some(range) = item.monthly {
+        let _ = writeln!(text, "{}/month", usd_range(range));
+    }
+    let others = Scenario::ALL.iter().filter_map(|scenario| Some((scenario, item.monthly_if.get(scenario)?)));
+    for (scenario, range) in others {
+        let _ = writeln!(text, "  bought {}: {}/month", scenario.name().replace('_', " "), usd_range(*range));
+    }
+    if let Some(attached) = &item.attached {
+        let _ = writeln!(text, "\ndisks, billed beside it");
+        steps(&mut text, &attached.steps);
+        let _ = attached.estimated.as_ref().map(|why| writeln!(text, "estimated: {}", one_line(why)));
+        let _ = match (attached.known(), attached.not_known.is_empty()) {
+            (Some(monthly), true) => writeln!(text, "{}/month", usd_range(monthly)),
+            (Some(monthly), false) => writeln!(text, "at least {}/month", usd_range(monthly)),
+            (None, _) => writeln!(text, "not known"),
+        };
+    }
+    text.push_str("\nnot included: transfer, support, tax\n");
+    text
+}
+
+fn steps(text: &mut String, steps: &[Step]) {
+    for step in steps {
+        let result = step.result.map(|money| format!("  {}", exact(money))).unwrap_or_default();
+        let _ = writeln!(text, "  {}{result}", one_line(&step.text));
+    }
+}
+
+/// Every fact with how it is known.
+fn facts(report: &Report, resource: &Resource) -> String {
+    let mut table = Table::new(&["fact", "value", "known", "where"], 0..0);
+    let place = |span| {
+        let at = report.paths.locate(report.sources, span);
+        format!("{}:{}", one_line(&at.path), at.line)
+    };
+    let mut row = |name: &str, value: String, how: String, span| {
+        table.row(vec![name.to_owned(), escape::shortened(&one_line(&value), 60), how, place(span)]);
+    };
+    match &resource.count {
+        Fact::Known(Known { value, span, origin, .. }) => {
+            let count = if value.floor == value.ceiling {
+                value.expected.to_string()
+            } else {
+                format!("{} to {}, expected {}", value.floor, value.ceiling, value.expected)
+            };
+            row("count", count, origin.name().to_owned(), *span);
+        }
+        Fact::Unknown(unknown) => row("count", "?".to_owned(), one_line(&unknown.why), unknown.span),
+        Fact::Absent => {}
+    }
+    for (key, fact) in resource.facts() {
+        match fact {
+            Fact::Known(known) => row(key.name(), known.value.to_string(), known.origin.name().to_owned(), known.span),
+            Fact::Unknown(unknown) => row(key.name(), "?".to_owned(), one_line(&unknown.why), unknown.span),
+            Fact::Absent => {}
+        }
+    }
+    table.print()
+}

@@ -1,0 +1,65 @@
+//! Amounts as people read them: the one place that rounds.
+
+use crate::catalog::{Money, MoneyRange, grouped};
+
+/// Dollars as people write them: `$39,821`, `$8.50`, `-$120`.
+pub fn usd(money: Money) -> String {
+    let sign = if money < Money::ZERO { "-" } else { "" };
+    let micros = money.micros().unsigned_abs();
+    if micros >= 100_000_000 {
+        return format!("{sign}${}", grouped((micros + 500_000) / 1_000_000));
+    }
+    let cents = (micros + 5_000) / 10_000;
+    if cents.is_multiple_of(100) {
+        format!("{sign}${}", cents / 100)
+    } else {
+        format!("{sign}${}.{:02}", cents / 100, cents % 100)
+    }
+}
+
+/// From the least to the most, or one number where they are the same.
+pub(in crate::report) fn usd_range(range: MoneyRange) -> String {
+    if range.floor == range.ceiling {
+        usd(range.expected)
+    } else if range.expected == range.floor || range.expected == range.ceiling {
+        format!("{}–{}", usd(range.floor), usd(range.ceiling))
+    } else {
+        format!("{} ({}–{})", usd(range.expected), usd(range.floor), usd(range.ceiling))
+    }
+}
+
+/// Every digit, so that a sum can be done again.
+pub(in crate::report) fn exact(money: Money) -> String {
+    with_decimals(money, 6)
+}
+
+/// The price of an hour, to a hundredth of a cent.
+pub(in crate::report) fn usd_per_hour(money: Money) -> String {
+    with_decimals(money, 4)
+}
+
+/// At least two decimals, and at most so many.
+fn with_decimals(money: Money, most: usize) -> String {
+    let dollars = format!("{:.most$}", money.usd());
+    let kept = dollars.trim_end_matches('0');
+    let decimals = kept.split_once('.').map_or(0, |(_, decimals)| decimals.len());
+    format!("${kept}{}", "0".repeat(2usize.saturating_sub(decimals)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn money_reads_as_people_write_it() {
+        let written = |dollars| usd(Money::from_usd(dollars));
+        assert_eq!(written(0.0), "$0");
+        assert_eq!(written(8.5), "$8.50");
+        assert_eq!(written(99.999), "$100");
+        assert_eq!(written(39_821.4), "$39,821");
+        assert_eq!(written(-1_234_567.0), "-$1,234,567");
+        assert_eq!(usd_per_hour(Money::from_usd(1.006)), "$1.006");
+        assert_eq!(usd_per_hour(Money::from_usd(55.04)), "$55.04");
+        assert_eq!(usd_per_hour(Money::from_usd(3.0)), "$3.00");
+    }
+}

@@ -1,0 +1,30 @@
+//! New findings that a reviewer can settle with one click, as notes on their lines.
+
+use crate::decide::{Decided, fingerprints};
+use crate::report::formats::markdown;
+use crate::report::suggestion;
+use crate::report::{Difference, Suggestion};
+
+/// A note on a line of a change.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Note {
+    pub suggestion: Suggestion,
+    /// Markdown, escaped already.
+    pub body: String,
+    /// Stays the same while the finding does.
+    pub key: String,
+}
+
+/// Notes for the new findings with a fix that fits into a few lines.
+pub fn notes(difference: &Difference) -> Vec<Note> {
+    let after = &difference.after;
+    let new: Vec<Decided> = difference.new.iter().map(|decided| (*decided).clone()).collect();
+    let keys = fingerprints(&new, after.sources, after.inventory);
+    let note = |(decided, key): (&Decided, String)| {
+        let suggestion = suggestion(after, &decided.finding)?;
+        let mut body = String::new();
+        markdown::remark(&mut body, after, decided);
+        Some(Note { suggestion, body, key: format!("{}:{key}", decided.finding.rule) })
+    };
+    new.iter().zip(keys).filter_map(note).collect()
+}

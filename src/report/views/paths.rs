@@ -1,0 +1,76 @@
+//! Paths as the reader of a report sees them.
+
+use crate::source::{Location, Sources, Span};
+
+/// How paths of the tree are shown: relative to the directory that the command runs in.
+#[derive(Debug, Clone, Default)]
+pub struct Paths {
+    /// The parts of the running directory below the root of the tree.
+    below: Vec<String>,
+    /// Where the running directory is not below the root: the way from it to the root, ending with `/`.
+    way: Option<String>,
+}
+
+impl Paths {
+    /// `directory` is a path of the tree.
+    pub fn seen_from(directory: &str) -> Self {
+        Paths { below: directory.split('/').filter(|part| !part.is_empty()).map(str::to_owned).collect(), way: None }
+    }
+
+    /// The running directory lies outside the tree; `way` leads from it to the root, as in `../other/`.
+    pub fn through(way: &str) -> Self {
+        Paths { below: Vec::new(), way: Some(way.to_owned()) }
+    }
+
+    pub fn show(&self, path: &str) -> String {
+        if let Some(way) = &self.way {
+            return format!("{way}{path}");
+        }
+        let mut rest = path;
+        let mut shared = 0;
+        for part in &self.below {
+            let Some(after) = rest.strip_prefix(part.as_str()).and_then(|after| after.strip_prefix('/')) else { break };
+            rest = after;
+            shared += 1;
+        }
+        format!("{}{rest}", "../".repeat(self.below.len() - shared))
+    }
+
+    /// A directory of the tree; the one that the command runs in is `.`.
+    pub fn show_directory(&self, directory: &str) -> String {
+        let inside = if directory.is_empty() { "*".to_owned() } else { format!("{directory}/*") };
+        match self.show(&inside).strip_suffix('*').map(|shown| shown.trim_end_matches('/')) {
+            None | Some("") => ".".to_owned(),
+            Some(shown) => shown.to_owned(),
+        }
+    }
+
+    pub fn locate(&self, sources: &Sources, span: Span) -> Location {
+        let mut location = sources.locate(span);
+        location.path = self.show(&location.path);
+        location
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_are_shown_from_the_running_directory() {
+        assert_eq!(Paths::seen_from("").show("a/main.tf"), "a/main.tf");
+        assert_eq!(Paths::seen_from("a").show("a/main.tf"), "main.tf");
+        assert_eq!(Paths::seen_from("a/b").show("a/main.tf"), "../main.tf");
+        assert_eq!(Paths::seen_from("a/b").show("ab/main.tf"), "../../ab/main.tf");
+        assert_eq!(Paths::through("../x/").show("main.tf"), "../x/main.tf");
+    }
+
+    #[test]
+    fn directories_are_shown_from_there_too() {
+        let shown = |from: &str, directory: &str| Paths::seen_from(from).show_directory(directory);
+        let shown =
+            [shown("", ""), shown("", "a/b"), shown("a", "a"), shown("a", "a/b"), shown("a/b", ""), shown("a", "b")];
+        assert_eq!(shown, [".", "a/b", ".", "b", "../..", "../b"]);
+        assert_eq!(Paths::through("../x/").show_directory(""), "../x");
+    }
+}

@@ -1,0 +1,206 @@
+//! How well a tree does as a whole: shares of what could be so, and what could be saved, the safe things first.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
+
+use serde::Serialize;
+
+use super::money::usd;
+use crate::catalog::Money;
+use crate::inventory::{Fact, Key, LinkKind, Purchase, Resource, ResourceId, Role};
+use crate::report::Report;
+use crate::rules::{Finding, Layer, Risk};
+
+/// So many of so many that it could be.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub(in crate::report) struct Share {
+    of: usize,
+    are: usize,
+}
+
+#[derive(Debug, Serialize)]
+pub(in crate::report) struct Scorecard {
+    /// Training and batch work that is on spot, of what is known how it is bought.
+    on_spot: Share,
+    /// Pools and machines whose floor is zero.
+    scales_to_zero: Share,
+    /// Taggable resources with a label that attributes cost.
+    labelled: Share,
+    /// Work that ends and has a time limit.
+    time_limited: Share,
+    /// Workloads whose model is known and that no rule about size speaks of.
+    right_sized: Share,
+    unpriced: usize,
+    undetermined: usize,
+    /// Dollars a month, the largest saving of each resource, by layer and by risk.
+    saves_by_layer: BTreeMap<&'static str, f64>,
+    saves_by_risk: BTreeMap<&'static str, f64>,
+    #[serde(skip)]
+    layers: Vec<(&'static str, Money)>,
+    #[serde(skip)]
+    risks: Vec<(&'static str, Money)>,
+}
+
+impl Share {
+    fn count(&mut self, is: bool) {
+        self.of += 1;
+        self.are += usize::from(is);
+    }
+}
+
+impl Scorecard {
+    pub(in crate::report) fn new(report: &Report) -> Scorecard {
+        let best = best_savings(report);
+        let sum = |pick: &dyn Fn(&Finding) -> bool| -> Money {
+            best.values().filter(|it| pick(it)).filter_map(|it| it.saves).map(|it| it.expected).sum()
+        };
+        let layers = Layer::ALL.map(|layer| (layer.name(), sum(&|it| it.layer == layer.name()))).to_vec();
+        let risks = Risk::ALL.map(|risk| (risk.name(), sum(&|it| it.risk == risk))).to_vec();
+        let dollars = |all: &[(&'static str, Money)]| all.iter().map(|(name, money)| (*name, money.usd())).collect();
+        let mut card = Scorecard {
+            on_spot: Share::default(),
+            scales_to_zero: Share::default(),
+            labelled: Share::default(),
+            time_limited: Share::default(),
+            right_sized: Share::default(),
+            unpriced: report.bill.unpriced,
+            undetermined: report.undetermined.len(),
+            saves_by_layer: dollars(&layers),
+            saves_by_risk: dollars(&risks),
+            layers,
+            risks,
+        };
+        card.count(report);
+        card
+    }
+
+    fn count(&mut self, report: &Report) {
+        let said = |rule: &str| -> BTreeSet<ResourceId> {
+            report.findings.iter().filter(|it| it.finding.rule == rule).filter_map(|it| it.finding.resource).collect()
+        };
+        let open = |is: &dyn Fn(&str) -> bool| -> BTreeSet<ResourceId> {
+            report.undetermined.iter().filter(|it| is(&it.rule)).filter_map(|it| it.resource).collect()
+        };
+        let (unlabelled, sized) = (said("missing-labels"), wrong_size(report));
+        let open_labels = open(&|rule| rule == "missing-labels");
+        let open_size = open(&|rule| report.rules.page(rule).is_some_and(|it| it.group == SIZE));
+        for (place, resource) in report.inventory.resources.iter().enumerate() {
+            let id = ResourceId(place);
+            if resource.count.value().is_some_and(|count| count.ceiling == 0.0) || resource.version_of.is_some() {
+                continue;
+            }
+            if let Some(is_spot) = spot(resource) {
+                self.on_spot.count(is_spot);
+            }
+            if let (Role::Rented, Some(count)) = (resource.role, resource.count.value()) {
+                self.scales_to_zero.count(count.floor == 0.0);
+            }
+            let asks_labels = resource.role == Role::Rented && resource.labels.taggable;
+            if asks_labels && report.rules.is_on("missing-labels") && !open_labels.contains(&id) {
+                self.labelled.count(!unlabelled.contains(&id));
+            }
+            let limit = resource.fact(Key::TimeLimit);
+            let is_open = matches!(limit, Fact::Unknown(_));
+            if resource.role == Role::Requested && resource.flag(Key::EndsByItself) == Some(true) && !is_open {
+                self.time_limited.count(!limit.is_absent());
+            }
+            let is_judged = sized.contains(&id) || !open_size.contains(&id);
+            if matches!(resource.fact(Key::Model), Fact::Known(_)) && is_judged {
+                self.right_sized.count(!sized.contains(&id));
+            }
+        }
+    }
+
+    /// A line each, those left out that are about nothing here.
+    fn lines(&self) -> Vec<(&'static str, String)> {
+        let shares = [
+            ("training and batch on spot", self.on_spot),
+            ("can go to zero", self.scales_to_zero),
+            ("labelled", self.labelled),
+            ("work with a time limit", self.time_limited),
+            ("right size, where the model is known", self.right_sized),
+        ];
+        let shown = |share: Share| {
+            let percent = (100.0 * share.are as f64 / share.of as f64).round();
+            format!("{} of {}, {percent} %", share.are, share.of)
+        };
+        let mut lines: Vec<(&'static str, String)> =
+            shares.into_iter().filter(|(_, share)| share.of > 0).map(|(name, share)| (name, shown(share))).collect();
+        for (name, count) in [("without a price", self.unpriced), ("could not be determined", self.undetermined)] {
+            if count > 0 {
+                lines.push((name, count.to_string()));
+            }
+        }
+        if self.risks.iter().any(|(_, money)| *money != Money::ZERO) {
+            let listed = |all: &[(&str, Money)]| {
+                let some = all.iter().filter(|(_, money)| *money != Money::ZERO);
+                some.map(|(name, money)| format!("{name} {}", usd(*money))).collect::<Vec<_>>().join(", ")
+            };
+            lines.push(("to save a month, by risk", listed(&self.risks)));
+            lines.push(("to save a month, by layer", listed(&self.layers)));
+        }
+        lines
+    }
+
+    pub(in crate::report) fn text(&self) -> String {
+        let lines = self.lines();
+        let width = lines.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
+        let mut text = String::new();
+        for (name, value) in lines {
+            let _ = writeln!(text, "{name:width$}  {value}");
+        }
+        text
+    }
+
+    pub(in crate::report) fn markdown(&self) -> String {
+        let lines = self.lines();
+        if lines.is_empty() {
+            return String::new();
+        }
+        let mut text = String::from("\n| scorecard | |\n|---|---|\n");
+        for (name, value) in lines {
+            let _ = writeln!(text, "| {name} | {value} |");
+        }
+        text
+    }
+}
+
+/// The finding of each resource that saves most. Savings on one resource overlap, and what a pod wastes of a pool is part
+/// of what the pool costs: neither is counted twice.
+pub(in crate::report) fn best_savings<'a>(report: &'a Report) -> BTreeMap<Option<ResourceId>, &'a Finding> {
+    let mut best: BTreeMap<Option<ResourceId>, &Finding> = BTreeMap::new();
+    for finding in report.findings.iter().filter(|it| it.counts()).map(|it| &it.finding) {
+        let resource = report.resource(finding.resource);
+        let is_part =
+            |it: &Resource| it.version_of.is_some() || it.links.iter().any(|link| link.kind == LinkKind::Pool);
+        let Some(saves) = finding.saves.filter(|_| !resource.is_some_and(is_part)) else { continue };
+        let known = best.entry(finding.resource).or_insert(finding);
+        if known.saves.is_none_or(|before| before.expected < saves.expected) {
+            *known = finding;
+        }
+    }
+    best
+}
+
+/// The group of rules about size.
+const SIZE: &str = "sizing";
+
+/// Resources of which a rule about size speaks.
+fn wrong_size(report: &Report) -> BTreeSet<ResourceId> {
+    let findings = report.findings.iter().map(|it| &it.finding);
+    findings.filter(|it| it.group == SIZE).filter_map(|it| it.resource).collect()
+}
+
+/// Whether work that can be interrupted is on spot, where it is known how it is bought and it could be.
+fn spot(resource: &Resource) -> Option<bool> {
+    let can_wait = matches!(resource.text(Key::Purpose), Some("training" | "batch"));
+    let on_pool = resource.links.iter().any(|link| link.kind == LinkKind::Pool);
+    if !can_wait || on_pool || resource.flag(Key::SpotOffered) == Some(false) {
+        return None;
+    }
+    match resource.purchase()? {
+        Purchase::Spot | Purchase::Mixed | Purchase::SpotOrOnDemand => Some(true),
+        Purchase::OnDemand => Some(false),
+        _ => None,
+    }
+}

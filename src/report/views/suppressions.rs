@@ -1,0 +1,53 @@
+//! What is suppressed, for `gpulint suppressions list`.
+
+use serde::Serialize;
+
+use crate::decide::Listed;
+use crate::report::escape::{one_line, shortened};
+use crate::report::formats::json;
+use crate::report::formats::text::Table;
+use crate::report::{Format, Paths};
+use crate::source::Sources;
+
+#[derive(Serialize)]
+struct Document<'a> {
+    version: u32,
+    suppressions: Vec<Row<'a>>,
+}
+
+#[derive(Serialize)]
+struct Row<'a> {
+    rules: &'a [String],
+    path: String,
+    line: usize,
+    until: Option<String>,
+    reason: Option<&'a str>,
+    silences: usize,
+}
+
+/// The suppressions in a format; `None` where there is no such format for them.
+pub fn suppressions(format: Format, sources: &Sources, paths: &Paths, all: &[Listed]) -> Option<String> {
+    let rows = all.iter().map(|it| {
+        let at = paths.locate(sources, it.span);
+        let until = it.until.map(|date| date.to_string());
+        let (rules, reason, silences) = (it.rules.as_slice(), it.reason.as_deref(), it.silences);
+        Row { rules, path: at.path, line: at.line, until, reason, silences }
+    });
+    match format {
+        Format::Json => Some(json::print(&Document { version: json::VERSION, suppressions: rows.collect() })),
+        Format::Text => {
+            let mut table = Table::new(&["until", "silences", "rules", "where", "reason"], 1..2);
+            for row in rows {
+                table.row(vec![
+                    row.until.unwrap_or_else(|| "no end".to_owned()),
+                    row.silences.to_string(),
+                    row.rules.join(", "),
+                    format!("{}:{}", one_line(&row.path), row.line),
+                    shortened(&one_line(row.reason.unwrap_or("none given")), 100),
+                ]);
+            }
+            Some(if all.is_empty() { "nothing is suppressed\n".to_owned() } else { table.print() })
+        }
+        _ => None,
+    }
+}

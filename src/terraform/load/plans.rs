@@ -1,0 +1,72 @@
+//! Which files are plans, and which of them are read.
+
+use std::collections::HashMap;
+
+use crate::inventory::{FrontEnd, Skipped};
+use crate::source::{Sources, normalize, parent, those};
+
+use super::module::is_configuration;
+use super::roots::is_variable_file;
+use crate::terraform::plan;
+use crate::terraform::plan::Plan;
+use crate::terraform::{Options, Reading, embedded, rows};
+
+/// The plans and states among these files, sorted.
+pub(in crate::terraform) fn find(sources: &Sources, paths: &[String]) -> Vec<String> {
+    let mut files: Vec<String> = paths.iter().filter_map(|path| normalize(path)).filter(|it| may_be_plan(it)).collect();
+    files.sort();
+    files.dedup();
+    let is_plan = |path: &String| sources.glance(path, plan::is_plan).unwrap_or(false);
+    those(files, is_plan)
+}
+
+/// Adds what the plans say; leaves those out that turn out to be something else.
+pub(in crate::terraform) fn read(sources: &Sources, plans: Vec<String>, options: &Options, reading: &mut Reading) {
+    let mut configured = HashMap::new();
+    for path in plans {
+        // The configuration says the same: nobody wants it counted twice.
+        if !options.named_plans.contains(&path) && stands_in_configuration(sources, parent(&path), &mut configured) {
+            let reason = "a plan of the configuration beside it: name it to read it".to_owned();
+            reading.inventory.skipped.push(Skipped { path: path.clone(), reason });
+            reading.plans.push(path);
+            continue;
+        }
+        let Ok(file) = sources.open(&path) else { continue };
+        let Some(plan) = plan::read(sources, file, options.plan_side) else { continue };
+        let Plan { blocks, diagnostics, secrets } = plan;
+        sources.conceal(file, &secrets);
+        reading.plans.push(path);
+        reading.inventory.diagnostics.extend(diagnostics);
+        reading.inventory.resources.extend(rows::resources(&blocks, &[], &[], FrontEnd::Plan));
+        reading.embedded.extend(embedded::manifests(sources, &blocks, None));
+        reading.blocks.extend(blocks);
+    }
+}
+
+/// JSON that is no configuration; a plan may also have a name of its own when it is named.
+fn may_be_plan(path: &str) -> bool {
+    const OTHER: [&str; 9] = [".yaml", ".yml", ".tpl", ".tmpl", ".j2", ".jinja", ".jinja2", ".gotmpl", ".template"];
+    let name = path.rsplit('/').next().unwrap_or(path);
+    !is_configuration(name) && !is_variable_file(name) && !OTHER.iter().any(|ending| name.ends_with(ending))
+}
+
+/// Whether this directory or one around it holds configuration; each is listed once, however many plans it holds.
+fn stands_in_configuration<'p>(sources: &Sources, mut directory: &'p str, known: &mut HashMap<String, bool>) -> bool {
+    let mut passed: Vec<&'p str> = Vec::new();
+    let answer = loop {
+        if let Some(known) = known.get(directory) {
+            break *known;
+        }
+        passed.push(directory);
+        let entries = sources.tree().list(directory);
+        if entries.iter().any(|entry| !entry.is_directory && is_configuration(&entry.name)) {
+            break true;
+        }
+        if directory.is_empty() {
+            break false;
+        }
+        directory = parent(directory);
+    };
+    known.extend(passed.into_iter().map(|directory| (directory.to_owned(), answer)));
+    answer
+}

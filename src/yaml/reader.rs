@@ -1,0 +1,497 @@
+//! YAML and JSON text → trees with spans. The parser crate is imported here and nowhere else.
+//!
+//! A stream is cut at its document markers first (no YAML construct can hide one), so that a document that does not
+//! parse is one diagnostic and loses no neighbour. Aliases are followed under a budget of nodes, nesting has a limit.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use granit_parser::{ErrorKind, Event, Parser, ScalarStyle};
+
+use crate::diagnostic::Diagnostic;
+use crate::source::{FileId, Limits, Span};
+
+use super::documents::documents;
+use super::hole::{HOLE, Hole, Masked, Meaning};
+use super::node::{Data, Entry, Node};
+use super::scalar;
+
+/// Real manifests nest below 40; the limit keeps recursion off the end of a small stack.
+const NESTING_LIMIT: usize = 128;
+/// Of mappings with more keys than these, the keys are found by their hashes.
+const LONGEST_SEARCHED: usize = 12;
+/// One note a document tells the story of repeated keys.
+const REPEATED_KEYS_NAMED: usize = 3;
+
+#[derive(Debug, Default)]
+pub(crate) struct Stream {
+    /// In order; a document that is empty or did not parse is left out.
+    pub documents: Vec<Document>,
+    pub diagnostics: Vec<Diagnostic>,
+    /// Comments that speak to gpulint.
+    pub comments: Vec<Span>,
+    /// There are mappings where directives of a template stand.
+    pub has_directives: bool,
+}
+
+impl Stream {
+    /// Documents that did not parse.
+    pub(crate) fn broken(&self) -> usize {
+        self.diagnostics.iter().filter(|diagnostic| diagnostic.unreadable).count()
+    }
+}
+
+#[derive(Debug)]
+pub(crate) struct Document {
+    pub root: Node,
+    pub span: Span,
+}
+
+/// Reads all documents of a text.
+pub(crate) fn read(file: FileId, text: &str) -> Stream {
+    read_within(file, text, Limits::DEFAULT)
+}
+
+/// The same, with limits of the user's own.
+pub(crate) fn read_within(file: FileId, text: &str, limits: Limits) -> Stream {
+    read_those(file, text, limits, |_| true)
+}
+
+/// The same of those documents that are wanted, by their text.
+pub(crate) fn read_those(file: FileId, text: &str, limits: Limits, is_wanted: impl Fn(&str) -> bool) -> Stream {
+    read_with(file, text, text, &[], limits, is_wanted)
+}
+
+/// Reads one document that starts at `base` of a file; nothing where it does not parse.
+pub(crate) fn read_at(file: FileId, base: usize, text: &str) -> Option<Node> {
+    let range = documents(text).into_iter().next()?;
+    let piece = text.get(range.clone())?;
+    Builder::new(file, base + range.start, piece).run(piece).ok()?
+}
+
+/// The same, with the nodes that have anchors.
+pub(crate) fn read_with_anchors(file: FileId, base: usize, text: &str) -> Option<(Node, Vec<Span>)> {
+    let range = documents(text).into_iter().next()?;
+    let piece = text.get(range.clone())?;
+    let mut builder = Builder::new(file, base + range.start, piece);
+    let root = builder.run(piece).ok()??;
+    Some((root, builder.anchored))
+}
+
+/// Reads a template whose directives are masked; `original` is the text before that.
+pub(crate) fn read_masked(file: FileId, original: &str, masked: &Masked, limits: Limits) -> Stream {
+    read_with(file, original, &masked.text, &masked.holes, limits, |_| true)
+}
+
+fn read_with(
+    file: FileId,
+    original: &str,
+    text: &str,
+    holes: &[Hole],
+    limits: Limits,
+    is_wanted: impl Fn(&str) -> bool,
+) -> Stream {
+    let mut stream = Stream::default();
+    for range in documents(text) {
+        let piece = &text[range.clone()];
+        if !is_wanted(piece) {
+            continue;
+        }
+        let mut builder = Builder::new(file, range.start, piece);
+        (builder.original, builder.holes, builder.limits) = (original, holes, limits);
+        let root = builder.run(piece);
+        stream.has_directives |= builder.has_directives;
+        match root {
+            Ok(root) => {
+                if let Some(note) = builder.repeated_keys() {
+                    stream.diagnostics.push(note);
+                }
+                stream.comments.append(&mut builder.comments);
+                if let Some(root) = root {
+                    let span = Span::new(file, range.start, range.end);
+                    stream.documents.push(Document { root, span });
+                }
+            }
+            Err(diagnostic) => stream.diagnostics.push(diagnostic),
+        }
+    }
+    stream
+}
+
+/// Turns parser events into a tree without recursion.
+struct Builder<'s> {
+    file: FileId,
+    base: usize,
+    open: Vec<Open>,
+    root: Option<Node>,
+    anchors: HashMap<usize, Node>,
+    anchored: Vec<Span>,
+    spent: u32,
+    repeated: Vec<Span>,
+    comments: Vec<Span>,
+    wants_comments: bool,
+    has_directives: bool,
+    /// The text before its directives were masked.
+    original: &'s str,
+    holes: &'s [Hole],
+    limits: Limits,
+    words: Words,
+    /// Emptied, to be filled again.
+    spare_lists: Vec<Vec<Node>>,
+    spare_maps: Vec<Vec<Entry>>,
+}
+
+/// Keys and values that were met not long ago: most of a manifest are repetitions, which share one text.
+struct Words {
+    recent: [Option<Arc<str>>; WORDS],
+}
+
+/// A power of two.
+const WORDS: usize = 256;
+/// Longer texts are rarely repeated.
+const LONGEST_WORD: usize = 32;
+
+impl Words {
+    fn new() -> Self {
+        Words { recent: [const { None }; WORDS] }
+    }
+
+    fn share(&mut self, text: &str) -> Arc<str> {
+        let bytes = text.as_bytes();
+        let (Some(first), Some(last)) = (bytes.first(), bytes.last()) else { return text.into() };
+        if bytes.len() > LONGEST_WORD {
+            return text.into();
+        }
+        let middle = bytes.get(bytes.len() / 2).unwrap_or(first);
+        let place = [*first, *middle, *last].iter().fold(bytes.len(), |sum, byte| sum * 31 + usize::from(*byte));
+        let Some(known) = self.recent.get_mut(place % WORDS) else { return text.into() };
+        match known {
+            Some(known) if **known == *text => known.clone(),
+            _ => known.insert(text.into()).clone(),
+        }
+    }
+}
+
+enum Open {
+    List { start: usize, anchor: usize, items: Vec<Node> },
+    Map { start: usize, anchor: usize, entries: Vec<Entry>, key: Option<Node> },
+}
+
+impl<'s> Builder<'s> {
+    fn new(file: FileId, base: usize, piece: &str) -> Self {
+        Builder {
+            file,
+            base,
+            open: Vec::new(),
+            root: None,
+            anchors: HashMap::new(),
+            anchored: Vec::new(),
+            spent: 0,
+            repeated: Vec::new(),
+            comments: Vec::new(),
+            wants_comments: memchr::memmem::find(piece.as_bytes(), b"gpulint").is_some(),
+            has_directives: false,
+            original: "",
+            holes: &[],
+            limits: Limits::DEFAULT,
+            words: Words::new(),
+            spare_lists: Vec::new(),
+            spare_maps: Vec::new(),
+        }
+    }
+
+    fn run(&mut self, piece: &str) -> Result<Option<Node>, Diagnostic> {
+        let nesting = NESTING_LIMIT.min(self.limits.nesting as usize);
+        let mut options = granit_parser::options! {
+            block_nesting_limit: nesting,
+            flow_nesting_limit: nesting,
+            emit_unresolved_aliases: true,
+            max_buffered_comment_events: 1 << 20,
+        };
+        options.set_emit_comments(self.wants_comments);
+        for step in Parser::new_from_str_with_options(piece, options) {
+            let (event, span) = step.map_err(|error| {
+                let at = error.marker().byte_offset().unwrap_or(0).min(piece.len());
+                let message = match error.kind() {
+                    ErrorKind::RecursionLimitExceeded => {
+                        format!("this is nested more than {nesting} levels deep (`bounds.nesting`)")
+                    }
+                    _ => format!("this is no valid YAML: {}", error.info()),
+                };
+                Diagnostic::unreadable(message, self.span(at, at))
+            })?;
+            let (start, end) = span.byte_range().map_or((0, 0), |range| (range.start, range.end));
+            self.take(event, start, end, piece)?;
+        }
+        Ok(self.root.take())
+    }
+
+    fn span(&self, start: usize, end: usize) -> Span {
+        Span::new(self.file, self.base + start, self.base + end)
+    }
+
+    fn take(&mut self, event: Event<'_>, start: usize, end: usize, piece: &str) -> Result<(), Diagnostic> {
+        match event {
+            Event::Scalar(text, style, anchor, _) => {
+                let plain = style == ScalarStyle::Plain;
+                let node = if self.holes.is_empty() || !text.contains(HOLE) {
+                    Node::scalar(self.span(start, end), self.words.share(&text), plain)
+                } else {
+                    self.filled(&text, plain, start, end)
+                };
+                self.finish(node, anchor)?;
+            }
+            Event::SequenceStart(_, anchor, _) => {
+                let items = self.spare_lists.pop().unwrap_or_default();
+                self.open.push(Open::List { start, anchor, items });
+            }
+            Event::MappingStart(_, anchor, _) => {
+                let entries = self.spare_maps.pop().unwrap_or_default();
+                self.open.push(Open::Map { start, anchor, entries, key: None });
+            }
+            Event::SequenceEnd | Event::MappingEnd => self.close(start, end, piece)?,
+            Event::Alias(id) => {
+                let span = self.span(start, end);
+                match self.anchors.get(&id).cloned() {
+                    Some(node) => self.finish(Node { span, ..node }, 0)?,
+                    None => return Err(Diagnostic::unreadable("an alias stands inside its own anchor", span)),
+                }
+            }
+            Event::UnresolvedAlias(name) => {
+                // `*.example.com` and the like: kubectl refuses it, the rest of the document is still of use.
+                let node = Node::scalar(self.span(start, end), format!("*{name}"), false);
+                self.finish(node, 0)?;
+            }
+            Event::Comment(text, _) if text.contains("gpulint") => self.comments.push(self.span(start, end)),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// A scalar with holes: what fills a hole stands for it, or else the directive as it is written.
+    fn filled(&self, text: &str, plain: bool, start: usize, end: usize) -> Node {
+        let span = self.span(start, end);
+        let (start, end) = (self.base + start, self.base + end);
+        let first = self.holes.partition_point(|hole| hole.range.start < start);
+        let mut holes = self.holes.get(first..).unwrap_or_default().iter().take_while(|hole| hole.range.start < end);
+        let mut out = String::new();
+        let mut rest = text;
+        while let Some((before, after)) = rest.split_once(HOLE) {
+            let after = after.trim_start_matches('_');
+            let Some(hole) = holes.next() else { break };
+            let whole = out.is_empty() && before.is_empty() && after.is_empty();
+            match &hole.meaning {
+                Meaning::Node(node) if whole => return node.clone(),
+                Meaning::Text(text) if whole => return Node::scalar(span, text.clone(), plain),
+                Meaning::Flag(flag) if whole => return Node::scalar(span, flag.to_string(), plain),
+                meaning => {
+                    out.push_str(before);
+                    match meaning {
+                        Meaning::Text(text) => out.push_str(text),
+                        Meaning::Node(node) if node.text().is_some() => out.extend(node.text().map(|text| &**text)),
+                        _ => out.push_str(self.original.get(hole.range.clone()).unwrap_or("{{ }}")),
+                    }
+                }
+            }
+            rest = after;
+        }
+        out.push_str(rest);
+        Node::scalar(span, out, plain)
+    }
+
+    fn close(&mut self, start: usize, end: usize, piece: &str) -> Result<(), Diagnostic> {
+        let Some(open) = self.open.pop() else { return Ok(()) };
+        let (node, anchor) = match open {
+            Open::List { start: from, anchor, mut items } => {
+                let to = items.last().map_or(end, |item| self.relative_end(item)).max(closing(piece, start, end));
+                let node = Node::list(self.span(from, to), items.drain(..));
+                self.spare_lists.push(items);
+                (node, anchor)
+            }
+            Open::Map { start: from, anchor, mut entries, .. } => {
+                let to = entries.last().map_or(end, |e| self.relative_end(&e.value)).max(closing(piece, start, end));
+                let span = self.span(from, to);
+                if !is_settled(&entries) {
+                    entries = self.settle(entries);
+                }
+                let node = Node::map(span, entries.drain(..));
+                self.spare_maps.push(entries);
+                (node, anchor)
+            }
+        };
+        self.finish(node, anchor)
+    }
+
+    fn relative_end(&self, node: &Node) -> usize {
+        (node.span.end as usize).saturating_sub(self.base)
+    }
+
+    /// Puts a finished node where it belongs.
+    fn finish(&mut self, node: Node, anchor: usize) -> Result<(), Diagnostic> {
+        self.spent = self.spent.saturating_add(node.weight);
+        let most = self.limits.yaml_nodes;
+        if self.spent > most {
+            let message =
+                format!("the document has more than {most} nodes when its aliases are followed (`bounds.yaml-nodes`)");
+            return Err(Diagnostic::unreadable(message, node.span));
+        }
+        if anchor != 0 {
+            self.anchored.push(node.span);
+            self.anchors.insert(anchor, node.clone());
+        }
+        match self.open.last_mut() {
+            None => self.root = Some(node),
+            Some(Open::List { items, .. }) => items.push(node),
+            Some(Open::Map { entries, key, .. }) => match key.take() {
+                None => *key = Some(node),
+                Some(name) => {
+                    self.has_directives |= name.text().is_none() && !matches!(name.data, Data::Scalar { .. });
+                    entries.push(Entry { key: key_text(&name), key_span: name.span, value: node });
+                }
+            },
+        }
+        Ok(())
+    }
+
+    /// Merge keys are filled in, and of keys that are written twice the last one stays, as kubectl does it.
+    fn settle(&mut self, entries: Vec<Entry>) -> Vec<Entry> {
+        let mut merged = Vec::new();
+        let mut settled: Vec<Entry> = Vec::with_capacity(entries.len());
+        let mut places: HashMap<Arc<str>, usize> = HashMap::new();
+        for entry in entries {
+            if &*entry.key == "<<" && !matches!(entry.value.data, Data::Scalar { .. }) {
+                merged.push(entry.value);
+                continue;
+            }
+            if let Some(known) = places.get(&entry.key).and_then(|&place| settled.get_mut(place)) {
+                self.repeated.push(entry.key_span);
+                *known = entry;
+                continue;
+            }
+            places.insert(entry.key.clone(), settled.len());
+            settled.push(entry);
+        }
+        if merged.is_empty() {
+            return settled;
+        }
+        let mut known: HashSet<Arc<str>> = settled.iter().map(|entry| entry.key.clone()).collect();
+        for source in &merged {
+            let maps = if source.is_map() { std::slice::from_ref(source) } else { source.items() };
+            for entry in maps.iter().flat_map(Node::entries) {
+                if known.insert(entry.key.clone()) {
+                    settled.push(entry.clone());
+                }
+            }
+        }
+        settled
+    }
+
+    fn repeated_keys(&self) -> Option<Diagnostic> {
+        let (&first, rest) = self.repeated.split_first()?;
+        let message = match rest.len() {
+            0 => "this key is written twice; the last one counts".to_owned(),
+            more => format!("this key and {more} others are written twice; the last ones count"),
+        };
+        let note = Diagnostic::note(message, first);
+        Some(rest.iter().take(REPEATED_KEYS_NAMED).fold(note, |note, &span| note.with_note(Some(span), "and this one")))
+    }
+}
+
+/// Nothing is to be filled in, and no key is written twice: true of nearly all.
+fn is_settled(entries: &[Entry]) -> bool {
+    if entries.iter().any(|entry| &*entry.key == "<<") {
+        return false;
+    }
+    if entries.len() > LONGEST_SEARCHED {
+        let mut known = HashSet::with_capacity(entries.len());
+        return entries.iter().all(|entry| known.insert(&*entry.key));
+    }
+    let mut rest = entries;
+    while let Some((first, others)) = rest.split_first() {
+        if others.iter().any(|other| other.key == first.key) {
+            return false;
+        }
+        rest = others;
+    }
+    true
+}
+
+/// Where a closing bracket ends; block collections end with their last member.
+fn closing(piece: &str, start: usize, end: usize) -> usize {
+    match piece.as_bytes().get(start) {
+        Some(b']' | b'}') if end > start => end,
+        _ => 0,
+    }
+}
+
+/// The text of a key as Kubernetes reads it: `n:` is `"false"`. A collection as a key is what a template directive
+/// looks like to a YAML parser.
+fn key_text(node: &Node) -> Arc<str> {
+    match &node.data {
+        Data::Scalar { text, plain: true } => match scalar::boolean(text) {
+            Some(flag) => flag.to_string().into(),
+            None => text.clone(),
+        },
+        Data::Scalar { text, .. } => text.clone(),
+        _ => "{{".into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::source::{MemoryTree, Sources};
+
+    fn parsed(text: &str) -> Stream {
+        let sources = Sources::new(MemoryTree::new().with("a.yaml", text));
+        read(sources.open("a.yaml").unwrap(), text)
+    }
+
+    #[test]
+    fn spans_are_those_of_the_file() {
+        let text = "\u{feff}---\né: 1\n---\nkey: [a, \"b\"] # c\nblock: |\n  x\nlast: {n: 1}\n";
+        let stream = parsed(text);
+        let root = &stream.documents[1].root;
+        let snippet = |span: Span| &text[span.range()];
+        let entry = root.entry("key").unwrap();
+        assert_eq!((snippet(entry.key_span), snippet(entry.value.span)), ("key", "[a, \"b\"]"));
+        assert_eq!(snippet(entry.value.items()[1].span), "\"b\"");
+        assert_eq!(snippet(root.get("last").unwrap().span), "{n: 1}");
+        assert!(snippet(root.span).starts_with("key:") && snippet(root.span).ends_with("{n: 1}"));
+    }
+
+    #[test]
+    fn an_alias_bomb_is_bounded() {
+        let mut text = String::from("a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n");
+        for n in 1..12 {
+            let last = n - 1;
+            let aliases = vec![format!("*a{last}"); 10].join(", ");
+            text.push_str(&format!("a{n}: &a{n} [{aliases}]\n"));
+        }
+        text.push_str("---\nnext: 1\n");
+        let stream = parsed(&text);
+        assert_eq!((stream.documents.len(), stream.diagnostics.len()), (1, 1));
+        assert!(stream.diagnostics[0].message.contains("nodes"), "{}", stream.diagnostics[0].message);
+    }
+
+    #[test]
+    fn nesting_is_bounded() {
+        for text in [
+            "[".repeat(100_000),
+            "- ".repeat(100_000),
+            "{a: ".repeat(50_000),
+            (0..3000).map(|n| format!("{}a:\n", " ".repeat(n))).collect(),
+            "a: &a [*a]\n".to_owned(),
+            "!!binary &x [[[".to_owned(),
+        ] {
+            assert!(parsed(&text).documents.is_empty());
+        }
+    }
+
+    #[test]
+    fn large_mappings_are_read() {
+        // Quadratic time would be ten billion comparisons: nobody would wait for this test.
+        let text: String = (0..200_000).map(|n| format!("k{n}: {n}\n")).collect();
+        assert_eq!(parsed(&text).documents[0].root.entries().len(), 200_000);
+    }
+}

@@ -1,0 +1,314 @@
+//! What vouches for the bytes that are installed, and what a release says of itself.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use serde_json::Value;
+
+use super::sandbox::{GIT_ENVIRONMENT, Sandbox, git};
+use super::{archive, release, target};
+
+const PROJECT: &str = env!("CARGO_MANIFEST_DIR");
+
+/// A checkout of the project at the commit that a release tags, made by the script that the workflow runs.
+fn sealed(sandbox: &Sandbox) -> PathBuf {
+    let source = sources(sandbox);
+    let seal = run(&source, "seal.sh", &[sandbox.path("release/SHA256SUMS").to_str().unwrap()], &[]);
+    assert!(seal.status.success(), "{}", said(&seal));
+    let tag = concat!("v", env!("CARGO_PKG_VERSION"));
+    assert_eq!(git(&source, &["tag", "--points-at", "HEAD"]), tag);
+    let checkout = sandbox.path("checkout");
+    git(
+        &sandbox.directory,
+        &["clone", "--quiet", "--branch", tag, source.to_str().unwrap(), checkout.to_str().unwrap()],
+    );
+    checkout
+}
+
+/// A repository of the sources that an installation looks at.
+fn sources(sandbox: &Sandbox) -> PathBuf {
+    let source = sandbox.path("source");
+    fs::create_dir_all(source.join("packaging")).unwrap();
+    for file in ["Cargo.toml", "packaging/install.sh", "packaging/seal.sh"] {
+        fs::copy(Path::new(PROJECT).join(file), source.join(file)).unwrap();
+    }
+    git(&source, &["init", "--quiet", "--initial-branch=main"]);
+    git(&source, &["add", "--all"]);
+    git(&source, &["commit", "--quiet", "--message", "sources"]);
+    source
+}
+
+fn run(source: &Path, script: &str, arguments: &[&str], environment: &[(&str, &str)]) -> Output {
+    let mut command = Command::new("bash");
+    command.arg(source.join("packaging").join(script)).args(arguments).envs(GIT_ENVIRONMENT);
+    for name in ["GPULINT_CHECKSUMS", "GPULINT_REPOSITORY", "GITHUB_PATH", "RUNNER_TEMP"] {
+        command.env_remove(name);
+    }
+    command.envs(environment.iter().copied()).output().unwrap()
+}
+
+fn said(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// Installs from the release of the sandbox; whether the program is there afterwards.
+fn installed(sandbox: &Sandbox, source: &Path, environment: &[(&str, &str)]) -> (Output, bool) {
+    let place = sandbox.path("installed");
+    let _ = fs::remove_dir_all(&place);
+    let from = format!("file://{}", sandbox.path("release").display());
+    let mut all = vec![("GPULINT_DOWNLOAD", from.as_str()), ("GPULINT_INSTALL", place.to_str().unwrap())];
+    all.extend(environment);
+    (run(source, "install.sh", &[], &all), place.join("gpulint").exists())
+}
+
+/// Other bytes in the place of the release, with a list of checksums that fits them.
+fn replace_release(sandbox: &Sandbox) {
+    let other = Sandbox::new("replaced");
+    let name = archive();
+    let directory = name.strip_suffix(".tar.gz").unwrap();
+    let program = other.path(directory).join("gpulint");
+    fs::create_dir_all(program.parent().unwrap()).unwrap();
+    fs::write(&program, "#!/bin/sh\necho 'this runs with your token'\n").unwrap();
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    let release = sandbox.path("release");
+    let mut pack = Command::new("tar");
+    pack.arg("-czf").arg(release.join(&name)).arg("-C").arg(&other.directory).arg(directory);
+    assert!(pack.status().unwrap().success());
+    let sums =
+        format!("cd '{}' && (sha256sum *.tar.gz || shasum -a 256 *.tar.gz) 2>/dev/null >SHA256SUMS", release.display());
+    assert!(Command::new("bash").args(["-c", &sums]).status().unwrap().success());
+}
+
+/// The programs that an installation needs, and a `gh` that answers so, if one is to be there.
+fn tools(sandbox: &Sandbox, gh: Option<i32>) -> String {
+    let tools = sandbox.path("tools");
+    let _ = fs::remove_dir_all(&tools);
+    fs::create_dir_all(&tools).unwrap();
+    let needed =
+        "awk basename bash cat chmod cp curl cut dirname env gzip mkdir mktemp rm sed sh sha256sum shasum tar tr uname";
+    for name in needed.split(' ') {
+        let found =
+            std::env::split_paths(&std::env::var_os("PATH").unwrap()).map(|it| it.join(name)).find(|it| it.is_file());
+        if let Some(found) = found {
+            std::os::unix::fs::symlink(found, tools.join(name)).unwrap();
+        }
+    }
+    if let Some(code) = gh {
+        let script = format!("#!/bin/sh\necho gh \"$@\" >&2\nexit {code}\n");
+        fs::write(tools.join("gh"), script).unwrap();
+        fs::set_permissions(tools.join("gh"), fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    tools.to_str().unwrap().to_owned()
+}
+
+#[test]
+fn the_commit_that_a_release_tags_pins_its_bytes() {
+    let sandbox = Sandbox::new("sealed");
+    release(&sandbox);
+    let checkout = sealed(&sandbox);
+    let (run, there) = installed(&sandbox, &checkout, &[]);
+    assert!(run.status.success() && there, "{}", said(&run));
+
+    replace_release(&sandbox);
+    let (run, there) = installed(&sandbox, &checkout, &[("GPULINT_REPOSITORY", "acme/gpulint")]);
+    assert_eq!((run.status.code(), there), (Some(2), false), "{}", said(&run));
+    assert!(said(&run).contains("does not have the checksum that"), "{}", said(&run));
+
+    // What is tagged once is not tagged anew.
+    let again = super::supply::run(&checkout, "seal.sh", &[sandbox.path("release/SHA256SUMS").to_str().unwrap()], &[]);
+    assert_eq!(again.status.code(), Some(2));
+}
+
+#[test]
+fn a_release_that_this_commit_does_not_know_needs_an_attestation() {
+    let sandbox = Sandbox::new("attested");
+    release(&sandbox);
+    let source = sources(&sandbox);
+    let path = tools(&sandbox, Some(0));
+    let known = [("GPULINT_REPOSITORY", "acme/gpulint"), ("PATH", path.as_str())];
+    let (run, there) = installed(&sandbox, &source, &known);
+    assert!(run.status.success() && there, "{}", said(&run));
+    let asked = said(&run);
+    let asked = asked.lines().find(|line| line.starts_with("gh ")).unwrap();
+    assert!(asked.contains(&format!("/{}", archive())), "{asked}");
+    assert!(
+        asked.contains("--repo acme/gpulint --signer-workflow acme/gpulint/.github/workflows/release.yml"),
+        "{asked}"
+    );
+
+    tools(&sandbox, Some(1));
+    let (run, there) = installed(&sandbox, &source, &known);
+    assert_eq!((run.status.code(), there), (Some(2), false), "{}", said(&run));
+    assert!(said(&run).contains("has no attestation"), "{}", said(&run));
+}
+
+#[test]
+fn a_release_that_nothing_vouches_for_is_not_installed() {
+    let sandbox = Sandbox::new("unvouched");
+    release(&sandbox);
+    let source = sources(&sandbox);
+    let path = tools(&sandbox, None);
+    // Without `gh`, and with one but no repository that could have attested it.
+    let (run, there) = installed(&sandbox, &source, &[("GPULINT_REPOSITORY", "acme/gpulint"), ("PATH", &path)]);
+    assert_eq!((run.status.code(), there), (Some(2), false), "{}", said(&run));
+    assert!(said(&run).contains("nothing vouches for"), "{}", said(&run));
+    tools(&sandbox, Some(0));
+    let (run, there) = installed(&sandbox, &source, &[("PATH", &path)]);
+    assert_eq!((run.status.code(), there), (Some(2), false), "{}", said(&run));
+    // A list that lies beside the file does not vouch for it, and one that does not name it neither.
+    let other = sandbox.path("other.txt");
+    fs::write(&other, format!("{}  another.tar.gz\n", "0".repeat(64))).unwrap();
+    let (run, there) = installed(&sandbox, &source, &[("GPULINT_CHECKSUMS", other.to_str().unwrap())]);
+    assert_eq!((run.status.code(), there), (Some(2), false), "{}", said(&run));
+}
+
+#[test]
+fn packing_twice_makes_the_same_bytes() {
+    let tar = Command::new("tar").arg("--version").output().unwrap();
+    if !String::from_utf8_lossy(&tar.stdout).contains("GNU") {
+        eprintln!("SKIPPED: releases are packed by GNU tar");
+        return;
+    }
+    let sums = ["one", "another"].map(|name| {
+        let sandbox = Sandbox::new(name);
+        release(&sandbox);
+        fs::read_to_string(sandbox.path("release/SHA256SUMS")).unwrap()
+    });
+    assert_eq!(sums[0], sums[1]);
+}
+
+/// `licences.py` over the crates of this machine's own target, by a policy.
+fn licences(out: &Path, policy: &Path) -> Option<Output> {
+    let python = Command::new("python3").args(["-c", "import tomllib"]).output();
+    if !python.is_ok_and(|it| it.status.success()) {
+        eprintln!("SKIPPED: no python3 with tomllib");
+        return None;
+    }
+    let host = target().replace("-musl", "-gnu");
+    let mut command = Command::new("python3");
+    command.arg(format!("{PROJECT}/packaging/licences.py")).arg(out).args(["--target", &host, "--offline", "--policy"]);
+    Some(command.arg(policy).output().unwrap())
+}
+
+#[test]
+fn every_crate_is_in_the_licences_and_the_bill_of_materials() {
+    let sandbox = Sandbox::new("licences");
+    let out = sandbox.path("licences");
+    let policy = Path::new(PROJECT).join("packaging/licences.toml");
+    let Some(run) = licences(&out, &policy) else { return };
+    assert!(run.status.success(), "{}", said(&run));
+    let text = fs::read_to_string(out.join("LICENCES.txt")).unwrap();
+    let bill: Value = serde_json::from_str(&fs::read_to_string(out.join("gpulint.cdx.json")).unwrap()).unwrap();
+    assert_eq!((&bill["bomFormat"], &bill["specVersion"]), (&"CycloneDX".into(), &"1.5".into()));
+    // Cargo itself says what is linked.
+    let mut tree = Command::new("cargo");
+    tree.args(["tree", "--offline", "--locked", "--edges", "normal,build", "--prefix", "none", "--format", "{p}"]);
+    let tree = tree.current_dir(PROJECT).output().unwrap();
+    assert!(tree.status.success(), "{}", said(&tree));
+    let tree = String::from_utf8(tree.stdout).unwrap();
+    let linked: BTreeSet<String> = tree
+        .lines()
+        .filter_map(|line| line.split_once(" v"))
+        .map(|(name, rest)| format!("pkg:cargo/{name}@{}", rest.split(' ').next().unwrap()))
+        .filter(|purl| !purl.starts_with("pkg:cargo/gpulint@"))
+        .collect();
+    let parts = bill["components"].as_array().unwrap();
+    let listed = parts.iter().filter_map(|part| part["purl"].as_str()).map(str::to_owned);
+    assert_eq!(listed.collect::<BTreeSet<_>>(), linked);
+    for part in parts.iter().filter(|part| part["purl"].is_string()) {
+        let name = format!("{} {}", part["name"].as_str().unwrap(), part["version"].as_str().unwrap());
+        assert!(text.contains(&format!("\n{name}: ")), "{name}");
+        assert!(text.lines().any(|line| line.starts_with(&format!("{name} "))), "{name} has no text");
+        assert_eq!(part["hashes"][0]["content"].as_str().map(str::len), Some(64), "{name}");
+    }
+    let refused = sandbox.path("policy.toml");
+    fs::write(&refused, fs::read_to_string(policy).unwrap().replace("    \"Unicode-3.0\",\n", "")).unwrap();
+    let run = licences(&sandbox.path("refused"), &refused).unwrap();
+    assert_eq!(run.status.code(), Some(1));
+    assert!(said(&run).contains("`(MIT OR Apache-2.0) AND Unicode-3.0` is not among the allowed"), "{}", said(&run));
+    assert!(!sandbox.path("refused").exists());
+}
+
+/// The workflows, as YAML reads them.
+fn workflows() -> Vec<(String, Value)> {
+    let directory = Path::new(PROJECT).join(".github/workflows");
+    let files = fs::read_dir(directory).unwrap().map(|it| it.unwrap().path());
+    files
+        .map(|path| {
+            let text = fs::read_to_string(&path).unwrap();
+            (path.file_name().unwrap().to_str().unwrap().to_owned(), serde_saphyr::from_str(&text).unwrap())
+        })
+        .collect()
+}
+
+fn permission<'v>(job: &'v Value, workflow: &'v Value, name: &str) -> Option<&'v str> {
+    let of = |it: &'v Value| match &it["permissions"] {
+        Value::String(all) => Some(all.strip_suffix("-all").unwrap_or(all)),
+        named => named[name].as_str(),
+    };
+    if job["permissions"].is_null() { of(workflow) } else { of(job) }
+}
+
+#[test]
+fn nothing_unpinned_runs_where_there_is_a_token_that_writes() {
+    let fetching = [
+        "pipx",
+        "uvx",
+        "npx",
+        "npm i",
+        "npm install",
+        "cargo install",
+        "go install",
+        "go run",
+        "curl",
+        "wget",
+        "rustup",
+        "apt-get",
+        "brew",
+        "gem install",
+        "docker",
+    ];
+    let mut held = 0;
+    for (name, workflow) in workflows() {
+        for (title, job) in workflow["jobs"].as_object().unwrap() {
+            for step in job["steps"].as_array().unwrap() {
+                let uses = step["uses"].as_str().filter(|uses| !uses.starts_with("./"));
+                let commit = uses.map(|uses| uses.split_once('@').unwrap().1);
+                let pinned = |commit: &str| commit.len() == 40 && commit.bytes().all(|byte| byte.is_ascii_hexdigit());
+                assert!(commit.is_none_or(pinned), "{name} {title}: {uses:?}");
+            }
+            let writes = ["id-token", "contents", "attestations", "packages"];
+            if !writes.iter().any(|it| permission(job, &workflow, it) == Some("write")) {
+                continue;
+            }
+            held += 1;
+            for step in job["steps"].as_array().unwrap() {
+                let run = step["run"].as_str().unwrap_or_default();
+                let found = fetching.iter().find(|it| run.contains(**it));
+                assert_eq!(found, None, "{name} {title} fetches a program beside a token that writes: {run}");
+                for line in run.lines().filter(|line| line.contains("pip install")) {
+                    assert!(line.contains("--require-hashes"), "{name} {title}: {line}");
+                }
+            }
+        }
+    }
+    assert!(held >= 2, "the jobs that release and publish hold such a token");
+    let pinned = fs::read_to_string(Path::new(PROJECT).join("packaging/publish.txt")).unwrap();
+    assert!(pinned.contains("--hash=sha256:"));
+}
+
+#[test]
+fn the_container_is_pinned_and_trusts_one_place() {
+    let text = fs::read_to_string(Path::new(PROJECT).join("packaging/Containerfile")).unwrap();
+    for line in text.lines().filter(|line| line.starts_with("FROM ")) {
+        let (_, digest) = line.split_once("@sha256:").unwrap_or_else(|| panic!("{line} names no digest"));
+        assert!(digest.len() == 64 && digest.bytes().all(|byte| byte.is_ascii_hexdigit()), "{line}");
+    }
+    let trusted: Vec<&str> =
+        text.lines().filter_map(|line| line.split_once("safe.directory ")).map(|(_, it)| it).collect();
+    assert_eq!(trusted, ["/work"]);
+    assert!(text.contains("\nWORKDIR /work\n"));
+}

@@ -30,8 +30,8 @@ use load::library::{Library, Tool};
 use load::{parallel, plans, roots, rounds};
 
 pub use block::{Attribute, Block, Provider};
-pub use plan::{PlanSide, is_plan};
 pub use load::roots::Why;
+pub use plan::{PlanSide, is_plan};
 pub use value::{Cause, Computed, Data, Entries, Found, Number, Value};
 pub use write::Writer;
 

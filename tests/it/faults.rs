@@ -244,7 +244,7 @@ fn a_name_that_is_no_text_hides_nothing_beside_others() {
         String::from_utf8_lossy(&output.stdout).into_owned()
     };
     let now = seen(&["inspect", "."]);
-    assert!(now.contains("Pod/odd") && now.contains("aws_instance"), "{now}");
+    assert!(now.contains("Pod/odd") && now.contains("aws_eks_node_group"), "{now}");
     let git = |arguments: &[&str]| {
         let done = Command::new("git").arg("-C").arg(&directory).args(arguments).output().unwrap();
         assert!(done.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&done.stderr));
@@ -258,7 +258,7 @@ fn a_name_that_is_no_text_hides_nothing_beside_others() {
     let gone: serde_json::Value =
         serde_json::from_str(&seen(&["diff", "--base", "main", "--format", "json", "."])).unwrap();
     let text = gone.to_string();
-    assert!(text.contains("Pod/odd") && text.contains("aws_instance"), "{text}");
+    assert!(text.contains("Pod/odd") && text.contains("aws_eks_node_group"), "{text}");
 }
 
 #[test]

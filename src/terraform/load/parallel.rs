@@ -8,7 +8,7 @@ use std::thread::{Builder, available_parallelism, scope};
 /// Evaluation follows references and modules on the stack; this is what its limits need, with a margin for builds without
 /// optimization. Memory is only taken as it is used.
 const STACK_BYTES: usize = 256 << 20;
-pub(super) const MOST_THREADS: usize = 8;
+pub(in crate::terraform) const MOST_THREADS: usize = 8;
 
 /// The results of `work` for 0, 1, … in this order.
 pub(in crate::terraform) fn map<T: Send>(count: usize, work: impl Fn(usize) -> T + Sync) -> Vec<T> {
@@ -42,7 +42,7 @@ pub(in crate::terraform) fn map<T: Send>(count: usize, work: impl Fn(usize) -> T
 
 /// The same for work of which each piece costs something, and is told what those before it cost: all but the last few,
 /// which may still be at work. That depends on the order alone, and on no clock.
-pub(super) fn map_sharing<T: Send>(
+pub(in crate::terraform) fn map_sharing<T: Send>(
     count: usize,
     spent: &mut u64,
     work: impl Fn(usize, u64) -> (T, u64) + Sync,

@@ -77,7 +77,7 @@ impl Why {
 }
 
 /// The directories of a tree, which are roots by evidence and which by what the roots make of the others.
-pub(super) struct Candidates<'s> {
+pub(in crate::terraform) struct Candidates<'s> {
     sources: &'s Sources,
     codes: &'s [Arc<ModuleCode>],
     named: BTreeSet<String>,
@@ -86,7 +86,7 @@ pub(super) struct Candidates<'s> {
 }
 
 impl<'s> Candidates<'s> {
-    pub(super) fn new(sources: &'s Sources, codes: &'s [Arc<ModuleCode>], named: &[String]) -> Self {
+    pub(in crate::terraform) fn new(sources: &'s Sources, codes: &'s [Arc<ModuleCode>], named: &[String]) -> Self {
         let named = named.iter().filter_map(|path| normalize(path)).collect();
         let calls: BTreeMap<String, BTreeSet<String>> =
             codes.iter().map(|code| (code.directory.clone(), local_calls(code))).collect();
@@ -95,7 +95,7 @@ impl<'s> Candidates<'s> {
     }
 
     /// Those that say by themselves that they are roots.
-    pub(super) fn by_evidence(&self) -> Vec<(String, Why)> {
+    pub(in crate::terraform) fn by_evidence(&self) -> Vec<(String, Why)> {
         let directories = self.codes.iter().filter_map(|code| Some((code.directory.clone(), self.evidence(code)?)));
         directories.collect()
     }
@@ -121,7 +121,7 @@ impl<'s> Candidates<'s> {
 
     /// Those of which the roots make nothing though they could be planned by themselves, without those that others of them
     /// call: what a call would hide by making none of it. None once there are no more.
-    pub(super) fn not_made(&self, made: &BTreeSet<String>, all: bool) -> Vec<(String, Why)> {
+    pub(in crate::terraform) fn not_made(&self, made: &BTreeSet<String>, all: bool) -> Vec<(String, Why)> {
         let is_left = |code: &&Arc<ModuleCode>| !made.contains(&code.directory) && !self.is_shaped_like_module(code);
         let left: BTreeSet<&str> = self.codes.iter().filter(is_left).map(|code| code.directory.as_str()).collect();
         let callers = self.calls.iter().filter(|(caller, _)| left.contains(caller.as_str()));
@@ -143,7 +143,7 @@ impl<'s> Candidates<'s> {
     }
 
     /// What no root is and no root makes: what these are given is not known.
-    pub(super) fn left_out(&self, made: &BTreeSet<String>) -> Vec<String> {
+    pub(in crate::terraform) fn left_out(&self, made: &BTreeSet<String>) -> Vec<String> {
         let uncalled = self.codes.iter().map(|code| &code.directory).filter(|it| !self.called.contains(*it));
         uncalled.filter(|directory| !made.contains(*directory)).cloned().collect()
     }

@@ -8,9 +8,9 @@ use crate::inventory::{FrontEnd, Key, Resource, Value};
 use crate::source::Sources;
 
 use super::library::{Library, Tool};
+use super::parallel;
 use super::root::{self, Root};
 use super::roots::{Candidates, Why};
-use super::parallel;
 use crate::terraform::{Embedded, Options, embedded, rows};
 
 /// More rounds than this are a chain of calls that make nothing; what is left then is read at once.

@@ -162,7 +162,7 @@ def saved_reports(examples):
     reports = [path.read_text() for path in ROOT.glob("tests/formats/expected.json")]
     program = next((path for path in [ROOT / "target/debug/gpulint", ROOT / "target/release/gpulint"] if path.exists()), None)
     for directory in sorted(ROOT.glob("examples/*")) if program else []:
-        for arguments in [["check"], ["diff", "--base", str(ROOT / "examples/mixed")]]:
+        for arguments in [["check"], ["diff", "--base-dir", str(ROOT / "examples/mixed")]]:
             done = subprocess.run([program, *arguments, "--no-config", "--prices", "embedded", "--format", "json", "."],
                                   cwd=directory, capture_output=True, text=True, check=False)
             if done.stdout.startswith("{"):

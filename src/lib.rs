@@ -78,6 +78,7 @@ pub fn analyze(sources: &Sources, paths: &[String], settings: &Settings) -> Anal
     for resource in &mut inventory.resources {
         inventory::programs::declare(resource, &settings.declaring_labels);
     }
+    inventory::settle_homes(&mut inventory, sources);
     let left_out = pricing::complete(&mut inventory, &settings.catalog, &settings.pricing);
     inventory::look_round(&mut inventory, sources, paths, &plain);
     let bill = pricing::bill(&inventory, &settings.catalog, &settings.pricing);

@@ -20,12 +20,51 @@ have() {
   git fetch --quiet --no-tags --depth=1 origin "$1" 2>/dev/null && git cat-file -e "$1^{commit}" 2>/dev/null
 }
 
-# The commit that a name means; a branch need not exist locally.
+is_there() { git show-ref --verify --quiet "$1"; }
+
+# The commit that somebody's reference, or a name with steps from it, is.
+parsed() { git rev-parse --quiet --verify --end-of-options "$1^{commit}" 2>/dev/null; }
+
+fetched() { git fetch --quiet --no-tags --depth=1 origin "$1" 2>/dev/null && parsed FETCH_HEAD; }
+
+# The commit that a name means; a branch need not exist locally. A name that is both a branch and a tag means neither: whoever
+# may push the one could take the place of the other.
 commit_of() {
-  git rev-parse --quiet --verify --end-of-options "$1^{commit}" 2>/dev/null && return
-  git rev-parse --quiet --verify --end-of-options "origin/$1^{commit}" 2>/dev/null && return
-  [[ $1 == -* ]] && return 1
-  git fetch --quiet --no-tags --depth=1 origin "$1" 2>/dev/null && git rev-parse --quiet --verify 'FETCH_HEAD^{commit}'
+  local name=${1%%[~^:@]*} steps branch= tag= reference remote
+  steps=${1#"$name"}
+  if [[ $1 == -* || $1 == *$'\n'* ]]; then
+    return 1
+  elif [[ $name == HEAD || $name == '' || $name =~ ^([0-9a-f]{40}|[0-9a-f]{64})$ ]]; then
+    parsed "$1"
+    return
+  elif [[ $name == refs/* ]]; then
+    if is_there "$name"; then parsed "$1"; else [ -z "$steps" ] && fetched "$name"; fi
+    return
+  fi
+  for reference in "refs/heads/$name" "refs/remotes/$name" "refs/remotes/origin/$name"; do
+    [ -n "$branch" ] || ! is_there "$reference" || branch=$reference
+  done
+  ! is_there "refs/tags/$name" || tag=refs/tags/$name
+  if [ -z "$branch" ]; then
+    if ! remote=$(git ls-remote origin "refs/heads/$name" "refs/tags/$name" 2>/dev/null | cut -f2) && [ -n "$tag" ]; then
+      say "\`$name\` is a tag, and the origin does not tell whether it is a branch as well: write $tag"
+      return 1
+    fi
+    ! grep -Fqx "refs/heads/$name" <<<"$remote" || branch=refs/heads/$name
+    ! grep -Fqx "refs/tags/$name" <<<"$remote" || tag=refs/tags/$name
+  fi
+  if [[ -n $branch && -n $tag ]]; then
+    say "\`$name\` is a branch and a tag: write refs/heads/$name or $tag"
+    return 1
+  fi
+  reference=$branch$tag
+  if [ -z "$reference" ]; then
+    parsed "$1" # a part of an id
+  elif is_there "$reference"; then
+    parsed "$reference$steps"
+  else
+    [ -z "$steps" ] && fetched "$reference"
+  fi
 }
 
 # What was checked out is usually the merge of the change: its first parent is the base as it is now. The base that the event
@@ -42,7 +81,7 @@ base_of_change() {
   fi
 }
 
-base=$(base_of_change) || give_up "the base \`$GPULINT_BASE\` is not in this clone and cannot be fetched"
+base=$(base_of_change) || give_up "the base \`$GPULINT_BASE\` is no commit that this clone has or can fetch"
 if [ -n "$base" ] && ! have "$base"; then
   give_up "the base $base is not in this clone and cannot be fetched; check out with fetch-depth: 0"
 fi

@@ -375,10 +375,16 @@ pub(super) struct Threshold {
 
 #[derive(Debug, Args)]
 pub(super) struct Diff {
-    /// What the change is compared with: a branch, a tag, a commit, a directory or a plan as JSON; a plan that is named
-    /// alone is compared with what was there before it
-    #[arg(long, value_name = "REF|DIR|FILE")]
+    /// The commit that the change is compared with: a branch, a tag or an id; a plan that is named alone is compared with
+    /// what was there before it
+    #[arg(long, value_name = "REF", conflicts_with_all = ["base_dir", "base_file"])]
     pub(super) base: Option<String>,
+    /// Compare with a directory instead of a commit
+    #[arg(long, value_name = "DIR", conflicts_with = "base_file")]
+    pub(super) base_dir: Option<PathBuf>,
+    /// Compare with a file: a plan as JSON with a plan, a saved report with a saved report, a manifest with a manifest
+    #[arg(long, value_name = "FILE")]
+    pub(super) base_file: Option<PathBuf>,
     /// Address of this directory at the commit under review, for links: https://github.com/OWNER/NAME/blob/SHA
     #[arg(long, value_name = "URL", value_parser = files_url)]
     pub(super) files_url: Option<Head>,

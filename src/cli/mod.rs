@@ -46,7 +46,7 @@ pub fn main() -> ExitCode {
         Ok(Outcome::Failed) => ExitCode::from(1),
         Ok(Outcome::Empty) => ExitCode::from(3),
         Err(failure) => {
-            world::output::complain(&failure.to_string());
+            world::output::complain_of(&failure);
             ExitCode::from(2)
         }
     }

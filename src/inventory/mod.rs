@@ -11,6 +11,7 @@ mod purpose;
 mod raw;
 mod resource;
 mod surroundings;
+mod together;
 mod wish;
 
 pub use fact::{Fact, Known, Origin, Unknown};
@@ -23,4 +24,5 @@ pub use resource::{
     Selector, Skipped, Taint, WantedObjects, WantedRaw,
 };
 pub use surroundings::{Sign, look_round, may_have_sign};
+pub use together::{Home, settle_homes};
 pub use wish::{Declined, Part, Wish};

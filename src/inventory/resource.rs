@@ -10,6 +10,7 @@ use super::fact::{Fact, Unknown};
 use super::key::{Key, Value};
 use super::raw::Raw;
 use super::surroundings::Sign;
+use super::together::Home;
 
 /// Everything that the front ends found in one tree.
 #[derive(Debug, Clone, Default)]
@@ -86,6 +87,8 @@ pub struct Resource {
     pub front_end: FrontEnd,
     /// The directory of the Terraform root that makes it: the same address may stand in several.
     pub root: Option<Arc<str>>,
+    /// Where it is deployed from.
+    pub home: Home,
     pub role: Role,
     /// The header: the first line of the block, or the first key of the document.
     pub span: Span,
@@ -220,6 +223,15 @@ pub struct Link {
     pub to: String,
     /// The text that proves the link.
     pub span: Span,
+    /// Why the two belong together.
+    pub why: Arc<str>,
+}
+
+impl Link {
+    /// One names the other.
+    pub fn named(kind: LinkKind, to: String, span: Span) -> Self {
+        Link { kind, to, span, why: "it is named there".into() }
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -363,6 +375,7 @@ impl Resource {
             kind: kind.into(),
             front_end,
             root: None,
+            home: Home::default(),
             role,
             span,
             body,

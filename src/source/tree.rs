@@ -31,7 +31,19 @@ pub enum ReadError {
         bytes: u64,
         limit: u64,
     },
+    /// The text is kept elsewhere, and what stands here only names it.
+    Pointer,
     Other(String),
+}
+
+/// How a pointer of Git LFS begins, as its specification has it, and how long one may be.
+const POINTER: &[u8] = b"version https://git-lfs.github.com/spec/";
+const LONGEST_POINTER_BYTES: usize = 1024;
+
+/// What was read, if it is the text itself.
+pub fn demand_text(bytes: Vec<u8>) -> Result<Vec<u8>, ReadError> {
+    let is_pointer = bytes.len() < LONGEST_POINTER_BYTES && bytes.starts_with(POINTER);
+    if is_pointer { Err(ReadError::Pointer) } else { Ok(bytes) }
 }
 
 impl fmt::Display for ReadError {
@@ -42,6 +54,7 @@ impl fmt::Display for ReadError {
             ReadError::TooLarge { bytes, limit } => {
                 write!(f, "{bytes} bytes are more than the limit of {limit} (`bounds.file-mib`)")
             }
+            ReadError::Pointer => write!(f, "it is a pointer of Git LFS, and its text is not here"),
             ReadError::Other(why) => write!(f, "{why}"),
         }
     }
@@ -94,13 +107,27 @@ impl Tree for MemoryTree {
     }
 }
 
+/// Begins the paths of a second tree that lies beside the first. No file has a name with it, and `join` and `normalize` take
+/// none from text: what lies there is named by the program only.
+pub const BESIDE: char = '\0';
+
 /// `directory` and a relative path joined and freed of `.` and `..`; `None` where it leads out of the tree.
 pub fn join(directory: &str, relative: &str) -> Option<String> {
+    match directory.strip_prefix(BESIDE) {
+        Some(inside) => joined(inside, relative).map(|path| format!("{BESIDE}{path}")),
+        None => joined(directory, relative),
+    }
+}
+
+fn joined(directory: &str, relative: &str) -> Option<String> {
     normalize(&format!("{directory}/{relative}"))
 }
 
 /// A path freed of `.`, `..` and doubled slashes; `None` where it leads out of the tree.
 pub fn normalize(path: &str) -> Option<String> {
+    if path.contains(BESIDE) {
+        return None;
+    }
     let mut parts: Vec<&str> = Vec::new();
     for part in path.split('/') {
         match part {
@@ -129,6 +156,10 @@ mod tests {
         assert_eq!(join("a", "../../c"), None);
         assert_eq!(join("", "./x//y").as_deref(), Some("x/y"));
         assert_eq!(parent("a/b.tf"), "a");
+        assert_eq!(join("\0x:/a", "../b").as_deref(), Some("\0x:/b"));
+        for text in ["\0x:/b", "a\0", "../\0x:/b", "/\0x:/b"] {
+            assert_eq!((join("", text), join("a", text), normalize(text)), (None, None, None), "{text:?}");
+        }
         assert_eq!(parent("b.tf"), "");
     }
 

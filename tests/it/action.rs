@@ -252,6 +252,37 @@ fn links_lead_to_files_below_the_working_directory() {
 }
 
 #[test]
+fn a_folder_that_is_called_like_the_base_is_not_the_base() {
+    let situation = Situation::new(&[("a.tf", CLEAN)], &[("a.tf", &wasteful())], &[]);
+    // Whoever writes a change knows the commit that it will be compared with.
+    let workspace = &situation.runner.workspace;
+    sandbox::write(workspace, &[(&format!("{}/a.tf", situation.change.event_base), &wasteful())]);
+    sandbox::write(workspace, &[("main/a.tf", &wasteful())]);
+    let run = situation.run();
+    assert_eq!((run.failed.as_deref(), run.outputs["exit-code"].as_str()), (Some("Decide"), "1"), "{}", run.log);
+    let run = situation.with("base", "main").with("paths", "a.tf").run();
+    assert_eq!((run.failed.as_deref(), run.outputs["exit-code"].as_str()), (Some("Decide"), "1"), "{}", run.log);
+}
+
+#[test]
+fn a_tag_that_is_called_like_the_base_is_refused() {
+    let situation = Situation::new(&[("a.tf", CLEAN)], &[("a.tf", &wasteful())], &[]).with("base", "main");
+    let author = situation.sandbox.path("author");
+    sandbox::git(&author, &["tag", "main", "change"]);
+    let run = situation.run();
+    assert_eq!((run.failed.as_deref(), run.outputs["exit-code"].as_str()), (Some("Decide"), "2"), "{}", run.log);
+    assert!(run.log.contains("is a branch and a tag: write refs/heads/main"), "{}", run.log);
+    // The clone has the tag only.
+    sandbox::git(&situation.runner.workspace, &["fetch", "--quiet", "origin", "refs/tags/main:refs/tags/main"]);
+    let run = situation.run();
+    assert_eq!(run.outputs["exit-code"], "2", "{}", run.log);
+    let whole = situation.with("base", "refs/heads/main");
+    assert_eq!(whole.run().outputs["exit-code"], "1");
+    let of_policy = whole.with("policy-ref", "main").run();
+    assert_eq!(of_policy.outputs["exit-code"], "2", "{}", of_policy.log);
+}
+
+#[test]
 fn a_base_that_is_not_there_is_a_clear_failure() {
     let situation = Situation::new(&[("a.tf", CLEAN)], &[("a.tf", &wasteful())], &[]).with("base", "no-such-branch");
     let run = situation.run();

@@ -364,3 +364,174 @@ fn what_is_quoted_from_arguments_and_blocks_is_harmless() {
         assert!(!said.all.chars().any(hostile), "{arguments:?}: {:?}", said.all);
     }
 }
+
+/// A repository beside this one, with a hook that its owner runs.
+#[test]
+fn a_link_is_judged_by_the_repository_that_holds_it() {
+    let (sandbox, here) = repository("links-to-others", &[("main.tf", WASTE), ("inside/kept.json", "old")]);
+    let other = sandbox.path("other");
+    fs::create_dir_all(&other).unwrap();
+    git(&other, &["init", "--quiet", "--initial-branch=main"]);
+    write(&other, &[(".git/hooks/pre-commit", "#!/bin/sh\n"), ("main.tf", WASTE), ("baseline.json", "{}")]);
+    let nested = here.join("nested");
+    fs::create_dir_all(&nested).unwrap();
+    git(&nested, &["init", "--quiet", "--initial-branch=main"]);
+    symlink("../other", here.join("out")).unwrap();
+    symlink("out", here.join("twice")).unwrap();
+    symlink("nested/.git", here.join("hidden")).unwrap();
+    symlink("../inside", nested.join("up")).unwrap();
+    let before = fs::read_to_string(other.join("main.tf")).unwrap();
+    for output in [
+        "out/.git/hooks/pre-commit",
+        "out/new.json",
+        "out/main.tf",
+        "twice/.git/hooks/pre-commit",
+        "inside/../out/new.json",
+        "hidden/hooks/pre-commit",
+        "nested/up/kept.json",
+    ] {
+        let said = gpulint(&here, &["check", "--format", "json", "--output", output]);
+        assert_eq!(said.code, Some(2), "{output}: {}", said.all);
+        assert!(said.all.contains("a link leads out of the repository"), "{output}: {}", said.all);
+    }
+    assert_eq!(fs::read_to_string(other.join(".git/hooks/pre-commit")).unwrap(), "#!/bin/sh\n");
+    assert_eq!(fs::read_to_string(other.join("main.tf")).unwrap(), before);
+    assert!(!other.join("new.json").exists() && !nested.join(".git/hooks/pre-commit").exists());
+    // Somebody's own link above the repository is their business.
+    symlink(&here, sandbox.path("short")).unwrap();
+    let there = sandbox.path("short").join("report.json");
+    let said = gpulint(&here, &["check", "--format", "json", "--output", there.to_str().unwrap()]);
+    assert_eq!(said.code, Some(1), "{}", said.all);
+    // A baseline and fixes are written by the same function, and what they would change is not read through such a link.
+    symlink("../other/baseline.json", here.join(".gpulint-baseline.json")).unwrap();
+    let said = gpulint(&here, &["baseline", "update"]);
+    assert_eq!(said.code, Some(2), "{}", said.all);
+    assert_eq!(fs::read_to_string(other.join("baseline.json")).unwrap(), "{}");
+}
+
+#[test]
+fn a_policy_lies_where_no_path_of_the_change_leads() {
+    let (_sandbox, here) = repository("policy-namespace", &[("main.tf", "locals {}\n")]);
+    git(&here, &["add", "--all"]);
+    git(&here, &["commit", "--quiet", "--message", "first"]);
+    let short = format!("{}:", &git(&here, &["rev-parse", "HEAD"])[..12]);
+    write(&here, &[(&format!("{short}/main.tf"), WASTE)]);
+    let there = &["check", "--policy-ref", "main", "--format", "concise"];
+    let said = gpulint(&here, there);
+    assert_eq!(said.code, Some(1), "{}", said.all);
+    assert!(said.all.contains(&format!("{short}/main.tf:2:3")), "{}", said.all);
+    // Nor by text that spells what no file can be called.
+    let spelt = format!(
+        "module \"a\" {{\n  source = \"./\\u0000{short}/m\"\n}}\nlocals {{\n  a = file(\"\\u0000{short}/main.tf\")\n}}\n"
+    );
+    write(&here, &[(&format!("{short}/main.tf"), WASTE), ("main.tf", &spelt)]);
+    let said = gpulint(&here, there);
+    assert_eq!(said.code, Some(1), "{}", said.all);
+}
+
+/// What pre-commit makes of a hook: its entry, its arguments, then the names of changed files.
+#[test]
+fn a_file_that_is_called_like_an_option_is_a_file() {
+    let hooks = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(".pre-commit-hooks.yaml")).unwrap();
+    let hooks: serde_json::Value = serde_saphyr::from_str(&hooks).unwrap();
+    for hook in hooks.as_array().unwrap() {
+        let (sandbox, here) = repository("names", &[]);
+        let astray = sandbox.path("astray.tf");
+        let names = ["--config=x.tf", "--format=json.tf", "--output=y.tf", "--allow-empty.tf", "-.tf"];
+        for (index, name) in names.iter().enumerate() {
+            write(&here, &[(name, &WASTE.replace("\"a\"", &format!("\"a{index}\"")))]);
+        }
+        let through = format!("--output={}", astray.display());
+        write(&here, &[(&through, WASTE)]);
+        let entry = hook["entry"].as_str().unwrap().split(' ').skip(1);
+        let arguments = hook["args"].as_array().into_iter().flatten().map(|it| it.as_str().unwrap());
+        let all: Vec<&str> = entry.chain(arguments).chain(names).chain([through.as_str()]).collect();
+        let said = gpulint(&here, &all);
+        assert_eq!(said.code, Some(1), "{}: {}", hook["id"], said.all);
+        for name in names {
+            assert!(said.all.contains(&format!("[{name}:")), "{}, {name}: {}", hook["id"], said.all);
+        }
+        assert!(!astray.exists() && !here.join("y.tf").exists(), "{}: a report was written", hook["id"]);
+    }
+}
+
+#[test]
+fn git_is_not_a_program_of_the_repository() {
+    let (sandbox, here) = repository("own-git", &[("main.tf", "locals {}\n")]);
+    git(&here, &["add", "--all"]);
+    git(&here, &["commit", "--quiet", "--message", "first"]);
+    let trace = sandbox.path("trace");
+    let script = format!("touch {}; exec /usr/bin/git \"$@\"", trace.display());
+    program(&here, "git", &script);
+    program(&here.join("bin"), "git", &script);
+    program(&here.join("bin"), "helm", &script);
+    write(&here, &CHART);
+    let outside = sandbox.path("linked");
+    fs::create_dir_all(&outside).unwrap();
+    symlink(here.join("git"), outside.join("git")).unwrap();
+    let own = here.join("bin").display().to_string();
+    for path in [".", "", "bin", "./bin", &own, outside.to_str().unwrap()] {
+        let path = format!("{path}:/usr/bin:/bin");
+        for arguments in [&["diff", "--base", "main"][..], &["check", "--policy-ref", "main"], &["check", "--render"]] {
+            let said = with(&here, arguments, &[("PATH", &path)]);
+            assert!(matches!(said.code, Some(0 | 1)), "{path}, {arguments:?}: {}", said.all);
+            assert!(!trace.exists(), "{path}, {arguments:?}: a program of the repository ran");
+        }
+    }
+    let said = with(&here, &["diff", "--base", "main"], &[("PATH", &own)]);
+    assert_eq!(said.code, Some(2), "{}", said.all);
+    assert!(said.all.contains("git cannot be started"), "{}", said.all);
+}
+
+/// A pipe, made where something else is expected.
+fn pipe(path: &Path) {
+    drop(fs::remove_file(path));
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    assert!(Command::new("mkfifo").arg(path).status().unwrap().success());
+}
+
+#[test]
+fn a_pipe_or_a_device_in_the_place_of_a_file_of_git_holds_nobody() {
+    for file in [".git", ".git/HEAD", ".git/config", ".git/packed-refs", ".git/info/exclude", ".git/commondir"] {
+        let (_sandbox, here) = repository("pipes", &[("main.tf", WASTE)]);
+        git(&here, &["add", "--all"]);
+        git(&here, &["commit", "--quiet", "--message", "first"]);
+        if file == ".git" {
+            fs::remove_dir_all(here.join(file)).unwrap();
+        }
+        pipe(&here.join(file));
+        let said = gpulint(&here, &["check"]);
+        assert_eq!(said.code, Some(1), "{file}: {}", said.all);
+        for arguments in [&["diff", "--base", "main"][..], &["check", "--policy-ref", "main"]] {
+            let said = gpulint(&here, arguments);
+            assert_eq!(said.code, Some(2), "{file}: {}", said.all);
+            assert!(said.all.contains("is no regular file"), "{file}: {}", said.all);
+        }
+    }
+    // A work tree whose `.git` names a directory.
+    let (_sandbox, here) = repository("pipes-linked", &[("main.tf", WASTE)]);
+    fs::rename(here.join(".git"), here.join("git")).unwrap();
+    fs::write(here.join(".git"), "gitdir: git\n").unwrap();
+    pipe(&here.join("git/commondir"));
+    let said = gpulint(&here, &["check"]);
+    assert_eq!(said.code, Some(1), "{}", said.all);
+    assert_eq!(gpulint(&here, &["diff", "--base", "main"]).code, Some(2));
+}
+
+/// git keeps links, and one may lead to what never ends.
+#[test]
+fn rules_of_what_git_ignores_that_never_end_hide_nothing() {
+    for directory in ["", "x"] {
+        for target in ["/dev/zero", "/dev/full", "pipe"] {
+            let (_sandbox, here) = repository("ignore", &[("main.tf", WASTE), ("x/main.tf", WASTE)]);
+            if target == "pipe" {
+                pipe(&here.join(directory).join(".gitignore"));
+            } else {
+                symlink(target, here.join(directory).join(".gitignore")).unwrap();
+            }
+            let said = gpulint(&here, &["check", "--format", "concise"]);
+            assert_eq!(said.code, Some(1), "{directory}, {target}: {}", said.all);
+            assert!(said.all.contains("x/main.tf:2:3"), "{directory}, {target}: {}", said.all);
+        }
+    }
+}

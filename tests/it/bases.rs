@@ -179,3 +179,58 @@ fn a_hook_with_variables_of_git_compares_its_own_repository() {
     let output = command.output().unwrap();
     assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
 }
+
+/// What `check` says is not read, and what both sides of a comparison say of it.
+fn unread(directory: &Path, arguments: &[&str]) -> Vec<(String, String)> {
+    let (code, report, said) = run(directory, &[arguments, &["--format", "json"]].concat());
+    assert!(matches!(code, Some(0 | 1 | 3)), "{said}");
+    let report: Value = serde_json::from_str(&report).unwrap();
+    let text = |it: &Value, key: &str| it[key].as_str().unwrap().to_owned();
+    let skipped = report["skipped"].as_array().unwrap();
+    skipped.iter().map(|it| (text(it, "path"), text(it, "reason"))).collect()
+}
+
+#[test]
+fn what_a_sparse_checkout_leaves_out_is_told_and_not_removed() {
+    let repository = Repository::new();
+    repository.commit(&[("prod/gpu/a.tf", &pool("a")), ("prod/b.yaml", "a: 1\n"), ("prod/c.json", "{}")], "second");
+    let here = &repository.directory;
+    git(here, &["sparse-checkout", "set", "infra"]);
+    assert!(!here.join("prod").exists());
+    let told = [("prod".to_owned(), "2 files are left out by the sparse checkout".to_owned())];
+    assert_eq!(unread(here, &["check"]), told);
+    assert_eq!(unread(here, &["check", "infra"]), []);
+    assert_eq!(changes(here, "main").0, NOTHING, "what is not on the disk was not removed by the change");
+    git(here, &["sparse-checkout", "disable"]);
+    assert_eq!(unread(here, &["check"]), []);
+}
+
+#[test]
+fn a_submodule_that_is_not_checked_out_is_told() {
+    let library = Repository::new();
+    let repository = Repository::new();
+    let here = &repository.directory;
+    let from = format!("file://{}", library.directory.display());
+    git(here, &["-c", "protocol.file.allow=always", "submodule", "--quiet", "add", &from, "vendor/pools"]);
+    git(here, &["commit", "--quiet", "--message", "vendor"]);
+    assert_eq!(unread(here, &["check"]), []);
+    let copy = repository.clone(&[]);
+    let told = [("vendor/pools".to_owned(), "a submodule that is not checked out".to_owned())];
+    assert_eq!(unread(&copy, &["check"]), told);
+    assert_eq!(unread(&copy, &["check", "infra"]), []);
+}
+
+#[test]
+fn a_pointer_of_lfs_is_not_read_and_told() {
+    let pointer = "version https://git-lfs.github.com/spec/v1\n\
+                   oid sha256:4d7a214614ab2935c943f9e0ff69d22eadbb8f32b1258daaa5e2ca24d17e2393\nsize 12345\n";
+    let repository = Repository::new();
+    let here = &repository.directory;
+    write(here, &[("k/pod.yaml", pointer), ("data/tokens.json", pointer), ("infra/prod.auto.tfvars", pointer)]);
+    let reason = "it is a pointer of Git LFS, and its text is not here".to_owned();
+    let told = [("infra/prod.auto.tfvars".to_owned(), reason.clone()), ("k/pod.yaml".to_owned(), reason.clone())];
+    assert_eq!(unread(here, &["check"]), told);
+    assert_eq!(unread(here, &["check", "data/tokens.json"]), [("data/tokens.json".to_owned(), reason)]);
+    repository.commit(&[], "pointers");
+    assert_eq!(changes(here, "main").0, NOTHING);
+}

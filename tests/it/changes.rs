@@ -45,7 +45,7 @@ const TODAY: [&str; 3] = ["--today", "2026-11-21", "--no-config"];
 
 fn of_directories(place: &Place) -> String {
     let url = "https://example.org/acme/infra/blob/0123abc";
-    let diff = ["diff", "--base", "before", "after", "--prices", "prices.csv", "--format", "markdown"];
+    let diff = ["diff", "--base-dir", "before", "after", "--prices", "prices.csv", "--format", "markdown"];
     place.stdout(&[&diff[..], &["--files-url", url], &TODAY].concat())
 }
 
@@ -56,5 +56,5 @@ fn of_saved_reports(place: &Place) -> String {
         let check = ["check", "after", "--prices", &prices, "--format", "json", "--output", &report];
         place.stdout(&[&check[..], &TODAY].concat());
     }
-    place.stdout(&[&["diff", "--base", "before.json", "after.json", "--format", "markdown"][..], &TODAY].concat())
+    place.stdout(&[&["diff", "--base-file", "before.json", "after.json", "--format", "markdown"][..], &TODAY].concat())
 }

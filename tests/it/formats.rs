@@ -101,7 +101,7 @@ fn a_comment_about_thousands_of_findings_is_cut_in_the_stated_order() {
     write("before", 0..100);
     write("before", 2_000..2_400);
     write("after", 0..1_600);
-    let diff = ["diff", "--base", "before", "after", "--today", "2026-11-21", "--format"];
+    let diff = ["diff", "--base-dir", "before", "after", "--today", "2026-11-21", "--format"];
     let comment = place.stdout(&[&diff[..], &["markdown"]].concat());
     let found: Value = serde_json::from_str(&place.stdout(&[&diff[..], &["json"]].concat())).unwrap();
     assert!(found["new"].as_array().unwrap().len() >= 3_000, "{}", found["new"].as_array().unwrap().len());
@@ -255,7 +255,7 @@ fn sarif_of_a_change_says_what_was_there_before() {
     place.write("before/main.tf", &machine("old"));
     let accepted = machine("accepted").replace("{\n", "{ # gpulint: ignore[old-generation] -- certified\n");
     place.write("after/main.tf", &format!("{}{}{accepted}", machine("old"), machine("new")));
-    let diff = ["diff", "--base", "before", "after", "--select", "old-generation", "--format", "sarif"];
+    let diff = ["diff", "--base-dir", "before", "after", "--select", "old-generation", "--format", "sarif"];
     let log: Value = serde_json::from_str(&place.stdout(&diff)).unwrap();
     let results = log["runs"][0]["results"].as_array().unwrap();
     let told: Vec<(&str, usize)> = results

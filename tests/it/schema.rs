@@ -51,7 +51,7 @@ fn a_change_is_told_as_the_contract_says() {
     let examples =
         ["training-platform-eks", "inference-service", "notebooks-gcp", "mixed"].map(|it| format!("examples/{it}"));
     for (before, after) in examples.iter().zip(examples.iter().cycle().skip(1)) {
-        let value = output(&["diff", "--format", "json", "--base", before, after]);
+        let value = output(&["diff", "--format", "json", "--base-dir", before, after]);
         validate("diff", &value);
         assert!(value["changes"].as_array().unwrap().len() > 1);
     }

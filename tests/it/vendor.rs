@@ -433,3 +433,15 @@ fn a_pull_request_cannot_bring_its_own_copy() {
     assert_eq!(code, Some(1), "{said}");
     assert!(said.contains("error[many-gpus]"), "{said}");
 }
+
+#[test]
+fn names_of_packs_are_cleaned_before_a_terminal_sees_them() {
+    let both = Both::new("hostile-path");
+    for more in ["path = \"policy\\u001b[31m\\u202ex\"\n", "path = \"policy\"\ndirectory = \"a\\u001b]0;x\\u0007\"\n"] {
+        both.settings(&both.commit, more);
+        for arguments in [&["rules", "vendor"][..], &["rules", "vendor", "--check"], &["check"], &["config", "show"]] {
+            let (_, said) = both.run(arguments);
+            assert!(!said.chars().any(|c| (c.is_control() && c != '\n') || c == '\u{202e}'), "{arguments:?}: {said:?}");
+        }
+    }
+}

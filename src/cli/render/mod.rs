@@ -28,6 +28,8 @@ pub(super) struct Request {
     pub(super) values: Vec<String>,
     /// What one chart or kustomization may take.
     pub(super) time: Duration,
+    /// The repository that is checked; none of its programs is started.
+    pub(super) repository: PathBuf,
 }
 
 /// What came of it.
@@ -43,12 +45,12 @@ pub(super) fn run(sources: &Sources, paths: &[String], request: &Request) -> Out
     let (charts, kustomizations): (Vec<Plan>, Vec<Plan>) = plans.into_iter().partition(|it| it.by == Renderer::Helm);
     let mut outcome = Outcome::default();
     outcome.failed.extend(refused.iter().map(|no| failed(no.by, &no.directory, &no.why)));
-    match (Program::find(&["helm"]), charts.is_empty()) {
+    match (Program::find(&["helm"], &request.repository), charts.is_empty()) {
         (_, true) => {}
         (Some(helm), false) => outcome.build(sources, &helm, charts, request.time),
         (None, false) => outcome.failed.push(not_installed("helm is", "charts")),
     }
-    match (Program::find(&["kustomize", "kubectl"]), kustomizations.is_empty()) {
+    match (Program::find(&["kustomize", "kubectl"], &request.repository), kustomizations.is_empty()) {
         (_, true) => {}
         (Some(program), false) => outcome.build(sources, &program, kustomizations, request.time),
         (None, false) => {
@@ -124,11 +126,4 @@ fn failed(by: Renderer, directory: &str, why: &str) -> Skipped {
 
 fn not_installed(programs: &str, what: &str) -> Skipped {
     Skipped { path: ".".to_owned(), reason: format!("{what} are read without rendering them: {programs} installed") }
-}
-
-/// A program on the search path, by absolute directories only: the tree must not bring its own.
-pub(super) fn search(name: &str) -> Option<PathBuf> {
-    let path = std::env::var_os("PATH")?;
-    let file = format!("{name}{}", std::env::consts::EXE_SUFFIX);
-    std::env::split_paths(&path).filter(|it| it.is_absolute()).map(|it| it.join(&file)).find(|it| it.is_file())
 }

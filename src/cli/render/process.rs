@@ -1,13 +1,13 @@
 //! Programs that render, started without a network and ended when they take too much.
 
-use std::io::Read;
-use std::path::PathBuf;
-use std::process::{Child, Command, Stdio};
-use std::sync::mpsc::{self, Receiver};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::mpsc::Receiver;
 use std::time::{Duration, Instant};
 
-use super::search;
 use super::workspace::Workspace;
+use crate::cli::world::programs;
+use crate::cli::world::started::{Started, read};
 
 /// How often a program is looked at while it works.
 const GLANCE: Duration = Duration::from_millis(20);
@@ -26,8 +26,8 @@ pub(super) struct Program {
 
 impl Program {
     /// The first of these that is installed.
-    pub(super) fn find(names: &[&'static str]) -> Option<Program> {
-        names.iter().find_map(|name| Some(Program { name, path: search(name)? }))
+    pub(super) fn find(names: &[&'static str], repository: &Path) -> Option<Program> {
+        names.iter().find_map(|name| Some(Program { name, path: programs::find(name, repository)? }))
     }
 
     pub(super) fn is(&self, name: &str) -> bool {
@@ -42,53 +42,19 @@ impl Program {
         time_limit: Duration,
         most_bytes: u64,
     ) -> Result<String, String> {
-        let mut child = self.command(workspace, arguments).spawn().map_err(|error| error.to_string())?;
-        let output = read(child.stdout.take(), most_bytes + 1);
-        let complaints = read(child.stderr.take(), MOST_COMPLAINTS);
-        let finished = self.wait(&mut child, &output, time_limit, most_bytes);
-        if finished.is_err() {
-            let _ = child.kill();
-        }
-        let status = child.wait().map_err(|error| error.to_string())?;
+        let mut started = Started::start(&mut self.command(workspace, arguments)).map_err(|error| error.to_string())?;
+        let output = read(started.child.stdout.take(), most_bytes + 1);
+        let complaints = read(started.child.stderr.take(), MOST_COMPLAINTS);
+        let finished = wait(&mut started, &output, time_limit, most_bytes);
+        // Whatever it left running goes too.
+        started.end();
+        let status = started.child.wait().map_err(|error| error.to_string())?;
         let text = finished?;
         if !status.success() {
             let complaints = complaints.recv_timeout(Duration::from_secs(1)).unwrap_or_default();
             return Err(complaint(&complaints, workspace));
         }
         String::from_utf8(text).map_err(|_| "what it printed is no UTF-8".to_owned())
-    }
-
-    fn wait(
-        &self,
-        child: &mut Child,
-        output: &Receiver<Vec<u8>>,
-        time_limit: Duration,
-        most_bytes: u64,
-    ) -> Result<Vec<u8>, String> {
-        let deadline = Instant::now() + time_limit;
-        let text = loop {
-            match output.recv_timeout(GLANCE.min(time_limit)) {
-                Ok(text) => break text,
-                Err(_) if Instant::now() > deadline => {
-                    return Err(format!("it took longer than {} seconds", time_limit.as_secs()));
-                }
-                Err(_) if resident_kib(child.id()).is_some_and(|it| it > MOST_MEMORY_KIB) => {
-                    return Err(format!("it took more than {} MiB of memory", MOST_MEMORY_KIB >> 10));
-                }
-                Err(_) => {}
-            }
-        };
-        if text.len() as u64 > most_bytes {
-            return Err(format!("it printed more than {} MiB", most_bytes >> 20));
-        }
-        // It closed its output; a moment later it should be gone.
-        while child.try_wait().map_err(|error| error.to_string())?.is_none() {
-            if Instant::now() > deadline {
-                return Err(format!("it took longer than {} seconds", time_limit.as_secs()));
-            }
-            std::thread::sleep(Duration::from_millis(2));
-        }
-        Ok(text)
     }
 
     /// Nothing of the user's environment, no other program to run, no configuration, no cluster. What asks for a proxy gets
@@ -125,23 +91,36 @@ impl Program {
     }
 }
 
+fn wait(
+    started: &mut Started,
+    output: &Receiver<Vec<u8>>,
+    time_limit: Duration,
+    most_bytes: u64,
+) -> Result<Vec<u8>, String> {
+    let too_long = || format!("it took longer than {} seconds", time_limit.as_secs());
+    let deadline = Instant::now() + time_limit;
+    let text = loop {
+        match output.recv_timeout(GLANCE.min(time_limit)) {
+            Ok(text) => break text,
+            Err(_) if Instant::now() > deadline => return Err(too_long()),
+            Err(_) if resident_kib(started.child.id()).is_some_and(|it| it > MOST_MEMORY_KIB) => {
+                return Err(format!("it took more than {} MiB of memory", MOST_MEMORY_KIB >> 10));
+            }
+            Err(_) => {}
+        }
+    };
+    if text.len() as u64 > most_bytes {
+        return Err(format!("it printed more than {} MiB", most_bytes >> 20));
+    }
+    // It closed its output; a moment later it should be gone.
+    let ended = started.wait_until(deadline).map_err(|error| error.to_string())?;
+    ended.map(|_| text).ok_or_else(too_long)
+}
+
 /// What a process holds in memory, where the system tells.
 fn resident_kib(process: u32) -> Option<u64> {
     let status = std::fs::read_to_string(format!("/proc/{process}/status")).ok()?;
     status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?.trim().trim_end_matches(" kB").parse().ok()
-}
-
-/// Reads a pipe to its end, or to the limit, beside the program; what never ends is left behind.
-fn read(pipe: Option<impl Read + Send + 'static>, limit: u64) -> Receiver<Vec<u8>> {
-    let (give, take) = mpsc::channel();
-    std::thread::spawn(move || {
-        let mut bytes = Vec::new();
-        if let Some(pipe) = pipe {
-            let _ = pipe.take(limit).read_to_end(&mut bytes);
-        }
-        let _ = give.send(bytes);
-    });
-    take
 }
 
 /// The line that says what went wrong, without the names of our own directories.
@@ -161,7 +140,7 @@ mod tests {
 
     fn shell(script: &str, time_limit: Duration, most_bytes: u64) -> Result<String, String> {
         let workspace = Workspace::new().unwrap();
-        let program = Program::find(&["sh"]).unwrap();
+        let program = Program::find(&["sh"], &workspace.tree()).unwrap();
         program.run(&workspace, &["-c".to_owned(), script.to_owned()], time_limit, most_bytes)
     }
 
@@ -186,6 +165,31 @@ mod tests {
         let short = Duration::from_millis(100);
         assert_eq!(shell("while :; do :; done", short, 4096).unwrap_err(), "it took longer than 0 seconds");
         assert_eq!(shell("exec >&-; while :; do :; done", short, 4096).unwrap_err(), "it took longer than 0 seconds");
+    }
+
+    #[test]
+    fn what_a_program_started_ends_with_it() {
+        for (script, ends_well) in [
+            ("(while :; do :; done) & echo $! >&2; exec >&-; while :; do :; done", false),
+            ("(exec >&- 2>&-; while :; do :; done) & echo $!", true),
+        ] {
+            let trace = Workspace::new().unwrap();
+            let record = trace.tree().join("process");
+            let script = script.replace(">&2", &format!(">{}", record.display()));
+            let said = shell(&script, Duration::from_millis(500), 4096);
+            assert_eq!(said.is_ok(), ends_well, "{said:?}");
+            let process = said.unwrap_or_else(|_| std::fs::read_to_string(&record).unwrap());
+            // It is gone, or waits for somebody to ask how it ended.
+            let is_running = || {
+                let state = std::fs::read_to_string(format!("/proc/{}/stat", process.trim())).unwrap_or_default();
+                state.rsplit(") ").next().is_some_and(|rest| rest.starts_with(['R', 'S']))
+            };
+            let until = Instant::now() + LONG;
+            while is_running() && Instant::now() < until {
+                std::thread::sleep(GLANCE);
+            }
+            assert!(!is_running(), "{process}");
+        }
     }
 
     #[test]

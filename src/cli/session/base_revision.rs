@@ -4,35 +4,59 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::PoisonError;
 
-use super::{discover, place};
+use super::{absent, discover, place};
 use crate::cli::Failure;
+use crate::cli::args::Diff;
 use crate::cli::session::Session;
 use crate::cli::world::file_tree::{DiskTree, below, read_limited};
 use crate::cli::world::git::Base;
+use crate::inventory::Skipped;
 use crate::source::{Entry, ReadError, Tree, named};
 use crate::terraform;
 
-/// The earlier state, under the same settings. `notes` are what a reader of the comparison must know.
+const NOT_IN_BASE: &str = "it belongs to a submodule, which git does not show in the base";
+
+/// The earlier state, under the same settings, as it was named; `notes` are what a reader of the comparison must know. What a
+/// name means never depends on what the change itself has brought.
 pub(in crate::cli) fn earlier(
-    reference: &str,
+    arguments: &Diff,
     head: &mut Session,
     notes: &mut Vec<String>,
 ) -> Result<Session, Failure> {
+    match (&arguments.base, &arguments.base_dir, &arguments.base_file) {
+        (Some(reference), ..) => commit(reference, head, notes).map_err(|failure| other_option(reference, failure)),
+        (_, Some(path), _) if path.is_file() => Err(Failure::new(format!("`{}` is no directory", path.display()))
+            .with_help(format!("write --base-file {}", path.display()))),
+        (_, Some(path), _) => directory(path, head),
+        (_, _, Some(path)) if path.is_dir() => Err(Failure::new(format!("`{}` is no file", path.display()))
+            .with_help(format!("write --base-dir {}", path.display()))),
+        (_, _, Some(path)) => file(path, head),
+        _ => before_plan(head),
+    }
+}
+
+/// The state that was named, for people.
+pub(in crate::cli) fn name(arguments: &Diff) -> Option<String> {
+    let path = arguments.base_dir.as_ref().or(arguments.base_file.as_ref());
+    arguments.base.clone().or_else(|| path.map(|it| it.display().to_string()))
+}
+
+/// A path in the place of a commit was meant as something else.
+fn other_option(reference: &str, failure: Failure) -> Failure {
     let path = Path::new(reference);
-    if path.is_dir() {
-        return directory(path, head);
-    }
-    if path.is_file() {
-        return file(path, head);
-    }
-    commit(reference, head, notes)
+    let option = match path.metadata() {
+        Ok(it) if it.is_dir() => "--base-dir",
+        Ok(_) => "--base-file",
+        Err(_) => return failure,
+    };
+    failure.with_help(format!("--base takes a commit; to compare with what lies there, write {option} {reference}"))
 }
 
 fn commit(reference: &str, head: &mut Session, notes: &mut Vec<String>) -> Result<Session, Failure> {
     let repository = head.root.clone();
     if place::repository(&repository) != Some(&repository) {
-        return Err(Failure::new(format!("`{reference}` is no directory, and there is no git repository here"))
-            .with_help("run it in one repository, or compare with a directory: --base DIR"));
+        return Err(Failure::new(format!("there is no git repository here that could know a commit `{reference}`"))
+            .with_help("run it in one repository, or compare with a directory: --base-dir DIR"));
     };
     let base = Base::find(&repository, reference)?;
     notes.extend(base.note.clone());
@@ -41,7 +65,7 @@ fn commit(reference: &str, head: &mut Session, notes: &mut Vec<String>) -> Resul
     let inside = |file: &str| submodules.iter().any(|it| is_below(file, it));
     if head.files.iter().any(|file| inside(file)) {
         notes.push(format!("submodules are not compared: {}", submodules.join(", ")));
-        head.leave_out("it belongs to a submodule, which git does not show in the base", inside);
+        head.leave_out(NOT_IN_BASE, inside);
     }
     let present: BTreeSet<&str> = head.files.iter().map(String::as_str).collect();
     let wanted = |file: &&str| {
@@ -50,11 +74,18 @@ fn commit(reference: &str, head: &mut Session, notes: &mut Vec<String>) -> Resul
             // What is on the disk and was not found there is ignored by git's own rules.
             && (present.contains(file) || !below(&repository, file).exists())
     };
-    let files: Vec<String> = tree.files().filter(wanted).map(str::to_owned).collect();
+    let left_out: BTreeSet<String> = absent::left_out(&repository).unwrap_or_default().into_iter().collect();
+    let files: Vec<String> =
+        tree.files().filter(wanted).filter(|file| !left_out.contains(*file)).map(str::to_owned).collect();
     let missing = tree.missing();
-    Ok(head
+    let mut unread = absent::of(&repository);
+    unread.extend(submodules.into_iter().map(|path| Skipped { path, reason: NOT_IN_BASE.to_owned() }));
+    unread.retain(|it| is_wanted(head, &it.path));
+    let mut base = head
         .at(tree, files)
-        .with_missing(move || missing.lock().unwrap_or_else(PoisonError::into_inner).first().cloned()))
+        .with_missing(move || missing.lock().unwrap_or_else(PoisonError::into_inner).first().cloned());
+    base.tell_unread(unread);
+    Ok(base)
 }
 
 /// The whole repository is read where files were named; else what was named.
@@ -104,7 +135,7 @@ fn file(path: &Path, head: &Session) -> Result<Session, Failure> {
 }
 
 /// What a plan says was there before it.
-pub(in crate::cli) fn before_plan(head: &Session) -> Result<Session, Failure> {
+fn before_plan(head: &Session) -> Result<Session, Failure> {
     let plan = head.files.iter().find_map(|file| {
         let text = head.sources.tree().read(file).ok()?;
         terraform::is_plan(&text).then_some((file, text))
@@ -126,7 +157,7 @@ fn disk(head: &Session) -> DiskTree {
 
 fn one_file(path: &Path) -> Failure {
     Failure::new(format!("the base `{}` is a file, and so must be what it is compared with", path.display()))
-        .with_help("name one file: gpulint diff --base OLD NEW")
+        .with_help("name one file: gpulint diff --base-file OLD NEW")
 }
 
 /// A directory that lies where another one is: what is asked for relative to the one is read relative to the other.

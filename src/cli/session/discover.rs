@@ -2,9 +2,12 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 
 use ignore::{DirEntry, WalkBuilder, WalkState};
+
+use crate::cli::world::git_files;
 
 /// Files that may hold Terraform or Kubernetes, by the end of their names.
 const ENDINGS: [&str; 13] = [
@@ -39,13 +42,39 @@ pub(in crate::cli) struct Below {
 
 /// All candidate files below a directory. What `.gitignore` leaves out is left out.
 pub(in crate::cli) fn below(directory: &Path) -> Below {
+    let rules_can_be_read = !directory.ancestors().any(git_files::has_odd_rules);
+    if rules_can_be_read {
+        let met = Arc::new(AtomicBool::new(false));
+        let found = walked(directory, Some(met.clone()));
+        if !met.load(Ordering::Relaxed) {
+            return found;
+        }
+    }
+    // Then nothing is left out: a list that cannot be read must not hide anything.
+    walked(directory, None)
+}
+
+/// By the rules of what git ignores, or without them. It is told where rules are met that cannot be read.
+fn walked(directory: &Path, odd_rules: Option<Arc<AtomicBool>>) -> Below {
+    let by_rules = odd_rules.is_some();
+    let is_odd = move |entry: &DirEntry| {
+        let Some(met) = odd_rules.as_ref().filter(|_| entry.file_type().is_some_and(|it| it.is_dir())) else {
+            return false;
+        };
+        let is_odd = git_files::has_odd_rules(entry.path());
+        met.fetch_or(is_odd, Ordering::Relaxed);
+        is_odd
+    };
     let mut walk = WalkBuilder::new(directory);
     walk.hidden(false)
         // A file of another tool, which would hide what Terraform and kubectl read.
         .ignore(false)
         .require_git(false)
-        .git_global(may_ignore_everywhere())
-        .filter_entry(|entry| entry.depth() == 0 || !is_left_out(entry));
+        .parents(by_rules)
+        .git_ignore(by_rules)
+        .git_exclude(by_rules)
+        .git_global(by_rules && may_ignore_everywhere())
+        .filter_entry(move |entry| entry.depth() == 0 || !(is_left_out(entry) || is_odd(entry)));
     few_below(&walk).unwrap_or_else(|| all_below(&walk))
 }
 

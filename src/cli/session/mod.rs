@@ -1,5 +1,6 @@
 //! The input of one run: a tree, the files in it, the settings, and what is concluded from them.
 
+pub(super) mod absent;
 pub(super) mod base_revision;
 pub(super) mod bounds;
 pub(super) mod discover;
@@ -133,6 +134,7 @@ impl Session {
         for path in &place.named {
             add(&mut found, path, &place);
         }
+        found.skipped.extend(absent_from(&place));
         let tree = DiskTree::new(place.root.clone(), place.allowed.clone());
         let largest = tree.largest();
         let mut tree = PolicyTree::of(input, &place, tree)?;
@@ -180,7 +182,7 @@ impl Session {
             baseline_path: config.text("baseline").map_or(beside_settings, |(path, _)| path.to_owned()),
             files_of_settings: sources.count(),
             allow_empty: input.allow_empty,
-            render: render_request(input, &config),
+            render: render_request(input, &config, &place),
             today,
             wrong_rules: Vec::new(),
             own_pages: Vec::new(),
@@ -238,6 +240,16 @@ impl Session {
     /// Files were named, and the whole repository around them is read.
     pub(super) fn reads_all(&self) -> bool {
         self.only.is_some()
+    }
+
+    /// The file was named as one.
+    fn is_told_alone(&self, path: &str) -> bool {
+        self.named.iter().any(|named| named == path)
+    }
+
+    /// What is not read of this state, beside what is found when it is.
+    pub(super) fn tell_unread(&mut self, unread: impl IntoIterator<Item = Skipped>) {
+        self.skipped.extend(unread);
     }
 
     /// The file is among what was named, so that it may be changed.
@@ -323,7 +335,12 @@ impl Session {
     /// Files that were found and could not be read: pipes, links that lead nowhere, what is too large or may not be read.
     fn refused(&self) -> impl Iterator<Item = Skipped> {
         let refused = self.sources.refused().into_iter();
-        let found = refused.filter(|(path, _)| self.files.binary_search(path).is_ok());
+        // Data is often kept elsewhere; whether it is a manifest, nobody would know by its name.
+        let is_data =
+            |path: &str| path.ends_with(".json") && !discover::is_terraform(path) && !self.is_told_alone(path);
+        let found = refused.filter(move |(path, why)| {
+            self.files.binary_search(path).is_ok() && !(*why == ReadError::Pointer && is_data(path))
+        });
         found.map(|(path, why)| Skipped { path, reason: why.to_string() })
     }
 
@@ -465,14 +482,44 @@ impl Found {
     }
 }
 
-fn render_request(input: &Input, config: &Config) -> Option<render::Request> {
+/// What the repositories of what was named have and the disk has not.
+fn absent_from(place: &Place) -> Vec<Skipped> {
+    let repositories = place.allowed.iter().filter(|it| place::repository(it) == Some(it));
+    let in_tree = |repository: &PathBuf| {
+        let above = place.in_tree(repository)?;
+        let moved = move |it: Skipped| match above.as_str() {
+            "" => it,
+            above => Skipped { path: format!("{above}/{}", it.path), ..it },
+        };
+        Some(absent::of(repository).into_iter().map(moved))
+    };
+    let named: Vec<String> = place.named.iter().filter_map(|path| place.in_tree(path)).collect();
+    // A file that was named may belong to what lies anywhere around it.
+    let reads_all = place.named.iter().any(|path| path.is_file());
+    let concerns = |it: &Skipped| reads_all || named.iter().any(|named| overlaps(named, &it.path));
+    repositories.filter_map(in_tree).flatten().filter(concerns).collect()
+}
+
+/// One of two paths lies at or below the other.
+fn overlaps(a: &str, b: &str) -> bool {
+    let is_below = |path: &str, above: &str| {
+        above.is_empty() || path.strip_prefix(above).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    };
+    b == "." || is_below(a, b) || is_below(b, a)
+}
+
+fn render_request(input: &Input, config: &Config, place: &Place) -> Option<render::Request> {
     let configured = config.flag("render").unwrap_or(false);
     let values = if input.values.is_empty() {
         config.texts("values").iter().map(|(name, _)| name.clone()).collect()
     } else {
         input.values.clone()
     };
-    (input.render || configured).then_some(render::Request { values, time: bounds::rendering_time(config) })
+    (input.render || configured).then(|| render::Request {
+        values,
+        time: bounds::rendering_time(config),
+        repository: place.root.clone(),
+    })
 }
 
 fn terraform_options(

@@ -7,10 +7,10 @@ use crate::cli::args::Input;
 use crate::cli::world::file_tree::DiskTree;
 use crate::cli::world::git::{Base, GitTree};
 use crate::config;
-use crate::source::{Entry, ReadError, Tree};
+use crate::source::{BESIDE, Entry, ReadError, Tree};
 
-/// The tree at hand, with the commit of the policy beside it as a directory: what settings name relative to themselves is
-/// found there too, and a message shows which commit it is about.
+/// The tree at hand, with the commit of the policy beside it, where no path of the tree leads: what settings name relative to
+/// themselves is found there too, and a message shows which commit it is about.
 pub(in crate::cli) struct PolicyTree {
     here: DiskTree,
     policy: Option<(String, GitTree)>,
@@ -24,7 +24,7 @@ impl PolicyTree {
         }
         let base = Base::tip(&place.root, reference)?;
         let short = base.commit.get(..12).unwrap_or(&base.commit);
-        Ok(PolicyTree { here, policy: Some((format!("{short}:"), base.tree()?)) })
+        Ok(PolicyTree { here, policy: Some((format!("{BESIDE}{short}:"), base.tree()?)) })
     }
 
     /// The nearest file of settings above a directory of the tree, as it is in the policy's commit.

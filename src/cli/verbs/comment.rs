@@ -255,7 +255,7 @@ fn preview(target: &Target, comment: &forge::Comment) -> Result<Outcome, Failure
         target.repository,
         target.number
     ));
-    output::print(&forge::preview(target, comment))?;
+    output::print_exact(&forge::preview(target, comment))?;
     Ok(Outcome::Passed)
 }
 

@@ -10,6 +10,6 @@ use crate::cli::{Failure, Outcome};
 pub(in crate::cli) fn run(shell: clap_complete::Shell) -> Result<Outcome, Failure> {
     let mut text = Vec::new();
     clap_complete::generate(shell, &mut Arguments::command(), "gpulint", &mut text);
-    output::print(&String::from_utf8_lossy(&text))?;
+    output::print_exact(&String::from_utf8_lossy(&text))?;
     Ok(Outcome::Passed)
 }

@@ -8,7 +8,7 @@ use crate::Analysis;
 use crate::catalog::Money;
 use crate::cli::args::Diff;
 use crate::cli::session::Session;
-use crate::cli::session::base_revision::{before_plan, earlier};
+use crate::cli::session::base_revision::{self, earlier};
 use crate::cli::session::gate::Gate;
 use crate::cli::world::output;
 use crate::cli::{Failure, Outcome};
@@ -24,10 +24,7 @@ pub(in crate::cli) fn run(arguments: &Diff) -> Result<Outcome, Failure> {
     }
     let mut head = Session::judging(&arguments.input, &arguments.selection)?;
     let mut notes = Vec::new();
-    let base = match &arguments.base {
-        Some(reference) => earlier(reference, &mut head, &mut notes)?,
-        None => before_plan(&head)?,
-    };
+    let base = earlier(arguments, &mut head, &mut notes)?;
     let gate = Gate::of(&arguments.threshold, &head.config);
     let (before, mut after) = (base.analyze_all(), head.analyze_all());
     demand_whole(&base)?;
@@ -76,7 +73,7 @@ fn tell(
         after,
         delta: &delta,
         new,
-        base: arguments.base.clone().unwrap_or_else(|| "the state before the plan".to_owned()),
+        base: base_revision::name(arguments).unwrap_or_else(|| "the state before the plan".to_owned()),
         head: arguments.files_url.clone(),
         notes,
         verdict: Verdict { blocked, setting: gate.setting.clone() },
@@ -183,7 +180,7 @@ fn newly_accepted<'a>(
 
 /// Both sides, if they are reports that were saved.
 fn saved_reports(arguments: &Diff) -> Result<Option<(report::State, report::State)>, Failure> {
-    let ([after], Some(base)) = (arguments.input.paths.as_slice(), &arguments.base) else { return Ok(None) };
+    let ([after], Some(base)) = (arguments.input.paths.as_slice(), &arguments.base_file) else { return Ok(None) };
     let read = |path: &Path| {
         let text = fs::read_to_string(path).ok().filter(|_| path.is_file())?;
         match report::saved(&text) {
@@ -191,7 +188,7 @@ fn saved_reports(arguments: &Diff) -> Result<Option<(report::State, report::Stat
             _ => None,
         }
     };
-    match (read(Path::new(base)), read(after)) {
+    match (read(base), read(after)) {
         (Some(before), Some(after)) => Ok(Some((before, after))),
         (None, None) => Ok(None),
         _ => Err(Failure::new("a saved report is compared with another saved report")

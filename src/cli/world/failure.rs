@@ -31,6 +31,10 @@ impl Failure {
         }
     }
 
+    pub(in crate::cli) fn message(&self) -> &str {
+        &self.message
+    }
+
     #[must_use]
     pub(in crate::cli) fn with_details(mut self, details: String) -> Self {
         self.details = details;

@@ -13,7 +13,7 @@ use std::sync::{PoisonError, RwLock};
 use crate::cli::session::bounds::LargestFile;
 #[cfg(unix)]
 use crate::source::bytes_of;
-use crate::source::{Entry, ReadError, Tree, named};
+use crate::source::{Entry, ReadError, Tree, demand_text, named};
 
 /// A tree on a disk. Only what lies below an allowed directory is read, wherever links lead.
 pub(in crate::cli) struct DiskTree {
@@ -193,7 +193,7 @@ fn read_known(path: &Path, metadata: &Metadata, limit: u64) -> Result<Vec<u8>, R
     if bytes.len() as u64 > limit {
         return Err(ReadError::TooLarge { bytes: bytes.len() as u64, limit });
     }
-    Ok(bytes)
+    demand_text(bytes)
 }
 
 /// Looks for bytes without keeping what was looked at.

@@ -5,12 +5,21 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Output, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
+use super::started::{Started, read};
+use super::{deadline, git_files, programs, reference};
 use crate::cli::Failure;
-use crate::source::{Entry, Limits, ReadError, Tree, join, named, parent};
+use crate::source::{Entry, Limits, ReadError, Tree, demand_text, join, named, parent};
 
 /// Links that lead to links that lead to links: more than this is a ring.
 const MOST_LINKS: usize = 16;
+
+/// Listing the largest known repositories takes seconds.
+const LONGEST: Duration = Duration::from_secs(120);
+const MOMENT: Duration = Duration::from_secs(1);
+/// How much of what git complains is read.
+const MOST_COMPLAINTS: u64 = 64 << 10;
 
 /// A tree of git objects, read without touching the work tree, the index or the network.
 pub(in crate::cli) struct GitTree {
@@ -56,8 +65,10 @@ impl Base {
 
     /// `reference` itself.
     pub(in crate::cli) fn tip(repository: &Path, reference: &str) -> Result<Base, Failure> {
-        let asked = ["rev-parse", "--verify", "--quiet", "--end-of-options", &commit_of(reference)];
-        match ask(repository, &asked)? {
+        let asked = |full: String| {
+            ask(repository, &["rev-parse", "--verify", "--quiet", "--end-of-options", &commit_of(&full)])
+        };
+        match reference::in_full(repository, reference)?.map(asked).transpose()?.flatten() {
             Some(commit) if !is_commit(&commit) => Err(nonsense(&commit)),
             Some(commit) => Ok(Base { repository: repository.to_owned(), commit, note: None }),
             None => Err(unknown_base(repository, reference)?),
@@ -93,7 +104,7 @@ fn nonsense(line: &str) -> Failure {
     Failure::new(format!("git answered something else than a list of files: `{}`", line.escape_debug()))
 }
 
-fn is_commit(text: &str) -> bool {
+pub(in crate::cli) fn is_commit(text: &str) -> bool {
     matches!(text.len(), 40 | 64) && text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
@@ -109,7 +120,7 @@ fn unknown_base(repository: &Path, reference: &str) -> Result<Failure, Failure> 
             .with_help(format!("fetch it first: git fetch --depth=1 origin {branch}"))
     } else {
         Failure::new(format!("git knows no commit `{reference}`"))
-            .with_help(format!("name a branch, a tag, a commit or a directory; perhaps: git fetch origin {branch}"))
+            .with_help(format!("name a branch, a tag or a commit; perhaps: git fetch origin {branch}"))
     })
 }
 
@@ -237,7 +248,7 @@ struct Reader {
 
 impl Reader {
     fn start(repository: &Path) -> Result<Reader, Failure> {
-        let mut command = git(repository);
+        let mut command = git(repository)?;
         command.args(["cat-file", "--batch"]).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
         let mut process = command.spawn().map_err(not_started)?;
         match (process.stdin.take(), process.stdout.take()) {
@@ -262,7 +273,7 @@ impl Reader {
         let mut text = vec![0; usize::try_from(bytes).unwrap_or(0) + 1];
         self.answers.read_exact(&mut text).map_err(broken)?;
         text.pop();
-        Ok(text)
+        demand_text(text)
     }
 }
 
@@ -275,8 +286,8 @@ impl Drop for Reader {
 }
 
 /// git as it may be run on a repository that is not trusted: no network, no prompt, no lock, no program of its settings.
-fn git(repository: &Path) -> Command {
-    let mut command = Command::new("git");
+fn git(repository: &Path) -> Result<Command, Failure> {
+    let mut command = program(repository)?;
     // A repository that is broken must not be taken for the one around it.
     if let Some(around) = repository.parent() {
         command.env("GIT_CEILING_DIRECTORIES", around);
@@ -293,13 +304,13 @@ fn git(repository: &Path) -> Command {
     ] {
         command.env(name, value);
     }
-    command
+    Ok(command)
 }
 
 /// git as it fetches another repository into an empty one: with the user's own credentials and proxies, over protocols that
 /// start no program of the other side's choice, without hooks and submodules.
-pub(in crate::cli) fn fetching(repository: &Path) -> Command {
-    let mut command = Command::new("git");
+pub(in crate::cli) fn fetching(repository: &Path) -> Result<Command, Failure> {
+    let mut command = program(repository)?;
     command.arg("-C").arg(repository);
     for setting in [
         "core.fsmonitor=false",
@@ -326,7 +337,14 @@ pub(in crate::cli) fn fetching(repository: &Path) -> Command {
     ] {
         command.env(name, value);
     }
-    command
+    Ok(command)
+}
+
+fn program(repository: &Path) -> Result<Command, Failure> {
+    let program = programs::find("git", repository).ok_or_else(|| {
+        not_started("it is in no absolute directory of the search path that lies outside of this repository")
+    })?;
+    Ok(Command::new(program))
 }
 
 /// A hook tells its programs which repository it runs in; they must not take it for the one that is meant.
@@ -337,11 +355,30 @@ fn forget_repository(command: &mut Command) {
 }
 
 fn run(repository: &Path, arguments: &[&str]) -> Result<Output, Failure> {
-    git(repository).args(arguments).stdin(Stdio::null()).output().map_err(not_started)
+    if let Some(odd) = git_files::odd(repository) {
+        return Err(Failure::new(format!("git is not asked: `{}` is no regular file", odd.display())));
+    }
+    let mut command = git(repository)?;
+    command.args(arguments).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut started = Started::start(&mut command).map_err(not_started)?;
+    let printed = read(started.child.stdout.take(), u64::MAX);
+    let complaints = read(started.child.stderr.take(), MOST_COMPLAINTS);
+    let time = LONGEST.min(deadline::left());
+    let end = Instant::now() + time;
+    let stuck = || Failure::new(format!("git {} did not end within {} seconds", arguments.join(" "), time.as_secs()));
+    let stdout = printed.recv_timeout(time).map_err(|_| stuck())?;
+    let status = started.wait_until(end).map_err(not_started)?.ok_or_else(stuck)?;
+    Ok(Output { status, stdout, stderr: complaints.recv_timeout(MOMENT).unwrap_or_default() })
 }
 
 /// The one line that git answers, if it has an answer.
-fn ask(repository: &Path, arguments: &[&str]) -> Result<Option<String>, Failure> {
+pub(in crate::cli) fn ask(repository: &Path, arguments: &[&str]) -> Result<Option<String>, Failure> {
+    let answer = answer(repository, arguments)?;
+    Ok(answer.map(|answer| first_line(&answer)).filter(|line| !line.is_empty()))
+}
+
+/// What git answers, if it has an answer.
+pub(in crate::cli) fn answer(repository: &Path, arguments: &[&str]) -> Result<Option<Vec<u8>>, Failure> {
     let output = run(repository, arguments)?;
     if !output.status.success() {
         return match first_line(&output.stderr) {
@@ -351,14 +388,14 @@ fn ask(repository: &Path, arguments: &[&str]) -> Result<Option<String>, Failure>
             _ => Ok(None),
         };
     }
-    Ok(Some(first_line(&output.stdout)).filter(|line| !line.is_empty()))
+    Ok(Some(output.stdout))
 }
 
 fn first_line(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).lines().next().unwrap_or_default().to_owned()
 }
 
-fn not_started(error: std::io::Error) -> Failure {
+fn not_started(error: impl std::fmt::Display) -> Failure {
     Failure::new(format!("git cannot be started: {error}"))
-        .with_help("install git, or compare with a directory: --base DIR")
+        .with_help("install git, or compare with a directory: --base-dir DIR")
 }

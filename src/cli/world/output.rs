@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use super::replace;
 use crate::cli::Failure;
 use crate::cli::args::{Color, Output};
-use crate::report::{Format, Style};
+use crate::report::{Format, Style, harmless};
 
 /// Renders each format that was asked for to its file or to standard output.
 pub(in crate::cli) fn write(
@@ -22,7 +22,7 @@ pub(in crate::cli) fn write(
         };
         match file {
             Some(path) => save(&path, &text)?,
-            None => print(&text)?,
+            None => emit(&text)?,
         }
     }
     Ok(())
@@ -74,7 +74,7 @@ fn colors_are_welcome() -> bool {
 pub(in crate::cli) fn save(path: &Path, text: &str) -> Result<(), Failure> {
     let failed = |error: io::Error| Failure::new(format!("`{}` cannot be written: {error}", path.display()));
     if path == Path::new("/dev/stdout") {
-        return print(text);
+        return emit(text);
     }
     // A link stays a link, and a pipe or a device is written to as it is.
     let real = &real(path).map_err(failed)?;
@@ -108,8 +108,18 @@ fn real(path: &Path) -> io::Result<PathBuf> {
     })
 }
 
-/// Writes to standard output. Whoever reads it may stop reading: that is no failure.
+/// Writes text to standard output that may quote what others wrote: names, paths, lines of files.
 pub(in crate::cli) fn print(text: &str) -> Result<(), Failure> {
+    emit(&harmless(text))
+}
+
+/// Writes text that a program may read, byte for byte; a terminal gets it as `print` writes it.
+pub(in crate::cli) fn print_exact(text: &str) -> Result<(), Failure> {
+    if io::stdout().is_terminal() { print(text) } else { emit(text) }
+}
+
+/// Writes what is harmless already to standard output. Whoever reads it may stop reading: that is no failure.
+fn emit(text: &str) -> Result<(), Failure> {
     let mut out = io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
@@ -119,7 +129,12 @@ pub(in crate::cli) fn print(text: &str) -> Result<(), Failure> {
     }
 }
 
-/// Writes a line to standard error; nobody is left to tell when that fails.
+/// Writes a line to standard error that may quote what others wrote; nobody is left to tell when that fails.
 pub(in crate::cli) fn complain(text: &str) {
-    let _ = writeln!(io::stderr().lock(), "{text}");
+    let _ = writeln!(io::stderr().lock(), "{}", harmless(text));
+}
+
+/// Tells why a run failed; its lines may have colours, and hold nothing else that a terminal obeys.
+pub(in crate::cli) fn complain_of(failure: &Failure) {
+    let _ = writeln!(io::stderr().lock(), "{failure}");
 }

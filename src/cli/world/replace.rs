@@ -3,7 +3,7 @@
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, Permissions};
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use crate::cli::session::place;
@@ -59,12 +59,33 @@ fn is_abandoned(written: io::Result<SystemTime>) -> bool {
 }
 
 /// Where a link of a repository leads that lies outside of it, or among git's own files: whoever can change the
-/// repository must not choose what else a run writes.
+/// repository must not choose what else a run writes. Each link on the way is judged by the repository that holds it.
 pub(in crate::cli) fn led_astray(given: &Path, real: &Path) -> Option<PathBuf> {
     let given = std::path::absolute(given).ok()?;
-    let repository = place::repository(given.parent()?)?;
-    let inside = repository.canonicalize().ok()?;
-    let straight = given.strip_prefix(repository).ok().map(|rest| inside.join(rest));
-    let is_led = straight.is_none_or(|straight| straight != real);
-    (is_led && (!real.starts_with(&inside) || real.starts_with(inside.join(".git")))).then(|| real.to_owned())
+    let mut at = PathBuf::new();
+    let mut parts = given.components().peekable();
+    while let Some(part) = parts.next() {
+        if part == Component::ParentDir {
+            at.pop();
+            continue;
+        }
+        let next = at.join(part);
+        if !next.is_symlink() {
+            at = next;
+            continue;
+        }
+        // The last one may lead to what is not there yet.
+        let target = if parts.peek().is_none() { real.to_owned() } else { next.canonicalize().ok()? };
+        if place::repository(&at).is_some_and(|repository| !is_among_files(&target, repository)) {
+            return Some(real.to_owned());
+        }
+        at = target;
+    }
+    None
+}
+
+/// A file that lies in a repository, and not among those of git.
+fn is_among_files(path: &Path, repository: &Path) -> bool {
+    let is_of_git = |part: Component<'_>| part.as_os_str().eq_ignore_ascii_case(".git");
+    path.strip_prefix(repository).is_ok_and(|inside| !inside.components().any(is_of_git))
 }

@@ -1,6 +1,6 @@
 //! Paths as the reader of a report sees them.
 
-use crate::source::{Location, Sources, Span};
+use crate::source::{BESIDE, Location, Sources, Span};
 
 /// How paths of the tree are shown: relative to the directory that the command runs in.
 #[derive(Debug, Clone, Default)]
@@ -23,6 +23,9 @@ impl Paths {
     }
 
     pub fn show(&self, path: &str) -> String {
+        if let Some(beside) = path.strip_prefix(BESIDE) {
+            return beside.to_owned();
+        }
         if let Some(way) = &self.way {
             return format!("{way}{path}");
         }

@@ -69,6 +69,17 @@ fn pull_request() -> Value {
     json!({ "pull_request": { "number": 7, "head": { "sha": HEAD, "repo": { "full_name": "acme/infra" } } } })
 }
 
+#[test]
+fn what_a_host_says_is_cleaned_before_a_terminal_sees_it() {
+    let url = "https://example.org/\u{1b}]0;owned\u{7}\u{202e}\u{9b}31m\r";
+    let created = json!({ "id": 4, "node_id": "IC_4", "body": "x", "html_url": url, "user": { "login": "bot" } });
+    let github = Github::with(Vec::new()).first("POST", vec![Answer::json(201, &created)]);
+    let build = Build::new(&github.server.url(), &pull_request());
+    let said = told(&build.run(COMMENT));
+    assert!(said.starts_with("comment created: https://example.org/"), "{said:?}");
+    assert!(!said.chars().any(|c| (c.is_control() && c != '\n') || c == '\u{202e}'), "{said:?}");
+}
+
 const COMMENT: &[&str] = &["github", "--body", "report.md"];
 
 #[test]
@@ -192,7 +203,7 @@ impl Build {
             fs::write(self.directory.join(side).join("main.tf"), SERVER.replace("TYPE", machine)).unwrap();
         }
         let mut command = Command::new(env!("CARGO_BIN_EXE_gpulint"));
-        command.args(["diff", "--base", "../before", "--format", "json"]).current_dir(self.directory.join("after"));
+        command.args(["diff", "--base-dir", "../before", "--format", "json"]).current_dir(self.directory.join("after"));
         let output = command.output().unwrap();
         let mut report: Value = serde_json::from_slice(&output.stdout).unwrap();
         if let Some(fix) = fix {
@@ -259,7 +270,7 @@ fn a_quiet_report_writes_no_first_comment() {
     let build = Build::new(&github.server.url(), &pull_request()).with_saved_report(None);
     fs::copy(build.directory.join("after/main.tf"), build.directory.join("before/main.tf")).unwrap();
     let mut command = Command::new(env!("CARGO_BIN_EXE_gpulint"));
-    command.args(["diff", "--base", "../before", "--format", "json"]).current_dir(build.directory.join("after"));
+    command.args(["diff", "--base-dir", "../before", "--format", "json"]).current_dir(build.directory.join("after"));
     fs::write(build.directory.join("report.json"), command.output().unwrap().stdout).unwrap();
     assert!(told(&build.run(&["github", "--report", "report.json"])).starts_with("no comment needed"));
     assert_eq!(github.bodies().len(), 0);

@@ -103,7 +103,7 @@ impl Passing {
         let record = self.0.join("said");
         let said = File::create(&record).map_err(broken)?;
         let printed = File::create(self.0.join("printed")).map_err(broken)?;
-        let mut command: Command = fetching(repository);
+        let mut command: Command = fetching(repository)?;
         command.args(arguments).stdin(Stdio::null()).stdout(printed).stderr(said);
         let mut process = command.spawn().map_err(broken)?;
         let start = Instant::now();

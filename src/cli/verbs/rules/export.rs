@@ -50,7 +50,7 @@ pub(super) fn run(
     if refused == chosen.len() {
         return Err(Failure::new("nothing was exported"));
     }
-    output::print(&text)?;
+    output::print_exact(&text)?;
     // what was left out is told, and is no reason to think that everything is guarded
     Ok(if refused > 0 { Outcome::Failed } else { Outcome::Passed })
 }

@@ -35,7 +35,7 @@ pub(super) fn run(directories: &[PathBuf], require: bool, watch: bool, output: &
             before = Some(now);
             // a page that does not load is told, and watched on
             if let Err(failure) = once(directories, require, output) {
-                output::complain(&failure.to_string());
+                output::complain_of(&failure);
             }
         }
         std::thread::sleep(PAUSE);

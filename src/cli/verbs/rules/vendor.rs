@@ -38,7 +38,7 @@ pub(super) fn run(check: bool, force: bool, config: Option<&Path>) -> Result<Out
     if check {
         let wrong: Vec<Diagnostic> = copies.all.iter().filter_map(|copy| copies.judge(copy, &before).err()).collect();
         if !wrong.is_empty() {
-            output::complain(&refuse(&before, &wrong).to_string());
+            output::complain_of(&refuse(&before, &wrong));
             return Ok(Outcome::Failed);
         }
         output::print(&format!("what gpulint.toml asks for is here: {}\n", counted(copies.all.len(), "pack")))?;

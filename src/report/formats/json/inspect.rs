@@ -50,6 +50,8 @@ struct Link<'a> {
     to: &'a str,
     path: String,
     line: usize,
+    /// Why the two belong together.
+    why: &'a str,
 }
 
 /// Facts that have a place of their own in a resource.
@@ -110,5 +112,5 @@ fn inspected<'a>(report: &Report<'a>, index: usize, resource: &'a Resource) -> I
 
 fn linked<'a>(report: &Report<'a>, link: &'a crate::inventory::Link) -> Link<'a> {
     let location = report.paths.locate(report.sources, link.span);
-    Link { kind: link.kind.name(), to: &link.to, path: location.path, line: location.line }
+    Link { kind: link.kind.name(), to: &link.to, path: location.path, line: location.line, why: &link.why }
 }

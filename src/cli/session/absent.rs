@@ -1,0 +1,73 @@
+//! What the repository has and the work tree has not: files that a sparse checkout leaves out, submodules that are not
+//! checked out. Not reading them must not look like there being nothing.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use super::discover;
+use crate::cli::world::file_tree::read_limited;
+use crate::cli::world::{git, git_files};
+use crate::inventory::Skipped;
+use crate::source::normalize;
+
+/// Longer than any list of submodules.
+const LONGEST_LIST_BYTES: u64 = 1 << 20;
+
+/// What is not there of a repository, by paths from its root. git is asked only where the checkout is a sparse one.
+pub(super) fn of(repository: &Path) -> Vec<Skipped> {
+    let mut absent = submodules(repository);
+    match left_out(repository) {
+        Ok(files) => {
+            let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+            for file in &files {
+                *counts.entry(missing_part(repository, file)).or_default() += 1;
+            }
+            absent.extend(counts.into_iter().map(|(path, count)| {
+                let files = if count == 1 { "1 file is".to_owned() } else { format!("{count} files are") };
+                Skipped { path, reason: format!("{files} left out by the sparse checkout") }
+            }));
+        }
+        Err(why) => absent.push(Skipped {
+            path: ".".to_owned(),
+            reason: format!("what the sparse checkout leaves out is not known: {why}"),
+        }),
+    }
+    absent
+}
+
+/// Files of the kinds that are read which a sparse checkout leaves out.
+pub(super) fn left_out(repository: &Path) -> Result<Vec<String>, String> {
+    let is_sparse = git_files::directory(repository).is_some_and(|it| it.join("info/sparse-checkout").exists());
+    if !is_sparse {
+        return Ok(Vec::new());
+    }
+    let listed = git::answer(repository, &["ls-files", "-t", "-z"]).map_err(|failure| failure.message().to_owned())?;
+    let listed = listed.ok_or_else(|| "git cannot list it".to_owned())?;
+    let matters = |file: &&str| {
+        discover::is_terraform(file) || (discover::is_candidate(Path::new(file)) && !file.ends_with(".json"))
+    };
+    let lines = listed.split(|byte| *byte == 0).filter_map(|line| std::str::from_utf8(line).ok());
+    let files = lines.filter_map(|line| line.strip_prefix("S ")).filter(matters);
+    Ok(files.filter(|file| repository.join(file).symlink_metadata().is_err()).map(str::to_owned).collect())
+}
+
+/// The first directory on the way to a file that is not there, else the file.
+fn missing_part(repository: &Path, file: &str) -> String {
+    let ends = file.match_indices('/').map(|(at, _)| at);
+    let mut directories = ends.filter_map(|end| file.get(..end));
+    directories.find(|it| !repository.join(it).is_dir()).unwrap_or(file).to_owned()
+}
+
+fn submodules(repository: &Path) -> Vec<Skipped> {
+    let Ok(text) = read_limited(&repository.join(".gitmodules"), LONGEST_LIST_BYTES) else { return Vec::new() };
+    let text = String::from_utf8_lossy(&text);
+    let named = text.lines().filter_map(|line| {
+        let (key, path) = line.split_once('=')?;
+        let path = path.trim().trim_matches('"');
+        key.trim().eq_ignore_ascii_case("path").then(|| normalize(path)).flatten()
+    });
+    let is_there = |path: &str| fs::read_dir(repository.join(path)).is_ok_and(|mut entries| entries.next().is_some());
+    let absent = named.filter(|path| !is_there(path));
+    absent.map(|path| Skipped { path, reason: "a submodule that is not checked out".to_owned() }).collect()
+}

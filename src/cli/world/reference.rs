@@ -1,0 +1,92 @@
+//! What the name of a commit means: one reference by its full name. A tag that somebody pushed must not take the place of a
+//! branch that is called the same.
+
+use std::path::Path;
+
+use super::git;
+use crate::cli::Failure;
+
+/// The shortest part of a commit's id that git takes for it.
+const SHORTEST_ID: usize = 4;
+
+/// The same with its short name written out, where it has one; a name that could mean several things is refused.
+pub(in crate::cli) fn in_full(repository: &Path, written: &str) -> Result<Option<String>, Failure> {
+    let (name, rest) = split(written);
+    if matches!(name, "" | "@" | "HEAD") || git::is_commit(name) {
+        return Ok(Some(written.to_owned()));
+    }
+    let known = references(repository, name)?;
+    if name.starts_with("refs/") {
+        return Ok(known.iter().any(|it| it == name).then(|| written.to_owned()));
+    }
+    let mut meanings: Vec<String> = short_for(name).into_iter().filter(|it| known.contains(it)).collect();
+    if let [tag] = meanings.as_slice()
+        && tag.starts_with("refs/tags/")
+    {
+        // The branch may be known only as somebody else's.
+        let end = format!("/{name}");
+        meanings.extend(known.into_iter().filter(|it| it.starts_with("refs/remotes/") && it.ends_with(&end)));
+    }
+    if !meanings.is_empty() && is_short_id(name) {
+        let asked = ["rev-parse", &format!("--disambiguate={name}")];
+        meanings.extend(git::ask(repository, &asked)?.map(|id| format!("the object {id}")));
+    }
+    match meanings.as_slice() {
+        // A commit by its id, or what git keeps beside references, as FETCH_HEAD.
+        [] => Ok(Some(written.to_owned())),
+        [one] => Ok(Some(format!("{one}{rest}"))),
+        [first, ..] => Err(Failure::new(format!("`{name}` means more than one thing here: {}", meanings.join(", ")))
+            .with_help(format!("write which one in full, as in {first}{rest}, or the commit itself"))),
+    }
+}
+
+/// A name, and the steps from it: `main` and `~2`.
+fn split(written: &str) -> (&str, &str) {
+    let end = [written.find(['~', '^', ':']), written.find("@{")].into_iter().flatten().min();
+    written.split_at(end.unwrap_or(written.len()))
+}
+
+/// As git reads short names.
+fn short_for(name: &str) -> [String; 5] {
+    [
+        format!("refs/{name}"),
+        format!("refs/tags/{name}"),
+        format!("refs/heads/{name}"),
+        format!("refs/remotes/{name}"),
+        format!("refs/remotes/{name}/HEAD"),
+    ]
+}
+
+/// References that a name may be short for, and branches of that name that others have.
+fn references(repository: &Path, name: &str) -> Result<Vec<String>, Failure> {
+    // No reference has such a name, and as a pattern it would mean others.
+    if name.contains(['*', '?', '[', '\\', ' ']) || name.chars().any(char::is_control) {
+        return Ok(Vec::new());
+    }
+    let mut patterns = short_for(name).to_vec();
+    patterns.extend([name.to_owned(), format!("refs/remotes/*/{name}")]);
+    patterns.retain(|it| it.starts_with("refs/"));
+    let mut arguments = vec!["for-each-ref", "--format=%(refname)", "--"];
+    arguments.extend(patterns.iter().map(String::as_str));
+    let listed = git::answer(repository, &arguments)?
+        .ok_or_else(|| Failure::new(format!("git cannot list the references that `{name}` may mean")))?;
+    Ok(String::from_utf8_lossy(&listed).lines().map(str::to_owned).collect())
+}
+
+fn is_short_id(name: &str) -> bool {
+    name.len() >= SHORTEST_ID && name.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::split;
+
+    #[test]
+    fn steps_are_no_part_of_a_name() {
+        assert_eq!(split("main"), ("main", ""));
+        assert_eq!(split("origin/main~2^1"), ("origin/main", "~2^1"));
+        assert_eq!(split("main@{1.day.ago}"), ("main", "@{1.day.ago}"));
+        assert_eq!(split("a@b"), ("a@b", ""));
+        assert_eq!(split("@{u}"), ("", "@{u}"));
+    }
+}

@@ -23,7 +23,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use crate::diagnostic::Diagnostic;
-use crate::inventory::{FrontEnd, Inventory, Skipped};
+use crate::inventory::{FrontEnd, Inventory, Run, RunId, RunKind, Skipped};
 use crate::source::{FileId, Limits, Sources, Span};
 
 use load::library::{Library, Tool};
@@ -99,6 +99,7 @@ pub struct Embedded {
     pub span: Span,
     /// The directory of its root, where it is not from a plan.
     pub root: Option<Arc<str>>,
+    pub run: RunId,
     /// Derived text whose spans lead back into the Terraform file.
     pub file: FileId,
 }
@@ -131,10 +132,13 @@ fn read_with(library: &Library<'_>, sources: &Sources, paths: &[String], options
     let (planned, left_out) = rounds.evaluate(&candidates);
     let mut reading = Reading::default();
     for rounds::Planned { directory, environment, why, root, mut resources, embedded } in planned {
+        let run = Run::new(RunKind::Root, &directory, environment.as_deref()).reading(root.files);
         for resource in &mut resources {
+            resource.run = Some(run.id.clone());
             resource.root = Some(directory.as_str().into());
             resource.address.extend(environment.iter().map(|file| format!(" ({file})")));
         }
+        reading.inventory.runs.push(run);
         reading.inventory.diagnostics.extend(root.diagnostics);
         reading.inventory.resources.extend(resources);
         reading.embedded.extend(embedded);

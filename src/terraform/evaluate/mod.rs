@@ -54,6 +54,8 @@ pub(super) struct Evaluator<'r> {
     pub(super) made: RefCell<BTreeSet<String>>,
     /// A module was met of which OpenTofu reads other files than Terraform does.
     pub(super) has_files_of_one_tool: Cell<bool>,
+    /// The files that what was asked for stands in.
+    pub(super) touched: RefCell<BTreeSet<Arc<str>>>,
 }
 
 /// What was said about a root, each once.

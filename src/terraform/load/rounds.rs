@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, OnceLock};
 
 use crate::diagnostic::Diagnostic;
-use crate::inventory::{FrontEnd, Key, Resource, Value};
+use crate::inventory::{FrontEnd, Key, Resource, RunId, RunKind, Value};
 use crate::source::Sources;
 
 use super::library::{Library, Tool};
@@ -101,7 +101,8 @@ impl<'a> Rounds<'a> {
     ) -> Planned {
         let root = root::evaluate(self.sources, library, directory, environment, self.options, memory);
         let resources = rows::resources(&root.blocks, &root.switched_off, &root.default_maps, FrontEnd::Terraform);
-        let embedded = embedded::manifests(self.sources, &root.blocks, Some(directory));
+        let id = RunId::of(RunKind::Root, directory, environment);
+        let embedded = embedded::manifests(self.sources, &root.blocks, Some(directory), &id);
         let (directory, environment) = (directory.to_owned(), environment.map(str::to_owned));
         Planned { directory, environment, why, root, resources, embedded }
     }
@@ -129,6 +130,7 @@ impl Planned {
         self.embedded.extend(embedded);
         self.root.diagnostics.extend(terraform.root.diagnostics);
         self.root.memory += terraform.root.memory;
+        self.root.files.extend(terraform.root.files);
     }
 }
 

@@ -104,7 +104,9 @@ fn values_that_grow_without_end_are_cut_off() {
     reading(&[("main.tf", shared + uses)]);
     let cubed =
         "output \"o\" {\n  value = [for a in range(1000) : [for b in range(1000) : [for c in range(1000) : a]]]\n}\n";
-    ends_with(&[("main.tf", cubed.to_owned())], "steps");
+    ends_with(&[("main.tf", cubed.to_owned())], "MiB");
+    let idle = "locals {\n  r = range(1000)\n}\noutput \"o\" {\n  value = [for a in local.r : [for b in local.r : [for c in local.r : c if false]]]\n}\n";
+    ends_with(&[("main.tf", idle.to_owned())], "steps");
     let product =
         "locals {\n  r = range(1000)\n}\noutput \"o\" {\n  value = setproduct(local.r, local.r, local.r)\n}\n";
     ends_with(&[("main.tf", product.to_owned())], "steps");

@@ -195,8 +195,8 @@ fn is_left_out(entry: &DirEntry) -> bool {
 }
 
 pub(in crate::cli) fn is_candidate(path: &Path) -> bool {
-    let Some(name) = path.file_name().and_then(|name| name.to_str()) else { return false };
-    ENDINGS.iter().any(|ending| name.ends_with(ending))
+    let Some(name) = path.file_name() else { return false };
+    ENDINGS.iter().any(|ending| name.as_encoded_bytes().ends_with(ending.as_bytes()))
 }
 
 /// Terraform by its name; whether a JSON file is a plan, only its text can say.

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use crate::diagnostic::Diagnostic;
 use crate::source::{Sources, Span};
 
+use super::library::Tool;
 use crate::terraform::syntax::json::parse_json_body;
 use crate::terraform::syntax::{Attribute, BlockNode, Body, Parsed, parse_body};
 
@@ -35,6 +36,8 @@ pub(in crate::terraform) struct ModuleCode {
     pub(in crate::terraform) anywhere: Option<Span>,
     /// A file did not parse: what is missing may stand there.
     pub(in crate::terraform) incomplete: bool,
+    /// OpenTofu reads other files of it than Terraform does.
+    pub(in crate::terraform) has_files_of_one_tool: bool,
 }
 
 /// Things in the order in which they are written, and by name.
@@ -97,13 +100,24 @@ fn stem(name: &str) -> Option<&str> {
     [".tf", ".tofu", ".tf.json", ".tofu.json"].iter().find_map(|suffix| name.strip_suffix(suffix))
 }
 
+/// Whether only OpenTofu reads a file.
+fn is_for_opentofu(name: &str) -> bool {
+    name.ends_with(".tofu") || name.ends_with(".tofu.json")
+}
+
+/// The file that OpenTofu reads in the place of this one, where it is there (opentofu.org/docs/language/files, 2026-11).
+fn twin(name: &str) -> Option<String> {
+    let plain = name.strip_suffix(".tf").map(|stem| format!("{stem}.tofu"));
+    plain.or_else(|| Some(format!("{}.tofu.json", name.strip_suffix(".tf.json")?)))
+}
+
 fn is_override(name: &str) -> bool {
     stem(name).is_some_and(|stem| stem == "override" || stem.ends_with("_override"))
 }
 
 impl ModuleCode {
     /// Reads the files of a directory.
-    pub(in crate::terraform) fn read(sources: &Sources, directory: &str) -> Self {
+    pub(in crate::terraform) fn read(sources: &Sources, directory: &str, tool: Tool) -> Self {
         let mut code = ModuleCode { directory: directory.to_owned(), ..Self::default() };
         let entries = sources.tree().list(directory);
         let names: Vec<&str> = entries
@@ -111,10 +125,14 @@ impl ModuleCode {
             .filter(|entry| !entry.is_directory && is_configuration(&entry.name))
             .map(|entry| entry.name.as_str())
             .collect();
-        // Beside `x.tf`, `x.tofu` is the same for the other tool.
-        let twins = |name: &str| name.contains(".tofu") && names.contains(&name.replace(".tofu", ".tf").as_str());
+        let only_tofu = names.iter().all(|name| is_for_opentofu(name));
+        code.has_files_of_one_tool = !only_tofu && names.iter().any(|name| is_for_opentofu(name));
+        let is_read = |name: &str| match tool {
+            Tool::OpenTofu => twin(name).is_none_or(|twin| !names.contains(&twin.as_str())),
+            Tool::Terraform => only_tofu || !is_for_opentofu(name),
+        };
         let (overrides, plain): (Vec<&str>, Vec<&str>) =
-            names.iter().copied().filter(|name| !twins(name)).partition(|name| is_override(name));
+            names.iter().copied().filter(|name| is_read(name)).partition(|name| is_override(name));
         for name in plain {
             for block in code.read_file(sources, name) {
                 code.add(block);

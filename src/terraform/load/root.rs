@@ -1,6 +1,6 @@
 //! One root: what assigns its variables, and its evaluation.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
@@ -30,6 +30,12 @@ pub(in crate::terraform) struct Root {
     pub(in crate::terraform) default_maps: Vec<Span>,
     /// What evaluating it cost.
     pub(in crate::terraform) steps: u64,
+    /// About so many bytes of values were made.
+    pub(in crate::terraform) memory: u64,
+    /// The directories of the modules of which it makes some.
+    pub(in crate::terraform) made: BTreeSet<String>,
+    /// OpenTofu reads other files of it, or of what it calls, than Terraform does.
+    pub(in crate::terraform) has_files_of_one_tool: bool,
 }
 
 pub(in crate::terraform) fn evaluate(
@@ -38,6 +44,7 @@ pub(in crate::terraform) fn evaluate(
     directory: &str,
     environment: Option<&str>,
     options: &Options,
+    memory: u64,
 ) -> Root {
     let code = library.module(directory);
     let mut root = Root::default();
@@ -68,9 +75,11 @@ pub(in crate::terraform) fn evaluate(
         root: directory.to_owned(),
         assignments: assignments.by_name,
         modules: Modules::read(sources, directory, options.modules_directory.as_deref()),
-        budget: Budget::new(anywhere, sources.limits().evaluation_steps),
+        budget: Budget::new(anywhere, sources.limits().evaluation_steps, memory),
         patterns: RefCell::default(),
         diagnostics: RefCell::default(),
+        made: RefCell::default(),
+        has_files_of_one_tool: Cell::new(code.has_files_of_one_tool),
         touched,
     };
     let instance = Instance::root(code, anywhere);
@@ -83,6 +92,9 @@ pub(in crate::terraform) fn evaluate(
     root.diagnostics.extend(evaluator.diagnostics.into_inner().finish(anywhere));
     root.files = evaluator.touched.into_inner();
     root.steps = evaluator.budget.spent();
+    root.memory = evaluator.budget.memory_spent();
+    root.made = evaluator.made.into_inner();
+    root.has_files_of_one_tool = evaluator.has_files_of_one_tool.get();
     root
 }
 

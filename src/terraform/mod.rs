@@ -15,6 +15,7 @@ mod plan;
 mod raw;
 mod rows;
 mod syntax;
+mod terragrunt;
 mod types;
 mod value;
 mod write;
@@ -30,6 +31,7 @@ use load::library::Library;
 
 pub use block::{Attribute, Block, Provider};
 pub use plan::{PlanSide, is_plan};
+pub(crate) use terragrunt::is_read_by_itself;
 pub use value::{Cause, Computed, Data, Entries, Found, Number, Value};
 pub use write::Writer;
 
@@ -119,8 +121,12 @@ fn read_with(library: &Library<'_>, sources: &Sources, paths: &[String], options
     // Downloaded modules are read when something calls them.
     let downloaded = options.modules_directory.as_deref().map(|it| format!("{it}/"));
     let is_downloaded = |it: &str| downloaded.as_ref().is_some_and(|modules| it.starts_with(modules.as_str()));
-    let directories: Vec<String> =
-        load::roots::directories(sources, &others).into_iter().filter(|it| !is_downloaded(it)).collect();
+    let units = terragrunt::read(sources, library, &others, options);
+    let others: Vec<String> = others.into_iter().filter(|it| !terragrunt::is_read_by_itself(it)).collect();
+    let directories: Vec<String> = load::roots::directories(sources, &others)
+        .into_iter()
+        .filter(|it| !is_downloaded(it) && !units.taken.contains(it))
+        .collect();
     let modules = load::parallel::map(directories.len(), |index| library.module(&directories[index]));
     let chosen = load::roots::detect(sources, &modules, &options.named_roots);
     let runs = runs(&chosen.roots, &options.environments);
@@ -151,6 +157,7 @@ fn read_with(library: &Library<'_>, sources: &Sources, paths: &[String], options
         let (variable_files, steps) = (root.variable_files, root.steps);
         reading.roots.push(Root { directory, variable_files, workspace, steps, blocks });
     }
+    add_units(sources, units, options, &mut reading);
     load::plans::read(sources, plans, options, &mut reading);
     for path in chosen.uncalled {
         let reason = "a module that nothing here calls: what it is given is not known".to_owned();
@@ -163,6 +170,36 @@ fn read_with(library: &Library<'_>, sources: &Sources, paths: &[String], options
     }
     without_repetitions(&mut reading.inventory.diagnostics);
     reading
+}
+
+/// The units of Terragrunt, each as a root that lies where the unit does.
+fn add_units(sources: &Sources, units: terragrunt::Units, options: &Options, reading: &mut Reading) {
+    let made = load::parallel::map(units.runs.len(), |index| {
+        let Some(run) = units.runs.get(index) else { return (Vec::new(), Vec::new()) };
+        let root = &run.root;
+        let resources = rows::resources(&root.blocks, &root.switched_off, &root.default_maps, FrontEnd::Terraform);
+        (resources, embedded::manifests(sources, &root.blocks, Some(&run.directory)))
+    });
+    for (run, (mut resources, embedded)) in units.runs.into_iter().zip(made) {
+        resources.iter_mut().for_each(|it| it.root = Some(run.directory.as_str().into()));
+        reading.inventory.diagnostics.extend(run.root.diagnostics);
+        reading.inventory.resources.extend(resources);
+        reading.embedded.extend(embedded);
+        if options.raw {
+            reading.inventory.blocks.extend(raw::of(&run.root.blocks, FrontEnd::Terraform));
+        }
+        let first = reading.blocks.len();
+        reading.blocks.extend(run.root.blocks);
+        let mut variable_files = run.root.variable_files;
+        variable_files.extend(run.files.iter().map(|it| it.to_string()));
+        let workspace = options.workspace.clone().unwrap_or_else(|| "default".into());
+        let (directory, steps, blocks) = (run.directory, run.root.steps, first..reading.blocks.len());
+        reading.roots.push(Root { directory, variable_files, workspace, steps, blocks });
+    }
+    reading.inventory.diagnostics.extend(units.diagnostics);
+    reading.inventory.skipped.extend(units.skipped);
+    reading.comments.extend(units.comments);
+    reading.roots.sort_by(|a, b| a.directory.cmp(&b.directory));
 }
 
 /// Each root once, or once with each environment.

@@ -99,7 +99,8 @@ impl<'c> Frame<'c> {
         let mut frame = Self::bare(context, path, real, directory)?;
         let body = &frame.parsed.clone().body;
         let includes: Vec<Include<'c>> = body.blocks("include").map(|node| frame.include(node)).collect();
-        let more: Vec<Include<'c>> = body.attribute("include").map(|it| frame.include_value(&it.expression)).unwrap_or_default();
+        let more: Vec<Include<'c>> =
+            body.attribute("include").map(|it| frame.include_value(&it.expression)).unwrap_or_default();
         frame.includes.extend(includes.into_iter().chain(more));
         Ok(frame)
     }
@@ -286,7 +287,11 @@ impl<'c> Frame<'c> {
             match &include.frame {
                 Ok(frame) => {
                     let names = |value: Value| {
-                        value.entries().and_then(|it| it.get("dependency")).cloned().unwrap_or_else(|| Value::null(value.span))
+                        value
+                            .entries()
+                            .and_then(|it| it.get("dependency"))
+                            .cloned()
+                            .unwrap_or_else(|| Value::null(value.span))
                     };
                     let _ = frame.beside.set(names(result.clone()));
                     result = merge::join(&frame.own(), &result, include.strategy);
@@ -332,7 +337,11 @@ impl<'c> Frame<'c> {
             (reading.len(), reading.iter().any(|it| it == path))
         };
         if is_cycle || depth >= DEEPEST {
-            let why = if is_cycle { format!("{path} reads itself") } else { format!("files read each other {DEEPEST} levels deep") };
+            let why = if is_cycle {
+                format!("{path} reads itself")
+            } else {
+                format!("files read each other {DEEPEST} levels deep")
+            };
             context.tell(Diagnostic::unreadable(why.clone(), span));
             return Value::refused(why, span);
         }
@@ -462,7 +471,9 @@ impl Dialect for Frame<'_> {
     fn reference(&self, name: &str, labels: &[&str], span: Span) -> Option<(Value, usize)> {
         let first = labels.first().copied();
         Some(match (name, first) {
-            ("include", Some(first)) if self.includes.iter().any(|it| it.label == first) => (self.exposed(first, span), 1),
+            ("include", Some(first)) if self.includes.iter().any(|it| it.label == first) => {
+                (self.exposed(first, span), 1)
+            }
             ("include", Some(_)) => (self.exposed("", span), 0),
             ("dependency", Some(first)) => (self.dependency_named(first, span), 1),
             ("feature", Some(_)) => (self.features(span), 0),

@@ -55,7 +55,9 @@ fn automatic(context: &Context<'_>, own: &str, module: Option<&str>) -> (Vec<Str
 /// Variables of the environment that a block sets: they are stronger than inputs and weaker than files.
 fn environment(block: &Value) -> Vec<Given> {
     let variables = member(block, "env_vars").and_then(Value::entries).into_iter().flat_map(Entries::iter);
-    variables.filter_map(|(name, value)| Some(Given::Input(name.strip_prefix("TF_VAR_")?.into(), value.clone()))).collect()
+    variables
+        .filter_map(|(name, value)| Some(Given::Input(name.strip_prefix("TF_VAR_")?.into(), value.clone())))
+        .collect()
 }
 
 /// Variables and files of variables on the command line of Terraform.

@@ -87,7 +87,8 @@ struct Outcome {
 }
 
 pub(super) fn read(sources: &Sources, library: &Library<'_>, paths: &[String], options: &Options) -> Units {
-    let files: BTreeSet<String> = paths.iter().filter(|it| is_read_by_itself(it)).filter_map(|it| normalize(it)).collect();
+    let files: BTreeSet<String> =
+        paths.iter().filter(|it| is_read_by_itself(it)).filter_map(|it| normalize(it)).collect();
     if files.is_empty() {
         return Units::default();
     }
@@ -145,7 +146,9 @@ fn gathered(reader: &Reader<'_>, units: &[Unit], outcomes: Vec<Outcome>, made: M
         }
         result.diagnostics.extend(outcome.diagnostics.iter().cloned());
         let reason = match &outcome.run {
-            _ if outcome.is_template => "a unit that a stack makes: the values that it is given are not known".to_owned(),
+            _ if outcome.is_template => {
+                "a unit that a stack makes: the values that it is given are not known".to_owned()
+            }
             Err(why) if outcome.says_inputs => format!("its inputs are not judged: {why}"),
             Err(why) => why.clone(),
             Ok(_) => continue,
@@ -268,8 +271,8 @@ fn run(
 fn switched_off(settings: &Value) -> Option<String> {
     let exclude = member(settings, "exclude")?;
     let is_on = member(exclude, "if").and_then(Value::as_bool) == Some(true);
-    let actions: Vec<String> =
-        member(exclude, "actions").map(|it| it.items().iter().filter_map(|it| Some(it.as_text()?.into_owned())).collect())?;
+    let actions: Vec<String> = member(exclude, "actions")
+        .map(|it| it.items().iter().filter_map(|it| Some(it.as_text()?.into_owned())).collect())?;
     let covers = actions.iter().any(|it| matches!(it.as_str(), "all" | "all_except_output" | "apply"));
     (is_on && covers).then(|| "it says itself that it is excluded".to_owned())
 }

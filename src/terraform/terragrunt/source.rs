@@ -124,8 +124,15 @@ fn derived(reader: &Reader<'_>, text: String, origin: Span) -> FileId {
 }
 
 /// A call of a module that is not here, as the only text of a root: its arguments are the inputs of the unit.
-pub(super) fn call_of(reader: &Reader<'_>, unit: &Unit, module: &str, place: Span, settings: &Value) -> Arc<ModuleCode> {
-    let inputs = settings.entries().and_then(|it| it.get("inputs")).and_then(Value::entries).cloned().unwrap_or_default();
+pub(super) fn call_of(
+    reader: &Reader<'_>,
+    unit: &Unit,
+    module: &str,
+    place: Span,
+    settings: &Value,
+) -> Arc<ModuleCode> {
+    let inputs =
+        settings.entries().and_then(|it| it.get("inputs")).and_then(Value::entries).cloned().unwrap_or_default();
     let name = unit.directory.rsplit('/').next().unwrap_or_default();
     let name: String = name.chars().map(|c| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' }).collect();
     let mut text = String::new();
@@ -156,5 +163,7 @@ pub(super) fn call_of(reader: &Reader<'_>, unit: &Unit, module: &str, place: Spa
 fn is_name(name: &str) -> bool {
     const OWN: [&str; 6] = ["source", "version", "count", "for_each", "providers", "depends_on"];
     let is_letter = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
-    name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') && name.chars().all(is_letter) && !OWN.contains(&name)
+    name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+        && name.chars().all(is_letter)
+        && !OWN.contains(&name)
 }

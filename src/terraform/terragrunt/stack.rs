@@ -9,7 +9,7 @@ use crate::terraform::evaluate::{Repetition, Shadows};
 use crate::terraform::syntax::BlockNode;
 use crate::terraform::value::{Data, Entries, Value};
 
-use super::frame::{Context, Frame};
+use super::frame::Frame;
 use super::reader::{Reader, STACK, UNIT};
 use super::source::{Source, source};
 use super::{Unit, context};
@@ -123,9 +123,11 @@ impl Made {
             shadows.add(&directory, &from);
         }
         let values = argument("values").unwrap_or_else(|| Value::object(Entries::default(), node.header));
-        let files: Vec<Arc<str>> = frame.context.files.borrow().iter().cloned().chain(stack.files.iter().cloned()).collect();
+        let files: Vec<Arc<str>> =
+            frame.context.files.borrow().iter().cloned().chain(stack.files.iter().cloned()).collect();
         if wanted == UNIT {
-            let real = reader.spelled(&shadows, &inside(&directory, UNIT)).ok_or_else(|| format!("{from} holds no {UNIT}"))?;
+            let real =
+                reader.spelled(&shadows, &inside(&directory, UNIT)).ok_or_else(|| format!("{from} holds no {UNIT}"))?;
             if self.units.iter().any(|it| it.directory == directory) {
                 return Err(format!("another has the path {path}"));
             }
@@ -150,9 +152,10 @@ fn repetitions(frame: &Frame<'_>, node: &BlockNode) -> Vec<Repetition> {
     let Some(each) = argument("for_each") else { return vec![Repetition::Single] };
     let text = |key: &Arc<str>, span: Span| Value::text(key.clone(), span);
     match &each.data {
-        Data::Map(entries) | Data::Object(entries) => {
-            entries.iter().map(|(key, value)| Repetition::Each { key: text(key, value.span), value: value.clone() }).collect()
-        }
+        Data::Map(entries) | Data::Object(entries) => entries
+            .iter()
+            .map(|(key, value)| Repetition::Each { key: text(key, value.span), value: value.clone() })
+            .collect(),
         _ => each.items().iter().map(|it| Repetition::Each { key: it.clone(), value: it.clone() }).collect(),
     }
 }

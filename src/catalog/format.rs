@@ -80,6 +80,7 @@ pub(super) const SCHEMAS: &[Schema] = &[
             ("source", Text),
             ("confidence", Text),
             ("notes", Text),
+            ("unverified", Text),
         ],
     },
     Schema { name: "aliases", keys: 1, columns: &[("alias", Text), ("accelerator", Text), ("example", Text)] },

@@ -28,9 +28,25 @@ pub struct Quote<'c> {
     /// How often spot machines are interrupted, where the cloud says so: `<5%`.
     pub interruption: &'c str,
     pub source: Cow<'c, str>,
-    /// high, medium, low or derived.
+    /// high, medium, low or derived; `unverified` where nobody has read a source of the row.
     pub confidence: &'c str,
     pub notes: &'c str,
+    /// What a row says that nobody has found a source for. It is shown and enters no sum.
+    pub unverified: Option<Money>,
+}
+
+/// How a table marks a row that nobody has found a source for.
+const UNVERIFIED: &str = "unverified";
+
+impl Quote<'_> {
+    /// Takes the prices of a row that is not verified out of every sum.
+    fn believed(self) -> Self {
+        if self.confidence != UNVERIFIED {
+            return self;
+        }
+        let unverified = [self.on_demand, self.spot, self.reserved_1y, self.reserved_3y].into_iter().flatten().next();
+        Quote { on_demand: None, spot: None, reserved_1y: None, reserved_3y: None, unverified, ..self }
+    }
 }
 
 /// Where a price stands.
@@ -173,6 +189,7 @@ impl Catalog {
         let (_, _, region, product) = (row.text(), row.text(), row.text(), row.text());
         let (_, _, _, price, as_of, source) =
             (row.number(), row.number(), row.text(), row.money(), row.text(), row.text());
+        let price = price.filter(|_| row.text() != UNVERIFIED);
         Some(Commitment { region, product, per_hour: price?, as_of, source })
     }
 
@@ -246,6 +263,9 @@ impl Catalog {
 
     fn service_quote<'c>(&'c self, below: &str, factor: i64, evidence: &'c str, region: &str) -> Option<Quote<'c>> {
         let quote = self.listed_quote("aws", below, region)?;
+        if quote.unverified.is_some() {
+            return Some(quote);
+        }
         let machine_price = quote.on_demand?;
         let times = |price: Option<Money>| price.map(|price| price.scaled(factor));
         Some(Quote {
@@ -270,10 +290,13 @@ impl Catalog {
     fn tpu_quote<'c>(&'c self, machine: &Machine<'c>, variant: &str, region: &str) -> Option<Quote<'c>> {
         let table = self.block.table("gcp_tpu");
         let keys = [&*machine.accelerator, variant];
-        let chip = match table.find(&[keys[0], keys[1], region]) {
-            Some(row) => read_chip(row),
-            None => self.estimate_from(table, &keys, "gcp", region, read_chip)?,
-        };
+        let listed = table.find(&[keys[0], keys[1], region]).map(read_chip);
+        let believed = listed.clone().filter(has_price);
+        let estimate = || self.estimate_from(table, &keys, "gcp", region, read_chip);
+        let chip = believed.or_else(estimate).or(listed)?;
+        if chip.unverified.is_some() {
+            return Some(chip);
+        }
         let unit_price = chip.on_demand?;
         let times = |price: Option<Money>| price.map(|price| price.times(machine.count));
         Some(Quote {
@@ -292,9 +315,10 @@ impl Catalog {
 
     fn equipped_quote<'c>(&'c self, machine: &Machine<'_>, component: &'c str, region: &str) -> Option<Quote<'c>> {
         let table = self.block.table("gcp_components");
-        let price = |component: &str| match table.find(&[component, region]) {
-            Some(row) => Some(read_component(row)),
-            None => self.estimate_from(table, &[component], "gcp", region, read_component),
+        let price = |component: &str| {
+            let listed = table.find(&[component, region]).map(read_component);
+            let estimate = || self.estimate_from(table, &[component], "gcp", region, read_component);
+            listed.clone().filter(has_price).or_else(estimate).or(listed)
         };
         let parts = [
             ("vCPU", machine.cpus?, price("n1-core")?),
@@ -309,6 +333,7 @@ impl Catalog {
         // An estimate in one part makes the whole an estimate.
         let basis = if guest.2.basis.is_estimate() { guest.2.basis.clone() } else { core.2.basis.clone() };
         let (as_of, source) = (guest.2.as_of, guest.2.source.clone());
+        let unverified = parts.iter().find_map(|(_, _, quote)| quote.unverified);
         let parts = parts
             .iter()
             .filter_map(|(what, quantity, quote)| {
@@ -325,6 +350,7 @@ impl Catalog {
             spot_as_of: as_of,
             source,
             confidence: "derived",
+            unverified,
             ..Quote::default()
         })
     }
@@ -385,7 +411,9 @@ fn read_quote(mut row: Cells<'_>) -> Quote<'_> {
         source: source.into(),
         confidence,
         notes,
+        unverified: None,
     }
+    .believed()
 }
 
 fn read_chip(mut row: Cells<'_>) -> Quote<'_> {
@@ -394,6 +422,7 @@ fn read_chip(mut row: Cells<'_>) -> Quote<'_> {
     let (source, confidence) = (row.text(), row.text());
     let basis = Basis::Listed { region };
     Quote { on_demand, spot, basis, as_of, spot_as_of: as_of, source: source.into(), confidence, ..Quote::default() }
+        .believed()
 }
 
 fn read_component(mut row: Cells<'_>) -> Quote<'_> {
@@ -402,6 +431,7 @@ fn read_component(mut row: Cells<'_>) -> Quote<'_> {
     let (source, confidence) = (row.text(), row.text());
     let basis = Basis::Listed { region };
     Quote { on_demand, spot, basis, as_of, spot_as_of: as_of, source: source.into(), confidence, ..Quote::default() }
+        .believed()
 }
 
 /// The same region named less precisely: `us-east-1a` → `us-east-1`, `us-central1-b` → `us-central1`.

@@ -94,7 +94,8 @@ mod tests {
         };
         assert!(one("T4").contains(&("n1-standard-4".to_owned(), 0.53)), "{:?}", one("T4"));
         assert!(one("TPU-v5e").contains(&("ct5lp-hightpu-4t".to_owned(), 4.8)), "{:?}", one("TPU-v5e"));
-        let retired = Search { accelerator: Some("V100"), providers: &["azure".to_owned()], ..Search::default() };
+        let azure = ["azure".to_owned()];
+        let retired = Search { accelerator: Some("V100-16GB"), providers: &azure, ..Search::default() };
         assert!(catalog.search(&retired).is_empty());
     }
 }

@@ -8,6 +8,7 @@ use crate::source::Span;
 use super::fact::{Fact, Known, Origin};
 use super::key::{Key, Value};
 use super::resource::{Inventory, Link, LinkKind, Purpose, Resource, Role};
+use super::together::{Ground, around, is_within};
 
 /// What a pod takes over from the pool that it runs on, where its own text does not say.
 const INHERITED: &[Key] = &[
@@ -23,42 +24,49 @@ const INHERITED: &[Key] = &[
     Key::SpotShare,
 ];
 
-/// Links every pod to the one pool whose labels it selects. Where two pools of different machines would do, the pod
-/// stays unlinked: nobody can know where it will run.
-pub fn link_pools(inventory: &mut Inventory) {
-    let pools: Vec<usize> = positions(inventory, Role::Rented, |pool| !pool.selector.labels.is_empty());
+/// Who made the accelerators of a resource, if that is known.
+pub(super) type Vendor<'v> = &'v dyn Fn(&Resource) -> Option<String>;
+
+/// Links every pod to the one pool whose labels it selects, among those that it belongs together with; one that selects
+/// nothing, to the only one whose devices it asks for and whose taint it tolerates. Where two pools of different machines
+/// would do, the pod stays unlinked: nobody can know where it will run.
+pub fn link_pools(inventory: &mut Inventory, vendor: Vendor<'_>) {
+    let pools: Vec<usize> = positions(inventory, Role::Rented, is_pool);
     let pods: Vec<usize> = positions(inventory, Role::Requested, |pod| {
-        !pod.selector.labels.is_empty() && pod.links.iter().all(|link| link.kind != LinkKind::Pool)
+        let says = !pod.selector.labels.is_empty() || !pod.selector.taints.is_empty();
+        says && pod.links.iter().all(|link| link.kind != LinkKind::Pool)
     });
     if pools.is_empty() || pods.is_empty() {
         return;
     }
-    let index = LabelIndex::new(inventory, &pools);
+    let index = PoolIndex::new(inventory, &pools);
     for pod in pods {
-        let Some((pool, span)) = index.only_match(inventory, pod) else { continue };
+        let found = index.selected(inventory, pod).or_else(|| index.tolerated(inventory, pod, vendor));
+        let Some(Join { pool, span, why }) = found else { continue };
         let pool = inventory.resources[pool].clone();
-        attach(&mut inventory.resources[pod], &pool, span);
+        attach(&mut inventory.resources[pod], &pool, span, why);
     }
 }
 
 /// A pool is for what runs on it: where it does not say itself what it is for, its pods do, if they agree. A pool that
-/// nobody selects by name takes the purpose that all pods of the tree have.
+/// nobody selects by name takes the purpose that all pods have that it belongs together with.
 pub fn infer_purposes(inventory: &mut Inventory) {
+    let ground = Ground::new(&inventory.resources);
     let mut of_pool: BTreeMap<&str, Agreement> = BTreeMap::new();
-    let mut of_all = Agreement::default();
+    let mut of_folder: HashMap<&str, Agreement> = HashMap::new();
     for pod in inventory.resources.iter().filter(|it| it.role == Role::Requested) {
-        let Some(purpose) = pod.text(Key::Purpose).and_then(Purpose::from_name) else {
-            of_all.broken = true;
-            continue;
-        };
-        if matches!(purpose, Purpose::Test | Purpose::Infra) {
+        let purpose = pod.text(Key::Purpose).and_then(Purpose::from_name);
+        if matches!(purpose, Some(Purpose::Test | Purpose::Infra)) {
             continue;
         }
-        of_all.add(purpose);
-        for link in pod.links.iter().filter(|link| link.kind == LinkKind::Pool) {
+        for folder in around(&pod.home.folder) {
+            of_folder.entry(folder).or_default().add(purpose);
+        }
+        for link in pod.links.iter().filter(|link| link.kind == LinkKind::Pool && purpose.is_some()) {
             of_pool.entry(&link.to).or_default().add(purpose);
         }
     }
+    let beside = |it: &Resource| of_folder.get(ground.beside(&it.home)?)?.purpose();
     let inferred: Vec<(usize, Purpose, &str)> = inventory
         .resources
         .iter()
@@ -68,7 +76,7 @@ pub fn infer_purposes(inventory: &mut Inventory) {
             Some(agreement) => Some((at, agreement.purpose()?, "what runs on it says so")),
             // What says which model it runs is no place for others.
             None if !it.fact(Key::Model).is_absent() => None,
-            None => Some((at, of_all.purpose()?, "all pods with accelerators beside it say so")),
+            None => Some((at, beside(it)?, "all pods with accelerators beside it say so")),
         })
         .collect();
     for (at, purpose, why) in inferred {
@@ -90,9 +98,9 @@ struct Agreement {
 }
 
 impl Agreement {
-    fn add(&mut self, purpose: Purpose) {
-        self.broken |= self.said.is_some_and(|said| said != purpose);
-        self.said = Some(purpose);
+    fn add(&mut self, purpose: Option<Purpose>) {
+        self.broken |= purpose.is_none() || self.said.is_some_and(|said| Some(said) != purpose);
+        self.said = purpose;
     }
 
     fn purpose(&self) -> Option<Purpose> {
@@ -105,22 +113,40 @@ fn positions(inventory: &Inventory, role: Role, wanted: impl Fn(&Resource) -> bo
     all.filter(|(_, it)| it.role == role && wanted(it)).map(|(at, _)| at).collect()
 }
 
-/// A label that more kinds of pools carry tells nobody where a pod will run.
+/// Of more kinds of pools that would do, only those that are nearest are looked at.
 const MOST_CANDIDATES: usize = 1_000;
 
-/// Pools by a label that their nodes carry, so that each pod looks at few of them. Of pools that are alike, the first.
-struct LabelIndex {
-    pools: BTreeMap<(String, Arc<str>), Vec<usize>>,
+/// A pool that a pod runs on, the text that proves it, and why both belong together.
+struct Join {
+    pool: usize,
+    span: Span,
+    why: Arc<str>,
 }
 
-impl LabelIndex {
+/// Pools by a label that their nodes carry, so that each pod looks at few of them. Of pools in one place that are alike, the
+/// first. All are in the order of their folders.
+struct PoolIndex {
+    pools: BTreeMap<(String, Arc<str>), Vec<usize>>,
+    /// Those that keep pods away which do not tolerate a taint.
+    tainted: Vec<usize>,
+    ground: Ground,
+}
+
+impl PoolIndex {
     fn new(inventory: &Inventory, pools: &[usize]) -> Self {
         let mut by_label: BTreeMap<(String, Arc<str>), Vec<usize>> = BTreeMap::new();
         let mut alike: HashMap<String, usize> = HashMap::new();
-        for &at in pools {
+        let folder = |at: usize| inventory.resources[at].home.folder.split('/');
+        let mut pools = pools.to_vec();
+        pools.sort_by(|&one, &other| folder(one).cmp(folder(other)).then(one.cmp(&other)));
+        let mut tainted = Vec::new();
+        for at in pools {
             let pool = &inventory.resources[at];
             if *alike.entry(offer(pool)).or_insert(at) != at {
                 continue;
+            }
+            if !pool.selector.taints.is_empty() {
+                tainted.push(at);
             }
             for (key, fact) in &pool.selector.labels {
                 if let Some(value) = fact.value() {
@@ -128,24 +154,81 @@ impl LabelIndex {
                 }
             }
         }
-        LabelIndex { pools: by_label }
+        PoolIndex { pools: by_label, tainted, ground: Ground::new(&inventory.resources) }
     }
 
     /// The pool that carries every label the pod asks for by value, and where it says so.
-    fn only_match(&self, inventory: &Inventory, pod: usize) -> Option<(usize, Span)> {
+    fn selected(&self, inventory: &Inventory, pod: usize) -> Option<Join> {
         let pod = &inventory.resources[pod];
         let mut asked = pod.selector.labels.iter().filter_map(|(key, fact)| Some((key, fact.value()?)));
         let (key, value) = asked.find(|(key, value)| self.pools.contains_key(&((*key).clone(), (*value).clone())))?;
-        let candidates = self.pools.get(&(key.clone(), value.clone())).filter(|it| it.len() <= MOST_CANDIDATES)?;
-        let mut fitting = candidates.iter().copied().filter(|&at| hosts(&inventory.resources[at], pod));
-        let first = fitting.next()?;
-        let machine = inventory.resources[first].text(Key::Machine);
-        if fitting.any(|other| inventory.resources[other].text(Key::Machine) != machine) {
+        let candidates = nearest(inventory, self.pools.get(&(key.clone(), value.clone()))?, pod);
+        let fitting = candidates.iter().map(|&at| (at, &inventory.resources[at])).filter(|(_, pool)| hosts(pool, pod));
+        let together = fitting.filter_map(|(at, pool)| {
+            let (near, why) = self.ground.why(&pool.home, &pod.home, names_it(pool, pod))?;
+            Some((near, at, why))
+        });
+        let together: Vec<_> = together.collect();
+        let near = together.iter().map(|(near, ..)| *near).max()?;
+        let mut nearest = together.into_iter().filter(|(it, ..)| *it == near);
+        let (_, pool, why) = nearest.next()?;
+        let machine = inventory.resources[pool].text(Key::Machine);
+        if nearest.any(|(_, other, _)| inventory.resources[other].text(Key::Machine) != machine) {
             return None;
         }
-        let span = inventory.resources[first].selector.labels.get(key)?.span()?;
-        Some((first, span))
+        let span = inventory.resources[pool].selector.labels.get(key)?.span()?;
+        Some(Join { pool, span, why })
     }
+
+    /// The only pool that has the devices of a pod which selects nothing, where it carries a taint that the pod tolerates.
+    fn tolerated(&self, inventory: &Inventory, pod: usize, vendor: Vendor<'_>) -> Option<Join> {
+        let pod = &inventory.resources[pod];
+        if pod.selector.labels.keys().any(|key| !put_by_the_cloud(key)) {
+            return None;
+        }
+        let wanted = vendor(pod)?;
+        let fits = |pool: &Resource| {
+            vendor(pool).as_ref() == Some(&wanted)
+                && agrees(pool, pod, Key::Provider)
+                && is_large_enough(pool, pod)
+                && hosts(pool, pod)
+        };
+        let candidates = nearest(inventory, &self.tainted, pod).iter().map(|&at| (at, &inventory.resources[at]));
+        let mut together = candidates.filter(|(_, pool)| fits(pool)).filter_map(|(at, pool)| {
+            let (_, why) = self.ground.why(&pool.home, &pod.home, false)?;
+            let tolerates = |key: &Arc<str>| pod.selector.taints.iter().any(|it| it.key == *key);
+            let span = pool.selector.taints.iter().find(|taint| tolerates(&taint.key))?.span;
+            Some(Join {
+                pool: at,
+                span,
+                why: format!("it tolerates the taint of the only pool that fits; {why}").into(),
+            })
+        });
+        together.next().filter(|_| together.next().is_none())
+    }
+}
+
+/// Of many pools in the order of their folders, those of the folders around a pod.
+fn nearest<'p>(inventory: &Inventory, pools: &'p [usize], pod: &Resource) -> &'p [usize] {
+    if pools.len() <= MOST_CANDIDATES {
+        return pools;
+    }
+    let mut best: &[usize] = &[];
+    for outer in around(&pod.home.folder) {
+        let folder = |at: &usize| inventory.resources[*at].home.folder.split('/');
+        let start = pools.partition_point(|at| folder(at).lt(outer.split('/')));
+        let inside = pools.get(start..).unwrap_or_default();
+        let count = inside
+            .iter()
+            .take(MOST_CANDIDATES + 1)
+            .take_while(|at| is_within(&inventory.resources[**at].home.folder, outer));
+        let count = count.count();
+        if count > MOST_CANDIDATES {
+            break;
+        }
+        best = inside.get(..count).unwrap_or_default();
+    }
+    best
 }
 
 /// All of a pool that says which pods it hosts, and on what.
@@ -154,7 +237,7 @@ fn offer(pool: &Resource) -> String {
     let taints: Vec<&str> = pool.selector.taints.iter().map(|taint| taint.key.as_ref()).collect();
     let texts = [Key::Machine, Key::Accelerator].map(|key| pool.text(key));
     let sizes = SIZES.map(|key| pool.number(key));
-    format!("{labels:?} {taints:?} {texts:?} {sizes:?}")
+    format!("{:?} {labels:?} {taints:?} {texts:?} {sizes:?}", pool.home)
 }
 
 /// Could a node of this pool host the pod? Labels that the cloud itself puts on nodes are no obstacle.
@@ -223,7 +306,7 @@ fn put_by_the_cloud(key: &str) -> bool {
     DOMAINS.iter().any(|known| domain.strip_suffix(known).is_some_and(|rest| rest.is_empty() || rest.ends_with('.')))
 }
 
-fn attach(pod: &mut Resource, pool: &Resource, span: Span) {
+fn attach(pod: &mut Resource, pool: &Resource, span: Span, why: Arc<str>) {
     for &key in INHERITED {
         let Fact::Known(known) = pool.fact(key) else { continue };
         let replace = match pod.fact(key) {
@@ -236,7 +319,7 @@ fn attach(pod: &mut Resource, pool: &Resource, span: Span) {
             pod.set(key, Fact::Known(Known { origin, ..known.clone() }));
         }
     }
-    pod.links.push(Link { kind: LinkKind::Pool, to: pool.address.clone(), span });
+    pod.links.push(Link { kind: LinkKind::Pool, to: pool.address.clone(), span, why });
 }
 
 #[cfg(test)]
@@ -266,7 +349,7 @@ mod tests {
 
     fn linked(resources: Vec<Resource>) -> Option<String> {
         let mut inventory = Inventory { resources, ..Inventory::default() };
-        link_pools(&mut inventory);
+        link_pools(&mut inventory, &|_| Some("nvidia".to_owned()));
         inventory.resources.last().and_then(|pod| pod.links.first()).map(|link| link.to.clone())
     }
 
@@ -301,7 +384,7 @@ mod tests {
         let pools = (0..MANY).map(|n| pool(&format!("p{n}"), "g5.xlarge", &[("team", "x")]));
         let pods = (0..MANY).map(|_| resource(Role::Requested, "pod", &[("team", "x")]));
         let mut inventory = Inventory { resources: pools.chain(pods).collect(), ..Inventory::default() };
-        link_pools(&mut inventory);
+        link_pools(&mut inventory, &|_| Some("nvidia".to_owned()));
         let pods = inventory.resources.iter().skip(MANY);
         assert!(pods.flat_map(|pod| &pod.links).filter(|link| link.to == "p0").count() == MANY);
     }
@@ -316,7 +399,7 @@ mod tests {
                 resources.push(pod);
             }
             let mut inventory = Inventory { resources, ..Inventory::default() };
-            link_pools(&mut inventory);
+            link_pools(&mut inventory, &|_| Some("nvidia".to_owned()));
             infer_purposes(&mut inventory);
             inventory.resources[0].text(Key::Purpose).map(str::to_owned)
         };
@@ -325,6 +408,28 @@ mod tests {
         assert_eq!(purposes(&[("x", Inference), ("x", Training)]), None);
         assert_eq!(purposes(&[("y", Training), ("z", Test)]).as_deref(), Some("training"));
         assert_eq!(purposes(&[]), None);
+    }
+
+    #[test]
+    fn a_pod_without_selectors_runs_on_the_only_pool_whose_taint_it_tolerates() {
+        let tainted = |name: &str, machine: &str, key: &str| {
+            let mut it = pool(name, machine, &[]);
+            it.selector.taints.push(Taint { key: key.into(), value: None, span: span() });
+            it
+        };
+        let pod = |key: &str| {
+            let mut it = resource(Role::Requested, "pod", &[]);
+            it.selector.taints.push(Taint { key: key.into(), value: None, span: span() });
+            it
+        };
+        let a = tainted("a", "g5.xlarge", "nvidia.com/gpu");
+        assert_eq!(linked(vec![a.clone(), pod("nvidia.com/gpu")]).as_deref(), Some("a"));
+        assert_eq!(linked(vec![a.clone(), pod("other")]), None, "it says nothing about this pool");
+        let mut elsewhere = pod("nvidia.com/gpu");
+        elsewhere.selector.labels.insert("team".into(), Fact::written("x".into(), span()));
+        assert_eq!(linked(vec![a.clone(), elsewhere]), None, "it wants a node that nobody described");
+        let b = tainted("b", "p5.48xlarge", "nvidia.com/gpu");
+        assert_eq!(linked(vec![a, b, pod("nvidia.com/gpu")]), None, "two would do");
     }
 
     #[test]

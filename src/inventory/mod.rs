@@ -10,7 +10,9 @@ pub mod programs;
 mod purpose;
 mod raw;
 mod resource;
+mod run;
 mod surroundings;
+mod together;
 mod wish;
 
 pub use fact::{Fact, Known, Origin, Unknown};
@@ -22,5 +24,7 @@ pub use resource::{
     CountedIn, Disk, FrontEnd, Inventory, Labels, Link, LinkKind, Purchase, Purpose, Range, Resource, ResourceId, Role,
     Selector, Skipped, Taint, WantedObjects, WantedRaw,
 };
+pub use run::{Counted, Run, RunId, RunKind, settle};
 pub use surroundings::{Sign, look_round, may_have_sign};
+pub use together::{Home, settle_homes};
 pub use wish::{Declined, Part, Wish};

@@ -36,7 +36,7 @@ pub fn complete(inventory: &mut Inventory, catalog: &Catalog, settings: &Setting
         Role::Rented => completion.rented(resource, &mut left_out),
         Role::Requested => true,
     });
-    link_pools(inventory);
+    link_pools(inventory, &|it| completion.vendor(it));
     infer_purposes(inventory);
     let only_provider = only_provider(inventory);
     for resource in &mut inventory.resources {
@@ -122,6 +122,12 @@ impl Completion<'_> {
                 false
             }
         }
+    }
+
+    /// Who made the accelerators.
+    fn vendor(&self, resource: &Resource) -> Option<String> {
+        let said = resource.text(Key::Vendor).map(str::to_ascii_lowercase);
+        said.or_else(|| Some(self.catalog.accelerator(resource.text(Key::Accelerator)?)?.vendor.to_ascii_lowercase()))
     }
 
     /// The cloud of a machine, or of all machines that it may be.

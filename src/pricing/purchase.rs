@@ -40,6 +40,9 @@ pub(super) struct Variant<'c> {
 impl Variant<'_> {
     fn price(&self, scenario: Scenario) -> Result<Money, String> {
         self.unit.price(scenario).ok_or_else(|| {
+            if let Some(unverified) = &self.unit.unverified {
+                return unverified.clone();
+            }
             let why = if self.unit.notes.is_empty() { String::new() } else { format!(" ({})", self.unit.notes) };
             format!("no {} price of {} is known{why}", spoken(scenario), self.machine.name)
         })
@@ -157,7 +160,8 @@ fn block(catalog: &Catalog, variant: &Variant<'_>, purchase: Purchase) -> Result
     }
     let why = format!("{} has no listed price: between spot and on demand", purchase.name());
     let bought = spot_to_on_demand(variant, true, why.clone())
-        .map_err(|_| format!("no {} price of {} is known", purchase.name(), machine.name))?;
+        .map_err(|_| format!("no {} price of {} is known", purchase.name(), machine.name))
+        .map_err(|why| variant.unit.unverified.clone().unwrap_or(why))?;
     Ok(Bought { estimated: Some(why), ..bought })
 }
 

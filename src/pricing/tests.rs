@@ -10,6 +10,49 @@ use super::{
     Bill, Contract, Item, LeftOut, Owned, Purchased, Scenario, Settings, Status, Terms, Usage, bill, complete,
 };
 
+/// A catalog of two machines, of which nobody has found a source for the price of the first.
+fn with_an_unverified_row() -> Catalog {
+    let file = |stem, text| crate::catalog::File { path: stem, stem, text };
+    let prices = "provider,machine,region,accelerator,accelerator_count,vcpus,memory_gib,on_demand_usd_per_hour,\
+                  spot_usd_per_hour,as_of,spot_as_of,source,confidence\n\
+                  aws,p9.48xlarge,us-east-1,H100-80GB,8,8,64,100,40,2026-01-01,2026-01-01,a recollection,unverified\n\
+                  aws,p9.6xlarge,us-east-1,H100-80GB,1,8,64,10,4,2026-01-01,2026-01-01,a price list,high\n";
+    let tables = [
+        file("accelerators", "accelerator,vendor,kind,memory_gib\nH100-80GB,nvidia,gpu,80\n"),
+        file("prices", prices),
+        file("regions", "provider,region,base_region,index\naws,us-east-1,us-east-1,1\naws,eu-west-1,us-east-1,1.1\n"),
+    ];
+    Catalog::from_tables(&tables).unwrap()
+}
+
+#[test]
+fn a_row_that_nobody_verified_is_told_and_enters_no_sum() {
+    let catalog = with_an_unverified_row();
+    for region in ["us-east-1", "eu-west-1"] {
+        for purchase in ["on-demand", "spot", "mixed", "reserved", "spot-or-on-demand", "capacity-block"] {
+            let machine = |name: &str| {
+                let facts =
+                    [(Key::Provider, "aws"), (Key::Region, region), (Key::Machine, name), (Key::Purchase, purchase)];
+                let mut resource = rented(&facts);
+                resource.count = Fact::written(Range::exactly(1.0), span());
+                resource
+            };
+            let sums = |resources: Vec<Resource>| {
+                let mut inventory = Inventory { resources, ..Inventory::default() };
+                complete(&mut inventory, &catalog, &Settings::default());
+                bill(&inventory, &catalog, &Settings::default())
+            };
+            let alone = sums(vec![machine("p9.6xlarge")]);
+            assert!(alone.rented.expected > Money::ZERO, "{purchase}");
+            let both = sums(vec![machine("p9.48xlarge"), machine("p9.6xlarge")]);
+            assert_eq!((both.rented, both.unpriced), (alone.rented, 1), "{region} {purchase}");
+            let why = "p9.48xlarge is priced by an unverified row: $100.00 an hour (a recollection), not added";
+            let Status::Unpriced(told) = &both.items[0].status else { panic!("{:?}", both.items[0]) };
+            assert!(told.contains(why), "{region} {purchase}: {told}");
+        }
+    }
+}
+
 fn span() -> Span {
     let sources = Sources::new(MemoryTree::new().with("a.tf", "text"));
     Span::new(sources.open("a.tf").unwrap(), 0, 4)

@@ -21,6 +21,8 @@ pub(super) struct Unit {
     pub(super) spot_as_of: String,
     /// What the row says beside its prices.
     pub(super) notes: String,
+    /// That there is a price which no sum may use, because nobody has found a source for it.
+    pub(super) unverified: Option<String>,
     /// A price of the user's own, which nothing lowers.
     pub(super) is_own: bool,
 }
@@ -107,7 +109,7 @@ pub(super) fn unit(catalog: &Catalog, settings: &Settings, machine: &Machine<'_>
     if owned(&mut unit, settings, machine) {
         return unit;
     }
-    if unit.price(Scenario::OnDemand).is_none() {
+    if unit.price(Scenario::OnDemand).is_none() && unit.unverified.is_none() {
         from_accelerator(&mut unit, catalog, machine, region);
     }
     if let Some(date) = catalog.retired(machine) {
@@ -141,7 +143,11 @@ fn from_quote(catalog: &Catalog, quote: &Quote<'_>, machine: &Machine<'_>, regio
     let as_of = Some(quote.as_of.to_owned()).filter(|date| !date.is_empty());
     let (notes, spot_as_of) = (quote.notes.to_owned(), quote.spot_as_of.to_owned());
     let is_own = matches!(quote.basis, Basis::Own { .. });
-    let mut unit = Unit { as_of, spot_as_of, notes, is_own, ..Unit::default() };
+    let unverified = quote.unverified.filter(|_| !is_own).map(|price| {
+        let (name, price) = (&machine.name, dollars(price));
+        format!("{name} is priced by an unverified row: {price} an hour ({}), not added", quote.source)
+    });
+    let mut unit = Unit { as_of, spot_as_of, notes, unverified, is_own, ..Unit::default() };
     match quote.basis {
         Basis::Regional { from, factor } => {
             let times = plain(factor as f64 / 1e6);

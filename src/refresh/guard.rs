@@ -36,23 +36,28 @@ const PLACEHOLDERS_USD: [f64; 2] = [0.0, 700.0];
 
 /// Judges rows one by one, and the answer as a whole: a list that has lost half of its machines is a broken answer.
 pub(super) fn judge(provider: &str, catalog: &Catalog, rows: Vec<Row>, accept_changes: bool) -> Result<Judged, String> {
-    let mut kept = Vec::new();
-    let mut rejected = Vec::new();
     let mut regions: Vec<String> = rows.iter().map(|row| row.region.clone()).collect();
     regions.sort();
     regions.dedup();
-    for row in rows {
-        match refusal(provider, catalog, &row, accept_changes) {
-            Some(why) => rejected.push(Rejected { machine: row.machine, region: row.region, why }),
-            None => kept.push(row),
-        }
-    }
+    let Judged { kept, rejected } = judge_rows(provider, catalog, rows, accept_changes);
     let known = known_in(provider, catalog, &regions);
     let arrived = kept.len() + rejected.len();
     if arrived * 2 < known {
         return Err(format!("{provider} listed {arrived} machines where {known} are known: nothing was taken over"));
     }
     Ok(Judged { kept, rejected })
+}
+
+/// Judges rows one by one: of a list that need not be whole.
+pub(super) fn judge_rows(provider: &str, catalog: &Catalog, rows: Vec<Row>, accept_changes: bool) -> Judged {
+    let mut judged = Judged { kept: Vec::new(), rejected: Vec::new() };
+    for row in rows {
+        match refusal(provider, catalog, &row, accept_changes) {
+            Some(why) => judged.rejected.push(Rejected { machine: row.machine, region: row.region, why }),
+            None => judged.kept.push(row),
+        }
+    }
+    judged
 }
 
 fn refusal(provider: &str, catalog: &Catalog, row: &Row, accept_changes: bool) -> Option<String> {

@@ -8,6 +8,7 @@ mod azure;
 mod gcp;
 mod guard;
 mod lambda;
+mod release;
 mod row;
 mod runpod;
 mod spot;
@@ -19,6 +20,9 @@ use crate::catalog::Catalog;
 use crate::http::{Client, Clock, Credential, Error, Kind, Origin, Secret, Settings};
 
 pub use guard::Rejected;
+pub use release::{
+    LONGEST_RELEASE_BYTES, Release, fetch as fetch_release, take as take_release, verify as verify_release,
+};
 pub use row::Row;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

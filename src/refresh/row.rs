@@ -124,17 +124,26 @@ impl Row {
 
 /// The rows of a file of the cache; what is broken in it is left out, for it can be fetched again.
 pub(super) fn read(text: &str) -> Vec<Row> {
+    read_with_provider(text).into_iter().map(|(_, row)| row).collect()
+}
+
+/// The same of a table with a column `provider`, with what that column says; blank where there is none.
+pub(super) fn read_with_provider(text: &str) -> Vec<(String, Row)> {
     let mut records = records(text);
     let Some((_, Ok(header))) = records.next() else { return Vec::new() };
     let mut rows = Vec::new();
     for (_, record) in records {
         let Ok(cells) = record else { continue };
         let mut row = Row::default();
+        let mut provider = String::new();
         for (column, cell) in header.iter().zip(&cells) {
+            if column == "provider" {
+                cell.clone_into(&mut provider);
+            }
             row.set(column, cell);
         }
         if cells.len() == header.len() && !row.machine.is_empty() && row.has_price() {
-            rows.push(row);
+            rows.push((provider, row));
         }
     }
     rows

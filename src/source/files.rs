@@ -343,6 +343,24 @@ pub fn decoded(bytes: &[u8]) -> Arc<str> {
     }
 }
 
+/// The text of bytes that begin with the mark of UTF-16, as UTF-8; nothing where they do not. Places in such text are not
+/// those of the file.
+pub fn from_utf16(bytes: &[u8]) -> Option<Result<Arc<str>, ReadError>> {
+    let (mark, rest) = bytes.split_at_checked(2)?;
+    let unit: fn([u8; 2]) -> u16 = match mark {
+        [0xff, 0xfe] if !rest.starts_with(&[0, 0]) => u16::from_le_bytes,
+        [0xfe, 0xff] => u16::from_be_bytes,
+        [0xff, 0xfe] => return Some(Err(ReadError::Other("text in UTF-32 is not read".to_owned()))),
+        [0, 0] if rest.starts_with(&[0xfe, 0xff]) => {
+            return Some(Err(ReadError::Other("text in UTF-32 is not read".to_owned())));
+        }
+        _ => return None,
+    };
+    let units = rest.chunks_exact(2).filter_map(|pair| Some(unit(pair.try_into().ok()?)));
+    let text: String = char::decode_utf16(units).map(|read| read.unwrap_or(char::REPLACEMENT_CHARACTER)).collect();
+    Some(Ok(text.into()))
+}
+
 impl Files {
     fn push(&mut self, path: String, text: Arc<str>, derived: Vec<Segment>) -> FileId {
         let id = FileId(u32::try_from(self.all.len()).unwrap_or(u32::MAX));

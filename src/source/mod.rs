@@ -23,7 +23,7 @@ pub use date::{Date, civil_from_days, days_from_civil};
 pub(crate) use digest::{padded, words32};
 pub use digest::{sha256, sha512, to_hex};
 pub use expression::Expression;
-pub use files::{Edit, FileId, Location, Segment, Sources, Span, decoded};
+pub use files::{Edit, FileId, Location, Segment, Sources, Span, decoded, from_utf16};
 pub use limits::Limits;
 pub use needles::Needles;
 pub use pattern::matches;

@@ -24,7 +24,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use crate::diagnostic::Diagnostic;
-use crate::inventory::{FrontEnd, Inventory, Skipped};
+use crate::inventory::{FrontEnd, Inventory, Run, RunId, RunKind, Skipped};
 use crate::source::{FileId, Limits, Sources, Span};
 
 use load::library::Library;
@@ -97,6 +97,7 @@ pub struct Embedded {
     pub span: Span,
     /// The directory of its root, where it is not from a plan.
     pub root: Option<Arc<str>>,
+    pub run: RunId,
     /// Derived text whose spans lead back into the Terraform file.
     pub file: FileId,
 }
@@ -134,15 +135,19 @@ fn read_with(library: &Library<'_>, sources: &Sources, paths: &[String], options
         let (directory, environment) = runs[index];
         let root = load::root::evaluate(sources, library, directory, environment, options);
         let resources = rows::resources(&root.blocks, &root.switched_off, &root.default_maps, FrontEnd::Terraform);
-        let embedded = embedded::manifests(sources, &root.blocks, Some(directory));
+        let id = RunId::of(RunKind::Root, directory, environment);
+        let embedded = embedded::manifests(sources, &root.blocks, Some(directory), &id);
         (root, resources, embedded)
     });
     let mut reading = Reading::default();
     for ((directory, environment), (root, mut resources, embedded)) in runs.into_iter().zip(evaluated) {
+        let run = Run::new(RunKind::Root, directory, environment).reading(root.files);
         for resource in &mut resources {
+            resource.run = Some(run.id.clone());
             resource.root = Some(directory.into());
             resource.address.extend(environment.map(|file| format!(" ({file})")));
         }
+        reading.inventory.runs.push(run);
         let directory = directory.to_owned();
         reading.inventory.diagnostics.extend(root.diagnostics);
         reading.inventory.resources.extend(resources);
@@ -174,26 +179,31 @@ fn read_with(library: &Library<'_>, sources: &Sources, paths: &[String], options
 
 /// The units of Terragrunt, each as a root that lies where the unit does.
 fn add_units(sources: &Sources, units: terragrunt::Units, options: &Options, reading: &mut Reading) {
+    let id = |directory: &str| RunId::of(RunKind::Unit, directory, None);
     let made = load::parallel::map(units.runs.len(), |index| {
         let Some(run) = units.runs.get(index) else { return (Vec::new(), Vec::new()) };
         let root = &run.root;
         let resources = rows::resources(&root.blocks, &root.switched_off, &root.default_maps, FrontEnd::Terraform);
-        (resources, embedded::manifests(sources, &root.blocks, Some(&run.directory)))
+        (resources, embedded::manifests(sources, &root.blocks, Some(&run.directory), &id(&run.directory)))
     });
-    for (run, (mut resources, embedded)) in units.runs.into_iter().zip(made) {
-        resources.iter_mut().for_each(|it| it.root = Some(run.directory.as_str().into()));
-        reading.inventory.diagnostics.extend(run.root.diagnostics);
+    for (unit, (mut resources, embedded)) in units.runs.into_iter().zip(made) {
+        let terragrunt::Run { directory, root, files } = unit;
+        for resource in &mut resources {
+            resource.run = Some(id(&directory));
+            resource.root = Some(directory.as_str().into());
+        }
+        let inputs = root.files.into_iter().chain(files);
+        reading.inventory.runs.push(Run::new(RunKind::Unit, &directory, None).reading(inputs));
+        reading.inventory.diagnostics.extend(root.diagnostics);
         reading.inventory.resources.extend(resources);
         reading.embedded.extend(embedded);
         if options.raw {
-            reading.inventory.blocks.extend(raw::of(&run.root.blocks, FrontEnd::Terraform));
+            reading.inventory.blocks.extend(raw::of(&root.blocks, FrontEnd::Terraform));
         }
         let first = reading.blocks.len();
-        reading.blocks.extend(run.root.blocks);
-        let mut variable_files = run.root.variable_files;
-        variable_files.extend(run.files.iter().map(|it| it.to_string()));
+        reading.blocks.extend(root.blocks);
         let workspace = options.workspace.clone().unwrap_or_else(|| "default".into());
-        let (directory, steps, blocks) = (run.directory, run.root.steps, first..reading.blocks.len());
+        let (variable_files, steps, blocks) = (root.variable_files, root.steps, first..reading.blocks.len());
         reading.roots.push(Root { directory, variable_files, workspace, steps, blocks });
     }
     reading.inventory.diagnostics.extend(units.diagnostics);

@@ -63,7 +63,10 @@ fn render_resource(sources: &Sources, resource: &Resource, out: &mut String) {
         writeln!(out, "  version of {}", at(sources, span)).unwrap();
     }
     for link in &resource.links {
-        writeln!(out, "  {} → {} {}", link.kind.name(), link.to, at(sources, link.span)).unwrap();
+        let why = link.why.strip_prefix("it is named there").unwrap_or(&link.why).trim_start_matches([';', ',', ' ']);
+        let place = at(sources, link.span);
+        writeln!(out, "  {} → {} {place}{}{why}", link.kind.name(), link.to, if why.is_empty() { "" } else { " " })
+            .unwrap();
     }
 }
 

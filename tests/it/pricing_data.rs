@@ -190,7 +190,8 @@ fn tables_are_sorted_and_every_row_has_a_date_a_source_and_a_confidence() {
             date("as_of");
             assert!(!row["source"].is_empty(), "{place}: no source");
             let confidence = row["confidence"].as_str();
-            assert!(["high", "medium", "low", "derived"].contains(&confidence), "{place}: confidence `{confidence}`");
+            let known = ["high", "medium", "low", "derived", "unverified"].contains(&confidence);
+            assert!(known, "{place}: confidence `{confidence}`");
         }
         let Some(spot) = row.get("spot_usd_per_hour") else { continue };
         if !spot.is_empty() {
@@ -303,5 +304,81 @@ fn one_machine_costs_the_same_in_all_regions_of_the_united_states_that_have_the_
             .collect();
         let spread = prices.last().zip(prices.first()).map_or(1.0, |(high, low)| high.usd() / low.usd());
         assert!(spread < 1.01, "{}: {prices:?}", machine.name);
+    }
+}
+
+/// The rows of a table as text, by column, with the line that each begins in.
+fn rows_of(path: &Path) -> (Vec<String>, Vec<(usize, BTreeMap<String, String>)>) {
+    let text = fs::read_to_string(path).unwrap();
+    let mut lines = gpulint::catalog::records(&text);
+    let header = lines.next().unwrap().1.unwrap();
+    let rows = lines.map(|(line, cells)| (line, header.iter().cloned().zip(cells.unwrap()).collect()));
+    let rows = rows.collect();
+    (header, rows)
+}
+
+fn tables() -> Vec<(String, std::path::PathBuf)> {
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("pricing");
+    let files = fs::read_dir(directory).unwrap().map(|it| it.unwrap().path());
+    let tables = files.filter(|path| path.extension().is_some_and(|extension| extension == "csv"));
+    let mut tables: Vec<_> =
+        tables.map(|path| (path.file_stem().unwrap().to_str().unwrap().to_owned(), path)).collect();
+    tables.sort();
+    tables
+}
+
+#[test]
+fn every_row_has_a_source_that_was_read_and_a_date() {
+    // Factors of whole regions, services and disks are added up as they stand: no such row may be unverified.
+    let told = ["accelerators", "families", "mig", "retired"];
+    let mut wrong = Vec::new();
+    for (stem, path) in tables() {
+        let (header, rows) = rows_of(&path);
+        if stem == "aliases" {
+            continue; // Other names of what has a row in accelerators.csv.
+        }
+        let has = |column: &str| header.iter().any(|name| name == column);
+        let is_price = has("on_demand_usd_per_hour") || ["commitments", "gcp_tpu", "gcp_components"].contains(&&*stem);
+        for (line, row) in rows {
+            let mut tell = |what: String| wrong.push(format!("{stem}.csv:{line}: {what}"));
+            let source = row["source"].to_lowercase();
+            if source.trim().is_empty() || source.contains("from memory") {
+                tell(format!("the source is `{source}`"));
+            }
+            for column in ["as_of", "spot_as_of", "retired_on"] {
+                let Some(date) = row.get(column) else { continue };
+                let is_date = date.len() == 10 && date.parse::<gpulint::source::Date>().is_ok();
+                if !is_date && (column == "as_of" || !date.is_empty()) {
+                    tell(format!("`{date}` in {column} is no date"));
+                }
+            }
+            let confidence = row.get("confidence").map_or("high", String::as_str);
+            if !["high", "medium", "low", "derived", "unverified"].contains(&confidence) {
+                tell(format!("the confidence is `{confidence}`"));
+            }
+            if confidence == "unverified" && !is_price && !told.contains(&&*stem) {
+                tell("nothing leaves an unverified row of this table out of sums".to_owned());
+            }
+            for column in row.get("unverified").into_iter().flat_map(|it| it.split_whitespace()) {
+                if row.get(column).is_none_or(String::is_empty) || confidence == "high" {
+                    tell(format!("`{column}` cannot be unverified here"));
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn the_page_about_the_tables_names_every_column_and_file() {
+    let page = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("pricing/README.md")).unwrap();
+    for (stem, path) in tables() {
+        let (header, _) = rows_of(&path);
+        let is_provider = header.iter().any(|name| name == "on_demand_usd_per_hour");
+        let file = if is_provider { "<provider>" } else { &stem };
+        assert!(page.contains(&format!("`{file}.csv`")), "{file}.csv is not described");
+        for column in header {
+            assert!(page.contains(&format!("`{column}`")), "{stem}.csv: the column `{column}` is not described");
+        }
     }
 }

@@ -3,8 +3,9 @@
 use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::io::{self, IsTerminal, Write as _};
-use std::path::PathBuf;
+use std::fs;
+use std::io::{self, IsTerminal, Read as _, Write as _};
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::{Args, Subcommand};
@@ -53,6 +54,12 @@ pub(in crate::cli) struct Fetch {
     /// Ask this address instead of the vendors' own: a mirror
     #[arg(long, value_name = "URL")]
     mirror: Option<String>,
+    /// Take prices of all providers from one signed file instead; the signature lies beside it and ends in `.sig`
+    #[arg(long, value_name = "FILE|URL", conflicts_with_all = ["providers", "regions", "mirror"])]
+    from: Option<String>,
+    /// The public key of whom you let sign prices, 64 hexadecimal digits
+    #[arg(long, value_name = "FILE", requires = "from")]
+    key: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
@@ -134,6 +141,9 @@ fn update(arguments: &Fetch) -> Result<Outcome, Failure> {
     // A cache that is broken is no reason against writing it anew.
     let catalog = cache::lay_over(Catalog::embedded(), &files).unwrap_or_default();
     let today = clock::today()?.to_string();
+    if let Some(from) = &arguments.from {
+        return take_release(arguments, from, &directory, &files, &catalog);
+    }
     let vendors = vendors(arguments);
     let line = Line::default();
     let mut failed = 0;
@@ -145,7 +155,7 @@ fn update(arguments: &Fetch) -> Result<Outcome, Failure> {
         match outcome {
             Ok(update) => {
                 let path = cache::write(&directory, vendor.name(), &update.text())?;
-                output::print(&told(vendor, &update, &path.display().to_string()))?;
+                output::print(&told(vendor.name(), &update, &path.display().to_string()))?;
             }
             Err(error) => {
                 failed += 1;
@@ -159,6 +169,49 @@ fn update(arguments: &Fetch) -> Result<Outcome, Failure> {
         1 => Err(Failure::new("one provider was not refreshed")),
         more => Err(Failure::new(format!("{more} providers were not refreshed"))),
     }
+}
+
+/// Prices that somebody else fetched, checked and signed.
+fn take_release(
+    arguments: &Fetch,
+    from: &str,
+    directory: &Path,
+    files: &[(String, String)],
+    catalog: &Catalog,
+) -> Result<Outcome, Failure> {
+    let refused = |error: crate::http::Error| Failure::new(error.message);
+    let Some(key) = &arguments.key else {
+        return Err(Failure::new("nothing says whose signature to trust")
+            .with_help("name the public key of who signs the prices: --key FILE"));
+    };
+    let key = String::from_utf8_lossy(&small_file(key)?).into_owned();
+    let (bytes, signature) = if from.starts_with("https://") || from.starts_with("http://") {
+        let access = access(arguments, Vendor::Aws, "", &|_| {});
+        refresh::fetch_release(from, &access).map_err(refused)?
+    } else {
+        let signature = small_file(Path::new(&format!("{from}.sig")))?;
+        (small_file(Path::new(from))?, String::from_utf8_lossy(&signature).into_owned())
+    };
+    refresh::verify_release(&bytes, &signature, &key).map_err(refused)?;
+    let release = refresh::take_release(&bytes, catalog, files, arguments.accept_changes).map_err(refused)?;
+    for (provider, update) in &release.updates {
+        let path = cache::write(directory, provider, &update.text())?;
+        output::print(&told(provider, update, &path.display().to_string()))?;
+    }
+    output::print(&format!("{} rows say nothing newer\n", release.not_newer))?;
+    Ok(Outcome::Passed)
+}
+
+fn small_file(path: &Path) -> Result<Vec<u8>, Failure> {
+    let unreadable = |why: String| Failure::new(format!("`{}` cannot be read: {why}", path.display()));
+    let file = fs::File::open(path).map_err(|error| unreadable(error.to_string()))?;
+    let mut bytes = Vec::new();
+    let limit = refresh::LONGEST_RELEASE_BYTES;
+    file.take(limit + 1).read_to_end(&mut bytes).map_err(|error| unreadable(error.to_string()))?;
+    if bytes.len() as u64 > limit {
+        return Err(unreadable(format!("it has more than {} MiB", limit >> 20)));
+    }
+    Ok(bytes)
 }
 
 /// Those that were named, or all that can be asked.
@@ -195,8 +248,8 @@ fn access<'a>(arguments: &Fetch, vendor: Vendor, today: &str, progress: &'a dyn 
     }
 }
 
-fn told(vendor: Vendor, update: &Update, path: &str) -> String {
-    let mut text = format!("{}: {} rows arrived, {} in {path}\n", vendor.name(), update.arrived, update.rows.len());
+fn told(provider: &str, update: &Update, path: &str) -> String {
+    let mut text = format!("{provider}: {} rows arrived, {} in {path}\n", update.arrived, update.rows.len());
     for note in &update.notes {
         let _ = writeln!(text, "  {note}");
     }

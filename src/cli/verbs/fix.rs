@@ -18,7 +18,7 @@ use crate::decide::Decided;
 use crate::inventory::{LinkKind, Resource, Role};
 use crate::report::{self, Format};
 use crate::rules::{Finding, Safety};
-use crate::source::{FileId, normalize};
+use crate::source::{FileId, from_utf16, normalize};
 use crate::{Analysis, fix};
 
 /// A fix may make another one possible; more often than this in a row none does.
@@ -135,13 +135,17 @@ impl State {
         counting.filter(safe).filter(named).filter(|it| !given_up.contains(&self.identity(it))).collect()
     }
 
-    /// The file was named, is no link to another one, and is read as it is: bytes that are no UTF-8 have no place in it.
+    /// The file was named, is no link to another one, and is read as it is: bytes that are no UTF-8 have no place in it, nor
+    /// has a file in UTF-16.
     fn is_writable(&self, file: FileId) -> bool {
         let path = self.session.sources.path(file);
         let real = |path: &Path| path.canonicalize().ok();
         let is_itself = real(&self.session.root)
             .is_some_and(|root| real(&root.join(&path)).is_some_and(|place| place == root.join(&path)));
-        self.session.is_named(&path) && is_itself && !self.session.sources.text(file).contains('\u{fffd}')
+        self.session.is_named(&path)
+            && is_itself
+            && !self.session.sources.text(file).contains('\u{fffd}')
+            && !self.session.sources.tree().read(&path).is_ok_and(|bytes| from_utf16(&bytes).is_some())
     }
 
     fn resource(&self, finding: &Finding) -> Option<&Resource> {

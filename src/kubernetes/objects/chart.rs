@@ -78,7 +78,7 @@ pub(in crate::kubernetes) fn infer(resource: &mut Resource, why: &Arc<str>, of_c
     if resource.kind == VALUES {
         resource.span = asked.unwrap_or(resource.span);
     } else if let Some(asked) = asked.filter(|asked| of_chart && asked.file != resource.span.file) {
-        let template = Link { kind: LinkKind::Settings, to: resource.address.clone(), span: resource.span };
+        let template = Link::named(LinkKind::Settings, resource.address.clone(), resource.span);
         resource.links.push(template);
         resource.span = asked;
     }
@@ -102,7 +102,7 @@ pub(in crate::kubernetes) fn rendered(sources: &Sources, resource: &mut Resource
         let asked = resource.fact(Key::AcceleratorCount).span();
         let elsewhere = |asked: &Span| sources.origin(*asked).file != sources.origin(resource.span).file;
         if let Some(asked) = asked.filter(elsewhere) {
-            let template = Link { kind: LinkKind::Settings, to: resource.address.clone(), span: resource.span };
+            let template = Link::named(LinkKind::Settings, resource.address.clone(), resource.span);
             resource.links.push(template);
             resource.span = asked;
         }

@@ -1,9 +1,10 @@
 //! What a cluster made of other objects, as `kubectl get -o yaml` shows it: the pods of a ReplicaSet, the ReplicaSets of
 //! a Deployment. Their owner stands for them where it is there.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
+use crate::inventory::{Fact, Key, Link, LinkKind};
 use crate::kubernetes::pods::workload::Found;
 use crate::yaml::Node;
 
@@ -27,18 +28,120 @@ pub(in crate::kubernetes) fn owners(root: &Node) -> Vec<Owner> {
     owners
 }
 
-/// Leaves out what others own that are here themselves.
+type Name = (Option<Arc<str>>, Arc<str>, Arc<str>);
+
+/// Leaves out what others own that are here themselves and ask for as much: a controller makes what its owner says and no
+/// more. What is owned beyond that, by what has no replicas, or in a ring, stands for itself.
 pub(in crate::kubernetes) fn leave_out(found: &mut Vec<(Arc<str>, Found)>) {
     if found.iter().all(|(_, it)| it.owners.is_empty()) {
         return;
     }
-    type Known = HashSet<(Option<Arc<str>>, Arc<str>, Arc<str>)>;
-    let known = |it: &Found| Some((it.namespace.clone(), Arc::from(it.kind.as_str()), it.name.clone()?));
-    let here: Known = found.iter().filter_map(|(_, it)| known(it)).collect();
-    // Nothing owns itself, whatever a text says.
-    let owned = |it: &Found| {
-        let mut owners = it.owners.iter().filter(|(kind, name)| it.kind != **kind || it.name.as_ref() != Some(name));
-        owners.any(|(kind, name)| here.contains(&(it.namespace.clone(), kind.clone(), name.clone())))
+    let name = |it: &Found| Some((it.namespace.clone(), Arc::from(it.kind.as_str()), it.name.clone()?));
+    let mut here: HashMap<Name, Vec<usize>> = HashMap::new();
+    for (place, (_, it)) in found.iter().enumerate() {
+        if let Some(name) = name(it) {
+            here.entry(name).or_default().push(place);
+        }
+    }
+    let owners = |it: &Found| -> Vec<Name> {
+        let all = it.owners.iter().map(|(kind, owner)| (it.namespace.clone(), kind.clone(), owner.clone()));
+        all.filter(|owner| here.contains_key(owner) && name(it).as_ref() != Some(owner)).collect()
     };
-    found.retain(|(_, it)| !owned(it));
+    let grounded = grounded(found, &owners, &name);
+    let mut left: HashMap<(Name, String), f64> = HashMap::new();
+    let mut out: HashMap<usize, usize> = HashMap::new();
+    let mut stands_for: HashMap<Name, Name> = HashMap::new();
+    for (place, (_, it)) in found.iter().enumerate() {
+        let Some(asked) = accelerators(it) else { continue };
+        let own = name(it);
+        for owner in owners(it).into_iter().filter(|owner| grounded.contains(owner)) {
+            if own.as_ref().is_some_and(|own| leads_to(&owner, own, &stands_for)) {
+                continue;
+            }
+            let stands = here.get(&owner).map(Vec::as_slice).unwrap_or_default();
+            let all = || stands.iter().filter_map(|&at| accelerators(&found.get(at)?.1)).sum();
+            let left = left.entry((owner.clone(), it.kind.clone())).or_insert_with(all);
+            let by = stands.first().filter(|_| *left >= asked && *left > 0.0);
+            if let Some(by) = by {
+                *left -= asked;
+                out.insert(place, *by);
+                stands_for.extend(own.map(|own| (own, owner)));
+                break;
+            }
+        }
+    }
+    tell(found, &out);
+    let mut place = 0;
+    found.retain(|_| {
+        place += 1;
+        !out.contains_key(&(place - 1))
+    });
+}
+
+/// Whether what stands for the first is the second in the end, or that cannot be told in few steps.
+fn leads_to(from: &Name, to: &Name, stands_for: &HashMap<Name, Name>) -> bool {
+    const DEEPEST: usize = 16;
+    let mut steps = std::iter::successors(Some(from), |name| stands_for.get(*name));
+    steps.by_ref().take(DEEPEST).any(|name| name == to) || steps.next().is_some()
+}
+
+/// The names of what is owned by nothing, and of what it owns: whatever is left are rings.
+fn grounded(
+    found: &[(Arc<str>, Found)],
+    owners: &impl Fn(&Found) -> Vec<Name>,
+    name: &impl Fn(&Found) -> Option<Name>,
+) -> HashSet<Name> {
+    let mut owned: HashMap<Name, Vec<Name>> = HashMap::new();
+    let mut open: Vec<Name> = Vec::new();
+    for (_, it) in found {
+        let Some(own) = name(it) else { continue };
+        let owners = owners(it);
+        if owners.is_empty() {
+            open.push(own.clone());
+        }
+        for owner in owners {
+            owned.entry(owner).or_default().push(own.clone());
+        }
+    }
+    let mut grounded: HashSet<Name> = HashSet::new();
+    while let Some(next) = open.pop() {
+        if let Some(below) = owned.remove(&next) {
+            open.extend(below);
+        }
+        grounded.insert(next);
+    }
+    grounded
+}
+
+/// All accelerators that it may come to; nothing where that is not known.
+fn accelerators(it: &Found) -> Option<f64> {
+    let each = match it.resource.fact(Key::AcceleratorCount) {
+        Fact::Absent => 1.0,
+        known => known.value()?.as_number()?,
+    };
+    Some(it.resource.count.value()?.ceiling * each)
+}
+
+/// What is left out is shown by what stands for it.
+fn tell(found: &mut [(Arc<str>, Found)], out: &HashMap<usize, usize>) {
+    let mut by_owner: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+    for (place, owner) in out {
+        let mut owner = owner;
+        while let Some(above) = out.get(owner) {
+            owner = above;
+        }
+        by_owner.entry(*owner).or_default().push(*place);
+    }
+    for (owner, mut places) in by_owner {
+        places.sort_unstable();
+        let Some((_, first)) = places.first().and_then(|&place| found.get(place)) else { continue };
+        let why = match places.len() {
+            1 => "it made this, which is counted with it".to_owned(),
+            more => format!("it made this and {} more, which are counted with it", more - 1),
+        };
+        let (to, span) = (first.resource.address.clone(), first.resource.span);
+        if let Some((_, stands)) = found.get_mut(owner) {
+            stands.resource.links.push(Link { kind: LinkKind::Settings, to, span, why: why.into() });
+        }
+    }
 }

@@ -93,7 +93,7 @@ fn resource(
     for (key, fact) in facts {
         resource.set(key, fact);
     }
-    let claims = request.claims.iter().map(|(to, span)| Link { kind: LinkKind::Claim, to: to.clone(), span: *span });
+    let claims = request.claims.iter().map(|(to, span)| Link::named(LinkKind::Claim, to.clone(), *span));
     resource.links.extend(claims);
     resource
 }

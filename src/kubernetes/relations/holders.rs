@@ -1,7 +1,7 @@
 //! Objects that hold for others: budgets of disruption, queues, quotas, classes of priority, namespaces. A workload gets a
 //! link to each, with the place that proves it.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use crate::inventory::{Fact, Key, Known, Link, LinkKind, Origin};
@@ -13,6 +13,8 @@ use crate::kubernetes::pods::workload::Found;
 use crate::kubernetes::rows::devices::DEVICES;
 use crate::kubernetes::rows::table::Relates;
 use crate::yaml::Node;
+
+use super::nearby;
 
 /// Of more objects with one name than these, the first by path are looked at.
 const MOST_NAMESAKES: usize = 64;
@@ -110,6 +112,7 @@ pub(in crate::kubernetes) fn apply(relations: &[Relation], found: &mut [(Arc<str
         return;
     }
     let facts: BTreeSet<Key> = relations.iter().filter_map(|it| Key::named(it.relates.named_by.as_deref()?)).collect();
+    let scattered = scattered(relations, found);
     for (path, found) in found.iter_mut() {
         let labels = found.resource.labels.entries.iter();
         let mut asked: Vec<By> =
@@ -125,7 +128,11 @@ pub(in crate::kubernetes) fn apply(relations: &[Relation], found: &mut [(Arc<str
         for by in &asked {
             let all = index.get(by).into_iter().flatten().filter(|relation| relation.holds(found));
             let mut by_kind: HashMap<LinkKind, (usize, &Relation)> = HashMap::new();
-            for relation in all {
+            let near = |relation: &&&Relation| {
+                let is_only = !scattered.contains(&(by, relation.relates.link));
+                nearby::why(&relation.path, path, is_only).is_some()
+            };
+            for relation in all.filter(near) {
                 let far = distance(path, &relation.path);
                 let kept = by_kind.entry(relation.relates.link).or_insert((far, relation));
                 if far < kept.0 {
@@ -135,17 +142,44 @@ pub(in crate::kubernetes) fn apply(relations: &[Relation], found: &mut [(Arc<str
             nearest.extend(by_kind.into_values().map(|(_, relation)| relation));
         }
         nearest.sort_by(|a, b| (a.relates.link, &a.address).cmp(&(b.relates.link, &b.address)));
-        nearest.iter().for_each(|relation| attach(found, relation));
+        for relation in nearest {
+            attach(found, relation, nearby::why(&relation.path, path, true).unwrap_or_default());
+        }
     }
 }
 
-fn attach(found: &mut Found, relation: &Relation) {
+/// Names by which objects or workloads of several folders are found.
+fn scattered<'r>(relations: &'r [Relation], found: &[(Arc<str>, Found)]) -> HashSet<(&'r By, LinkKind)> {
+    let mut places: HashMap<(&By, LinkKind), Vec<&str>> = HashMap::new();
+    for relation in relations {
+        places.entry((&relation.by, relation.relates.link)).or_default().push(&relation.path);
+    }
+    let mut carriers: HashMap<(&str, &str), Vec<&str>> = HashMap::new();
+    for (path, found) in found {
+        for (key, value) in &found.resource.labels.entries {
+            if let Some(value) = value.value() {
+                carriers.entry((key, value)).or_default().push(path);
+            }
+        }
+    }
+    let is_one = |by: &By| match by {
+        By::Label(key, value) => {
+            nearby::is_one_folder(carriers.get(&(&**key, &**value)).into_iter().flatten().copied())
+        }
+        By::Fact(..) | By::Namespace(_) => true,
+    };
+    let names =
+        places.into_iter().filter(|((by, _), paths)| !is_one(by) || !nearby::is_one_folder(paths.iter().copied()));
+    names.map(|(name, _)| name).collect()
+}
+
+fn attach(found: &mut Found, relation: &Relation, why: Arc<str>) {
     let resource = &mut found.resource;
     let (kind, to) = (relation.relates.link, relation.address.clone());
     if resource.links.iter().any(|link| link.kind == kind && link.to == to) {
         return;
     }
-    resource.links.push(Link { kind, to, span: relation.span });
+    resource.links.push(Link { kind, to, span: relation.span, why });
     if kind != LinkKind::Namespace {
         return;
     }

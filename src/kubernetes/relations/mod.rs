@@ -1,6 +1,7 @@
 //! What other objects decide about a workload: autoscalers, budgets, queues, quotas, patches, and who loads its text.
 
 pub(super) mod holders;
+mod nearby;
 pub(super) mod patch;
 pub(super) mod scale;
 pub(super) mod terraform_loaded;

@@ -12,6 +12,8 @@ use crate::kubernetes::rows::path::Path;
 use crate::kubernetes::rows::table::Scales;
 use crate::kubernetes::text::amount;
 
+use super::nearby;
+
 /// An object that decides the number of another one.
 #[derive(Debug)]
 pub(in crate::kubernetes) struct Scaler {
@@ -98,9 +100,15 @@ pub(in crate::kubernetes) fn apply(scalers: &[(Arc<str>, Scaler)], found: &mut [
     let mut chosen: Vec<(usize, usize, usize)> = Vec::new();
     for (number, (path, scaler)) in scalers.iter().enumerate() {
         let targets = by_target.get(&(&*scaler.kind, &*scaler.name)).map(Vec::as_slice).unwrap_or_default();
-        let targets: Vec<(usize, usize)> = targets
+        let targets: Vec<(usize, &Arc<str>)> = targets
             .iter()
-            .filter_map(|&at| found.get(at).filter(|(_, it)| scaler.scales(it)).map(|(to, _)| (distance(path, to), at)))
+            .filter_map(|&at| found.get(at).filter(|(_, it)| scaler.scales(it)).map(|(to, _)| (at, to)))
+            .collect();
+        let is_only = nearby::is_one_folder(targets.iter().map(|(_, to)| &***to));
+        let targets: Vec<(usize, usize)> = targets
+            .into_iter()
+            .filter(|(_, to)| nearby::why(path, to, is_only).is_some())
+            .map(|(at, to)| (distance(path, to), at))
             .collect();
         let nearest = targets.iter().map(|(far, _)| *far).min();
         chosen.extend(targets.iter().filter(|(far, _)| Some(*far) == nearest).map(|&(far, at)| (at, far, number)));
@@ -108,16 +116,23 @@ pub(in crate::kubernetes) fn apply(scalers: &[(Arc<str>, Scaler)], found: &mut [
     chosen.sort_unstable();
     let mut last = None;
     for (at, _, number) in chosen {
-        let (Some((_, found)), Some((_, scaler))) = (found.get_mut(at), scalers.get(number)) else { continue };
+        let (Some((to, found)), Some((path, scaler))) = (found.get_mut(at), scalers.get(number)) else { continue };
+        let Some(why) = nearby::why(path, to, true) else { continue };
         let first = last != Some(at);
         last = Some(at);
-        attach(found, scaler, first);
+        attach(found, scaler, first, why);
     }
 }
 
-fn attach(found: &mut Found, scaler: &Scaler, decides: bool) {
+fn attach(found: &mut Found, scaler: &Scaler, decides: bool, why: Arc<str>) {
     let resource = &mut found.resource;
-    resource.links.push(Link { kind: LinkKind::Autoscaler, to: scaler.address.clone(), span: scaler.span });
+    // A cluster takes no autoscaler whose maximum is none: what the workload says itself stays true.
+    let allows_none = scaler.count.value().is_some_and(|range| range.ceiling < 1.0);
+    let why = if allows_none { format!("{why}; a maximum of 0 is refused and changes nothing").into() } else { why };
+    resource.links.push(Link { kind: LinkKind::Autoscaler, to: scaler.address.clone(), span: scaler.span, why });
+    if allows_none {
+        return;
+    }
     let stopped = resource.count.value().is_some_and(|range| range.ceiling == 0.0);
     if !decides || stopped {
         return;

@@ -74,6 +74,6 @@ pub(super) struct Trail {
 
 impl Trail {
     pub(super) fn link(&self) -> Link {
-        Link { kind: LinkKind::Settings, to: self.command.to_string(), span: self.head }
+        Link::named(LinkKind::Settings, self.command.to_string(), self.head)
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::diagnostic::{Diagnostic, Level};
 use crate::inventory::{Link, LinkKind, WantedObjects, may_have_sign};
-use crate::source::{FileId, ReadError, Sources, Span, decoded, each, those};
+use crate::source::{FileId, ReadError, Sources, Span, decoded, each, from_utf16, those};
 
 use super::filter;
 use super::filter::{Matter, Names};
@@ -31,6 +31,8 @@ pub(in crate::kubernetes) struct File {
     pub rendered: Option<Trail>,
     /// It is a template as one release of its chart fills it in.
     pub release: Option<Release>,
+    /// It stands inside Terraform.
+    pub embedded: bool,
 }
 
 /// A release of a chart.
@@ -45,7 +47,7 @@ pub(in crate::kubernetes) struct Release {
 impl Release {
     pub(in crate::kubernetes) fn mark(&self, found: &mut Found) {
         let (to, span) = (&self.by.0, self.by.1);
-        found.resource.links.extend(span.map(|span| Link { kind: LinkKind::Settings, to: to.clone(), span }));
+        found.resource.links.extend(span.map(|span| Link::named(LinkKind::Settings, to.clone(), span)));
     }
 }
 
@@ -73,9 +75,22 @@ impl<'p> Looked<'p> {
             Ok(bytes) => bytes,
             Err(error) => return Looked { path, matter: Matter::Asks, read: Some(Err(error)), may_have_sign: false },
         };
+        if let Some(read) = from_utf16(&bytes) {
+            return Looked::converted(path, read, wanted);
+        }
         let matter = wanted.look(&bytes);
         let read = matches!(matter, Matter::Asks | Matter::Scales).then(|| Ok(decoded(&bytes)));
         Looked { path, matter, read, may_have_sign: may_have_sign(&bytes) }
+    }
+
+    /// Text that is not as it stands in the file is kept whatever it is good for: nobody else reads it as what it is.
+    fn converted(path: &'p String, read: Result<Arc<str>, ReadError>, wanted: &filter::Wanted<'_>) -> Self {
+        let matter = read.as_ref().map_or(Matter::Asks, |text| match wanted.look(text.as_bytes()) {
+            Matter::Nothing | Matter::Configures => Matter::Scales,
+            matter => matter,
+        });
+        let may_have_sign = read.as_ref().is_ok_and(|text| may_have_sign(text.as_bytes()));
+        Looked { path, matter, read: Some(read), may_have_sign }
     }
 }
 
@@ -119,7 +134,9 @@ pub(in crate::kubernetes) fn gather(
     files.extend(open(sources, joined.filter(|path| !asking.contains(path)), true, diagnostics));
     files.sort_by(|a, b| a.path.cmp(&b.path));
     with_values(sources, &mut files);
-    files.extend(embedded.iter().map(|(id, _)| File::new(*id, sources.path(*id).into(), false)));
+    files.extend(
+        embedded.iter().map(|(id, _)| File { embedded: true, ..File::new(*id, sources.path(*id).into(), false) }),
+    );
     let idle_too = !matches!(wanted, filter::Wanted::Nothing);
     gathered.files = files.into_iter().map(|file| File { idle_too, ..file }).collect();
     gathered
@@ -127,7 +144,17 @@ pub(in crate::kubernetes) fn gather(
 
 impl File {
     fn new(id: FileId, path: Arc<str>, joined_only: bool) -> Self {
-        File { id, path, joined_only, idle_too: false, of_chart: false, values: None, rendered: None, release: None }
+        File {
+            id,
+            path,
+            joined_only,
+            idle_too: false,
+            of_chart: false,
+            values: None,
+            rendered: None,
+            release: None,
+            embedded: false,
+        }
     }
 
     pub(in crate::kubernetes) fn of_release(

@@ -1,5 +1,7 @@
 //! A byte search that rules out, before anything is parsed, text that cannot matter.
 
+use std::borrow::Cow;
+use std::cell::OnceCell;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::{Arc, LazyLock};
 
@@ -11,11 +13,17 @@ use crate::source::Needles;
 use crate::kubernetes::rows::devices::DEVICES;
 use crate::kubernetes::rows::table::{KINDS, Row};
 
+use super::veil::{self, Given, Key, Seen, has_key_alias, unveil};
+
 /// Words of dynamic resource allocation.
 const CLAIMS: [&str; 3] = ["resourceClaimName", "resourceClaimTemplateName", "resourceClaims"];
 /// A kind of which there are many that fill nothing in, and the word of those that do.
 const SUBSTITUTING: &[u8] = b"Kustomization";
 const FILLED_IN: &[u8] = b"postBuild";
+/// What may stand behind a key.
+const BEHIND_KEYS: [&str; 10] = [":", "\"", "'", " ", "\t", "\n", "\r", ",", "]", "}"];
+/// What stands in every text of which all documents are idle.
+const IDLE_MARK: &[u8] = b"kind: ";
 /// Words before the name of a configuration map that a pod takes values from.
 const REFERENCES: &str = r#"(?:configMap(?:Key)?Ref"?\s*:\s*\{?(?:[^\n]*\n?){0,3}?[^\n]*?|kind"?\s*:\s*["']?ConfigMap["']?\s*,?\s*["']?)name"?\s*:\s*["']?([^\s"',}]+)"#;
 
@@ -29,6 +37,19 @@ pub(in crate::kubernetes) enum Matter {
     /// Its objects may hold values that others take.
     Configures,
     Nothing,
+}
+
+impl Matter {
+    /// The one that more follows from.
+    fn or(self, other: Matter) -> Matter {
+        let order = |it: Matter| match it {
+            Matter::Asks => 0,
+            Matter::Scales => 1,
+            Matter::Configures => 2,
+            Matter::Nothing => 3,
+        };
+        if order(other) < order(self) { other } else { self }
+    }
 }
 
 /// Files that may hold manifests, by the end of their names. Terraform has JSON of its own.
@@ -56,11 +77,18 @@ impl<'a> Wanted<'a> {
     }
 
     pub(in crate::kubernetes) fn look(&self, text: &[u8]) -> Matter {
+        let asks = |text: &[u8]| kinds_in(text).any(|kind| self.has(kind));
         match look(text) {
             Matter::Asks => Matter::Asks,
-            _ if kinds_in(text).any(|kind| self.has(kind)) => Matter::Asks,
+            _ if self.is_any() && (asks(text) || matches!(unveil(text), Seen::Text(seen) if asks(&seen))) => {
+                Matter::Asks
+            }
             other => other,
         }
+    }
+
+    fn is_any(&self) -> bool {
+        !matches!(self, Wanted::Nothing)
     }
 
     fn has(&self, kind: &[u8]) -> bool {
@@ -74,19 +102,36 @@ impl<'a> Wanted<'a> {
 }
 
 pub(in crate::kubernetes) fn look(text: &[u8]) -> Matter {
+    match look_as_written(text) {
+        Matter::Asks => Matter::Asks,
+        found => match unveil(text) {
+            Seen::Text(Cow::Borrowed(_)) => found,
+            Seen::Text(Cow::Owned(letters)) => found.or(look_as_written(&letters)),
+            Seen::Nothing => Matter::Asks,
+        },
+    }
+}
+
+fn look_as_written(text: &[u8]) -> Matter {
     if WORDS.any_in(text) {
         return if is_idle(text) { Matter::Nothing } else { Matter::Asks };
     }
     let mut found = Matter::Nothing;
     for kind in kinds_in(text) {
-        match TELLING_KINDS.get(kind) {
-            Some(Matter::Asks) => return Matter::Asks,
-            Some(Matter::Scales) if kind != SUBSTITUTING || has(text, FILLED_IN) => found = Matter::Scales,
-            Some(Matter::Configures) if found == Matter::Nothing => found = Matter::Configures,
-            _ => {}
+        found = found.or(told_by(kind, text));
+        if found == Matter::Asks {
+            break;
         }
     }
     found
+}
+
+fn told_by(kind: &[u8], text: &[u8]) -> Matter {
+    match TELLING_KINDS.get(kind) {
+        Some(Matter::Scales) if kind == SUBSTITUTING && !has(text, FILLED_IN) => Matter::Nothing,
+        Some(matter) => *matter,
+        None => Matter::Nothing,
+    }
 }
 
 fn has(text: &[u8], word: &[u8]) -> bool {
@@ -101,37 +146,108 @@ pub(in crate::kubernetes) fn may_be_joined(document: &[u8]) -> bool {
 /// All its documents are of kinds that ask for nothing whatever is in them: schemas of custom resources speak of everything
 /// that pods may have.
 pub(in crate::kubernetes) fn is_idle(text: &[u8]) -> bool {
-    let at_start = |at: usize| at == 0 || text.get(at - 1) == Some(&b'\n');
-    let mut kinds = 0;
-    for at in memchr::memmem::find_iter(text, b"kind:").filter(|&at| at_start(at)) {
-        if !kind_at(text, at).is_some_and(|kind| IDLE_KINDS.contains(kind)) {
+    if !has(text, IDLE_MARK) || has(text, b"gpulint") {
+        return false;
+    }
+    let mut document = Idleness::default();
+    let mut any = false;
+    for line in lines(text) {
+        let opens = line.strip_prefix(b"---").filter(|rest| rest.first().is_none_or(u8::is_ascii_whitespace));
+        if let Some(rest) = opens {
+            if !document.is_sure() || !is_blank(rest) {
+                return false;
+            }
+            any |= document.says_kind;
+            document = Idleness::default();
+        } else if !document.take(line) {
             return false;
         }
-        kinds += 1;
     }
-    let speaks = || memchr::memmem::find(text, b"gpulint").is_some();
-    let documents = || std::str::from_utf8(text).map(|text| crate::yaml::documents(text).len());
-    kinds > 0 && !speaks() && documents().is_ok_and(|documents| documents <= kinds)
+    document.is_sure() && (any || document.says_kind)
 }
 
-/// What stands behind each `kind:` of a text.
+fn lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let mut start = 0;
+    let ends = memchr::memchr_iter(b'\n', text).chain([text.len()]);
+    ends.map(move |end| text.get(std::mem::replace(&mut start, end + 1)..end).unwrap_or_default())
+}
+
+/// Nothing but a comment.
+fn is_blank(line: &[u8]) -> bool {
+    line.trim_ascii_start().first().is_none_or(|byte| *byte == b'#')
+}
+
+/// What the lines of a document said so far. It is a mapping in block style, whose keys begin their lines: `kind` is
+/// certain where no scalar of many lines can have begun before it, and no line looks like another way to write a key.
+#[derive(Default)]
+struct Idleness {
+    has_content: bool,
+    says_kind: bool,
+}
+
+impl Idleness {
+    fn is_sure(&self) -> bool {
+        self.says_kind || !self.has_content
+    }
+
+    /// Whether the document may still be idle behind this line.
+    fn take(&mut self, line: &[u8]) -> bool {
+        let first = match line.first() {
+            None => return true,
+            Some(b'#' | b'\r') => return true,
+            // A directive of a template.
+            Some(b'{') if line.starts_with(b"{{") && line.trim_ascii_end().ends_with(b"}}") => return true,
+            Some(first) => *first,
+        };
+        if !self.has_content && first.is_ascii_whitespace() && is_blank(line) {
+            return true;
+        }
+        let is_first = !std::mem::replace(&mut self.has_content, true);
+        if !self.says_kind && line.iter().any(|byte| b"\"'{[|>".contains(byte)) {
+            return false;
+        }
+        match first {
+            b'k' if line.starts_with(b"kind") => {
+                let Key::Of(value) = veil::key(line.get(b"kind".len()..).unwrap_or_default()) else { return true };
+                self.says_kind = true;
+                matches!(veil::given(value), Given::Word(kind) if IDLE_KINDS.contains(kind))
+            }
+            b'-' | b' ' | b'\t' => !is_first,
+            _ => first.is_ascii_alphabetic(),
+        }
+    }
+}
+
+/// What stands behind each `kind:` of a text. Where that stands elsewhere in it, every word may.
 fn kinds_in(text: &[u8]) -> impl Iterator<Item = &[u8]> {
-    memchr::memmem::find_iter(text, b"kind").filter_map(|at| kind_at(text, at))
+    let mut words = None;
+    let mut places = memchr::memmem::find_iter(text, b"kind");
+    let mut alias = None;
+    std::iter::from_fn(move || {
+        loop {
+            if let Some(word) = words.as_mut().and_then(Iterator::next) {
+                return Some(word);
+            }
+            let behind = text.get(places.next()? + b"kind".len()..).unwrap_or_default();
+            let elsewhere = match veil::key(behind) {
+                Key::No => false,
+                Key::Alone => *alias.get_or_insert_with(|| has_key_alias(text)),
+                Key::Of(value) => match veil::given(value) {
+                    Given::Word(word) => return Some(word),
+                    Given::Elsewhere => true,
+                    Given::Other => false,
+                },
+            };
+            if elsewhere && words.is_none() {
+                words = Some(names_in(text));
+            }
+        }
+    })
 }
 
-/// The word behind `kind:`, `"kind": "`, …
-fn kind_at(text: &[u8], at: usize) -> Option<&[u8]> {
-    let rest = text.get(at + b"kind".len()..)?;
-    let rest = rest.strip_prefix(b"\"").unwrap_or(rest);
-    let rest = without_blanks(without_blanks(rest).strip_prefix(b":")?);
-    let rest = rest.strip_prefix(b"\"").or(rest.strip_prefix(b"'")).unwrap_or(rest);
-    let end = rest.iter().position(|byte| !byte.is_ascii_alphanumeric()).unwrap_or(rest.len());
-    rest.get(..end)
-}
-
-fn without_blanks(text: &[u8]) -> &[u8] {
-    let blanks = text.iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
-    text.get(blanks..).unwrap_or_default()
+/// Words that may be the names of kinds.
+fn names_in(text: &[u8]) -> impl Iterator<Item = &[u8]> {
+    text.split(|byte| !byte.is_ascii_alphanumeric()).filter(|word| word.first().is_some_and(u8::is_ascii_uppercase))
 }
 
 /// Words of which one stands in every text with a resource key of an accelerator.
@@ -151,7 +267,7 @@ static WORDS: LazyLock<Words> = LazyLock::new(|| {
     let mut words = Words { needles: Needles::Everywhere, anywhere: needles.len(), keys: Vec::new() };
     let keys: BTreeSet<&str> = KINDS.rows().iter().filter_map(|row| row.has.last()?.last_key()).collect();
     // What may stand behind a key, for words of four letters are found faster than shorter ones.
-    for (key, behind) in keys.iter().flat_map(|key| [":", "\"", " ", "\t"].map(|behind| (*key, behind))) {
+    for (key, behind) in keys.iter().flat_map(|key| BEHIND_KEYS.map(|behind| (*key, behind))) {
         let needle = if key.len() < 4 { format!("{key}{behind}") } else { key.to_owned() };
         if !needles.contains(&needle) {
             needles.push(needle);
@@ -163,9 +279,11 @@ static WORDS: LazyLock<Words> = LazyLock::new(|| {
 
 impl Words {
     fn any_in(&self, text: &[u8]) -> bool {
-        let is_key = |word: &str, at: usize| {
-            let rest = text.get(at + word.len()..).unwrap_or_default();
-            without_blanks(rest.strip_prefix(b"\"").unwrap_or(rest)).starts_with(b":")
+        let alias = OnceCell::new();
+        let is_key = |word: &str, at: usize| match veil::key(text.get(at + word.len()..).unwrap_or_default()) {
+            Key::No => false,
+            Key::Alone => *alias.get_or_init(|| has_key_alias(text)),
+            Key::Of(_) => true,
         };
         let key = |which: usize| self.keys.get(which.checked_sub(self.anywhere)?);
         self.needles.any(text, |which, at| key(which).is_none_or(|word| is_key(word, at)))
@@ -275,6 +393,30 @@ mod tests {
             ("kind: CustomResourceDefinition\nspec:\n  nvidia.com/gpu: 1\n", Matter::Nothing),
             ("kind: CustomResourceDefinition\n---\nnvidia.com/gpu: 1\n", Matter::Asks),
             ("kind: CustomResourceDefinition\n---\nkind: Pod\nnvidia.com/gpu: 1\n", Matter::Asks),
+            ("kind: CustomResourceDefinition\n\"kind\": Pod\nnvidia.com/gpu: 1\n", Matter::Asks),
+            ("kind: CustomResourceDefinition\n? kind\n: Pod\nnvidia.com/gpu: 1\n", Matter::Asks),
+            ("kind: CustomResourceDefinition\nkind: &a Pod\nnvidia.com/gpu: 1\n", Matter::Asks),
+            ("a: \"\nkind: CustomResourceDefinition\n\"\n\"kind\": Pod\nnvidia.com/gpu: 1\n", Matter::Asks),
+            ("  'kind': Pod\n  a: '\nkind: CustomResourceDefinition\n'\n  nvidia.com/gpu: 1\n", Matter::Asks),
+            ("kind: CustomResourceDefinition\nkind: CustomResourceDefinition\n---\nnvidia.com/gpu: 1", Matter::Asks),
+            (
+                "# a\n---\n# it's\napiVersion: a/v1\nkind: CustomResourceDefinition\nspec:\n- \"nvidia.com/gpu\"\n---\n",
+                Matter::Nothing,
+            ),
+            ("\"nvidia.com\\x2fgpu\": 1", Matter::Asks),
+            ("'requestGPU' : 1", Matter::Asks),
+            ("? gpu\n: 1", Matter::Asks),
+            ("a: &k gpu\n*k : 1", Matter::Asks),
+            ("a gpu is fast", Matter::Nothing),
+            ("'kind': NodePool\n", Matter::Asks),
+            ("? kind\n: NodePool\n", Matter::Asks),
+            ("kind:\n  # a\n  !!str &x >-\n  NodePool\n", Matter::Asks),
+            ("a: &x NodePool\nkind: *x\n", Matter::Asks),
+            ("a: &x kind\n*x : NodePool\n", Matter::Asks),
+            ("\"\\u006bind\": \"N\\x6fdePool\"", Matter::Asks),
+            ("kind: !!binary Tm9kZVBvb2w=", Matter::Asks),
+            ("{\"kind\"\n: \"NodePool\"}", Matter::Asks),
+            ("kind:\n  description: NodePool\n", Matter::Nothing),
         ] {
             assert_eq!(look(text.as_bytes()), matter, "{text}");
         }

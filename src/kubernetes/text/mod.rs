@@ -8,3 +8,4 @@ pub(super) mod nested;
 pub(super) mod quantity;
 pub(super) mod template;
 pub(super) mod template_mask;
+mod veil;

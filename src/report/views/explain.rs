@@ -15,6 +15,7 @@ pub fn explain(report: &Report, id: ResourceId) -> String {
     let at = report.paths.locate(report.sources, resource.span);
     let mut text = format!("{}\n{}:{}\n\n", one_line(&resource.address), one_line(&at.path), at.line);
     text.push_str(&facts(report, resource));
+    text.push_str(&links(report, resource));
     let Some(item) = report.bill.items.get(id.0) else { return text };
     let _ = writeln!(text);
     steps(&mut text, &item.steps);
@@ -53,6 +54,24 @@ fn steps(text: &mut String, steps: &[Step]) {
         let result = step.result.map(|money| format!("  {}", exact(money))).unwrap_or_default();
         let _ = writeln!(text, "  {}{result}", one_line(&step.text));
     }
+}
+
+/// What it is joined with, and why the two belong together.
+fn links(report: &Report, resource: &Resource) -> String {
+    if resource.links.is_empty() {
+        return String::new();
+    }
+    let mut table = Table::new(&["joined", "with", "where", "why"], 0..0);
+    for link in &resource.links {
+        let at = report.paths.locate(report.sources, link.span);
+        table.row(vec![
+            link.kind.name().to_owned(),
+            escape::shortened(&one_line(&link.to), 60),
+            format!("{}:{}", one_line(&at.path), at.line),
+            one_line(&link.why),
+        ]);
+    }
+    format!("\n{}", table.print())
 }
 
 /// Every fact with how it is known.

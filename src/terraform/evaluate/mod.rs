@@ -19,7 +19,7 @@ mod traverse;
 mod variables;
 
 use std::cell::RefCell;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -59,6 +59,8 @@ pub(super) struct Evaluator<'r> {
     pub(super) dialect: Option<&'r dyn Dialect>,
     /// Directories whose files lie elsewhere.
     pub(super) shadows: Shadows,
+    /// The files that what was asked for stands in.
+    pub(super) touched: RefCell<BTreeSet<Arc<str>>>,
 }
 
 /// What was said about a root, each once.

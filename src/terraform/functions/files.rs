@@ -93,6 +93,7 @@ fn open(a: &Arguments<'_>, index: usize) -> Result<FileId, Failure> {
     let path = a.text(index)?;
     let Some(full) = place(a, &path) else { return Err(outside(a, &path)) };
     let full = a.evaluator.shadows.file(a.evaluator.sources, full);
+    a.evaluator.touched.borrow_mut().insert(full.as_str().into());
     a.evaluator.sources.open(&full).map_err(|error| Failure::Refused(format!("{path}: {error}")))
 }
 

@@ -132,7 +132,7 @@ fn drawn(scope: &Scope<'_>, row: &Row) -> Vec<Link> {
     for (name, word) in &row.links {
         let Some(Linked::Blocks(blocks)) = scope.links.get(name.as_str()) else { continue };
         let kind = word.kind.map_or(LinkKind::Settings, |kind| kind.kind());
-        links.extend(blocks.iter().map(|(block, span)| Link { kind, to: block.address.clone(), span: *span }));
+        links.extend(blocks.iter().map(|(block, span)| Link::named(kind, block.address.clone(), *span)));
     }
     links
 }

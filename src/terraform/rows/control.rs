@@ -31,7 +31,7 @@ pub(super) fn apply<'a>(controls: &[(&'a Block, &'static Row)], index: &Index<'a
                 let Some(built) = resources.get_mut(at) else { continue };
                 decide(built, &scope, row);
                 let kind = row.link.map_or(LinkKind::Settings, |link| link.kind());
-                built.resource.links.push(Link { kind, to: block.address.clone(), span });
+                built.resource.links.push(Link::named(kind, block.address.clone(), span));
             }
         }
     }

@@ -196,6 +196,7 @@ impl<'c> Frame<'c> {
             diagnostics: RefCell::default(),
             dialect: Some(self),
             shadows: self.context.shadows.clone(),
+            touched: RefCell::default(),
         }
     }
 
@@ -203,6 +204,7 @@ impl<'c> Frame<'c> {
         let repetition = self.repetition.borrow().clone();
         let evaluator = self.evaluator();
         let value = evaluator.evaluate(expression, Scope::of(&self.instance, &repetition));
+        self.context.files.borrow_mut().extend(evaluator.touched.take());
         let anywhere = self.parsed.anywhere();
         evaluator.diagnostics.into_inner().finish(anywhere).into_iter().for_each(|it| self.context.tell(it));
         value

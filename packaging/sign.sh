@@ -1,0 +1,15 @@
+#!/usr/bin/env bash
+# Signs a file with the Ed25519 key in PRICES_SIGNING_KEY (PEM), into FILE.sig beside it, in hexadecimal digits.
+#
+#   sign.sh FILE
+#
+# Once:  openssl genpkey -algorithm ed25519 -out prices.pem
+#        openssl pkey -in prices.pem -pubout -outform DER | tail -c 32 | od -An -v -tx1 | tr -d ' \n' >prices.key
+# The first file is the secret; the second is what users name by `--key`.
+set -euo pipefail
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+(umask 077 && printf '%s\n' "$PRICES_SIGNING_KEY" >"$work/key.pem")
+openssl pkeyutl -sign -rawin -inkey "$work/key.pem" -in "$1" -out "$work/sig"
+od -An -v -tx1 "$work/sig" | tr -d ' \n' >"$1.sig"

@@ -1,0 +1,247 @@
+//! What is deployed together: which of the many independent things of one tree a resource belongs to.
+//!
+//! Being neighbours proves nothing. A pod and a pool belong together where one thing applies both (a root, a chart, a
+//! kustomization), where the pool stands in a folder around the pod, or where a folder has its pools in one part and its
+//! pods in another. Parts that each have their own are independent, and nothing joins them.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::sync::Arc;
+
+use crate::source::{Sources, join, parent};
+
+use super::resource::{Inventory, LinkKind, Resource, Role};
+
+/// Kustomizations name each other less deep than this, and less often.
+const MOST_REACHED: usize = 10_000;
+
+/// Where a resource is deployed from.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Home {
+    /// The folder of its Terraform root, or else of its file.
+    pub folder: Arc<str>,
+    /// What applies it, as a sentence about two that share it.
+    pub parts: Vec<Arc<str>>,
+}
+
+/// Notes of every resource where it is deployed from.
+pub fn settle_homes(inventory: &mut Inventory, sources: &Sources) {
+    let paths: Vec<String> = inventory.resources.iter().map(|it| sources.path(sources.origin(it.span).file)).collect();
+    for (resource, path) in inventory.resources.iter_mut().zip(&paths) {
+        resource.home.folder = resource.root.clone().unwrap_or_else(|| parent(path).into());
+    }
+    let has = |role: Role| inventory.resources.iter().any(|it| it.role == role);
+    if !has(Role::Rented) || !has(Role::Requested) {
+        return;
+    }
+    let folders: BTreeSet<&str> = paths.iter().flat_map(|path| around(parent(path))).collect();
+    let mut charts: HashMap<&str, Arc<str>> = HashMap::new();
+    let mut reached: HashMap<String, Vec<Arc<str>>> = HashMap::new();
+    for folder in folders {
+        let files = sources.tree().list(folder);
+        let has = |name: &str| files.iter().any(|entry| !entry.is_directory && entry.name == name);
+        if has("Chart.yaml") {
+            charts.insert(folder, format!("both are part of the chart `{folder}`").into());
+        }
+        if KUSTOMIZATIONS.iter().any(|name| has(name)) {
+            let why: Arc<str> = format!("both are part of the kustomization `{folder}`").into();
+            for path in reach(sources, folder) {
+                reached.entry(path).or_default().push(why.clone());
+            }
+        }
+    }
+    for (resource, path) in inventory.resources.iter_mut().zip(&paths) {
+        let chart = around(parent(path)).filter_map(|folder| charts.get(folder));
+        let kustomizations = reached.get(path).into_iter().flatten();
+        let by = resource.links.iter().filter(|link| link.kind == LinkKind::Settings);
+        let by: Vec<Arc<str>> = by.map(|link| format!("`{}` makes both", link.to).into()).collect();
+        resource.home.parts = chart.chain(kustomizations).cloned().chain(by).collect();
+    }
+}
+
+const KUSTOMIZATIONS: [&str; 3] = ["kustomization.yaml", "kustomization.yml", "Kustomization"];
+
+/// The files that a kustomization names, and those that the kustomizations name that it names.
+fn reach(sources: &Sources, folder: &str) -> Vec<String> {
+    let mut files = Vec::new();
+    let mut seen: HashSet<String> = HashSet::from([folder.to_owned()]);
+    let mut open = vec![folder.to_owned()];
+    while let Some(folder) = open.pop() {
+        let at = |name: &&str| join(&folder, name).filter(|path| sources.open(path).is_ok());
+        let Some(path) = KUSTOMIZATIONS.iter().find_map(at) else { continue };
+        let Ok(file) = sources.open(&path) else { continue };
+        let text = sources.text(file);
+        for named in text.lines().filter_map(named).filter_map(|named| join(&folder, named)) {
+            if seen.len() >= MOST_REACHED || !seen.insert(named.clone()) {
+                continue;
+            }
+            let is_file = named.rsplit('/').next().is_some_and(|name| name.contains('.'));
+            if is_file { files.push(named) } else { open.push(named) }
+        }
+    }
+    files
+}
+
+/// What a line of a kustomization names: `- ../base`, `- path: patch.yaml`, `path: patch.yaml`.
+fn named(line: &str) -> Option<&str> {
+    let line = line.trim();
+    let item = line.strip_prefix("- ").map(str::trim_start);
+    let path = item.unwrap_or(line).strip_prefix("path:").map(str::trim).or(item)?;
+    let path = path.trim_matches(['"', '\'']);
+    (!path.is_empty() && !path.contains([' ', ':'])).then_some(path)
+}
+
+/// A folder and all around it, the root of the tree last.
+pub(super) fn around(folder: &str) -> impl Iterator<Item = &str> {
+    std::iter::successors(Some(folder), |folder| (!folder.is_empty()).then(|| parent(folder)))
+}
+
+/// The innermost folder around both.
+fn common<'f>(one: &'f str, other: &str) -> &'f str {
+    around(one).find(|folder| is_within(other, folder)).unwrap_or_default()
+}
+
+pub(super) fn is_within(folder: &str, outer: &str) -> bool {
+    outer.is_empty() || folder.strip_prefix(outer).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+/// The part of a folder that another one lies in, as a path; the folder itself where it is the same.
+fn part_of<'f>(folder: &str, inner: &'f str) -> &'f str {
+    let start = if folder.is_empty() { 0 } else { folder.len() + 1 };
+    let length = inner.get(start..).map_or(0, |rest| rest.find('/').unwrap_or(rest.len()));
+    inner.get(..start + length).unwrap_or(inner)
+}
+
+/// How near two homes are; the greater, the nearer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Nearness {
+    applied_together: bool,
+    depth: usize,
+}
+
+/// What the folders of a tree hold.
+#[derive(Debug, Default)]
+pub(super) struct Ground {
+    held: HashMap<String, Held>,
+}
+
+/// The parts of a folder, by their paths, that hold pools and pods.
+#[derive(Debug, Default)]
+struct Held {
+    pools: BTreeSet<String>,
+    pods: BTreeSet<String>,
+}
+
+impl Ground {
+    pub(super) fn new(resources: &[Resource]) -> Self {
+        let mut ground = Ground::default();
+        let mut known: HashSet<(&str, Role)> = HashSet::new();
+        for resource in resources.iter().filter(|it| known.insert((&it.home.folder, it.role))) {
+            let folder = &*resource.home.folder;
+            for outer in around(folder) {
+                let held = ground.held.entry(outer.to_owned()).or_default();
+                let parts = if resource.role == Role::Rented { &mut held.pools } else { &mut held.pods };
+                parts.insert(part_of(outer, folder).to_owned());
+            }
+        }
+        ground
+    }
+
+    /// The folder around a pool in which all pods belong together with it: the innermost that has pods at all, where they have
+    /// no pools of their own.
+    pub(super) fn beside<'h>(&self, pool: &'h Home) -> Option<&'h str> {
+        let at = around(&pool.folder).find(|at| self.held.get(*at).is_some_and(|held| !held.pods.is_empty()))?;
+        let held = self.held.get(at)?;
+        let own = part_of(at, &pool.folder);
+        let is_around = *pool.folder == *at;
+        let apart = || held.pods.iter().all(|part| part == at || part != own && !held.pools.contains(part));
+        (is_around || apart()).then_some(at)
+    }
+
+    /// Why a pool and a pod belong together, if they do. `named` says that both write a name that somebody chose.
+    pub(super) fn why(&self, pool: &Home, pod: &Home, named: bool) -> Option<(Nearness, Arc<str>)> {
+        let at = common(&pod.folder, &pool.folder);
+        let near = |applied_together| Nearness {
+            applied_together,
+            depth: if at.is_empty() { 0 } else { at.split('/').count() },
+        };
+        if let Some(shared) = pool.parts.iter().find(|part| pod.parts.contains(part)) {
+            return Some((near(true), shared.clone()));
+        }
+        let why: String = if *pool.folder == *at && *pod.folder == *at {
+            format!("both stand in `{}`", shown(at))
+        } else if *pool.folder == *at {
+            format!("the pool stands in `{}`, around the pod", shown(at))
+        } else {
+            let held = self.held.get(at)?;
+            let (pools, pods) = (part_of(at, &pool.folder), part_of(at, &pod.folder));
+            if *pod.folder == *at {
+                (held.pools.len() == 1).then(|| format!("only `{pools}` has pools, below the pod"))?
+            } else {
+                let apart = !held.pods.contains(pools) && !held.pools.contains(pods);
+                let is_clear = named || (held.pods.len() == 1 && held.pools.len() == 1);
+                (apart && is_clear).then(|| format!("`{pools}` holds pools and `{pods}` pods of one thing"))?
+            }
+        };
+        Some((near(false), why.into()))
+    }
+}
+
+fn shown(folder: &str) -> &str {
+    if folder.is_empty() { "." } else { folder }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::inventory::FrontEnd;
+    use crate::source::{FileId, MemoryTree, Span};
+
+    fn home(folder: &str) -> Home {
+        Home { folder: folder.into(), parts: Vec::new() }
+    }
+
+    fn file() -> FileId {
+        Sources::new(MemoryTree::new().with("a", "")).open("a").unwrap()
+    }
+
+    /// Whether a pool and a pod are joined in a tree that has pools and pods in these folders.
+    fn joined(pools: &[&str], pods: &[&str], pool: &str, pod: &str, named: bool) -> bool {
+        let span = Span::new(file(), 0, 0);
+        let resource = |role: Role, folder: &&str| {
+            let mut it = Resource::new(FrontEnd::Kubernetes, role, "kind", "name", span, span);
+            it.home = home(folder);
+            it
+        };
+        let pools = pools.iter().map(|folder| resource(Role::Rented, folder));
+        let all: Vec<Resource> = pools.chain(pods.iter().map(|folder| resource(Role::Requested, folder))).collect();
+        Ground::new(&all).why(&home(pool), &home(pod), named).is_some()
+    }
+
+    #[test]
+    fn parts_that_stand_alone_are_not_joined() {
+        let pools = ["a/terraform", "c"];
+        let pods = ["a/manifests", "b", "d/e"];
+        assert!(joined(&pools, &pods, "a/terraform", "a/manifests", false), "halves of one thing");
+        assert!(!joined(&pools, &pods, "a/terraform", "b", true), "a has pods of its own");
+        assert!(!joined(&pools, &pods, "c", "b", false), "one of several that have no pool");
+        assert!(joined(&pools, &pods, "c", "b", true), "and names it");
+        assert!(!joined(&pools, &pods, "c", "a/manifests", true), "a has pools of its own");
+        assert!(joined(&["a", ""], &["a/b/c"], "", "a/b/c", false), "a pool around it");
+        assert!(joined(&["x/y"], &[""], "x/y", "", false), "a pool below it");
+        assert!(!joined(&["x/y", "z"], &[""], "x/y", "", false), "pools below it");
+    }
+
+    #[test]
+    fn what_a_kustomization_names_belongs_together() {
+        let tree = MemoryTree::new()
+            .with("base/kustomization.yaml", "resources:\n- pod.yaml\n")
+            .with("prod/kustomization.yaml", "resources:\n  - ../base\n  - \"pool.yaml\"\npatches:\n- path: p.yaml\n");
+        assert_eq!(reach(&Sources::new(tree), "prod"), ["prod/pool.yaml", "prod/p.yaml", "base/pod.yaml"]);
+    }
+
+    #[test]
+    fn parts_of_folders_are_paths() {
+        assert_eq!((part_of("", "a/b"), part_of("a", "a/b/c"), part_of("a", "a")), ("a", "a/b", "a"));
+        assert_eq!((common("a/b/c", "a/bc"), common("a/b", "a/b/c"), common("a", "b")), ("a", "a/b", ""));
+    }
+}

@@ -1,0 +1,33 @@
+//! Whether an object that names others means one of them: names repeat in a tree that holds many independent things.
+
+use std::sync::Arc;
+
+use crate::source::parent;
+
+/// Why an object in one file speaks of one in another, if it does: one stands in a folder around the other, or nothing else in
+/// the tree has that name.
+pub(super) fn why(from: &str, to: &str, is_only: bool) -> Option<Arc<str>> {
+    let (from, to) = (parent(from), parent(to));
+    let shown = |folder: &str| if folder.is_empty() { ".".to_owned() } else { folder.to_owned() };
+    if from == to {
+        return Some(format!("it is named there; both stand in `{}`", shown(from)).into());
+    }
+    if is_around(from, to) {
+        return Some(format!("it is named there, in `{}` around it", shown(from)).into());
+    }
+    if is_around(to, from) {
+        return Some(format!("it is named there, in `{}` below it", shown(from)).into());
+    }
+    is_only.then(|| "it is named there, and nothing else in the tree has that name".into())
+}
+
+fn is_around(outer: &str, inner: &str) -> bool {
+    outer.is_empty() || inner.strip_prefix(outer).is_some_and(|rest| rest.starts_with('/'))
+}
+
+/// All paths stand in one folder.
+pub(super) fn is_one_folder<'p>(paths: impl IntoIterator<Item = &'p str>) -> bool {
+    let mut folders = paths.into_iter().map(parent);
+    let first = folders.next();
+    folders.all(|folder| Some(folder) == first)
+}

@@ -190,7 +190,7 @@ impl ModuleCode {
             }
         };
         let text = sources.text(file);
-        self.files.push(path.into());
+        self.files.push(sources.path(file).into());
         self.anywhere.get_or_insert(Span::new(file, 0, 0));
         let nesting = sources.limits().nesting;
         let Parsed { mut body, errors, notes, comments } = match name.ends_with(".json") {

@@ -231,9 +231,6 @@ fn run(
     module: &mut Option<String>,
 ) -> Result<Run, String> {
     let reader = context.reader;
-    if let Some(why) = switched_off(settings) {
-        return Err(why);
-    }
     let own = unit.real_directory();
     let place = member(settings, "terraform").and_then(|it| member(it, "source"));
     let mut shadows = unit.shadows.clone();
@@ -258,6 +255,9 @@ fn run(
             }
         }
     };
+    if let Some(why) = switched_off(settings) {
+        return Err(why);
+    }
     let given = inputs::given(context, unit.real_directory(), settings, module.as_deref());
     let inputs = member(settings, "inputs");
     let rest = inputs.and_then(|it| it.entries().map_or_else(|| it.cause().cloned(), |it| it.rest.clone()));

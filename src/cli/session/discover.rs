@@ -196,8 +196,9 @@ fn is_left_out(entry: &DirEntry) -> bool {
 }
 
 pub(in crate::cli) fn is_candidate(path: &Path) -> bool {
-    let Some(name) = path.file_name().and_then(|name| name.to_str()) else { return false };
-    ENDINGS.iter().any(|ending| name.ends_with(ending)) || is_read_by_itself(name)
+    let Some(name) = path.file_name() else { return false };
+    ENDINGS.iter().any(|ending| name.as_encoded_bytes().ends_with(ending.as_bytes()))
+        || name.to_str().is_some_and(is_read_by_itself)
 }
 
 /// Terraform by its name; whether a JSON file is a plan, only its text can say.

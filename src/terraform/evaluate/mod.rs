@@ -18,7 +18,7 @@ mod references;
 mod traverse;
 mod variables;
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -59,6 +59,10 @@ pub(super) struct Evaluator<'r> {
     pub(super) dialect: Option<&'r dyn Dialect>,
     /// Directories whose files lie elsewhere.
     pub(super) shadows: Shadows,
+    /// The directories of the modules of which there are some.
+    pub(super) made: RefCell<BTreeSet<String>>,
+    /// A module was met of which OpenTofu reads other files than Terraform does.
+    pub(super) has_files_of_one_tool: Cell<bool>,
     /// The files that what was asked for stands in.
     pub(super) touched: RefCell<BTreeSet<Arc<str>>>,
 }

@@ -220,7 +220,7 @@ impl Evaluator<'_> {
             _ => arguments.values.iter().any(Value::any_sensitive),
         };
         match function(&arguments) {
-            Ok(value) => value.marked(sensitive),
+            Ok(value) => self.kept(value).marked(sensitive),
             Err(Failure::Refused(why)) => match arguments.values.iter().find_map(Value::any_cause) {
                 // An argument that could not be evaluated explains more than what the function makes of it.
                 Some(cause) if cause.refused => Value::because(cause, span),

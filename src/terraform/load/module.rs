@@ -6,6 +6,7 @@ use std::sync::Arc;
 use crate::diagnostic::Diagnostic;
 use crate::source::{FileId, Sources, Span};
 
+use super::library::Tool;
 use crate::terraform::syntax::json::parse_json_body;
 use crate::terraform::syntax::{Attribute, BlockNode, Body, Parsed, parse_body};
 
@@ -35,6 +36,8 @@ pub(in crate::terraform) struct ModuleCode {
     pub(in crate::terraform) anywhere: Option<Span>,
     /// A file did not parse: what is missing may stand there.
     pub(in crate::terraform) incomplete: bool,
+    /// OpenTofu reads other files of it than Terraform does.
+    pub(in crate::terraform) has_files_of_one_tool: bool,
 }
 
 /// A file of a module.
@@ -124,24 +127,39 @@ fn stem(name: &str) -> Option<&str> {
     [".tf", ".tofu", ".tf.json", ".tofu.json"].iter().find_map(|suffix| name.strip_suffix(suffix))
 }
 
+/// Whether only OpenTofu reads a file.
+fn is_for_opentofu(name: &str) -> bool {
+    name.ends_with(".tofu") || name.ends_with(".tofu.json")
+}
+
+/// The file that OpenTofu reads in the place of this one, where it is there (opentofu.org/docs/language/files, 2026-11).
+fn twin(name: &str) -> Option<String> {
+    let plain = name.strip_suffix(".tf").map(|stem| format!("{stem}.tofu"));
+    plain.or_else(|| Some(format!("{}.tofu.json", name.strip_suffix(".tf.json")?)))
+}
+
 fn is_override(name: &str) -> bool {
     stem(name).is_some_and(|stem| stem == "override" || stem.ends_with("_override"))
 }
 
 impl ModuleCode {
     /// Reads the files of a directory.
-    pub(in crate::terraform) fn read(sources: &Sources, directory: &str) -> Self {
-        Self::of(sources, directory, &files_of(sources, directory))
+    pub(in crate::terraform) fn read(sources: &Sources, directory: &str, tool: Tool) -> Self {
+        Self::of(sources, directory, &files_of(sources, directory), tool)
     }
 
     /// Reads these files as those of a directory.
-    pub(in crate::terraform) fn of(sources: &Sources, directory: &str, files: &[ModuleFile]) -> Self {
+    pub(in crate::terraform) fn of(sources: &Sources, directory: &str, files: &[ModuleFile], tool: Tool) -> Self {
         let mut code = ModuleCode { directory: directory.to_owned(), ..Self::default() };
         let names: Vec<&str> = files.iter().map(|file| file.name.as_str()).collect();
-        // Beside `x.tf`, `x.tofu` is the same for the other tool.
-        let twins = |name: &str| name.contains(".tofu") && names.contains(&name.replace(".tofu", ".tf").as_str());
+        let only_tofu = names.iter().all(|name| is_for_opentofu(name));
+        code.has_files_of_one_tool = !only_tofu && names.iter().any(|name| is_for_opentofu(name));
+        let is_read = |name: &str| match tool {
+            Tool::OpenTofu => twin(name).is_none_or(|twin| !names.contains(&twin.as_str())),
+            Tool::Terraform => only_tofu || !is_for_opentofu(name),
+        };
         let (overrides, plain): (Vec<&ModuleFile>, Vec<&ModuleFile>) =
-            files.iter().filter(|file| !twins(&file.name)).partition(|file| is_override(&file.name));
+            files.iter().filter(|file| is_read(&file.name)).partition(|file| is_override(&file.name));
         for file in plain {
             for block in code.read_file(sources, file) {
                 code.add(block);

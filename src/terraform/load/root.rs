@@ -1,6 +1,6 @@
 //! One root: what assigns its variables, and its evaluation.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -33,6 +33,12 @@ pub(in crate::terraform) struct Root {
     pub(in crate::terraform) default_maps: Vec<Span>,
     /// What evaluating it cost.
     pub(in crate::terraform) steps: u64,
+    /// About so many bytes of values were made.
+    pub(in crate::terraform) memory: u64,
+    /// The directories of the modules of which it makes some.
+    pub(in crate::terraform) made: BTreeSet<String>,
+    /// OpenTofu reads other files of it, or of what it calls, than Terraform does.
+    pub(in crate::terraform) has_files_of_one_tool: bool,
 }
 
 pub(in crate::terraform) fn evaluate(
@@ -41,6 +47,7 @@ pub(in crate::terraform) fn evaluate(
     directory: &str,
     environment: Option<&str>,
     options: &Options,
+    memory: u64,
 ) -> Root {
     let code = library.module(directory);
     let mut files = automatic_files(sources, directory);
@@ -48,7 +55,13 @@ pub(in crate::terraform) fn evaluate(
     files.extend(environment.map(str::to_owned));
     let given = files.into_iter().map(Given::File).collect();
     let shadows = Shadows::default();
-    evaluate_with(sources, library, Configuration { code, given, environment: options, shadows, any: None }, options)
+    evaluate_with(
+        sources,
+        library,
+        Configuration { code, given, environment: options, shadows, any: None },
+        options,
+        memory,
+    )
 }
 
 /// The code of a root with what assigns its variables.
@@ -80,6 +93,7 @@ pub(in crate::terraform) fn evaluate_with(
     library: &Library<'_>,
     configuration: Configuration<'_>,
     options: &Options,
+    memory: u64,
 ) -> Root {
     let Configuration { code, given, environment, shadows, any } = configuration;
     let mut root = Root::default();
@@ -121,11 +135,13 @@ pub(in crate::terraform) fn evaluate_with(
         root: directory,
         assignments: assignments.by_name,
         assigned_to_any: any.map(Assignment::Given),
-        budget: Rc::new(Budget::new(anywhere, sources.limits().evaluation_steps)),
+        budget: Rc::new(Budget::new(anywhere, sources.limits().evaluation_steps, memory)),
         patterns: RefCell::default(),
         diagnostics: RefCell::default(),
         dialect: None,
         shadows,
+        made: RefCell::default(),
+        has_files_of_one_tool: Cell::new(code.has_files_of_one_tool),
         touched,
     };
     let instance = Instance::root(code, anywhere);
@@ -138,6 +154,9 @@ pub(in crate::terraform) fn evaluate_with(
     root.diagnostics.extend(evaluator.diagnostics.into_inner().finish(anywhere));
     root.files = evaluator.touched.into_inner();
     root.steps = evaluator.budget.spent();
+    root.memory = evaluator.budget.memory_spent();
+    root.made = evaluator.made.into_inner();
+    root.has_files_of_one_tool = evaluator.has_files_of_one_tool.get();
     root
 }
 

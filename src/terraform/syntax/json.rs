@@ -320,7 +320,15 @@ fn label_count(keyword: &str) -> Option<usize> {
 
 fn top_level(json: &Json, errors: &mut Vec<SyntaxError>) -> Body {
     let mut body = Body::empty(json.span);
-    for (keyword, value) in json.entries() {
+    // An array holds bodies, as it does for a block.
+    let bodies = std::slice::from_ref(json).iter().chain(json.items());
+    let is_body = |it: &&Json| matches!(it.kind, JsonKind::Object(_));
+    let is_array = matches!(json.kind, JsonKind::List(_));
+    for misplaced in bodies.clone().skip(usize::from(is_array)).filter(|it| !is_body(it)) {
+        let message = "what a file holds is an object, or an array of objects".to_owned();
+        errors.push(SyntaxError { message, span: misplaced.span });
+    }
+    for (keyword, value) in bodies.flat_map(Json::entries) {
         match label_count(&keyword.text) {
             Some(labels) => blocks(keyword, value, labels, &mut Vec::new(), &mut body.blocks, errors),
             None if &*keyword.text == "//" => {}

@@ -196,6 +196,8 @@ impl<'c> Frame<'c> {
             diagnostics: RefCell::default(),
             dialect: Some(self),
             shadows: self.context.shadows.clone(),
+            made: RefCell::default(),
+            has_files_of_one_tool: Cell::new(false),
             touched: RefCell::default(),
         }
     }

@@ -27,6 +27,7 @@ use super::load::library::Library;
 use super::load::parallel;
 use super::load::root::{Configuration, Root, evaluate_with};
 use super::load::roots::has_configuration;
+use super::load::rounds::allowed;
 use super::value::{Cause, Value};
 
 use frame::{Context, Frame};
@@ -106,7 +107,12 @@ pub(super) fn read(sources: &Sources, library: &Library<'_>, paths: &[String], o
         units.push(Unit { directory: directory.to_owned(), real: path.clone(), shadows, values, files });
     }
     units.sort_by(|a, b| a.directory.cmp(&b.directory));
-    let outcomes = parallel::map(units.len(), |index| units.get(index).map(|unit| outcome(&reader, unit)));
+    let mut spent = 0;
+    let outcomes = parallel::map_sharing(units.len(), &mut spent, |index, spent| {
+        let outcome = units.get(index).map(|unit| outcome(&reader, unit, allowed(spent)));
+        let cost = outcome.as_ref().and_then(|it| it.run.as_ref().ok()).map_or(0, |run| run.root.memory);
+        (outcome, cost)
+    });
     gathered(&reader, &units, outcomes.into_iter().flatten().collect(), made)
 }
 
@@ -180,7 +186,7 @@ fn context<'r>(
     let anywhere = reader.parse(real).map_err(|error| error.to_string())?.anywhere();
     Ok(Context {
         reader,
-        budget: Rc::new(Budget::new(anywhere, reader.sources.limits().evaluation_steps)),
+        budget: Rc::new(Budget::new(anywhere, reader.sources.limits().evaluation_steps, allowed(0))),
         directory: directory.to_owned(),
         shadows: shadows.clone(),
         values,
@@ -192,7 +198,7 @@ fn context<'r>(
     })
 }
 
-fn outcome(reader: &Reader<'_>, unit: &Unit) -> Outcome {
+fn outcome(reader: &Reader<'_>, unit: &Unit, memory: u64) -> Outcome {
     let mut result = Outcome {
         run: Err(String::new()),
         included: Vec::new(),
@@ -213,7 +219,7 @@ fn outcome(reader: &Reader<'_>, unit: &Unit) -> Outcome {
             result.says_inputs = settings.entries().is_some_and(|it| it.get("inputs").is_some());
             let files = frame.includes.iter().filter_map(|it| it.frame.as_ref().ok()).map(|it| it.parsed.file);
             result.included = files.map(|it| reader.sources.path(it)).collect();
-            result.run = run(&context, unit, &frame, &settings, &mut result.module);
+            result.run = run(&context, unit, &frame, &settings, memory, &mut result.module);
         }
         Err(why) => result.run = Err(why),
     }
@@ -228,6 +234,7 @@ fn run(
     unit: &Unit,
     frame: &Frame<'_>,
     settings: &Value,
+    memory: u64,
     module: &mut Option<String>,
 ) -> Result<Run, String> {
     let reader = context.reader;
@@ -263,7 +270,7 @@ fn run(
     let rest = inputs.and_then(|it| it.entries().map_or_else(|| it.cause().cloned(), |it| it.rest.clone()));
     let any = rest.map(|cause: Arc<Cause>| Value::because(&cause, frame.parsed.anywhere()));
     let configuration = Configuration { code, given, environment: reader.options, shadows, any };
-    let root = evaluate_with(reader.sources, reader.library, configuration, reader.options);
+    let root = evaluate_with(reader.sources, reader.library, configuration, reader.options, memory);
     Ok(Run { directory: unit.directory.clone(), root, files: context.files.borrow().clone() })
 }
 

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use crate::source::{FileId, ReadError, Sources, Span, join, parent};
 use crate::terraform::Options;
 use crate::terraform::evaluate::Shadows;
-use crate::terraform::load::library::Library;
+use crate::terraform::load::library::{Library, Tool};
 use crate::terraform::load::module::{ModuleCode, ModuleFile};
 use crate::terraform::syntax::json::parse_json_as;
 use crate::terraform::syntax::{Body, SyntaxError, parse_body};
@@ -108,7 +108,7 @@ impl<'s> Reader<'s> {
         if let Some(known) = self.modules.lock().unwrap_or_else(PoisonError::into_inner).get(&key) {
             return known.clone();
         }
-        let code = Arc::new(ModuleCode::of(self.sources, directory, &key.1));
+        let code = Arc::new(ModuleCode::of(self.sources, directory, &key.1, Tool::OpenTofu));
         let mut all = self.modules.lock().unwrap_or_else(PoisonError::into_inner);
         all.entry(key).or_insert(code).clone()
     }

@@ -15,6 +15,7 @@ mod plan;
 mod raw;
 mod rows;
 mod syntax;
+mod terragrunt;
 mod types;
 mod value;
 mod write;
@@ -32,6 +33,7 @@ use load::{parallel, plans, roots, rounds};
 pub use block::{Attribute, Block, Provider};
 pub use load::roots::Why;
 pub use plan::{PlanSide, is_plan};
+pub(crate) use terragrunt::is_read_by_itself;
 pub use value::{Cause, Computed, Data, Entries, Found, Number, Value};
 pub use write::Writer;
 
@@ -124,8 +126,12 @@ fn read_with(library: &Library<'_>, sources: &Sources, paths: &[String], options
     // Downloaded modules are read when something calls them.
     let downloaded = options.modules_directory.as_deref().map(|it| format!("{it}/"));
     let is_downloaded = |it: &str| downloaded.as_ref().is_some_and(|modules| it.starts_with(modules.as_str()));
-    let directories: Vec<String> =
-        roots::directories(sources, &others).into_iter().filter(|it| !is_downloaded(it)).collect();
+    let units = terragrunt::read(sources, library, &others, options);
+    let others: Vec<String> = others.into_iter().filter(|it| !terragrunt::is_read_by_itself(it)).collect();
+    let directories: Vec<String> = roots::directories(sources, &others)
+        .into_iter()
+        .filter(|it| !is_downloaded(it) && !units.taken.contains(it))
+        .collect();
     let modules = parallel::map(directories.len(), |index| library.module(&directories[index]));
     let candidates = roots::Candidates::new(sources, &modules, &options.named_roots);
     let rounds = rounds::Rounds::new(sources, library, options);
@@ -152,6 +158,7 @@ fn read_with(library: &Library<'_>, sources: &Sources, paths: &[String], options
         let (variable_files, steps) = (root.variable_files, root.steps);
         reading.roots.push(Root { directory, why, variable_files, workspace, steps, blocks });
     }
+    add_units(sources, units, options, &mut reading);
     plans::read(sources, plans, options, &mut reading);
     for path in left_out {
         let reason = "a module that nothing here calls: what it is given is not known".to_owned();
@@ -165,6 +172,42 @@ fn read_with(library: &Library<'_>, sources: &Sources, paths: &[String], options
     }
     without_repetitions(&mut reading.inventory.diagnostics);
     reading
+}
+
+/// The units of Terragrunt, each as a root that lies where the unit does.
+fn add_units(sources: &Sources, units: terragrunt::Units, options: &Options, reading: &mut Reading) {
+    let id = |directory: &str| RunId::of(RunKind::Unit, directory, None);
+    let made = parallel::map(units.runs.len(), |index| {
+        let Some(run) = units.runs.get(index) else { return (Vec::new(), Vec::new()) };
+        let root = &run.root;
+        let resources = rows::resources(&root.blocks, &root.switched_off, &root.default_maps, FrontEnd::Terraform);
+        (resources, embedded::manifests(sources, &root.blocks, Some(&run.directory), &id(&run.directory)))
+    });
+    for (unit, (mut resources, embedded)) in units.runs.into_iter().zip(made) {
+        let terragrunt::Run { directory, root, files } = unit;
+        for resource in &mut resources {
+            resource.run = Some(id(&directory));
+            resource.root = Some(directory.as_str().into());
+        }
+        let inputs = root.files.into_iter().chain(files);
+        reading.inventory.runs.push(Run::new(RunKind::Unit, &directory, None).reading(inputs));
+        reading.inventory.diagnostics.extend(root.diagnostics);
+        reading.inventory.resources.extend(resources);
+        reading.embedded.extend(embedded);
+        if options.raw {
+            reading.inventory.blocks.extend(raw::of(&root.blocks, FrontEnd::Terraform));
+        }
+        let first = reading.blocks.len();
+        reading.blocks.extend(root.blocks);
+        let workspace = options.workspace.clone().unwrap_or_else(|| "default".into());
+        let (variable_files, steps, blocks) = (root.variable_files, root.steps, first..reading.blocks.len());
+        let why = Why::Unit;
+        reading.roots.push(Root { directory, why, variable_files, workspace, steps, blocks });
+    }
+    reading.inventory.diagnostics.extend(units.diagnostics);
+    reading.inventory.skipped.extend(units.skipped);
+    reading.comments.extend(units.comments);
+    reading.roots.sort_by(|a, b| a.directory.cmp(&b.directory));
 }
 
 /// Each root once, or once with each environment.

@@ -43,4 +43,5 @@ mod savings;
 mod schema;
 mod terraform;
 mod terraform_resources;
+mod terragrunt;
 mod vendor;

@@ -47,6 +47,8 @@ pub(in crate::terraform) fn is_variable_file(name: &str) -> bool {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Why {
     Named,
+    /// It is run for a unit of Terragrunt.
+    Unit,
     /// It says where its state lies.
     Backend,
     /// Files beside it assign its variables.
@@ -66,6 +68,7 @@ impl Why {
     pub fn because(self) -> &'static str {
         match self {
             Why::Named => "it was named",
+            Why::Unit => "it is a unit of Terragrunt",
             Why::Backend => "it says where its state lies",
             Why::VariableFiles => "files beside it assign its variables",
             Why::Provider => "it sets up a provider",

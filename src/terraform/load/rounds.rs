@@ -20,6 +20,11 @@ const MOST_ROUNDS: usize = 20;
 const MEMORY_BYTES: u64 = 1 << 30;
 const PART: u64 = parallel::MOST_THREADS as u64;
 
+/// What one more root may make in memory, where those before it made so much.
+pub(in crate::terraform) fn allowed(spent: u64) -> u64 {
+    MEMORY_BYTES.saturating_sub(spent) / PART
+}
+
 /// A root as it was evaluated with one set of variable files.
 pub(in crate::terraform) struct Planned {
     pub(in crate::terraform) directory: String,
@@ -72,7 +77,6 @@ impl<'a> Rounds<'a> {
 
     fn round(&self, roots: &[(String, Why)], spent: &mut u64) -> Vec<Planned> {
         let runs = crate::terraform::runs(roots, &self.options.environments);
-        let allowed = |spent: u64| MEMORY_BYTES.saturating_sub(spent) / PART;
         parallel::map_sharing(runs.len(), spent, |index, spent| {
             let planned = self.planned(&runs[index].0, runs[index].1, allowed(spent));
             let cost = planned.root.memory;

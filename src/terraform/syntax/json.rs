@@ -279,6 +279,35 @@ pub(in crate::terraform) fn parse_json_body(file: FileId, text: &str, nesting: u
     Parsed { body, errors, notes: Vec::new(), comments: Vec::new() }
 }
 
+/// Parses a file of another program: the blocks of this table, with the number of labels that they have.
+pub(in crate::terraform) fn parse_json_as(
+    file: FileId,
+    text: &str,
+    nesting: u32,
+    labels: impl Fn(&str) -> Option<usize>,
+) -> Parsed {
+    let mut errors = Vec::new();
+    let mut result = Body::empty(Span::new(file, 0, text.len()));
+    match parse_json_within(file, text, nesting) {
+        Ok(json) => {
+            for (name, value) in json.entries() {
+                match labels(&name.text) {
+                    Some(labels) => blocks(name, value, labels, &mut Vec::new(), &mut result.blocks, &mut errors),
+                    None => {
+                        let expression = expression(value, &mut errors);
+                        result.attributes.push(Attribute { name: name.clone(), expression });
+                    }
+                }
+            }
+        }
+        Err(error) => {
+            result.incomplete = true;
+            errors.push(error);
+        }
+    }
+    Parsed { body: result, errors, notes: Vec::new(), comments: Vec::new() }
+}
+
 /// How many labels the blocks of Terraform have.
 fn label_count(keyword: &str) -> Option<usize> {
     Some(match keyword {

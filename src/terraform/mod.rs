@@ -15,6 +15,7 @@ mod plan;
 mod raw;
 mod rows;
 mod syntax;
+mod terragrunt;
 mod types;
 mod value;
 mod write;
@@ -23,14 +24,17 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use crate::diagnostic::Diagnostic;
-use crate::inventory::{FrontEnd, GivenRun, Inventory, Resource, Run, RunId, RunKind, Skipped};
+use crate::inventory::{FrontEnd, GivenRun, Inventory, Run, RunId, RunKind, Skipped};
 use crate::source::{FileId, Limits, Sources, Span};
 
-use load::library::Library;
-use load::variants::{self, Assigned, Variant};
+use load::library::{Library, Tool};
+use load::variants;
+use load::{parallel, plans, roots, rounds};
 
 pub use block::{Attribute, Block, Provider};
+pub use load::roots::Why;
 pub use plan::{PlanSide, is_plan};
+pub(crate) use terragrunt::is_read_by_itself;
 pub use value::{Cause, Computed, Data, Entries, Found, Number, Value};
 pub use write::Writer;
 
@@ -80,6 +84,8 @@ pub struct Reading {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Root {
     pub directory: String,
+    /// What tells that it is a root.
+    pub why: Why,
     /// In the order in which they count, the strongest last.
     pub variable_files: Vec<String>,
     pub workspace: String,
@@ -105,7 +111,7 @@ pub struct Embedded {
 
 /// Reads the roots among the directories of `paths`, which are directories or files.
 pub fn read(sources: &Sources, paths: &[String], options: &Options) -> Reading {
-    let library = Library::new(sources);
+    let library = Library::new(sources, Tool::OpenTofu);
     let reading = read_with(&library, sources, paths, options);
     library.close();
     reading
@@ -118,29 +124,36 @@ pub fn syntax_errors(file: FileId, text: &str) -> Vec<Diagnostic> {
 }
 
 fn read_with(library: &Library<'_>, sources: &Sources, paths: &[String], options: &Options) -> Reading {
-    let plans = load::plans::find(sources, paths);
+    let plans = plans::find(sources, paths);
     let others: Vec<String> = paths.iter().filter(|path| plans.binary_search(path).is_err()).cloned().collect();
     // Downloaded modules are read when something calls them.
     let downloaded = options.modules_directory.as_deref().map(|it| format!("{it}/"));
     let is_downloaded = |it: &str| downloaded.as_ref().is_some_and(|modules| it.starts_with(modules.as_str()));
-    let directories: Vec<String> =
-        load::roots::directories(sources, &others).into_iter().filter(|it| !is_downloaded(it)).collect();
-    let modules = load::parallel::map(directories.len(), |index| library.module(&directories[index]));
+    let units = terragrunt::read(sources, library, &others, options);
+    let others: Vec<String> = others.into_iter().filter(|it| !terragrunt::is_read_by_itself(it)).collect();
+    let directories: Vec<String> = roots::directories(sources, &others)
+        .into_iter()
+        .filter(|it| !is_downloaded(it) && !units.taken.contains(it))
+        .collect();
+    let modules = parallel::map(directories.len(), |index| library.module(&directories[index]));
     let variable_files = variants::files(sources, library, &modules, paths, options);
-    let chosen = load::roots::detect(sources, &modules, &options.named_roots, &variable_files);
-    let runs = runs(&chosen.roots, &variable_files, library, options);
-    let evaluated = evaluate_all(sources, library, &runs, options);
+    let candidates = roots::Candidates::new(sources, &modules, &variable_files, &options.named_roots);
+    let rounds = rounds::Rounds::new(sources, library, &variable_files, options);
+    let (planned, left_out) = rounds.evaluate(&candidates);
     let mut reading = Reading::default();
-    for ((directory, variant), done) in runs.into_iter().zip(evaluated) {
-        reading.add(directory, variant, done, options);
+    for planned in planned {
+        reading.add(planned, options);
     }
-    reading.tell_unused(variable_files.unused);
-    load::plans::read(sources, plans, options, &mut reading);
-    for path in chosen.uncalled {
+    let of_units: HashSet<&str> = units.runs.iter().flat_map(terragrunt::Run::inputs).collect();
+    reading.tell_unused(variable_files.unused.iter().filter(|it| !of_units.contains(it.as_str())));
+    add_units(sources, units, options, &mut reading);
+    plans::read(sources, plans, options, &mut reading);
+    for path in left_out {
         let reason = Skipped::UNCALLED.to_owned();
         reading.inventory.skipped.push(Skipped { path, reason });
     }
-    for module in library.modules() {
+    let others = rounds.other.get().map(Library::modules).unwrap_or_default();
+    for module in library.modules().into_iter().chain(others) {
         reading.inventory.diagnostics.extend(module.diagnostics.iter().cloned());
         let speaks = |span: &&Span| sources.snippet(**span).contains("gpulint");
         reading.comments.extend(module.comments.iter().filter(speaks));
@@ -149,52 +162,51 @@ fn read_with(library: &Library<'_>, sources: &Sources, paths: &[String], options
     reading
 }
 
-/// Each root with each of its variants.
-fn runs<'a>(
-    roots: &'a [String],
-    files: &Assigned,
-    library: &Library<'_>,
-    options: &Options,
-) -> Vec<(&'a str, Variant)> {
-    let of = |root: &'a String| {
-        let variants = variants::of(&library.module(root), files.of.get(root), library, options);
-        variants.into_iter().map(move |variant| (root.as_str(), variant))
-    };
-    roots.iter().flat_map(of).collect()
-}
-
-/// A run, evaluated.
-struct Evaluated {
-    root: load::root::Root,
-    resources: Vec<Resource>,
-    embedded: Vec<Embedded>,
-}
-
-fn evaluate_all(
-    sources: &Sources,
-    library: &Library<'_>,
-    runs: &[(&str, Variant)],
-    options: &Options,
-) -> Vec<Evaluated> {
-    load::parallel::map(runs.len(), |index| {
-        let (directory, variant) = &runs[index];
-        let root = load::root::evaluate(sources, library, directory, variant, options);
+/// The units of Terragrunt, each as a root that lies where the unit does.
+fn add_units(sources: &Sources, units: terragrunt::Units, options: &Options, reading: &mut Reading) {
+    let id = |directory: &str| RunId::of(RunKind::Unit, directory, None);
+    let made = parallel::map(units.runs.len(), |index| {
+        let Some(run) = units.runs.get(index) else { return (Vec::new(), Vec::new()) };
+        let root = &run.root;
         let resources = rows::resources(&root.blocks, &root.switched_off, &root.default_maps, FrontEnd::Terraform);
-        let id = RunId::of(RunKind::Root, directory, variant.label.as_deref());
-        let embedded = embedded::manifests(sources, &root.blocks, Some(directory), &id);
-        Evaluated { root, resources, embedded }
-    })
+        (resources, embedded::manifests(sources, &root.blocks, Some(&run.directory), &id(&run.directory)))
+    });
+    for (unit, (mut resources, embedded)) in units.runs.into_iter().zip(made) {
+        let terragrunt::Run { directory, root, files } = unit;
+        for resource in &mut resources {
+            resource.run = Some(id(&directory));
+            resource.root = Some(directory.as_str().into());
+        }
+        let inputs = root.files.into_iter().chain(files);
+        reading.inventory.runs.push(Run::new(RunKind::Unit, &directory, None).reading(inputs));
+        reading.inventory.diagnostics.extend(root.diagnostics);
+        reading.inventory.resources.extend(resources);
+        reading.embedded.extend(embedded);
+        if options.raw {
+            reading.inventory.blocks.extend(raw::of(&root.blocks, FrontEnd::Terraform));
+        }
+        let first = reading.blocks.len();
+        reading.blocks.extend(root.blocks);
+        let workspace = options.workspace.clone().unwrap_or_else(|| "default".into());
+        let (variable_files, steps, blocks) = (root.variable_files, root.steps, first..reading.blocks.len());
+        let why = Why::Unit;
+        reading.roots.push(Root { directory, why, variable_files, workspace, steps, blocks });
+    }
+    reading.inventory.diagnostics.extend(units.diagnostics);
+    reading.inventory.skipped.extend(units.skipped);
+    reading.comments.extend(units.comments);
+    reading.roots.sort_by(|a, b| a.directory.cmp(&b.directory));
 }
 
 impl Reading {
-    fn add(&mut self, directory: &str, variant: Variant, done: Evaluated, options: &Options) {
-        let Evaluated { root, mut resources, embedded } = done;
-        let mut run = Run::new(RunKind::Root, directory, variant.label.as_deref()).reading(root.files);
+    fn add(&mut self, planned: rounds::Planned, options: &Options) {
+        let rounds::Planned { directory, variant, why, root, mut resources, embedded } = planned;
+        let mut run = Run::new(RunKind::Root, &directory, variant.label.as_deref()).reading(root.files);
         run.counted = variant.counted;
         run.given_name = variant.given_name;
         for resource in &mut resources {
             resource.run = Some(run.id.clone());
-            resource.root = Some(directory.into());
+            resource.root = Some(directory.as_str().into());
             resource.address.extend(variant.label.as_ref().map(|label| format!(" ({label})")));
         }
         self.inventory.diagnostics.extend(root.diagnostics);
@@ -207,7 +219,8 @@ impl Reading {
         let first = self.blocks.len();
         self.blocks.extend(root.blocks);
         self.roots.push(Root {
-            directory: directory.to_owned(),
+            directory,
+            why,
             variable_files: root.variable_files,
             workspace: variant.workspace.unwrap_or_else(|| "default".into()),
             steps: root.steps,
@@ -215,9 +228,9 @@ impl Reading {
         });
     }
 
-    fn tell_unused(&mut self, files: Vec<String>) {
+    fn tell_unused<'a>(&mut self, files: impl Iterator<Item = &'a String>) {
         let reason = "a file of variables that no run uses: --var-file or `[[runs]]` says which root it is for";
-        let skipped = files.into_iter().map(|path| Skipped { path, reason: reason.to_owned() });
+        let skipped = files.map(|path| Skipped { path: path.clone(), reason: reason.to_owned() });
         self.inventory.skipped.extend(skipped);
     }
 }
@@ -252,7 +265,7 @@ mod tests {
             paths.push(path);
         }
         let sources = Sources::new(tree);
-        let library = Library::new(&sources);
+        let library = Library::new(&sources, Tool::OpenTofu);
         let reading = read_with(&library, &sources, &paths, &Options::default());
         assert_eq!(reading.roots.len(), roots);
         let resources = reading.blocks.iter().filter(|block| block.keyword == "resource").count();

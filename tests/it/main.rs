@@ -43,5 +43,6 @@ mod savings;
 mod schema;
 mod terraform;
 mod terraform_resources;
+mod terragrunt;
 mod vendor;
 mod verdict;

@@ -8,6 +8,7 @@ pub(super) mod parallel;
 pub(super) mod plans;
 pub(super) mod root;
 pub(super) mod roots;
+pub(super) mod rounds;
 mod variable_file;
 pub(super) mod variants;
 mod workspaces;

@@ -10,6 +10,7 @@ mod broken_pages;
 mod changes;
 mod ci_docs;
 mod cli;
+mod disguise;
 mod docs;
 mod examples;
 mod explain;

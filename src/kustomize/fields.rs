@@ -123,6 +123,9 @@ pub(super) fn add(specs: &mut Vec<FieldSpec>, spec: FieldSpec) -> bool {
     }
 }
 
+/// Longer than any object is deep.
+const LONGEST_PATH: usize = 128;
+
 /// What is made where a field is missing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Make {
@@ -155,6 +158,9 @@ impl FieldSpec {
             return Ok(());
         }
         let path = split(&self.path, '/');
+        if path.len() > LONGEST_PATH {
+            return Err(Trouble::beyond(format!("a path has more than {LONGEST_PATH} parts")));
+        }
         let make = if self.create { make } else { Make::Nothing };
         visit(object, &path, make, set)
     }

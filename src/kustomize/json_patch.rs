@@ -21,31 +21,35 @@ fn one(object: &mut Value, operation: &Value, budget: &Budget) -> Result<(), Tro
     let missing = |path: &str| wrong(format!("there is nothing at `{path}`"));
     match operation.get("op").map(Value::raw).unwrap_or_default() {
         "add" => {
-            budget.spend(value().weight())?;
-            add(object, path, value()).ok_or_else(|| missing(path))
+            let value = value();
+            budget.copy(&value, keys(path).count())?;
+            add(object, path, value).ok_or_else(|| missing(path))
         }
         "remove" => remove(object, path).map(drop).ok_or_else(|| missing(path)),
         "replace" => {
-            budget.spend(value().weight())?;
+            let value = value();
+            budget.copy(&value, keys(path).count())?;
             // The library sets fields that are not there, too; of lists only what is there.
             let (parent, key) = parent(object, path).ok_or_else(|| missing(path))?;
             if parent.is_map() {
-                parent.set(&key, value());
+                parent.set(&key, value);
                 return Ok(());
             }
             let known = step(parent, &key).ok_or_else(|| missing(path))?;
-            *known = value();
+            *known = value;
             Ok(())
         }
         "move" => {
             let from = source()?;
             let moved = remove(object, from).ok_or_else(|| missing(from))?;
+            budget.copy(&moved, keys(path).count())?;
             add(object, path, moved).ok_or_else(|| missing(path))
         }
         "copy" => {
             let from = source()?;
-            let copied = find(object, from).cloned().ok_or_else(|| missing(from))?;
-            budget.spend(copied.weight())?;
+            let known = find(object, from).ok_or_else(|| missing(from))?;
+            budget.copy(known, keys(path).count())?;
+            let copied = known.clone();
             add(object, path, copied).ok_or_else(|| missing(path))
         }
         "test" => {

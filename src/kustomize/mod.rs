@@ -113,20 +113,37 @@ impl Trouble {
 #[derive(Debug)]
 pub(crate) struct Budget {
     steps: Cell<u64>,
+    copies: Cell<u64>,
 }
 
 impl Budget {
     /// About a second. The largest public kustomizations take a tenth of it.
     const STEPS: u64 = 30_000_000;
+    /// Values that are copied from one place to others. Patches for hundreds of objects copy some ten thousand.
+    const COPIES: u64 = 500_000;
+    /// Documents nest less deep when they are read.
+    const DEEPEST: usize = 256;
 
     fn new() -> Self {
-        Budget { steps: Cell::new(Self::STEPS) }
+        Budget { steps: Cell::new(Self::STEPS), copies: Cell::new(Self::COPIES) }
     }
 
     fn spend(&self, steps: usize) -> Result<(), Trouble> {
         let rest = self.steps.get().checked_sub(steps as u64);
         self.steps.set(rest.unwrap_or(0));
         rest.map(|_| ()).ok_or_else(|| Trouble::beyond(format!("it takes more than {} steps to build", Self::STEPS)))
+    }
+}
+
+impl Budget {
+    /// Before a value is copied to a place that is so deep already.
+    fn copy(&self, value: &value::Value, depth: usize) -> Result<(), Trouble> {
+        if depth.saturating_add(value.depth()) > Self::DEEPEST {
+            return Err(Trouble::beyond(format!("its objects nest more than {} deep", Self::DEEPEST)));
+        }
+        let rest = self.copies.get().checked_sub(value.weight() as u64);
+        self.copies.set(rest.unwrap_or(0));
+        rest.map(|_| ()).ok_or_else(|| Trouble::beyond(format!("it copies more than {} values", Self::COPIES)))
     }
 }
 
@@ -156,4 +173,54 @@ pub(crate) fn build(sources: &Sources, directory: &str) -> Result<Built, Trouble
     }
     maker.parts.remove(directory);
     Ok(Built { documents, files: maker.files, parts: maker.parts })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::source::MemoryTree;
+
+    fn built(files: &[(&str, &str)]) -> Result<String, Trouble> {
+        let tree = files.iter().fold(MemoryTree::new(), |tree, (path, text)| tree.with(path, *text));
+        let sources = Sources::new(tree);
+        build(&sources, "o").map(|built| built.documents.iter().map(|it| it.text().to_owned()).collect())
+    }
+
+    #[test]
+    fn what_is_missing_or_elsewhere_is_said() {
+        for (text, cause) in [
+            ("resources: [missing.yaml]", Cause::Refused),
+            ("resources: ['https://example.com/a.yaml']", Cause::NotAtHand),
+            ("resources: ['github.com/a/b?ref=v1']", Cause::NotAtHand),
+            ("resources: [../../up.yaml]", Cause::NotAtHand),
+            ("resources: [.]", Cause::Refused),
+            ("helmCharts: [{name: a}]", Cause::NotAtHand),
+            ("transformers: [\"apiVersion: x\\nkind: Mine\\nmetadata: {name: a}\\n\"]", Cause::NotAtHand),
+            ("resource: [a.yaml]", Cause::Refused),
+            ("replicas: [{name: a, count: 1}]", Cause::Refused),
+            ("{}", Cause::Refused),
+        ] {
+            let trouble = built(&[("o/kustomization.yaml", text)]).unwrap_err();
+            assert_eq!(trouble.cause, cause, "{text}: {}", trouble.message);
+        }
+    }
+
+    #[test]
+    fn a_patch_without_its_object_is_told_at_the_patch() {
+        let patch = "patchesStrategicMerge: [\"kind: Pod\\napiVersion: v1\\nmetadata: {name: a}\\n\"]";
+        let trouble = built(&[("o/kustomization.yaml", patch)]).unwrap_err();
+        assert!(trouble.message.contains("there is no Pod a"), "{}", trouble.message);
+        assert!(trouble.at.is_some() && trouble.note.is_some());
+    }
+
+    /// Copies that double with each operation, and patches of everything for everything, would take gigabytes.
+    #[test]
+    fn a_hostile_kustomization_ends() {
+        let doubling: String =
+            (0..60).map(|n| format!("    - {{op: copy, from: /spec, path: /spec/s{n}}}\n")).collect();
+        let bomb = format!("resources: [a.yaml]\npatches:\n- target: {{kind: X}}\n  patch: |\n{doubling}");
+        let object = "apiVersion: v1\nkind: X\nmetadata: {name: a}\nspec: {a: b}\n";
+        let trouble = built(&[("o/kustomization.yaml", &bomb), ("o/a.yaml", object)]).unwrap_err();
+        assert_eq!(trouble.cause, Cause::Beyond, "{}", trouble.message);
+    }
 }

@@ -147,11 +147,10 @@ fn merge_into_selected(
 ) -> Result<(), Trouble> {
     let mut patch = patch;
     stringify(&mut patch.value);
-    let weight = patch.value.weight();
     let mut kept = Vec::with_capacity(resources.all.len());
     for mut resource in std::mem::take(&mut resources.all) {
         if selector.selects(&resource) {
-            maker.budget.spend(weight)?;
+            maker.budget.copy(&patch.value, 0)?;
             let mut own = patch.clone();
             let at = own.head;
             if let Some(version) = resource.value.text_at("apiVersion") {

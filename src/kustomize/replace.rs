@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use super::Trouble;
 use super::fields::split;
 use super::id::{Gvk, Id};
 use super::resource::{Resource, Resources};
 use super::select::{Selector, pattern};
 use super::target::Maker;
 use super::value::{Data, Kind, Value};
+use super::{Budget, Trouble};
 
 pub(super) fn all(
     maker: &mut Maker<'_>,
@@ -37,8 +37,8 @@ pub(super) fn all(
             return Err(Trouble::refused("the replacement has no targets", replacement.at));
         }
         for target in targets {
-            maker.budget.spend(resources.all.len() * value.weight())?;
-            put(resources, target, &value)?;
+            maker.budget.spend(resources.all.len())?;
+            put(resources, target, &value, maker.budget)?;
         }
     }
     Ok(())
@@ -98,7 +98,7 @@ fn cutting(options: Option<&Value>) -> Option<(&str, i64)> {
     Some((mark, index))
 }
 
-fn put(resources: &mut Resources, target: &Value, value: &Value) -> Result<(), Trouble> {
+fn put(resources: &mut Resources, target: &Value, value: &Value, budget: &Budget) -> Result<(), Trouble> {
     let Some(select) = target.get("select") else {
         return Err(Trouble::refused("the target selects no objects", target.at));
     };
@@ -116,19 +116,31 @@ fn put(resources: &mut Resources, target: &Value, value: &Value) -> Result<(), T
             continue;
         }
         for path in paths {
-            set_at(&mut resource.value, path, value, target.get("options"))?;
+            let depth = parts(path.raw()).len();
+            set_at(&mut resource.value, path, value, target.get("options"), &|| budget.copy(value, depth))?;
         }
     }
     Ok(())
 }
 
-fn set_at(object: &mut Value, path: &Value, value: &Value, options: Option<&Value>) -> Result<(), Trouble> {
+/// `copying` is asked before each copy.
+fn set_at(
+    object: &mut Value,
+    path: &Value,
+    value: &Value,
+    options: Option<&Value>,
+    copying: &dyn Fn() -> Result<(), Trouble>,
+) -> Result<(), Trouble> {
+    copying()?;
     let parts = parts(path.raw());
     if inside_of_text(object, &parts) {
         return Err(Trouble::not_at_hand("a replacement inside of a text is not followed", path.at));
     }
     let create = options.is_some_and(|it| it.flag_at("create"));
-    let mut set = |found: &mut Value, made: bool| set_one(found, value, options, made);
+    let mut set = |found: &mut Value, made: bool| {
+        copying()?;
+        set_one(found, value, options, made)
+    };
     let walk = Walk { create: create.then_some(value), at: path };
     match walk.visit(object, &parts, false, &mut set)? {
         0 => Err(Trouble::refused(format!("a target has no `{}`", path.raw()), path.at)),

@@ -44,6 +44,9 @@ impl Value {
             yaml::Data::Scalar { plain: true, .. } if node.span.start == node.span.end => {
                 Data::Scalar { text: "".into(), plain: true }
             }
+            yaml::Data::Scalar { text, plain: false } if text.ends_with('\n') => {
+                Data::Scalar { text: as_it_ends(text, node.span, sources), plain: false }
+            }
             yaml::Data::Scalar { text, plain } => Data::Scalar { text: text.clone(), plain: *plain },
             yaml::Data::List(items) => Data::List(items.iter().map(|it| Value::from_node(it, sources)).collect()),
             yaml::Data::Map(entries) => Data::Map(
@@ -177,6 +180,11 @@ impl Value {
         }
     }
 
+    pub(super) fn depth(&self) -> usize {
+        let inner = self.items().iter().chain(self.fields().iter().map(|field| &field.value));
+        1 + inner.map(Value::depth).max().unwrap_or(0)
+    }
+
     pub(super) fn kind(&self) -> Kind {
         match &self.data {
             Data::Scalar { text, plain: true } => kind_of(text),
@@ -214,6 +222,15 @@ impl Value {
             }
             _ => false,
         }
+    }
+}
+
+/// A block that a file ends in without a line break has none for kustomize.
+fn as_it_ends(text: &Arc<str>, at: Span, sources: &Sources) -> Arc<str> {
+    let whole = sources.text(at.file);
+    match text.strip_suffix('\n') {
+        Some(bare) if at.end as usize >= whole.len() && !whole.ends_with('\n') => bare.into(),
+        _ => text.clone(),
     }
 }
 

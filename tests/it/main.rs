@@ -8,6 +8,7 @@ mod attacks;
 mod bases;
 mod broken_pages;
 mod changes;
+mod charts;
 mod ci_docs;
 mod cli;
 mod disguise;

@@ -12,7 +12,7 @@ use crate::source::{Span, join, parent};
 
 #[derive(Debug, clap::Args)]
 pub(in crate::cli) struct Render {
-    /// Directories with kustomizations [default: .]
+    /// Kustomizations, or directories that hold some: of these, those that no other one uses [default: .]
     #[arg(value_name = "PATHS")]
     paths: Vec<PathBuf>,
     /// Say behind each line which line of which file makes it
@@ -28,13 +28,21 @@ pub(in crate::cli) fn run(render: &Render) -> Result<Outcome, Failure> {
     let input = Input { paths: render.paths.clone(), ..Input::without_settings() };
     let session = Session::judging(&input, &Selection::default())?;
     let files = session.files.iter().filter(|path| kustomize::NAMES.iter().any(|name| is_called(path, name)));
-    let directories: BTreeSet<&str> = files.map(|path| parent(path)).collect();
+    let found: BTreeSet<&str> = files.map(|path| parent(path)).collect();
+    // A kustomization that is named is meant, and not what stands below it.
+    let is_named = |directory: &&str| {
+        let shown = PathBuf::from(shown(&session, directory));
+        render.paths.iter().any(|path| path.components().eq(shown.components()))
+    };
+    let named: BTreeSet<&str> = found.iter().copied().filter(is_named).collect();
+    let directories = if named.is_empty() { &found } else { &named };
     let built: BTreeMap<&str, Result<Built, Trouble>> =
         directories.iter().map(|directory| (*directory, kustomize::build(&session.sources, directory))).collect();
     let used: BTreeSet<&String> = built.values().flatten().flat_map(|it| &it.parts).collect();
     let (mut any, mut failed) = (false, false);
     for (directory, made) in &built {
-        if used.iter().any(|part| part == directory) || kustomize::is_component(&session.sources, directory) {
+        let is_part = used.iter().any(|part| part == directory);
+        if !named.contains(directory) && (is_part || kustomize::is_component(&session.sources, directory)) {
             continue;
         }
         any = true;

@@ -44,4 +44,5 @@ mod savings;
 mod schema;
 mod terraform;
 mod terraform_resources;
+mod terragrunt;
 mod vendor;

@@ -92,8 +92,9 @@ fn what_moves_out_of_sight_into_a_module_is_no_saving() {
 fn a_variable_file_that_nobody_reads_is_not_judged() {
     let root = "variable \"gpus\" {\n  default = 0\n}\nresource \"google_container_node_pool\" \"l4\" {\n  node_count = var.gpus\n  \
                 node_config {\n    machine_type = \"g2-standard-4\"\n  }\n}\n";
-    let before = [("main.tf", root), ("projects/a.tfvars", "gpus = 4\n")];
-    let after = [("main.tf", root), ("projects/a.tfvars", "gpus = 8\n")];
+    // It assigns nothing that this root declares, so that no run is found for it.
+    let before = [("main.tf", root), ("projects/a.tfvars", "cards = 4\n")];
+    let after = [("main.tf", root), ("projects/a.tfvars", "cards = 8\n")];
     let place = change(&before, &after);
     for format in ["text", "markdown", "github", "json", "outputs", "junit", "sarif", "gitlab", "csv", "concise"] {
         let said = diff(&place, format);

@@ -75,7 +75,7 @@ impl<'r> Folders<'r> {
             let path = if around.is_empty() { (*environment).to_owned() } else { format!("{around}/{environment}") };
             self.all.contains(path.as_str())
         };
-        HOLDERS.contains(&name) || ENVIRONMENTS.iter().any(|it| beside(&it))
+        HOLDERS.contains(&name) || ENVIRONMENTS.iter().any(beside)
     }
 }
 

@@ -23,6 +23,7 @@ fn done(output: &Output) {
 }
 
 /// Programs that the workflow finds on its machine.
+#[allow(clippy::print_stderr, reason = "a test that is skipped says so")]
 fn are_there(programs: &[&str]) -> bool {
     let there = programs.iter().all(|it| Command::new(it).arg("--help").output().is_ok());
     if !there {

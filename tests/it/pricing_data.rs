@@ -307,8 +307,11 @@ fn one_machine_costs_the_same_in_all_regions_of_the_united_states_that_have_the_
     }
 }
 
-/// The rows of a table as text, by column, with the line that each begins in.
-fn rows_of(path: &Path) -> (Vec<String>, Vec<(usize, BTreeMap<String, String>)>) {
+/// The cells of a row by column, with the line that it begins in.
+type Row = (usize, BTreeMap<String, String>);
+
+/// The columns of a table, and its rows as text.
+fn rows_of(path: &Path) -> (Vec<String>, Vec<Row>) {
     let text = fs::read_to_string(path).unwrap();
     let mut lines = gpulint::catalog::records(&text);
     let header = lines.next().unwrap().1.unwrap();

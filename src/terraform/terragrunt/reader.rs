@@ -16,6 +16,9 @@ pub(super) const UNIT: &str = "terragrunt.hcl";
 pub(super) const STACK: &str = "terragrunt.stack.hcl";
 pub(super) const VALUES: &str = "terragrunt.values.hcl";
 
+/// A module by its directory and the files that are put together for it.
+type Composed = (String, Vec<ModuleFile>);
+
 /// What all units of a tree share.
 pub(super) struct Reader<'s> {
     pub(super) sources: &'s Sources,
@@ -24,7 +27,7 @@ pub(super) struct Reader<'s> {
     listings: Mutex<HashMap<String, Arc<BTreeSet<String>>>>,
     parsed: Mutex<HashMap<String, Arc<Parsed>>>,
     /// Modules with the files that units add to them.
-    modules: Mutex<HashMap<(String, Vec<ModuleFile>), Arc<ModuleCode>>>,
+    modules: Mutex<HashMap<Composed, Arc<ModuleCode>>>,
     made: Mutex<HashMap<(Span, String), FileId>>,
 }
 

@@ -181,6 +181,7 @@ fn packing_twice_makes_the_same_bytes() {
 }
 
 /// `licences.py` over the crates of this machine's own target, by a policy.
+#[allow(clippy::print_stderr, reason = "a test that is skipped says so")]
 fn licences(out: &Path, policy: &Path) -> Option<Output> {
     let python = Command::new("python3").args(["-c", "import tomllib"]).output();
     if !python.is_ok_and(|it| it.status.success()) {

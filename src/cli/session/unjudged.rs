@@ -106,7 +106,8 @@ pub(in crate::cli) fn demand_read(session: &Session, analysis: &Analysis) -> Res
     let refused: BTreeSet<String> = refused.map(|(path, _)| path).collect();
     demand_named(session, analysis, &refused)?;
     let broken = analysis.inventory.diagnostics.iter().filter(|it| it.unreadable).filter_map(|it| it.span);
-    let closed: BTreeSet<String> = broken.map(|span| session.sources.path(span.file)).chain(refused).collect();
+    let closed = broken.map(|span| session.sources.path(span.file)).chain(refused);
+    let closed: BTreeSet<String> = closed.filter(|path| session.is_named(path)).collect();
     if closed.is_empty() || !analysis.inventory.resources.is_empty() {
         return Ok(());
     }

@@ -13,10 +13,12 @@ pub mod forge;
 pub mod http;
 pub mod inventory;
 pub mod kubernetes;
+mod kustomize;
 pub mod pricing;
 pub mod refresh;
 pub mod report;
 pub mod rules;
+pub mod runs;
 pub mod source;
 pub mod terraform;
 mod yaml;
@@ -27,7 +29,7 @@ use std::sync::Arc;
 use catalog::Catalog;
 use diagnostic::Diagnostic;
 use fit::Assessment;
-use inventory::{Declined, Fact, FrontEnd, Inventory, Resource, ResourceId, Skipped, Value, WantedRaw, Wish};
+use inventory::{Declined, Fact, FrontEnd, Inventory, Resource, ResourceId, RunId, Skipped, Value, WantedRaw, Wish};
 use pricing::{Bill, LeftOut};
 use rules::{Broken, Finding, Rules, Undetermined, World};
 use source::{Date, Edit, FileId, Sources, Span};
@@ -37,6 +39,7 @@ use source::{Date, Edit, FileId, Sources, Span};
 pub struct Settings {
     pub terraform: terraform::Options,
     pub kubernetes: kubernetes::Options,
+    pub runs: runs::Options,
     pub pricing: pricing::Settings,
     pub catalog: Catalog,
     pub rules: Arc<Rules>,
@@ -74,6 +77,7 @@ pub struct Analysis {
 /// Reads the files at `paths` and concludes everything that follows from them. A pure function of text and settings.
 pub fn analyze(sources: &Sources, paths: &[String], settings: &Settings) -> Analysis {
     let Reading { mut inventory, blocks, roots, plans, comments, plain } = read(sources, paths, settings);
+    runs::complete(&mut inventory, &settings.runs);
     tell_unread(sources, &mut inventory);
     for resource in &mut inventory.resources {
         inventory::programs::declare(resource, &settings.declaring_labels);
@@ -238,8 +242,8 @@ fn read(sources: &Sources, paths: &[String], settings: &Settings) -> Reading {
     let terraform::Reading { mut inventory, embedded, blocks, roots, plans, mut comments } =
         terraform::read(sources, paths, &terraform::Options { raw: wanted.blocks, ..settings.terraform.clone() });
     let others: Vec<String> = paths.iter().filter(|path| plans.binary_search(path).is_err()).cloned().collect();
-    let roots_of: HashMap<FileId, Arc<str>> =
-        embedded.iter().filter_map(|it| Some((it.file, it.root.clone()?))).collect();
+    let carriers: HashMap<FileId, (Option<Arc<str>>, RunId)> =
+        embedded.iter().map(|it| (it.file, (it.root.clone(), it.run.clone()))).collect();
     let embedded: Vec<(FileId, String)> = embedded.into_iter().map(|it| (it.file, it.address)).collect();
     let options = kubernetes::Options { objects: wanted.objects, ..settings.kubernetes.clone() };
     let kubernetes = kubernetes::read(sources, &others, &embedded, &options);
@@ -247,8 +251,12 @@ fn read(sources: &Sources, paths: &[String], settings: &Settings) -> Reading {
     let plain = kubernetes.plain;
     let mut kubernetes = kubernetes.inventory;
     for resource in &mut kubernetes.resources {
-        resource.root = roots_of.get(&resource.span.file).cloned();
+        if let Some((root, run)) = carriers.get(&resource.span.file) {
+            resource.root.clone_from(root);
+            resource.run = Some(run.clone());
+        }
     }
+    inventory.runs.extend(kubernetes.runs);
     inventory.objects.extend(kubernetes.objects);
     inventory.resources.extend(kubernetes.resources);
     inventory.diagnostics.extend(kubernetes.diagnostics);

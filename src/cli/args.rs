@@ -61,6 +61,8 @@ pub(super) enum Verb {
     Config(Config),
     /// Post a finished report to a pull request
     Comment(Box<super::verbs::comment::Comment>),
+    /// What overlays make, as it is read, without kustomize
+    Render(super::verbs::render::Render),
     /// Completions for a shell
     Completions { shell: clap_complete::Shell },
     /// Manual pages, written to a directory
@@ -537,6 +539,7 @@ impl Arguments {
                 | Verb::Explain(_)
                 | Verb::Catalog(_)
                 | Verb::Config(_)
+                | Verb::Render(_)
                 | Verb::Completions { .. }
                 | Verb::Manual { .. }
                 | Verb::Comment(_),

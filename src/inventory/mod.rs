@@ -10,6 +10,7 @@ pub mod programs;
 mod purpose;
 mod raw;
 mod resource;
+mod run;
 mod surroundings;
 mod together;
 mod wish;
@@ -23,6 +24,7 @@ pub use resource::{
     CountedIn, Disk, FrontEnd, Inventory, Labels, Link, LinkKind, Purchase, Purpose, Range, Resource, ResourceId, Role,
     Selector, Skipped, Taint, WantedObjects, WantedRaw,
 };
+pub use run::{Counted, Run, RunId, RunKind, settle};
 pub use surroundings::{Sign, look_round, may_have_sign};
 pub use together::{Home, settle_homes};
 pub use wish::{Declined, Part, Wish};

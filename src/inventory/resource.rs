@@ -9,6 +9,7 @@ use crate::source::Span;
 use super::fact::{Fact, Unknown};
 use super::key::{Key, Value};
 use super::raw::Raw;
+use super::run::{Counted, Run, RunId};
 use super::surroundings::Sign;
 use super::together::Home;
 
@@ -16,6 +17,8 @@ use super::together::Home;
 #[derive(Debug, Clone, Default)]
 pub struct Inventory {
     pub resources: Vec<Resource>,
+    /// What makes them: settled once all front ends have spoken.
+    pub runs: Vec<Run>,
     pub diagnostics: Vec<Diagnostic>,
     pub skipped: Vec<Skipped>,
     /// What the tree has beside accelerators, and the first place that says so.
@@ -87,6 +90,10 @@ pub struct Resource {
     pub front_end: FrontEnd,
     /// The directory of the Terraform root that makes it: the same address may stand in several.
     pub root: Option<Arc<str>>,
+    /// What makes it.
+    pub run: Option<RunId>,
+    /// Whether sums count what its run makes.
+    pub counted: Counted,
     /// Where it is deployed from.
     pub home: Home,
     pub role: Role,
@@ -351,7 +358,18 @@ names! {
     }
 }
 
+impl Inventory {
+    pub fn run(&self, id: &RunId) -> Option<&Run> {
+        self.runs.iter().find(|run| run.id == *id)
+    }
+}
+
 impl Resource {
+    /// Whether sums count it: no other text of the same object does, and somebody deploys what makes it.
+    pub fn is_added(&self) -> bool {
+        self.version_of.is_none() && self.counted == Counted::Deployed
+    }
+
     /// Every place that says something about it.
     pub fn places(&self) -> impl Iterator<Item = Span> {
         let facts = self.facts().flat_map(|(_, fact)| [fact.span(), fact.defined()]);
@@ -375,6 +393,8 @@ impl Resource {
             kind: kind.into(),
             front_end,
             root: None,
+            run: None,
+            counted: Counted::Deployed,
             home: Home::default(),
             role,
             span,

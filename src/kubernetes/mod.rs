@@ -9,6 +9,7 @@ mod pods;
 mod relations;
 mod render;
 mod rows;
+mod runs;
 mod text;
 mod write;
 
@@ -66,6 +67,9 @@ pub fn read(sources: &Sources, paths: &[String], embedded: &[(FileId, String)], 
     pods::claims::share(&mut found);
     relations::holders::apply(&relations(&parsed), &mut found);
     objects::versions::mark(&mut found);
+    let runs = runs::Runs::of(sources, &parsed);
+    runs.mark(&mut found);
+    reading.inventory.runs.extend(runs.finish());
     let elsewhere = comments_elsewhere(sources, &parsed, found.iter().map(|(_, found)| &found.resource));
     let written: HashSet<FileId> = parsed.iter().filter(|it| !it.is_made()).map(|it| it.file.id).collect();
     for file in &mut parsed {

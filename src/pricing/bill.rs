@@ -10,7 +10,7 @@ use super::hours::hours;
 use super::purchase::{Bought, Variant, buy};
 use super::share::{Found, Searches, Share, devices, on_any_machine, pod_variants};
 use super::unit::{dollars, unit};
-use super::{Bill, HOURS_PER_MONTH, Item, Scenario, Settings, Status, Step};
+use super::{Apart, Bill, HOURS_PER_MONTH, Item, Scenario, Settings, Status, Step};
 
 /// What everything costs. The inventory must be complete.
 pub fn bill(inventory: &Inventory, catalog: &Catalog, settings: &Settings) -> Bill {
@@ -30,6 +30,10 @@ impl Bill {
             if resource.version_of.is_some() {
                 continue;
             }
+            if !resource.is_added() {
+                sums.apart.entry(resource.counted).or_default().add(resource, item);
+                continue;
+            }
             match (item.monthly, resource.role) {
                 (Some(monthly), Role::Rented) => sums.rented += monthly,
                 (Some(monthly), Role::Requested) => sums.requested += monthly,
@@ -43,6 +47,17 @@ impl Bill {
             sums.oldest_row = dates.into_iter().flatten().min();
         }
         *self = Bill { items: std::mem::take(&mut self.items), ..sums };
+    }
+}
+
+impl Apart {
+    fn add(&mut self, resource: &Resource, item: &Item) {
+        self.resources += 1;
+        match (item.monthly, resource.role) {
+            (Some(monthly), Role::Rented) => self.rented += monthly,
+            (Some(monthly), Role::Requested) => self.requested += monthly,
+            (None, _) => self.unpriced += 1,
+        }
     }
 }
 

@@ -22,7 +22,7 @@ mod unit;
 use std::collections::BTreeMap;
 
 use crate::catalog::{Money, MoneyRange};
-use crate::inventory::{Range, ResourceId};
+use crate::inventory::{Counted, Range, ResourceId};
 use crate::source::Date;
 
 pub use allocatable::{allocatable_cpus, allocatable_gib};
@@ -76,6 +76,17 @@ pub struct Bill {
     pub stale: usize,
     /// Date of the oldest price that was used, `2026-07-20`.
     pub oldest_row: Option<String>,
+    /// What sums do not count, by the reason.
+    pub apart: BTreeMap<Counted, Apart>,
+}
+
+/// A sum that is told beside the bill.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Apart {
+    pub resources: usize,
+    pub rented: MoneyRange,
+    pub requested: MoneyRange,
+    pub unpriced: usize,
 }
 
 impl Bill {

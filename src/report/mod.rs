@@ -30,7 +30,7 @@ pub use views::vocabulary::{rules, vocabulary};
 
 use crate::decide::Decided;
 use crate::diagnostic::Diagnostic;
-use crate::inventory::{Inventory, Key, Origin, Resource, ResourceId};
+use crate::inventory::{Inventory, Key, Origin, Resource, ResourceId, Run};
 use crate::pricing::{Bill, UnknownMachine};
 use crate::rules::{Rules, Undetermined};
 use crate::source::Sources;
@@ -106,6 +106,16 @@ pub struct Report<'a> {
 impl<'a> Report<'a> {
     pub fn resource(&self, id: Option<ResourceId>) -> Option<&'a Resource> {
         self.inventory.resources.get(id?.0)
+    }
+
+    /// What people call a run, as seen from the running directory.
+    fn name_of(&self, run: &Run) -> String {
+        let folder = self.paths.show_directory(&run.folder);
+        match (&run.given_name, &run.variant) {
+            (Some(name), _) => name.to_string(),
+            (None, Some(variant)) => format!("{folder} ({variant})"),
+            (None, None) => folder,
+        }
     }
 
     /// Resources whose region is a setting and not in the text, and which setting.

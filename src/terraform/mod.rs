@@ -23,7 +23,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use crate::diagnostic::Diagnostic;
-use crate::inventory::{FrontEnd, Inventory, Skipped};
+use crate::inventory::{FrontEnd, Inventory, Run, RunId, RunKind, Skipped};
 use crate::source::{FileId, Limits, Sources, Span};
 
 use load::library::Library;
@@ -95,6 +95,7 @@ pub struct Embedded {
     pub span: Span,
     /// The directory of its root, where it is not from a plan.
     pub root: Option<Arc<str>>,
+    pub run: RunId,
     /// Derived text whose spans lead back into the Terraform file.
     pub file: FileId,
 }
@@ -128,15 +129,19 @@ fn read_with(library: &Library<'_>, sources: &Sources, paths: &[String], options
         let (directory, environment) = runs[index];
         let root = load::root::evaluate(sources, library, directory, environment, options);
         let resources = rows::resources(&root.blocks, &root.switched_off, &root.default_maps, FrontEnd::Terraform);
-        let embedded = embedded::manifests(sources, &root.blocks, Some(directory));
+        let id = RunId::of(RunKind::Root, directory, environment);
+        let embedded = embedded::manifests(sources, &root.blocks, Some(directory), &id);
         (root, resources, embedded)
     });
     let mut reading = Reading::default();
     for ((directory, environment), (root, mut resources, embedded)) in runs.into_iter().zip(evaluated) {
+        let run = Run::new(RunKind::Root, directory, environment).reading(root.files);
         for resource in &mut resources {
+            resource.run = Some(run.id.clone());
             resource.root = Some(directory.into());
             resource.address.extend(environment.map(|file| format!(" ({file})")));
         }
+        reading.inventory.runs.push(run);
         let directory = directory.to_owned();
         reading.inventory.diagnostics.extend(root.diagnostics);
         reading.inventory.resources.extend(resources);

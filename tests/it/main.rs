@@ -25,6 +25,7 @@ mod guide;
 mod hidden;
 mod holds;
 mod kubernetes;
+mod kustomize;
 mod manifest_fixes;
 mod pages;
 mod policy;

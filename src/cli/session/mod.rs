@@ -163,6 +163,7 @@ impl Session {
         let session = Session {
             settings: Settings {
                 terraform: terraform_options(input, &place, &variable_files, given.as_deref())?,
+                runs: crate::runs::Options { named: named_directories(&place), exclude: Vec::new() },
                 pricing: prices::settings(&config, today),
                 catalog: settings::catalog(input, &sources, &config, &place, &packs)?,
                 declaring_labels: settings::declaring_labels(&config),
@@ -520,6 +521,10 @@ fn render_request(input: &Input, config: &Config, place: &Place) -> Option<rende
         time: bounds::rendering_time(config),
         repository: place.root.clone(),
     })
+}
+
+fn named_directories(place: &Place) -> Vec<String> {
+    place.named.iter().filter(|path| path.is_dir()).filter_map(|path| place.in_tree(path)).collect()
 }
 
 fn terraform_options(

@@ -17,5 +17,6 @@ pub(super) mod fix;
 pub(super) mod inspect;
 pub(super) mod manual;
 pub(super) mod price;
+pub(super) mod render;
 pub(super) mod rules;
 pub(super) mod suppressions;

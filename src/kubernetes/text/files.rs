@@ -31,6 +31,8 @@ pub(in crate::kubernetes) struct File {
     pub rendered: Option<Trail>,
     /// It is a template as one release of its chart fills it in.
     pub release: Option<Release>,
+    /// It stands inside Terraform.
+    pub embedded: bool,
 }
 
 /// A release of a chart.
@@ -132,7 +134,9 @@ pub(in crate::kubernetes) fn gather(
     files.extend(open(sources, joined.filter(|path| !asking.contains(path)), true, diagnostics));
     files.sort_by(|a, b| a.path.cmp(&b.path));
     with_values(sources, &mut files);
-    files.extend(embedded.iter().map(|(id, _)| File::new(*id, sources.path(*id).into(), false)));
+    files.extend(
+        embedded.iter().map(|(id, _)| File { embedded: true, ..File::new(*id, sources.path(*id).into(), false) }),
+    );
     let idle_too = !matches!(wanted, filter::Wanted::Nothing);
     gathered.files = files.into_iter().map(|file| File { idle_too, ..file }).collect();
     gathered
@@ -140,7 +144,17 @@ pub(in crate::kubernetes) fn gather(
 
 impl File {
     fn new(id: FileId, path: Arc<str>, joined_only: bool) -> Self {
-        File { id, path, joined_only, idle_too: false, of_chart: false, values: None, rendered: None, release: None }
+        File {
+            id,
+            path,
+            joined_only,
+            idle_too: false,
+            of_chart: false,
+            values: None,
+            rendered: None,
+            release: None,
+            embedded: false,
+        }
     }
 
     pub(in crate::kubernetes) fn of_release(

@@ -16,6 +16,8 @@ struct Document<'a> {
     notes: &'a [String],
     cost: Cost,
     changes: Vec<Changed<'a>>,
+    /// Of the later state.
+    runs: Vec<json::Run<'a>>,
     teams: Vec<Paying<'a>>,
     new: Vec<Finding<'a>>,
     unchanged: Vec<Finding<'a>>,
@@ -67,6 +69,7 @@ struct Changed<'a> {
     address: &'a str,
     /// Where it stood under another address.
     address_before: Option<&'a str>,
+    run: Option<&'a str>,
     kind: &'a str,
     role: &'static str,
     path: String,
@@ -90,6 +93,7 @@ pub(super) fn difference(it: &Difference) -> String {
             unpriced_after: it.delta.unpriced_after,
         },
         changes: it.delta.visible().filter_map(|change| changed(it, change)).collect(),
+        runs: json::runs(&it.after),
         teams: it.teams.iter().map(paying).collect(),
         new: it.new.iter().map(|decided| finding(&it.after, decided)).collect(),
         unchanged: it.unchanged.iter().map(|decided| finding(&it.after, decided)).collect(),
@@ -126,6 +130,7 @@ fn changed<'a>(it: &'a Difference, change: &'a Change) -> Option<Changed<'a>> {
         change: change.kind.name(),
         address: &resource.address,
         address_before: earlier.map(|it| it.address.as_str()).filter(|address| *address != resource.address),
+        run: resource.run.as_ref().map(crate::inventory::RunId::as_str),
         kind: &resource.kind,
         role: resource.role.name(),
         path: place.path,

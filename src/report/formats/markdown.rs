@@ -6,6 +6,7 @@ use std::fmt::Write;
 use crate::catalog::MoneyRange;
 use crate::decide::Decided;
 use crate::pricing::Status;
+use crate::report::views::apart;
 use crate::report::views::money::{usd, usd_range};
 use crate::report::views::repeats::{also, told_once};
 use crate::report::views::scorecard::Scorecard;
@@ -32,6 +33,9 @@ fn compose(report: &Report, findings: &[&Decided], most: usize, room: Room) -> S
     if bill.requested != MoneyRange::ZERO {
         let requested = usd_range(bill.requested);
         let _ = writeln!(text, "Requested by pods (another view of the same machines): {requested}/month\n");
+    }
+    for line in apart::lines(report) {
+        let _ = writeln!(text, "{line}\n");
     }
     let _ = writeln!(text, "#### {}\n", count_of(findings.len()));
     let left_out = told(&mut text, report, None, findings, most);

@@ -11,6 +11,8 @@ pub(super) struct CheckDocument {
     #[serde(default)]
     pub(super) resources: Vec<SavedResource>,
     #[serde(default)]
+    pub(super) runs: Vec<SavedRun>,
+    #[serde(default)]
     pub(super) undetermined: Vec<SavedUnknown>,
     #[serde(default)]
     pub(super) unknown_machines: Vec<SavedMachine>,
@@ -31,6 +33,8 @@ pub(super) struct DifferenceDocument {
     pub(super) notes: Vec<String>,
     pub(super) cost: SavedCost,
     pub(super) changes: Vec<SavedChange>,
+    #[serde(default)]
+    pub(super) runs: Vec<SavedRun>,
     #[serde(default)]
     pub(super) teams: Vec<SavedTeam>,
     pub(super) new: Vec<SavedFinding>,
@@ -74,6 +78,8 @@ pub(super) struct SavedFinding {
     pub(super) address: Option<String>,
     #[serde(default)]
     pub(super) root: Option<String>,
+    #[serde(default)]
+    pub(super) run: Option<String>,
     pub(super) kind: Option<String>,
     pub(super) message: String,
     pub(super) help: Option<String>,
@@ -122,6 +128,8 @@ pub(super) struct SavedUnknown {
     pub(super) address: Option<String>,
     #[serde(default)]
     pub(super) root: Option<String>,
+    #[serde(default)]
+    pub(super) run: Option<String>,
     pub(super) path: String,
     pub(super) line: usize,
     pub(super) cause: String,
@@ -158,11 +166,39 @@ pub(super) struct SavedBill {
     pub(super) unpriced: usize,
     #[serde(default)]
     pub(super) stale: usize,
+    #[serde(default)]
+    pub(super) apart: Vec<SavedApart>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct SavedApart {
+    pub(super) counted: String,
+    pub(super) resources: usize,
+    pub(super) rented: Bounds,
+    pub(super) requested: Bounds,
+    pub(super) unpriced: usize,
+}
+
+/// What somebody applies in one go, as far as reports tell of it.
+#[derive(Deserialize)]
+pub(super) struct SavedRun {
+    pub(super) id: String,
+    pub(super) kind: String,
+    pub(super) name: String,
+    pub(super) folder: String,
+    pub(super) variant: Option<String>,
+    pub(super) counted: String,
+    #[serde(default)]
+    pub(super) inputs: Vec<String>,
 }
 
 #[derive(Deserialize)]
 pub(super) struct SavedResource {
     pub(super) address: String,
+    #[serde(default)]
+    pub(super) run: Option<String>,
+    #[serde(default)]
+    pub(super) counted: Option<String>,
     #[serde(default)]
     pub(super) root: Option<String>,
     pub(super) path: String,
@@ -223,6 +259,8 @@ pub(super) struct SavedChange {
     pub(super) change: String,
     pub(super) address: String,
     pub(super) address_before: Option<String>,
+    #[serde(default)]
+    pub(super) run: Option<String>,
     pub(super) kind: String,
     pub(super) role: String,
     pub(super) path: String,

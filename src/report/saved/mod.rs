@@ -15,13 +15,16 @@ use super::{Catalog, Difference, Head, Paths, Report};
 use crate::catalog::Money;
 use crate::decide::{Decided, Suppressed};
 use crate::diagnostic::Level;
-use crate::inventory::{Fact, FrontEnd, Inventory, Key, Origin, Range, Resource, ResourceId, Role, Skipped, Value};
-use crate::pricing::{Bill, Change, ChangeKind, Delta, Detail, Item, Status, UnknownMachine};
+use crate::inventory::{
+    Counted, Fact, FrontEnd, Inventory, Key, Origin, Range, Resource, ResourceId, Role, Run, RunId, RunKind, Skipped,
+    Value,
+};
+use crate::pricing::{Apart, Bill, Change, ChangeKind, Delta, Detail, Item, Status, UnknownMachine};
 use crate::rules::{Confidence, Finding, Fix, Risk, Rules, Safety, Undetermined};
 use crate::source::{Edit, Sources, Span};
 use document::{
-    Bounds, CheckDocument, DifferenceDocument, SavedCatalog, SavedChange, SavedFinding, SavedMachine, SavedResource,
-    SavedSkipped, SavedTeam, SavedUnknown,
+    Bounds, CheckDocument, DifferenceDocument, SavedApart, SavedCatalog, SavedChange, SavedFinding, SavedMachine,
+    SavedResource, SavedRun, SavedSkipped, SavedTeam, SavedUnknown,
 };
 use places::{Located, Places};
 
@@ -197,6 +200,13 @@ impl Builder {
         }
     }
 
+    fn belongs(&mut self, resource: Option<ResourceId>, run: Option<&str>) {
+        let resource = resource.and_then(|id| self.state.inventory.resources.get_mut(id.0));
+        if let (Some(resource), Some(run)) = (resource.filter(|it| it.run.is_none()), run) {
+            resource.run = Some(RunId::named(run));
+        }
+    }
+
     /// Where one side does not say of which root it speaks, the address decides.
     fn of_any_root(&mut self, name: &Name) -> Option<ResourceId> {
         let id = *self.by_address.get(&name.address)?;
@@ -212,6 +222,7 @@ impl Builder {
     fn finding(&mut self, it: SavedFinding) {
         let Some(span) = self.located.span(&it.path, it.line, it.column) else { return };
         let resource = self.about(&it.path, named_by(&it.address, &it.root), it.kind.as_deref(), span);
+        self.belongs(resource, it.run.as_deref());
         let related = it.related.into_iter();
         let related = related.filter_map(|it| Some((self.located.span(&it.path, it.line, 1)?, it.message)));
         let edit = it.fix.and_then(|fix| {
@@ -268,6 +279,7 @@ impl Builder {
     fn undetermined(&mut self, it: SavedUnknown) {
         let Some(span) = self.located.span(&it.path, it.line, 1) else { return };
         let resource = self.about(&it.path, named_by(&it.address, &it.root), None, span);
+        self.belongs(resource, it.run.as_deref());
         self.state.undetermined.push(Undetermined { rule: it.rule, resource, piece: None, span, cause: it.cause });
     }
 }
@@ -306,6 +318,7 @@ impl CheckDocument {
         for it in self.resources {
             builder.counted(it);
         }
+        builder.state.inventory.runs = self.runs.into_iter().filter_map(run).collect();
         self.findings.into_iter().for_each(|it| builder.finding(it));
         self.undetermined.into_iter().for_each(|it| builder.undetermined(it));
         builder.left_open(self.unknown_machines, self.assumed, self.skipped);
@@ -316,8 +329,26 @@ impl CheckDocument {
         state.bill.unpriced = self.bill.unpriced;
         state.bill.stale = self.bill.stale;
         state.bill.oldest_row = oldest_row;
+        state.bill.apart = self.bill.apart.into_iter().filter_map(apart).collect();
         state
     }
+}
+
+fn apart(it: SavedApart) -> Option<(Counted, Apart)> {
+    let counted = named(&Counted::ALL, Counted::name, &it.counted)?;
+    let (rented, requested) = (it.rented.into(), it.requested.into());
+    Some((counted, Apart { resources: it.resources, rented, requested, unpriced: it.unpriced }))
+}
+
+/// What a saved report tells of a run; nothing where its kind is no word of ours.
+fn run(it: SavedRun) -> Option<Run> {
+    let kind = named(&RunKind::ALL, RunKind::name, &it.kind)?;
+    let folder = if it.folder == "." { "" } else { &it.folder };
+    let mut run = Run::new(kind, folder, it.variant.as_deref()).reading(it.inputs);
+    run.id = RunId::named(&it.id);
+    run.counted = named(&Counted::ALL, Counted::name, &it.counted).unwrap_or_default();
+    run.given_name = Some(it.name.as_str().into()).filter(|_| run.name() != it.name);
+    Some(run)
 }
 
 impl Builder {
@@ -352,6 +383,9 @@ impl Builder {
         if let Some(team) = it.team {
             resource.labels.entries.insert("team".to_owned(), Fact::written(team.into(), span));
         }
+        resource.run = it.run.as_deref().map(RunId::named);
+        resource.counted =
+            named(&Counted::ALL, Counted::name, it.counted.as_deref().unwrap_or_default()).unwrap_or_default();
         resource.count = match (it.count.floor, it.count.unknown) {
             (Some(floor), _) => {
                 let ceiling = it.count.ceiling.unwrap_or(f64::INFINITY);
@@ -390,6 +424,7 @@ impl DifferenceDocument {
         self.fixed.into_iter().for_each(|it| before.finding(it));
         self.undetermined.into_iter().for_each(|it| after.undetermined(it));
         let (mut before, mut after) = (before.state, after.state);
+        after.inventory.runs = self.runs.into_iter().filter_map(run).collect();
         let cost = self.cost;
         let delta = Delta {
             changes,
@@ -430,7 +465,9 @@ fn change(it: SavedChange, before: &mut Builder, after: &mut Builder) -> Option<
     let earlier = it.address_before.as_deref().unwrap_or(&it.address);
     let place = |side: &mut Builder, address: &str, item: Item, is_there: bool| {
         let span = side.located.span(&it.path, it.line, 1).filter(|_| is_there)?;
-        side.resource(Name::new(address, None), &it.kind, &it.role, span, item)
+        let id = side.resource(Name::new(address, None), &it.kind, &it.role, span, item);
+        side.belongs(id, it.run.as_deref());
+        id
     };
     let before = place(before, earlier, old, kind != ChangeKind::Added);
     let after = place(after, &it.address, new, kind != ChangeKind::Removed);

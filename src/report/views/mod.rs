@@ -1,5 +1,6 @@
 //! What is said, whatever the format: amounts, notes, scorecards, who is alike, what fits in a comment.
 
+pub(super) mod apart;
 pub(super) mod comment_limits;
 pub(super) mod explain;
 pub(super) mod fit;

@@ -14,6 +14,7 @@ use std::sync::OnceLock;
 
 use serde::Deserialize;
 
+use crate::inventory::RunId;
 use crate::source::{Sources, Span};
 
 use super::Embedded;
@@ -49,7 +50,7 @@ fn table() -> &'static Table {
 }
 
 /// The manifests that blocks carry, in the order of the blocks.
-pub(super) fn manifests(sources: &Sources, blocks: &[Block], root: Option<&str>) -> Vec<Embedded> {
+pub(super) fn manifests(sources: &Sources, blocks: &[Block], root: Option<&str>, run: &RunId) -> Vec<Embedded> {
     let mut found = Vec::new();
     let expanded = calls::expanded(blocks);
     let is_call = |it: &Block| it.keyword == "module" && !expanded.contains(it.address.as_str());
@@ -59,7 +60,14 @@ pub(super) fn manifests(sources: &Sources, blocks: &[Block], root: Option<&str>)
         let mut carry = |text: String, segments| {
             let file = sources.derive(&sources.path(block.span.file), text, segments);
             let (address, kind) = (block.address.clone(), kind.clone());
-            found.push(Embedded { address, kind, span: block.span, root: root.map(Into::into), file });
+            found.push(Embedded {
+                address,
+                kind,
+                span: block.span,
+                root: root.map(Into::into),
+                run: run.clone(),
+                file,
+            });
         };
         if block.keyword == "module" {
             for (text, segments) in calls::values(block).iter().filter_map(|value| lines::align(sources, value)) {

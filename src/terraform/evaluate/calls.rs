@@ -88,6 +88,7 @@ impl Evaluator<'_> {
             return Err("is more than this root may cost".into());
         }
         let code = self.library.module(&directory);
+        self.touched.borrow_mut().extend(code.files.iter().cloned());
         if code.anywhere.is_none() {
             let why = format!("has no Terraform files in {directory}");
             let note = Diagnostic::note(format!("`module.{}` {why}", node.label(0)), node.header);

@@ -18,7 +18,7 @@ mod traverse;
 mod variables;
 
 use std::cell::RefCell;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -50,6 +50,8 @@ pub(super) struct Evaluator<'r> {
     /// Regular expressions that were compiled; none for what is no such expression.
     pub(super) patterns: RefCell<HashMap<Arc<str>, Option<Regex>>>,
     pub(super) diagnostics: RefCell<Told>,
+    /// The files that what was asked for stands in.
+    pub(super) touched: RefCell<BTreeSet<Arc<str>>>,
 }
 
 /// What was said about a root, each once.

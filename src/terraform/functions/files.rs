@@ -95,6 +95,7 @@ fn open(a: &Arguments<'_>, index: usize) -> Result<FileId, Failure> {
         return Err(outside(a, &path));
     }
     let Some(full) = join(&a.evaluator.root, &path) else { return Err(outside(a, &path)) };
+    a.evaluator.touched.borrow_mut().insert(full.as_str().into());
     a.evaluator.sources.open(&full).map_err(|error| Failure::Refused(format!("{path}: {error}")))
 }
 

@@ -15,6 +15,8 @@ const MOST_DIAGNOSTICS: usize = 50;
 #[derive(Debug, Default)]
 pub(in crate::terraform) struct ModuleCode {
     pub(in crate::terraform) directory: String,
+    /// The files that it was read from.
+    pub(in crate::terraform) files: Vec<Arc<str>>,
     pub(in crate::terraform) variables: Named<BlockNode>,
     pub(in crate::terraform) locals: Named<Attribute>,
     pub(in crate::terraform) outputs: Named<BlockNode>,
@@ -149,6 +151,7 @@ impl ModuleCode {
             }
         };
         let text = sources.text(file);
+        self.files.push(path.into());
         self.anywhere.get_or_insert(Span::new(file, 0, 0));
         let nesting = sources.limits().nesting;
         let Parsed { mut body, errors, notes, comments } = match name.ends_with(".json") {

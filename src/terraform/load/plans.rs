@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::inventory::{FrontEnd, Skipped};
+use crate::inventory::{FrontEnd, Run, RunKind, Skipped};
 use crate::source::{Sources, normalize, parent, those};
 
 use super::module::is_configuration;
@@ -35,10 +35,15 @@ pub(in crate::terraform) fn read(sources: &Sources, plans: Vec<String>, options:
         let Some(plan) = plan::read(sources, file, options.plan_side) else { continue };
         let Plan { blocks, diagnostics, secrets } = plan;
         sources.conceal(file, &secrets);
+        let name = path.rsplit('/').next().unwrap_or(&path);
+        let run = Run::new(RunKind::Plan, parent(&path), Some(name)).reading([path.as_str()]);
         reading.plans.push(path);
         reading.inventory.diagnostics.extend(diagnostics);
-        reading.inventory.resources.extend(rows::resources(&blocks, &[], &[], FrontEnd::Plan));
-        reading.embedded.extend(embedded::manifests(sources, &blocks, None));
+        let mut resources = rows::resources(&blocks, &[], &[], FrontEnd::Plan);
+        resources.iter_mut().for_each(|it| it.run = Some(run.id.clone()));
+        reading.inventory.resources.extend(resources);
+        reading.embedded.extend(embedded::manifests(sources, &blocks, None, &run.id));
+        reading.inventory.runs.push(run);
         reading.blocks.extend(blocks);
     }
 }

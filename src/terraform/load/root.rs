@@ -1,7 +1,7 @@
 //! One root: what assigns its variables, and its evaluation.
 
 use std::cell::RefCell;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use crate::diagnostic::{Diagnostic, Level};
@@ -24,6 +24,8 @@ pub(in crate::terraform) struct Root {
     pub(in crate::terraform) switched_off: Vec<Block>,
     pub(in crate::terraform) diagnostics: Vec<Diagnostic>,
     pub(in crate::terraform) variable_files: Vec<String>,
+    /// Everything that it was read from.
+    pub(in crate::terraform) files: BTreeSet<Arc<str>>,
     /// Maps that variables are by default, as nobody assigns them here.
     pub(in crate::terraform) default_maps: Vec<Span>,
     /// What evaluating it cost.
@@ -57,6 +59,8 @@ pub(in crate::terraform) fn evaluate(
     let unassigned = code.variables.iter().filter(|it| !assignments.by_name.contains_key(it.label(0)));
     let defaults = unassigned.filter_map(|it| it.body.attribute("default")).map(|it| &it.expression);
     root.default_maps = defaults.filter(|it| matches!(it.kind, Kind::Object(_))).map(|it| it.span).collect();
+    let variable_files = root.variable_files.iter().map(|it| Arc::from(it.as_str()));
+    let touched = RefCell::new(code.files.iter().cloned().chain(variable_files).collect());
     let evaluator = Evaluator {
         sources,
         library,
@@ -67,6 +71,7 @@ pub(in crate::terraform) fn evaluate(
         budget: Budget::new(anywhere, sources.limits().evaluation_steps),
         patterns: RefCell::default(),
         diagnostics: RefCell::default(),
+        touched,
     };
     let instance = Instance::root(code, anywhere);
     evaluator.all_blocks(&instance, &mut root.blocks);
@@ -76,6 +81,7 @@ pub(in crate::terraform) fn evaluate(
         root.diagnostics.push(Diagnostic::unreadable(message, cause.span));
     }
     root.diagnostics.extend(evaluator.diagnostics.into_inner().finish(anywhere));
+    root.files = evaluator.touched.into_inner();
     root.steps = evaluator.budget.spent();
     root
 }

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::wire;
-use super::wire::{Bounds, Counted, Skipped, Totals, UnknownMachine};
+use super::wire::{Bounds, Counted, Run, Skipped, Totals, UnknownMachine};
 use crate::decide::{self, Decided};
 use crate::inventory::ResourceId;
 use crate::report::suggestion;
@@ -17,6 +17,7 @@ struct Document<'a> {
     version: u32,
     findings: Vec<Finding<'a>>,
     resources: Vec<Counted<'a>>,
+    runs: Vec<Run<'a>>,
     undetermined: Vec<Unknown<'a>>,
     unknown_machines: Vec<UnknownMachine<'a>>,
     /// The region of these is a setting.
@@ -40,6 +41,7 @@ pub(in crate::report) struct Finding<'a> {
     column: usize,
     address: Option<&'a str>,
     root: Option<String>,
+    run: Option<&'a str>,
     kind: Option<&'a str>,
     message: &'a str,
     help: Option<&'a str>,
@@ -93,6 +95,7 @@ pub(in crate::report) struct Unknown<'a> {
     rule: &'a str,
     address: Option<&'a str>,
     root: Option<String>,
+    run: Option<&'a str>,
     path: String,
     line: usize,
     cause: &'a str,
@@ -111,6 +114,7 @@ pub(in crate::report) fn check(report: &Report) -> String {
         version: crate::report::formats::json::VERSION,
         findings: report.findings.iter().map(|decided| finding(report, decided)).collect(),
         resources: wire::counted(report),
+        runs: wire::runs(report),
         undetermined: report.undetermined.iter().map(|it| undetermined(report, it)).collect(),
         unknown_machines: wire::unknown_machines(report),
         assumed: wire::assumed(report),
@@ -145,6 +149,7 @@ pub(in crate::report) fn finding<'a>(report: &'a Report, decided: &'a Decided) -
         column: location.column,
         address: about.map(|(address, _)| address),
         root: root(report, it.resource),
+        run: run(report, it.resource),
         kind: about.map(|(_, kind)| kind),
         message: &it.message,
         help: it.help.as_deref(),
@@ -179,9 +184,14 @@ pub(in crate::report) fn undetermined<'a>(report: &'a Report, it: &'a Undetermin
     let location = report.paths.locate(report.sources, it.span);
     let address = it.address(report.inventory);
     let root = root(report, it.resource);
-    Unknown { rule: &it.rule, address, root, path: location.path, line: location.line, cause: &it.cause }
+    let run = run(report, it.resource);
+    Unknown { rule: &it.rule, address, root, run, path: location.path, line: location.line, cause: &it.cause }
 }
 
 fn root(report: &Report, resource: Option<ResourceId>) -> Option<String> {
     wire::root(report, report.inventory.resources.get(resource?.0)?)
+}
+
+fn run<'a>(report: &'a Report, resource: Option<ResourceId>) -> Option<&'a str> {
+    wire::run(report.inventory.resources.get(resource?.0)?)
 }

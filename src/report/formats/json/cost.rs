@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::wire;
-use super::wire::{Count, Fact, Price, Skipped, Totals};
+use super::wire::{Count, Fact, Price, Run, Skipped, Totals};
 use crate::inventory::{Key, Resource};
 use crate::report::Report;
 
@@ -11,6 +11,7 @@ use crate::report::Report;
 struct Document<'a> {
     version: u32,
     resources: Vec<Line<'a>>,
+    runs: Vec<Run<'a>>,
     bill: Totals,
     skipped: Vec<Skipped<'a>>,
 }
@@ -18,6 +19,8 @@ struct Document<'a> {
 #[derive(Serialize)]
 struct Line<'a> {
     address: &'a str,
+    run: Option<&'a str>,
+    counted: &'static str,
     path: String,
     line: usize,
     kind: &'a str,
@@ -37,6 +40,7 @@ pub(in crate::report) fn cost(report: &Report) -> String {
     crate::report::formats::json::print(&Document {
         version: crate::report::formats::json::VERSION,
         resources: resources.map(|(index, resource)| line(report, index, resource)).collect(),
+        runs: wire::runs(report),
         bill: Totals::new(report),
         skipped: wire::skipped(report),
     })
@@ -46,6 +50,8 @@ fn line<'a>(report: &Report<'a>, index: usize, resource: &'a Resource) -> Line<'
     let location = report.paths.locate(report.sources, resource.span);
     Line {
         address: &resource.address,
+        run: wire::run(resource),
+        counted: resource.counted.name(),
         path: location.path,
         line: location.line,
         kind: &resource.kind,

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::wire;
-use super::wire::{Count, Fact, Price, Skipped, UnknownMachine};
+use super::wire::{Count, Fact, Price, Run, Skipped, UnknownMachine};
 use crate::inventory::{Key, Resource};
 use crate::report::Report;
 
@@ -13,6 +13,7 @@ use crate::report::Report;
 struct Document<'a> {
     version: u32,
     resources: Vec<Inspected<'a>>,
+    runs: Vec<Run<'a>>,
     unknown_machines: Vec<UnknownMachine<'a>>,
     skipped: Vec<Skipped<'a>>,
 }
@@ -23,6 +24,8 @@ struct Inspected<'a> {
     path: String,
     line: usize,
     root: Option<String>,
+    run: Option<&'a str>,
+    counted: &'static str,
     front_end: &'static str,
     kind: &'a str,
     role: &'static str,
@@ -73,6 +76,7 @@ pub fn inspect(report: &Report) -> String {
     crate::report::formats::json::print(&Document {
         version: crate::report::formats::json::VERSION,
         resources: resources.collect(),
+        runs: wire::runs(report),
         unknown_machines: wire::unknown_machines(report),
         skipped: wire::skipped(report),
     })
@@ -90,6 +94,8 @@ fn inspected<'a>(report: &Report<'a>, index: usize, resource: &'a Resource) -> I
         path: location.path,
         line: location.line,
         root: wire::root(report, resource),
+        run: wire::run(resource),
+        counted: resource.counted.name(),
         front_end: resource.front_end.name(),
         kind: &resource.kind,
         role: resource.role.name(),

@@ -9,7 +9,7 @@ pub(in crate::report) use check::{Catalog, Finding, Unknown, catalog, check, fin
 pub(in crate::report) use cost::cost;
 pub use inspect::inspect;
 pub(in crate::report) use wire::{
-    Bounds, Number, Skipped, UnknownMachine, assumed, skipped, unknown_machines, unpriced,
+    Bounds, Number, Run, Skipped, UnknownMachine, assumed, runs, skipped, unknown_machines, unpriced,
 };
 
 use serde::Serialize;

@@ -254,6 +254,8 @@ pub(in crate::report) fn assumed<'a>(report: &Report<'a>) -> Vec<UnknownMachine<
 pub(super) struct Counted<'a> {
     address: &'a str,
     root: Option<String>,
+    run: Option<&'a str>,
+    counted: &'static str,
     path: String,
     line: usize,
     kind: &'a str,
@@ -277,6 +279,8 @@ pub(super) fn counted<'a>(report: &Report<'a>) -> Vec<Counted<'a>> {
         Counted {
             address: &it.address,
             root: root(report, it),
+            run: run(it),
+            counted: it.counted.name(),
             path: at.path,
             line: at.line,
             kind: &it.kind,
@@ -298,6 +302,43 @@ pub(super) fn counted<'a>(report: &Report<'a>) -> Vec<Counted<'a>> {
 /// Where Terraform runs to make it: equal addresses of several roots are told apart by it.
 pub(super) fn root(report: &Report, resource: &Resource) -> Option<String> {
     resource.root.as_deref().map(|root| report.paths.show_directory(root))
+}
+
+/// The run that makes it.
+pub(super) fn run(resource: &Resource) -> Option<&str> {
+    resource.run.as_ref().map(inventory::RunId::as_str)
+}
+
+/// What somebody applies in one go.
+#[derive(Debug, Serialize)]
+pub(in crate::report) struct Run<'a> {
+    id: &'a str,
+    kind: &'static str,
+    name: String,
+    folder: String,
+    variant: Option<&'a str>,
+    target: Option<Fact>,
+    counted: &'static str,
+    inputs: Vec<String>,
+    uses: Vec<&'a str>,
+    used_by: Vec<&'a str>,
+}
+
+pub(in crate::report) fn runs<'a>(report: &Report<'a>) -> Vec<Run<'a>> {
+    let ids = |all: &'a [inventory::RunId]| all.iter().map(inventory::RunId::as_str).collect();
+    let shown = |run: &'a inventory::Run| Run {
+        id: run.id.as_str(),
+        kind: run.kind.name(),
+        name: report.name_of(run),
+        folder: report.paths.show_directory(&run.folder),
+        variant: run.variant.as_deref(),
+        target: Fact::new(report, &run.target),
+        counted: run.counted.name(),
+        inputs: run.inputs.iter().map(|path| report.paths.show(path)).collect(),
+        uses: ids(&run.uses),
+        used_by: ids(&run.used_by),
+    };
+    report.inventory.runs.iter().map(shown).collect()
 }
 
 /// The version of the same object that sums count instead.
@@ -322,6 +363,29 @@ pub(super) struct Totals {
     unpriced: usize,
     /// Prices that are older than those of their kind may be.
     stale: usize,
+    /// Told beside the sums, and not part of them.
+    apart: Vec<Apart>,
+}
+
+#[derive(Debug, Serialize)]
+struct Apart {
+    counted: &'static str,
+    resources: usize,
+    rented: Bounds,
+    requested: Bounds,
+    unpriced: usize,
+}
+
+impl Apart {
+    fn new((counted, sum): (&inventory::Counted, &pricing::Apart)) -> Apart {
+        Apart {
+            counted: counted.name(),
+            resources: sum.resources,
+            rented: sum.rented.into(),
+            requested: sum.requested.into(),
+            unpriced: sum.unpriced,
+        }
+    }
 }
 
 impl Totals {
@@ -333,6 +397,7 @@ impl Totals {
             attached: bill.attached.into(),
             unpriced: bill.unpriced,
             stale: bill.stale,
+            apart: bill.apart.iter().map(Apart::new).collect(),
         }
     }
 }

@@ -55,8 +55,8 @@ fn row(resource: &Resource, item: Option<&Item>) -> Vec<String> {
         None => price,
     };
     let address = match resource.version_of {
-        Some(_) => format!("{} (not added)", shown(&resource.address)),
-        None => shown(&resource.address),
+        _ if !resource.is_added() => format!("{} (not added)", shown(&resource.address)),
+        _ => shown(&resource.address),
     };
     let mut cells = vec![address, said(resource, Key::Machine), accelerators(resource), count(resource), price];
     cells.push(item.map_or_else(String::new, |item| trimmed(item.hours_per_month)));

@@ -9,6 +9,7 @@ use crate::catalog::{Money, MoneyRange};
 use crate::diagnostic::Level;
 use crate::inventory::{Resource, Role};
 use crate::pricing::{Item, Status};
+use crate::report::views::apart;
 use crate::report::views::money::usd;
 use crate::report::views::scorecard::{Scorecard, best_savings};
 use crate::report::{Report, Style, escape};
@@ -44,8 +45,11 @@ fn fixes(text: &mut String, report: &Report) {
 /// The totals and what they leave out.
 pub(super) fn write_bill(text: &mut String, report: &Report) {
     bill(text, report);
+    for line in apart::lines(report) {
+        let _ = writeln!(text, "{line}");
+    }
     causes(text, "not added, because another version of the same object is", versions(report));
-    let open = report.inventory.resources.iter().filter(|it| it.version_of.is_none() && cost::is_open(it));
+    let open = report.inventory.resources.iter().filter(|it| it.is_added() && cost::is_open(it));
     let open = open.map(|it| escape::one_line(&it.address));
     causes(text, "without a limit, so that the ceiling is what is expected of it", open.collect());
     causes(text, "unpriced", unpriced(report));
@@ -127,7 +131,7 @@ fn savings(report: &Report) -> Money {
 }
 
 fn bill(text: &mut String, report: &Report) {
-    let counts = |it: &&Resource| it.version_of.is_none();
+    let counts = |it: &&Resource| it.is_added();
     let count = |role| report.inventory.resources.iter().filter(counts).filter(|it| it.role == role).count();
     let mut table = Table::new(&["", "", "floor", "expected", "ceiling"], 2..5);
     let at_least = if report.bill.unpriced > 0 { "at least" } else { "" };

@@ -1,0 +1,116 @@
+//! `gpulint render`: what overlays make, as it is read, to compare with what kustomize prints.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+
+use crate::cli::args::{Input, Selection};
+use crate::cli::session::Session;
+use crate::cli::world::output;
+use crate::cli::{Failure, Outcome};
+use crate::kustomize::{self, Built, Cause, Document, Trouble};
+use crate::source::{Span, join, parent};
+
+#[derive(Debug, clap::Args)]
+pub(in crate::cli) struct Render {
+    /// Kustomizations, or directories that hold some: of these, those that no other one uses [default: .]
+    #[arg(value_name = "PATHS")]
+    paths: Vec<PathBuf>,
+    /// Say behind each line which line of which file makes it
+    #[arg(long)]
+    origins: bool,
+    /// Each object as a line of JSON
+    #[arg(long, conflicts_with = "origins")]
+    json: bool,
+}
+
+/// Prints the objects of each kustomization that no other one uses.
+pub(in crate::cli) fn run(render: &Render) -> Result<Outcome, Failure> {
+    let input = Input { paths: render.paths.clone(), ..Input::without_settings() };
+    let session = Session::judging(&input, &Selection::default())?;
+    let files = session.files.iter().filter(|path| kustomize::NAMES.iter().any(|name| is_called(path, name)));
+    let found: BTreeSet<&str> = files.map(|path| parent(path)).collect();
+    // A kustomization that is named is meant, and not what stands below it.
+    let is_named = |directory: &&str| {
+        let shown = PathBuf::from(shown(&session, directory));
+        render.paths.iter().any(|path| path.components().eq(shown.components()))
+    };
+    let named: BTreeSet<&str> = found.iter().copied().filter(is_named).collect();
+    let directories = if named.is_empty() { &found } else { &named };
+    let built: BTreeMap<&str, Result<Built, Trouble>> =
+        directories.iter().map(|directory| (*directory, kustomize::build(&session.sources, directory))).collect();
+    let used: BTreeSet<&String> = built.values().flatten().flat_map(|it| &it.parts).collect();
+    let (mut any, mut failed) = (false, false);
+    for (directory, made) in &built {
+        let is_part = used.iter().any(|part| part == directory);
+        if !named.contains(directory) && (is_part || kustomize::is_component(&session.sources, directory)) {
+            continue;
+        }
+        any = true;
+        match made {
+            Ok(built) if render.json => {
+                let lines: String = built.documents.iter().map(|it| format!("{}\n", it.json())).collect();
+                output::print_exact(&lines)?;
+            }
+            Ok(built) => output::print_exact(&text(&session, directory, built, render.origins))?,
+            Err(trouble) => {
+                failed = true;
+                output::complain(&told(&session, directory, trouble));
+            }
+        }
+    }
+    Ok(match (any, failed) {
+        (false, _) => Outcome::Empty,
+        (true, true) => Outcome::Failed,
+        (true, false) => Outcome::Passed,
+    })
+}
+
+fn is_called(path: &str, name: &str) -> bool {
+    join(parent(path), name).is_some_and(|own| own == path)
+}
+
+fn text(session: &Session, directory: &str, built: &Built, with_origins: bool) -> String {
+    let mut text = format!("# {}, made of {} files\n", shown(session, directory), built.files.len());
+    for document in &built.documents {
+        text.push_str("---\n");
+        match with_origins {
+            true => write_origins(session, document, &mut text),
+            false => text.push_str(document.text()),
+        }
+    }
+    text
+}
+
+fn write_origins(session: &Session, document: &Document, out: &mut String) {
+    let file = session.sources.derive("", document.text().to_owned(), document.segments(&session.sources));
+    let mut at = 0;
+    for line in document.text().split_inclusive('\n') {
+        let bare = line.trim();
+        // The key of a line stands behind the dashes of lists.
+        let start = at + line.len() - line.trim_start_matches(['-', ' ']).len();
+        let place = session.paths.locate(&session.sources, Span::new(file, start, start + bare.len()));
+        out.push_str(&format!("{} # {}:{}\n", line.trim_end(), place.path, place.line));
+        at += line.len();
+    }
+}
+
+fn told(session: &Session, directory: &str, trouble: &Trouble) -> String {
+    let place = |at| {
+        let place = session.paths.locate(&session.sources, at);
+        format!("{}:{}", place.path, place.line)
+    };
+    let directory = trouble.directory.as_deref().unwrap_or(directory);
+    let at = trouble.at.map_or_else(|| shown(session, directory), place);
+    let why = match trouble.cause {
+        Cause::Refused => "kustomize would refuse it",
+        Cause::NotAtHand => "it is not in the tree",
+        Cause::Beyond => "it is beyond the limits",
+    };
+    let note = trouble.note.as_ref().map(|(at, note)| format!(" ({}: {note})", place(*at))).unwrap_or_default();
+    format!("{at}: {}{note}: {why}", trouble.message)
+}
+
+fn shown(session: &Session, directory: &str) -> String {
+    let shown = session.paths.show(directory);
+    if shown.is_empty() { ".".to_owned() } else { shown }
+}

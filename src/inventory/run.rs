@@ -1,0 +1,225 @@
+//! What somebody applies in one go, and what of a tree belongs to it.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+
+use super::fact::Fact;
+use super::key::Value;
+
+/// One application of text: a Terraform root with one set of variable files, a chart with one stack of values, a folder
+/// of manifests.
+#[derive(Debug, Clone)]
+pub struct Run {
+    pub id: RunId,
+    pub kind: RunKind,
+    /// As settings call it; else it is called by its folder and variant.
+    pub given_name: Option<Arc<str>>,
+    /// The directory that it is applied from, as a path of the tree.
+    pub folder: Arc<str>,
+    /// The files that it read, sorted, each once.
+    pub inputs: Vec<Arc<str>>,
+    /// What tells it from the other runs of its folder: variable files, values, a workspace.
+    pub variant: Option<Arc<str>>,
+    /// Runs whose text it takes in: a base, a module, a library chart.
+    pub uses: Vec<RunId>,
+    /// Filled in once all runs are known.
+    pub used_by: Vec<RunId>,
+    /// The cluster or account that it is applied to.
+    pub target: Fact<Value>,
+    pub counted: Counted,
+}
+
+/// What a run is called everywhere: the same for the same text, whatever else the tree holds.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct RunId(Arc<str>);
+
+impl RunId {
+    pub fn of(kind: RunKind, folder: &str, variant: Option<&str>) -> Self {
+        let folder = if folder.is_empty() { "." } else { folder };
+        RunId(match variant {
+            Some(variant) => format!("{}:{folder} ({variant})", kind.name()).into(),
+            None => format!("{}:{folder}", kind.name()).into(),
+        })
+    }
+
+    /// As a saved report has it.
+    pub fn named(text: &str) -> Self {
+        RunId(text.into())
+    }
+
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for RunId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum RunKind {
+    /// A Terraform root.
+    Root,
+    /// A Terragrunt unit.
+    Unit,
+    /// A Terraform plan or state.
+    Plan,
+    Chart,
+    Kustomization,
+    /// Of Argo CD or Flux.
+    Application,
+    /// A folder of plain manifests.
+    Manifests,
+}
+
+impl RunKind {
+    pub const ALL: [RunKind; 7] = [
+        RunKind::Root,
+        RunKind::Unit,
+        RunKind::Plan,
+        RunKind::Chart,
+        RunKind::Kustomization,
+        RunKind::Application,
+        RunKind::Manifests,
+    ];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            RunKind::Root => "root",
+            RunKind::Unit => "unit",
+            RunKind::Plan => "plan",
+            RunKind::Chart => "chart",
+            RunKind::Kustomization => "kustomization",
+            RunKind::Application => "application",
+            RunKind::Manifests => "manifests",
+        }
+    }
+}
+
+/// Whether sums count what a run makes; what they do not count is told apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
+pub enum Counted {
+    #[default]
+    Deployed,
+    /// Others stand in its place: a root without the variable files of its environments, the base of overlays.
+    Base,
+    /// It waits to be called.
+    Module,
+    /// It shows how something is used, or tests it.
+    Example,
+    /// The settings say that nobody deploys it.
+    Excluded,
+}
+
+impl Counted {
+    pub const ALL: [Counted; 5] =
+        [Counted::Deployed, Counted::Base, Counted::Module, Counted::Example, Counted::Excluded];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Counted::Deployed => "deployed",
+            Counted::Base => "base",
+            Counted::Module => "module",
+            Counted::Example => "example",
+            Counted::Excluded => "excluded",
+        }
+    }
+}
+
+impl Run {
+    pub fn new(kind: RunKind, folder: &str, variant: Option<&str>) -> Self {
+        Run {
+            id: RunId::of(kind, folder, variant),
+            kind,
+            given_name: None,
+            folder: folder.into(),
+            inputs: Vec::new(),
+            variant: variant.map(Into::into),
+            uses: Vec::new(),
+            used_by: Vec::new(),
+            target: Fact::Absent,
+            counted: Counted::Deployed,
+        }
+    }
+
+    #[must_use]
+    pub fn reading(mut self, inputs: impl IntoIterator<Item = impl Into<Arc<str>>>) -> Self {
+        self.inputs = inputs.into_iter().map(Into::into).collect();
+        self.inputs.sort();
+        self.inputs.dedup();
+        self
+    }
+
+    /// What people call it: `infra (env/prod.tfvars)`.
+    pub fn name(&self) -> String {
+        let folder = if self.folder.is_empty() { "." } else { &self.folder };
+        match (&self.given_name, &self.variant) {
+            (Some(name), _) => name.to_string(),
+            (None, Some(variant)) => format!("{folder} ({variant})"),
+            (None, None) => folder.to_owned(),
+        }
+    }
+
+    pub fn reads(&self, path: &str) -> bool {
+        self.inputs.binary_search_by(|it| (**it).cmp(path)).is_ok()
+    }
+}
+
+/// Brings runs into the order of their names, joins those that are one, and notes at each which others take it in.
+pub fn settle(runs: &mut Vec<Run>) {
+    let mut by_id: BTreeMap<RunId, Run> = BTreeMap::new();
+    for run in runs.drain(..) {
+        match by_id.get_mut(&run.id) {
+            Some(known) => {
+                known.inputs.extend(run.inputs);
+                known.inputs.sort();
+                known.inputs.dedup();
+                known.uses.extend(run.uses);
+            }
+            None => drop(by_id.insert(run.id.clone(), run)),
+        }
+    }
+    let uses: Vec<(RunId, RunId)> =
+        by_id.values().flat_map(|run| run.uses.iter().map(|used| (used.clone(), run.id.clone()))).collect();
+    for (used, by) in uses {
+        if let Some(run) = by_id.get_mut(&used) {
+            run.used_by.push(by);
+        }
+    }
+    runs.extend(by_id.into_values());
+    runs.sort_by(|a, b| (&a.folder, a.kind, &a.variant).cmp(&(&b.folder, b.kind, &b.variant)));
+    for run in runs {
+        run.used_by.sort();
+        run.used_by.dedup();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn runs_that_are_one_are_joined_and_know_who_uses_them() {
+        let mut base = Run::new(RunKind::Kustomization, "base", None).reading(["base/b.yaml"]);
+        let again = Run::new(RunKind::Kustomization, "base", None).reading(["base/a.yaml"]);
+        base.counted = Counted::Base;
+        let mut prod = Run::new(RunKind::Kustomization, "prod", None);
+        prod.uses = vec![base.id.clone()];
+        let mut runs = vec![prod.clone(), base, again];
+        settle(&mut runs);
+        let names: Vec<String> = runs.iter().map(Run::name).collect();
+        assert_eq!(names, ["base", "prod"]);
+        assert_eq!(runs[0].inputs, ["base/a.yaml".into(), "base/b.yaml".into()]);
+        assert_eq!(runs[0].used_by, [prod.id]);
+        assert!(runs[0].reads("base/b.yaml") && !runs[0].reads("base/c.yaml"));
+    }
+
+    #[test]
+    fn runs_are_called_by_folder_and_variant() {
+        let run = Run::new(RunKind::Root, "", Some("env/prod.tfvars"));
+        assert_eq!((run.name().as_str(), run.id.as_str()), (". (env/prod.tfvars)", "root:. (env/prod.tfvars)"));
+    }
+}

@@ -1,0 +1,50 @@
+//! What manifests are applied together: a chart, what an object of Argo CD or Flux makes, else the files of one folder.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use crate::inventory::{Run, RunId, RunKind};
+use crate::source::{Sources, parent};
+
+use super::Parsed;
+use super::objects::chart;
+use super::pods::workload::Found;
+
+/// The runs of files, and which run the objects at each place belong to.
+pub(super) struct Runs {
+    all: BTreeMap<RunId, Run>,
+    by_place: HashMap<Arc<str>, RunId>,
+}
+
+impl Runs {
+    /// What stands inside Terraform belongs to the run that carries it.
+    pub(super) fn of(sources: &Sources, parsed: &[Parsed]) -> Self {
+        let mut runs = Runs { all: BTreeMap::new(), by_place: HashMap::new() };
+        for file in parsed.iter().filter(|it| !it.file.embedded) {
+            let place = file.place();
+            let run = match file.is_made() {
+                true => Run::new(RunKind::Application, parent(place), None),
+                false => match chart::of_template(sources, place).filter(|_| file.file.of_chart) {
+                    Some(chart) => Run::new(RunKind::Chart, chart, None),
+                    None => Run::new(RunKind::Manifests, parent(place), None),
+                },
+            };
+            runs.by_place.entry(place.clone()).or_insert_with(|| run.id.clone());
+            runs.all.entry(run.id.clone()).or_insert(run).inputs.push(file.file.path.clone());
+        }
+        runs
+    }
+
+    pub(super) fn mark(&self, found: &mut [(Arc<str>, Found)]) {
+        for (place, found) in found {
+            found.resource.run = self.by_place.get(place).cloned();
+        }
+    }
+
+    pub(super) fn finish(self) -> impl Iterator<Item = Run> {
+        self.all.into_values().map(|mut run| {
+            let inputs = std::mem::take(&mut run.inputs);
+            run.reading(inputs)
+        })
+    }
+}

@@ -1,0 +1,223 @@
+//! In which fields of which kinds names, labels, images and the like stand, and how these fields are visited.
+
+use std::sync::{Arc, LazyLock};
+
+use crate::source::Span;
+
+use super::Trouble;
+use super::id::Gvk;
+use super::value::{Data, Value};
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct FieldSpec {
+    pub gvk: Gvk,
+    pub path: Arc<str>,
+    pub create: bool,
+}
+
+/// Fields that name objects of a kind.
+#[derive(Debug, Clone)]
+pub(super) struct Reference {
+    pub to: Gvk,
+    pub from: Vec<FieldSpec>,
+}
+
+/// What kustomize knows of fields, and what a `configurations:` adds.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Fields {
+    sections: Vec<(Arc<str>, Vec<FieldSpec>)>,
+    pub references: Vec<Reference>,
+}
+
+static DEFAULTS: LazyLock<Arc<Fields>> = LazyLock::new(|| {
+    let mut fields = Fields::default();
+    for line in include_str!("tables/fields.txt").lines().filter(|line| !line.starts_with('#')) {
+        let words: Vec<&str> = line.split(' ').map(|word| if word == "-" { "" } else { word }).collect();
+        let gvk = |at: usize| {
+            let word = |at: usize| words.get(at).copied().unwrap_or_default().to_owned();
+            Gvk { group: word(at), version: word(at + 1), kind: word(at + 2) }
+        };
+        let (Some(section), Some(path)) = (words.first(), words.get(5)) else { continue };
+        let spec = FieldSpec { gvk: gvk(2), path: (*path).into(), create: words.get(1) == Some(&"+") };
+        if *section == "nameReference" {
+            fields.add_reference(gvk(6), spec);
+        } else {
+            fields.add(section, spec);
+        }
+    }
+    Arc::new(fields)
+});
+
+impl Fields {
+    pub(super) fn defaults() -> Arc<Fields> {
+        DEFAULTS.clone()
+    }
+
+    pub(super) fn of(&self, section: &str) -> &[FieldSpec] {
+        self.sections.iter().find(|(name, _)| &**name == section).map_or(&[], |(_, specs)| specs)
+    }
+
+    fn add(&mut self, section: &str, spec: FieldSpec) -> bool {
+        let place = match self.sections.iter().position(|(name, _)| &**name == section) {
+            Some(place) => place,
+            None => {
+                self.sections.push((section.into(), Vec::new()));
+                self.sections.len() - 1
+            }
+        };
+        self.sections.get_mut(place).is_some_and(|(_, specs)| add(specs, spec))
+    }
+
+    fn add_reference(&mut self, to: Gvk, spec: FieldSpec) -> bool {
+        match self.references.iter_mut().find(|it| it.to == to) {
+            Some(known) => add(&mut known.from, spec),
+            None => {
+                self.references.push(Reference { to, from: vec![spec] });
+                true
+            }
+        }
+    }
+
+    /// What a file of `configurations:` says.
+    pub(super) fn configure(&mut self, root: &Value) -> Result<(), Trouble> {
+        for section in root.fields() {
+            for written in section.value.items() {
+                let added = if &*section.key == "nameReference" {
+                    let to = Gvk::written(written);
+                    let specs = written.get("fieldSpecs").map(Value::items).unwrap_or_default();
+                    specs.iter().all(|spec| self.add_reference(to.clone(), FieldSpec::written(spec)))
+                } else {
+                    self.add(&section.key, FieldSpec::written(written))
+                };
+                if !added {
+                    let message = "whether this field is made where it is not there is said in two ways";
+                    return Err(Trouble::refused(message, written.at));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn merge(&mut self, other: &Fields) {
+        for (section, specs) in &other.sections {
+            for spec in specs {
+                self.add(section, spec.clone());
+            }
+        }
+        for reference in &other.references {
+            for spec in &reference.from {
+                self.add_reference(reference.to.clone(), spec.clone());
+            }
+        }
+    }
+}
+
+/// Adds a field that is not covered yet; says no where the two disagree.
+pub(super) fn add(specs: &mut Vec<FieldSpec>, spec: FieldSpec) -> bool {
+    match specs.iter().find(|known| known.gvk.is_selected_by(&spec.gvk) && known.path == spec.path) {
+        Some(known) => known.create == spec.create,
+        None => {
+            specs.push(spec);
+            true
+        }
+    }
+}
+
+/// Longer than any object is deep.
+const LONGEST_PATH: usize = 128;
+
+/// What is made where a field is missing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Make {
+    Nothing,
+    Scalar(Span),
+    Map(Span),
+}
+
+impl FieldSpec {
+    pub(super) fn written(value: &Value) -> FieldSpec {
+        FieldSpec {
+            gvk: Gvk::written(value),
+            path: value.text_at("path").unwrap_or_default().into(),
+            create: value.flag_at("create"),
+        }
+    }
+
+    pub(super) fn at(path: &str, create: bool) -> FieldSpec {
+        FieldSpec { gvk: Gvk::default(), path: path.into(), create }
+    }
+
+    /// Calls a function with each value that stands there.
+    pub(super) fn visit(
+        &self,
+        object: &mut Value,
+        make: Make,
+        set: &mut dyn FnMut(&mut Value) -> Result<(), Trouble>,
+    ) -> Result<(), Trouble> {
+        if !Gvk::of(object).is_selected_by(&self.gvk) {
+            return Ok(());
+        }
+        let path = split(&self.path, '/');
+        if path.len() > LONGEST_PATH {
+            return Err(Trouble::beyond(format!("a path has more than {LONGEST_PATH} parts")));
+        }
+        let make = if self.create { make } else { Make::Nothing };
+        visit(object, &path, make, set)
+    }
+}
+
+fn visit(
+    value: &mut Value,
+    path: &[String],
+    make: Make,
+    set: &mut dyn FnMut(&mut Value) -> Result<(), Trouble>,
+) -> Result<(), Trouble> {
+    let Some((first, rest)) = path.split_first() else { return set(value) };
+    if value.is_null() {
+        return Ok(());
+    }
+    let at = value.at;
+    match &mut value.data {
+        Data::List(items) => items.iter_mut().try_for_each(|item| visit(item, path, make, set)),
+        Data::Map(_) => {
+            let (name, is_list) = first.strip_suffix("[]").map_or((first.as_str(), false), |name| (name, true));
+            let made = match make {
+                Make::Nothing => None,
+                _ if is_list => None,
+                Make::Scalar(at) if rest.is_empty() => Some(Value::plain("", at)),
+                Make::Scalar(at) | Make::Map(at) => Some(Value::map(at)),
+            };
+            if let Some(made) = made
+                && value.get(name).is_none_or(|it| it.is_null())
+            {
+                value.set(name, made);
+            }
+            match value.get_mut(name) {
+                Some(inner) => visit(inner, rest, make, set),
+                None => Ok(()),
+            }
+        }
+        Data::Scalar { .. } => Err(Trouble::refused(format!("`{first}` is looked for in what holds no fields"), at)),
+    }
+}
+
+/// A path cut at a mark that a backslash before it keeps.
+pub(super) fn split(path: &str, mark: char) -> Vec<String> {
+    let mut pieces = path.split(mark);
+    let mut parts: Vec<String> = Vec::new();
+    let first = pieces.next().unwrap_or_default();
+    if !(first.is_empty() && path.len() > 1) {
+        parts.push(first.to_owned());
+    }
+    for piece in pieces {
+        match parts.last_mut().filter(|last| last.ends_with('\\')) {
+            Some(last) => {
+                last.pop();
+                last.push(mark);
+                last.push_str(piece);
+            }
+            None => parts.push(piece.to_owned()),
+        }
+    }
+    parts
+}

@@ -1,0 +1,370 @@
+//! Strategic merge: a patch laid over an object, as kustomize does it, with what it does differently from others:
+//! elements of lists that a patch names come first, `$patch: replace` has no effect inside of merged lists, and directives
+//! that it does not know (`$setElementOrder`, `$retainKeys`) stay as fields.
+
+use std::collections::BTreeSet;
+
+use super::schema::{Place, Schema};
+use super::value::{Data, Field, Value};
+use super::{Budget, Trouble};
+
+const DIRECTIVE: &str = "$patch";
+/// Documents nest less deep when they are read.
+const DEEPEST: usize = 256;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Strategy {
+    Merge,
+    Replace,
+    Delete,
+}
+
+/// What was merged, and whether it is the object's own value with changes rather than one that stands in its place.
+struct Merged {
+    value: Option<Value>,
+    is_own: bool,
+}
+
+pub(super) struct Merger<'m> {
+    pub schema: &'m Schema,
+    pub budget: &'m Budget,
+}
+
+impl Merger<'_> {
+    /// Nothing is left where the patch deletes the object.
+    pub(super) fn merge(&self, own: Value, patch: Value) -> Result<Option<Value>, Trouble> {
+        self.walk(Some(own), Some(patch), None, 0).map(|merged| merged.value)
+    }
+
+    fn walk(
+        &self,
+        own: Option<Value>,
+        patch: Option<Value>,
+        place: Option<Place<'_>>,
+        depth: usize,
+    ) -> Result<Merged, Trouble> {
+        self.budget.spend(1)?;
+        if depth > DEEPEST {
+            return Err(Trouble::beyond("a patch nests too deep"));
+        }
+        let place = place.or_else(|| [&own, &patch].into_iter().flatten().find_map(|it| self.schema.of_kind(it)));
+        let given = [own.as_ref(), patch.as_ref()].into_iter().flatten().filter(|it| !it.is_null());
+        let kinds: Vec<&Value> = given.collect();
+        if let [a, b] = kinds.as_slice()
+            && std::mem::discriminant(&a.data) != std::mem::discriminant(&b.data)
+        {
+            let message = "the patch puts a value of another form here";
+            return Err(Trouble::refused(message, b.at).with_note(a.at, "what is patched stands here"));
+        }
+        match kinds.first().map(|it| &it.data) {
+            None | Some(Data::Map(_)) => self.maps(own, patch, place, depth),
+            Some(Data::List(_)) => match place.and_then(Place::merged_by) {
+                Some(keys) => self.lists(own, patch, place, keys, depth),
+                None => Ok(replaced(own, patch)),
+            },
+            Some(Data::Scalar { .. }) => Ok(replaced(own, patch)),
+        }
+    }
+
+    fn maps(
+        &self,
+        own: Option<Value>,
+        patch: Option<Value>,
+        place: Option<Place<'_>>,
+        depth: usize,
+    ) -> Result<Merged, Trouble> {
+        let (mut base, mut patch, is_own) = match (own, patch) {
+            (None, None) => return Ok(Merged { value: None, is_own: true }),
+            (Some(own), None) if own.is_null() => {
+                // A null that is written stays, one that is left empty does not.
+                let value = Some(own).filter(|own| !own.raw().is_empty());
+                return Ok(Merged { value, is_own: true });
+            }
+            (Some(own), None) => (own, None, true),
+            (_, Some(patch)) if patch.is_null() => return Ok(Merged { value: None, is_own: false }),
+            (own, Some(mut patch)) => match (take_directive(&mut patch)?, own.filter(|own| !own.is_null())) {
+                (Strategy::Delete, _) => return Ok(Merged { value: None, is_own: false }),
+                (Strategy::Merge, Some(own)) => (own, Some(patch), true),
+                _ => (patch.clone(), Some(patch), false),
+            },
+        };
+        let Data::Map(fields) = &mut base.data else { return Ok(Merged { value: Some(base), is_own }) };
+        let mut result: Vec<Field> = Vec::with_capacity(fields.len());
+        for Field { key, key_at, value } in std::mem::take(fields) {
+            let other = patch.as_mut().and_then(|patch| patch.remove(&key));
+            let merged = self.walk(Some(value), other, place.and_then(|it| it.field(&key)), depth + 1)?.value;
+            result.extend(merged.map(|value| Field { key, key_at, value }));
+        }
+        if let Some(Value { data: Data::Map(more), .. }) = patch {
+            for Field { key, key_at, value } in more {
+                let merged = self.walk(None, Some(value), place.and_then(|it| it.field(&key)), depth + 1)?.value;
+                result.extend(merged.map(|value| Field { key, key_at, value }));
+            }
+        }
+        base.data = Data::Map(result);
+        Ok(Merged { value: Some(base), is_own })
+    }
+
+    fn lists(
+        &self,
+        own: Option<Value>,
+        patch: Option<Value>,
+        place: Option<Place<'_>>,
+        keys: &[String],
+        depth: usize,
+    ) -> Result<Merged, Trouble> {
+        let (base, patch, is_own) = match (own, patch) {
+            (None, None) => return Ok(Merged { value: None, is_own: true }),
+            (Some(own), None) => (own, None, true),
+            (_, Some(patch)) if patch.is_null() => return Ok(Merged { value: None, is_own: false }),
+            (own, Some(mut patch)) => match own.filter(|own| !own.is_null()) {
+                None => (patch.clone(), Some(patch), false),
+                Some(own) => match take_list_directive(&mut patch)? {
+                    Strategy::Delete => return Ok(Merged { value: None, is_own: false }),
+                    Strategy::Replace => (patch.clone(), Some(patch), false),
+                    Strategy::Merge => (own, Some(patch), true),
+                },
+            },
+        };
+        let scalars = [String::new()];
+        let keys = if keys.is_empty() { &scalars[..] } else { keys };
+        let elements = place.and_then(Place::elements);
+        let items = Elements { merger: self, keys, place: elements, depth };
+        let list = items.merged(base.items().to_vec(), patch.as_ref().map(Value::items))?;
+        Ok(Merged { value: Some(Value { data: Data::List(list), ..base }), is_own })
+    }
+}
+
+/// Scalars and lists that are not merged.
+fn replaced(own: Option<Value>, patch: Option<Value>) -> Merged {
+    match patch {
+        Some(patch) if patch.is_null() => Merged { value: None, is_own: false },
+        Some(mut patch) => {
+            // What is written in quotes stays so.
+            if let (Data::Scalar { plain, .. }, Some(Data::Scalar { plain: false, .. })) =
+                (&mut patch.data, own.map(|own| own.data))
+            {
+                *plain = false;
+            }
+            Merged { value: Some(patch), is_own: false }
+        }
+        None => Merged { value: own, is_own: true },
+    }
+}
+
+/// One list laid over another, element by element.
+struct Elements<'m> {
+    merger: &'m Merger<'m>,
+    /// One empty key where the elements are scalars.
+    keys: &'m [String],
+    place: Option<Place<'m>>,
+    depth: usize,
+}
+
+impl Elements<'_> {
+    fn merged(&self, mut own: Vec<Value>, patch: Option<&[Value]>) -> Result<Vec<Value>, Trouble> {
+        let mut all: Vec<Vec<String>> = Vec::new();
+        let mut seen = BTreeSet::new();
+        for element in patch.unwrap_or_default().iter().chain(&own) {
+            self.merger.budget.spend(1)?;
+            let values: Vec<String> = self.keys.iter().map(|key| value_of(element, key)).collect();
+            if seen.insert(values.clone()) {
+                all.push(values);
+            }
+        }
+        if self.keys.len() > 1 {
+            self.merger.budget.spend(all.len().saturating_mul(all.len()))?;
+            fill_in(&mut all);
+        }
+        let named: Vec<bool> =
+            (0..self.keys.len()).map(|n| all.iter().any(|it| it.get(n).is_some_and(|v| !v.is_empty()))).collect();
+        let mut merged: Vec<Value> = Vec::new();
+        let mut used: Vec<String> = self.keys.to_vec();
+        for values in &all {
+            let (keys, values) = valid(&named, self.keys, values);
+            self.merger.budget.spend(own.len() + merged.len())?;
+            let (own_keys, own_values) = self.given(&keys, &values);
+            let place = own.iter().position(|it| matches(it, &own_keys, &own_values));
+            let before = place.and_then(|place| own.get(place)).cloned();
+            let other = patch.unwrap_or_default().iter().find(|it| matches(it, &own_keys, &own_values)).cloned();
+            let Merged { value, is_own } = self.merger.walk(before, other, self.place, self.depth + 1)?;
+            used.clone_from(&keys);
+            let nothing = |value: &Value| value.is_null() || (value.is_map() && value.fields().is_empty());
+            let Some(mut value) = value.filter(|value| !nothing(value)) else {
+                set(&mut own, None, &keys, &values);
+                continue;
+            };
+            for (key, text) in keys.iter().zip(&values) {
+                if value.is_map() && value.get(key).is_none() && !text.is_empty() {
+                    value.set(key, Value::plain(text.as_str(), value.at));
+                }
+            }
+            if let Some(known) = place.and_then(|place| own.get_mut(place)).filter(|_| is_own) {
+                known.clone_from(&value);
+            }
+            set(&mut merged, Some(value), &keys, &values);
+        }
+        self.append(merged, own, &used)
+    }
+
+    /// The keys that have values.
+    fn given(&self, keys: &[String], values: &[String]) -> (Vec<String>, Vec<String>) {
+        let pairs = keys.iter().zip(values).filter(|(_, value)| !value.is_empty());
+        let (some_keys, some_values): (Vec<String>, Vec<String>) = pairs.map(|(k, v)| (k.clone(), v.clone())).unzip();
+        match some_keys.is_empty() {
+            true => (keys.to_vec(), values.to_vec()),
+            false => (some_keys, some_values),
+        }
+    }
+
+    /// The object's own elements, put in the place of what was merged from them.
+    fn append(&self, mut merged: Vec<Value>, own: Vec<Value>, keys: &[String]) -> Result<Vec<Value>, Trouble> {
+        for element in own {
+            self.merger.budget.spend(merged.len() + 1)?;
+            if keys.first().is_some_and(String::is_empty) {
+                let values = [element.raw().to_owned()];
+                set(&mut merged, Some(element), keys, &values);
+                continue;
+            }
+            let mut values = Vec::new();
+            for key in keys {
+                match element.get(key).filter(|it| !it.is_null()) {
+                    Some(value) => values.push(value.raw().to_owned()),
+                    None => merged.push(element.clone()),
+                }
+            }
+            if keys.len() > 1 {
+                set(&mut merged, None, keys, &values);
+            }
+            set(&mut merged, Some(element), keys, &values);
+        }
+        Ok(merged)
+    }
+}
+
+fn value_of(element: &Value, key: &str) -> String {
+    if key.is_empty() {
+        element.raw().to_owned()
+    } else {
+        element.get(key).and_then(Value::text).unwrap_or_default().to_owned()
+    }
+}
+
+/// Elements that leave a key out are those that agree with them in the others.
+fn fill_in(all: &mut [Vec<String>]) {
+    for one in 0..all.len() {
+        for other in 0..all.len() {
+            let (Some(a), Some(b)) = (all.get(one), all.get(other)) else { continue };
+            if let Some(both) = agree(a, b) {
+                if let Some(it) = all.get_mut(one) {
+                    it.clone_from(&both);
+                }
+                if let Some(it) = all.get_mut(other) {
+                    *it = both;
+                }
+            }
+        }
+    }
+}
+
+fn agree(a: &[String], b: &[String]) -> Option<Vec<String>> {
+    let mut common = false;
+    let mut both = Vec::with_capacity(a.len());
+    for (a, b) in a.iter().zip(b) {
+        if a == b {
+            common = true;
+        } else if !a.is_empty() && !b.is_empty() {
+            return None;
+        }
+        both.push(if a.is_empty() { b.clone() } else { a.clone() });
+    }
+    common.then_some(both)
+}
+
+/// Of the keys those that some element has.
+fn valid(named: &[bool], keys: &[String], values: &[String]) -> (Vec<String>, Vec<String>) {
+    if !named.contains(&true) {
+        return (keys.to_vec(), values.to_vec());
+    }
+    let kept = keys.iter().zip(values).zip(named).filter(|(_, named)| **named);
+    kept.map(|((key, value), _)| (key.clone(), value.clone())).unzip()
+}
+
+/// An element whose keys have these values; a key without a value only has to be there.
+fn matches(element: &Value, keys: &[String], values: &[String]) -> bool {
+    if keys.first().is_none_or(String::is_empty) {
+        return values.first().is_some_and(|value| !is_collection(element) && element.raw() == value);
+    }
+    let has = |(key, value): (&String, &String)| {
+        element.get(key).is_some_and(|found| value.is_empty() || (!is_collection(found) && found.raw() == value))
+    };
+    element.is_map() && keys.iter().zip(values).all(has)
+}
+
+fn is_collection(value: &Value) -> bool {
+    value.is_map() || value.is_list()
+}
+
+/// Puts an element in the place of those that have the same keys, or behind all; nothing takes them out. Where the
+/// element has none of the keys, nothing else stays: so does kustomize.
+fn set(list: &mut Vec<Value>, element: Option<Value>, keys: &[String], values: &[String]) {
+    let of_maps = !keys.first().is_some_and(String::is_empty);
+    let mut found = false;
+    let mut kept = Vec::with_capacity(list.len() + 1);
+    for known in std::mem::take(list) {
+        if known.is_null() || (known.is_map() && known.fields().is_empty()) {
+            continue;
+        }
+        if of_maps && !known.is_map() {
+            kept.push(known);
+        } else if !values.is_empty() && has_keys(&known, keys, values) {
+            found = true;
+            kept.extend(element.clone());
+        } else if !values.is_empty() {
+            kept.push(known);
+        }
+    }
+    if !found {
+        kept.extend(element.filter(|it| !it.is_null()));
+    }
+    *list = kept;
+}
+
+fn has_keys(element: &Value, keys: &[String], values: &[String]) -> bool {
+    if keys.first().is_some_and(String::is_empty) {
+        return values.first().is_some_and(|value| element.raw() == value);
+    }
+    // Keys behind the last value are those that the element before had, for kustomize.
+    keys.iter().zip(values).all(|(key, value)| {
+        element.get(key).is_some_and(|found| value.is_empty() || (!is_collection(found) && found.raw() == value))
+    })
+}
+
+fn take_directive(patch: &mut Value) -> Result<Strategy, Trouble> {
+    match patch.is_map().then(|| patch.remove(DIRECTIVE)).flatten() {
+        Some(value) => strategy(&value),
+        None => Ok(Strategy::Merge),
+    }
+}
+
+/// A directive stands in a list as an element that says nothing else.
+fn take_list_directive(patch: &mut Value) -> Result<Strategy, Trouble> {
+    let Data::List(items) = &mut patch.data else { return Ok(Strategy::Merge) };
+    let first = items.iter().find(|item| item.get(DIRECTIVE).is_some());
+    let Some(directive) = first.filter(|item| item.fields().len() == 1).and_then(|item| item.get(DIRECTIVE)).cloned()
+    else {
+        return Ok(Strategy::Merge);
+    };
+    let strategy = strategy(&directive)?;
+    items.retain(|item| item.get(DIRECTIVE).is_none_or(|it| it.raw() != directive.raw()));
+    Ok(strategy)
+}
+
+fn strategy(value: &Value) -> Result<Strategy, Trouble> {
+    match value.raw() {
+        "delete" => Ok(Strategy::Delete),
+        "replace" => Ok(Strategy::Replace),
+        "merge" => Ok(Strategy::Merge),
+        other => Err(Trouble::refused(format!("`{other}` is no strategy of a patch"), value.at)),
+    }
+}

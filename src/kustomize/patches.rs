@@ -1,0 +1,222 @@
+//! Patches of both kinds, on the objects that they are for.
+
+use crate::source::Span;
+
+use super::kustomization::Kustomization;
+use super::merge::Merger;
+use super::resource::{Resource, Resources};
+use super::select::Selector;
+use super::target::{Maker, objects};
+use super::value::{Data, Value};
+use super::{Trouble, inline, json_patch};
+
+enum Patch {
+    Merged(Vec<Resource>),
+    Operations(Value),
+}
+
+/// `patchesStrategicMerge`: files or texts.
+pub(super) fn merge_all(
+    maker: &mut Maker<'_>,
+    directory: &str,
+    entries: &[Value],
+    resources: &mut Resources,
+) -> Result<(), Trouble> {
+    for entry in entries {
+        let text = entry.raw();
+        let documents = match text.contains('\n') || text.trim_start().starts_with('{') {
+            true => {
+                let (file, text) = inline::derive(maker.sources, entry);
+                maker.read(file, &text, entry.at)?
+            }
+            false => maker.documents(directory, entry)?,
+        };
+        for mut patch in objects(documents, entry.at)? {
+            stringify(&mut patch.value);
+            merge_into_namesake(maker, resources, patch, entry.at)?;
+        }
+    }
+    Ok(())
+}
+
+/// One entry of `patches`.
+pub(super) fn apply(
+    maker: &mut Maker<'_>,
+    directory: &str,
+    entry: &Value,
+    resources: &mut Resources,
+) -> Result<(), Trouble> {
+    let target = entry.get("target").filter(|target| !target.is_null());
+    match load(maker, directory, entry)? {
+        Patch::Merged(mut patches) => {
+            let options = entry.get("options");
+            for patch in &mut patches {
+                patch.renames = options.is_some_and(|it| it.flag_at("allowNameChange"));
+                patch.changes_kind = options.is_some_and(|it| it.flag_at("allowKindChange"));
+            }
+            let Some(target) = target else {
+                return patches.into_iter().try_for_each(|it| merge_into_namesake(maker, resources, it, entry.at));
+            };
+            let selector = Selector::written(target)?;
+            match <[Resource; 1]>::try_from(patches) {
+                Ok([patch]) => merge_into_selected(maker, resources, patch, &selector),
+                Err(many) if many.is_empty() => Ok(()),
+                Err(_) => Err(Trouble::refused("of several patches in one text none may have a target", target.at)),
+            }
+        }
+        Patch::Operations(operations) => {
+            let missing = || Trouble::refused("a JSON patch needs a target", entry.at);
+            operate(maker, target.ok_or_else(missing)?, &operations, resources, true)
+        }
+    }
+}
+
+/// One entry of `patchesJson6902`.
+pub(super) fn apply_json(
+    maker: &mut Maker<'_>,
+    directory: &str,
+    entry: &Value,
+    resources: &mut Resources,
+) -> Result<(), Trouble> {
+    let target = entry.get("target").filter(|target| target.text_at("name").is_some());
+    let target = target.ok_or_else(|| Trouble::refused("the patch does not name its target", entry.at))?;
+    match load(maker, directory, entry)? {
+        Patch::Operations(operations) => operate(maker, target, &operations, resources, false),
+        Patch::Merged(_) => Err(Trouble::refused("this is no JSON patch", entry.at)),
+    }
+}
+
+fn load(maker: &mut Maker<'_>, directory: &str, entry: &Value) -> Result<Patch, Trouble> {
+    let written = |keys: &[&str]| keys.iter().find_map(|key| entry.get(key).filter(|it| !it.raw().trim().is_empty()));
+    let (path, text) = (written(&["path"]), written(&["patch", "jsonOp"]));
+    let documents = match (path, text) {
+        (Some(path), None) => maker.documents(directory, path)?,
+        (None, Some(text)) => {
+            let (file, read) = inline::derive(maker.sources, text);
+            maker.read(file, &read, text.at)?
+        }
+        (Some(both), Some(_)) => return Err(Trouble::refused("a patch is a text or a file, not both", both.at)),
+        (None, None) => return Err(Trouble::refused("the patch is missing", entry.at)),
+    };
+    let at = path.or(text).map_or(entry.at, |it| it.at);
+    match documents.first().map(|it| &it.data) {
+        Some(Data::List(_)) => {
+            let mut operations = documents.into_iter().next().unwrap_or_else(|| Value::list(at));
+            operations.read_old_flags();
+            Ok(Patch::Operations(operations))
+        }
+        _ => objects(documents, at).map(Patch::Merged),
+    }
+}
+
+fn operate(
+    maker: &Maker<'_>,
+    target: &Value,
+    operations: &Value,
+    resources: &mut Resources,
+    remembers: bool,
+) -> Result<(), Trouble> {
+    let selector = Selector::written(target)?;
+    for resource in resources.all.iter_mut().filter(|resource| selector.selects(resource)) {
+        if remembers {
+            resource.remember();
+        }
+        json_patch::apply(&mut resource.value, operations, maker.budget)?;
+    }
+    Ok(())
+}
+
+/// The object is found by what the patch calls it.
+fn merge_into_namesake(maker: &Maker<'_>, resources: &mut Resources, patch: Resource, at: Span) -> Result<(), Trouble> {
+    let place = resources.one(&patch.original_id()).map_err(|why| {
+        Trouble::refused(format!("{why} for this patch to change"), patch.head).with_note(at, "the patch is named here")
+    })?;
+    if let Some(known) = resources.all.get_mut(place)
+        && !merge(maker, known, patch)?
+    {
+        resources.all.remove(place);
+    }
+    Ok(())
+}
+
+fn merge_into_selected(
+    maker: &Maker<'_>,
+    resources: &mut Resources,
+    patch: Resource,
+    selector: &Selector,
+) -> Result<(), Trouble> {
+    let mut patch = patch;
+    stringify(&mut patch.value);
+    let mut kept = Vec::with_capacity(resources.all.len());
+    for mut resource in std::mem::take(&mut resources.all) {
+        if selector.selects(&resource) {
+            maker.budget.copy(&patch.value, 0)?;
+            let mut own = patch.clone();
+            let at = own.head;
+            if let Some(version) = resource.value.text_at("apiVersion") {
+                own.value.set("apiVersion", Value::string(version, at));
+            }
+            if !merge(maker, &mut resource, own)? {
+                continue;
+            }
+        }
+        kept.push(resource);
+    }
+    resources.append_all(kept)
+}
+
+/// Labels and annotations of a patch with a target, and of `patchesStrategicMerge`, are texts, whatever is written: `null` too.
+fn stringify(patch: &mut Value) {
+    let Some(metadata) = patch.get_mut("metadata") else { return };
+    for key in ["labels", "annotations"] {
+        let Some(pairs) = metadata.get_mut(key) else { continue };
+        if pairs.fields().is_empty() {
+            metadata.remove(key);
+        } else if let Data::Map(fields) = &mut pairs.data {
+            for field in fields {
+                if let Data::Scalar { plain, .. } = &mut field.value.data {
+                    *plain = false;
+                }
+            }
+        }
+    }
+}
+
+/// Says whether the object is still there.
+fn merge(maker: &Maker<'_>, resource: &mut Resource, patch: Resource) -> Result<bool, Trouble> {
+    let before = resource.id();
+    if patch.renames || patch.changes_kind {
+        resource.remember();
+    }
+    let merger = Merger { schema: &maker.schema, budget: maker.budget };
+    let (renames, changes_kind, at) = (patch.renames, patch.changes_kind, resource.head);
+    let named = |value: &Value, key| value.at_path(&["metadata", key]).cloned();
+    let (name, namespace) = (named(&resource.value, "name"), named(&resource.value, "namespace"));
+    let own = std::mem::replace(&mut resource.value, Value::map(at));
+    let kind = own.get("kind").cloned();
+    let Some(value) = merger.merge(own, patch.value)? else { return Ok(false) };
+    resource.value = value;
+    if let Some(kind) = kind.filter(|_| !changes_kind) {
+        resource.value.set("kind", kind);
+    }
+    let Some(metadata) = resource.value.map_at("metadata", at) else { return Ok(true) };
+    if let Some(name) = name.filter(|_| !renames) {
+        metadata.set("name", name);
+    }
+    match namespace.filter(|_| !before.namespace.is_empty()) {
+        Some(namespace) => metadata.set("namespace", namespace),
+        None => drop(metadata.remove("namespace")),
+    }
+    Ok(true)
+}
+
+/// All patches of a kustomization that come before what changes names.
+pub(super) fn before_names(
+    maker: &mut Maker<'_>,
+    kustomization: &Kustomization,
+    resources: &mut Resources,
+) -> Result<(), Trouble> {
+    let directory = &kustomization.directory;
+    merge_all(maker, directory, &kustomization.list("patchesStrategicMerge"), resources)?;
+    kustomization.list("patches").iter().try_for_each(|entry| apply(maker, directory, entry, resources))
+}

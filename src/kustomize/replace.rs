@@ -1,0 +1,328 @@
+//! `replacements`: a value of one object, copied into fields of others.
+
+use std::sync::Arc;
+
+use super::fields::split;
+use super::id::{Gvk, Id};
+use super::resource::{Resource, Resources};
+use super::select::{Selector, pattern};
+use super::target::Maker;
+use super::value::{Data, Kind, Value};
+use super::{Budget, Trouble};
+
+pub(super) fn all(
+    maker: &mut Maker<'_>,
+    directory: &str,
+    entries: &[Value],
+    resources: &mut Resources,
+) -> Result<(), Trouble> {
+    let mut replacements = Vec::new();
+    for entry in entries {
+        match entry.get("path").filter(|it| it.text().is_some_and(|text| !text.is_empty())) {
+            None => replacements.push(entry.clone()),
+            Some(path) => {
+                for document in maker.documents(directory, path)? {
+                    match document.data {
+                        Data::List(items) => replacements.extend(items),
+                        _ => replacements.push(document),
+                    }
+                }
+            }
+        }
+    }
+    for replacement in &replacements {
+        let value = source(resources, replacement)?;
+        let targets = replacement.get("targets").map(Value::items).unwrap_or_default();
+        if targets.is_empty() && replacement.get("targets").is_none() {
+            return Err(Trouble::refused("the replacement has no targets", replacement.at));
+        }
+        for target in targets {
+            maker.budget.spend(resources.all.len())?;
+            put(resources, target, &value, maker.budget)?;
+        }
+    }
+    Ok(())
+}
+
+/// The value that is copied.
+fn source(resources: &Resources, replacement: &Value) -> Result<Value, Trouble> {
+    if let Some(value) = replacement.get("sourceValue").filter(|it| !it.is_null()) {
+        return Ok(Value::plain(value.raw(), value.at));
+    }
+    let Some(source) = replacement.get("source").filter(|it| it.is_map()) else {
+        return Err(Trouble::refused("the replacement has no source", replacement.at));
+    };
+    let text = |key: &str| source.text_at(key).unwrap_or_default();
+    let wanted = Gvk::written(source);
+    let probe = Id { gvk: wanted.clone(), name: text("name").into(), namespace: text("namespace").into() };
+    let is_it = |id: &Id| {
+        (probe.name.is_empty() || probe.name == id.name)
+            && (probe.namespace.is_empty() || probe.same_namespace(id))
+            && id.gvk.is_selected_by(&wanted)
+    };
+    let found: Vec<&Resource> = resources.all.iter().filter(|resource| resource.any_id(is_it)).collect();
+    let found = match found.as_slice() {
+        [one] => one,
+        [] => return Err(Trouble::refused("there is no object for this source", source.at)),
+        many => return Err(Trouble::refused(format!("{} objects fit this source", many.len()), source.at)),
+    };
+    let path = source.text_at("fieldPath").unwrap_or("metadata.name");
+    let value = look(&found.value, &parts(path)).filter(|value| !is_nothing(value));
+    let value = value.ok_or_else(|| Trouble::refused(format!("the source has no `{path}`"), source.at))?;
+    refined(value, source)
+}
+
+fn is_nothing(value: &Value) -> bool {
+    match &value.data {
+        Data::Scalar { .. } => value.is_null(),
+        Data::List(items) => items.is_empty(),
+        Data::Map(fields) => fields.is_empty(),
+    }
+}
+
+/// A piece of the value, where one is wanted.
+fn refined(value: &Value, source: &Value) -> Result<Value, Trouble> {
+    let Some((mark, index)) = cutting(source.get("options")) else { return Ok(value.clone()) };
+    let piece = usize::try_from(index).ok().and_then(|index| value.raw().split(mark).nth(index));
+    match (&value.data, piece) {
+        (Data::Scalar { plain, .. }, Some(piece)) => {
+            Ok(Value { at: value.at, data: Data::Scalar { text: piece.into(), plain: *plain } })
+        }
+        _ => Err(Trouble::refused("the source has no such piece", source.at)),
+    }
+}
+
+fn cutting(options: Option<&Value>) -> Option<(&str, i64)> {
+    let mark = options?.get("delimiter")?.text().filter(|mark| !mark.is_empty())?;
+    let index = options?.get("index").and_then(|it| it.raw().parse().ok()).unwrap_or(0);
+    Some((mark, index))
+}
+
+fn put(resources: &mut Resources, target: &Value, value: &Value, budget: &Budget) -> Result<(), Trouble> {
+    let Some(select) = target.get("select") else {
+        return Err(Trouble::refused("the target selects no objects", target.at));
+    };
+    let selector = Selector::written(select)?;
+    let rejected = target.get("reject").map(Value::items).unwrap_or_default();
+    let rejected: Vec<Selector> = rejected.iter().map(Selector::written).collect::<Result<_, _>>()?;
+    let usual = [Value::string("metadata.name", target.at)];
+    let paths = target.get("fieldPaths").map(Value::items).filter(|it| !it.is_empty()).unwrap_or(&usual);
+    for resource in &mut resources.all {
+        let is_rejected = |it: &Selector| {
+            (it.is_by_labels() && it.fits_labels(resource)) || (it.is_by_id() && resource.any_id(|id| it.fits_id(id)))
+        };
+        let selected = selector.fits_labels(resource) && resource.any_id(|id| selector.fits_id(id));
+        if !selected || rejected.iter().any(is_rejected) {
+            continue;
+        }
+        for path in paths {
+            let depth = parts(path.raw()).len();
+            set_at(&mut resource.value, path, value, target.get("options"), &|| budget.copy(value, depth))?;
+        }
+    }
+    Ok(())
+}
+
+/// `copying` is asked before each copy.
+fn set_at(
+    object: &mut Value,
+    path: &Value,
+    value: &Value,
+    options: Option<&Value>,
+    copying: &dyn Fn() -> Result<(), Trouble>,
+) -> Result<(), Trouble> {
+    copying()?;
+    let parts = parts(path.raw());
+    if inside_of_text(object, &parts) {
+        return Err(Trouble::not_at_hand("a replacement inside of a text is not followed", path.at));
+    }
+    let create = options.is_some_and(|it| it.flag_at("create"));
+    let mut set = |found: &mut Value, made: bool| {
+        copying()?;
+        set_one(found, value, options, made)
+    };
+    let walk = Walk { create: create.then_some(value), at: path };
+    match walk.visit(object, &parts, false, &mut set)? {
+        0 => Err(Trouble::refused(format!("a target has no `{}`", path.raw()), path.at)),
+        _ => Ok(()),
+    }
+}
+
+/// The path goes on behind a text.
+fn inside_of_text(object: &Value, parts: &[String]) -> bool {
+    (1..parts.len()).any(|length| {
+        let found = parts.get(..length).and_then(|head| look(object, head));
+        found.is_some_and(|it| !it.is_map() && !it.is_list() && !it.is_null())
+    })
+}
+
+fn set_one(found: &mut Value, value: &Value, options: Option<&Value>, made: bool) -> Result<(), Trouble> {
+    let mut text: Arc<str> = value.raw().into();
+    if let Some((mark, index)) = cutting(options) {
+        if found.is_map() || found.is_list() {
+            return Err(Trouble::refused("only texts have pieces", found.at));
+        }
+        let mut pieces: Vec<&str> = found.raw().split(mark).collect();
+        match usize::try_from(index) {
+            Err(_) => pieces.insert(0, value.raw()),
+            Ok(index) => match pieces.get_mut(index) {
+                Some(piece) => *piece = value.raw(),
+                None => pieces.push(value.raw()),
+            },
+        }
+        text = pieces.join(mark).into();
+    }
+    match &mut found.data {
+        // What a scalar is stays what it was: a number put into a text is a text.
+        Data::Scalar { .. } if !value.is_map() && !value.is_list() => {
+            let plain = made || found.kind() != Kind::Text;
+            *found = Value { at: value.at, data: Data::Scalar { text, plain } };
+        }
+        _ => *found = value.clone(),
+    }
+    Ok(())
+}
+
+/// A way along a path that may fork, and that is made where it is wanted.
+struct Walk<'w> {
+    create: Option<&'w Value>,
+    at: &'w Value,
+}
+
+type Set<'s> = &'s mut dyn FnMut(&mut Value, bool) -> Result<(), Trouble>;
+
+impl Walk<'_> {
+    /// How many places there are.
+    fn visit(&self, value: &mut Value, parts: &[String], made: bool, set: Set<'_>) -> Result<usize, Trouble> {
+        let Some((part, rest)) = parts.split_first() else {
+            set(value, made)?;
+            return Ok(1);
+        };
+        let next = || rest.first().map(String::as_str);
+        if part == "*" {
+            let Data::List(items) = &mut value.data else { return Err(self.wrong("this is no list")) };
+            return items.iter_mut().try_fold(0, |sum, item| Ok(sum + self.visit(item, rest, false, set)?));
+        }
+        if let Ok(index) = part.parse::<usize>() {
+            let Data::List(items) = &mut value.data else { return Err(self.wrong("this is no list")) };
+            let is_new = items.len() == index && self.create.is_some();
+            if is_new {
+                items.push(self.empty(next()));
+            }
+            let length = items.len();
+            let wrong = || self.wrong(&format!("the list has {length} entries"));
+            return self.visit(items.get_mut(index).ok_or_else(wrong)?, rest, is_new, set);
+        }
+        if let Some((key, wanted)) = entry(part) {
+            return self.visit_entries(value, key, wanted, rest, set);
+        }
+        if value.is_null() {
+            return Ok(0);
+        }
+        if !value.is_map() {
+            return Err(self.wrong("this holds no fields"));
+        }
+        let is_new = value.get(part).is_none() && self.create.is_some();
+        if is_new {
+            value.set(part, self.empty(next()));
+        }
+        match value.get_mut(part) {
+            Some(inner) => self.visit(inner, rest, is_new, set),
+            None => Ok(0),
+        }
+    }
+
+    fn visit_entries(
+        &self,
+        value: &mut Value,
+        key: &str,
+        wanted: &str,
+        rest: &[String],
+        set: Set<'_>,
+    ) -> Result<usize, Trouble> {
+        let at = self.at.at;
+        let Data::List(items) = &mut value.data else { return Err(self.wrong("this is no list")) };
+        let fits = pattern(wanted, at)?;
+        let is_it = |item: &Value| match key {
+            "" => fits.is_match(item.raw()),
+            key => item.get(key).is_some_and(|it| fits.is_match(it.raw())),
+        };
+        let mut count = 0;
+        for item in items.iter_mut().filter(|item| is_it(item)) {
+            count += self.visit(item, rest, false, set)?;
+        }
+        if count > 0 || self.create.is_none() {
+            return Ok(count);
+        }
+        let mut made = Value::plain(wanted, at);
+        if !key.is_empty() {
+            made = Value::map(at);
+            made.set(key, Value::plain(wanted, at));
+        }
+        items.push(made);
+        items.last_mut().map_or(Ok(0), |item| self.visit(item, rest, false, set))
+    }
+
+    /// What is made for the next part of the path to stand in.
+    fn empty(&self, next: Option<&str>) -> Value {
+        let at = self.at.at;
+        match next {
+            Some(part) if part.parse::<usize>().is_ok() || entry(part).is_some() => Value::list(at),
+            Some(_) => Value::map(at),
+            None => match self.create.map(|value| &value.data) {
+                Some(Data::Map(_)) => Value::map(at),
+                Some(Data::List(_)) => Value::list(at),
+                _ => Value::plain("", at),
+            },
+        }
+    }
+
+    fn wrong(&self, why: &str) -> Trouble {
+        Trouble::refused(format!("`{}`: {why}", self.at.raw()), self.at.at)
+    }
+}
+
+/// `[name=a]`
+fn entry(part: &str) -> Option<(&str, &str)> {
+    part.strip_prefix('[')?.strip_suffix(']')?.split_once('=')
+}
+
+/// The parts of a path: `a.b.[name=c.d].e`, `a.[b.c]`.
+pub(super) fn parts(path: &str) -> Vec<String> {
+    let mut parts = Vec::new();
+    let mut pieces = split(path, '.').into_iter();
+    while let Some(piece) = pieces.next() {
+        if !piece.starts_with('[') || piece.ends_with(']') {
+            parts.push(piece);
+            continue;
+        }
+        let mut whole = piece;
+        for more in pieces.by_ref() {
+            whole.push('.');
+            whole.push_str(&more);
+            if more.ends_with(']') {
+                break;
+            }
+        }
+        parts.push(if whole.contains('=') { whole } else { whole.trim_matches(['[', ']']).to_owned() });
+    }
+    parts
+}
+
+/// The one value at a path.
+pub(super) fn look<'v>(value: &'v Value, parts: &[String]) -> Option<&'v Value> {
+    let parts = parts.iter().map(|part| part.trim()).filter(|part| !part.is_empty());
+    parts.into_iter().try_fold(value, |value, part| {
+        if let Ok(index) = part.parse::<usize>() {
+            return value.items().get(index);
+        }
+        match (part, entry(part)) {
+            ("-", _) => value.items().last(),
+            (_, Some(("", wanted))) => value.items().iter().find(|it| it.raw() == wanted),
+            (_, Some((key, wanted))) => {
+                value.items().iter().find(|it| it.get(key).is_some_and(|found| found.raw() == wanted))
+            }
+            (key, None) => value.get(key),
+        }
+    })
+}

@@ -1,0 +1,171 @@
+//! The objects that a kustomization holds, with what they were called before.
+
+use crate::source::Span;
+
+use super::Trouble;
+use super::id::{Gvk, Id};
+use super::value::{Data, Value};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) enum Behavior {
+    #[default]
+    Create,
+    Replace,
+    Merge,
+}
+
+#[derive(Debug, Clone)]
+pub(super) struct Resource {
+    pub value: Value,
+    /// The first key of the document.
+    pub head: Span,
+    /// What it was called, the oldest first: kind, name, namespace.
+    pub earlier: Vec<(String, String, String)>,
+    pub prefixes: Vec<String>,
+    pub suffixes: Vec<String>,
+    pub behavior: Behavior,
+    /// A hash of its content becomes part of its name.
+    pub is_hashed: bool,
+    /// Names of the variables that take their values from it.
+    pub variables: Vec<String>,
+    /// As a patch, it may change what its target is called, or what kind it is.
+    pub renames: bool,
+    pub changes_kind: bool,
+    /// It was made by a chart, which knows its namespace.
+    pub of_chart: bool,
+}
+
+impl Resource {
+    pub(super) fn new(value: Value) -> Resource {
+        let head = value.fields().first().map_or(value.at, |field| field.key_at);
+        Resource {
+            value,
+            head,
+            earlier: Vec::new(),
+            prefixes: Vec::new(),
+            suffixes: Vec::new(),
+            behavior: Behavior::Create,
+            is_hashed: false,
+            variables: Vec::new(),
+            renames: false,
+            changes_kind: false,
+            of_chart: false,
+        }
+    }
+
+    pub(super) fn name(&self) -> &str {
+        self.metadata("name")
+    }
+
+    pub(super) fn namespace(&self) -> &str {
+        self.metadata("namespace")
+    }
+
+    fn metadata(&self, key: &str) -> &str {
+        self.value.at_path(&["metadata", key]).and_then(Value::text).unwrap_or_default()
+    }
+
+    pub(super) fn set_metadata(&mut self, key: &str, text: &str, at: Span) {
+        let Some(metadata) = self.value.map_at("metadata", at) else { return };
+        match text {
+            "" => drop(metadata.remove(key)),
+            text => metadata.set(key, Value::string(text, at)),
+        }
+    }
+
+    pub(super) fn id(&self) -> Id {
+        Id { gvk: Gvk::of(&self.value), name: self.name().into(), namespace: self.namespace().into() }
+    }
+
+    /// Under its present version, what it was called before.
+    pub(super) fn earlier_ids(&self) -> impl Iterator<Item = Id> {
+        let gvk = Gvk::of(&self.value);
+        self.earlier.iter().map(move |(kind, name, namespace)| Id {
+            gvk: Gvk { kind: kind.clone(), ..gvk.clone() },
+            name: name.clone(),
+            namespace: namespace.clone(),
+        })
+    }
+
+    pub(super) fn original_id(&self) -> Id {
+        self.earlier_ids().next().unwrap_or_else(|| self.id())
+    }
+
+    pub(super) fn any_id(&self, holds: impl Fn(&Id) -> bool) -> bool {
+        self.earlier_ids().any(|id| holds(&id)) || holds(&self.id())
+    }
+
+    /// Keeps what it is called before that changes.
+    pub(super) fn remember(&mut self) {
+        let id = self.id();
+        let namespace = id.effective_namespace().to_owned();
+        self.earlier.push((id.gvk.kind, id.name, namespace));
+    }
+
+    /// Annotations are texts, and where there are none, they are not said.
+    pub(super) fn finish(&mut self) {
+        let Some(metadata) = self.value.get_mut("metadata") else { return };
+        let Some(annotations) = metadata.get_mut("annotations") else { return };
+        match &mut annotations.data {
+            Data::Map(fields) if !fields.is_empty() => {
+                for field in fields {
+                    if let Data::Scalar { plain, .. } = &mut field.value.data {
+                        *plain = false;
+                    }
+                }
+            }
+            _ => drop(metadata.remove("annotations")),
+        }
+    }
+}
+
+/// All objects, in their order.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Resources {
+    pub all: Vec<Resource>,
+}
+
+impl Resources {
+    pub(super) fn append(&mut self, resource: Resource) -> Result<(), Trouble> {
+        let id = resource.id();
+        if let Some(known) = self.all.iter().find(|it| it.id().same(&id)) {
+            let message = format!("{} is there already", id.told());
+            return Err(Trouble::refused(message, resource.head).with_note(known.head, "it is written here too"));
+        }
+        self.all.push(resource);
+        Ok(())
+    }
+
+    pub(super) fn append_all(&mut self, others: Vec<Resource>) -> Result<(), Trouble> {
+        // Many objects are compared by their hashes.
+        let mut known: std::collections::HashMap<(Gvk, String, String), Span> = std::collections::HashMap::new();
+        let key = |resource: &Resource| {
+            let id = resource.id();
+            let namespace = id.effective_namespace().to_owned();
+            (id.gvk, id.name, namespace)
+        };
+        known.extend(self.all.iter().map(|it| (key(it), it.head)));
+        for resource in others {
+            if let Some(first) = known.insert(key(&resource), resource.head) {
+                let message = format!("{} is there already", resource.id().told());
+                return Err(Trouble::refused(message, resource.head).with_note(first, "it is written here too"));
+            }
+            self.all.push(resource);
+        }
+        Ok(())
+    }
+
+    /// The one object that is or was called so.
+    pub(super) fn one(&mut self, id: &Id) -> Result<usize, String> {
+        let found: Vec<usize> = self.indices(|resource| resource.any_id(|it| it.same(id)));
+        match found.as_slice() {
+            [one] => Ok(*one),
+            [] => Err(format!("there is no {}", id.told())),
+            many => Err(format!("{} objects are or were called {}", many.len(), id.told())),
+        }
+    }
+
+    pub(super) fn indices(&self, holds: impl Fn(&Resource) -> bool) -> Vec<usize> {
+        self.all.iter().enumerate().filter(|(_, it)| holds(it)).map(|(place, _)| place).collect()
+    }
+}

@@ -1,0 +1,125 @@
+//! What a kustomization says about all of its objects, in the order in which kustomize does it.
+
+use std::sync::Arc;
+
+use crate::source::Span;
+
+use super::fields::{self, FieldSpec, Fields, Make};
+use super::kustomization::{Kustomization, pairs};
+use super::resource::Resources;
+use super::target::{Gathered, Maker};
+use super::value::Value;
+use super::{Trouble, images, names, patches, plugins, replace};
+
+pub(super) fn all(
+    maker: &mut Maker<'_>,
+    kustomization: &Kustomization,
+    gathered: &mut Gathered,
+) -> Result<(), Trouble> {
+    let known = gathered.fields.clone();
+    let Gathered { resources, .. } = gathered;
+    let directory = &kustomization.directory;
+    patches::before_names(maker, kustomization, resources)?;
+    if let Some((namespace, at)) = kustomization.text("namespace") {
+        names::set_namespace(resources, &namespace, at, &names::Namespacing::usual(&known))?;
+    }
+    if let Some((prefix, at)) = kustomization.text("namePrefix") {
+        names::add_prefix(resources, &prefix, at, known.of("namePrefix"))?;
+    }
+    if let Some((suffix, at)) = kustomization.text("nameSuffix") {
+        names::add_suffix(resources, &suffix, at, known.of("nameSuffix"))?;
+    }
+    for entry in kustomization.list("labels") {
+        label(resources, &pairs(entry.get("pairs")), &label_fields(&entry, &known)?)?;
+    }
+    label(resources, &kustomization.pairs("commonLabels"), known.of("commonLabels"))?;
+    label(resources, &kustomization.pairs("commonAnnotations"), known.of("commonAnnotations"))?;
+    for entry in kustomization.list("patchesJson6902") {
+        patches::apply_json(maker, directory, &entry, resources)?;
+    }
+    for entry in kustomization.list("replicas") {
+        set_replicas(resources, &entry, known.of("replicas"))?;
+    }
+    for entry in kustomization.list("images").iter().chain(&kustomization.list("imageTags")) {
+        maker.budget.spend(resources.all.len() * 50)?;
+        images::set(resources, entry, known.of("images"))?;
+    }
+    replace::all(maker, directory, &kustomization.list("replacements"), resources)?;
+    plugins::transform(maker, kustomization, gathered)
+}
+
+/// In which fields an entry of `labels` puts its pairs.
+fn label_fields(entry: &Value, known: &Fields) -> Result<Vec<FieldSpec>, Trouble> {
+    let own = entry.get("fields").map(Value::items).unwrap_or_default();
+    let mut specs: Vec<FieldSpec> = own.iter().map(FieldSpec::written).collect();
+    let mut add = |more: &[FieldSpec]| match more.iter().all(|spec| fields::add(&mut specs, spec.clone())) {
+        true => Ok(()),
+        false => Err(Trouble::refused("whether a field is made where it is not there is said in two ways", entry.at)),
+    };
+    add(known.of("labels"))?;
+    if entry.flag_at("includeSelectors") {
+        add(known.of("commonLabels"))?;
+    } else {
+        if entry.flag_at("includeTemplates") {
+            add(known.of("templateLabels"))?;
+        }
+        if entry.flag_at("includeVolumeClaimTemplates") {
+            add(known.of("volumeClaimTemplateLabels"))?;
+        }
+        add(&[FieldSpec::at("metadata/labels", true)])?;
+    }
+    Ok(specs)
+}
+
+/// Labels or annotations.
+pub(super) fn label(
+    resources: &mut Resources,
+    pairs: &[(Arc<str>, Value)],
+    specs: &[FieldSpec],
+) -> Result<(), Trouble> {
+    for resource in &mut resources.all {
+        for (key, text) in pairs {
+            for spec in specs {
+                spec.visit(&mut resource.value, Make::Map(text.at), &mut |value| set_pair(value, key, text))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn set_pair(value: &mut Value, key: &str, text: &Value) -> Result<(), Trouble> {
+    if value.is_null() {
+        return Ok(());
+    }
+    if !value.is_map() {
+        return Err(Trouble::refused("no labels can stand in what holds no fields", value.at));
+    }
+    value.set(key, text.clone());
+    Ok(())
+}
+
+pub(super) fn set_replicas(resources: &mut Resources, entry: &Value, specs: &[FieldSpec]) -> Result<(), Trouble> {
+    let name = entry.text_at("name").unwrap_or_default();
+    let count = entry.get("count").cloned().unwrap_or_else(|| Value::plain("0", entry.at));
+    let count = Value::plain(count.raw(), count.at);
+    let mut found = false;
+    for spec in specs {
+        for resource in &mut resources.all {
+            if resource.any_id(|id| id.name == name && id.gvk.is_selected_by(&spec.gvk)) {
+                found = true;
+                let mut set = |value: &mut Value| {
+                    *value = count.clone();
+                    Ok(())
+                };
+                spec.visit(&mut resource.value, Make::Scalar(count.at), &mut set)?;
+            }
+        }
+    }
+    let message = || format!("there is nothing called `{name}` that has a number of replicas");
+    if found { Ok(()) } else { Err(Trouble::refused(message(), entry.at)) }
+}
+
+/// A text that takes the place of another one, at its own place.
+pub(super) fn put(value: &mut Value, text: String, at: Span) {
+    *value = Value::string(text, at);
+}

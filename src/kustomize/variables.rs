@@ -1,0 +1,161 @@
+//! `vars`: `$(NAME)` in fields that may hold it, and the values that stand for it.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+use crate::source::Span;
+
+use super::fields::Make;
+use super::id::{Gvk, Id};
+use super::kustomization::Kustomization;
+use super::replace::{look, parts};
+use super::target::Gathered;
+use super::value::{Data, Kind, Value};
+use super::{Budget, Trouble};
+
+#[derive(Debug, Clone)]
+pub(super) struct Variable {
+    name: String,
+    path: String,
+    at: Span,
+}
+
+/// Marks the objects from which the variables of a kustomization take their values.
+pub(super) fn gather(kustomization: &Kustomization, gathered: &mut Gathered) -> Result<(), Trouble> {
+    for entry in kustomization.list("vars") {
+        let name = entry.text_at("name").unwrap_or_default().to_owned();
+        let object = entry.get("objref").cloned().unwrap_or_else(|| Value::map(entry.at));
+        let text = |key: &str| object.text_at(key).unwrap_or_default();
+        let gvk = match object.text_at("apiVersion") {
+            Some(version) => Gvk::new(version, text("kind")),
+            None => Gvk::written(&object),
+        };
+        let id = Id { gvk, name: text("name").into(), namespace: text("namespace").into() };
+        let exact = !id.namespace.is_empty() || id.gvk.is_cluster_scoped();
+        let is_it = |other: &Id| if exact { other.same(&id) } else { other.same_name(&id) };
+        let found = gathered.resources.indices(|resource| resource.any_id(is_it));
+        match found.as_slice() {
+            [one] => {
+                if let Some(resource) = gathered.resources.all.get_mut(*one) {
+                    resource.variables.push(name.clone());
+                }
+            }
+            [] => {}
+            many => return Err(Trouble::refused(format!("{} objects are {}", many.len(), id.told()), entry.at)),
+        }
+        let path = entry.get("fieldref").and_then(|it| it.text_at("fieldpath").or(it.text_at("fieldPath")));
+        let path = path.unwrap_or("metadata.name").to_owned();
+        merge(&mut gathered.variables, vec![Variable { name, path, at: entry.at }])?;
+    }
+    Ok(())
+}
+
+pub(super) fn merge(known: &mut Vec<Variable>, more: Vec<Variable>) -> Result<(), Trouble> {
+    for variable in more {
+        if let Some(first) = known.iter().find(|it| it.name == variable.name) {
+            let message = format!("the variable `{}` is there already", variable.name);
+            return Err(Trouble::refused(message, variable.at).with_note(first.at, "it is written here too"));
+        }
+        known.push(variable);
+    }
+    Ok(())
+}
+
+/// Puts the values in.
+pub(super) fn resolve(gathered: &mut Gathered, budget: &Budget) -> Result<(), Trouble> {
+    let mut values: HashMap<&str, Value> = HashMap::new();
+    for variable in &gathered.variables {
+        let holds = |name: &String| *name == variable.name;
+        let object = gathered.resources.all.iter().find(|resource| resource.variables.iter().any(holds));
+        let path: Vec<String> = parts(&variable.path).into_iter().flat_map(indexed).collect();
+        let value = object.and_then(|object| look(&object.value, &path));
+        let value = value.ok_or_else(|| {
+            Trouble::refused(format!("nothing gives the variable `{}` its value", variable.name), variable.at)
+        })?;
+        values.insert(&variable.name, value.clone());
+    }
+    if values.is_empty() {
+        return Ok(());
+    }
+    let fields = gathered.fields.clone();
+    for resource in &mut gathered.resources.all {
+        for spec in fields.of("varReference") {
+            budget.spend(4)?;
+            spec.visit(&mut resource.value, Make::Nothing, &mut |value| fill(value, &values))?;
+        }
+    }
+    Ok(())
+}
+
+/// `containers[0]` is `containers` and `0`.
+fn indexed(part: String) -> Vec<String> {
+    match part.strip_suffix(']').and_then(|part| part.split_once('[')) {
+        Some((name, index)) if !name.is_empty() => vec![name.to_owned(), index.to_owned()],
+        _ => vec![part],
+    }
+}
+
+fn fill(value: &mut Value, values: &HashMap<&str, Value>) -> Result<(), Trouble> {
+    match &mut value.data {
+        Data::Map(fields) => fields.iter_mut().for_each(|field| fill_text(&mut field.value, values)),
+        Data::List(items) => {
+            if let Some(other) = items.iter().find(|item| item.is_map() || item.is_list() || item.kind() != Kind::Text)
+            {
+                return Err(Trouble::refused("a text is expected here", other.at));
+            }
+            items.iter_mut().for_each(|item| fill_text(item, values));
+        }
+        Data::Scalar { .. } => fill_text(value, values),
+    }
+    Ok(())
+}
+
+fn fill_text(value: &mut Value, values: &HashMap<&str, Value>) {
+    if value.is_map() || value.is_list() || value.kind() != Kind::Text || !value.raw().contains('$') {
+        return;
+    }
+    let text = value.raw().to_owned();
+    let whole = text.strip_prefix("$(").and_then(|rest| rest.strip_suffix(')')).and_then(|name| values.get(name));
+    *value = match whole.filter(|it| !it.is_map() && !it.is_list()) {
+        Some(known) => known.clone(),
+        None => Value::string(filled(&text, values), value.at),
+    };
+}
+
+fn filled(text: &str, values: &HashMap<&str, Value>) -> String {
+    let mut out = String::new();
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once('$') {
+        out.push_str(before);
+        let mut inside = after.chars();
+        rest = match inside.next() {
+            None => {
+                out.push('$');
+                after
+            }
+            Some('$') => {
+                out.push('$');
+                inside.as_str()
+            }
+            Some('(') => match inside.as_str().split_once(')') {
+                Some((name, behind)) => {
+                    let known = values.get(name).filter(|it| !it.is_map() && !it.is_list());
+                    let text: Cow<'_, str> = known.map_or_else(|| format!("$({name})").into(), |it| it.raw().into());
+                    out.push_str(&text);
+                    behind
+                }
+                None => {
+                    out.push_str("$(");
+                    inside.as_str()
+                }
+            },
+            Some(other) => {
+                out.push('$');
+                out.push(other);
+                inside.as_str()
+            }
+        };
+    }
+    out.push_str(rest);
+    out
+}

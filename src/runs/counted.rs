@@ -1,0 +1,155 @@
+//! What the place of a run says of it: whether somebody deploys what stands there.
+
+use std::collections::BTreeSet;
+
+use crate::inventory::Counted;
+use crate::source::{matches, parent};
+
+use super::Options;
+
+/// Folders that hold what shows or tests something, by their names.
+const EXAMPLES: [&str; 18] = [
+    "example",
+    "examples",
+    "sample",
+    "samples",
+    "demos",
+    "tutorial",
+    "tutorials",
+    "quickstart",
+    "quickstarts",
+    "tests",
+    "__tests__",
+    "e2e",
+    "testdata",
+    "fixture",
+    "fixtures",
+    "test-fixtures",
+    "spec",
+    "specs",
+];
+
+/// Names of examples that environments have too.
+const EITHER: [&str; 2] = ["test", "demo"];
+
+/// Names of environments, beside which such a name is one.
+const ENVIRONMENTS: [&str; 13] = [
+    "prod",
+    "production",
+    "prd",
+    "staging",
+    "stage",
+    "stg",
+    "dev",
+    "development",
+    "qa",
+    "uat",
+    "preprod",
+    "sandbox",
+    "nonprod",
+];
+
+/// Names of folders that hold environments.
+const HOLDERS: [&str; 10] =
+    ["env", "envs", "environment", "environments", "live", "clusters", "overlays", "stages", "accounts", "workspaces"];
+
+/// The folders that runs are applied from, with those around them.
+pub(super) struct Folders<'r> {
+    all: BTreeSet<&'r str>,
+}
+
+impl<'r> Folders<'r> {
+    pub(super) fn of(folders: impl Iterator<Item = &'r str>) -> Self {
+        let around = |folder: &'r str| {
+            let ends = folder.match_indices('/').map(|(at, _)| at).chain([folder.len()]);
+            ends.filter_map(move |end| folder.get(..end))
+        };
+        Folders { all: folders.flat_map(around).collect() }
+    }
+
+    /// Whether a folder whose name may mean either is one of several environments.
+    fn is_environment(&self, folder: &str) -> bool {
+        let around = parent(folder);
+        let name = around.rsplit('/').next().unwrap_or(around);
+        let beside = |environment: &&str| {
+            let path = if around.is_empty() { (*environment).to_owned() } else { format!("{around}/{environment}") };
+            self.all.contains(path.as_str())
+        };
+        HOLDERS.contains(&name) || ENVIRONMENTS.iter().any(|it| beside(&it))
+    }
+}
+
+/// What a run in this folder counts as. Only folders below what was named say so: who names `examples/a` means it.
+pub(super) fn by_place(folder: &str, folders: &Folders<'_>, options: &Options) -> Counted {
+    if options.exclude.iter().any(|pattern| covers(pattern, folder)) {
+        return Counted::Excluded;
+    }
+    let named = options.named.iter().filter_map(|named| below(folder, named));
+    // The nearest directory that was named: the others lie further up.
+    let inside = named.min_by_key(|rest| rest.len()).unwrap_or(folder);
+    let before = folder.len() - inside.len();
+    let ends = inside.match_indices('/').map(|(at, _)| at).chain([inside.len()]);
+    let is_example = |end: usize| {
+        let Some(path) = folder.get(..before + end) else { return false };
+        let name = path.rsplit('/').next().unwrap_or(path);
+        let is_one_of = |names: &[&str]| names.iter().any(|it| it.eq_ignore_ascii_case(name));
+        is_one_of(&EXAMPLES) || (is_one_of(&EITHER) && !folders.is_environment(path))
+    };
+    match !inside.is_empty() && ends.into_iter().any(is_example) {
+        true => Counted::Example,
+        false => Counted::Deployed,
+    }
+}
+
+/// What of a path lies below a directory.
+fn below<'p>(path: &'p str, directory: &str) -> Option<&'p str> {
+    if directory.is_empty() {
+        return Some(path);
+    }
+    let rest = path.strip_prefix(directory)?;
+    if rest.is_empty() { Some(rest) } else { rest.strip_prefix('/') }
+}
+
+/// A pattern means a directory, wherever it has no slash but at its end, and everything below it.
+pub(super) fn covers(pattern: &str, folder: &str) -> bool {
+    let pattern = pattern.trim_end_matches("/**").trim_end_matches('/');
+    let Some(rooted) = pattern.strip_prefix('/').or_else(|| pattern.contains('/').then_some(pattern)) else {
+        return folder.split('/').any(|name| matches(pattern, name));
+    };
+    let ends = folder.match_indices('/').map(|(at, _)| at).chain([folder.len()]);
+    ends.filter_map(|end| folder.get(..end)).any(|part| matches(rooted, part))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn counted(folder: &str, named: &[&str], exclude: &[&str]) -> Counted {
+        let owned = |list: &[&str]| list.iter().map(|it| (*it).to_owned()).collect();
+        let folders = Folders::of(["live/prod", "live/test", folder].into_iter());
+        by_place(folder, &folders, &Options { named: owned(named), exclude: owned(exclude) })
+    }
+
+    #[test]
+    fn folders_of_examples_count_apart_unless_they_are_named() {
+        assert_eq!(counted("infra", &[""], &[]), Counted::Deployed);
+        assert_eq!(counted("modules/x/examples/full", &[""], &[]), Counted::Example);
+        assert_eq!(counted("examples/full", &["examples/full"], &[]), Counted::Deployed);
+        assert_eq!(counted("examples/full/test", &["examples/full"], &[]), Counted::Example);
+        assert_eq!(counted("examples/full", &["", "examples"], &[]), Counted::Deployed);
+        assert_eq!(counted("test/unit", &[""], &[]), Counted::Example);
+        assert_eq!(counted("live/test", &[""], &[]), Counted::Deployed);
+        assert_eq!(counted("x/envs/demo/gpu", &[""], &[]), Counted::Deployed);
+        assert_eq!(counted("latest", &[""], &[]), Counted::Deployed);
+    }
+
+    #[test]
+    fn what_is_excluded_is_said_so_wherever_it_is() {
+        assert_eq!(counted("a/scratch/b", &[""], &["scratch"]), Counted::Excluded);
+        assert_eq!(counted("a/b/c", &[""], &["a/b/"]), Counted::Excluded);
+        assert_eq!(counted("x/a/b", &[""], &["a/b"]), Counted::Deployed);
+        assert_eq!(counted("a/b-old/c", &[""], &["a/*-old/**"]), Counted::Excluded);
+        assert_eq!(counted("a", &[""], &["/a"]), Counted::Excluded);
+        assert_eq!(counted("b/a", &[""], &["/a"]), Counted::Deployed);
+    }
+}

@@ -1,0 +1,42 @@
+//! Runs: what somebody applies in one go.
+//!
+//! Front ends say which runs they found; here they are brought together, and it is decided which of them sums count and
+//! which files of the tree none of them reads. Pure, over the tree; it knows no Terraform type and no Kubernetes kind.
+
+mod counted;
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use crate::inventory::{Counted, Inventory, RunId, settle};
+
+/// What the command line and the settings say about runs.
+#[derive(Debug, Clone, Default)]
+pub struct Options {
+    /// Directories and files that were named, as paths of the tree: what lies below one is judged as deployed.
+    pub named: Vec<String>,
+    /// Patterns of paths that nobody deploys.
+    pub exclude: Vec<String>,
+}
+
+/// Settles the runs of an inventory, and tells each resource what its run counts as.
+pub fn complete(inventory: &mut Inventory, options: &Options) {
+    settle(&mut inventory.runs);
+    let places: Vec<Arc<str>> = inventory.runs.iter().map(|run| run.folder.clone()).collect();
+    let folders = counted::Folders::of(places.iter().map(|it| &**it));
+    for run in &mut inventory.runs {
+        if run.counted == Counted::Deployed {
+            run.counted = counted::by_place(&run.folder, &folders, options);
+        }
+    }
+    let apart: HashMap<&RunId, Counted> =
+        inventory.runs.iter().filter(|it| it.counted != Counted::Deployed).map(|it| (&it.id, it.counted)).collect();
+    if apart.is_empty() {
+        return;
+    }
+    for resource in &mut inventory.resources {
+        if let Some(counted) = resource.run.as_ref().and_then(|run| apart.get(run)) {
+            resource.counted = *counted;
+        }
+    }
+}

@@ -10,6 +10,7 @@ pub mod diagnostic;
 pub mod fit;
 pub mod fix;
 pub mod forge;
+mod helm;
 pub mod http;
 pub mod inventory;
 pub mod kubernetes;
@@ -20,6 +21,7 @@ pub mod report;
 pub mod rules;
 pub mod runs;
 pub mod source;
+mod template;
 pub mod terraform;
 mod yaml;
 

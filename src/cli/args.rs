@@ -65,6 +65,9 @@ pub(super) enum Verb {
     Render(super::verbs::render::Render),
     /// Completions for a shell
     Completions { shell: clap_complete::Shell },
+    /// The documents that charts become, to be compared with those of helm
+    #[command(hide = true)]
+    Template(Box<Input>),
     /// Manual pages, written to a directory
     #[command(hide = true)]
     Manual { directory: PathBuf },
@@ -460,7 +463,7 @@ pub(super) struct Input {
     /// Take settings, rules and prices from this commit instead of the files at hand
     #[arg(long, value_name = "REF", conflicts_with = "no_config")]
     pub(super) policy_ref: Option<String>,
-    /// Render charts with helm, and kustomizations with kustomize or kubectl, instead of reading their text
+    /// Render charts with helm, and kustomizations with kustomize or kubectl, instead of by ourselves
     #[arg(long)]
     pub(super) render: bool,
     /// Render charts with their files of values of this name, or once more with each of them
@@ -542,6 +545,7 @@ impl Arguments {
                 | Verb::Render(_)
                 | Verb::Completions { .. }
                 | Verb::Manual { .. }
+                | Verb::Template(_)
                 | Verb::Comment(_),
             ) => return None,
         })

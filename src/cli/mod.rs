@@ -71,6 +71,7 @@ fn run(arguments: Arguments) -> Result<Outcome, Failure> {
         Some(Verb::Config(verb)) => verbs::config::run(&verb),
         Some(Verb::Render(render)) => verbs::render::run(&render),
         Some(Verb::Completions { shell }) => verbs::completions::run(shell),
+        Some(Verb::Template(input)) => verbs::template::run(&input),
         Some(Verb::Manual { directory }) => verbs::manual::run(&directory),
     }
 }

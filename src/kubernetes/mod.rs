@@ -37,6 +37,10 @@ pub struct Options {
     pub objects: WantedObjects,
     /// What other programs made of charts and kustomizations; it is read instead of the files that it replaces.
     pub rendered: Vec<Rendered>,
+    /// Files of values, by their names, with which charts are rendered; `*` stands for each of them once more.
+    pub values: Vec<String>,
+    /// Charts are rendered by our own engine.
+    pub charts: bool,
 }
 
 /// What was read.
@@ -49,15 +53,31 @@ pub struct Reading {
     pub plain: Vec<String>,
 }
 
+/// The documents of all charts among files, by their templates, and what has to be said of those that are not whole.
+pub fn rendered_charts(
+    sources: &Sources,
+    paths: &[String],
+    values: &[String],
+) -> (Vec<(String, String)>, Vec<Skipped>) {
+    let all: Vec<&String> = paths.iter().collect();
+    let made = render::make(sources, &all, &all.iter().copied().collect(), values);
+    let documents = made.rendered.iter().flat_map(Rendered::documents).collect();
+    (documents, made.skipped)
+}
+
 /// Reads manifests; `embedded` are manifests inside Terraform, with the address of the resource that carries them.
 pub fn read(sources: &Sources, paths: &[String], embedded: &[(FileId, String)], options: &Options) -> Reading {
     let mut reading = Reading::default();
-    let Options { objects, rendered } = options;
-    let gathered = text::files::gather(sources, paths, embedded, rendered, objects, &mut reading.inventory.diagnostics);
-    let text::files::Gathered { files, plain } = gathered;
+    let Options { objects, rendered, values, charts } = options;
+    let given = charts.then_some(values.as_slice());
+    let gathered =
+        text::files::gather(sources, paths, embedded, rendered, given, objects, &mut reading.inventory.diagnostics);
+    let text::files::Gathered { files, plain, skipped } = gathered;
     reading.plain = plain;
+    reading.inventory.skipped.extend(skipped);
     let mut parsed: Vec<Parsed> = each(files, |file| Parsed::new(sources, file));
-    let used = deploy::apply(sources, paths, &mut parsed);
+    let (used, skipped) = deploy::apply(sources, paths, *charts, &mut parsed);
+    reading.inventory.skipped.extend(skipped);
     let index = Index::new(parsed.iter().map(|it| (it.file.id, it.place().clone(), it.roots().collect())));
     let mut found = read_all(sources, &parsed, &index);
     relations::terraform_loaded::leave_out(sources, embedded, &mut found);
@@ -117,6 +137,11 @@ impl Parsed {
     fn new(sources: &Sources, file: text::files::File) -> Self {
         let text = sources.text(file.id);
         let mut template = text::template::read(&file, &text, sources.limits());
+        if file.is_holed || file.doubt.is_some() {
+            template.unread = template.unread.max(template.stream.broken());
+            template.stream.diagnostics.clear();
+        }
+        template.inferred = template.inferred.or_else(|| file.doubt.clone());
         if file.joined_only {
             template.stream.diagnostics.clear();
             template.unread = 0;

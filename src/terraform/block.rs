@@ -54,3 +54,10 @@ pub struct Provider {
     pub attributes: BTreeMap<String, Attribute>,
     pub blocks: Vec<Block>,
 }
+
+impl Block {
+    /// Its `count` is 0: it is what the first of them would be.
+    pub(super) fn is_none(&self) -> bool {
+        self.instances.value().is_some_and(|range| range.ceiling == 0.0)
+    }
+}

@@ -15,6 +15,7 @@ mod plan;
 mod raw;
 mod rows;
 mod syntax;
+mod terragrunt;
 mod types;
 mod value;
 mod write;
@@ -26,10 +27,13 @@ use crate::diagnostic::Diagnostic;
 use crate::inventory::{FrontEnd, Inventory, Run, RunId, RunKind, Skipped};
 use crate::source::{FileId, Limits, Sources, Span};
 
-use load::library::Library;
+use load::library::{Library, Tool};
+use load::{parallel, plans, roots, rounds};
 
 pub use block::{Attribute, Block, Provider};
+pub use load::roots::Why;
 pub use plan::{PlanSide, is_plan};
+pub(crate) use terragrunt::is_read_by_itself;
 pub use value::{Cause, Computed, Data, Entries, Found, Number, Value};
 pub use write::Writer;
 
@@ -77,6 +81,8 @@ pub struct Reading {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Root {
     pub directory: String,
+    /// What tells that it is a root.
+    pub why: Why,
     /// In the order in which they count, the strongest last.
     pub variable_files: Vec<String>,
     pub workspace: String,
@@ -102,7 +108,7 @@ pub struct Embedded {
 
 /// Reads the roots among the directories of `paths`, which are directories or files.
 pub fn read(sources: &Sources, paths: &[String], options: &Options) -> Reading {
-    let library = Library::new(sources);
+    let library = Library::new(sources, Tool::OpenTofu);
     let reading = read_with(&library, sources, paths, options);
     library.close();
     reading
@@ -115,34 +121,30 @@ pub fn syntax_errors(file: FileId, text: &str) -> Vec<Diagnostic> {
 }
 
 fn read_with(library: &Library<'_>, sources: &Sources, paths: &[String], options: &Options) -> Reading {
-    let plans = load::plans::find(sources, paths);
+    let plans = plans::find(sources, paths);
     let others: Vec<String> = paths.iter().filter(|path| plans.binary_search(path).is_err()).cloned().collect();
     // Downloaded modules are read when something calls them.
     let downloaded = options.modules_directory.as_deref().map(|it| format!("{it}/"));
     let is_downloaded = |it: &str| downloaded.as_ref().is_some_and(|modules| it.starts_with(modules.as_str()));
-    let directories: Vec<String> =
-        load::roots::directories(sources, &others).into_iter().filter(|it| !is_downloaded(it)).collect();
-    let modules = load::parallel::map(directories.len(), |index| library.module(&directories[index]));
-    let chosen = load::roots::detect(sources, &modules, &options.named_roots);
-    let runs = runs(&chosen.roots, &options.environments);
-    let evaluated = load::parallel::map(runs.len(), |index| {
-        let (directory, environment) = runs[index];
-        let root = load::root::evaluate(sources, library, directory, environment, options);
-        let resources = rows::resources(&root.blocks, &root.switched_off, &root.default_maps, FrontEnd::Terraform);
-        let id = RunId::of(RunKind::Root, directory, environment);
-        let embedded = embedded::manifests(sources, &root.blocks, Some(directory), &id);
-        (root, resources, embedded)
-    });
+    let units = terragrunt::read(sources, library, &others, options);
+    let others: Vec<String> = others.into_iter().filter(|it| !terragrunt::is_read_by_itself(it)).collect();
+    let directories: Vec<String> = roots::directories(sources, &others)
+        .into_iter()
+        .filter(|it| !is_downloaded(it) && !units.taken.contains(it))
+        .collect();
+    let modules = parallel::map(directories.len(), |index| library.module(&directories[index]));
+    let candidates = roots::Candidates::new(sources, &modules, &options.named_roots);
+    let rounds = rounds::Rounds::new(sources, library, options);
+    let (planned, left_out) = rounds.evaluate(&candidates);
     let mut reading = Reading::default();
-    for ((directory, environment), (root, mut resources, embedded)) in runs.into_iter().zip(evaluated) {
-        let run = Run::new(RunKind::Root, directory, environment).reading(root.files);
+    for rounds::Planned { directory, environment, why, root, mut resources, embedded } in planned {
+        let run = Run::new(RunKind::Root, &directory, environment.as_deref()).reading(root.files);
         for resource in &mut resources {
             resource.run = Some(run.id.clone());
-            resource.root = Some(directory.into());
-            resource.address.extend(environment.map(|file| format!(" ({file})")));
+            resource.root = Some(directory.as_str().into());
+            resource.address.extend(environment.iter().map(|file| format!(" ({file})")));
         }
         reading.inventory.runs.push(run);
-        let directory = directory.to_owned();
         reading.inventory.diagnostics.extend(root.diagnostics);
         reading.inventory.resources.extend(resources);
         reading.embedded.extend(embedded);
@@ -154,14 +156,16 @@ fn read_with(library: &Library<'_>, sources: &Sources, paths: &[String], options
         let workspace = options.workspace.clone().unwrap_or_else(|| "default".into());
         let blocks = first..reading.blocks.len();
         let (variable_files, steps) = (root.variable_files, root.steps);
-        reading.roots.push(Root { directory, variable_files, workspace, steps, blocks });
+        reading.roots.push(Root { directory, why, variable_files, workspace, steps, blocks });
     }
-    load::plans::read(sources, plans, options, &mut reading);
-    for path in chosen.uncalled {
+    add_units(sources, units, options, &mut reading);
+    plans::read(sources, plans, options, &mut reading);
+    for path in left_out {
         let reason = "a module that nothing here calls: what it is given is not known".to_owned();
         reading.inventory.skipped.push(Skipped { path, reason });
     }
-    for module in library.modules() {
+    let others = rounds.other.get().map(Library::modules).unwrap_or_default();
+    for module in library.modules().into_iter().chain(others) {
         reading.inventory.diagnostics.extend(module.diagnostics.iter().cloned());
         let speaks = |span: &&Span| sources.snippet(**span).contains("gpulint");
         reading.comments.extend(module.comments.iter().filter(speaks));
@@ -170,11 +174,47 @@ fn read_with(library: &Library<'_>, sources: &Sources, paths: &[String], options
     reading
 }
 
+/// The units of Terragrunt, each as a root that lies where the unit does.
+fn add_units(sources: &Sources, units: terragrunt::Units, options: &Options, reading: &mut Reading) {
+    let id = |directory: &str| RunId::of(RunKind::Unit, directory, None);
+    let made = parallel::map(units.runs.len(), |index| {
+        let Some(run) = units.runs.get(index) else { return (Vec::new(), Vec::new()) };
+        let root = &run.root;
+        let resources = rows::resources(&root.blocks, &root.switched_off, &root.default_maps, FrontEnd::Terraform);
+        (resources, embedded::manifests(sources, &root.blocks, Some(&run.directory), &id(&run.directory)))
+    });
+    for (unit, (mut resources, embedded)) in units.runs.into_iter().zip(made) {
+        let terragrunt::Run { directory, root, files } = unit;
+        for resource in &mut resources {
+            resource.run = Some(id(&directory));
+            resource.root = Some(directory.as_str().into());
+        }
+        let inputs = root.files.into_iter().chain(files);
+        reading.inventory.runs.push(Run::new(RunKind::Unit, &directory, None).reading(inputs));
+        reading.inventory.diagnostics.extend(root.diagnostics);
+        reading.inventory.resources.extend(resources);
+        reading.embedded.extend(embedded);
+        if options.raw {
+            reading.inventory.blocks.extend(raw::of(&root.blocks, FrontEnd::Terraform));
+        }
+        let first = reading.blocks.len();
+        reading.blocks.extend(root.blocks);
+        let workspace = options.workspace.clone().unwrap_or_else(|| "default".into());
+        let (variable_files, steps, blocks) = (root.variable_files, root.steps, first..reading.blocks.len());
+        let why = Why::Unit;
+        reading.roots.push(Root { directory, why, variable_files, workspace, steps, blocks });
+    }
+    reading.inventory.diagnostics.extend(units.diagnostics);
+    reading.inventory.skipped.extend(units.skipped);
+    reading.comments.extend(units.comments);
+    reading.roots.sort_by(|a, b| a.directory.cmp(&b.directory));
+}
+
 /// Each root once, or once with each environment.
-fn runs<'a>(roots: &'a [String], environments: &'a [String]) -> Vec<(&'a str, Option<&'a str>)> {
-    let with_each = |root: &'a String| match environments {
-        [] => vec![(root.as_str(), None)],
-        _ => environments.iter().map(|file| (root.as_str(), Some(file.as_str()))).collect(),
+fn runs<'a>(roots: &'a [(String, Why)], environments: &'a [String]) -> Vec<(&'a (String, Why), Option<&'a str>)> {
+    let with_each = |root: &'a (String, Why)| match environments {
+        [] => vec![(root, None)],
+        _ => environments.iter().map(|file| (root, Some(file.as_str()))).collect(),
     };
     roots.iter().flat_map(with_each).collect()
 }
@@ -209,7 +249,7 @@ mod tests {
             paths.push(path);
         }
         let sources = Sources::new(tree);
-        let library = Library::new(&sources);
+        let library = Library::new(&sources, Tool::OpenTofu);
         let reading = read_with(&library, &sources, &paths, &Options::default());
         assert_eq!(reading.roots.len(), roots);
         let resources = reading.blocks.iter().filter(|block| block.keyword == "resource").count();

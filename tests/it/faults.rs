@@ -230,6 +230,38 @@ fn what_is_no_file_is_left_alone() {
 }
 
 #[test]
+fn a_name_that_is_no_text_hides_nothing_beside_others() {
+    use std::os::unix::ffi::OsStrExt;
+    let (_sandbox, directory) = place("names");
+    let name = |bytes: &[u8]| directory.join(std::ffi::OsStr::from_bytes(bytes));
+    let pod = "apiVersion: v1\nkind: Pod\nmetadata: { name: odd }\nspec: { containers: [{ name: a, image: a, resources: { \
+               limits: { nvidia.com/gpu: 8 } } }] }\n";
+    write(&directory, &[("main.tf", "locals {}\n"), ("pod.yaml", "a: 1\n")]);
+    fs::write(name(b"n\xe9.tf"), WASTE).unwrap();
+    fs::write(name(b"p\xff.yaml"), pod).unwrap();
+    let seen = |arguments: &[&str]| {
+        let output = gpulint(&directory).args(arguments).output().unwrap();
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    };
+    let now = seen(&["inspect", "."]);
+    assert!(now.contains("Pod/odd") && now.contains("aws_eks_node_group"), "{now}");
+    let git = |arguments: &[&str]| {
+        let done = Command::new("git").arg("-C").arg(&directory).args(arguments).output().unwrap();
+        assert!(done.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&done.stderr));
+    };
+    git(&["init", "-q", "-b", "main"]);
+    git(&["add", "-A"]);
+    git(&["-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q", "-m", "a"]);
+    fs::remove_file(name(b"n\xe9.tf")).unwrap();
+    fs::remove_file(name(b"p\xff.yaml")).unwrap();
+    // What the base has in such files is what the change took away.
+    let gone: serde_json::Value =
+        serde_json::from_str(&seen(&["diff", "--base", "main", "--format", "json", "."])).unwrap();
+    let text = gone.to_string();
+    assert!(text.contains("Pod/odd") && text.contains("aws_eks_node_group"), "{text}");
+}
+
+#[test]
 fn odd_locales_and_clocks_change_nothing() {
     let (_sandbox, directory) = place("locale");
     let run = |set: &[(&str, &str)]| {

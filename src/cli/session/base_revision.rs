@@ -8,10 +8,10 @@ use super::{absent, discover, place};
 use crate::cli::Failure;
 use crate::cli::args::Diff;
 use crate::cli::session::Session;
-use crate::cli::world::file_tree::{DiskTree, read_limited};
+use crate::cli::world::file_tree::{DiskTree, below, read_limited};
 use crate::cli::world::git::Base;
 use crate::inventory::Skipped;
-use crate::source::{Entry, ReadError, Tree};
+use crate::source::{Entry, ReadError, Tree, named};
 use crate::terraform;
 
 const NOT_IN_BASE: &str = "it belongs to a submodule, which git does not show in the base";
@@ -72,7 +72,7 @@ fn commit(reference: &str, head: &mut Session, notes: &mut Vec<String>) -> Resul
         discover::is_candidate(Path::new(file))
             && is_wanted(head, file)
             // What is on the disk and was not found there is ignored by git's own rules.
-            && (present.contains(file) || !repository.join(file).exists())
+            && (present.contains(file) || !below(&repository, file).exists())
     };
     let left_out: BTreeSet<String> = absent::left_out(&repository).unwrap_or_default().into_iter().collect();
     let files: Vec<String> =
@@ -108,11 +108,9 @@ fn directory(path: &Path, head: &Session) -> Result<Session, Failure> {
     let mut files = Vec::new();
     for found in discover::below(&there).files {
         let Ok(inside) = found.strip_prefix(&there) else { continue };
-        let parts: Option<Vec<&str>> = inside.components().map(|part| part.as_os_str().to_str()).collect();
-        if let Some(parts) = parts {
-            let file = if here.is_empty() { parts.join("/") } else { format!("{here}/{}", parts.join("/")) };
-            files.extend(Some(file).filter(|file| is_wanted(head, file)));
-        }
+        let parts: Vec<_> = inside.components().map(|part| named(part.as_os_str().as_encoded_bytes())).collect();
+        let file = if here.is_empty() { parts.join("/") } else { format!("{here}/{}", parts.join("/")) };
+        files.extend(Some(file).filter(|file| is_wanted(head, file)));
     }
     files.sort();
     let boundary = place::repository(&there).unwrap_or(&there).to_owned();

@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex};
 use ignore::{DirEntry, WalkBuilder, WalkState};
 
 use crate::cli::world::git_files;
+use crate::terraform::is_read_by_itself;
 
 /// Files that may hold Terraform or Kubernetes, by the end of their names.
 const ENDINGS: [&str; 13] = [
@@ -195,11 +196,13 @@ fn is_left_out(entry: &DirEntry) -> bool {
 }
 
 pub(in crate::cli) fn is_candidate(path: &Path) -> bool {
-    let Some(name) = path.file_name().and_then(|name| name.to_str()) else { return false };
-    ENDINGS.iter().any(|ending| name.ends_with(ending))
+    let Some(name) = path.file_name() else { return false };
+    ENDINGS.iter().any(|ending| name.as_encoded_bytes().ends_with(ending.as_bytes()))
+        || name.to_str().is_some_and(is_read_by_itself)
 }
 
 /// Terraform by its name; whether a JSON file is a plan, only its text can say.
 pub(in crate::cli) fn is_terraform(path: &str) -> bool {
-    [".tf", ".tofu", ".tf.json", ".tofu.json", ".tfvars", ".tfvars.json"].iter().any(|ending| path.ends_with(ending))
+    const ENDINGS: [&str; 6] = [".tf", ".tofu", ".tf.json", ".tofu.json", ".tfvars", ".tfvars.json"];
+    ENDINGS.iter().any(|ending| path.ends_with(ending)) || is_read_by_itself(path)
 }

@@ -29,7 +29,7 @@ use crate::inventory::Skipped;
 use crate::report::{Paths, Report};
 use crate::rules::{Finding, PageText};
 use crate::source::{Date, Limits, ReadError, Sources, Span, Tree};
-use crate::{Analysis, Settings, terraform};
+use crate::{Analysis, Settings, kubernetes, terraform};
 use packs::Pack;
 use place::Place;
 use policy::PolicyTree;
@@ -160,6 +160,7 @@ impl Session {
         let named_files = place.named.iter().any(|path| path.is_file());
         let packs = Arc::new(packs::load(&sources, &config, &place)?);
         found.files.retain(|file| !packs.iter().any(|pack| pack.brings(file)));
+        let values = chart_values(input, &config, &found.files)?;
         let session = Session {
             settings: Settings {
                 terraform: terraform_options(input, &place, &variable_files, given.as_deref())?,
@@ -168,6 +169,7 @@ impl Session {
                 catalog: settings::catalog(input, &sources, &config, &place, &packs)?,
                 declaring_labels: settings::declaring_labels(&config),
                 today: Some(today),
+                kubernetes: kubernetes::Options { values: values.clone(), ..kubernetes::Options::default() },
                 ..Settings::default()
             },
             only: named_files.then_some(found.only),
@@ -183,7 +185,7 @@ impl Session {
             baseline_path: config.text("baseline").map_or(beside_settings, |(path, _)| path.to_owned()),
             files_of_settings: sources.count(),
             allow_empty: input.allow_empty,
-            render: render_request(input, &config, &place),
+            render: render_request(input, &config, &place, &values),
             today,
             wrong_rules: Vec::new(),
             own_pages: Vec::new(),
@@ -509,15 +511,27 @@ fn overlaps(a: &str, b: &str) -> bool {
     b == "." || is_below(a, b) || is_below(b, a)
 }
 
-fn render_request(input: &Input, config: &Config, place: &Place) -> Option<render::Request> {
+/// The names of files of values with which charts are rendered.
+fn chart_values(input: &Input, config: &Config, files: &[String]) -> Result<Vec<String>, Failure> {
+    if input.values.is_empty() {
+        return Ok(config.texts("values").iter().map(|(name, _)| name.clone()).collect());
+    }
+    for name in input.values.iter().filter(|name| *name != "*") {
+        let wanted = name.trim_start_matches("./");
+        let is_called =
+            |file: &String| file.strip_suffix(wanted).is_some_and(|rest| rest.is_empty() || rest.ends_with('/'));
+        if !files.iter().any(is_called) {
+            return Err(Failure::new(format!("no file of values is called `{name}`"))
+                .with_help("name it as it is called within the directory of its chart"));
+        }
+    }
+    Ok(input.values.clone())
+}
+
+fn render_request(input: &Input, config: &Config, place: &Place, values: &[String]) -> Option<render::Request> {
     let configured = config.flag("render").unwrap_or(false);
-    let values = if input.values.is_empty() {
-        config.texts("values").iter().map(|(name, _)| name.clone()).collect()
-    } else {
-        input.values.clone()
-    };
     (input.render || configured).then(|| render::Request {
-        values,
+        values: values.to_vec(),
         time: bounds::rendering_time(config),
         repository: place.root.clone(),
     })

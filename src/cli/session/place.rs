@@ -8,6 +8,7 @@ use crate::cli::Failure;
 use crate::cli::args::Arguments;
 use crate::diagnostic::nearest;
 use crate::report::Paths;
+use crate::source::named;
 
 /// Where a run happens: what was named, and the tree around it that may be read.
 #[derive(Debug)]
@@ -42,7 +43,7 @@ impl Place {
         Ok(Place { here, named, root, allowed })
     }
 
-    /// A path of the tree; none for what lies outside, and for names that are no text.
+    /// A path of the tree; none for what lies outside.
     pub(in crate::cli) fn in_tree(&self, path: &Path) -> Option<String> {
         let inside = path.strip_prefix(&self.root).ok()?;
         let mut joined = String::with_capacity(inside.as_os_str().len());
@@ -50,7 +51,7 @@ impl Place {
             if !joined.is_empty() {
                 joined.push('/');
             }
-            joined.push_str(part.as_os_str().to_str()?);
+            joined.push_str(&named(part.as_os_str().as_encoded_bytes()));
         }
         Some(joined)
     }
@@ -58,7 +59,8 @@ impl Place {
     /// A file that was named, as a path of the tree.
     pub(in crate::cli) fn named_file(&self, path: &Path) -> Result<String, Failure> {
         let real = canonical(path)?;
-        self.in_tree(&real).ok_or_else(|| Failure::new(format!("the name of `{}` is no text", path.display())))
+        self.in_tree(&real)
+            .ok_or_else(|| Failure::new(format!("`{}` lies outside of what may be read", path.display())))
     }
 
     /// How paths are shown: relative to the running directory.

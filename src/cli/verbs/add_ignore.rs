@@ -9,7 +9,7 @@ use crate::Analysis;
 use crate::cli::args::{Check, Input};
 use crate::cli::session::Session;
 use crate::cli::session::gate::Gate;
-use crate::cli::world::output;
+use crate::cli::world::{file_tree, output};
 use crate::cli::{Failure, Outcome};
 use crate::decide::Decided;
 use crate::source::{Span, normalize};
@@ -43,7 +43,7 @@ pub(in crate::cli) fn run(arguments: &Check, reason: &str) -> Result<Outcome, Fa
         }
     };
     for (path, text) in &texts {
-        output::save(&before.session.root.join(path), &String::from_utf8_lossy(text))?;
+        output::save(&file_tree::below(&before.session.root, path), &String::from_utf8_lossy(text))?;
     }
     tell(&wishes, texts.len())?;
     let gate = Gate::of(&arguments.threshold, &after.session.config);

@@ -26,7 +26,8 @@ pub(in crate::cli) fn roots(session: &Session, roots: &[Root]) -> String {
                 directory if directory.is_empty() => ".".to_owned(),
                 directory => directory,
             };
-            json!({ "directory": directory, "variable_files": files, "workspace": root.workspace })
+            json!({ "directory": directory, "variable_files": files, "workspace": root.workspace,
+                    "because": root.why.because() })
         })
         .collect();
     report::json(&json!({ "version": 1, "roots": roots }))

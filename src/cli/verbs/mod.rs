@@ -20,3 +20,4 @@ pub(super) mod price;
 pub(super) mod render;
 pub(super) mod rules;
 pub(super) mod suppressions;
+pub(super) mod template;

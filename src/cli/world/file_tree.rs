@@ -1,13 +1,19 @@
 //! A tree of files on a disk, of which only what is allowed is read, wherever links lead.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
+use std::ffi::OsStr;
+#[cfg(unix)]
+use std::ffi::OsString;
 use std::fs::{self, Metadata};
 use std::io::{self, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 use std::sync::{PoisonError, RwLock};
 
 use crate::cli::session::bounds::LargestFile;
-use crate::source::{Entry, ReadError, Tree, demand_text};
+#[cfg(unix)]
+use crate::source::bytes_of;
+use crate::source::{Entry, ReadError, Tree, demand_text, named};
 
 /// A tree on a disk. Only what lies below an allowed directory is read, wherever links lead.
 pub(in crate::cli) struct DiskTree {
@@ -54,13 +60,13 @@ impl DiskTree {
         let told = |error: io::Error| failure(&error);
         let (directory, name) = path.rsplit_once('/').unwrap_or(("", path));
         if !path.starts_with('/') && !matches!(name, "" | "." | "..") {
-            let real = self.real(directory).map_err(told)?.join(name);
+            let real = self.real(directory).map_err(told)?.join(&*os_name(name));
             let metadata = fs::symlink_metadata(&real).map_err(told)?;
             if !metadata.is_symlink() {
                 return self.allowed(real).map(|real| (real, metadata));
             }
         }
-        let real = self.allowed(self.root.join(path).canonicalize().map_err(told)?)?;
+        let real = self.allowed(self.root.join(&*os_name(path)).canonicalize().map_err(told)?)?;
         let metadata = fs::metadata(&real).map_err(told)?;
         Ok((real, metadata))
     }
@@ -79,7 +85,7 @@ impl DiskTree {
             return Ok(self.learn(directory, self.root.canonicalize()?));
         }
         if directory.split('/').any(|name| matches!(name, "" | "." | "..")) {
-            return self.root.join(directory).canonicalize();
+            return self.root.join(&*os_name(directory)).canonicalize();
         }
         let mut real = self.real("")?;
         let mut end = 0;
@@ -88,7 +94,7 @@ impl DiskTree {
             let above = directory.get(..end).unwrap_or_default();
             real = match self.known(above) {
                 Some(known) => known,
-                None => self.learn(above, followed(real.join(name))?),
+                None => self.learn(above, followed(real.join(&*os_name(name)))?),
             };
             end += 1;
         }
@@ -135,13 +141,33 @@ impl Tree for DiskTree {
                 if kind.is_symlink() {
                     kind = fs::metadata(entry.path()).ok()?.file_type();
                 }
-                let name = entry.file_name().into_string().ok()?;
+                let name = named(entry.file_name().as_encoded_bytes()).into_owned();
                 (kind.is_dir() || kind.is_file()).then_some(Entry { name, is_directory: kind.is_dir() })
             })
             .collect();
         entries.sort();
         entries
     }
+}
+
+/// Where a path of a tree lies on the disk.
+pub(in crate::cli) fn below(root: &Path, path: &str) -> PathBuf {
+    root.join(&*os_name(path))
+}
+
+/// A path of the tree as the system writes it.
+#[cfg(unix)]
+fn os_name(path: &str) -> Cow<'_, OsStr> {
+    use std::os::unix::ffi::{OsStrExt, OsStringExt};
+    match bytes_of(path) {
+        Cow::Borrowed(bytes) => Cow::Borrowed(OsStr::from_bytes(bytes)),
+        Cow::Owned(bytes) => Cow::Owned(OsString::from_vec(bytes)),
+    }
+}
+
+#[cfg(not(unix))]
+fn os_name(path: &str) -> Cow<'_, OsStr> {
+    Cow::Borrowed(OsStr::new(path))
 }
 
 /// A path of which everything but its end is known to hold no link.

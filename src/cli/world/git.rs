@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use super::started::{Started, read};
 use super::{deadline, git_files, programs, reference};
 use crate::cli::Failure;
-use crate::source::{Entry, Limits, ReadError, Tree, demand_text, join, parent};
+use crate::source::{Entry, Limits, ReadError, Tree, demand_text, join, named, parent};
 
 /// Links that lead to links that lead to links: more than this is a ring.
 const MOST_LINKS: usize = 16;
@@ -89,9 +89,8 @@ impl GitTree {
     pub(in crate::cli) fn listed(repository: &Path, lines: &[u8]) -> Result<GitTree, Failure> {
         let mut entries = BTreeMap::new();
         for line in lines.split(|byte| *byte == 0).filter(|line| !line.is_empty()) {
-            // A name that is no text is no file of ours; whatever else this is, git did not write it.
-            let Ok(line) = std::str::from_utf8(line) else { continue };
-            let (path, object) = entry(line).ok_or_else(|| nonsense(line))?;
+            let line = named(line);
+            let (path, object) = entry(&line).ok_or_else(|| nonsense(&line))?;
             entries.insert(path, object);
         }
         let reader = Mutex::new(Reader::start(repository)?);

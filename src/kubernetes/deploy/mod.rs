@@ -20,15 +20,22 @@ use crate::yaml::Node;
 /// Files beyond these are read as they stand: a tree of many releases of large charts must not take all memory.
 const MOST: usize = 4_000;
 
-/// Puts what deployment tools make beside the files that were read; returns the files of values that releases use.
-pub(super) fn apply(sources: &Sources, paths: &[String], parsed: &mut Vec<Parsed>) -> Used {
+/// Puts what deployment tools make beside the files that were read; returns the files of values that releases use, and what
+/// has to be said.
+pub(super) fn apply(
+    sources: &Sources,
+    paths: &[String],
+    charts: bool,
+    parsed: &mut Vec<Parsed>,
+) -> (Used, Vec<Skipped>) {
     generate::apply(parsed);
     let substituted = substitute::made(sources, parsed);
     add(parsed, substituted);
     let mut used = Used::new();
-    let released = release::made(sources, paths, parsed, &mut used);
+    let mut released = release::made(sources, paths, charts, parsed, &mut used);
+    let skipped = std::mem::take(&mut released.skipped);
     add(parsed, released);
-    used
+    (used, skipped)
 }
 
 /// What is made of documents of files.
@@ -37,6 +44,8 @@ struct Made {
     files: Vec<Parsed>,
     /// The documents that it stands for: a file and the number of a document in it.
     instead: Vec<(usize, usize)>,
+    /// What has to be said of it.
+    skipped: Vec<Skipped>,
     /// Files of which not all was made.
     too_much: BTreeSet<usize>,
 }

@@ -6,24 +6,25 @@ use std::sync::Arc;
 use crate::source::{FileId, Sources, join, parent};
 
 use super::{MOST, Made, index, row};
+use crate::helm::{self, Chart};
 use crate::kubernetes::Parsed;
 use crate::kubernetes::objects::chart;
 use crate::kubernetes::objects::chart::Used;
 use crate::kubernetes::objects::index::Index;
 use crate::kubernetes::objects::layers;
 use crate::kubernetes::objects::object::Object;
-use crate::kubernetes::render::Renderer;
+use crate::kubernetes::render::{self, Renderer};
 use crate::kubernetes::rows::table::{Layers, Row};
 use crate::kubernetes::text::files::{File, Release};
 use crate::kubernetes::text::filter::is_manifest;
 use crate::yaml::Node;
 
-pub(super) fn made(sources: &Sources, paths: &[String], parsed: &[Parsed], used: &mut Used) -> Made {
+pub(super) fn made(sources: &Sources, paths: &[String], renders: bool, parsed: &[Parsed], used: &mut Used) -> Made {
     if !parsed.iter().flat_map(Parsed::roots).any(|root| row(root).is_some_and(|(_, row)| row.takes_values())) {
         return Made::default();
     }
     let index = index(parsed);
-    let mut releases = Releases::new(sources, paths, &index, used);
+    let mut releases = Releases { renders, ..Releases::new(sources, paths, &index, used) };
     for (place, file) in parsed.iter().enumerate() {
         for (object, row) in file.roots().filter_map(row) {
             if !releases.of(file, &object, row) {
@@ -42,6 +43,10 @@ struct Releases<'a, 't> {
     index: &'a Index<'t>,
     /// Directories of charts, with their templates.
     charts: BTreeMap<String, Vec<&'a String>>,
+    /// Our own engine renders them.
+    renders: bool,
+    /// The charts themselves, as far as they can be rendered.
+    loaded: BTreeMap<String, Option<Chart>>,
     /// The values that they have themselves.
     own: BTreeMap<String, Option<Node>>,
     /// Entries of values that may still be laid over each other.
@@ -55,8 +60,19 @@ const MOST_ENTRIES: u64 = 20_000_000;
 
 impl<'a, 't> Releases<'a, 't> {
     fn new(sources: &'a Sources, paths: &'a [String], index: &'a Index<'t>, used: &'a mut Used) -> Self {
-        let (charts, own) = (BTreeMap::new(), BTreeMap::new());
-        Releases { sources, paths, index, charts, own, left: MOST_ENTRIES, made: Made::default(), used }
+        let (charts, loaded, own) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
+        Releases {
+            sources,
+            paths,
+            index,
+            charts,
+            renders: false,
+            loaded,
+            own,
+            left: MOST_ENTRIES,
+            made: Made::default(),
+            used,
+        }
     }
 
     /// Whether it was still read.
@@ -92,9 +108,21 @@ impl<'a, 't> Releases<'a, 't> {
                 by: (object.address(), Some(object.head)),
             };
             files.extend(join(&directory, "values.yaml").and_then(|path| self.sources.open(&path).ok()));
-            let paths = self.paths;
-            let templates =
-                self.charts.entry(directory.clone()).or_insert_with(|| templates(paths, &directory)).clone();
+            let templates = self.templates(&directory);
+            let (key, renders) = (directory.clone(), self.renders);
+            let chart =
+                self.loaded.entry(key).or_insert_with(|| helm::load(sources, &directory).ok().filter(|_| renders));
+            let made = chart.as_ref().and_then(|chart| {
+                render::release(sources, chart, given.values.clone(), &release, &mut self.made.skipped)
+            });
+            if let Some(made) = made {
+                for own in made {
+                    readers.insert(own.id);
+                    self.made.files.push(Parsed::new(sources, own).made(file.place().clone()));
+                }
+                readers.extend(templates.iter().filter_map(|template| sources.open(template).ok()));
+                return self.uses(files, &readers);
+            }
             for template in templates {
                 let Ok(id) = self.sources.open(template) else { continue };
                 readers.insert(id);
@@ -104,9 +132,18 @@ impl<'a, 't> Releases<'a, 't> {
                 }
             }
         }
+        self.uses(files, &readers);
+    }
+
+    fn uses(&mut self, files: Vec<FileId>, readers: &BTreeSet<FileId>) {
         for values in files {
-            self.used.entry(values).or_default().extend(&readers);
+            self.used.entry(values).or_default().extend(readers);
         }
+    }
+
+    fn templates(&mut self, directory: &str) -> Vec<&'a String> {
+        let paths = self.paths;
+        self.charts.entry(directory.to_owned()).or_insert_with(|| templates(paths, directory)).clone()
     }
 }
 

@@ -1,7 +1,7 @@
 //! Manifests and values in files that Terraform loads. The file says what is wanted; Terraform says in which root, how
 //! often, and what fills it in. So what Terraform loads is not told a second time as a file of its own.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -23,20 +23,63 @@ pub(in crate::kubernetes) fn leave_out(
         }
     }
     let embedded: HashSet<FileId> = embedded.iter().map(|(file, _)| *file).collect();
-    // What was decoded before it became a manifest again has no part of a file, but each of its values has a place.
-    let line = |span: Span| (span.file, sources.line(span));
-    let carried = found.iter().filter(|(_, it)| embedded.contains(&it.resource.span.file));
-    let decoded: HashSet<(FileId, usize)> =
-        carried.filter_map(|(_, it)| asks(&it.resource)).map(|span| line(sources.origin(span))).collect();
-    if loaded.is_empty() && decoded.is_empty() {
+    let of_terraform = |it: &Found| embedded.contains(&it.resource.span.file);
+    let decoded = Decoded::of(sources, found.iter().map(|(_, it)| it).filter(|it| of_terraform(it)));
+    if loaded.is_empty() && decoded.by_place.is_empty() {
         return;
     }
+    let written = found.iter().map(|(_, it)| it).filter(|it| !of_terraform(it));
+    let twins = decoded.asked_of_several(written);
     let is_loaded = |resource: &Resource| {
         let parts = loaded.get(&resource.span.file).map(Vec::as_slice).unwrap_or_default();
-        let is_decoded = || asks(resource).is_some_and(|span| decoded.contains(&line(span)));
-        parts.iter().any(|part| part.contains(&resource.span.start)) || is_decoded()
+        parts.iter().any(|part| part.contains(&resource.span.start)) || decoded.holds(resource, &twins)
     };
-    found.retain(|(_, it)| embedded.contains(&it.resource.span.file) || !is_loaded(&it.resource));
+    found.retain(|(_, it)| of_terraform(it) || !is_loaded(&it.resource));
+}
+
+/// What was decoded before it became a manifest again has no part of a file, but each of its values has a place: that of
+/// what it asks for tells it from its neighbours, which may stand in the same line.
+struct Decoded {
+    /// By file and beginning of the place: its end, and who asks there.
+    by_place: BTreeMap<(FileId, u32), (u32, HashSet<String>)>,
+}
+
+impl Decoded {
+    fn of<'f>(sources: &Sources, carried: impl Iterator<Item = &'f Found>) -> Self {
+        let mut by_place: BTreeMap<(FileId, u32), (u32, HashSet<String>)> = BTreeMap::new();
+        for it in carried {
+            let Some(place) = asks(&it.resource).map(|span| sources.origin(span)) else { continue };
+            let (end, askers) = by_place.entry((place.file, place.start)).or_default();
+            *end = place.end.max(*end);
+            askers.insert(it.resource.address.clone());
+        }
+        Decoded { by_place }
+    }
+
+    /// The place at which a resource asks, if it was decoded from there.
+    fn place(&self, resource: &Resource) -> Option<(&(FileId, u32), &HashSet<String>)> {
+        let asked = asks(resource)?;
+        let before = self.by_place.range(..(asked.file, asked.end.max(asked.start + 1)));
+        let (place, (end, askers)) = before.last()?;
+        (place.0 == asked.file && *end > asked.start).then_some((place, askers))
+    }
+
+    /// Places that stand for several resources: they share them by an alias.
+    fn asked_of_several<'f>(&self, written: impl Iterator<Item = &'f Found>) -> HashSet<(FileId, u32)> {
+        let (mut once, mut several) = (HashSet::new(), HashSet::new());
+        for (place, _) in written.filter_map(|it| self.place(&it.resource)) {
+            if !once.insert(*place) {
+                several.insert(*place);
+            }
+        }
+        several
+    }
+
+    /// Of several that share a place, only who has the name of what was loaded is it.
+    fn holds(&self, resource: &Resource, twins: &HashSet<(FileId, u32)>) -> bool {
+        let Some((place, askers)) = self.place(resource) else { return false };
+        !twins.contains(place) || askers.contains(&resource.address)
+    }
 }
 
 /// Where a resource asks for accelerators or for a machine.

@@ -1,7 +1,8 @@
-//! Charts and kustomizations that another program renders: what there is to render and what may not be, and, for the
-//! rendered text, which lines of which files it came from. Runs nothing itself.
+//! Charts and kustomizations: what there is to render and what may not be, charts as our own engine renders them, and, for
+//! text that another program rendered, which lines of which files it came from. Runs nothing itself.
 
 mod align;
+mod charts;
 mod dependencies;
 mod kustomization;
 mod overlay;
@@ -12,9 +13,11 @@ mod values;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use crate::helm::Document;
 use crate::inventory::{Link, LinkKind};
 use crate::source::Span;
 
+pub(super) use charts::{make, release};
 pub(super) use kustomization::{NAMES as KUSTOMIZATIONS, files_of};
 pub(super) use plan::document;
 pub use plan::{Content, Input, Plan, Refused, plan};
@@ -41,6 +44,8 @@ impl Renderer {
 pub struct Rendered {
     pub plan: Plan,
     pub text: String,
+    /// The documents that our own engine made instead.
+    pub(super) own: Vec<Document>,
 }
 
 /// The comment by which Helm tells the template of a document.
@@ -58,7 +63,7 @@ impl Rendered {
             let replaced: Vec<String> = plan.inputs.iter().filter_map(Input::file).filter(inside).cloned().collect();
             plan.replaces.extend(replaced);
         }
-        Rendered { plan, text }
+        Rendered { plan, text, own: Vec::new() }
     }
 }
 

@@ -151,7 +151,7 @@ pub fn plan(sources: &Sources, paths: &[String], values: &[String]) -> (Vec<Plan
 }
 
 /// Charts below `charts/` of another chart are rendered with it; so are those below `templates/`, which are none.
-fn is_part(directory: &str, charts: &BTreeSet<&str>) -> bool {
+pub(super) fn is_part(directory: &str, charts: &BTreeSet<&str>) -> bool {
     let within = |marker: &str| {
         let ends = directory.match_indices(marker).map(|(at, _)| at);
         ends.filter_map(|at| directory.get(..at)).any(|above| charts.contains(above.trim_end_matches('/')))
@@ -167,15 +167,7 @@ fn of_chart(sources: &Sources, directory: &str, values: &[String]) -> Result<Vec
     let mut files = Vec::new();
     below(sources, directory, 0, &mut files)?;
     let own = at(directory, "values.yaml");
-    let mut offered: Vec<&String> = files.iter().filter(|file| offers(directory, file) && **file != own).collect();
-    offered.sort();
-    let mut sets: Vec<Vec<String>> = Vec::new();
-    let wanted = values.iter().filter(|name| *name != "*");
-    let chosen = wanted.flat_map(|name| offered.iter().filter(move |file| is_called(file, name)));
-    sets.push(chosen.map(|file| (*file).clone()).collect());
-    if values.iter().any(|name| name == "*") {
-        sets.extend(offered.iter().map(|file| vec![(*file).clone()]));
-    }
+    let sets = sets(directory, &files, values);
     let release = release_name(about.text_at("name").map_or("release", |name| name));
     let plan = |values: Vec<String>| -> Result<Plan, String> {
         let layers = values.iter().rev().chain([&own]).filter_map(|file| document(sources, file)).collect();
@@ -193,6 +185,20 @@ fn of_chart(sources: &Sources, directory: &str, values: &[String]) -> Result<Vec
         })
     };
     Ok(sets.into_iter().map(plan).collect())
+}
+
+/// The files of values of each rendering of a chart, the strongest last.
+pub(super) fn sets(directory: &str, files: &[String], values: &[String]) -> Vec<Vec<String>> {
+    let own = at(directory, "values.yaml");
+    let mut offered: Vec<&String> = files.iter().filter(|file| offers(directory, file) && **file != own).collect();
+    offered.sort();
+    let wanted = values.iter().filter(|name| *name != "*");
+    let chosen = wanted.flat_map(|name| offered.iter().filter(move |file| is_called(file, name)));
+    let mut sets: Vec<Vec<String>> = vec![chosen.map(|file| (*file).clone()).collect()];
+    if values.iter().any(|name| name == "*") {
+        sets.extend(offered.iter().map(|file| vec![(*file).clone()]));
+    }
+    sets
 }
 
 /// What the rendered text of a chart stands for.
@@ -214,7 +220,7 @@ fn is_called(file: &str, name: &str) -> bool {
 }
 
 /// Releases are called like their charts, as far as Helm allows.
-fn release_name(chart: &str) -> String {
+pub(super) fn release_name(chart: &str) -> String {
     const LONGEST: usize = 53;
     let plain = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' };
     let name: String = chart.chars().map(plain).take(LONGEST).collect();

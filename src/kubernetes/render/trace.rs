@@ -18,6 +18,9 @@ use super::{Rendered, Renderer, SOURCE, Trail, kustomization};
 /// The documents of a rendered text that may matter, as files.
 pub(in crate::kubernetes) fn derive(sources: &Sources, rendered: &Rendered) -> Vec<File> {
     let plan = &rendered.plan;
+    if !rendered.own.is_empty() {
+        return super::charts::derive(sources, plan, &rendered.own);
+    }
     let names: &[&str] = match plan.by {
         Renderer::Helm => &["Chart.yaml"],
         Renderer::Kustomize => &kustomization::NAMES,
@@ -162,7 +165,7 @@ pub(super) fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
     })
 }
 
-fn first_line(sources: &Sources, path: &str) -> Option<Span> {
+pub(super) fn first_line(sources: &Sources, path: &str) -> Option<Span> {
     let file = sources.open(path).ok()?;
     let text = sources.text(file);
     let (start, line) = lines(&text).find(|(_, line)| !line.trim().is_empty() && !line.starts_with('#'))?;

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::diagnostic::{Diagnostic, Level};
-use crate::inventory::{Link, LinkKind, WantedObjects, may_have_sign};
+use crate::inventory::{Link, LinkKind, Skipped, WantedObjects, may_have_sign};
 use crate::source::{FileId, ReadError, Sources, Span, decoded, each, from_utf16, those};
 
 use super::filter;
@@ -31,6 +31,10 @@ pub(in crate::kubernetes) struct File {
     pub rendered: Option<Trail>,
     /// It is a template as one release of its chart fills it in.
     pub release: Option<Release>,
+    /// Why some of it may not be there.
+    pub doubt: Option<Arc<str>>,
+    /// Some of its values are not known: what makes it no YAML may be ours.
+    pub is_holed: bool,
     /// It stands inside Terraform.
     pub embedded: bool,
 }
@@ -58,6 +62,8 @@ pub(in crate::kubernetes) struct Gathered {
     pub(in crate::kubernetes) files: Vec<File>,
     /// The files that say nothing about what stands beside accelerators, sorted.
     pub(in crate::kubernetes) plain: Vec<String>,
+    /// Charts that were not rendered, and why.
+    pub(in crate::kubernetes) skipped: Vec<Skipped>,
 }
 
 /// A file that was read once and looked through.
@@ -100,6 +106,7 @@ pub(in crate::kubernetes) fn gather(
     paths: &[String],
     embedded: &[(FileId, String)],
     rendered: &[Rendered],
+    charts: Option<&[String]>,
     wanted: &WantedObjects,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Gathered {
@@ -116,8 +123,13 @@ pub(in crate::kubernetes) fn gather(
     let mut asking: BTreeSet<&String> =
         looked.iter().filter(|it| it.matter == Matter::Asks).map(|it| it.path).collect();
     asking.extend(chart::templates(&asking.iter().copied().collect::<Vec<_>>(), &paths));
+    let made = charts.map(|values| render::make(sources, &paths, &asking, values)).unwrap_or_default();
+    gathered.skipped = made.skipped;
+    let replaced: BTreeSet<&String> = made.rendered.iter().flat_map(|it| &it.plan.replaces).collect();
+    asking.retain(|path| !replaced.contains(path));
+    looked.retain(|it| !replaced.contains(it.path));
     let mut files = open(sources, asking.iter().copied(), false, diagnostics);
-    files.extend(rendered.iter().flat_map(|it| render::derive(sources, it)));
+    files.extend(rendered.iter().chain(&made.rendered).flat_map(|it| render::derive(sources, it)));
     if files.is_empty() && embedded.is_empty() {
         return gathered;
     }
@@ -153,6 +165,8 @@ impl File {
             values: None,
             rendered: None,
             release: None,
+            doubt: None,
+            is_holed: false,
             embedded: false,
         }
     }

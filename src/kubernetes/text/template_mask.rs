@@ -20,7 +20,7 @@ pub(in crate::kubernetes) fn has_directives(text: &str) -> bool {
 }
 
 pub(in crate::kubernetes) fn mask(text: &str, scope: &Scope) -> Masked {
-    let mut masker = Masker { text, out: text.as_bytes().to_vec(), holes: Vec::new(), frames: Vec::new() };
+    let mut masker = Masker { text, out: text.as_bytes().to_vec(), holes: Vec::new(), frames: Vec::new(), dead: 0 };
     let mut scope = scope.clone();
     let mut end = 0;
     for directive in directives(text) {
@@ -92,11 +92,13 @@ struct Masker<'t> {
     out: Vec<u8>,
     holes: Vec<Hole>,
     frames: Vec<Frame>,
+    /// How many of them are not live: there may be many, and every line asks.
+    dead: usize,
 }
 
 impl Masker<'_> {
     fn live(&self) -> bool {
-        self.frames.iter().all(|frame| frame.live)
+        self.dead == 0
     }
 
     fn between(&mut self, range: Range<usize>) {
@@ -125,6 +127,7 @@ impl Masker<'_> {
             "else" | "elif" => self.turn(word, rest, scope),
             "end" | "endif" | "endfor" | "endmacro" | "endraw" | "endblock" => {
                 if let Some(frame) = self.frames.pop() {
+                    self.dead -= usize::from(!frame.live);
                     *scope = frame.outer;
                 }
             }
@@ -143,6 +146,7 @@ impl Masker<'_> {
         if self.frames.len() > DEEPEST {
             scope.variables.clear();
         }
+        self.dead += usize::from(!live);
         self.frames.push(Frame { live, taken, outer: scope.clone() });
     }
 
@@ -162,7 +166,9 @@ impl Masker<'_> {
         let Some(frame) = self.frames.last_mut() else { return };
         *scope = frame.outer.clone();
         let holds = condition.map_or(Some(true), |condition| evaluate(condition, scope).holds());
+        self.dead -= usize::from(!frame.live);
         frame.live = !frame.taken && holds != Some(false);
+        self.dead += usize::from(!frame.live);
         frame.taken |= frame.live;
     }
 

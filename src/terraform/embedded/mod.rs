@@ -54,7 +54,7 @@ pub(super) fn manifests(sources: &Sources, blocks: &[Block], root: Option<&str>,
     let mut found = Vec::new();
     let expanded = calls::expanded(blocks);
     let is_call = |it: &Block| it.keyword == "module" && !expanded.contains(it.address.as_str());
-    for block in blocks.iter().filter(|it| (it.keyword == "resource" || is_call(it)) && !is_none(it)) {
+    for block in blocks.iter().filter(|it| (it.keyword == "resource" || is_call(it)) && !it.is_none()) {
         let kind = if block.keyword == "module" { Some(&block.keyword) } else { block.labels.first() };
         let Some(kind) = kind else { continue };
         let mut carry = |text: String, segments| {
@@ -106,10 +106,6 @@ pub(super) fn manifests(sources: &Sources, blocks: &[Block], root: Option<&str>,
         }
     }
     found
-}
-
-fn is_none(block: &Block) -> bool {
-    block.instances.value().is_some_and(|range| range.ceiling == 0.0)
 }
 
 fn is_object(value: &Value) -> bool {

@@ -4,12 +4,15 @@ use std::cell::{Cell, OnceCell};
 use std::sync::Arc;
 
 use crate::source::Span;
-use crate::terraform::value::{Cause, Value};
+use crate::terraform::value::{Cause, Data, Value};
 
 const TEXT_BYTES: u64 = 64 << 20;
 /// Going through a value, to compare or convert it, costs less than making it.
 const VALUES_PER_STEP: u32 = 4;
 const STEPS_PER_TYPE: u64 = 2;
+/// A map takes room for some entries at once; measured with lists of a million small objects, 2026-11.
+const MAP_BYTES: usize = 500;
+const ENTRY_BYTES: usize = 130;
 /// Reading text, as `jsondecode` does.
 const BYTES_PER_STEP: usize = 8;
 /// Expressions inside expressions, references included.
@@ -21,17 +24,22 @@ pub(in crate::terraform) struct Budget {
     most: u64,
     steps: Cell<u64>,
     bytes: Cell<u64>,
+    /// Bytes of memory that values may still take.
+    memory: Cell<u64>,
+    most_memory: u64,
     depth: Cell<u32>,
     exhausted: OnceCell<Arc<Cause>>,
     anywhere: Span,
 }
 
 impl Budget {
-    pub(in crate::terraform) fn new(anywhere: Span, steps: u64) -> Self {
+    pub(in crate::terraform) fn new(anywhere: Span, steps: u64, memory: u64) -> Self {
         Budget {
             most: steps,
             steps: Cell::new(steps),
             bytes: Cell::new(TEXT_BYTES),
+            memory: Cell::new(memory),
+            most_memory: memory,
             depth: Cell::new(0),
             exhausted: OnceCell::new(),
             anywhere,
@@ -40,6 +48,11 @@ impl Budget {
 
     pub(in crate::terraform) fn spent(&self) -> u64 {
         self.most - self.steps.get()
+    }
+
+    /// About so many bytes of memory were taken.
+    pub(in crate::terraform) fn memory_spent(&self) -> u64 {
+        self.most_memory - self.memory.get()
     }
 
     /// Why evaluation was given up, if it was.
@@ -77,12 +90,39 @@ impl Budget {
         self.spend((bytes / BYTES_PER_STEP) as u64)
     }
 
+    /// About so many bytes of memory are taken. What is freed again counts too: a budget is no measurement.
+    pub(in crate::terraform) fn spend_memory(&self, bytes: usize) -> Result<(), Arc<Cause>> {
+        match self.memory.get().checked_sub(bytes as u64) {
+            Some(left) => {
+                self.memory.set(left);
+                Ok(())
+            }
+            None => {
+                let most = self.most_memory >> 20;
+                Err(self.give_up(format!(
+                    "evaluation takes more than {most} MiB, which is what the roots before left of one run"
+                )))
+            }
+        }
+    }
+
+    /// A collection of so many members was made.
+    pub(in crate::terraform) fn spend_members(&self, value: &Value) -> Result<(), Arc<Cause>> {
+        match &value.data {
+            Data::Map(entries) | Data::Object(entries) => self.spend_memory(MAP_BYTES + entries.len() * ENTRY_BYTES),
+            Data::List(items) | Data::Set(items) | Data::Tuple(items) => {
+                self.spend_memory(size_of::<Value>() * items.len())
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Text of so many bytes was made.
     pub(in crate::terraform) fn spend_bytes(&self, bytes: usize) -> Result<(), Arc<Cause>> {
         match self.bytes.get().checked_sub(bytes as u64) {
             Some(left) => {
                 self.bytes.set(left);
-                Ok(())
+                self.spend_memory(bytes)
             }
             None => Err(self.give_up(format!("evaluation makes more than {} MiB of text", TEXT_BYTES >> 20))),
         }

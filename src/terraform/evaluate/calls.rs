@@ -34,6 +34,12 @@ impl Evaluator<'_> {
         let mut called = Called { expansion, instances: Vec::new(), missing: None, span: node.header };
         match code {
             Ok(code) => {
+                if code.has_files_of_one_tool {
+                    self.has_files_of_one_tool.set(true);
+                }
+                if !called.expansion.instances.is_empty() {
+                    self.made.borrow_mut().insert(code.directory.clone());
+                }
                 called.instances = called
                     .expansion
                     .instances

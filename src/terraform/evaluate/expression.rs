@@ -40,7 +40,9 @@ impl Evaluator<'_> {
             Kind::Name(_) => self.traverse(expression, &[], scope),
             Kind::Traversal(base, steps) => self.traverse(base, steps, scope),
             Kind::Call(call) => self.call(call, span, scope),
-            Kind::List(items) => Value::tuple(items.iter().map(|item| self.evaluate(item, scope)).collect(), span),
+            Kind::List(items) => {
+                self.kept(Value::tuple(items.iter().map(|item| self.evaluate(item, scope)).collect(), span))
+            }
             Kind::Object(items) => self.object(items, span, scope),
             Kind::For(comprehension) => self.comprehension(comprehension, span, scope),
             Kind::Unary(operator, operand) => unary(*operator, &self.evaluate(operand, scope), span),
@@ -59,6 +61,14 @@ impl Evaluator<'_> {
             Kind::Parentheses(inner) => self.evaluate(inner, scope),
             Kind::Invalid => Value::unknown("this does not parse", span),
             Kind::Text(_) | Kind::Number(_) | Kind::Bool(_) | Kind::Null => Value::null(span),
+        }
+    }
+
+    /// A collection that was just made, if there is memory for it.
+    pub(in crate::terraform) fn kept(&self, value: Value) -> Value {
+        match self.budget.spend_members(&value) {
+            Ok(()) => value,
+            Err(cause) => Value::because(&cause, value.span),
         }
     }
 
@@ -104,7 +114,7 @@ impl Evaluator<'_> {
                 Err(cause) => entries.rest = Some(cause),
             }
         }
-        Value::object(entries, span)
+        self.kept(Value::object(entries, span))
     }
 
     /// A key of an object.
@@ -130,7 +140,7 @@ impl Evaluator<'_> {
             let names = [comprehension.key_name.as_ref(), Some(&comprehension.value_name)];
             self.in_loop(names, key, value, scope, |scope| self.gather(comprehension, scope, &mut gathered));
         }
-        gathered.finish(comprehension, span).marked(marked)
+        self.kept(gathered.finish(comprehension, span)).marked(marked)
     }
 
     /// Runs `work` where the names of a loop are bound.
@@ -180,7 +190,8 @@ impl Evaluator<'_> {
             return self.evaluate(only, scope);
         }
         let lines = parts.iter().any(|part| matches!(part, Part::Literal(text) if text.contains('\n')));
-        let mut rendered = Rendered { outlined: lines, ..Rendered::default() };
+        let json = matches!(parts, [Part::Literal(text), ..] if text.trim_start().starts_with(['{', '[']));
+        let mut rendered = Rendered { outlined: lines || json, ..Rendered::default() };
         self.render(parts, scope, &mut rendered);
         let value = match rendered.unknown {
             Some(cause) => {

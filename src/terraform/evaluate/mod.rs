@@ -8,6 +8,7 @@ mod blocks;
 mod budget;
 mod calls;
 mod data;
+mod dialect;
 mod expand;
 mod expression;
 mod instance;
@@ -17,7 +18,7 @@ mod references;
 mod traverse;
 mod variables;
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -31,9 +32,10 @@ use super::Options;
 use super::value::{Cause, Value};
 
 pub(super) use budget::Budget;
+pub(super) use dialect::{Dialect, Shadows, absolute, outside_of_prefix};
 pub(super) use expression::set;
 pub(super) use instance::Instance;
-pub(super) use traverse::element;
+pub(super) use traverse::{element, relative};
 pub(super) use variables::Assignment;
 
 /// Evaluates one root.
@@ -45,11 +47,22 @@ pub(super) struct Evaluator<'r> {
     pub(super) root: String,
     /// What assigns values to the variables of the root, the strongest last.
     pub(super) assignments: HashMap<String, Vec<Assignment>>,
+    /// What variables are that nothing assigns, where something that is not known may.
+    pub(super) assigned_to_any: Option<Assignment>,
     pub(super) modules: super::load::modules::Modules,
-    pub(super) budget: Budget,
+    /// Shared where several files are read for one.
+    pub(super) budget: Rc<Budget>,
     /// Regular expressions that were compiled; none for what is no such expression.
     pub(super) patterns: RefCell<HashMap<Arc<str>, Option<Regex>>>,
     pub(super) diagnostics: RefCell<Told>,
+    /// What files of another program that is written in the same language mean by names and functions of its own.
+    pub(super) dialect: Option<&'r dyn Dialect>,
+    /// Directories whose files lie elsewhere.
+    pub(super) shadows: Shadows,
+    /// The directories of the modules of which there are some.
+    pub(super) made: RefCell<BTreeSet<String>>,
+    /// A module was met of which OpenTofu reads other files than Terraform does.
+    pub(super) has_files_of_one_tool: Cell<bool>,
     /// The files that what was asked for stands in.
     pub(super) touched: RefCell<BTreeSet<Arc<str>>>,
 }

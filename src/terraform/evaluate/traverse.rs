@@ -87,6 +87,9 @@ impl Evaluator<'_> {
         };
         let labels: Vec<&str> = steps.iter().take(2).map_while(step_name).collect();
         let whole = steps.first().map_or(span, |step| span.to(step.span));
+        if let Some(found) = self.dialect.and_then(|dialect| dialect.reference(name, &labels, whole)) {
+            return found;
+        }
         match (name, labels.as_slice()) {
             ("var", [first, ..]) => (self.variable(module, first, whole), 1),
             ("local", [first, ..]) => (self.local(module, first, whole), 1),
@@ -185,7 +188,7 @@ fn count_index(repetition: &Repetition, span: Span) -> Value {
 }
 
 /// A path from one directory of the tree to another.
-fn relative(from: &str, to: &str) -> String {
+pub(in crate::terraform) fn relative(from: &str, to: &str) -> String {
     let parts = |path: &str| path.split('/').filter(|part| !part.is_empty()).map(str::to_owned).collect::<Vec<_>>();
     let (from, to) = (parts(from), parts(to));
     let common = from.iter().zip(&to).take_while(|(a, b)| a == b).count();

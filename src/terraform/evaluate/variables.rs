@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use crate::diagnostic::Diagnostic;
 use crate::source::Span;
-use crate::terraform::syntax::{BlockNode, Kind};
+use crate::terraform::syntax::{BlockNode, Kind, parse_expression_at};
 use crate::terraform::types::Type;
-use crate::terraform::value::Value;
+use crate::terraform::value::{Data, Value};
 
 use super::{Budget, Evaluator, Instance, Repetition, Scope};
 
@@ -22,7 +22,7 @@ impl Evaluator<'_> {
     }
 
     /// `local.name`
-    pub(super) fn local(&self, module: &Rc<Instance>, name: &str, at: Span) -> Value {
+    pub(in crate::terraform) fn local(&self, module: &Rc<Instance>, name: &str, at: Span) -> Value {
         let Some(local) = module.code.locals.get(name) else {
             return self.undeclared(module, &format!("local `{name}`"), at);
         };
@@ -68,7 +68,7 @@ impl Evaluator<'_> {
         let of = self.declared_type(declared);
         let default = || declared.body.attribute("default").map(|d| self.evaluate(&d.expression, Scope::CONSTANT));
         let given = match &module.call {
-            None => self.assigned(name, &of),
+            None => self.assigned(name, &of, declared),
             Some(call) => call
                 .node()
                 .and_then(|node| node.body.attribute(name))
@@ -105,12 +105,9 @@ impl Evaluator<'_> {
     }
 
     /// What files, the environment and the command line assign to a variable of the root.
-    fn assigned(&self, name: &str, of: &Type) -> Option<Value> {
-        let mut value = None;
-        for source in self.assignments.get(name)? {
-            value = Some(source.value(self, of));
-        }
-        value
+    fn assigned(&self, name: &str, of: &Type, declared: &BlockNode) -> Option<Value> {
+        let last = self.assignments.get(name).and_then(|all| all.last()).or(self.assigned_to_any.as_ref())?;
+        Some(last.value(self, of, declared))
     }
 }
 
@@ -121,11 +118,15 @@ pub(in crate::terraform) enum Assignment {
     Written(Arc<crate::terraform::syntax::Attribute>),
     /// Text of the command line or the environment: taken as it is where the variable is a string.
     Text(Span),
+    /// A value that another program hands over as text: as it is where the variable is a string or says no type, else it is
+    /// read as an expression.
+    Given(Value),
 }
 
 impl Assignment {
-    fn value(&self, evaluator: &Evaluator<'_>, of: &Type) -> Value {
+    fn value(&self, evaluator: &Evaluator<'_>, of: &Type, declared: &BlockNode) -> Value {
         match self {
+            Assignment::Given(value) => given(evaluator, value, of, declared),
             Assignment::Written(attribute) => evaluator.evaluate(&attribute.expression, Scope::CONSTANT),
             Assignment::Text(span) => {
                 let text = evaluator.sources.text(span.file);
@@ -138,5 +139,22 @@ impl Assignment {
                 }
             }
         }
+    }
+}
+
+/// A value as Terraform reads it from the text in which it was handed over.
+fn given(evaluator: &Evaluator<'_>, value: &Value, of: &Type, declared: &BlockNode) -> Value {
+    let is_text = matches!(of, Type::Text) || declared.body.attribute("type").is_none();
+    match &value.data {
+        Data::Unknown(_) | Data::Null | Data::Bool(_) | Data::Number(_) => value.clone(),
+        Data::Text(text) if !is_text && !matches!(of, Type::Any | Type::Number | Type::Bool) => {
+            match parse_expression_at(value.span, text) {
+                Ok(expression) => evaluator.evaluate(&expression, Scope::CONSTANT).marked(value.sensitive),
+                Err(error) => Value::refused(error.message, value.span),
+            }
+        }
+        Data::Text(_) => value.clone(),
+        _ if is_text => evaluator.call_by_name("jsonencode", vec![value.clone()], value.span).at(value.span),
+        _ => value.clone(),
     }
 }

@@ -104,6 +104,8 @@ fn write_json_string(text: &str, into: &mut String) {
 fn json_decode(a: &Arguments<'_>) -> Outcome {
     let text = a.text(0)?;
     a.evaluator.budget.spend_reading(text.len())?;
+    let values = text.bytes().filter(|byte| b"[{,:".contains(byte)).count();
+    a.evaluator.budget.spend_memory(values * size_of::<Json>() * 2)?;
     let json = parse_json(a.span.file, &text).map_err(|error| Failure::Refused(error.message))?;
     Ok(decoded(&json, a.verbatim(0).unwrap_or(Place::Whole(a.span))))
 }
@@ -207,6 +209,8 @@ fn url_encode(a: &Arguments<'_>) -> Outcome {
 fn csv_decode(a: &Arguments<'_>) -> Outcome {
     let text = a.text(0)?;
     a.evaluator.budget.spend_reading(text.len())?;
+    let fields = memchr::memchr2_iter(b',', b'\n', text.as_bytes()).count();
+    a.evaluator.budget.spend_memory(fields * size_of::<String>() * 2)?;
     let mut records = csv_records(&text)?.into_iter();
     let header = records.next().ok_or("there is no header")?;
     let mut unique = std::collections::BTreeSet::new();
@@ -220,7 +224,9 @@ fn csv_decode(a: &Arguments<'_>) -> Outcome {
         }
         let fields = header.iter().zip(record);
         let entries: Entries = fields.map(|(name, field)| (name.as_str().into(), Value::text(field, a.span))).collect();
-        rows.push(Value::object(entries, a.span));
+        let row = Value::object(entries, a.span);
+        a.evaluator.budget.spend_members(&row)?;
+        rows.push(row);
     }
     a.answer_list(rows)
 }

@@ -2,8 +2,8 @@
 
 use globset::GlobBuilder;
 
-use crate::source::{FileId, Span, join};
-use crate::terraform::evaluate::{Scope, set};
+use crate::source::{FileId, Span, join, normalize};
+use crate::terraform::evaluate::{Scope, outside_of_prefix, set};
 use crate::terraform::value::{Cause, Data, Value};
 
 use super::{Arguments, Arity, Failure, Function, Outcome, known};
@@ -77,7 +77,7 @@ fn dirname(a: &Arguments<'_>) -> Outcome {
 
 fn file_exists(a: &Arguments<'_>) -> Outcome {
     let path = a.text(0)?;
-    let full = join(&a.evaluator.root, &path);
+    let full = place(a, &path);
     if full.as_ref().is_some_and(|full| !a.evaluator.sources.tree().list(full).is_empty()) {
         return Err(format!("{path} is a directory").into());
     }
@@ -91,12 +91,19 @@ fn file_exists(a: &Arguments<'_>) -> Outcome {
 /// The file of a path that is relative to the root, as far as it lies in the tree.
 fn open(a: &Arguments<'_>, index: usize) -> Result<FileId, Failure> {
     let path = a.text(index)?;
-    if path.starts_with('/') || path.starts_with('~') {
-        return Err(outside(a, &path));
-    }
-    let Some(full) = join(&a.evaluator.root, &path) else { return Err(outside(a, &path)) };
+    let Some(full) = place(a, &path) else { return Err(outside(a, &path)) };
+    let full = a.evaluator.shadows.file(a.evaluator.sources, full);
     a.evaluator.touched.borrow_mut().insert(full.as_str().into());
     a.evaluator.sources.open(&full).map_err(|error| Failure::Refused(format!("{path}: {error}")))
+}
+
+/// Where a path leads in the tree: relative ones begin at the root, absolute ones only where they name the tree.
+fn place(a: &Arguments<'_>, path: &str) -> Option<String> {
+    match outside_of_prefix(path) {
+        Some(inside) => normalize(inside),
+        None if path.starts_with(['/', '~']) => None,
+        None => join(&a.evaluator.root, path),
+    }
 }
 
 fn outside(a: &Arguments<'_>, path: &str) -> Failure {
@@ -106,9 +113,8 @@ fn outside(a: &Arguments<'_>, path: &str) -> Failure {
 /// The files below a directory whose paths fit a pattern.
 fn file_set(a: &Arguments<'_>) -> Outcome {
     let path = a.text(0)?;
-    let Some(base) = join(&a.evaluator.root, &path).filter(|_| !path.starts_with(['/', '~'])) else {
-        return Err(outside(a, &path));
-    };
+    let Some(base) = place(a, &path) else { return Err(outside(a, &path)) };
+    let base = a.evaluator.shadows.directory(a.evaluator.sources, base);
     let pattern = a.text(1)?;
     let glob = GlobBuilder::new(&pattern).literal_separator(true).build().map_err(|_| "this is no pattern")?;
     let matcher = glob.compile_matcher();

@@ -1,6 +1,6 @@
 //! Checksums: MD5, SHA-1, SHA-256 and SHA-512 of text and of files.
 
-use crate::source::{join, padded, sha256, sha512, to_base64, to_hex as hex, words32};
+use crate::source::{join, padded, sha1, sha256, sha512, to_base64, to_hex as hex, words32};
 use crate::terraform::value::{Cause, Value};
 
 use super::{Arguments, Arity, Failure, Function, Outcome};
@@ -86,31 +86,6 @@ fn md5(message: &[u8]) -> Vec<u8> {
         }
     }
     state.iter().flat_map(|part| part.to_le_bytes()).collect()
-}
-
-fn sha1(message: &[u8]) -> Vec<u8> {
-    let mut state = [0x6745_2301u32, 0xefcd_ab89, 0x98ba_dcfe, 0x1032_5476, 0xc3d2_e1f0];
-    for block in padded(message, 64, &(message.len() as u64 * 8).to_be_bytes()).chunks_exact(64) {
-        let mut words = words32(block, u32::from_be_bytes);
-        for i in 16..80 {
-            words.push((words[i - 3] ^ words[i - 8] ^ words[i - 14] ^ words[i - 16]).rotate_left(1));
-        }
-        let [mut a, mut b, mut c, mut d, mut e] = state;
-        for (i, word) in words.iter().enumerate() {
-            let (mix, constant) = match i / 20 {
-                0 => (b & c | !b & d, 0x5a82_7999),
-                1 => (b ^ c ^ d, 0x6ed9_eba1),
-                2 => (b & c | b & d | c & d, 0x8f1b_bcdc),
-                _ => (b ^ c ^ d, 0xca62_c1d6u32),
-            };
-            let next = a.rotate_left(5).wrapping_add(mix).wrapping_add(e).wrapping_add(constant).wrapping_add(*word);
-            (e, d, c, b, a) = (d, c, b.rotate_left(30), a, next);
-        }
-        for (part, value) in state.iter_mut().zip([a, b, c, d, e]) {
-            *part = part.wrapping_add(value);
-        }
-    }
-    state.iter().flat_map(|part| part.to_be_bytes()).collect()
 }
 
 #[cfg(test)]

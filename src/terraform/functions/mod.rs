@@ -24,7 +24,7 @@ use std::sync::{Arc, LazyLock};
 
 use crate::source::{FileId, Span};
 
-use super::evaluate::{Budget, Evaluator, Scope};
+use super::evaluate::{Budget, Dialect, Evaluator, Scope};
 use super::number::Number;
 use super::syntax::{Call, Expression, Kind, parse_template_at};
 use super::types::Type;
@@ -157,13 +157,16 @@ impl Evaluator<'_> {
             "templatestring" => return self.template_string(&call.arguments, span, scope),
             _ => {}
         }
-        let Some(function) = find(name) else {
+        let function = find(name);
+        let speaks = |it: &&dyn Dialect| it.has_function(name);
+        let dialect = self.dialect.filter(speaks);
+        if function.is_none() && dialect.is_none() {
             let known = IMPURE.contains(&name) || name.contains("::");
             return match known {
                 true => Value::unknown(format!("`{name}` gives what only Terraform knows"), span),
                 false => Value::refused(format!("there is no function `{name}`"), span),
             };
-        };
+        }
         let mut values: Vec<Value> = call.arguments.iter().map(|argument| self.evaluate(argument, scope)).collect();
         if call.expand
             && let Some(last) = values.pop()
@@ -174,7 +177,11 @@ impl Evaluator<'_> {
                 _ => return Value::refused("`...` needs a list", span),
             }
         }
-        self.run(name, function, Arguments { values, span, evaluator: self })
+        match (dialect, function) {
+            (Some(dialect), _) => dialect.call(name, &values, span),
+            (None, Some(function)) => self.run(name, function, Arguments { values, span, evaluator: self }),
+            (None, None) => Value::refused(format!("there is no function `{name}`"), span),
+        }
     }
 
     /// A function of Terraform, for what behaves like one.
@@ -213,7 +220,7 @@ impl Evaluator<'_> {
             _ => arguments.values.iter().any(Value::any_sensitive),
         };
         match function(&arguments) {
-            Ok(value) => value.marked(sensitive),
+            Ok(value) => self.kept(value).marked(sensitive),
             Err(Failure::Refused(why)) => match arguments.values.iter().find_map(Value::any_cause) {
                 // An argument that could not be evaluated explains more than what the function makes of it.
                 Some(cause) if cause.refused => Value::because(cause, span),

@@ -118,6 +118,7 @@ impl Reader {
     /// Puts a finished value where it belongs.
     fn finish(&mut self, value: Value, anchor: usize, a: &Arguments<'_>) -> Result<(), Failure> {
         a.evaluator.budget.spend(1)?;
+        a.evaluator.budget.spend_members(&value)?;
         if anchor != 0 {
             self.anchors.insert(anchor, value.clone());
         }

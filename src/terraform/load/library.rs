@@ -9,16 +9,26 @@ use crate::source::{FileId, Sources};
 use super::module::ModuleCode;
 use crate::terraform::syntax::{Expression, SyntaxError, parse_template};
 
+/// Who reads the files: in one directory the two may take different ones.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::terraform) enum Tool {
+    /// Reads `.tofu` files too, and `x.tofu` in the place of `x.tf`.
+    OpenTofu,
+    /// Knows no `.tofu` files.
+    Terraform,
+}
+
 pub(in crate::terraform) struct Library<'s> {
     sources: &'s Sources,
+    tool: Tool,
     modules: Mutex<HashMap<String, Arc<OnceLock<Arc<ModuleCode>>>>>,
     templates: Mutex<HashMap<FileId, Arc<Result<Expression, SyntaxError>>>>,
     parsed: AtomicUsize,
 }
 
 impl<'s> Library<'s> {
-    pub(in crate::terraform) fn new(sources: &'s Sources) -> Self {
-        Library { sources, modules: Mutex::default(), templates: Mutex::default(), parsed: AtomicUsize::new(0) }
+    pub(in crate::terraform) fn new(sources: &'s Sources, tool: Tool) -> Self {
+        Library { sources, tool, modules: Mutex::default(), templates: Mutex::default(), parsed: AtomicUsize::new(0) }
     }
 
     /// The code in a directory of the tree.
@@ -29,7 +39,7 @@ impl<'s> Library<'s> {
         };
         let read = || {
             self.parsed.fetch_add(1, Ordering::Relaxed);
-            Arc::new(ModuleCode::read(self.sources, directory))
+            Arc::new(ModuleCode::read(self.sources, directory, self.tool))
         };
         slot.get_or_init(read).clone()
     }

@@ -8,3 +8,4 @@ pub(super) mod parallel;
 pub(super) mod plans;
 pub(super) mod root;
 pub(super) mod roots;
+pub(super) mod rounds;

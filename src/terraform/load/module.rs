@@ -4,8 +4,9 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use crate::diagnostic::Diagnostic;
-use crate::source::{Sources, Span};
+use crate::source::{FileId, Sources, Span};
 
+use super::library::Tool;
 use crate::terraform::syntax::json::parse_json_body;
 use crate::terraform::syntax::{Attribute, BlockNode, Body, Parsed, parse_body};
 
@@ -35,6 +36,35 @@ pub(in crate::terraform) struct ModuleCode {
     pub(in crate::terraform) anywhere: Option<Span>,
     /// A file did not parse: what is missing may stand there.
     pub(in crate::terraform) incomplete: bool,
+    /// OpenTofu reads other files of it than Terraform does.
+    pub(in crate::terraform) has_files_of_one_tool: bool,
+}
+
+/// A file of a module.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(in crate::terraform) struct ModuleFile {
+    /// Without the directory: it says how the file is read.
+    pub(in crate::terraform) name: String,
+    pub(in crate::terraform) text: Text,
+}
+
+/// Where the text of a file is.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(in crate::terraform) enum Text {
+    At(String),
+    /// Another program writes it before Terraform runs.
+    Made(FileId),
+}
+
+/// The configuration files of a directory.
+pub(in crate::terraform) fn files_of(sources: &Sources, directory: &str) -> Vec<ModuleFile> {
+    let entries = sources.tree().list(directory).into_iter();
+    let files = entries.filter(|entry| !entry.is_directory && is_configuration(&entry.name));
+    let in_directory = |name: String| {
+        let path = if directory.is_empty() { name.clone() } else { format!("{directory}/{name}") };
+        ModuleFile { name, text: Text::At(path) }
+    };
+    files.map(|entry| in_directory(entry.name)).collect()
 }
 
 /// Things in the order in which they are written, and by name.
@@ -97,35 +127,59 @@ fn stem(name: &str) -> Option<&str> {
     [".tf", ".tofu", ".tf.json", ".tofu.json"].iter().find_map(|suffix| name.strip_suffix(suffix))
 }
 
+/// Whether only OpenTofu reads a file.
+fn is_for_opentofu(name: &str) -> bool {
+    name.ends_with(".tofu") || name.ends_with(".tofu.json")
+}
+
+/// The file that OpenTofu reads in the place of this one, where it is there (opentofu.org/docs/language/files, 2026-11).
+fn twin(name: &str) -> Option<String> {
+    let plain = name.strip_suffix(".tf").map(|stem| format!("{stem}.tofu"));
+    plain.or_else(|| Some(format!("{}.tofu.json", name.strip_suffix(".tf.json")?)))
+}
+
 fn is_override(name: &str) -> bool {
     stem(name).is_some_and(|stem| stem == "override" || stem.ends_with("_override"))
 }
 
 impl ModuleCode {
     /// Reads the files of a directory.
-    pub(in crate::terraform) fn read(sources: &Sources, directory: &str) -> Self {
+    pub(in crate::terraform) fn read(sources: &Sources, directory: &str, tool: Tool) -> Self {
+        Self::of(sources, directory, &files_of(sources, directory), tool)
+    }
+
+    /// Reads these files as those of a directory.
+    pub(in crate::terraform) fn of(sources: &Sources, directory: &str, files: &[ModuleFile], tool: Tool) -> Self {
         let mut code = ModuleCode { directory: directory.to_owned(), ..Self::default() };
-        let entries = sources.tree().list(directory);
-        let names: Vec<&str> = entries
-            .iter()
-            .filter(|entry| !entry.is_directory && is_configuration(&entry.name))
-            .map(|entry| entry.name.as_str())
-            .collect();
-        // Beside `x.tf`, `x.tofu` is the same for the other tool.
-        let twins = |name: &str| name.contains(".tofu") && names.contains(&name.replace(".tofu", ".tf").as_str());
-        let (overrides, plain): (Vec<&str>, Vec<&str>) =
-            names.iter().copied().filter(|name| !twins(name)).partition(|name| is_override(name));
-        for name in plain {
-            for block in code.read_file(sources, name) {
+        let names: Vec<&str> = files.iter().map(|file| file.name.as_str()).collect();
+        let only_tofu = names.iter().all(|name| is_for_opentofu(name));
+        code.has_files_of_one_tool = !only_tofu && names.iter().any(|name| is_for_opentofu(name));
+        let is_read = |name: &str| match tool {
+            Tool::OpenTofu => twin(name).is_none_or(|twin| !names.contains(&twin.as_str())),
+            Tool::Terraform => only_tofu || !is_for_opentofu(name),
+        };
+        let (overrides, plain): (Vec<&ModuleFile>, Vec<&ModuleFile>) =
+            files.iter().filter(|file| is_read(&file.name)).partition(|file| is_override(&file.name));
+        for file in plain {
+            for block in code.read_file(sources, file) {
                 code.add(block);
             }
         }
-        for name in overrides {
-            for block in code.read_file(sources, name) {
+        for file in overrides {
+            for block in code.read_file(sources, file) {
                 code.override_with(block);
             }
         }
         code.shorten_diagnostics();
+        code
+    }
+
+    /// A file of another program that has locals as Terraform has them.
+    pub(in crate::terraform) fn of_locals(directory: &str, body: &Body, anywhere: Span) -> Self {
+        let mut code = ModuleCode { directory: directory.to_owned(), ..Self::default() };
+        code.anywhere = Some(anywhere);
+        code.incomplete = body.incomplete;
+        body.blocks("locals").for_each(|block| code.add_locals(block.body.clone()));
         code
     }
 
@@ -139,11 +193,14 @@ impl ModuleCode {
         }
     }
 
-    fn read_file(&mut self, sources: &Sources, name: &str) -> Vec<BlockNode> {
-        let path = if self.directory.is_empty() { name.to_owned() } else { format!("{}/{name}", self.directory) };
-        let file = match sources.open(&path) {
+    fn read_file(&mut self, sources: &Sources, ModuleFile { name, text }: &ModuleFile) -> Vec<BlockNode> {
+        let opened = match text {
+            Text::At(path) => sources.open(path).map_err(|error| (path, error)),
+            Text::Made(file) => Ok(*file),
+        };
+        let file = match opened {
             Ok(file) => file,
-            Err(error) => {
+            Err((path, error)) => {
                 let message = format!("{path} cannot be read: {error}");
                 self.diagnostics.push(Diagnostic::new(crate::diagnostic::Level::Warning, message, None));
                 self.incomplete = true;
@@ -151,7 +208,7 @@ impl ModuleCode {
             }
         };
         let text = sources.text(file);
-        self.files.push(path.into());
+        self.files.push(sources.path(file).into());
         self.anywhere.get_or_insert(Span::new(file, 0, 0));
         let nesting = sources.limits().nesting;
         let Parsed { mut body, errors, notes, comments } = match name.ends_with(".json") {

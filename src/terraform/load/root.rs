@@ -1,20 +1,23 @@
 //! One root: what assigns its variables, and its evaluation.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::{BTreeSet, HashMap};
+use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::diagnostic::{Diagnostic, Level};
 use crate::source::{FileId, Sources, Span};
 
 use super::library::Library;
+use super::module::ModuleCode;
 use super::modules::Modules;
 use super::roots::automatic_files;
 use crate::terraform::Options;
 use crate::terraform::block::Block;
-use crate::terraform::evaluate::{Assignment, Budget, Evaluator, Instance};
+use crate::terraform::evaluate::{Assignment, Budget, Evaluator, Instance, Shadows};
 use crate::terraform::syntax::json::{literal, parse_json, parse_json_within};
 use crate::terraform::syntax::{Attribute, Kind, SyntaxError, parse_body};
+use crate::terraform::value::Value;
 
 /// A root as it was read.
 #[derive(Debug, Clone, Default)]
@@ -30,6 +33,12 @@ pub(in crate::terraform) struct Root {
     pub(in crate::terraform) default_maps: Vec<Span>,
     /// What evaluating it cost.
     pub(in crate::terraform) steps: u64,
+    /// About so many bytes of values were made.
+    pub(in crate::terraform) memory: u64,
+    /// The directories of the modules of which it makes some.
+    pub(in crate::terraform) made: BTreeSet<String>,
+    /// OpenTofu reads other files of it, or of what it calls, than Terraform does.
+    pub(in crate::terraform) has_files_of_one_tool: bool,
 }
 
 pub(in crate::terraform) fn evaluate(
@@ -38,19 +47,76 @@ pub(in crate::terraform) fn evaluate(
     directory: &str,
     environment: Option<&str>,
     options: &Options,
+    memory: u64,
 ) -> Root {
     let code = library.module(directory);
+    let mut files = automatic_files(sources, directory);
+    files.extend(options.variable_files.iter().cloned());
+    files.extend(environment.map(str::to_owned));
+    let given = files.into_iter().map(Given::File).collect();
+    let shadows = Shadows::default();
+    evaluate_with(
+        sources,
+        library,
+        Configuration { code, given, environment: options, shadows, any: None },
+        options,
+        memory,
+    )
+}
+
+/// The code of a root with what assigns its variables.
+pub(in crate::terraform) struct Configuration<'o> {
+    pub(in crate::terraform) code: Arc<ModuleCode>,
+    /// The strongest last; what the command line gives is stronger.
+    pub(in crate::terraform) given: Vec<Given>,
+    /// Where the variables of the environment are, which are the weakest but for inputs.
+    pub(in crate::terraform) environment: &'o Options,
+    pub(in crate::terraform) shadows: Shadows,
+    /// Variables that nothing assigns may be assigned by something that is not known.
+    pub(in crate::terraform) any: Option<Value>,
+}
+
+/// What assigns variables.
+#[derive(Debug, Clone)]
+pub(in crate::terraform) enum Given {
+    /// Weaker than the environment, wherever it stands.
+    Input(String, Value),
+    /// Null that is stronger than the environment.
+    Null(String, Value),
+    File(String),
+    /// `-var name=value`
+    Argument(String, Value),
+}
+
+pub(in crate::terraform) fn evaluate_with(
+    sources: &Sources,
+    library: &Library<'_>,
+    configuration: Configuration<'_>,
+    options: &Options,
+    memory: u64,
+) -> Root {
+    let Configuration { code, given, environment, shadows, any } = configuration;
     let mut root = Root::default();
     let Some(anywhere) = code.anywhere else { return root };
+    let directory = code.directory.clone();
     let mut assignments = Assignments { sources, by_name: HashMap::new(), diagnostics: Vec::new() };
-    for (name, value) in &options.environment {
+    for it in &given {
+        if let Given::Input(name, value) = it {
+            assignments.value(name, value);
+        }
+    }
+    for (name, value) in &environment.environment {
         assignments.text("environment", name, value);
     }
-    root.variable_files = automatic_files(sources, directory);
-    root.variable_files.extend(options.variable_files.iter().cloned());
-    root.variable_files.extend(environment.map(str::to_owned));
-    for path in &root.variable_files {
-        assignments.file(path);
+    for it in &given {
+        match it {
+            Given::Input(..) => {}
+            Given::Null(name, value) | Given::Argument(name, value) => assignments.value(name, value),
+            Given::File(path) => {
+                assignments.file(path);
+                root.variable_files.push(path.clone());
+            }
+        }
     }
     for (name, value) in &options.variables {
         assignments.text("--var", name, value);
@@ -65,12 +131,17 @@ pub(in crate::terraform) fn evaluate(
         sources,
         library,
         options,
-        root: directory.to_owned(),
+        modules: Modules::read(sources, &directory, options.modules_directory.as_deref()),
+        root: directory,
         assignments: assignments.by_name,
-        modules: Modules::read(sources, directory, options.modules_directory.as_deref()),
-        budget: Budget::new(anywhere, sources.limits().evaluation_steps),
+        assigned_to_any: any.map(Assignment::Given),
+        budget: Rc::new(Budget::new(anywhere, sources.limits().evaluation_steps, memory)),
         patterns: RefCell::default(),
         diagnostics: RefCell::default(),
+        dialect: None,
+        shadows,
+        made: RefCell::default(),
+        has_files_of_one_tool: Cell::new(code.has_files_of_one_tool),
         touched,
     };
     let instance = Instance::root(code, anywhere);
@@ -83,6 +154,9 @@ pub(in crate::terraform) fn evaluate(
     root.diagnostics.extend(evaluator.diagnostics.into_inner().finish(anywhere));
     root.files = evaluator.touched.into_inner();
     root.steps = evaluator.budget.spent();
+    root.memory = evaluator.budget.memory_spent();
+    root.made = evaluator.made.into_inner();
+    root.has_files_of_one_tool = evaluator.has_files_of_one_tool.get();
     root
 }
 
@@ -98,6 +172,10 @@ impl Assignments<'_> {
         let file = self.sources.derive(&format!("{origin} {name}"), value.to_owned(), Vec::new());
         let span = Span::new(file, 0, value.len());
         self.by_name.entry(name.to_owned()).or_default().push(Assignment::Text(span));
+    }
+
+    fn value(&mut self, name: &str, value: &Value) {
+        self.by_name.entry(name.to_owned()).or_default().push(Assignment::Given(value.clone()));
     }
 
     fn file(&mut self, path: &str) {

@@ -1,6 +1,6 @@
 //! Which directories are roots, and which files assign their variables.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::source::{Sources, join, normalize, parent, those};
@@ -43,50 +43,159 @@ pub(in crate::terraform) fn is_variable_file(name: &str) -> bool {
     name.ends_with(".tfvars") || name.ends_with(".tfvars.json")
 }
 
-/// The directories to evaluate.
-#[derive(Debug, Default)]
-pub(in crate::terraform) struct Chosen {
-    pub(in crate::terraform) roots: Vec<String>,
-    /// Modules that nothing calls: what they need is not known.
-    pub(in crate::terraform) uncalled: Vec<String>,
+/// What tells that Terraform is run in a directory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Why {
+    Named,
+    /// It is run for a unit of Terragrunt.
+    Unit,
+    /// It says where its state lies.
+    Backend,
+    /// Files beside it assign its variables.
+    VariableFiles,
+    /// It sets up a provider.
+    Provider,
+    /// Nothing calls it, and it is no module by its place.
+    Uncalled,
+    /// What calls it makes none of it, or is not run either.
+    NotMade,
+    /// There is nothing else here.
+    Alone,
 }
 
-/// The roots among these directories: those that nobody calls as a module, and those that are named.
-pub(in crate::terraform) fn detect(sources: &Sources, codes: &[Arc<ModuleCode>], named: &[String]) -> Chosen {
-    let named: BTreeSet<String> = named.iter().filter_map(|path| normalize(path)).collect();
-    let called: BTreeSet<String> = codes.iter().flat_map(|code| local_calls(code)).collect();
-    let mut chosen = Chosen::default();
-    for code in codes {
-        let directory = &code.directory;
-        if named.contains(directory) {
-            chosen.roots.push(directory.clone());
-        } else if !called.contains(directory) {
-            let module = is_made_to_be_called(sources, code);
-            if module { &mut chosen.uncalled } else { &mut chosen.roots }.push(directory.clone());
+impl Why {
+    /// For people: "it is a root because …".
+    pub fn because(self) -> &'static str {
+        match self {
+            Why::Named => "it was named",
+            Why::Unit => "it is a unit of Terragrunt",
+            Why::Backend => "it says where its state lies",
+            Why::VariableFiles => "files beside it assign its variables",
+            Why::Provider => "it sets up a provider",
+            Why::Uncalled => "nothing calls it",
+            Why::NotMade => "nothing that is run makes one of it",
+            Why::Alone => "there is no other root",
         }
     }
-    if chosen.roots.is_empty() {
-        chosen.roots = std::mem::take(&mut chosen.uncalled);
-    }
-    chosen
 }
 
-/// It waits for values that no file assigns, and configures neither a provider nor where its state lies.
-fn is_made_to_be_called(sources: &Sources, code: &ModuleCode) -> bool {
-    let waits = code.variables.iter().any(|variable| variable.body.attribute("default").is_none());
-    let backend = code.others.iter().any(|block| {
+/// The directories of a tree, which are roots by evidence and which by what the roots make of the others.
+pub(in crate::terraform) struct Candidates<'s> {
+    sources: &'s Sources,
+    codes: &'s [Arc<ModuleCode>],
+    named: BTreeSet<String>,
+    calls: BTreeMap<String, BTreeSet<String>>,
+    called: BTreeSet<String>,
+}
+
+impl<'s> Candidates<'s> {
+    pub(in crate::terraform) fn new(sources: &'s Sources, codes: &'s [Arc<ModuleCode>], named: &[String]) -> Self {
+        let named = named.iter().filter_map(|path| normalize(path)).collect();
+        let calls: BTreeMap<String, BTreeSet<String>> =
+            codes.iter().map(|code| (code.directory.clone(), local_calls(code))).collect();
+        let called = calls.values().flatten().cloned().collect();
+        Candidates { sources, codes, named, calls, called }
+    }
+
+    /// Those that say by themselves that they are roots.
+    pub(in crate::terraform) fn by_evidence(&self) -> Vec<(String, Why)> {
+        let directories = self.codes.iter().filter_map(|code| Some((code.directory.clone(), self.evidence(code)?)));
+        directories.collect()
+    }
+
+    fn evidence(&self, code: &ModuleCode) -> Option<Why> {
+        let is_called = self.called.contains(&code.directory);
+        if self.named.contains(&code.directory) {
+            return Some(Why::Named);
+        }
+        if has_backend(code) {
+            return Some(Why::Backend);
+        }
+        if has_variable_files(self.sources, &code.directory, is_called) {
+            return Some(Why::VariableFiles);
+        }
+        let waits = waits(code);
+        if sets_up_provider(code) && !(waits && is_called) && !is_among_modules(&code.directory) {
+            return Some(Why::Provider);
+        }
+        let is_module = is_among_modules(&code.directory) && (waits || sets_up_provider(code));
+        (!is_called && !is_module).then_some(Why::Uncalled)
+    }
+
+    /// Those of which the roots make nothing though they could be planned by themselves, without those that others of them
+    /// call: what a call would hide by making none of it. None once there are no more.
+    pub(in crate::terraform) fn not_made(&self, made: &BTreeSet<String>, all: bool) -> Vec<(String, Why)> {
+        let is_left = |code: &&Arc<ModuleCode>| !made.contains(&code.directory) && !self.is_shaped_like_module(code);
+        let left: BTreeSet<&str> = self.codes.iter().filter(is_left).map(|code| code.directory.as_str()).collect();
+        let callers = self.calls.iter().filter(|(caller, _)| left.contains(caller.as_str()));
+        let called: BTreeSet<&str> = callers.flat_map(|(_, called)| called).map(String::as_str).collect();
+        let mut first: Vec<&str> = left.iter().copied().filter(|directory| !called.contains(directory)).collect();
+        if all {
+            first = left.into_iter().collect();
+        } else if first.is_empty() {
+            // They call each other in a ring.
+            first.extend(left.first());
+        }
+        first.into_iter().map(|directory| (directory.to_owned(), Why::NotMade)).collect()
+    }
+
+    /// Whether it is made to be called: it waits for values that no file assigns, or lies where modules lie.
+    fn is_shaped_like_module(&self, code: &ModuleCode) -> bool {
+        let waits = waits(code) && !has_variable_files_around(self.sources, &code.directory);
+        waits || is_among_modules(&code.directory)
+    }
+
+    /// What no root is and no root makes: what these are given is not known.
+    pub(in crate::terraform) fn left_out(&self, made: &BTreeSet<String>) -> Vec<String> {
+        let uncalled = self.codes.iter().map(|code| &code.directory).filter(|it| !self.called.contains(*it));
+        uncalled.filter(|directory| !made.contains(*directory)).cloned().collect()
+    }
+}
+
+fn waits(code: &ModuleCode) -> bool {
+    code.variables.iter().any(|variable| variable.body.attribute("default").is_none())
+}
+
+fn has_backend(code: &ModuleCode) -> bool {
+    code.others.iter().any(|block| {
         &*block.keyword.text == "terraform"
             && block.body.blocks.iter().any(|inner| matches!(&*inner.keyword.text, "backend" | "cloud"))
-    });
-    waits && !backend && code.providers.iter().next().is_none() && !has_variable_files(sources, &code.directory)
+    })
 }
 
-fn has_variable_files(sources: &Sources, directory: &str) -> bool {
-    sources.tree().list(directory).iter().any(|entry| is_variable_file(&entry.name))
+/// Old modules hand providers on by blocks that say nothing.
+fn sets_up_provider(code: &ModuleCode) -> bool {
+    let says = |name: &str| !matches!(name, "alias" | "version");
+    code.providers
+        .iter()
+        .any(|it| !it.body.blocks.is_empty() || it.body.attributes.iter().any(|attribute| says(&attribute.name.text)))
+}
+
+/// Whether it lies in a directory of modules: `modules/gpu`, `terraform-modules/gpu`.
+fn is_among_modules(directory: &str) -> bool {
+    let is_for_modules =
+        |name: &str| matches!(name, "modules" | "module") || name.ends_with("-modules") || name.ends_with("_modules");
+    parent(directory).split('/').any(is_for_modules)
+}
+
+/// Whether files beside a configuration assign its variables: where something calls it, only those that Terraform reads by
+/// itself tell that it is run, as others may be examples.
+fn has_variable_files(sources: &Sources, directory: &str, is_called: bool) -> bool {
+    match is_called {
+        true => !automatic_files(sources, directory).is_empty(),
+        false => sources.tree().list(directory).iter().any(|entry| is_variable_file(&entry.name)),
+    }
+}
+
+/// The same for those that lie in a directory of it, such as `env`.
+fn has_variable_files_around(sources: &Sources, directory: &str) -> bool {
+    let entries = sources.tree().list(directory);
+    let below = entries.iter().filter(|entry| entry.is_directory).filter_map(|entry| join(directory, &entry.name));
+    has_variable_files(sources, directory, false) || below.into_iter().any(|it| has_variable_files(sources, &it, false))
 }
 
 /// The directories that a module calls by path.
-fn local_calls(code: &ModuleCode) -> Vec<String> {
+fn local_calls(code: &ModuleCode) -> BTreeSet<String> {
     let source = |call: &crate::terraform::syntax::BlockNode| match &call.body.attribute("source")?.expression.kind {
         Kind::Text(source) if is_local(source) => join(&code.directory, source),
         _ => None,

@@ -27,6 +27,10 @@ pub(super) fn apply<'a>(controls: &[(&'a Block, &'static Row)], index: &Index<'a
             continue;
         }
         for (target, span) in targets {
+            // What is switched off decides about what is switched off with it only.
+            if block.is_none() && !target.is_none() {
+                continue;
+            }
             for &at in by_block.get(&target.address).into_iter().flatten() {
                 let Some(built) = resources.get_mut(at) else { continue };
                 decide(built, &scope, row);

@@ -5,8 +5,9 @@ use crate::source::Span;
 
 use super::super::value::Data;
 use super::fact::Wanted;
-use super::language::{Count, Zones};
+use super::language::{Count, Spec, Zones};
 use super::node::Node;
+use super::path::Path;
 use super::scope::{Scope, Truth};
 
 /// Zones that a regional pool of Google Kubernetes Engine spans where none are listed, by its documentation (2026-11).
@@ -42,7 +43,13 @@ fn one(span: Span) -> Fact<Range> {
 pub(super) fn range(scope: &Scope<'_>, count: &Count) -> Fact<Range> {
     let number = |spec| number_of(scope.fact(spec, Wanted::NUMBER));
     let (desired, min, max) = (number(&count.desired), number(&count.min), number(&count.max));
-    let mut fact = combine(desired, min, max, count.unlimited);
+    let is_open = max.is_absent() && is_left_to_others(scope, &count.desired);
+    let mut fact = match combine(desired, min, max, count.unlimited) {
+        Fact::Known(known) if is_open && known.value.ceiling == 0.0 => {
+            Fact::Known(Known { value: Range { ceiling: f64::INFINITY, ..known.value }, ..known })
+        }
+        other => other,
+    };
     for factor in &count.times.0 {
         fact = match number(factor) {
             Fact::Absent => fact,
@@ -56,6 +63,20 @@ pub(super) fn range(scope: &Scope<'_>, count: &Count) -> Fact<Range> {
             times(fact, zone_count(scope, zones, span))
         }
     }
+}
+
+/// Whether Terraform leaves the number to somebody else once the thing is there: `ignore_changes = [node_count]`. Nobody
+/// does that for a number that stays what it is.
+fn is_left_to_others(scope: &Scope<'_>, desired: &Spec) -> bool {
+    let lifecycles = scope.block.blocks.iter().filter(|it| it.keyword == "lifecycle");
+    let ignored = lifecycles.filter_map(|it| it.attributes.get("ignore_changes"));
+    let mut names = ignored.flat_map(|it| std::slice::from_ref(&it.value).iter().chain(it.value.items()));
+    let paths: Vec<String> = desired.0.iter().filter_map(|it| it.at.as_ref()).map(Path::name).collect();
+    names.any(|name| {
+        let name = name.as_text().unwrap_or_default();
+        let end = name.rsplit('.').next().unwrap_or_default();
+        name == "all" || paths.iter().any(|path| path.as_str().rsplit('.').next() == Some(end))
+    })
 }
 
 fn number_of(fact: Fact<Value>) -> Fact<f64> {

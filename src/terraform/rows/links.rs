@@ -83,7 +83,8 @@ impl<'a> Index<'a> {
     pub(super) fn follow(&self, scope: &Scope<'a>, link: &'static LinkWord) -> Option<Linked<'a>> {
         if link.back {
             let referrers = self.referrers.get(base(&scope.block.address)).into_iter().flatten().copied();
-            let found: Vec<_> = referrers.filter(|(it, _)| is_one_of(it, &link.to.0)).collect();
+            let there = |it: &Block| !it.is_none() || scope.block.is_none();
+            let found: Vec<_> = referrers.filter(|(it, _)| there(it) && is_one_of(it, &link.to.0)).collect();
             return (!found.is_empty()).then(|| Linked::Blocks(same_key(scope.block, found)));
         }
         let places: Vec<Node<'a>> = link.at.0.iter().flat_map(|path: &Path| scope.find(path)).collect();

@@ -215,11 +215,17 @@ impl<'a> Node<'a> {
     /// The value that a text stands for; nothing where it is not of that kind.
     fn read(self, as_text: Text) -> Option<Node<'a>> {
         let Node::Value(held) = &self else { return None };
-        let Data::Text(text) = &held.value.data else {
-            return matches!(held.value.data, Data::Unknown(_)).then_some(self);
+        let text = match &held.value.data {
+            Data::Text(text) => text,
+            Data::Unknown(cause) => {
+                let part = (as_text == Text::Json).then(|| from_outline(cause, held.value.span)).flatten();
+                let value = part.map_or_else(|| held.value.clone(), |data| held.value.with(data));
+                return Some(Node::Value(Held { value, ..held.clone() }));
+            }
+            _ => return None,
         };
         let data = match as_text {
-            Text::Json => from_json(&serde_json::from_str(text).ok()?, held.value.span, 0),
+            Text::Json => from_json(&serde_json::from_str(text).ok()?, None, held.value.span, 0),
             Text::Base64 => Data::Text(decode_base64(text)?.into()),
         };
         let value = held.value.with(data);
@@ -267,8 +273,38 @@ fn member(value: &Value, name: &str, depth: usize) -> Option<Value> {
     }
 }
 
-fn from_json(json: &serde_json::Value, span: Span, depth: usize) -> Data {
-    let below = |json| Value::new(from_json(json, span, depth + 1), span);
+/// What is known of a JSON text that is known in part.
+fn from_outline(cause: &Arc<Cause>, span: Span) -> Option<Data> {
+    let json = serde_json::from_str(&with_quoted_holes(cause.outline.as_ref()?)).ok()?;
+    let hole = Arc::new(Cause { outline: None, candidates: Vec::new(), ..Cause::clone(cause) });
+    Some(from_json(&json, Some(&hole), span, 0))
+}
+
+/// A placeholder that stands where a number may stand, as a string.
+fn with_quoted_holes(outline: &str) -> String {
+    let mut text = String::with_capacity(outline.len());
+    let mut letters = outline.chars().peekable();
+    let (mut in_string, mut in_hole, mut escaped) = (false, false, false);
+    while let Some(letter) = letters.next() {
+        if !in_string && !in_hole && letter == '$' && letters.peek() == Some(&'{') {
+            in_hole = true;
+            text.push('"');
+        }
+        in_string ^= letter == '"' && !escaped && !in_hole;
+        escaped = letter == '\\' && !escaped;
+        text.push(letter);
+        if in_hole && letter == '}' {
+            in_hole = false;
+            text.push('"');
+        }
+    }
+    text
+}
+
+/// `hole` is why a text with a placeholder is not known.
+fn from_json(json: &serde_json::Value, hole: Option<&Arc<Cause>>, span: Span, depth: usize) -> Data {
+    let below = |json| Value::new(from_json(json, hole, span, depth + 1), span);
+    let hole_in = |text: &str| hole.filter(|_| text.contains("${"));
     match json {
         _ if depth > DEEPEST => Data::Null,
         serde_json::Value::Null => Data::Null,
@@ -276,11 +312,16 @@ fn from_json(json: &serde_json::Value, span: Span, depth: usize) -> Data {
         serde_json::Value::Number(number) => {
             number.as_f64().and_then(Number::from_f64).map_or(Data::Null, Data::Number)
         }
-        serde_json::Value::String(text) => Data::Text(text.as_str().into()),
+        serde_json::Value::String(text) => match hole_in(text) {
+            Some(hole) => Data::Unknown(hole.clone()),
+            None => Data::Text(text.as_str().into()),
+        },
         serde_json::Value::Array(items) => Data::Tuple(Arc::new(items.iter().map(below).collect())),
         serde_json::Value::Object(items) => {
-            let entries = items.iter().map(|(key, item)| (Arc::from(key.as_str()), below(item)));
-            Data::Object(Arc::new(entries.collect::<Entries>()))
+            let known = items.iter().filter(|(key, _)| hole_in(key).is_none());
+            let known = known.map(|(key, item)| (Arc::from(key.as_str()), below(item))).collect();
+            let rest = items.keys().find_map(|key| hole_in(key)).cloned();
+            Data::Object(Arc::new(Entries { known, rest }))
         }
     }
 }

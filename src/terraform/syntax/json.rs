@@ -279,6 +279,35 @@ pub(in crate::terraform) fn parse_json_body(file: FileId, text: &str, nesting: u
     Parsed { body, errors, notes: Vec::new(), comments: Vec::new() }
 }
 
+/// Parses a file of another program: the blocks of this table, with the number of labels that they have.
+pub(in crate::terraform) fn parse_json_as(
+    file: FileId,
+    text: &str,
+    nesting: u32,
+    labels: impl Fn(&str) -> Option<usize>,
+) -> Parsed {
+    let mut errors = Vec::new();
+    let mut result = Body::empty(Span::new(file, 0, text.len()));
+    match parse_json_within(file, text, nesting) {
+        Ok(json) => {
+            for (name, value) in json.entries() {
+                match labels(&name.text) {
+                    Some(labels) => blocks(name, value, labels, &mut Vec::new(), &mut result.blocks, &mut errors),
+                    None => {
+                        let expression = expression(value, &mut errors);
+                        result.attributes.push(Attribute { name: name.clone(), expression });
+                    }
+                }
+            }
+        }
+        Err(error) => {
+            result.incomplete = true;
+            errors.push(error);
+        }
+    }
+    Parsed { body: result, errors, notes: Vec::new(), comments: Vec::new() }
+}
+
 /// How many labels the blocks of Terraform have.
 fn label_count(keyword: &str) -> Option<usize> {
     Some(match keyword {
@@ -291,7 +320,15 @@ fn label_count(keyword: &str) -> Option<usize> {
 
 fn top_level(json: &Json, errors: &mut Vec<SyntaxError>) -> Body {
     let mut body = Body::empty(json.span);
-    for (keyword, value) in json.entries() {
+    // An array holds bodies, as it does for a block.
+    let bodies = std::slice::from_ref(json).iter().chain(json.items());
+    let is_body = |it: &&Json| matches!(it.kind, JsonKind::Object(_));
+    let is_array = matches!(json.kind, JsonKind::List(_));
+    for misplaced in bodies.clone().skip(usize::from(is_array)).filter(|it| !is_body(it)) {
+        let message = "what a file holds is an object, or an array of objects".to_owned();
+        errors.push(SyntaxError { message, span: misplaced.span });
+    }
+    for (keyword, value) in bodies.flat_map(Json::entries) {
         match label_count(&keyword.text) {
             Some(labels) => blocks(keyword, value, labels, &mut Vec::new(), &mut body.blocks, errors),
             None if &*keyword.text == "//" => {}

@@ -237,6 +237,11 @@ pub(super) fn parse_expression(file: FileId, text: &str) -> Result<Expression, S
     cursor::Parser::new(text, cursor::Place::file(file, 0)).parse_whole_expression()
 }
 
+/// Parses one expression that stands for one place as a whole.
+pub(super) fn parse_expression_at(place: Span, text: &str) -> Result<Expression, SyntaxError> {
+    cursor::Parser::new(text, cursor::Place::Whole(place)).parse_whole_expression()
+}
+
 /// Parses text as the inside of a template: a file for `templatefile`.
 pub(super) fn parse_template(file: FileId, text: &str) -> Result<Expression, SyntaxError> {
     cursor::Parser::new(text, cursor::Place::file(file, 0)).parse_whole_template()

@@ -17,7 +17,7 @@ use crate::inventory::{Declined, FrontEnd, LinkKind, Part, Resource, Value, Wish
 use crate::source::{Edit, FileId, Sources, Span};
 
 use super::block::Block;
-use super::load::library::Library;
+use super::load::library::{Library, Tool};
 use super::rows::{Assignment, Held, Index, Literal, Node, Site, Spot};
 use super::syntax::{BlockNode, Body, Expression, Kind, parse_expression};
 use super::{Root, value::Data};
@@ -50,7 +50,7 @@ fn left_alone<T>(why: impl Into<String>) -> Result<T> {
 
 impl<'a> Writer<'a> {
     pub fn new(sources: &'a Sources, blocks: &'a [Block], roots: &'a [Root]) -> Self {
-        let library = Library::new(sources);
+        let library = Library::new(sources, Tool::OpenTofu);
         Writer { sources, blocks, roots, library, by_address: RefCell::default(), indices: RefCell::default() }
     }
 

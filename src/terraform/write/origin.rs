@@ -63,8 +63,7 @@ impl Writer<'_> {
 
     /// A module that is called from several places is nobody's own.
     pub(super) fn demand_one_caller(&self, directory: &str) -> Result<(), Declined> {
-        let callers = self.callers(directory);
-        match callers.len() {
+        match self.callers(directory).len() + self.units(directory) {
             0 | 1 => Ok(()),
             n => left_alone(format!("it stands in a module that {n} others call")),
         }
@@ -109,8 +108,14 @@ impl Writer<'_> {
         if place.module.is_empty() {
             let path = self.sources.path(literal.file);
             let is_file = self.sources.editable(literal) == Some(literal) && is_variable_file(&path);
+            if is_default {
+                self.demand_one_caller(&place.directory)?;
+            }
             return match is_default || is_file {
                 true => Ok(Assigned::Way(Way::Literal)),
+                false if path.ends_with(".hcl") => {
+                    left_alone(format!("`var.{name}` is an input of Terragrunt, which may be read for other units too"))
+                }
                 false => left_alone(format!("`var.{name}` is given on the command line or by the environment")),
             };
         }
@@ -162,6 +167,16 @@ impl Writer<'_> {
             source.and_then(|source| join(&self.directory_of(block.span.file), source)).as_deref() == Some(directory)
         };
         calls.filter(leads).map(|block| block.span).collect()
+    }
+
+    /// How many roots lie elsewhere and run this directory as their module, as units of Terragrunt do.
+    fn units(&self, directory: &str) -> usize {
+        let is_of = |block: &Block| module_of(block).is_empty() && self.directory_of(block.span.file) == directory;
+        let runs = |root: &&super::super::Root| {
+            let blocks = self.blocks.get(root.blocks.clone()).unwrap_or_default();
+            root.directory != directory && blocks.iter().any(is_of)
+        };
+        self.roots.iter().filter(runs).count()
     }
 
     pub(super) fn directory_of(&self, file: FileId) -> String {

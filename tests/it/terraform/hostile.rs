@@ -104,7 +104,9 @@ fn values_that_grow_without_end_are_cut_off() {
     reading(&[("main.tf", shared + uses)]);
     let cubed =
         "output \"o\" {\n  value = [for a in range(1000) : [for b in range(1000) : [for c in range(1000) : a]]]\n}\n";
-    ends_with(&[("main.tf", cubed.to_owned())], "steps");
+    ends_with(&[("main.tf", cubed.to_owned())], "MiB");
+    let idle = "locals {\n  r = range(1000)\n}\noutput \"o\" {\n  value = [for a in local.r : [for b in local.r : [for c in local.r : c if false]]]\n}\n";
+    ends_with(&[("main.tf", idle.to_owned())], "steps");
     let product =
         "locals {\n  r = range(1000)\n}\noutput \"o\" {\n  value = setproduct(local.r, local.r, local.r)\n}\n";
     ends_with(&[("main.tf", product.to_owned())], "steps");
@@ -265,4 +267,28 @@ fn garbage_is_skipped_in_linear_time() {
     reading(&[("main.tf", list)]);
     let keys: String = (0..100_000).map(|index| format!("k{index} = 1\n")).collect();
     reading(&[("main.tf", format!("locals {{\n  a = {{\n{keys}}}\n}}\noutput \"o\" {{\n  value = local.a.k5\n}}\n"))]);
+}
+
+/// Roots of some kilobytes that would fill the memory of a machine: arguments times instances, a table, many of them.
+#[test]
+fn what_roots_make_fits_the_memory_of_one_run() {
+    let arguments = (0..8_000).map(|at| format!("  a{at} = 1\n")).collect::<String>();
+    let many = format!("resource \"aws_instance\" \"a\" {{\n  count = 2000\n{arguments}}}\n");
+    ends_with(&[("main.tf", many.clone())], "MiB");
+    let table = "locals {\n  row  = join(\"\\n\", [for i in range(1000) : \"1,1,1,1,1,1,1,1\"])\n  \
+                 text = join(\"\\n\", concat([\"a,b,c,d,e,f,g,h\"], [for i in range(1000) : local.row]))\n}\n\
+                 output \"o\" {\n  value = csvdecode(local.text)\n}\n";
+    ends_with(&[("main.tf", table.to_owned())], "MiB");
+    // One after the other gets a part of what those before it left: all of them together make no more blocks than few do.
+    let roots: Vec<(String, String)> = (0..24).map(|at| (format!("r{at:02}/main.tf"), many.clone())).collect();
+    let roots: Vec<(&str, String)> = roots.iter().map(|(path, text)| (path.as_str(), text.clone())).collect();
+    let mut tree = MemoryTree::new();
+    for (path, text) in &roots {
+        tree = tree.with(path, text.as_str());
+    }
+    let paths: Vec<String> = roots.iter().map(|(path, _)| (*path).to_owned()).collect();
+    let reading = read(&Sources::new(tree), &paths, &Options::default());
+    let arguments: usize = reading.blocks.iter().map(|block| block.attributes.len()).sum();
+    assert!(arguments < 6_000_000, "{arguments} arguments in memory");
+    says(&reading, "what the roots before left");
 }

@@ -1,0 +1,28 @@
+//! `gpulint template`: the documents that charts become, to be compared with those of Helm.
+
+use crate::cli::args::Input;
+use crate::cli::session::Session;
+use crate::cli::world::output;
+use crate::cli::{Failure, Outcome};
+use crate::kubernetes;
+use crate::report::harmless;
+
+pub(in crate::cli) fn run(input: &Input) -> Result<Outcome, Failure> {
+    let session = Session::open(input)?;
+    let (documents, skipped) =
+        kubernetes::rendered_charts(&session.sources, &session.files, &session.settings.kubernetes.values);
+    let mut text = String::new();
+    for (template, document) in &documents {
+        let document = document.trim_start_matches("---").trim_matches('\n');
+        text.push_str(&format!("---\n# Source: {}\n{}\n", harmless(template), harmless(document)));
+    }
+    output::print(&text)?;
+    for it in &skipped {
+        output::complain(&format!("{}: {}", harmless(&it.path), harmless(&it.reason)));
+    }
+    Ok(match (documents.is_empty(), skipped.is_empty()) {
+        (_, false) => Outcome::Failed,
+        (true, true) => Outcome::Empty,
+        (false, true) => Outcome::Passed,
+    })
+}

@@ -1,0 +1,64 @@
+//! `.helmignore`: files of a directory that do not belong to the chart.
+
+use globset::{GlobBuilder, GlobMatcher};
+
+use crate::source::{Sources, join};
+
+/// More rules than these are no person's.
+const MOST: usize = 500;
+
+pub(super) struct Ignored {
+    rules: Vec<Rule>,
+}
+
+struct Rule {
+    matcher: GlobMatcher,
+    /// It is about the whole name rather than about its last part.
+    whole: bool,
+    directories_only: bool,
+    negated: bool,
+}
+
+impl Ignored {
+    pub(super) fn of(sources: &Sources, directory: &str) -> Ignored {
+        let path = join(directory, ".helmignore").unwrap_or_default();
+        let bytes = sources.tree().read(&path).unwrap_or_default();
+        let text = String::from_utf8_lossy(&bytes);
+        // Helm adds one itself.
+        Ignored { rules: text.lines().chain(["templates/.?*"]).filter_map(rule).take(MOST).collect() }
+    }
+
+    pub(super) fn ignores(&self, name: &str, is_directory: bool) -> bool {
+        let last = name.rsplit('/').next().unwrap_or(name);
+        for rule in &self.rules {
+            let fits = rule.matcher.is_match(if rule.whole { name } else { last });
+            // What is not named by a rule that says `!` is ignored.
+            if rule.negated {
+                if rule.directories_only && !is_directory {
+                    return true;
+                }
+                if !fits {
+                    return true;
+                }
+            } else if fits && (is_directory || !rule.directories_only) {
+                return true;
+            }
+        }
+        false
+    }
+}
+
+fn rule(line: &str) -> Option<Rule> {
+    let line = line.trim();
+    if line.is_empty() || line.starts_with('#') || line.contains("**") {
+        return None;
+    }
+    let (negated, line) = line.strip_prefix('!').map_or((false, line), |rest| (true, rest));
+    let (directories_only, line) = line.strip_suffix('/').map_or((false, line), |rest| (true, rest));
+    let (whole, line) = match line.strip_prefix('/') {
+        Some(rest) => (true, rest),
+        None => (line.contains('/'), line),
+    };
+    let matcher = GlobBuilder::new(line).literal_separator(true).backslash_escape(true).build().ok()?.compile_matcher();
+    Some(Rule { matcher, whole, directories_only, negated })
+}

@@ -1,0 +1,17 @@
+//! Charts → the text that `helm template` would print, without Helm: each part of it leads back to the line of a template
+//! or of values that it came from.
+//!
+//! What cannot be known is a hole, and what cannot be rendered is told. Knows no kind of Kubernetes.
+
+mod chart;
+mod ignored;
+mod output;
+mod render;
+#[cfg(test)]
+mod tests;
+mod values;
+mod world;
+
+pub(crate) use chart::{Chart, load};
+pub(crate) use output::Document;
+pub(crate) use render::{Release, Rendering, render};

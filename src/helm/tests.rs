@@ -1,0 +1,180 @@
+use crate::source::{MemoryTree, Sources, Span};
+
+use super::{Release, Rendering, load, render};
+
+fn release() -> Release {
+    Release { name: "r".into(), namespace: "n".into(), kubernetes: "v1.34.0".into(), interfaces: Vec::new() }
+}
+
+fn rendered(files: &[(&str, &str)]) -> (Sources, Result<Rendering, String>) {
+    let tree = MemoryTree::new().with("c/Chart.yaml", "apiVersion: v2\nname: c\nversion: 0.1.0\n");
+    let tree = files.iter().fold(tree, |tree, (path, text)| tree.with(&format!("c/{path}"), *text));
+    let sources = Sources::new(tree);
+    let done = load(&sources, "c").and_then(|chart| render(&sources, &chart, &[], &release()));
+    (sources, done)
+}
+
+/// The text of the only document.
+fn text(template: &str, values: &str) -> String {
+    let (_, done) = rendered(&[("templates/a.yaml", template), ("values.yaml", values)]);
+    let done = done.unwrap();
+    assert!(done.failed.is_empty(), "{:?}", done.failed);
+    done.documents.iter().map(|document| document.text.as_str()).collect()
+}
+
+fn refusal(template: &str) -> String {
+    let (_, done) = rendered(&[("templates/a.yaml", template)]);
+    match done {
+        Ok(done) => done.failed.first().map(|(_, why)| why.clone()).unwrap_or_default(),
+        Err(why) => why,
+    }
+}
+
+#[test]
+fn templates_that_never_end_are_ended() {
+    for template in [
+        "{{ define \"a\" }}{{ include \"a\" . }}{{ end }}{{ include \"a\" . }}",
+        "{{ define \"a\" }}{{ template \"a\" . }}{{ end }}{{ template \"a\" . }}",
+        "{{ define \"t\" }}{{ tpl \"{{ include \\\"t\\\" . }}\" . }}{{ end }}{{ include \"t\" . }}",
+        "{{ range until 100000 }}{{ range until 100000 }}x{{ end }}{{ end }}",
+        "{{ range until 2000000000 }}x{{ end }}",
+        "{{ range 9000000000000000000 }}x{{ end }}",
+    ] {
+        let start = std::time::Instant::now();
+        assert!(refusal(template).contains("any chart"), "{template}: {}", refusal(template));
+        assert!(start.elapsed().as_secs() < 20, "{template}");
+    }
+}
+
+#[test]
+fn templates_that_grow_without_end_are_ended() {
+    for template in [
+        "{{ $x := \"xxxxxxxxxx\" }}{{ range until 100 }}{{ $x = print $x $x }}{{ end }}{{ $x }}",
+        "{{ repeat 2000000000 \"x\" }}",
+        "{{ $l := list 1 }}{{ range until 100 }}{{ $l = concat $l $l }}{{ end }}",
+        "{{ $d := dict }}{{ $_ := set $d \"d\" $d }}{{ toYaml $d }}",
+        "{{ $d := dict }}{{ $_ := set $d \"d\" $d }}{{ $d }}",
+        "{{ $l := list }}{{ range until 1000 }}{{ $l = list $l }}{{ end }}",
+        "{{ $d := dict }}{{ $_ := set $d \"d\" $d }}{{ deepCopy $d }}",
+    ] {
+        assert!(refusal(template).contains("chart"), "{template}: {}", refusal(template));
+    }
+}
+
+#[test]
+fn long_chains_of_mappings_come_apart() {
+    let chain =
+        "{{ $d := dict }}{{ range until 20000 }}{{ $n := dict }}{{ $_ := set $d \"n\" $n }}{{ $d = $n }}{{ end }}a: 1";
+    assert_eq!(text(chain, "").trim(), "a: 1");
+}
+
+#[test]
+fn deep_templates_are_refused_and_not_run() {
+    let deep = format!("{}x{}", "{{ if true }}".repeat(5_000), "{{ end }}".repeat(5_000));
+    assert!(refusal(&deep).contains("deep"), "{}", refusal(&deep));
+    let parentheses = format!("{{{{ {}1{} }}}}", "(".repeat(5_000), ")".repeat(5_000));
+    assert!(refusal(&parentheses).contains("deep"), "{}", refusal(&parentheses));
+    let many = format!(
+        "{}{}",
+        "{{ if true }}x{{ else if false }}y".to_owned() + &"{{ else if false }}y".repeat(5_000),
+        "{{ end }}"
+    );
+    assert!(refusal(&many).contains("deep"), "{}", refusal(&many));
+}
+
+#[test]
+fn what_is_not_known_is_a_hole_and_the_rest_is_known() {
+    let made = text("a: {{ randAlphaNum 5 }}\nb: {{ .Values.b }}\nc: {{ now | unixEpoch | quote }}\n", "b: 2");
+    assert_eq!(made, "a: ${randAlphaNum}\nb: 2\nc: \"${date}\"\n");
+}
+
+#[test]
+fn both_ways_of_an_unknown_condition_are_taken() {
+    let condition = "{{ if lookup \"v1\" \"Secret\" \"n\" \"s\" }}";
+    assert_eq!(text(&format!("a: {condition}1{{{{ else }}}}1{{{{ end }}}}\n"), ""), "a: 1\n");
+    assert_eq!(text(&format!("a: {condition}1{{{{ else }}}}2{{{{ end }}}}\n"), ""), "a: ${lookup Secret s}\n");
+    let (_, done) = rendered(&[("templates/a.yaml", &format!("a: 1\n{condition}\nb: 2\n{{{{ end }}}}\n"))]);
+    let done = done.unwrap();
+    assert!(done.documents[0].text.contains("b: 2") && done.documents[0].doubts.len() == 1, "{done:?}");
+    let variable = format!("{{{{ $x := 1 }}}}{condition}{{{{ $x = 2 }}}}{{{{ end }}}}a: {{{{ $x }}}}\n");
+    assert_eq!(text(&variable, ""), "a: ${lookup Secret s}\n");
+}
+
+#[test]
+fn an_unknown_mapping_leaves_the_document_readable() {
+    let made = text("a:\n  {{- toYaml (lookup \"v1\" \"X\" \"\" \"\") | nindent 2 }}\nb: 1\n", "");
+    assert_eq!(made, "a: ${lookup X}\nb: 1\n");
+    let made = text("a:\n  c: 1\n  {{- toYaml (lookup \"v1\" \"X\" \"\" \"\") | nindent 2 }}\nb: 1\n", "");
+    assert_eq!(made.lines().filter(|line| !line.trim().is_empty()).collect::<Vec<_>>(), ["a:", "  c: 1", "b: 1"]);
+}
+
+#[test]
+fn every_part_leads_back_to_the_line_that_a_person_changes() {
+    let template = "kind: X\nn: {{ .Values.gpu.count }}\nq: {{ .Values.name | quote }}\nr:\n  {{- toYaml .Values.gpu | nindent 2 }}\ni: {{ include \"c.x\" . }}\n";
+    let values = "name: foo\ngpu:\n  count: 4\n  type: \"A100\"\n";
+    let helper = "{{ define \"c.x\" }}\n{{- .Values.name }}-x\n{{- end }}\n";
+    let (sources, done) =
+        rendered(&[("templates/a.yaml", template), ("values.yaml", values), ("templates/_h.tpl", helper)]);
+    let document = done.unwrap().documents.remove(0);
+    assert_eq!(document.text, "kind: X\nn: 4\nq: \"foo\"\nr:\n  count: 4\n  type: A100\ni: foo-x\n");
+    let at = |wanted: &str| document.text.find(wanted).unwrap();
+    let file = sources.derive("", document.text.clone(), document.segments.clone());
+    let place = |from: usize, length: usize| {
+        let found = sources.locate(Span::new(file, from, from + length));
+        format!("{}:{}:{}", found.path, found.line, found.column)
+    };
+    assert_eq!(place(at("kind"), 4), "c/templates/a.yaml:1:1");
+    assert_eq!(place(at("n: 4") + 3, 1), "c/values.yaml:3:10");
+    assert_eq!(place(at("foo\""), 3), "c/values.yaml:1:7");
+    assert_eq!(place(at("  count") + 2, 5), "c/values.yaml:3:3");
+    assert_eq!(place(at("A100"), 4), "c/values.yaml:4:10");
+    assert_eq!(place(at("i: "), 1), "c/templates/a.yaml:6:1");
+    assert_eq!(place(at("foo-x"), 3), "c/values.yaml:1:7");
+    assert_eq!(place(at("-x"), 2), "c/templates/_h.tpl:2:20");
+    // A number that is written so can be written anew.
+    let count = at("n: 4") + 3;
+    let edit = sources.editable(Span::new(file, count, count + 1)).unwrap();
+    assert_eq!(sources.snippet(edit), "4");
+}
+
+#[test]
+fn values_of_inner_charts_are_layered() {
+    let files = [
+        (
+            "Chart.yaml",
+            "apiVersion: v2\nname: c\nversion: 0.1.0\ndependencies:\n- {name: in, version: 0.1.0, condition: in.enabled}\n- {name: in, version: 0.1.0, alias: two, import-values: [{child: give, parent: got}]}\n",
+        ),
+        ("values.yaml", "global: {g: 1}\nin: {enabled: true, a: 5}\ntwo: {a: 6, num: null}\n"),
+        ("charts/in/Chart.yaml", "apiVersion: v2\nname: in\nversion: 0.1.0\n"),
+        ("charts/in/values.yaml", "a: 0\nb: 7\nnum: 1\ngive: {x: 9}\n"),
+        ("charts/in/templates/a.yaml", "{{ .Chart.Name }}: {{ toJson .Values }}\n"),
+        ("templates/a.yaml", "got: {{ .Values.got.x }}\n"),
+    ];
+    let (_, done) = rendered(&files);
+    let all: Vec<String> = done.unwrap().documents.into_iter().map(|it| it.text).collect();
+    let inner = "\"b\":7,\"give\":{\"x\":9},\"global\":{\"g\":1},\"num\":1";
+    assert_eq!(
+        all,
+        [
+            format!("in: {{\"a\":5,\"b\":7,\"enabled\":true,{}}}\n", inner.trim_start_matches("\"b\":7,")),
+            format!("two: {{\"a\":6,{}}}\n", inner.trim_end_matches(",\"num\":1")),
+            "got: 9\n".to_owned(),
+        ]
+    );
+}
+
+#[test]
+fn a_chart_that_is_not_at_hand_leaves_the_rest_known() {
+    let files = [
+        (
+            "Chart.yaml",
+            "apiVersion: v2\nname: c\nversion: 0.1.0\ndependencies:\n- {name: common, version: 1.x.x, repository: 'oci://example'}\n",
+        ),
+        ("templates/a.yaml", "name: {{ include \"common.name\" . }}\nnum: {{ .Values.num }}\n"),
+        ("values.yaml", "num: 3"),
+    ];
+    let (_, done) = rendered(&files);
+    let done = done.unwrap();
+    assert_eq!(done.documents[0].text, "name: ${include common.name}\nnum: 3\n");
+    assert_eq!(done.missing, ["the chart `common` is not in its directory"]);
+}

@@ -1,0 +1,157 @@
+//! Truth and comparison as Go has them.
+
+use super::failure::Failure;
+use super::text::Cause;
+use super::value::{Kind, Value};
+
+const DEEPEST: usize = 64;
+
+/// Whether a value counts as true; the cause where that is not known.
+pub(crate) fn truth(value: &Value) -> Result<bool, Cause> {
+    Ok(match &value.kind {
+        Kind::Nil | Kind::NilInside => false,
+        Kind::Flag(flag) => *flag,
+        Kind::Int(number) | Kind::Int64(number) => *number != 0,
+        Kind::Float(number) => *number != 0.0,
+        Kind::Text(text) if text.is_surely_filled() => true,
+        Kind::Text(text) => match value.cause() {
+            Some(cause) => return Err(cause.clone()),
+            None => text.len() > 0,
+        },
+        Kind::List(list) => !list.items().is_empty(),
+        Kind::Map(map) => !map.is_empty(),
+        Kind::Object(object) => {
+            object.entries().is_none_or(|entries| object.kind_name() == "struct" || !entries.is_empty())
+        }
+        Kind::Unknown(cause) => return Err(cause.clone()),
+    })
+}
+
+#[derive(PartialEq, Clone, Copy)]
+enum Basic {
+    Flag,
+    Int,
+    Float,
+    Text,
+    Other,
+}
+
+fn basic(value: &Value) -> Basic {
+    match &value.kind {
+        Kind::Flag(_) => Basic::Flag,
+        Kind::Int(_) | Kind::Int64(_) => Basic::Int,
+        Kind::Float(_) => Basic::Float,
+        Kind::Text(_) => Basic::Text,
+        _ => Basic::Other,
+    }
+}
+
+fn incompatible(a: &Value, b: &Value) -> Failure {
+    format!("incompatible types for comparison: {} and {}", a.type_name(), b.type_name()).into()
+}
+
+/// `eq`: the first equals any of the others.
+pub(crate) fn equal(first: &Value, others: &[Value]) -> Result<bool, Failure> {
+    if others.is_empty() {
+        return Err("missing argument for comparison".into());
+    }
+    let mut unknown = first.cause().cloned();
+    for other in others {
+        if let Some(cause) = unknown.clone().or_else(|| other.cause().cloned()) {
+            unknown = Some(cause);
+            continue;
+        }
+        if one(first, other)? {
+            return Ok(true);
+        }
+    }
+    unknown.map_or(Ok(false), |cause| Err(cause.into()))
+}
+
+fn one(a: &Value, b: &Value) -> Result<bool, Failure> {
+    if basic(a) != basic(b) {
+        return if a.is_nil() || b.is_nil() { Ok(false) } else { Err(incompatible(a, b)) };
+    }
+    Ok(match (&a.kind, &b.kind) {
+        (Kind::Flag(a), Kind::Flag(b)) => a == b,
+        (Kind::Int(a) | Kind::Int64(a), Kind::Int(b) | Kind::Int64(b)) => a == b,
+        (Kind::Float(a), Kind::Float(b)) => a == b,
+        (Kind::Text(a), Kind::Text(b)) => a.as_str() == b.as_str(),
+        _ if a.is_nil() || b.is_nil() => a.is_nil() && b.is_nil(),
+        (Kind::Object(_), Kind::Object(_)) => false,
+        _ => return Err(format!("non-comparable types {}, {}", a.type_name(), b.type_name()).into()),
+    })
+}
+
+/// `lt`.
+pub(crate) fn less(a: &Value, b: &Value) -> Result<bool, Failure> {
+    if let Some(cause) = a.cause().or(b.cause()) {
+        return Err(cause.clone().into());
+    }
+    if [a, b].into_iter().any(|value| basic(value) == Basic::Other) {
+        return Err("invalid type for comparison".into());
+    }
+    if basic(a) != basic(b) {
+        return Err(incompatible(a, b));
+    }
+    Ok(match (&a.kind, &b.kind) {
+        (Kind::Int(a) | Kind::Int64(a), Kind::Int(b) | Kind::Int64(b)) => a < b,
+        (Kind::Float(a), Kind::Float(b)) => a < b,
+        (Kind::Text(a), Kind::Text(b)) => a.as_str() < b.as_str(),
+        _ => return Err("invalid type for comparison".into()),
+    })
+}
+
+/// `reflect.DeepEqual`; unknown where something decides that is not known.
+pub(crate) fn same(a: &Value, b: &Value) -> Result<bool, Failure> {
+    let mut unknown = None;
+    let known = deep(a, b, 0, &mut unknown)?;
+    match unknown {
+        Some(cause) if known => Err(Failure::Unknown(cause)),
+        _ => Ok(known),
+    }
+}
+
+fn deep(a: &Value, b: &Value, depth: usize, unknown: &mut Option<Cause>) -> Result<bool, Failure> {
+    if depth > DEEPEST {
+        return Err(Failure::Budget("values hold each other deeper than any chart's"));
+    }
+    if let Some(cause) = a.cause().or(b.cause()) {
+        unknown.get_or_insert_with(|| cause.clone());
+        return Ok(true);
+    }
+    Ok(match (&a.kind, &b.kind) {
+        (Kind::Nil | Kind::NilInside, Kind::Nil | Kind::NilInside) => true,
+        (Kind::Flag(a), Kind::Flag(b)) => a == b,
+        (Kind::Int(a), Kind::Int(b)) | (Kind::Int64(a), Kind::Int64(b)) => a == b,
+        (Kind::Float(a), Kind::Float(b)) => a == b,
+        (Kind::Text(a), Kind::Text(b)) => a.as_str() == b.as_str(),
+        (Kind::List(a), Kind::List(b)) => {
+            if a.items().len() != b.items().len() {
+                return Ok(false);
+            }
+            for (a, b) in a.items().iter().zip(b.items()) {
+                if !deep(a, b, depth + 1, unknown)? {
+                    return Ok(false);
+                }
+            }
+            true
+        }
+        (Kind::Map(a), Kind::Map(b)) => {
+            if a.is_same(b) {
+                return Ok(true);
+            }
+            let (a, b) = (a.borrow(), b.borrow());
+            if a.len() != b.len() {
+                return Ok(false);
+            }
+            for ((key, a), (other, b)) in a.iter().zip(b.iter()) {
+                if key != other || !deep(&a.value, &b.value, depth + 1, unknown)? {
+                    return Ok(false);
+                }
+            }
+            true
+        }
+        _ => false,
+    })
+}

@@ -1,0 +1,714 @@
+//! Templates → text: Go's `text/template`, with values that are not known.
+//!
+//! A condition that is not known takes both ways: where they come to the same text nothing is lost, where only one says
+//! anything its text is doubtful, and where both are one line a hole stands for it.
+
+use std::cell::Cell;
+use std::collections::HashMap;
+use std::ops::Range;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use crate::source::{FileId, Span};
+
+use super::compare::truth;
+use super::failure::Failure;
+use super::functions::{self, Call, Function, Parameter};
+use super::print;
+use super::syntax::{Branch, Command, Expression, Node, Pipeline, Template};
+use super::text::{Cause, Origin, Text, Writer};
+use super::value::{Entries, Heap, Kind, Value};
+
+/// Steps of one rendering; the largest public charts take a fiftieth.
+const MOST_STEPS: u64 = 1_500_000;
+/// Bytes that one rendering may make.
+const MOST_BYTES: usize = 48 << 20;
+/// Templates inside templates, blocks and parentheses; the stack that rendering has holds more.
+const DEEPEST: usize = 600;
+
+/// All templates of a chart by their names.
+pub(crate) type Templates = HashMap<Rc<str>, Rc<Template>>;
+
+/// Says of a template that is not there why nobody knows what it is; nothing where it should be there.
+pub(crate) type Missing<'a> = &'a dyn Fn(&str) -> Option<Cause>;
+
+pub(crate) struct Evaluator<'a> {
+    pub(super) templates: Rc<Templates>,
+    pub(crate) heap: Heap,
+    missing: Missing<'a>,
+    /// What nobody gave and `required` wants.
+    pub(crate) wanted: Vec<String>,
+    steps: Cell<u64>,
+    depth: usize,
+    /// Why it is not known whether what is done now is done at all.
+    doubts: Vec<Cause>,
+    /// Where the action stands that is being done.
+    pub(super) at: Option<Origin>,
+}
+
+/// The variables of one template.
+struct Frame<'t> {
+    template: &'t Template,
+    variables: Vec<(Rc<str>, Value)>,
+    /// Variables before this one are assigned only perhaps.
+    certain: usize,
+}
+
+#[derive(PartialEq)]
+enum Flow {
+    Next,
+    Break,
+    Continue,
+}
+
+type Done<T> = Result<T, Failure>;
+
+impl<'a> Evaluator<'a> {
+    /// The heap of a rendering of charts.
+    pub(crate) fn heap(file: FileId) -> Heap {
+        Heap::new(MOST_BYTES, file)
+    }
+
+    pub(crate) fn new(templates: Templates, missing: Missing<'a>, heap: Heap) -> Self {
+        Evaluator {
+            templates: Rc::new(templates),
+            heap,
+            missing,
+            wanted: Vec::new(),
+            steps: Cell::new(MOST_STEPS),
+            depth: 0,
+            doubts: Vec::new(),
+            at: None,
+        }
+    }
+
+    /// The text that a template becomes. What Go writes for nothing is left out, as Helm does.
+    pub(crate) fn render(&mut self, name: &str, dot: &Value) -> Done<Text> {
+        let Some(template) = self.templates.get(name).cloned() else {
+            return Err(format!("template {name:?} not defined").into());
+        };
+        (self.depth, self.at) = (0, None);
+        self.doubts.clear();
+        let mut out = Writer::default();
+        self.run(&template, dot, &mut out)?;
+        Ok(without_no_value(&out.finish()))
+    }
+
+    /// Where the action stands at which it stopped.
+    pub(crate) fn stopped(&self) -> Option<Span> {
+        self.at.map(|origin| origin.span)
+    }
+
+    pub(super) fn step(&self, steps: u64) -> Done<()> {
+        match self.steps.get().checked_sub(steps) {
+            Some(left) => {
+                self.steps.set(left);
+                Ok(())
+            }
+            None => {
+                self.steps.set(0);
+                Err(Failure::Budget("it takes more steps than any chart"))
+            }
+        }
+    }
+
+    pub(super) fn doubt(&self) -> Option<&Cause> {
+        self.doubts.last()
+    }
+
+    fn deeper<T>(&mut self, inner: impl FnOnce(&mut Self) -> Done<T>) -> Done<T> {
+        self.depth += 1;
+        let done = match self.depth > DEEPEST {
+            true => Err(Failure::Budget("its templates nest deeper than those of any chart")),
+            false => inner(self),
+        };
+        self.depth -= 1;
+        done
+    }
+
+    fn run(&mut self, template: &Rc<Template>, dot: &Value, out: &mut Writer) -> Done<()> {
+        // An include costs more of the stack than what stands in a template.
+        const COST: usize = 5;
+        self.depth += COST;
+        let mut frame = Frame { template, variables: vec![("".into(), dot.clone())], certain: 0 };
+        let done = self.deeper(|it| it.walk(&template.nodes, dot, &mut frame, out)).map(|_| ());
+        self.depth -= COST;
+        done
+    }
+
+    /// A template by its name, as `include` gives it.
+    pub(super) fn include(&mut self, name: &str, dot: &Value) -> Done<Text> {
+        let mut out = Writer::default();
+        let at = self.at;
+        match self.templates.get(name).cloned() {
+            Some(template) => self.run(&template, dot, &mut out)?,
+            None => match (self.missing)(name) {
+                Some(cause) => return Err(Failure::Unknown(cause)),
+                None => return Err(format!("template {name:?} not defined").into()),
+            },
+        }
+        self.at = at;
+        let text = out.finish();
+        self.heap.spend(text.len())?;
+        Ok(text)
+    }
+
+    /// The text that a text with actions becomes, as `tpl` gives it.
+    pub(super) fn evaluate_text(&mut self, text: &Text, dot: &Value) -> Done<Text> {
+        if let Some(cause) = text.hole().filter(|_| text.as_str().contains("{{")) {
+            return Err(Failure::Unknown(cause.clone()));
+        }
+        if !text.as_str().contains("{{") {
+            return Ok(without_no_value(text));
+        }
+        self.step(text.len() as u64 / 8)?;
+        self.heap.spend(text.len())?;
+        let parsed = super::parser::parse("gotpl", text, functions::is_known)
+            .map_err(|refused| format!("cannot parse template {:?}: {}", shorten(text.as_str()), refused.why))?;
+        let mut all = parsed.into_iter();
+        let Some(main) = all.next() else { return Ok("".into()) };
+        let outer = self.templates.clone();
+        let mut all = all.peekable();
+        if all.peek().is_some() {
+            let mut own = (*outer).clone();
+            define(&mut own, all);
+            self.templates = Rc::new(own);
+        }
+        let (mut out, at) = (Writer::default(), self.at);
+        let done = self.run(&Rc::new(main), dot, &mut out);
+        (self.templates, self.at) = (outer, at);
+        done?;
+        let text = out.finish();
+        self.heap.spend(text.len())?;
+        Ok(without_no_value(&text))
+    }
+
+    fn walk(&mut self, nodes: &[Node], dot: &Value, frame: &mut Frame<'_>, out: &mut Writer) -> Done<Flow> {
+        for node in nodes {
+            self.step(1)?;
+            match node {
+                Node::Text(range) => {
+                    self.heap.spend(range.len())?;
+                    out.push_slice(&frame.template.source, range.start, range.end, None);
+                }
+                Node::Action(pipeline) => {
+                    let value = self.pipeline(pipeline, dot, frame)?;
+                    if pipeline.variables.is_empty() {
+                        let action = self.place(frame, &pipeline.range);
+                        let before = out.len();
+                        print::output(&value, out, action)?;
+                        self.heap.spend(out.len() - before)?;
+                    }
+                }
+                Node::If(branch) => {
+                    let flow = self.deeper(|it| it.branch(branch, false, dot, frame, out))?;
+                    if flow != Flow::Next {
+                        return Ok(flow);
+                    }
+                }
+                Node::With(branch) => {
+                    let flow = self.deeper(|it| it.branch(branch, true, dot, frame, out))?;
+                    if flow != Flow::Next {
+                        return Ok(flow);
+                    }
+                }
+                Node::Range(branch) => self.deeper(|it| it.range(branch, dot, frame, out))?,
+                Node::Template { name, data, range } => {
+                    let data = match data {
+                        Some(pipeline) => self.pipeline(pipeline, dot, frame)?,
+                        None => Value::nil(),
+                    };
+                    let action = self.place(frame, range);
+                    match self.include(name, &data) {
+                        Ok(text) => out.push_text(&text, action),
+                        Err(Failure::Unknown(cause)) => out.push_hole(&cause, action),
+                        Err(other) => return Err(other),
+                    }
+                }
+                Node::Break => return Ok(Flow::Break),
+                Node::Continue => return Ok(Flow::Continue),
+            }
+        }
+        Ok(Flow::Next)
+    }
+
+    fn place(&self, frame: &Frame<'_>, range: &Range<usize>) -> Option<Origin> {
+        frame.template.source.span_of(range.start, range.end).map(Origin::whole)
+    }
+
+    fn branch(
+        &mut self,
+        branch: &Branch,
+        sets_dot: bool,
+        dot: &Value,
+        frame: &mut Frame<'_>,
+        out: &mut Writer,
+    ) -> Done<Flow> {
+        let known = frame.variables.len();
+        let value = self.pipeline(&branch.pipeline, dot, frame)?;
+        let inner = if sets_dot { &value } else { dot };
+        let flow = match truth(&value) {
+            Ok(true) => self.walk(&branch.then, inner, frame, out)?,
+            Ok(false) => self.walk(&branch.otherwise, dot, frame, out)?,
+            Err(cause) => {
+                self.either(&cause, branch, [inner, dot], frame, out)?;
+                Flow::Next
+            }
+        };
+        frame.variables.truncate(known);
+        Ok(flow)
+    }
+
+    /// Both ways of a condition that is not known.
+    fn either(
+        &mut self,
+        cause: &Cause,
+        branch: &Branch,
+        dots: [&Value; 2],
+        frame: &mut Frame<'_>,
+        out: &mut Writer,
+    ) -> Done<()> {
+        let first = self.perhaps(cause, &branch.then, dots[0], frame)?;
+        let second = self.perhaps(cause, &branch.otherwise, dots[1], frame)?;
+        let at = self.place(frame, &branch.pipeline.range);
+        let is_blank = |text: &Text| text.as_str().trim().is_empty();
+        let is_line = |text: &Text| !text.as_str().contains('\n');
+        let start = out.len();
+        match (first, second) {
+            (Some(first), Some(second)) if first.as_str() == second.as_str() => out.push_text(&first, None),
+            (Some(first), Some(second)) if is_line(&first) && is_line(&second) => out.push_hole(cause, at),
+            (Some(text), Some(other)) if is_blank(&other) => {
+                out.push_text(&text, None);
+                out.doubt(start, cause);
+            }
+            (Some(other), Some(text)) if is_blank(&other) => {
+                out.push_text(&text, None);
+                out.doubt(start, cause);
+            }
+            (Some(text), _) | (None, Some(text)) => {
+                out.push_text(&text, None);
+                out.doubt(start, cause);
+            }
+            (None, None) => out.push_hole(cause, at),
+        }
+        Ok(())
+    }
+
+    /// What nodes become that are perhaps not walked; nothing where they cannot be.
+    fn perhaps(&mut self, cause: &Cause, nodes: &[Node], dot: &Value, frame: &mut Frame<'_>) -> Done<Option<Text>> {
+        let known = frame.variables.len();
+        let certain = std::mem::replace(&mut frame.certain, known);
+        self.doubts.push(cause.clone());
+        let depth = self.depth;
+        let mut out = Writer::default();
+        let done = self.walk(nodes, dot, frame, &mut out);
+        self.depth = depth;
+        self.doubts.pop();
+        frame.certain = certain;
+        frame.variables.truncate(known);
+        match done {
+            Ok(_) => Ok(Some(out.finish())),
+            Err(Failure::Budget(why)) => Err(Failure::Budget(why)),
+            Err(_) => Ok(None),
+        }
+    }
+
+    fn range(&mut self, branch: &Branch, dot: &Value, frame: &mut Frame<'_>, out: &mut Writer) -> Done<()> {
+        let known = frame.variables.len();
+        // The variables of a range are those of each round, and are not there for what is ranged over.
+        let value = self.commands(&branch.pipeline, dot, frame)?;
+        let done = self.rounds(branch, &value, dot, frame, out);
+        frame.variables.truncate(known);
+        done
+    }
+
+    fn rounds(
+        &mut self,
+        branch: &Branch,
+        value: &Value,
+        dot: &Value,
+        frame: &mut Frame<'_>,
+        out: &mut Writer,
+    ) -> Done<()> {
+        let rounds: Vec<(Value, Value)> = match &value.kind {
+            Kind::List(list) => {
+                let numbered = list.items().iter().enumerate();
+                numbered.map(|(number, item)| (Value::int(number as i64), inside(item.clone()))).collect()
+            }
+            Kind::Map(map) => {
+                let key = |key: &Arc<str>, origin| Value { kind: Kind::Text((&**key).into()), origin };
+                let entries = map.borrow();
+                entries.iter().map(|(name, entry)| (key(name, entry.key), inside(entry.value.clone()))).collect()
+            }
+            Kind::Int(number) | Kind::Int64(number) => {
+                if branch.pipeline.variables.len() > 1 {
+                    return Err(format!("can't use {number} to iterate over more than one variable").into());
+                }
+                self.step(u64::try_from(*number).unwrap_or(0))?;
+                (0..*number).map(|number| (Value::nil(), Value::int(number))).collect()
+            }
+            Kind::Nil | Kind::NilInside => Vec::new(),
+            Kind::Object(object) => match object.entries() {
+                Some(entries) => entries.into_iter().map(|(key, value)| (Value::from(&*key), value)).collect(),
+                None => return Err(format!("range can't iterate over {}", object.type_name()).into()),
+            },
+            Kind::Unknown(cause) => return self.unknown_rounds(branch, cause, dot, frame, out),
+            _ => return Err(format!("range can't iterate over a {}", value.type_name()).into()),
+        };
+        if rounds.is_empty() {
+            self.walk(&branch.otherwise, dot, frame, out)?;
+        }
+        for (key, item) in rounds {
+            self.step(1)?;
+            let known = frame.variables.len();
+            self.bind(&branch.pipeline, key, &item, frame)?;
+            let flow = self.walk(&branch.then, &item, frame, out)?;
+            frame.variables.truncate(known);
+            if flow == Flow::Break {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn bind(&mut self, pipeline: &Pipeline, key: Value, item: &Value, frame: &mut Frame<'_>) -> Done<()> {
+        let values = match pipeline.variables.len() {
+            0 => return Ok(()),
+            1 => vec![item.clone()],
+            _ => vec![key, item.clone()],
+        };
+        for (name, value) in pipeline.variables.iter().zip(values) {
+            match pipeline.assigns {
+                true => self.assign(name, value, frame)?,
+                false => frame.variables.push((name.clone(), value)),
+            }
+        }
+        Ok(())
+    }
+
+    /// One round stands for those of a list that is not known.
+    fn unknown_rounds(
+        &mut self,
+        branch: &Branch,
+        cause: &Cause,
+        dot: &Value,
+        frame: &mut Frame<'_>,
+        out: &mut Writer,
+    ) -> Done<()> {
+        let known = frame.variables.len();
+        let item = Value::unknown(cause.clone());
+        self.bind(&branch.pipeline, item.clone(), &item, frame)?;
+        let text = self.perhaps(cause, &branch.then, &item, frame)?;
+        frame.variables.truncate(known);
+        let otherwise = self.perhaps(cause, &branch.otherwise, dot, frame)?;
+        let start = out.len();
+        match text.or(otherwise) {
+            Some(text) => {
+                out.push_text(&text, None);
+                out.doubt(start, cause);
+            }
+            None => out.push_hole(cause, self.place(frame, &branch.pipeline.range)),
+        }
+        Ok(())
+    }
+
+    fn assign(&mut self, name: &str, value: Value, frame: &mut Frame<'_>) -> Done<()> {
+        let place = frame.variables.iter().rposition(|(known, _)| **known == *name);
+        let Some(place) = place else { return Err(format!("undefined variable: ${name}").into()) };
+        let value = match self.doubts.last().filter(|_| place < frame.certain) {
+            Some(cause) => Value::unknown(cause.clone()),
+            None => value,
+        };
+        if let Some((_, known)) = frame.variables.get_mut(place) {
+            *known = value;
+        }
+        Ok(())
+    }
+
+    fn pipeline(&mut self, pipeline: &Pipeline, dot: &Value, frame: &mut Frame<'_>) -> Done<Value> {
+        let value = self.commands(pipeline, dot, frame)?;
+        for name in &pipeline.variables {
+            match pipeline.assigns {
+                true => self.assign(name, value.clone(), frame)?,
+                false => frame.variables.push((name.clone(), value.clone())),
+            }
+        }
+        Ok(value)
+    }
+
+    fn commands(&mut self, pipeline: &Pipeline, dot: &Value, frame: &mut Frame<'_>) -> Done<Value> {
+        self.at = self.place(frame, &pipeline.range);
+        let mut value = None;
+        for command in &pipeline.commands {
+            self.step(1)?;
+            value = Some(self.deeper(|it| it.command(command, value, dot, frame))?.settled());
+        }
+        Ok(value.unwrap_or_else(Value::nil))
+    }
+
+    fn command(&mut self, command: &Command, last: Option<Value>, dot: &Value, frame: &mut Frame<'_>) -> Done<Value> {
+        let Some((first, words)) = command.words.split_first() else { return Ok(Value::nil()) };
+        let is_called = !words.is_empty() || last.is_some();
+        match first {
+            Expression::Function(name) => self.call(name, words, last, dot, frame),
+            Expression::Field(names) => self.fields(dot.clone(), names, words, last, dot, frame),
+            Expression::Variable(name, names) if !names.is_empty() => {
+                let value = self.variable(name, frame)?;
+                self.fields(value, names, words, last, dot, frame)
+            }
+            Expression::Chain(inner, names) => {
+                let value = self.operand(inner, dot, frame)?.settled();
+                self.fields(value, names, words, last, dot, frame)
+            }
+            _ if is_called => Err("can't give argument to non-function".into()),
+            Expression::Nil => Err("nil is not a command".into()),
+            other => self.operand(other, dot, frame),
+        }
+    }
+
+    fn variable(&self, name: &str, frame: &Frame<'_>) -> Done<Value> {
+        let found = frame.variables.iter().rev().find(|(known, _)| **known == *name);
+        found.map(|(_, value)| value.clone()).ok_or_else(|| format!("undefined variable: ${name}").into())
+    }
+
+    /// An argument, as it is written.
+    fn operand(&mut self, expression: &Expression, dot: &Value, frame: &mut Frame<'_>) -> Done<Value> {
+        self.step(1)?;
+        Ok(match expression {
+            Expression::Dot => dot.clone(),
+            Expression::Nil => Value::nil(),
+            Expression::Flag(flag) => (*flag).into(),
+            Expression::Int(number) => Value::int(*number),
+            Expression::Float(number) => (*number).into(),
+            Expression::Text(text) => text.clone().into(),
+            Expression::Field(names) => self.fields(dot.clone(), names, &[], None, dot, frame)?,
+            Expression::Variable(name, names) => {
+                let value = self.variable(name, frame)?;
+                if names.is_empty() { value } else { self.fields(value, names, &[], None, dot, frame)? }
+            }
+            Expression::Function(name) => self.deeper(|it| it.call(name, &[], None, dot, frame))?,
+            Expression::Chain(inner, names) => {
+                let value = self.deeper(|it| it.operand(inner, dot, frame))?.settled();
+                self.fields(value, names, &[], None, dot, frame)?
+            }
+            Expression::Pipeline(pipeline) => {
+                let at = self.at;
+                let value = self.deeper(|it| it.pipeline(pipeline, dot, frame))?;
+                self.at = at;
+                value
+            }
+        })
+    }
+
+    fn fields(
+        &mut self,
+        start: Value,
+        names: &[Rc<str>],
+        words: &[Expression],
+        last: Option<Value>,
+        dot: &Value,
+        frame: &mut Frame<'_>,
+    ) -> Done<Value> {
+        let mut value = start;
+        let mut last = last;
+        for (number, name) in names.iter().enumerate() {
+            let is_last = number + 1 == names.len();
+            let mut arguments = Vec::new();
+            if is_last && (!words.is_empty() || last.is_some()) {
+                for word in words {
+                    arguments.push(self.operand(word, dot, frame)?);
+                }
+                arguments.extend(last.take());
+            }
+            value = self.field(&value, name, &arguments)?;
+        }
+        Ok(value)
+    }
+
+    fn field(&self, value: &Value, name: &str, arguments: &[Value]) -> Done<Value> {
+        let refuse_arguments = || Failure::Refused(format!("{name} is not a method but has arguments"));
+        match &value.kind {
+            Kind::Nil => Ok(Value::nil()),
+            Kind::NilInside => Err(format!("nil pointer evaluating interface {{}}.{name}").into()),
+            Kind::Map(_) if !arguments.is_empty() => Err(refuse_arguments()),
+            Kind::Map(map) => Ok(match map.borrow().get(name) {
+                Some(entry) => inside(entry.value.clone()),
+                None => Kind::NilInside.into(),
+            }),
+            Kind::Object(object) => {
+                if let Some(cause) = print::unknown_among(arguments) {
+                    return Ok(Value::unknown(cause));
+                }
+                if !arguments.is_empty() && !object.is_method(name) {
+                    return Err(refuse_arguments());
+                }
+                let missing = || format!("can't evaluate field {name} in type {}", object.type_name());
+                object.field(name, arguments, &self.heap).unwrap_or_else(|| Err(missing().into()))
+            }
+            Kind::Unknown(cause) => Ok(Value { kind: Kind::Unknown(cause.clone()), origin: value.origin }),
+            _ => Err(format!("can't evaluate field {name} in type {}", value.type_name()).into()),
+        }
+    }
+
+    fn call(
+        &mut self,
+        name: &str,
+        words: &[Expression],
+        last: Option<Value>,
+        dot: &Value,
+        frame: &mut Frame<'_>,
+    ) -> Done<Value> {
+        if matches!(name, "and" | "or") {
+            return self.logic(name == "or", words, last, dot, frame);
+        }
+        let Some(function) = functions::find(name) else {
+            return Err(format!("{name:?} is not a defined function").into());
+        };
+        let count = words.len() + usize::from(last.is_some());
+        function.check_count(count)?;
+        let mut arguments = Vec::with_capacity(count);
+        for (number, word) in words.iter().enumerate() {
+            let value = self.operand(word, dot, frame)?;
+            let is_literal =
+                matches!(word, Expression::Int(_) | Expression::Float(_) | Expression::Flag(_) | Expression::Text(_));
+            arguments.push(fitted(function, number, value, is_literal)?);
+        }
+        if let Some(last) = last {
+            arguments.push(fitted(function, arguments.len(), last, false)?);
+        }
+        let at = self.at;
+        let done = self.apply(function, arguments);
+        self.at = at;
+        done.map_err(|failure| match failure {
+            Failure::Refused(why) if !why.starts_with("error calling") => {
+                Failure::Refused(format!("error calling {name}: {why}"))
+            }
+            other => other,
+        })
+    }
+
+    pub(super) fn apply(&mut self, function: &Function, arguments: Vec<Value>) -> Done<Value> {
+        self.step(2)?;
+        if !function.takes_unknowns
+            && let Some(cause) = print::unknown_among(&arguments)
+        {
+            let origin = arguments.iter().find_map(Value::place);
+            return Ok(Value { kind: Kind::Unknown(cause), origin });
+        }
+        let origin = match function.keeps_origin {
+            true => arguments.iter().rev().find_map(Value::place).map(|origin| Origin { linear: false, ..origin }),
+            false => None,
+        };
+        let done = (function.run)(&mut Call { evaluator: self, arguments: &arguments });
+        match done {
+            Ok(value) => Ok(value.or_at(origin)),
+            Err(Failure::Unknown(cause)) => Ok(Value { kind: Kind::Unknown(cause), origin: origin.or(self.at) }),
+            Err(other) => Err(other),
+        }
+    }
+
+    /// `and` and `or`, which stop at the first argument that decides.
+    fn logic(
+        &mut self,
+        is_or: bool,
+        words: &[Expression],
+        last: Option<Value>,
+        dot: &Value,
+        frame: &mut Frame<'_>,
+    ) -> Done<Value> {
+        if words.is_empty() && last.is_none() {
+            return Err("wrong number of args for and: want at least 1 got 0".into());
+        }
+        let mut unknown: Option<Cause> = None;
+        let mut value = Value::nil();
+        for word in words {
+            value = self.operand(word, dot, frame)?;
+            match truth(&value) {
+                Ok(decides) if decides == is_or => {
+                    // What came before it may have decided, and would have come to the same truth.
+                    return Ok(match unknown {
+                        Some(_) => is_or.into(),
+                        None => value,
+                    });
+                }
+                Ok(_) => {}
+                Err(cause) => unknown = unknown.or(Some(cause)),
+            }
+        }
+        let value = last.unwrap_or(value);
+        Ok(match (unknown, truth(&value)) {
+            (Some(_), Ok(decides)) if decides == is_or => is_or.into(),
+            (Some(cause), _) => Value { kind: Kind::Unknown(cause), origin: value.origin },
+            (None, _) => value,
+        })
+    }
+}
+
+/// What stands in a mapping or a list.
+fn inside(value: Value) -> Value {
+    match value.kind {
+        Kind::Nil => Value { kind: Kind::NilInside, ..value },
+        _ => value,
+    }
+}
+
+/// A value as a function takes it; an error where Go would not give it.
+fn fitted(function: &Function, number: usize, value: Value, is_literal: bool) -> Done<Value> {
+    let Some(parameter) = function.parameter(number) else { return Ok(value) };
+    let wrong = |expected: &str| match value.kind {
+        Kind::Nil => Failure::Refused(format!("invalid value; expected {expected}")),
+        _ => Failure::Refused(format!("wrong type for value; expected {expected}; got {}", value.type_name())),
+    };
+    match (parameter, &value.kind) {
+        (Parameter::Any, _) | (_, Kind::Unknown(_)) => Ok(value),
+        (Parameter::Text, Kind::Text(_)) | (Parameter::Flag, Kind::Flag(_)) | (Parameter::Map, Kind::Map(_)) => {
+            Ok(value)
+        }
+        (Parameter::Int, Kind::Int(_)) | (Parameter::Float, Kind::Float(_)) => Ok(value),
+        (Parameter::Float, Kind::Int(whole)) if is_literal => Ok(Value { kind: Kind::Float(*whole as f64), ..value }),
+        (Parameter::Int, Kind::Float(number)) if is_literal && number.fract() == 0.0 => {
+            Ok(Value { kind: Kind::Int(super::numbers::truncated(*number)), ..value })
+        }
+        (Parameter::Map, Kind::Nil) => Ok(value),
+        (Parameter::Map, Kind::Object(_)) => Ok(value),
+        (Parameter::Text, _) => Err(wrong("string")),
+        (Parameter::Int, _) => Err(wrong("int")),
+        (Parameter::Float, _) => Err(wrong("float64")),
+        (Parameter::Flag, _) => Err(wrong("bool")),
+        (Parameter::Map, _) => Err(wrong("map[string]interface {}")),
+    }
+}
+
+/// Adds templates to those that are known; one of nothing but blanks does not take another's place.
+pub(crate) fn define(known: &mut Templates, all: impl Iterator<Item = Template>) {
+    for template in all {
+        if template.is_empty() && known.contains_key(&template.name) {
+            continue;
+        }
+        known.insert(template.name.clone(), Rc::new(template));
+    }
+}
+
+fn without_no_value(text: &Text) -> Text {
+    const NOTHING: &str = "<no value>";
+    if !text.as_str().contains(NOTHING) {
+        return text.clone();
+    }
+    let mut writer = Writer::default();
+    let mut at = 0;
+    for (found, _) in text.as_str().match_indices(NOTHING) {
+        writer.push_slice(text, at, found, None);
+        at = found + NOTHING.len();
+    }
+    writer.push_slice(text, at, text.len(), None);
+    writer.finish()
+}
+
+pub(super) fn shorten(text: &str) -> String {
+    text.chars().take(60).collect()
+}
+
+/// A mapping of text, for functions that make one.
+pub(super) fn entries(pairs: impl IntoIterator<Item = (String, Value)>) -> Entries {
+    pairs.into_iter().map(|(key, value)| (Arc::from(key), value.into())).collect()
+}

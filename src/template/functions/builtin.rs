@@ -1,0 +1,152 @@
+//! The functions that Go's templates have themselves. `and` and `or` stop early, and are the evaluator's.
+
+use super::super::compare::{equal, less, truth};
+use super::super::failure::Failure;
+use super::super::print;
+use super::super::text::Text;
+use super::super::value::{Kind, Value};
+use super::How::{Careful, Plain};
+use super::{Call, Outcome, Row};
+
+pub(super) const TABLE: &[Row] = &[
+    ("not", "a", Careful, |c| Ok((!truth(&c.any(0))?).into())),
+    ("eq", "a*a", Careful, |c| Ok(equal(&c.any(0), c.rest(1))?.into())),
+    ("ne", "aa", Careful, |c| Ok((!equal(&c.any(0), c.rest(1))?).into())),
+    ("lt", "aa", Careful, |c| Ok(less(&c.any(0), &c.any(1))?.into())),
+    ("le", "aa", Careful, |c| Ok((less(&c.any(0), &c.any(1))? || equal(&c.any(0), c.rest(1))?).into())),
+    ("gt", "aa", Careful, |c| Ok((!(less(&c.any(0), &c.any(1))? || equal(&c.any(0), c.rest(1))?)).into())),
+    ("ge", "aa", Careful, |c| Ok((!less(&c.any(0), &c.any(1))?).into())),
+    ("len", "a", Careful, length),
+    ("index", "a*a", Careful, index),
+    ("print", "*a", Careful, |c| spent(c, false)),
+    ("println", "*a", Careful, |c| spent(c, true)),
+    ("printf", "s*a", Careful, |c| {
+        let text = print::format(&c.text(0)?, c.rest(1))?;
+        c.made(text)
+    }),
+    ("html", "*a", Plain, |c| {
+        let text = print::print(c.arguments, false)?;
+        c.made(escaped(text.as_str(), &[("&", "&amp;"), ("\"", "&#34;"), ("'", "&#39;"), ("<", "&lt;"), (">", "&gt;")]))
+    }),
+    ("js", "*a", Plain, |c| {
+        let text = print::print(c.arguments, false)?;
+        let signs = [
+            ("\\", "\\\\"),
+            ("'", "\\'"),
+            ("\"", "\\\""),
+            ("<", "\\u003C"),
+            (">", "\\u003E"),
+            ("&", "\\u0026"),
+            ("=", "\\u003D"),
+            ("\n", "\\u000A"),
+            ("\t", "\\u0009"),
+            ("\r", "\\u000D"),
+        ];
+        c.made(escaped(text.as_str(), &signs))
+    }),
+    ("urlquery", "*a", Plain, |c| {
+        let text = print::print(c.arguments, false)?;
+        c.made(query(text.as_str()))
+    }),
+    ("call", "a*a", Plain, |_| Err("non-function".into())),
+];
+
+fn spent(c: &Call<'_, '_>, line: bool) -> Outcome {
+    c.made(print::print(c.arguments, line)?)
+}
+
+fn escaped(text: &str, signs: &[(&str, &str)]) -> String {
+    let mut out = text.to_owned();
+    for (sign, instead) in signs {
+        out = out.replace(sign, instead);
+    }
+    out
+}
+
+pub(super) fn query(text: &str) -> String {
+    let mut out = String::new();
+    for byte in text.bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' => out.push(char::from(byte)),
+            b' ' => out.push('+'),
+            _ => out.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    out
+}
+
+fn length(c: &mut Call<'_, '_>) -> Outcome {
+    let value = c.any(0);
+    let count = match &value.kind {
+        Kind::Unknown(cause) => return Err(cause.clone().into()),
+        Kind::Text(text) => match value.cause() {
+            Some(cause) => return Err(cause.clone().into()),
+            None => text.len(),
+        },
+        Kind::List(list) => list.items().len(),
+        Kind::Map(map) => map.borrow().len(),
+        Kind::Object(object) => match object.entries() {
+            Some(entries) => entries.len(),
+            None => return Err(format!("len of type {}", value.type_name()).into()),
+        },
+        Kind::Nil | Kind::NilInside => return Err("len of nil pointer".into()),
+        _ => return Err(format!("len of type {}", value.type_name()).into()),
+    };
+    Ok(Value::int(count as i64))
+}
+
+fn index(c: &mut Call<'_, '_>) -> Outcome {
+    let mut value = c.any(0);
+    if value.is_nil() {
+        return Err("index of untyped nil".into());
+    }
+    for at in c.rest(1) {
+        value = step(&value, at)?;
+    }
+    Ok(value)
+}
+
+fn step(value: &Value, at: &Value) -> Outcome {
+    if let Kind::Unknown(cause) = &value.kind {
+        return Err(cause.clone().into());
+    }
+    if let Some(cause) = at.cause() {
+        return Err(cause.clone().into());
+    }
+    let place = || match at.kind {
+        Kind::Int(number) | Kind::Int64(number) => Ok(number),
+        Kind::Nil | Kind::NilInside => Err(Failure::from("cannot index slice/array with nil")),
+        _ => Err(format!("cannot index slice/array with type {}", at.type_name()).into()),
+    };
+    match &value.kind {
+        Kind::Map(map) => match &at.kind {
+            Kind::Text(key) => {
+                let found = map.borrow().get(key.as_str()).map(|entry| entry.value.clone());
+                Ok(found.unwrap_or_else(|| Kind::NilInside.into()))
+            }
+            _ if at.is_nil() => Err("value is nil; should be of type string".into()),
+            _ => Err(format!("value has type {}; should be string", at.type_name()).into()),
+        },
+        Kind::List(list) => {
+            let number = place()?;
+            let found = usize::try_from(number).ok().and_then(|number| list.items().get(number)).cloned();
+            found.ok_or_else(|| format!("index out of range: {number}").into())
+        }
+        Kind::Text(text) => {
+            let number = place()?;
+            let byte = usize::try_from(number).ok().and_then(|number| text.as_str().as_bytes().get(number).copied());
+            byte.map(|byte| Value::int(i64::from(byte))).ok_or_else(|| format!("index out of range: {number}").into())
+        }
+        Kind::Object(object) => {
+            let key = at.as_str().unwrap_or_default();
+            let found = object.entries().and_then(|all| all.into_iter().find(|(name, _)| **name == *key));
+            match (found, object.entries()) {
+                (Some((_, value)), _) => Ok(value),
+                (None, Some(_)) => Ok(Value::from(Text::from(""))),
+                (None, None) => Err(format!("can't index item of type {}", value.type_name()).into()),
+            }
+        }
+        Kind::NilInside | Kind::Nil => Err("index of nil pointer".into()),
+        _ => Err(format!("can't index item of type {}", value.type_name()).into()),
+    }
+}

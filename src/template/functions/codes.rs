@@ -1,0 +1,202 @@
+//! YAML, JSON, TOML, base64, base32 and checksums.
+
+use crate::source::{from_base64, sha1, sha256, sha512, to_base64, to_hex};
+
+use super::super::evaluate::entries;
+use super::super::failure::Failure;
+use super::super::value::{Heap, Kind, Value};
+use super::super::{read_yaml, write_yaml};
+use super::How::{Careful, Form, Plain};
+use super::{Call, Outcome, Row};
+
+pub(super) const TABLE: &[Row] = &[
+    ("toYaml", "a", Careful, yaml),
+    ("mustToYaml", "a", Careful, yaml),
+    ("toYamlPretty", "a", Careful, yaml),
+    ("fromYaml", "s", Plain, |c| read_yaml::mapping(&c.text(0)?, c.heap())),
+    ("fromYamlArray", "s", Plain, |c| read_yaml::list(&c.text(0)?, c.heap())),
+    ("toJson", "a", Careful, |c| json(c, None, true)),
+    ("mustToJson", "a", Careful, |c| json(c, None, true)),
+    ("toPrettyJson", "a", Careful, |c| json(c, Some("  "), true)),
+    ("mustToPrettyJson", "a", Careful, |c| json(c, Some("  "), true)),
+    ("toRawJson", "a", Careful, |c| json(c, None, false)),
+    ("mustToRawJson", "a", Careful, |c| json(c, None, false)),
+    ("fromJson", "s", Plain, |c| match from_json(c.str(0), c.heap())? {
+        Ok(value @ Value { kind: Kind::Map(_), .. }) => Ok(value),
+        Ok(value) if value.is_nil() => Ok(c.heap().map(entries([]))),
+        Ok(value) => {
+            let why =
+                format!("json: cannot unmarshal {} into Go value of type map[string]interface {{}}", go_name(&value));
+            Ok(c.heap().map(entries([("Error".to_owned(), why.into())])))
+        }
+        Err(why) => Ok(c.heap().map(entries([("Error".to_owned(), why.into())]))),
+    }),
+    ("fromJsonArray", "s", Plain, |c| match from_json(c.str(0), c.heap())? {
+        Ok(value @ Value { kind: Kind::List(_), .. }) => Ok(value),
+        Ok(value) if value.is_nil() => c.list(Vec::new()),
+        Ok(value) => {
+            let why = format!("json: cannot unmarshal {} into Go value of type []interface {{}}", go_name(&value));
+            c.list(vec![why.into()])
+        }
+        Err(why) => c.list(vec![why.into()]),
+    }),
+    ("mustFromJson", "s", Plain, |c| from_json(c.str(0), c.heap())?.map_err(Failure::Refused)),
+    ("toToml", "a", Plain, |c| {
+        let value = plain_toml(&c.any(0), 0)?;
+        c.made(toml::to_string(&value).unwrap_or_default())
+    }),
+    ("mustToToml", "a", Plain, |c| {
+        let value = plain_toml(&c.any(0), 0)?;
+        c.made(toml::to_string(&value).map_err(|error| error.to_string())?)
+    }),
+    ("fromToml", "s", Plain, |c| match toml::from_str::<serde_json::Value>(c.str(0)) {
+        Ok(value) => of_json(&value, c.heap()),
+        Err(why) => Ok(c.heap().map(entries([("Error".to_owned(), why.message().into())]))),
+    }),
+    ("b64enc", "s", Form, |c| c.made(to_base64(c.str(0).as_bytes()))),
+    ("b64dec", "s", Form, |c| {
+        let digits = c.str(0).replace(['\n', '\r'], "");
+        let plain = digits.strip_suffix("==").or(digits.strip_suffix('=')).unwrap_or(&digits);
+        match from_base64(plain.bytes()).filter(|_| digits.len().is_multiple_of(4)) {
+            Some(bytes) => c.made(String::from_utf8_lossy(&bytes).into_owned()),
+            None => Ok("illegal base64 data at input byte 0".into()),
+        }
+    }),
+    ("b32enc", "s", Form, |c| c.made(to_base32(c.str(0).as_bytes()))),
+    ("b32dec", "s", Form, |c| match from_base32(c.str(0)) {
+        Some(bytes) => c.made(String::from_utf8_lossy(&bytes).into_owned()),
+        None => Ok("illegal base32 data at input byte 0".into()),
+    }),
+    ("sha1sum", "s", Form, |c| c.made(to_hex(&sha1(c.str(0).as_bytes())))),
+    ("sha256sum", "s", Form, |c| c.made(to_hex(&sha256(c.str(0).as_bytes())))),
+    ("sha512sum", "s", Form, |c| c.made(to_hex(&sha512(c.str(0).as_bytes())))),
+    ("adler32sum", "s", Form, |c| c.made(adler32(c.str(0).as_bytes()).to_string())),
+];
+
+fn yaml(c: &mut Call<'_, '_>) -> Outcome {
+    let value = c.any(0);
+    if let Kind::Unknown(_) = &value.kind {
+        return Ok(value);
+    }
+    write_yaml::write(&value, c.heap()).map(|text| Value::from(text).or_at(value.origin))
+}
+
+fn json(c: &mut Call<'_, '_>, indent: Option<&str>, for_pages: bool) -> Outcome {
+    let value = c.any(0);
+    if let Kind::Unknown(_) = &value.kind {
+        return Ok(value);
+    }
+    write_yaml::json(&value, indent, for_pages, c.heap()).map(Value::from)
+}
+
+fn go_name(value: &Value) -> &'static str {
+    match &value.kind {
+        Kind::Text(_) => "string",
+        Kind::Flag(_) => "bool",
+        Kind::List(_) => "array",
+        Kind::Map(_) => "object",
+        _ => "number",
+    }
+}
+
+fn from_json(text: &str, heap: &Heap) -> Result<Result<Value, String>, Failure> {
+    heap.spend(text.len())?;
+    match serde_json::from_str::<serde_json::Value>(text) {
+        Ok(value) => of_json(&value, heap).map(Ok),
+        Err(_) if text.trim().is_empty() => Ok(Err("unexpected end of JSON input".to_owned())),
+        Err(why) => Ok(Err(why.to_string())),
+    }
+}
+
+fn of_json(value: &serde_json::Value, heap: &Heap) -> Outcome {
+    use serde_json::Value as Json;
+    Ok(match value {
+        Json::Null => Value::nil(),
+        Json::Bool(flag) => (*flag).into(),
+        Json::Number(number) => number.as_f64().unwrap_or(0.0).into(),
+        Json::String(text) => text.as_str().into(),
+        Json::Array(items) => {
+            let items: Result<Vec<Value>, Failure> = items.iter().map(|item| of_json(item, heap)).collect();
+            heap.list(items?)?
+        }
+        Json::Object(all) => {
+            let mut pairs = Vec::new();
+            for (key, value) in all {
+                pairs.push((key.clone(), of_json(value, heap)?));
+            }
+            heap.map(entries(pairs))
+        }
+    })
+}
+
+fn plain_toml(value: &Value, depth: usize) -> Result<serde_json::Value, Failure> {
+    use serde_json::Value as Json;
+    const DEEPEST: usize = 64;
+    if depth > DEEPEST {
+        return Err(Failure::Budget("values hold each other deeper than any chart's"));
+    }
+    Ok(match &value.kind {
+        Kind::Flag(flag) => Json::Bool(*flag),
+        Kind::Int(number) | Kind::Int64(number) => (*number).into(),
+        Kind::Float(number) => (*number).into(),
+        Kind::Text(text) => text.as_str().into(),
+        Kind::List(list) => {
+            let items: Result<Vec<Json>, Failure> =
+                list.items().iter().map(|item| plain_toml(item, depth + 1)).collect();
+            Json::Array(items?)
+        }
+        Kind::Map(map) => {
+            let mut all = serde_json::Map::new();
+            for (key, entry) in map.borrow().iter().filter(|(_, entry)| !entry.value.is_nil()) {
+                all.insert(key.to_string(), plain_toml(&entry.value, depth + 1)?);
+            }
+            Json::Object(all)
+        }
+        Kind::Unknown(cause) => return Err(cause.clone().into()),
+        _ => Json::Null,
+    })
+}
+
+const BASE32: &[u8; 32] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
+
+fn to_base32(bytes: &[u8]) -> String {
+    let mut out = String::new();
+    for chunk in bytes.chunks(5) {
+        let mut all = [0u8; 8];
+        for (place, byte) in chunk.iter().enumerate() {
+            if let Some(slot) = all.get_mut(place + 3) {
+                *slot = *byte;
+            }
+        }
+        let number = u64::from_be_bytes(all);
+        let letters = (chunk.len() * 8).div_ceil(5);
+        for place in 0..8 {
+            let digit = (number >> (35 - 5 * place)) as usize & 31;
+            out.push(if place < letters { char::from(BASE32.get(digit).copied().unwrap_or(b'=')) } else { '=' });
+        }
+    }
+    out
+}
+
+fn from_base32(text: &str) -> Option<Vec<u8>> {
+    let mut out = Vec::new();
+    let (mut number, mut bits) = (0u64, 0);
+    for letter in text.trim_end_matches('=').bytes().filter(|letter| !matches!(letter, b'\n' | b'\r')) {
+        let digit = BASE32.iter().position(|it| *it == letter)?;
+        number = (number << 5 | digit as u64) & 0xffff_ffff;
+        bits += 5;
+        if bits >= 8 {
+            bits -= 8;
+            out.push((number >> bits) as u8);
+        }
+    }
+    Some(out)
+}
+
+fn adler32(bytes: &[u8]) -> u32 {
+    let (a, b) = bytes.iter().fold((1u32, 0u32), |(a, b), byte| {
+        let a = (a + u32::from(*byte)) % 65521;
+        (a, (b + a) % 65521)
+    });
+    b << 16 | a
+}

@@ -1,0 +1,214 @@
+//! Mappings. As in Go they are shared: what changes one changes it wherever it is held.
+
+use std::sync::Arc;
+
+use super::super::compare::truth;
+use super::super::failure::Failure;
+use super::super::print;
+use super::super::value::{Entries, Entry, Heap, Kind, Map, Value};
+use super::How::Careful;
+use super::{Call, Outcome, Row};
+
+const DEEPEST: usize = 64;
+
+pub(super) const TABLE: &[Row] = &[
+    ("dict", "*a", Careful, dict),
+    ("get", "ms", Careful, |c| {
+        let key = c.known(1)?.to_owned();
+        Ok(c.map(0)?.and_then(|map| map.get(&key)).unwrap_or_else(|| "".into()))
+    }),
+    ("set", "msa", Careful, set),
+    ("unset", "ms", Careful, |c| {
+        let key = c.known(1)?.to_owned();
+        if let Some(map) = c.map(0)? {
+            match c.evaluator.doubt() {
+                Some(cause) if map.get(&key).is_some() => map.insert(key.into(), Value::unknown(cause.clone())),
+                Some(_) => {}
+                None => map.remove(&key),
+            }
+        }
+        Ok(c.any(0))
+    }),
+    ("hasKey", "ms", Careful, |c| {
+        let key = c.known(1)?.to_owned();
+        if let Kind::Object(object) = &c.any(0).kind {
+            return Ok(object.entries().is_some_and(|all| all.iter().any(|(name, _)| **name == *key)).into());
+        }
+        Ok(c.map(0)?.is_some_and(|map| map.get(&key).is_some()).into())
+    }),
+    ("pluck", "s*m", Careful, |c| {
+        let key = c.known(0)?.to_owned();
+        let mut found = Vec::new();
+        for number in 1..c.arguments.len() {
+            found.extend(c.map(number)?.and_then(|map| map.get(&key)));
+        }
+        c.list(found)
+    }),
+    ("keys", "*m", Careful, |c| {
+        let mut all = Vec::new();
+        for number in 0..c.arguments.len() {
+            if let Some(map) = c.map(number)? {
+                let key =
+                    |(key, entry): (&Arc<str>, &Entry)| Value { kind: Kind::Text((&**key).into()), origin: entry.key };
+                all.extend(map.borrow().iter().map(key));
+            }
+        }
+        c.list(all)
+    }),
+    ("values", "m", Careful, |c| {
+        let all = c.map(0)?.map(|map| map.borrow().values().map(|entry| entry.value.clone()).collect());
+        c.list(all.unwrap_or_default())
+    }),
+    ("pick", "m*s", Careful, |c| chosen(c, true)),
+    ("omit", "m*s", Careful, |c| chosen(c, false)),
+    ("merge", "m*m", Careful, |c| merge_all(c, false)),
+    ("mustMerge", "m*m", Careful, |c| merge_all(c, false)),
+    ("mergeOverwrite", "m*m", Careful, |c| merge_all(c, true)),
+    ("mustMergeOverwrite", "m*m", Careful, |c| merge_all(c, true)),
+    ("deepCopy", "a", Careful, |c| copied(&c.any(0), c.heap(), 0)),
+    ("mustDeepCopy", "a", Careful, |c| copied(&c.any(0), c.heap(), 0)),
+    ("dig", "*a", Careful, dig),
+];
+
+fn dict(c: &mut Call<'_, '_>) -> Outcome {
+    let mut entries = Entries::new();
+    for pair in c.arguments.chunks(2) {
+        let Some(key) = pair.first() else { continue };
+        if let Some(cause) = key.cause() {
+            return Err(cause.clone().into());
+        }
+        let name: Arc<str> = print::text(key)?.as_str().into();
+        let value = pair.get(1).cloned().unwrap_or_else(|| "".into());
+        entries.insert(name, Entry { key: key.place(), value });
+    }
+    Ok(c.heap().map(entries))
+}
+
+fn set(c: &mut Call<'_, '_>) -> Outcome {
+    let key: Arc<str> = c.known(1)?.into();
+    let map = c.map(0)?.ok_or_else(|| Failure::from("assignment to entry in nil map"))?;
+    c.spend(64 + key.len())?;
+    let value = match c.evaluator.doubt() {
+        Some(cause) => Value::unknown(cause.clone()),
+        None => c.any(2),
+    };
+    let place = c.arguments.get(1).and_then(Value::place);
+    map.insert(key, Entry { key: place, value });
+    Ok(c.any(0))
+}
+
+fn chosen(c: &mut Call<'_, '_>, wanted: bool) -> Outcome {
+    let mut names = Vec::new();
+    for number in 1..c.arguments.len() {
+        names.push(c.known(number)?);
+    }
+    let Some(map) = c.map(0)? else { return Ok(c.heap().map(Entries::new())) };
+    let entries = map
+        .borrow()
+        .iter()
+        .filter(|(key, _)| names.contains(&&***key) == wanted)
+        .map(|(key, entry)| (key.clone(), entry.clone()))
+        .collect();
+    Ok(c.heap().map(entries))
+}
+
+fn merge_all(c: &mut Call<'_, '_>, overwrites: bool) -> Outcome {
+    let Some(first) = c.map(0)? else {
+        return Ok(c.any(0));
+    };
+    for number in 1..c.arguments.len() {
+        if let Some(map) = c.map(number)? {
+            merge(&first, &map, overwrites, c, 0)?;
+        }
+    }
+    Ok(c.any(0))
+}
+
+fn merge(into: &Map, from: &Map, overwrites: bool, c: &Call<'_, '_>, depth: usize) -> Result<(), Failure> {
+    if depth > DEEPEST {
+        return Err(Failure::Budget("values hold each other deeper than any chart's"));
+    }
+    if into.is_same(from) {
+        return Ok(());
+    }
+    let entries: Vec<(Arc<str>, Entry)> =
+        from.borrow().iter().map(|(key, entry)| (key.clone(), entry.clone())).collect();
+    c.spend(entries.len() * 64)?;
+    for (key, entry) in entries {
+        let known = into.get(&key);
+        if entry.value.is_nil() {
+            if overwrites {
+                into.insert(key, entry);
+            }
+            continue;
+        }
+        if let (Some(Kind::Map(inner)), Kind::Map(other)) = (known.as_ref().map(|it| &it.kind), &entry.value.kind) {
+            merge(inner, other, overwrites, c, depth + 1)?;
+            if !inner.is_empty() {
+                continue;
+            }
+        }
+        match known.as_ref().map(truth) {
+            None | Some(Ok(false)) => into.insert(key, entry),
+            Some(_) if overwrites => into.insert(key, entry),
+            Some(Ok(true)) => {}
+            Some(Err(cause)) => into.insert(key, Value::unknown(cause)),
+        }
+    }
+    Ok(())
+}
+
+/// The same value with mappings of its own.
+pub(crate) fn copied(value: &Value, heap: &Heap, depth: usize) -> Outcome {
+    if depth > DEEPEST {
+        return Err(Failure::Budget("values hold each other deeper than any chart's"));
+    }
+    let copy = match &value.kind {
+        Kind::Map(map) => {
+            let mut entries = Entries::new();
+            for (key, entry) in map.borrow().iter() {
+                let value = copied(&entry.value, heap, depth + 1)?;
+                entries.insert(key.clone(), Entry { key: entry.key, value });
+            }
+            heap.spend(0)?;
+            heap.map(entries)
+        }
+        Kind::List(list) => {
+            let items: Result<Vec<Value>, Failure> =
+                list.items().iter().map(|item| copied(item, heap, depth + 1)).collect();
+            heap.list(items?)?
+        }
+        _ => value.clone(),
+    };
+    Ok(Value { origin: value.origin, ..copy })
+}
+
+fn dig(c: &mut Call<'_, '_>) -> Outcome {
+    let [keys @ .., otherwise, map] = c.arguments else { return Err("dig needs at least three arguments".into()) };
+    if keys.is_empty() {
+        return Err("dig needs at least three arguments".into());
+    }
+    let mut value = map.clone();
+    for key in keys {
+        let map = match &value.kind {
+            Kind::Map(map) => map.clone(),
+            Kind::Unknown(cause) => return Err(cause.clone().into()),
+            _ => {
+                let why = format!(
+                    "interface conversion: interface {{}} is {}, not map[string]interface {{}}",
+                    value.type_name()
+                );
+                return Err(why.into());
+            }
+        };
+        if let Some(cause) = key.cause() {
+            return Err(cause.clone().into());
+        }
+        let Some(name) = key.as_str() else { return Err("a key of dig must be a string".into()) };
+        match map.get(name) {
+            Some(inner) => value = inner,
+            None => return Ok(otherwise.clone()),
+        }
+    }
+    Ok(value)
+}

@@ -1,0 +1,89 @@
+//! What decides: defaults, choices, templates inside templates, and refusing to go on.
+
+use super::super::compare::truth;
+use super::super::failure::Failure;
+use super::super::text::Cause;
+use super::super::value::{Kind, Value};
+use super::How::{Careful, Plain};
+use super::{Call, Outcome, Row, unknown};
+
+pub(super) const TABLE: &[Row] = &[
+    ("default", "a*a", Careful, default),
+    ("empty", "a", Careful, |c| Ok((!truth(&c.any(0))?).into())),
+    ("coalesce", "*a", Careful, coalesce),
+    ("all", "*a", Careful, |c| every(c, true)),
+    ("any", "*a", Careful, |c| every(c, false)),
+    ("ternary", "aab", Careful, |c| {
+        let chosen = match c.any(2).kind {
+            Kind::Flag(flag) => flag,
+            Kind::Unknown(cause) => return Err(cause.into()),
+            _ => return Err("expected bool".into()),
+        };
+        Ok(c.any(usize::from(!chosen)))
+    }),
+    ("include", "sa", Careful, |c| {
+        let name = c.known(0)?.to_owned();
+        let data = c.any(1).settled();
+        c.evaluator.include(&name, &data).map(Value::from)
+    }),
+    ("tpl", "sa", Careful, |c| {
+        let (text, data) = (c.text(0)?, c.any(1).settled());
+        c.evaluator.evaluate_text(&text, &data).map(Value::from)
+    }),
+    ("required", "sa", Careful, required),
+    ("fail", "s", Careful, |c| Err(Failure::Refused(c.str(0).to_owned()))),
+    ("lookup", "ssss", Careful, |c| {
+        let what = [c.str(1), c.str(3)].join(" ");
+        unknown(&format!("lookup {}", what.trim()), "`lookup` asks a cluster")
+    }),
+    ("hello", "", Plain, |_| Ok("Hello!".into())),
+];
+
+fn default(c: &mut Call<'_, '_>) -> Outcome {
+    let Some(given) = c.arguments.get(1) else { return Ok(c.any(0)) };
+    match truth(given) {
+        Ok(true) => Ok(given.clone()),
+        Ok(false) => Ok(c.any(0)),
+        Err(cause) => Err(cause.into()),
+    }
+}
+
+fn coalesce(c: &mut Call<'_, '_>) -> Outcome {
+    for value in c.arguments {
+        if truth(value)? {
+            return Ok(value.clone());
+        }
+    }
+    Ok(Value::nil())
+}
+
+fn every(c: &mut Call<'_, '_>, wanted: bool) -> Outcome {
+    let mut unknown: Option<Cause> = None;
+    for value in c.arguments {
+        match truth(value) {
+            Ok(is) if is != wanted => return Ok((!wanted).into()),
+            Ok(_) => {}
+            Err(cause) => unknown = Some(cause),
+        }
+    }
+    unknown.map_or(Ok(wanted.into()), |cause| Err(cause.into()))
+}
+
+/// What only a release gives is not known, and Helm refuses to go on without it.
+fn required(c: &mut Call<'_, '_>) -> Outcome {
+    let value = c.any(1);
+    let is_missing = match &value.kind {
+        Kind::Text(text) => text.len() == 0,
+        _ => value.is_nil(),
+    };
+    if !is_missing {
+        return Ok(value);
+    }
+    let message = c.str(0).to_owned();
+    if c.evaluator.doubt().is_none() {
+        c.evaluator.wanted.push(message.clone());
+    }
+    let short: String =
+        message.chars().filter(|letter| !letter.is_control() && !"{}$#:".contains(*letter)).take(40).collect();
+    Ok(Value { kind: Kind::Unknown(Cause::new(&format!("required {}", short.trim()), message)), origin: value.origin })
+}

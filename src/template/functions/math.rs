@@ -1,0 +1,158 @@
+//! Numbers, and what kind of thing a value is.
+
+use super::super::compare::same;
+use super::super::failure::Failure;
+use super::super::numbers;
+use super::super::print;
+use super::super::value::{Kind, Value};
+use super::How::{Careful, Form, Plain};
+use super::{Call, Outcome, Row};
+
+pub(super) const TABLE: &[Row] = &[
+    ("int", "a", Form, |c| Ok(Value::int(to_int(&c.any(0))))),
+    ("int64", "a", Form, |c| Ok(Value::int64(to_int(&c.any(0))))),
+    ("float64", "a", Form, |c| Ok(to_float(&c.any(0)).into())),
+    ("atoi", "s", Form, |c| {
+        let text = c.str(0);
+        Ok(Value::int(text.parse().unwrap_or(0)))
+    }),
+    ("toDecimal", "a", Form, |c| {
+        let text = print::text(&c.any(0))?;
+        Ok(Value::int64(i64::from_str_radix(text.as_str(), 8).unwrap_or(0)))
+    }),
+    ("add1", "a", Plain, |c| Ok(Value::int64(to_int(&c.any(0)).wrapping_add(1)))),
+    ("add", "*a", Plain, |c| Ok(Value::int64(ints(c).into_iter().fold(0, i64::wrapping_add)))),
+    ("sub", "aa", Plain, |c| Ok(Value::int64(to_int(&c.any(0)).wrapping_sub(to_int(&c.any(1)))))),
+    ("div", "aa", Plain, |c| divided(c, i64::wrapping_div)),
+    ("mod", "aa", Plain, |c| divided(c, i64::wrapping_rem)),
+    ("mul", "a*a", Plain, |c| Ok(Value::int64(ints(c).into_iter().fold(1, i64::wrapping_mul)))),
+    ("max", "a*a", Plain, |c| Ok(Value::int64(ints(c).into_iter().max().unwrap_or(0)))),
+    ("biggest", "a*a", Plain, |c| Ok(Value::int64(ints(c).into_iter().max().unwrap_or(0)))),
+    ("min", "a*a", Plain, |c| Ok(Value::int64(ints(c).into_iter().min().unwrap_or(0)))),
+    ("maxf", "a*a", Plain, |c| Ok(floats(c).into_iter().fold(f64::NEG_INFINITY, f64::max).into())),
+    ("minf", "a*a", Plain, |c| Ok(floats(c).into_iter().fold(f64::INFINITY, f64::min).into())),
+    ("add1f", "a", Plain, |c| Ok(decimal(to_float(&c.any(0)) + 1.0).into())),
+    ("addf", "*a", Plain, |c| Ok(decimal(floats(c).into_iter().sum()).into())),
+    ("subf", "a*a", Plain, |c| Ok(folded(c, |a, b| a - b).into())),
+    ("mulf", "a*a", Plain, |c| Ok(folded(c, |a, b| a * b).into())),
+    ("divf", "a*a", Plain, |c| {
+        if floats(c).iter().skip(1).any(|it| *it == 0.0) {
+            return Err("decimal division by 0".into());
+        }
+        Ok(folded(c, |a, b| a / b).into())
+    }),
+    ("ceil", "a", Plain, |c| Ok(to_float(&c.any(0)).ceil().into())),
+    ("floor", "a", Plain, |c| Ok(to_float(&c.any(0)).floor().into())),
+    ("round", "ai*f", Plain, round),
+    ("seq", "*i", Plain, seq),
+    ("typeOf", "a", Careful, |c| reflected(c, type_of)),
+    ("kindOf", "a", Careful, |c| reflected(c, |value| value.kind_name().to_owned())),
+    ("typeIs", "sa", Careful, |c| is(c, type_of)),
+    ("typeIsLike", "sa", Careful, |c| is(c, |value| type_of(value).trim_start_matches('*').to_owned())),
+    ("kindIs", "sa", Careful, |c| is(c, |value| value.kind_name().to_owned())),
+    ("deepEqual", "aa", Careful, |c| Ok(same(&c.any(0), &c.any(1))?.into())),
+];
+
+/// As the library `cast` converts: what is no number is 0.
+pub(super) fn to_int(value: &Value) -> i64 {
+    match &value.kind {
+        Kind::Int(number) | Kind::Int64(number) => *number,
+        Kind::Float(number) => numbers::truncated(*number),
+        Kind::Flag(flag) => i64::from(*flag),
+        Kind::Text(text) => {
+            let text = text.as_str();
+            // `3.0` is a whole number, and `3.5` is none.
+            let whole = match text.split_once('.') {
+                Some((whole, zeros)) if !zeros.is_empty() && zeros.bytes().all(|digit| digit == b'0') => whole,
+                _ => text,
+            };
+            numbers::parse_signed(whole).unwrap_or(0)
+        }
+        _ => 0,
+    }
+}
+
+pub(super) fn to_float(value: &Value) -> f64 {
+    match &value.kind {
+        Kind::Int(number) | Kind::Int64(number) => *number as f64,
+        Kind::Float(number) => *number,
+        Kind::Flag(flag) => f64::from(u8::from(*flag)),
+        Kind::Text(text) => text.as_str().parse().unwrap_or(0.0),
+        _ => 0.0,
+    }
+}
+
+fn ints(c: &Call<'_, '_>) -> Vec<i64> {
+    c.arguments.iter().map(to_int).collect()
+}
+
+fn floats(c: &Call<'_, '_>) -> Vec<f64> {
+    c.arguments.iter().map(to_float).collect()
+}
+
+/// Sums of decimal fractions have none of the dust of binary ones.
+fn decimal(number: f64) -> f64 {
+    format!("{number:.14e}").parse().unwrap_or(number)
+}
+
+fn folded(c: &Call<'_, '_>, with: fn(f64, f64) -> f64) -> f64 {
+    decimal(floats(c).into_iter().reduce(with).unwrap_or(0.0))
+}
+
+fn divided(c: &Call<'_, '_>, with: fn(i64, i64) -> i64) -> Outcome {
+    match to_int(&c.any(1)) {
+        0 => Err("runtime error: integer divide by zero".into()),
+        divisor => Ok(Value::int64(with(to_int(&c.any(0)), divisor))),
+    }
+}
+
+fn round(c: &mut Call<'_, '_>) -> Outcome {
+    let (number, places) = (to_float(&c.any(0)), c.int(1));
+    let on = if c.arguments.len() > 2 { c.float(2) } else { 0.5 };
+    let power = 10f64.powi(i32::try_from(places).unwrap_or(0));
+    let moved = power * number;
+    let rounded = if moved.fract() >= on { moved.ceil() } else { moved.floor() };
+    Ok((rounded / power).into())
+}
+
+fn seq(c: &mut Call<'_, '_>) -> Outcome {
+    let given: Vec<i64> = (0..c.arguments.len()).map(|number| c.int(number)).collect();
+    let (start, step, end) = match given.as_slice() {
+        [end] => (1, if *end < 1 { -1 } else { 1 }, *end),
+        [start, end] => (*start, if end < start { -1 } else { 1 }, *end),
+        [start, step, end] => (*start, *step, *end),
+        _ => return Ok("".into()),
+    };
+    if step == 0 || (end < start) != (step < 0) {
+        return Ok(if end == start { start.to_string().into() } else { "".into() });
+    }
+    let mut out = String::new();
+    let mut at = start;
+    while if step > 0 { at <= end } else { at >= end } {
+        c.evaluator.step(1)?;
+        if !out.is_empty() {
+            out.push(' ');
+        }
+        out.push_str(&at.to_string());
+        at = at.saturating_add(step);
+    }
+    c.made(out)
+}
+
+fn type_of(value: &Value) -> String {
+    if value.is_nil() { "<nil>".to_owned() } else { value.type_name() }
+}
+
+fn reflected(c: &Call<'_, '_>, name: fn(&Value) -> String) -> Outcome {
+    match &c.any(0) {
+        Value { kind: Kind::Unknown(cause), .. } => Err(cause.clone().into()),
+        value => Ok(name(value).into()),
+    }
+}
+
+fn is(c: &Call<'_, '_>, name: fn(&Value) -> String) -> Outcome {
+    match &c.any(1) {
+        Value { kind: Kind::Unknown(cause), .. } => Err(Failure::Unknown(cause.clone())),
+        value => Ok((name(value) == c.known(0)?).into()),
+    }
+}

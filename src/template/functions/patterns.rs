@@ -1,0 +1,102 @@
+//! Regular expressions.
+
+use regex::{Regex, RegexBuilder};
+
+use super::super::failure::Failure;
+use super::super::value::Value;
+use super::How::{Form, Plain};
+use super::{Call, Outcome, Row};
+
+/// Compiled patterns larger than this are no person's.
+const MOST_BYTES: usize = 1 << 20;
+
+pub(super) const TABLE: &[Row] = &[
+    ("regexMatch", "ss", Plain, |c| matches(c, false)),
+    ("mustRegexMatch", "ss", Plain, |c| matches(c, true)),
+    ("regexFind", "ss", Form, find),
+    ("mustRegexFind", "ss", Form, find),
+    ("regexFindAll", "ssi", Plain, find_all),
+    ("mustRegexFindAll", "ssi", Plain, find_all),
+    ("regexReplaceAll", "sss", Plain, |c| replace(c, false)),
+    ("mustRegexReplaceAll", "sss", Plain, |c| replace(c, false)),
+    ("regexReplaceAllLiteral", "sss", Plain, |c| replace(c, true)),
+    ("mustRegexReplaceAllLiteral", "sss", Plain, |c| replace(c, true)),
+    ("regexSplit", "ssi", Plain, split),
+    ("mustRegexSplit", "ssi", Plain, split),
+    ("regexQuoteMeta", "s", Form, |c| {
+        let quoted: String = c
+            .str(0)
+            .chars()
+            .flat_map(|letter| {
+                let special = r"\.+*?()|[]{}^$".contains(letter);
+                special.then_some('\\').into_iter().chain([letter])
+            })
+            .collect();
+        c.made(quoted)
+    }),
+];
+
+fn pattern(c: &Call<'_, '_>) -> Result<Regex, Failure> {
+    let text = c.str(0);
+    c.spend(text.len() * 64)?;
+    c.evaluator.step(50)?;
+    // Where both letters of a text's end are known, this library has one.
+    let built = RegexBuilder::new(&text.replace("\\/", "/")).size_limit(MOST_BYTES).build();
+    built.map_err(|_| format!("error parsing regexp: `{text}`").into())
+}
+
+fn searched(c: &Call<'_, '_>, number: usize) -> Result<(), Failure> {
+    c.evaluator.step(c.str(number).len() as u64 / 64)
+}
+
+fn matches(c: &mut Call<'_, '_>, must: bool) -> Outcome {
+    searched(c, 1)?;
+    match pattern(c) {
+        Ok(pattern) => Ok(pattern.is_match(c.str(1)).into()),
+        Err(why @ Failure::Budget(_)) => Err(why),
+        Err(why) if must => Err(why),
+        Err(_) => Ok(false.into()),
+    }
+}
+
+fn find(c: &mut Call<'_, '_>) -> Outcome {
+    searched(c, 1)?;
+    let pattern = pattern(c)?;
+    Ok(pattern.find(c.str(1)).map_or("", |found| found.as_str()).into())
+}
+
+fn limit(number: i64) -> usize {
+    usize::try_from(number).unwrap_or(usize::MAX)
+}
+
+fn find_all(c: &mut Call<'_, '_>) -> Outcome {
+    searched(c, 1)?;
+    let pattern = pattern(c)?;
+    let all: Vec<&str> = pattern.find_iter(c.str(1)).take(limit(c.int(2))).map(|found| found.as_str()).collect();
+    c.heap().texts(all)
+}
+
+fn replace(c: &mut Call<'_, '_>, literal: bool) -> Outcome {
+    let (text, new) = (c.str(1), c.str(2));
+    c.spend(text.len().saturating_mul(1 + new.len() / 4))?;
+    let pattern = pattern(c)?;
+    let made = match literal {
+        true => pattern.replace_all(text, regex::NoExpand(new)).into_owned(),
+        false => pattern.replace_all(text, new).into_owned(),
+    };
+    c.made(made)
+}
+
+fn split(c: &mut Call<'_, '_>) -> Outcome {
+    searched(c, 1)?;
+    let pattern = pattern(c)?;
+    let (text, count) = (c.str(1), c.int(2));
+    if count == 0 {
+        return Ok(Value::nil());
+    }
+    if c.str(0).is_empty() {
+        return c.heap().texts(text.chars().map(String::from));
+    }
+    let parts: Vec<&str> = pattern.splitn(text, limit(count)).collect();
+    c.heap().texts(parts)
+}

@@ -1,0 +1,279 @@
+//! Functions about text that keep its origins as far as they can.
+
+use super::super::failure::Failure;
+use super::super::print;
+use super::super::quote;
+use super::super::text::{Origin, Text, Writer};
+use super::super::value::{Kind, Value};
+use super::How::{Careful, Form, Plain};
+use super::{Call, Outcome, Row};
+
+/// Blanks before a line beyond these are no person's.
+const WIDEST: i64 = 4_000;
+
+pub(super) const TABLE: &[Row] = &[
+    ("quote", "*a", Careful, |c| quoted(c, '"')),
+    ("squote", "*a", Careful, |c| quoted(c, '\'')),
+    ("toString", "a", Careful, |c| match &c.any(0) {
+        value @ Value { kind: Kind::Unknown(_), .. } => Ok(value.clone()),
+        value => Ok(print::text(value)?.into()),
+    }),
+    ("toStrings", "a", Careful, |c| {
+        let texts = c.texts(0)?;
+        c.heap().texts(texts)
+    }),
+    ("trim", "s", Careful, |c| {
+        let text = c.text(0)?;
+        edges(&text, |it| it.trim())
+    }),
+    ("trimAll", "ss", Careful, trim_all),
+    ("trimall", "ss", Careful, trim_all),
+    ("trimSuffix", "ss", Careful, |c| {
+        let (end, text) = (c.known(0)?.to_owned(), c.text(1)?);
+        edges(&text, |it| it.strip_suffix(&*end).unwrap_or(it))
+    }),
+    ("trimPrefix", "ss", Careful, |c| {
+        let (start, text) = (c.known(0)?.to_owned(), c.text(1)?);
+        edges(&text, |it| it.strip_prefix(&*start).unwrap_or(it))
+    }),
+    ("indent", "is", Careful, |c| indented(c, false)),
+    ("nindent", "is", Careful, |c| indented(c, true)),
+    ("replace", "sss", Careful, |c| {
+        let (old, new, text) = (c.known(0)?.to_owned(), c.text(1)?, c.text(2)?);
+        replaced(c, &text, &old, &new)
+    }),
+    ("cat", "*a", Careful, |c| {
+        let mut writer = Writer::default();
+        for value in c.arguments.iter().filter(|value| !value.is_nil()) {
+            writer.push(if writer.len() > 0 { " " } else { "" }, None);
+            print::push(value, &mut writer)?;
+        }
+        c.made(writer.finish())
+    }),
+    ("join", "sa", Careful, |c| {
+        let (between, texts) = (c.text(0)?, c.texts(1)?);
+        let mut writer = Writer::default();
+        for (number, text) in texts.iter().enumerate() {
+            if number > 0 {
+                writer.push_text(&between, None);
+            }
+            writer.push_text(text, None);
+        }
+        c.made(writer.finish())
+    }),
+    ("trunc", "is", Careful, trunc),
+    ("substr", "iis", Careful, substr),
+    ("upper", "s", Form, |c| c.made(c.str(0).to_uppercase())),
+    ("lower", "s", Form, |c| c.made(c.str(0).to_lowercase())),
+    ("title", "s", Form, |c| c.made(titled(c.str(0)))),
+    ("untitle", "s", Form, |c| c.made(untitled(c.str(0)))),
+    ("repeat", "is", Form, |c| {
+        let (count, text) = (c.int(0), c.str(1));
+        let count = usize::try_from(count).map_err(|_| Failure::from("strings: negative Repeat count"))?;
+        c.spend(count.saturating_mul(text.len()))?;
+        Ok(text.repeat(count).into())
+    }),
+    ("nospace", "s", Form, |c| c.made(c.str(0).chars().filter(|it| !it.is_whitespace()).collect::<String>())),
+    ("contains", "ss", Plain, |c| Ok(c.str(1).contains(c.str(0)).into())),
+    ("hasPrefix", "ss", Careful, |c| {
+        let (start, text) = (c.known(0)?.to_owned(), c.text(1)?);
+        match text.holes().first() {
+            Some(hole) if hole.start < start.len() => Err(hole.cause.clone().into()),
+            _ => Ok(text.as_str().starts_with(&start).into()),
+        }
+    }),
+    ("hasSuffix", "ss", Plain, |c| Ok(c.str(1).ends_with(c.str(0)).into())),
+    ("split", "ss", Plain, |c| numbered(c, &c.str(1).split(c.str(0)).collect::<Vec<_>>(), c.str(0), c.str(1))),
+    ("splitn", "sis", Plain, |c| {
+        let count = usize::try_from(c.int(1)).unwrap_or(usize::MAX);
+        let parts: Vec<&str> = if count == 0 { Vec::new() } else { c.str(2).splitn(count, c.str(0)).collect() };
+        numbered(c, &parts, c.str(0), c.str(2))
+    }),
+    ("splitList", "ss", Plain, |c| {
+        let text = c.text(1)?;
+        let between = c.str(0);
+        c.spend(text.len())?;
+        if between.is_empty() {
+            return c.heap().texts(text.as_str().chars().map(String::from));
+        }
+        let mut at = 0;
+        let mut parts = Vec::new();
+        for part in text.as_str().split(between) {
+            parts.push(text.slice(at, at + part.len()));
+            at += part.len() + between.len();
+        }
+        c.heap().texts(parts)
+    }),
+];
+
+fn edges(text: &Text, cut: impl Fn(&str) -> &str) -> Outcome {
+    let all = text.as_str();
+    let kept = cut(all);
+    // What fills a hole at the edge decides what is cut from it.
+    let start = kept.as_ptr() as usize - all.as_ptr() as usize;
+    Ok(Value::from(text.slice(start, start + kept.len())))
+}
+
+fn trim_all(c: &mut Call<'_, '_>) -> Outcome {
+    let (signs, text) = (c.known(0)?.to_owned(), c.text(1)?);
+    edges(&text, |it| it.trim_matches(|letter| signs.contains(letter)))
+}
+
+fn quoted(c: &mut Call<'_, '_>, sign: char) -> Outcome {
+    let mut writer = Writer::default();
+    let mut encoded = [0; 4];
+    for value in c.arguments.iter().filter(|value| !value.is_nil()) {
+        writer.push(if writer.len() > 0 { " " } else { "" }, None);
+        writer.push(sign.encode_utf8(&mut encoded), None);
+        let mut own = Writer::default();
+        print::push(value, &mut own)?;
+        let text = own.finish();
+        match sign {
+            '"' => escape(&text, &mut writer),
+            _ => writer.push_text(&text, None),
+        }
+        writer.push(sign.encode_utf8(&mut encoded), None);
+    }
+    c.made(writer.finish())
+}
+
+fn escape(text: &Text, writer: &mut Writer) {
+    let mut from = 0;
+    for (at, letter) in text.as_str().char_indices() {
+        if let Some(escaped) = quote::escape(letter, '"') {
+            writer.push_slice(text, from, at, None);
+            writer.push(&escaped, text.origin_at(at).map(|origin| Origin { linear: false, ..origin }));
+            from = at + letter.len_utf8();
+        }
+    }
+    writer.push_slice(text, from, text.len(), None);
+}
+
+fn indented(c: &mut Call<'_, '_>, line: bool) -> Outcome {
+    let count = c.known_int(0)?;
+    if !(0..=WIDEST).contains(&count) {
+        return Err("strings: negative Repeat count".into());
+    }
+    let value = c.any(1);
+    let text = match &value.kind {
+        Kind::Unknown(cause) => {
+            let mut writer = Writer::default();
+            writer.push_hole(cause, value.origin);
+            writer.finish()
+        }
+        _ => c.text(1)?,
+    };
+    let pad = " ".repeat(usize::try_from(count).unwrap_or(0));
+    let lines = text.as_str().matches('\n').count() + 1;
+    c.spend(text.len() + lines * pad.len())?;
+    let mut writer = Writer::default();
+    writer.push(if line { "\n" } else { "" }, None);
+    let mut at = 0;
+    for part in text.as_str().split_inclusive('\n') {
+        writer.push(&pad, None);
+        writer.push_slice(&text, at, at + part.len(), None);
+        at += part.len();
+    }
+    if text.as_str().is_empty() || text.as_str().ends_with('\n') {
+        writer.push(&pad, None);
+    }
+    Ok(Value::from(writer.finish()))
+}
+
+fn replaced(c: &Call<'_, '_>, text: &Text, old: &str, new: &Text) -> Outcome {
+    let mut writer = Writer::default();
+    let mut at = 0;
+    for (found, part) in text.as_str().match_indices(old) {
+        c.spend(new.len())?;
+        writer.push_slice(text, at, found, None);
+        writer.push_text(new, None);
+        at = found + part.len();
+    }
+    writer.push_slice(text, at, text.len(), None);
+    c.made(writer.finish())
+}
+
+/// By bytes, as Go counts; what would cut a letter in two is cut before it.
+fn floor(text: &str, at: usize) -> usize {
+    let mut at = at.min(text.len());
+    while !text.is_char_boundary(at) {
+        at -= 1;
+    }
+    at
+}
+
+fn trunc(c: &mut Call<'_, '_>) -> Outcome {
+    let (count, text) = (c.known_int(0)?, c.text(1)?);
+    let length = text.len() as i64;
+    let hole = text.hole().filter(|_| count < 0 || length > count).cloned();
+    if let Some(cause) = hole {
+        return Err(cause.into());
+    }
+    let all = text.as_str();
+    if count < 0 && length + count > 0 {
+        let start = floor(all, usize::try_from(length + count).unwrap_or(0));
+        return Ok(Value::from(text.slice(start, text.len())));
+    }
+    match usize::try_from(count) {
+        Ok(most) if most < text.len() => Ok(Value::from(text.slice(0, floor(all, most)))),
+        _ => Ok(Value::from(text)),
+    }
+}
+
+fn substr(c: &mut Call<'_, '_>) -> Outcome {
+    let (start, end, text) = (c.known_int(0)?, c.known_int(1)?, c.text(2)?);
+    if let Some(cause) = text.hole() {
+        return Err(cause.clone().into());
+    }
+    let length = text.len() as i64;
+    let (from, to) = match (start, end) {
+        (start, end) if start < 0 => (0, end),
+        (start, end) if end < 0 || end > length => (start, length),
+        both => both,
+    };
+    if from > to || to > length || from < 0 || to < 0 {
+        return Err("slice bounds out of range".into());
+    }
+    let all = text.as_str();
+    let (from, to) = (floor(all, from as usize), floor(all, to as usize));
+    Ok(Value::from(text.slice(from, to)))
+}
+
+/// Each word begins with a small letter.
+fn untitled(text: &str) -> String {
+    let mut begins = true;
+    let mut out = String::with_capacity(text.len());
+    for letter in text.chars() {
+        match begins {
+            true => out.extend(letter.to_lowercase()),
+            false => out.push(letter),
+        }
+        begins = letter.is_whitespace();
+    }
+    out
+}
+
+fn titled(text: &str) -> String {
+    let mut inside = false;
+    let mut out = String::with_capacity(text.len());
+    for letter in text.chars() {
+        if inside {
+            out.push(letter);
+        } else {
+            out.extend(letter.to_uppercase());
+        }
+        inside = letter.is_alphanumeric() || letter == '_' || letter == '\'';
+        // An apostrophe parts words as other signs do.
+        inside &= letter != '\'';
+    }
+    out
+}
+
+fn numbered(c: &Call<'_, '_>, parts: &[&str], between: &str, all: &str) -> Outcome {
+    let letters: Vec<String> = all.chars().map(String::from).collect();
+    let parts: Vec<&str> =
+        if between.is_empty() { letters.iter().map(String::as_str).collect() } else { parts.to_vec() };
+    c.spend(parts.len() * 32)?;
+    let pairs = parts.iter().enumerate().map(|(number, part)| (format!("_{number}"), Value::from(*part)));
+    Ok(c.heap().map(super::super::evaluate::entries(pairs)))
+}

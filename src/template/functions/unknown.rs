@@ -1,0 +1,52 @@
+//! Functions whose answer is not in the text: chance, time, the network, and keys that are made.
+
+use super::How::{Careful, Plain};
+use super::{Outcome, Row, unknown};
+
+const CHANCE: &str = "it is made by chance";
+const TIME: &str = "it is what the clock says";
+const KEYS: &str = "keys and certificates are made by chance";
+const PASSWORDS: &str = "passwords are not computed";
+
+fn chance(name: &str) -> Outcome {
+    unknown(name, CHANCE)
+}
+
+pub(super) const TABLE: &[Row] = &[
+    ("randAlphaNum", "i", Careful, |_| chance("randAlphaNum")),
+    ("randAlpha", "i", Careful, |_| chance("randAlpha")),
+    ("randAscii", "i", Careful, |_| chance("randAscii")),
+    ("randNumeric", "i", Careful, |_| chance("randNumeric")),
+    ("randBytes", "i", Careful, |_| chance("randBytes")),
+    ("randInt", "ii", Careful, |_| chance("randInt")),
+    ("shuffle", "s", Careful, |_| chance("shuffle")),
+    ("uuidv4", "", Careful, |_| chance("uuidv4")),
+    ("now", "", Careful, |_| unknown("now", TIME)),
+    ("ago", "a", Careful, |_| unknown("ago", TIME)),
+    ("date", "sa", Careful, |_| unknown("date", TIME)),
+    ("dateInZone", "sas", Careful, |_| unknown("date", TIME)),
+    ("date_in_zone", "sas", Careful, |_| unknown("date", TIME)),
+    ("dateModify", "sa", Careful, |_| unknown("date", TIME)),
+    ("date_modify", "sa", Careful, |_| unknown("date", TIME)),
+    ("mustDateModify", "sa", Careful, |_| unknown("date", TIME)),
+    ("must_date_modify", "sa", Careful, |_| unknown("date", TIME)),
+    ("htmlDate", "a", Careful, |_| unknown("date", TIME)),
+    ("htmlDateInZone", "as", Careful, |_| unknown("date", TIME)),
+    ("toDate", "ss", Careful, |_| unknown("date", "dates are not computed")),
+    ("mustToDate", "ss", Careful, |_| unknown("date", "dates are not computed")),
+    ("unixEpoch", "a", Careful, |_| unknown("date", TIME)),
+    ("getHostByName", "s", Plain, |_| Ok("".into())),
+    ("bcrypt", "s", Careful, |_| unknown("bcrypt", PASSWORDS)),
+    ("htpasswd", "ss", Careful, |_| unknown("htpasswd", PASSWORDS)),
+    ("derivePassword", "issss", Careful, |_| unknown("derivePassword", PASSWORDS)),
+    ("genPrivateKey", "s", Careful, |_| unknown("genPrivateKey", KEYS)),
+    ("buildCustomCert", "ss", Careful, |_| unknown("buildCustomCert", KEYS)),
+    ("genCA", "si", Careful, |_| unknown("genCA", KEYS)),
+    ("genCAWithKey", "sis", Careful, |_| unknown("genCA", KEYS)),
+    ("genSelfSignedCert", "saai", Careful, |_| unknown("genSelfSignedCert", KEYS)),
+    ("genSelfSignedCertWithKey", "saais", Careful, |_| unknown("genSelfSignedCert", KEYS)),
+    ("genSignedCert", "saaia", Careful, |_| unknown("genSignedCert", KEYS)),
+    ("genSignedCertWithKey", "saaias", Careful, |_| unknown("genSignedCert", KEYS)),
+    ("encryptAES", "ss", Careful, |_| unknown("encryptAES", CHANCE)),
+    ("decryptAES", "ss", Careful, |_| unknown("decryptAES", PASSWORDS)),
+];

@@ -1,0 +1,188 @@
+//! The words inside one action of a template.
+
+use std::ops::Range;
+
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Token {
+    Word(String),
+    /// `.name`
+    Field(String),
+    Dot,
+    /// `$name`
+    Variable(String),
+    Text(String),
+    Int(i64),
+    Float(f64),
+    Open,
+    Close,
+    Pipe,
+    Declare,
+    Assign,
+    Comma,
+}
+
+#[derive(Debug, Clone)]
+pub(super) struct Placed {
+    pub(super) token: Token,
+    pub(super) range: Range<usize>,
+    /// Blanks stand before it.
+    pub(super) spaced: bool,
+}
+
+/// The end of an action that begins at a place, and its words. `text` is the whole template.
+pub(super) struct Lexed {
+    pub(super) tokens: Vec<Placed>,
+    /// Behind the closing braces.
+    pub(super) end: usize,
+    pub(super) trims: bool,
+}
+
+pub(super) fn action(text: &str, start: usize) -> Result<Lexed, (usize, String)> {
+    let mut lexer = Lexer { text, at: start, tokens: Vec::new() };
+    loop {
+        let before = lexer.at;
+        lexer.blanks();
+        let spaced = lexer.at > before;
+        let rest = lexer.rest();
+        if rest.starts_with("}}") {
+            return Ok(Lexed { tokens: lexer.tokens, end: lexer.at + 2, trims: false });
+        }
+        if spaced && rest.starts_with("-}}") {
+            return Ok(Lexed { tokens: lexer.tokens, end: lexer.at + 3, trims: true });
+        }
+        let from = lexer.at;
+        let token = lexer.token().map_err(|why| (from, why))?;
+        lexer.tokens.push(Placed { token, range: from..lexer.at, spaced });
+    }
+}
+
+struct Lexer<'t> {
+    text: &'t str,
+    at: usize,
+    tokens: Vec<Placed>,
+}
+
+fn is_word(letter: char) -> bool {
+    letter == '_' || letter.is_alphanumeric()
+}
+
+impl<'t> Lexer<'t> {
+    fn rest(&self) -> &'t str {
+        self.text.get(self.at..).unwrap_or_default()
+    }
+
+    fn blanks(&mut self) {
+        let rest = self.rest();
+        self.at += rest.len() - rest.trim_start_matches([' ', '\t', '\r', '\n']).len();
+    }
+
+    fn word(&mut self) -> String {
+        let rest = self.rest();
+        let end = rest.find(|letter| !is_word(letter)).unwrap_or(rest.len());
+        self.at += end;
+        rest.get(..end).unwrap_or_default().to_owned()
+    }
+
+    fn take(&mut self, length: usize, token: Token) -> Token {
+        self.at += length;
+        token
+    }
+
+    fn token(&mut self) -> Result<Token, String> {
+        let rest = self.rest();
+        let mut letters = rest.chars();
+        let Some(first) = letters.next() else { return Err("unclosed action".to_owned()) };
+        let second = letters.next().unwrap_or(' ');
+        Ok(match first {
+            '(' => self.take(1, Token::Open),
+            ')' => self.take(1, Token::Close),
+            '|' => self.take(1, Token::Pipe),
+            ',' => self.take(1, Token::Comma),
+            '=' => self.take(1, Token::Assign),
+            ':' if second == '=' => self.take(2, Token::Declare),
+            '"' | '`' | '\'' => return self.quoted(first),
+            '.' if second.is_ascii_digit() => return self.number(),
+            '.' => {
+                self.at += 1;
+                let name = self.word();
+                if name.is_empty() { Token::Dot } else { Token::Field(name) }
+            }
+            '$' => {
+                self.at += 1;
+                Token::Variable(self.word())
+            }
+            '+' | '-' | '0'..='9' => return self.number(),
+            letter if is_word(letter) => Token::Word(self.word()),
+            other => return Err(format!("unexpected {other:?} in an action")),
+        })
+    }
+
+    fn quoted(&mut self, quote: char) -> Result<Token, String> {
+        let rest = self.rest().get(1..).unwrap_or_default();
+        let mut end = None;
+        let mut escaped = false;
+        for (at, letter) in rest.char_indices() {
+            match letter {
+                _ if escaped => escaped = false,
+                '\\' if quote != '`' => escaped = true,
+                '\n' if quote != '`' => break,
+                _ if letter == quote => {
+                    end = Some(at);
+                    break;
+                }
+                _ => {}
+            }
+        }
+        let Some(end) = end else { return Err("unterminated quoted string".to_owned()) };
+        let inner = rest.get(..end).unwrap_or_default();
+        self.at += end + 2;
+        match quote {
+            '`' => Ok(Token::Text(inner.replace('\r', ""))),
+            '"' => super::quote::unquoted(inner).map(Token::Text).ok_or_else(|| "a string cannot be read".to_owned()),
+            _ => {
+                let text = super::quote::unquoted(inner).ok_or("a character cannot be read")?;
+                text.chars()
+                    .next()
+                    .map(|letter| Token::Int(i64::from(u32::from(letter))))
+                    .ok_or_else(|| "no character".into())
+            }
+        }
+    }
+
+    fn number(&mut self) -> Result<Token, String> {
+        let rest = self.rest();
+        let is_hex = rest.trim_start_matches(['+', '-']).to_ascii_lowercase().starts_with("0x");
+        let mut end = 0;
+        let mut before = ' ';
+        for letter in rest.chars() {
+            let sign = matches!(letter, '+' | '-') && (end == 0 || !is_hex && matches!(before, 'e' | 'E'));
+            if !(sign || letter == '.' || is_word(letter)) {
+                break;
+            }
+            before = letter;
+            end += letter.len_utf8();
+        }
+        let text = rest.get(..end).unwrap_or_default();
+        self.at += end;
+        number(text).ok_or_else(|| format!("bad number syntax: {text:?}"))
+    }
+}
+
+/// A number as Go writes it.
+fn number(text: &str) -> Option<Token> {
+    let (negative, digits) = match text.strip_prefix('-') {
+        Some(rest) => (true, rest),
+        None => (false, text.strip_prefix('+').unwrap_or(text)),
+    };
+    if let Some(magnitude) = super::numbers::parse_int(digits) {
+        return Some(Token::Int(if negative { magnitude.wrapping_neg() } else { magnitude }));
+    }
+    let plain: String = digits.chars().filter(|letter| *letter != '_').collect();
+    let is_float = plain.starts_with(|c: char| c.is_ascii_digit() || c == '.')
+        && plain.chars().all(|c| c.is_ascii_digit() || matches!(c, '.' | 'e' | 'E' | '+' | '-'))
+        && plain.contains(|c: char| c.is_ascii_digit());
+    let number: f64 = plain.parse().ok().filter(|_| is_float)?;
+    let number = if negative { -number } else { number };
+    // `1e3` is a number that is whole, and its writing says that it is none.
+    Some(Token::Float(number))
+}

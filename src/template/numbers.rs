@@ -1,0 +1,82 @@
+//! Numbers as Go reads and writes them.
+
+/// An integer without a sign, in any of Go's spellings.
+pub(super) fn parse_int(text: &str) -> Option<i64> {
+    let plain: String = text.chars().filter(|letter| *letter != '_').collect();
+    if !plain.starts_with(|letter: char| letter.is_ascii_digit()) {
+        return None;
+    }
+    let lower = plain.to_ascii_lowercase();
+    let prefixed = [("0x", 16), ("0b", 2), ("0o", 8)]
+        .into_iter()
+        .find_map(|(prefix, radix)| Some((lower.strip_prefix(prefix)?, radix)));
+    match prefixed {
+        Some((digits, radix)) => i64::from_str_radix(digits, radix).ok(),
+        None if lower.len() > 1 && lower.starts_with('0') => i64::from_str_radix(&lower, 8).ok(),
+        None => lower.parse().ok(),
+    }
+}
+
+/// The same with a sign, as `strconv.ParseInt` reads it with base 0.
+pub(super) fn parse_signed(text: &str) -> Option<i64> {
+    match text.strip_prefix('-') {
+        Some(rest) => parse_int(rest).map(i64::wrapping_neg),
+        None => parse_int(text.strip_prefix('+').unwrap_or(text)),
+    }
+}
+
+/// The digits of a number, the shortest that mean it, and the place of the point: 0.0125 is 125 and -1.
+fn digits(number: f64) -> (String, i32) {
+    let shown = format!("{:e}", number.abs());
+    let (mantissa, exponent) = shown.split_once('e').unwrap_or((&shown, "0"));
+    let digits: String = mantissa.chars().filter(char::is_ascii_digit).collect();
+    (digits, exponent.parse::<i32>().unwrap_or(0) + 1)
+}
+
+fn special(number: f64) -> Option<&'static str> {
+    match number {
+        _ if number.is_nan() => Some("NaN"),
+        f64::INFINITY => Some("+Inf"),
+        f64::NEG_INFINITY => Some("-Inf"),
+        _ => None,
+    }
+}
+
+/// As `%v` shows it: a million has an exponent.
+pub(super) fn shown(number: f64) -> String {
+    general(number, 6)
+}
+
+/// With as few digits as mean it, and with an exponent from so many digits on.
+pub(super) fn general(number: f64, limit: i32) -> String {
+    if let Some(special) = special(number) {
+        return special.to_owned();
+    }
+    let (digits, point) = digits(number);
+    let sign = if number.is_sign_negative() { "-" } else { "" };
+    let exponent = point - 1;
+    if number != 0.0 && (exponent < -4 || exponent >= limit) {
+        let (first, rest) = digits.split_at(1);
+        let point = if rest.is_empty() { "" } else { "." };
+        let sign_of_exponent = if exponent < 0 { '-' } else { '+' };
+        return format!("{sign}{first}{point}{rest}e{sign_of_exponent}{:02}", exponent.abs());
+    }
+    format!("{sign}{}", number.abs())
+}
+
+/// As `encoding/json` writes it.
+pub(super) fn json(number: f64) -> String {
+    let magnitude = number.abs();
+    if magnitude == 0.0 || (1e-6..1e21).contains(&magnitude) {
+        return format!("{number}");
+    }
+    let text = general(number, 1);
+    let text = if text.contains('e') { text } else { format!("{text}e+00") };
+    // `1e-07` is written `1e-7`.
+    text.replace("e-0", "e-")
+}
+
+/// A whole number as Go converts it: towards zero, and within what there is.
+pub(super) fn truncated(number: f64) -> i64 {
+    if number.is_finite() && number.abs() < 9.3e18 { number as i64 } else { i64::MIN }
+}

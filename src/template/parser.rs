@@ -1,0 +1,474 @@
+//! The text of a template → its tree, as Go's `text/template` reads it: what that refuses is refused here.
+
+use std::ops::Range;
+use std::rc::Rc;
+
+use super::lexer::{self, Placed, Token};
+use super::syntax::{Branch, Command, Expression, Node, Pipeline, Template};
+use super::text::Text;
+
+/// Parentheses and blocks nested deeper are no person's.
+const DEEPEST: usize = 100;
+
+/// Why a text is no template, and where.
+#[derive(Debug, Clone)]
+pub(crate) struct Refused {
+    pub(crate) at: usize,
+    pub(crate) why: String,
+}
+
+/// The template of a text and those that it defines. The first is that of the text itself.
+pub(crate) fn parse(name: &str, source: &Text, is_function: impl Fn(&str) -> bool) -> Result<Vec<Template>, Refused> {
+    let text = source.as_str();
+    let mut parser = Parser {
+        source,
+        text,
+        at: 0,
+        trim_next: false,
+        variables: vec!["".into()],
+        defined: Vec::new(),
+        is_function: &is_function,
+        depth: 0,
+        loops: 0,
+    };
+    let (nodes, end) = parser.list(&[])?;
+    if let Some(end) = end {
+        return Err(Refused { at: end.at, why: format!("unexpected {{{{{}}}}}", end.word) });
+    }
+    let main = Template { name: name.into(), source: source.clone(), nodes };
+    let mut all = vec![main];
+    all.append(&mut parser.defined);
+    Ok(all)
+}
+
+struct Parser<'t> {
+    source: &'t Text,
+    text: &'t str,
+    at: usize,
+    trim_next: bool,
+    /// Those that may be named here; the first is that of the data itself.
+    variables: Vec<Rc<str>>,
+    defined: Vec<Template>,
+    is_function: &'t dyn Fn(&str) -> bool,
+    depth: usize,
+    loops: usize,
+}
+
+/// What ends a list of nodes: `end` or `else`, with the words behind it.
+struct End {
+    word: String,
+    at: usize,
+    tokens: Vec<Placed>,
+    range: Range<usize>,
+}
+
+type Parsed<T> = Result<T, Refused>;
+
+fn refuse<T>(at: usize, why: impl Into<String>) -> Parsed<T> {
+    Err(Refused { at, why: why.into() })
+}
+
+impl Parser<'_> {
+    /// Nodes up to one of these words, or the end of the text where none is given.
+    fn list(&mut self, ends: &[&str]) -> Parsed<(Vec<Node>, Option<End>)> {
+        self.depth += 1;
+        if self.depth > DEEPEST {
+            return refuse(self.at, format!("blocks are nested more than {DEEPEST} deep"));
+        }
+        let mut nodes = Vec::new();
+        loop {
+            let Some(found) = self.text.get(self.at..).and_then(|rest| rest.find("{{")) else {
+                let rest = self.literal(self.text.len(), false);
+                nodes.extend(rest);
+                self.at = self.text.len();
+                self.depth -= 1;
+                return match ends.is_empty() {
+                    true => Ok((nodes, None)),
+                    false => refuse(self.at, "unexpected EOF"),
+                };
+            };
+            let open = self.at + found;
+            let after = self.text.get(open + 2..).unwrap_or_default();
+            let trims =
+                after.starts_with('-') && after.get(1..).is_some_and(|it| it.starts_with([' ', '\t', '\r', '\n']));
+            nodes.extend(self.literal(open, trims));
+            let inside = open + 2 + if trims { 2 } else { 0 };
+            if self.text.get(inside..).is_some_and(|it| it.starts_with("/*")) {
+                self.comment(inside)?;
+                continue;
+            }
+            let lexed = lexer::action(self.text, if trims { inside - 1 } else { inside })
+                .or_else(|(at, why)| refuse(at, why))?;
+            self.at = lexed.end;
+            self.trim_next = lexed.trims;
+            if let Some(end) = self.action(lexed.tokens, open..lexed.end, &mut nodes)? {
+                let known = ends.contains(&end.word.as_str()) || ends.is_empty();
+                self.depth -= 1;
+                return if known {
+                    Ok((nodes, Some(end)))
+                } else {
+                    refuse(end.at, format!("unexpected {{{{{}}}}}", end.word))
+                };
+            }
+        }
+    }
+
+    /// The text up to an action, trimmed as the actions around it say.
+    fn literal(&mut self, end: usize, trims: bool) -> Option<Node> {
+        const BLANK: [char; 4] = [' ', '\t', '\r', '\n'];
+        let (mut start, mut end) = (self.at, end);
+        let text = self.text.get(start..end)?;
+        if std::mem::take(&mut self.trim_next) {
+            start += text.len() - text.trim_start_matches(BLANK).len();
+        }
+        if trims {
+            let text = self.text.get(start..end)?;
+            end -= text.len() - text.trim_end_matches(BLANK).len();
+        }
+        (start < end).then_some(Node::Text(start..end))
+    }
+
+    fn comment(&mut self, start: usize) -> Parsed<()> {
+        let rest = self.text.get(start..).unwrap_or_default();
+        let Some(length) = rest.get(2..).and_then(|rest| rest.find("*/")) else {
+            return refuse(start, "unclosed comment");
+        };
+        let after = rest.get(length + 4..).unwrap_or_default();
+        let blanks = after.len() - after.trim_start_matches([' ', '\t', '\r', '\n']).len();
+        let end = start + length + 4;
+        if after.starts_with("}}") {
+            self.at = end + 2;
+        } else if blanks > 0 && after.get(blanks..).is_some_and(|it| it.starts_with("-}}")) {
+            self.at = end + blanks + 3;
+            self.trim_next = true;
+        } else {
+            return refuse(start, "comment ends before closing delimiter");
+        }
+        Ok(())
+    }
+
+    fn action(&mut self, tokens: Vec<Placed>, range: Range<usize>, nodes: &mut Vec<Node>) -> Parsed<Option<End>> {
+        let Some(Placed { token, .. }) = tokens.first() else {
+            return refuse(range.start, "missing value for command");
+        };
+        let Token::Word(word) = token.clone() else {
+            nodes.push(Node::Action(self.pipeline(&tokens, range, "command")?));
+            return Ok(None);
+        };
+        let rest = || tokens.get(1..).unwrap_or_default().to_vec();
+        match word.as_str() {
+            "end" | "else" => {
+                if word == "end" && tokens.len() > 1 {
+                    return refuse(range.start, "unexpected words in {{end}}");
+                }
+                return Ok(Some(End { word, at: range.start, tokens: rest(), range }));
+            }
+            "if" | "with" | "range" => {
+                let node = self.block(&word, &rest(), range)?;
+                nodes.push(node);
+            }
+            "break" | "continue" => {
+                if self.loops == 0 {
+                    return refuse(range.start, format!("{{{{{word}}}}} outside {{{{range}}}}"));
+                }
+                nodes.push(if word == "break" { Node::Break } else { Node::Continue });
+            }
+            "define" => self.define(&rest(), range)?,
+            "block" => nodes.push(self.block_template(&rest(), range)?),
+            "template" => {
+                let (name, words) = self.name(&rest(), &range)?;
+                let data = match words.is_empty() {
+                    true => None,
+                    false => Some(self.pipeline(&words, range.clone(), "template clause")?),
+                };
+                nodes.push(Node::Template { name, data, range });
+            }
+            _ => nodes.push(Node::Action(self.pipeline(&tokens, range, "command")?)),
+        }
+        Ok(None)
+    }
+
+    /// `if`, `with` and `range`, up to their `end`.
+    fn block(&mut self, word: &str, words: &[Placed], range: Range<usize>) -> Parsed<Node> {
+        let known = self.variables.len();
+        let pipeline = self.pipeline_in(words, range, word, word == "range")?;
+        let is_loop = usize::from(word == "range");
+        self.loops += is_loop;
+        let (then, end) = self.list(&["end", "else"])?;
+        self.loops -= is_loop;
+        let mut otherwise = Vec::new();
+        if let Some(end) = end.filter(|end| end.word == "else") {
+            match end.tokens.first().map(|it| &it.token) {
+                None => {
+                    let (nodes, last) = self.list(&["end", "else"])?;
+                    if let Some(last) = last.filter(|last| last.word == "else") {
+                        return refuse(last.at, "expected end; found {{else}}");
+                    }
+                    otherwise = nodes;
+                }
+                Some(Token::Word(again)) if again == word && word != "range" => {
+                    self.depth += 1;
+                    if self.depth > DEEPEST {
+                        return refuse(end.at, format!("blocks are nested more than {DEEPEST} deep"));
+                    }
+                    let rest = end.tokens.get(1..).unwrap_or_default().to_vec();
+                    otherwise = vec![self.block(word, &rest, end.range)?];
+                    self.depth -= 1;
+                }
+                Some(_) => return refuse(end.at, "unexpected words in {{else}}"),
+            }
+        }
+        self.variables.truncate(known);
+        let branch = Branch { pipeline, then, otherwise };
+        Ok(match word {
+            "if" => Node::If(branch),
+            "with" => Node::With(branch),
+            _ => Node::Range(branch),
+        })
+    }
+
+    fn name(&self, words: &[Placed], range: &Range<usize>) -> Parsed<(Rc<str>, Vec<Placed>)> {
+        match words.split_first() {
+            Some((Placed { token: Token::Text(name), .. }, rest)) => Ok((name.as_str().into(), rest.to_vec())),
+            _ => refuse(range.start, "the name of a template must be a string"),
+        }
+    }
+
+    fn define(&mut self, words: &[Placed], range: Range<usize>) -> Parsed<()> {
+        if self.depth > 1 {
+            return refuse(range.start, "unexpected {{define}}");
+        }
+        let (name, rest) = self.name(words, &range)?;
+        if !rest.is_empty() {
+            return refuse(range.start, "unexpected words in define clause");
+        }
+        self.body(name, range)
+    }
+
+    fn body(&mut self, name: Rc<str>, range: Range<usize>) -> Parsed<()> {
+        let outer = std::mem::replace(&mut self.variables, vec!["".into()]);
+        let loops = std::mem::take(&mut self.loops);
+        let (nodes, end) = self.list(&["end"])?;
+        self.loops = loops;
+        self.variables = outer;
+        drop(end);
+        let template = Template { name: name.clone(), source: self.source.clone(), nodes };
+        match self.defined.iter_mut().find(|known| known.name == name) {
+            Some(known) if known.is_empty() => *known = template,
+            Some(_) if template.is_empty() => {}
+            Some(_) => return refuse(range.start, format!("multiple definition of template {name:?}")),
+            None => self.defined.push(template),
+        }
+        Ok(())
+    }
+
+    fn block_template(&mut self, words: &[Placed], range: Range<usize>) -> Parsed<Node> {
+        let (name, rest) = self.name(words, &range)?;
+        let data = self.pipeline(&rest, range.clone(), "block clause")?;
+        self.body(name.clone(), range.clone())?;
+        Ok(Node::Template { name, data: Some(data), range })
+    }
+
+    fn pipeline(&mut self, words: &[Placed], range: Range<usize>, context: &str) -> Parsed<Pipeline> {
+        self.pipeline_in(words, range, context, false)
+    }
+
+    fn pipeline_in(&mut self, words: &[Placed], range: Range<usize>, context: &str, ranges: bool) -> Parsed<Pipeline> {
+        let mut reader = Reader { words, at: 0, range: range.clone(), parser: self, depth: 0 };
+        let (variables, assigns) = reader.declarations(ranges)?;
+        if !assigns {
+            // They may be named only behind it.
+            let pipeline = reader.commands(context)?;
+            self.variables.extend(variables.iter().cloned());
+            return Ok(Pipeline { range, assigns, variables, commands: pipeline });
+        }
+        for name in &variables {
+            reader.known(name)?;
+        }
+        let commands = reader.commands(context)?;
+        Ok(Pipeline { range, assigns, variables, commands })
+    }
+}
+
+/// The words of one pipeline.
+struct Reader<'p, 'w, 't> {
+    words: &'w [Placed],
+    at: usize,
+    range: Range<usize>,
+    parser: &'p mut Parser<'t>,
+    depth: usize,
+}
+
+impl Reader<'_, '_, '_> {
+    fn peek(&self) -> Option<&Placed> {
+        self.words.get(self.at)
+    }
+
+    fn token(&self, ahead: usize) -> Option<&Token> {
+        self.words.get(self.at + ahead).map(|it| &it.token)
+    }
+
+    fn place(&self) -> usize {
+        self.peek().map_or(self.range.end.saturating_sub(2), |it| it.range.start)
+    }
+
+    fn declarations(&mut self, ranges: bool) -> Parsed<(Vec<Rc<str>>, bool)> {
+        let mut variables: Vec<Rc<str>> = Vec::new();
+        let start = self.at;
+        while let Some(Token::Variable(name)) = self.token(0).cloned() {
+            let contiguous =
+                self.words.get(self.at + 1).is_some_and(|it| !it.spaced && matches!(it.token, Token::Field(_)));
+            if contiguous {
+                break;
+            }
+            variables.push(name.as_str().into());
+            match self.token(1) {
+                Some(Token::Declare | Token::Assign) => {
+                    let assigns = self.token(1) == Some(&Token::Assign);
+                    self.at += 2;
+                    if variables.len() > if ranges { 2 } else { 1 } {
+                        return refuse(self.place(), "too many declarations");
+                    }
+                    return Ok((variables, assigns));
+                }
+                Some(Token::Comma) if ranges => self.at += 2,
+                _ => break,
+            }
+        }
+        self.at = start;
+        Ok((Vec::new(), false))
+    }
+
+    fn known(&self, name: &str) -> Parsed<()> {
+        match self.parser.variables.iter().any(|known| **known == *name) {
+            true => Ok(()),
+            false => refuse(self.place(), format!("undefined variable \"${name}\"")),
+        }
+    }
+
+    /// Up to the end of the words, or to a closing parenthesis.
+    fn commands(&mut self, context: &str) -> Parsed<Vec<Command>> {
+        let mut commands: Vec<Command> = Vec::new();
+        loop {
+            let start = self.place();
+            let words = self.command()?;
+            if words.is_empty() {
+                return refuse(start, format!("missing value for {context}"));
+            }
+            let is_callable = matches!(
+                words.first(),
+                Some(Expression::Function(_) | Expression::Field(_) | Expression::Variable(..) | Expression::Chain(..))
+            );
+            if !commands.is_empty() && !is_callable {
+                return refuse(start, "non executable command in pipeline");
+            }
+            commands.push(Command { words });
+            match self.token(0) {
+                Some(Token::Pipe) => self.at += 1,
+                None | Some(Token::Close) => break,
+                Some(_) => return refuse(self.place(), format!("unexpected words in {context}")),
+            }
+        }
+        if self.depth == 0 && self.at < self.words.len() {
+            return refuse(self.place(), "unexpected right paren");
+        }
+        Ok(commands)
+    }
+
+    fn command(&mut self) -> Parsed<Vec<Expression>> {
+        let mut words: Vec<Expression> = Vec::new();
+        while let Some(next) = self.peek() {
+            if matches!(next.token, Token::Pipe | Token::Close) {
+                break;
+            }
+            if !words.is_empty() && !next.spaced {
+                return refuse(next.range.start, "unexpected word without a blank before it");
+            }
+            words.push(self.operand()?);
+        }
+        Ok(words)
+    }
+
+    fn operand(&mut self) -> Parsed<Expression> {
+        let Some(Placed { token, range, .. }) = self.peek().cloned() else {
+            return refuse(self.place(), "missing operand");
+        };
+        self.at += 1;
+        let term = match token {
+            Token::Dot => Expression::Dot,
+            Token::Field(name) => Expression::Field(vec![name.as_str().into()]),
+            Token::Variable(name) => {
+                self.known(&name)?;
+                Expression::Variable(name.as_str().into(), Vec::new())
+            }
+            Token::Text(text) => Expression::Text(self.written(&text, &range)),
+            Token::Int(number) => Expression::Int(number),
+            Token::Float(number) => Expression::Float(number),
+            Token::Open => self.parenthesis(range.start)?,
+            Token::Word(word) => match word.as_str() {
+                "true" => Expression::Flag(true),
+                "false" => Expression::Flag(false),
+                "nil" => Expression::Nil,
+                "if" | "else" | "end" | "range" | "with" | "define" | "block" | "template" | "break" | "continue" => {
+                    return refuse(range.start, format!("unexpected <{word}>"));
+                }
+                name if (self.parser.is_function)(name) => Expression::Function(name.into()),
+                name => return refuse(range.start, format!("function {name:?} not defined")),
+            },
+            Token::Close | Token::Pipe | Token::Declare | Token::Assign | Token::Comma => {
+                return refuse(range.start, "unexpected sign in operand");
+            }
+        };
+        self.chain(term, range.start)
+    }
+
+    /// A string of the template is a place where somebody wrote it.
+    fn written(&self, text: &str, range: &Range<usize>) -> Text {
+        let (start, end) = (range.start + 1, range.end - 1);
+        match self.parser.text.get(start..end) == Some(text) {
+            true => self.parser.source.slice(start, end),
+            false => text.into(),
+        }
+    }
+
+    fn parenthesis(&mut self, start: usize) -> Parsed<Expression> {
+        self.depth += 1;
+        if self.depth > DEEPEST {
+            return refuse(start, format!("parentheses are nested more than {DEEPEST} deep"));
+        }
+        let (variables, assigns) = self.declarations(false)?;
+        let commands = self.commands("parenthesized pipeline")?;
+        if self.token(0) != Some(&Token::Close) {
+            return refuse(start, "unclosed left paren");
+        }
+        let end = self.place() + 1;
+        self.at += 1;
+        self.depth -= 1;
+        self.parser.variables.extend(variables.iter().filter(|_| !assigns).cloned());
+        Ok(Expression::Pipeline(Box::new(Pipeline { range: start..end, assigns, variables, commands })))
+    }
+
+    /// Fields that follow without a blank.
+    fn chain(&mut self, term: Expression, start: usize) -> Parsed<Expression> {
+        let mut fields: Vec<Rc<str>> = Vec::new();
+        while let Some(Placed { token: Token::Field(name), spaced: false, .. }) = self.peek() {
+            fields.push(name.as_str().into());
+            self.at += 1;
+        }
+        if fields.is_empty() {
+            return Ok(term);
+        }
+        Ok(match term {
+            Expression::Field(mut names) => {
+                names.extend(fields);
+                Expression::Field(names)
+            }
+            Expression::Variable(name, mut names) => {
+                names.extend(fields);
+                Expression::Variable(name, names)
+            }
+            Expression::Pipeline(_) | Expression::Function(_) => Expression::Chain(Box::new(term), fields),
+            _ => return refuse(start, "unexpected . after term"),
+        })
+    }
+}

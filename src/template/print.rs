@@ -1,0 +1,351 @@
+//! Values as text: `%v`, `print` and `printf` of Go.
+
+use super::failure::Failure;
+use super::numbers;
+use super::quote;
+use super::text::{Cause, Text, Writer};
+use super::value::{Kind, Value};
+
+/// Mappings may hold themselves.
+const DEEPEST: usize = 64;
+/// Widths and precisions beyond it are no person's.
+const WIDEST: usize = 10_000;
+
+/// As `%v` shows a value at the top: what is not known becomes a hole, and text keeps its origins.
+pub(crate) fn push(value: &Value, writer: &mut Writer) -> Result<(), Failure> {
+    match &value.kind {
+        Kind::Text(text) => match value.text() {
+            Some(text) => writer.push_text(&text, None),
+            None => writer.push_text(text, None),
+        },
+        Kind::Unknown(cause) => writer.push_hole(cause, value.origin),
+        Kind::List(_) | Kind::Map(_) => inner(value, writer, 0)?,
+        _ => writer.push(&plain(value), value.origin),
+    }
+    Ok(())
+}
+
+fn inner(value: &Value, writer: &mut Writer, depth: usize) -> Result<(), Failure> {
+    if depth > DEEPEST {
+        return Err(Failure::Budget("values hold each other deeper than any chart's"));
+    }
+    match &value.kind {
+        Kind::List(list) => {
+            writer.push("[", None);
+            for (number, item) in list.items().iter().enumerate() {
+                writer.push(if number > 0 { " " } else { "" }, None);
+                inner(item, writer, depth + 1)?;
+            }
+            writer.push("]", None);
+        }
+        Kind::Map(map) => {
+            writer.push("map[", None);
+            for (number, (key, entry)) in map.borrow().iter().enumerate() {
+                writer.push(if number > 0 { " " } else { "" }, None);
+                writer.push(key, entry.key);
+                writer.push(":", None);
+                inner(&entry.value, writer, depth + 1)?;
+            }
+            writer.push("]", None);
+        }
+        _ => push(value, writer)?,
+    }
+    Ok(())
+}
+
+fn plain(value: &Value) -> String {
+    match &value.kind {
+        Kind::Nil | Kind::NilInside => "<nil>".to_owned(),
+        Kind::Flag(flag) => flag.to_string(),
+        Kind::Int(number) | Kind::Int64(number) => number.to_string(),
+        Kind::Float(number) => numbers::shown(*number),
+        Kind::Object(object) => object.shown(),
+        Kind::Text(_) | Kind::List(_) | Kind::Map(_) | Kind::Unknown(_) => String::new(),
+    }
+}
+
+/// The text of a value, as `toString` gives it.
+pub(crate) fn text(value: &Value) -> Result<Text, Failure> {
+    if let Some(text) = value.text() {
+        return Ok(text);
+    }
+    let mut writer = Writer::default();
+    push(value, &mut writer)?;
+    Ok(writer.finish())
+}
+
+/// `print`: a blank between two that are no text. `println`: a blank between all, and a line end.
+pub(crate) fn print(values: &[Value], line: bool) -> Result<Text, Failure> {
+    let mut writer = Writer::default();
+    for (number, value) in values.iter().enumerate() {
+        let is_text = |value: &Value| matches!(value.kind, Kind::Text(_));
+        let before = number.checked_sub(1).and_then(|before| values.get(before));
+        if before.is_some_and(|before| line || !is_text(before) && !is_text(value)) {
+            writer.push(" ", None);
+        }
+        push(value, &mut writer)?;
+    }
+    if line {
+        writer.push("\n", None);
+    }
+    Ok(writer.finish())
+}
+
+#[derive(Default, Clone, Copy)]
+struct Verb {
+    minus: bool,
+    plus: bool,
+    zero: bool,
+    space: bool,
+    sharp: bool,
+    width: Option<usize>,
+    precision: Option<usize>,
+}
+
+/// `printf`.
+pub(crate) fn format(pattern: &Text, values: &[Value]) -> Result<Text, Failure> {
+    if let Some(cause) = pattern.hole() {
+        return Err(Failure::Unknown(cause.clone()));
+    }
+    let text = pattern.as_str();
+    let mut writer = Writer::default();
+    let (mut at, mut next) = (0, 0);
+    while let Some(found) = text.get(at..).and_then(|rest| rest.find('%')) {
+        writer.push_slice(pattern, at, at + found, None);
+        at += found + 1;
+        let mut verb = Verb::default();
+        let mut letters = text.get(at..).unwrap_or_default().chars();
+        let mut letter = letters.next();
+        while let Some(flag) = letter {
+            match flag {
+                '-' => verb.minus = true,
+                '+' => verb.plus = true,
+                '0' => verb.zero = true,
+                ' ' => verb.space = true,
+                '#' => verb.sharp = true,
+                _ => break,
+            }
+            at += 1;
+            letter = letters.next();
+        }
+        let mut number =
+            |letters: &mut std::str::Chars<'_>, letter: &mut Option<char>, at: &mut usize| -> Option<usize> {
+                if *letter == Some('*') {
+                    let given = values.get(next).and_then(|value| match value.kind {
+                        Kind::Int(number) => usize::try_from(number).ok(),
+                        _ => None,
+                    });
+                    next += 1;
+                    *at += 1;
+                    *letter = letters.next();
+                    return given.map(|it| it.min(WIDEST));
+                }
+                let mut all = None;
+                while let Some(digit) = letter.and_then(|it| it.to_digit(10)) {
+                    all = Some((all.unwrap_or(0) * 10 + digit as usize).min(WIDEST));
+                    *at += 1;
+                    *letter = letters.next();
+                }
+                all
+            };
+        verb.width = number(&mut letters, &mut letter, &mut at);
+        if letter == Some('.') {
+            at += 1;
+            letter = letters.next();
+            verb.precision = Some(number(&mut letters, &mut letter, &mut at).unwrap_or(0));
+        }
+        let Some(letter) = letter else {
+            writer.push("%!(NOVERB)", None);
+            break;
+        };
+        at += letter.len_utf8();
+        if letter == '%' {
+            writer.push("%", None);
+            continue;
+        }
+        match values.get(next) {
+            Some(value) => one(value, letter, verb, &mut writer)?,
+            None => writer.push(&format!("%!{letter}(MISSING)"), None),
+        }
+        next += 1;
+    }
+    writer.push_slice(pattern, at, text.len(), None);
+    if next < values.len() {
+        extra(values.get(next..).unwrap_or_default(), &mut writer)?;
+    }
+    Ok(writer.finish())
+}
+
+fn extra(values: &[Value], writer: &mut Writer) -> Result<(), Failure> {
+    writer.push("%!(EXTRA ", None);
+    for (number, value) in values.iter().enumerate() {
+        writer.push(if number > 0 { ", " } else { "" }, None);
+        if value.is_nil() {
+            writer.push("<nil>", None);
+        } else {
+            writer.push(&format!("{}=", value.type_name()), None);
+            push(value, writer)?;
+        }
+    }
+    writer.push(")", None);
+    Ok(())
+}
+
+fn one(value: &Value, letter: char, verb: Verb, writer: &mut Writer) -> Result<(), Failure> {
+    let is_bare = verb.width.is_none() && verb.precision.is_none() && !verb.sharp && !verb.plus;
+    if matches!(letter, 'v' | 's') && is_bare && matches!(value.kind, Kind::Text(_) | Kind::Unknown(_)) {
+        return push(value, writer);
+    }
+    match letter {
+        'T' => {
+            writer.push(&pad(&value.type_name(), verb, false), None);
+            return Ok(());
+        }
+        'v' if !verb.sharp => {
+            let shown = text(value)?;
+            return padded(&shown, verb, value, writer);
+        }
+        _ => {}
+    }
+    if let Kind::Unknown(cause) = &value.kind {
+        writer.push_hole(cause, value.origin);
+        return Ok(());
+    }
+    if let (Kind::List(list), 's' | 'd' | 'q' | 'f' | 'x') = (&value.kind, letter) {
+        writer.push("[", None);
+        for (number, item) in list.items().iter().enumerate() {
+            writer.push(if number > 0 { " " } else { "" }, None);
+            one(item, letter, verb, writer)?;
+        }
+        writer.push("]", None);
+        return Ok(());
+    }
+    if let (Kind::Text(_), 's') = (&value.kind, letter) {
+        let shown = text(value)?;
+        let end =
+            verb.precision.and_then(|most| shown.as_str().char_indices().nth(most)).map_or(shown.len(), |(at, _)| at);
+        return padded(&shown.slice(0, end), Verb { precision: None, ..verb }, value, writer);
+    }
+    let shown = converted(value, letter, verb);
+    match shown {
+        Some(shown) => {
+            let is_number = matches!(value.kind, Kind::Int(_) | Kind::Int64(_) | Kind::Float(_));
+            writer.push(
+                &pad(&shown, verb, is_number),
+                value.place().map(|it| super::text::Origin { linear: false, ..it }),
+            );
+        }
+        None if value.is_nil() => writer.push(&format!("%!{letter}(<nil>)"), None),
+        None => {
+            writer.push(&format!("%!{letter}({}=", value.type_name()), None);
+            push(value, writer)?;
+            writer.push(")", None);
+        }
+    }
+    Ok(())
+}
+
+fn padded(shown: &Text, verb: Verb, value: &Value, writer: &mut Writer) -> Result<(), Failure> {
+    let length = shown.as_str().chars().count();
+    let missing = verb.width.unwrap_or(0).saturating_sub(length);
+    let is_number = matches!(value.kind, Kind::Int(_) | Kind::Int64(_) | Kind::Float(_));
+    let (zero, plus) = (verb.zero && !verb.minus, verb.plus && is_number && !shown.as_str().starts_with('-'));
+    if missing > 0 && !verb.minus {
+        writer.push(&(if zero { "0" } else { " " }).repeat(missing), None);
+    }
+    if plus {
+        writer.push("+", None);
+    }
+    writer.push_text(shown, None);
+    if missing > 0 && verb.minus {
+        writer.push(&" ".repeat(missing), None);
+    }
+    Ok(())
+}
+
+fn pad(shown: &str, verb: Verb, is_number: bool) -> String {
+    let missing = verb.width.unwrap_or(0).saturating_sub(shown.chars().count());
+    match (verb.minus, verb.zero && is_number) {
+        (true, _) => format!("{shown}{}", " ".repeat(missing)),
+        (false, true) => match shown.strip_prefix(['-', '+']) {
+            Some(digits) => format!("{}{}{digits}", &shown[..1], "0".repeat(missing)),
+            None => format!("{}{shown}", "0".repeat(missing)),
+        },
+        (false, false) => format!("{}{shown}", " ".repeat(missing)),
+    }
+}
+
+fn signed(text: String, verb: Verb) -> String {
+    match text.starts_with('-') {
+        false if verb.plus => format!("+{text}"),
+        false if verb.space => format!(" {text}"),
+        _ => text,
+    }
+}
+
+fn converted(value: &Value, letter: char, verb: Verb) -> Option<String> {
+    match (&value.kind, letter) {
+        (Kind::Int(number) | Kind::Int64(number), _) => integer(*number, letter, verb),
+        (Kind::Float(number), 'f' | 'F') => Some(signed(format!("{number:.*}", verb.precision.unwrap_or(6)), verb)),
+        (Kind::Float(number), 'g' | 'v') => Some(signed(significant(*number, verb.precision), verb)),
+        (Kind::Float(number), 'e') => {
+            let shown = format!("{number:.*e}", verb.precision.unwrap_or(6));
+            let (mantissa, exponent) = shown.split_once('e')?;
+            let exponent: i32 = exponent.parse().ok()?;
+            Some(signed(format!("{mantissa}e{}{:02}", if exponent < 0 { '-' } else { '+' }, exponent.abs()), verb))
+        }
+        (Kind::Flag(flag), 't' | 'v') => Some(flag.to_string()),
+        (Kind::Text(text), 'q' | 'v') => Some(match verb.sharp && letter == 'q' && !text.as_str().contains('`') {
+            true => format!("`{}`", text.as_str()),
+            false => quote::quoted(text.as_str()),
+        }),
+        (Kind::Text(text), 'x') => Some(crate::source::to_hex(text.as_str().as_bytes())),
+        (Kind::Text(text), 'X') => Some(crate::source::to_hex(text.as_str().as_bytes()).to_uppercase()),
+        (Kind::Object(object), 's' | 'v') => Some(object.shown()),
+        _ => None,
+    }
+}
+
+fn significant(number: f64, precision: Option<usize>) -> String {
+    let Some(precision) = precision else { return numbers::shown(number) };
+    let rounded: f64 = format!("{number:.*e}", precision.max(1) - 1).parse().unwrap_or(number);
+    numbers::general(rounded, i32::try_from(precision.max(1)).unwrap_or(21))
+}
+
+fn integer(number: i64, letter: char, verb: Verb) -> Option<String> {
+    let magnitude = number.unsigned_abs();
+    let digits = match letter {
+        'd' | 'v' => magnitude.to_string(),
+        'x' => format!("{}{magnitude:x}", if verb.sharp { "0x" } else { "" }),
+        'X' => format!("{}{magnitude:X}", if verb.sharp { "0X" } else { "" }),
+        'o' => format!("{}{magnitude:o}", if verb.sharp { "0" } else { "" }),
+        'b' => format!("{magnitude:b}"),
+        'c' => return char::from_u32(u32::try_from(number).ok()?).map(String::from),
+        'q' => return char::from_u32(u32::try_from(number).ok()?).map(|letter| format!("'{letter}'")),
+        'U' => return Some(format!("U+{magnitude:04X}")),
+        _ => return None,
+    };
+    let least = verb.precision.unwrap_or(0);
+    let digits = if digits.len() < least { format!("{}{digits}", "0".repeat(least - digits.len())) } else { digits };
+    Some(signed(if number < 0 { format!("-{digits}") } else { digits }, verb))
+}
+
+/// What `{{ … }}` puts into the text.
+pub(crate) fn output(value: &Value, writer: &mut Writer, action: Option<super::text::Origin>) -> Result<(), Failure> {
+    let mut own = Writer::default();
+    match &value.kind {
+        Kind::Nil | Kind::NilInside => own.push("<no value>", None),
+        Kind::Unknown(cause) => {
+            writer.push_hole(cause, value.origin.or(action));
+            return Ok(());
+        }
+        _ => push(value, &mut own)?,
+    }
+    writer.push_text(&own.finish(), action);
+    Ok(())
+}
+
+/// A function whose text depends on all of its arguments, which are not all known.
+pub(crate) fn unknown_among(values: &[Value]) -> Option<Cause> {
+    values.iter().find_map(|value| value.cause().cloned())
+}

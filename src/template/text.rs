@@ -1,0 +1,285 @@
+//! Text that remembers where its parts came from: which were written where, which are not known, and which may not be
+//! there at all.
+
+use std::rc::Rc;
+
+use crate::source::{Segment, Span};
+
+/// Where a value was written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Origin {
+    pub(crate) span: Span,
+    /// Each byte stands for the byte at the same distance in the span.
+    pub(crate) linear: bool,
+}
+
+impl Origin {
+    pub(crate) fn whole(span: Span) -> Self {
+        Origin { span, linear: false }
+    }
+}
+
+/// Why something is not known.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Cause {
+    /// What stands for it in text: a word or two.
+    pub(crate) label: Rc<str>,
+    pub(crate) why: Rc<str>,
+}
+
+impl Cause {
+    pub(crate) fn new(label: &str, why: impl Into<Rc<str>>) -> Self {
+        Cause { label: label.into(), why: why.into() }
+    }
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Mark {
+    start: usize,
+    end: usize,
+    origin: Origin,
+}
+
+/// A part of a text that is not known, or that may not be there.
+#[derive(Debug, Clone)]
+pub(crate) struct Hole {
+    pub(crate) start: usize,
+    pub(crate) end: usize,
+    pub(crate) cause: Cause,
+}
+
+#[derive(Debug, Clone, Default)]
+struct Notes {
+    marks: Vec<Mark>,
+    holes: Vec<Hole>,
+    doubts: Vec<Hole>,
+}
+
+impl Notes {
+    fn is_empty(&self) -> bool {
+        self.marks.is_empty() && self.holes.is_empty() && self.doubts.is_empty()
+    }
+
+    fn take(&mut self, other: &Notes, from: usize, to: usize, at: usize) {
+        let first = other.marks.partition_point(|mark| mark.end <= from);
+        for mark in other.marks.iter().skip(first).take_while(|mark| mark.start < to) {
+            let (start, end) = (mark.start.max(from), mark.end.min(to));
+            let mut origin = mark.origin;
+            if origin.linear {
+                let by = u32::try_from(start - mark.start).unwrap_or(u32::MAX);
+                origin.span.start = origin.span.start.saturating_add(by).min(origin.span.end);
+            }
+            self.mark(start - from + at, end - from + at, origin);
+        }
+        let within = |hole: &&Hole| hole.start < to && hole.end > from;
+        let moved = |hole: &Hole| Hole {
+            start: hole.start.max(from) - from + at,
+            end: hole.end.min(to) - from + at,
+            cause: hole.cause.clone(),
+        };
+        self.holes.extend(other.holes.iter().filter(within).map(moved));
+        self.doubts.extend(other.doubts.iter().filter(within).map(moved));
+    }
+
+    fn mark(&mut self, start: usize, end: usize, origin: Origin) {
+        if start < end {
+            self.marks.push(Mark { start, end, origin });
+        }
+    }
+}
+
+/// A piece of text with what is known about its parts; copies share it.
+#[derive(Debug, Clone)]
+pub(crate) struct Text {
+    text: Rc<str>,
+    notes: Option<Rc<Notes>>,
+}
+
+impl From<&str> for Text {
+    fn from(text: &str) -> Self {
+        Text { text: text.into(), notes: None }
+    }
+}
+
+impl From<String> for Text {
+    fn from(text: String) -> Self {
+        Text { text: text.into(), notes: None }
+    }
+}
+
+impl Text {
+    /// Text that was written at a place, byte by byte.
+    pub(crate) fn at(text: &str, origin: Origin) -> Self {
+        let mut writer = Writer::default();
+        writer.push(text, Some(origin));
+        writer.finish()
+    }
+
+    pub(crate) fn as_str(&self) -> &str {
+        &self.text
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.text.len()
+    }
+
+    /// The first part that is not known.
+    pub(crate) fn hole(&self) -> Option<&Cause> {
+        self.notes.as_ref()?.holes.first().map(|hole| &hole.cause)
+    }
+
+    pub(crate) fn holes(&self) -> &[Hole] {
+        self.notes.as_ref().map_or(&[], |notes| &notes.holes)
+    }
+
+    /// Parts that stand there only if something holds that is not known.
+    pub(crate) fn doubts(&self) -> &[Hole] {
+        self.notes.as_ref().map_or(&[], |notes| &notes.doubts)
+    }
+
+    /// Where the first part came from that came from anywhere.
+    pub(crate) fn origin(&self) -> Option<Origin> {
+        self.notes.as_ref()?.marks.first().map(|mark| mark.origin)
+    }
+
+    /// Where the byte at a place came from.
+    pub(crate) fn origin_at(&self, at: usize) -> Option<Origin> {
+        let notes = self.notes.as_ref()?;
+        let mark = notes.marks.get(notes.marks.partition_point(|mark| mark.end <= at))?;
+        if mark.start > at {
+            return None;
+        }
+        let mut origin = mark.origin;
+        if origin.linear {
+            origin.span.start += u32::try_from(at - mark.start).unwrap_or(0);
+        }
+        Some(origin)
+    }
+
+    /// The place from which a range was written, if all of it was written in one piece.
+    pub(crate) fn span_of(&self, start: usize, end: usize) -> Option<Span> {
+        let from = self.origin_at(start)?;
+        if !from.linear {
+            return Some(from.span);
+        }
+        let length = u32::try_from(end.saturating_sub(start)).unwrap_or(u32::MAX);
+        Some(Span { end: from.span.start.saturating_add(length).min(from.span.end), ..from.span })
+    }
+
+    /// What is known is not empty whatever stands in the holes.
+    pub(crate) fn is_surely_filled(&self) -> bool {
+        let holes: usize = self.holes().iter().map(|hole| hole.end - hole.start).sum();
+        let doubts: usize = self.doubts().iter().map(|hole| hole.end - hole.start).sum();
+        holes + doubts < self.text.len()
+    }
+
+    pub(crate) fn slice(&self, start: usize, end: usize) -> Text {
+        if start == 0 && end == self.text.len() {
+            return self.clone();
+        }
+        let text = self.text.get(start..end).unwrap_or_default();
+        let Some(notes) = &self.notes else { return text.into() };
+        let mut all = Notes::default();
+        all.take(notes, start, end.max(start), 0);
+        Text { text: text.into(), notes: (!all.is_empty()).then(|| all.into()) }
+    }
+
+    /// Rendered text as a file: its segments; what came from nowhere is said to be of `otherwise`.
+    pub(crate) fn segments(&self, otherwise: Span) -> Vec<Segment> {
+        let mut segments = Vec::new();
+        let mut at = 0;
+        let place = |start: usize| u32::try_from(start).unwrap_or(u32::MAX);
+        let mut last = otherwise;
+        for mark in self.notes.iter().flat_map(|notes| &notes.marks) {
+            if mark.start > at || segments.is_empty() && mark.start > 0 {
+                segments.push(Segment { start: place(at), origin: last, linear: false });
+            }
+            segments.push(Segment { start: place(mark.start), origin: mark.origin.span, linear: mark.origin.linear });
+            last = mark.origin.span;
+            at = mark.end;
+        }
+        if at < self.text.len() || segments.is_empty() {
+            segments.push(Segment { start: place(at), origin: last, linear: false });
+        }
+        segments
+    }
+}
+
+/// Text that is being put together.
+#[derive(Debug, Default)]
+pub(crate) struct Writer {
+    text: String,
+    notes: Notes,
+}
+
+impl Writer {
+    pub(crate) fn len(&self) -> usize {
+        self.text.len()
+    }
+
+    pub(crate) fn as_str(&self) -> &str {
+        &self.text
+    }
+
+    pub(crate) fn push(&mut self, text: &str, origin: Option<Origin>) {
+        let start = self.text.len();
+        self.text.push_str(text);
+        if let Some(origin) = origin {
+            self.notes.mark(start, self.text.len(), origin);
+        }
+    }
+
+    /// A part of a text; what in it came from nowhere is said to be of `otherwise`.
+    pub(crate) fn push_slice(&mut self, text: &Text, start: usize, end: usize, otherwise: Option<Origin>) {
+        let at = self.text.len();
+        let Some(piece) = text.text.get(start..end) else { return };
+        self.text.push_str(piece);
+        let Some(notes) = &text.notes else {
+            if let Some(origin) = otherwise {
+                self.notes.mark(at, self.text.len(), Origin { linear: false, ..origin });
+            }
+            return;
+        };
+        let before = self.notes.marks.len();
+        self.notes.take(notes, start, end, at);
+        if let Some(otherwise) = otherwise {
+            self.fill(before, at, otherwise);
+        }
+    }
+
+    /// Marks what has no mark, from a place on.
+    fn fill(&mut self, before: usize, from: usize, origin: Origin) {
+        let origin = Origin { linear: false, ..origin };
+        let marked: Vec<Mark> = self.notes.marks.drain(before..).collect();
+        let mut at = from;
+        for mark in marked {
+            self.notes.mark(at, mark.start, origin);
+            at = mark.end;
+            self.notes.marks.push(mark);
+        }
+        self.notes.mark(at, self.text.len(), origin);
+    }
+
+    pub(crate) fn push_text(&mut self, text: &Text, otherwise: Option<Origin>) {
+        self.push_slice(text, 0, text.len(), otherwise);
+    }
+
+    pub(crate) fn push_hole(&mut self, cause: &Cause, origin: Option<Origin>) {
+        let start = self.text.len();
+        let label = format!("${{{}}}", cause.label);
+        self.push(&label, origin.map(|origin| Origin { linear: false, ..origin }));
+        self.notes.holes.push(Hole { start, end: self.text.len(), cause: cause.clone() });
+    }
+
+    /// Says of what was written from a place on that it may not be there.
+    pub(crate) fn doubt(&mut self, start: usize, cause: &Cause) {
+        if start < self.text.len() {
+            self.notes.doubts.push(Hole { start, end: self.text.len(), cause: cause.clone() });
+        }
+    }
+
+    pub(crate) fn finish(self) -> Text {
+        let notes = (!self.notes.is_empty()).then(|| self.notes.into());
+        Text { text: self.text.into(), notes }
+    }
+}

@@ -1,0 +1,357 @@
+//! What templates compute with: the values of Go as far as they can be met there, each with the place that it came from.
+
+use std::cell::{Cell, Ref, RefCell};
+use std::collections::BTreeMap;
+use std::fmt::Debug;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use crate::source::FileId;
+
+use super::failure::Failure;
+use super::text::{Cause, Origin, Text};
+
+/// Lists in lists deeper than these are no chart's.
+const DEEPEST: u16 = 130;
+
+#[derive(Debug, Clone)]
+pub(crate) struct Value {
+    pub(crate) kind: Kind,
+    pub(crate) origin: Option<Origin>,
+}
+
+#[derive(Debug, Clone)]
+pub(crate) enum Kind {
+    Nil,
+    /// Nothing in a mapping or a list: unlike `Nil` it has no fields.
+    NilInside,
+    Flag(bool),
+    Int(i64),
+    /// What Go tells from `int`.
+    Int64(i64),
+    Float(f64),
+    Text(Text),
+    List(List),
+    Map(Map),
+    Object(Rc<dyn Object>),
+    Unknown(Cause),
+}
+
+/// Something with methods: the files of a chart, what a cluster can do.
+pub(crate) trait Object: Debug {
+    /// What Go calls its type.
+    fn type_name(&self) -> &str;
+    fn kind_name(&self) -> &'static str {
+        "struct"
+    }
+    /// A field or what a method gives; nothing where there is none of that name.
+    fn field(&self, name: &str, arguments: &[Value], heap: &Heap) -> Option<Result<Value, Failure>>;
+    /// Whether a field is a method, which takes arguments.
+    fn is_method(&self, _name: &str) -> bool {
+        false
+    }
+    /// What ranging over it gives; nothing where that is impossible.
+    fn entries(&self) -> Option<Vec<(Arc<str>, Value)>> {
+        None
+    }
+    /// As `%v` shows it.
+    fn shown(&self) -> String {
+        format!("{{{}}}", self.type_name())
+    }
+    /// The same as a mapping or a list, for what writes YAML and JSON.
+    fn plain(&self, _heap: &Heap) -> Value {
+        Value::nil()
+    }
+}
+
+#[derive(Debug, Clone)]
+pub(crate) struct List {
+    items: Rc<[Value]>,
+    depth: u16,
+}
+
+impl List {
+    pub(crate) fn items(&self) -> &[Value] {
+        &self.items
+    }
+}
+
+#[derive(Debug, Clone)]
+pub(crate) struct Entry {
+    pub(crate) key: Option<Origin>,
+    pub(crate) value: Value,
+}
+
+impl From<Value> for Entry {
+    fn from(value: Value) -> Self {
+        Entry { key: None, value }
+    }
+}
+
+pub(crate) type Entries = BTreeMap<Arc<str>, Entry>;
+
+/// A mapping; as in Go, copies are the same mapping.
+#[derive(Debug, Clone)]
+pub(crate) struct Map(Rc<RefCell<Entries>>);
+
+impl Map {
+    pub(crate) fn borrow(&self) -> Ref<'_, Entries> {
+        self.0.borrow()
+    }
+
+    pub(crate) fn get(&self, key: &str) -> Option<Value> {
+        self.0.borrow().get(key).map(|entry| entry.value.clone())
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.borrow().is_empty()
+    }
+
+    pub(crate) fn insert(&self, key: Arc<str>, entry: impl Into<Entry>) {
+        self.0.borrow_mut().insert(key, entry.into());
+    }
+
+    pub(crate) fn remove(&self, key: &str) {
+        self.0.borrow_mut().remove(key);
+    }
+
+    pub(crate) fn is_same(&self, other: &Map) -> bool {
+        Rc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+/// All mappings of one rendering. They go together: a mapping may hold itself, and chains of them may be long.
+#[derive(Debug)]
+pub(crate) struct Heap {
+    maps: RefCell<Vec<Map>>,
+    left: Cell<usize>,
+    file: FileId,
+}
+
+impl Drop for Heap {
+    fn drop(&mut self) {
+        // Each is emptied while this still holds all others, so that nothing is dropped through something else.
+        for map in self.maps.borrow().iter() {
+            let entries = std::mem::take(&mut *map.0.borrow_mut());
+            drop(entries);
+        }
+    }
+}
+
+impl Heap {
+    /// May hold so many bytes, roughly.
+    ///
+    /// `file` stands for texts that are read and are no file.
+    pub(crate) fn new(bytes: usize, file: FileId) -> Self {
+        Heap { maps: RefCell::default(), left: Cell::new(bytes), file }
+    }
+
+    pub(super) fn file(&self) -> FileId {
+        self.file
+    }
+
+    pub(crate) fn spend(&self, bytes: usize) -> Result<(), Failure> {
+        match self.left.get().checked_sub(bytes) {
+            Some(left) => {
+                self.left.set(left);
+                Ok(())
+            }
+            None => {
+                self.left.set(0);
+                Err(Failure::Budget("what it makes is larger than any chart's"))
+            }
+        }
+    }
+
+    pub(crate) fn map(&self, entries: Entries) -> Value {
+        Kind::Map(self.new_map(entries)).into()
+    }
+
+    pub(crate) fn new_map(&self, entries: Entries) -> Map {
+        const EACH: usize = 96;
+        // What is spent too much is told by the next step.
+        let _ = self.spend(EACH * (entries.len() + 1));
+        let map = Map(Rc::new(RefCell::new(entries)));
+        self.maps.borrow_mut().push(map.clone());
+        map
+    }
+
+    pub(crate) fn list(&self, items: Vec<Value>) -> Result<Value, Failure> {
+        const EACH: usize = 64;
+        self.spend(EACH * (items.len() + 1))?;
+        let inner = items.iter().map(|item| match &item.kind {
+            Kind::List(list) => list.depth + 1,
+            _ => 1,
+        });
+        let depth = inner.max().unwrap_or(1);
+        if depth > DEEPEST {
+            return Err(Failure::Budget("it nests lists deeper than any chart does"));
+        }
+        Ok(Kind::List(List { items: items.into(), depth }).into())
+    }
+
+    pub(crate) fn texts(&self, items: impl IntoIterator<Item = impl Into<Text>>) -> Result<Value, Failure> {
+        self.list(items.into_iter().map(|item| Value::from(item.into())).collect())
+    }
+}
+
+impl From<Kind> for Value {
+    fn from(kind: Kind) -> Self {
+        Value { kind, origin: None }
+    }
+}
+
+impl From<Text> for Value {
+    fn from(text: Text) -> Self {
+        Kind::Text(text).into()
+    }
+}
+
+impl From<String> for Value {
+    fn from(text: String) -> Self {
+        Kind::Text(text.into()).into()
+    }
+}
+
+impl From<&str> for Value {
+    fn from(text: &str) -> Self {
+        Kind::Text(text.into()).into()
+    }
+}
+
+impl From<bool> for Value {
+    fn from(flag: bool) -> Self {
+        Kind::Flag(flag).into()
+    }
+}
+
+impl From<f64> for Value {
+    fn from(number: f64) -> Self {
+        Kind::Float(number).into()
+    }
+}
+
+impl Value {
+    pub(crate) fn nil() -> Self {
+        Kind::Nil.into()
+    }
+
+    pub(crate) fn int(number: i64) -> Self {
+        Kind::Int(number).into()
+    }
+
+    pub(crate) fn int64(number: i64) -> Self {
+        Kind::Int64(number).into()
+    }
+
+    pub(crate) fn unknown(cause: Cause) -> Self {
+        Kind::Unknown(cause).into()
+    }
+
+    #[must_use]
+    pub(crate) fn or_at(self, origin: Option<Origin>) -> Self {
+        Value { origin: self.origin.or(origin), ..self }
+    }
+
+    pub(crate) fn is_nil(&self) -> bool {
+        matches!(self.kind, Kind::Nil | Kind::NilInside)
+    }
+
+    /// As the result of a pipeline: nothing is nothing, wherever it was found.
+    #[must_use]
+    pub(crate) fn settled(self) -> Self {
+        match self.kind {
+            Kind::NilInside => Value { kind: Kind::Nil, ..self },
+            _ => self,
+        }
+    }
+
+    /// Why it, or a part of its text, is not known.
+    pub(crate) fn cause(&self) -> Option<&Cause> {
+        match &self.kind {
+            Kind::Unknown(cause) => Some(cause),
+            Kind::Text(text) => text.hole().or_else(|| text.doubts().first().map(|doubt| &doubt.cause)),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn map(&self) -> Option<&Map> {
+        match &self.kind {
+            Kind::Map(map) => Some(map),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn items(&self) -> Option<&[Value]> {
+        match &self.kind {
+            Kind::List(list) => Some(list.items()),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn as_str(&self) -> Option<&str> {
+        match &self.kind {
+            Kind::Text(text) => Some(text.as_str()),
+            _ => None,
+        }
+    }
+
+    /// Where it came from, or a part of its text.
+    pub(crate) fn place(&self) -> Option<Origin> {
+        match &self.kind {
+            Kind::Text(text) => text.origin().or(self.origin),
+            _ => self.origin,
+        }
+    }
+
+    /// A text that says of itself where it came from, as far as it is known.
+    pub(crate) fn text(&self) -> Option<Text> {
+        match &self.kind {
+            Kind::Text(text) if text.origin().is_none() && self.origin.is_some() => {
+                let mut writer = super::text::Writer::default();
+                let exact = self.origin.filter(|it| it.linear && it.span.range().len() == text.len());
+                match exact {
+                    Some(origin) if text.holes().is_empty() && text.doubts().is_empty() => {
+                        writer.push(text.as_str(), Some(origin));
+                    }
+                    _ => writer.push_text(text, self.origin),
+                }
+                Some(writer.finish())
+            }
+            Kind::Text(text) => Some(text.clone()),
+            _ => None,
+        }
+    }
+
+    /// What Go calls its type.
+    pub(crate) fn type_name(&self) -> String {
+        match &self.kind {
+            Kind::Nil => "<nil>".to_owned(),
+            Kind::NilInside => "interface {}".to_owned(),
+            Kind::Flag(_) => "bool".to_owned(),
+            Kind::Int(_) => "int".to_owned(),
+            Kind::Int64(_) => "int64".to_owned(),
+            Kind::Float(_) => "float64".to_owned(),
+            Kind::Text(_) => "string".to_owned(),
+            Kind::List(_) => "[]interface {}".to_owned(),
+            Kind::Map(_) => "map[string]interface {}".to_owned(),
+            Kind::Object(object) => object.type_name().to_owned(),
+            Kind::Unknown(_) => "unknown".to_owned(),
+        }
+    }
+
+    pub(crate) fn kind_name(&self) -> &'static str {
+        match &self.kind {
+            Kind::Nil | Kind::NilInside => "invalid",
+            Kind::Flag(_) => "bool",
+            Kind::Int(_) => "int",
+            Kind::Int64(_) => "int64",
+            Kind::Float(_) => "float64",
+            Kind::Text(_) => "string",
+            Kind::List(_) => "slice",
+            Kind::Map(_) => "map",
+            Kind::Object(object) => object.kind_name(),
+            Kind::Unknown(_) => "unknown",
+        }
+    }
+}

@@ -1,0 +1,145 @@
+//! The roots of a tree evaluated, round by round, until nothing that could be planned by itself is left out.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, OnceLock};
+
+use crate::diagnostic::Diagnostic;
+use crate::inventory::{FrontEnd, Key, Resource, RunId, RunKind, Value};
+use crate::source::Sources;
+
+use super::library::{Library, Tool};
+use super::parallel;
+use super::root::{self, Root};
+use super::roots::{Candidates, Why};
+use crate::terraform::{Embedded, Options, embedded, rows};
+
+/// More rounds than this are a chain of calls that make nothing; what is left then is read at once.
+const MOST_ROUNDS: usize = 20;
+
+/// What the roots of one run may make in memory. Each may have this part of what those before it left.
+const MEMORY_BYTES: u64 = 1 << 30;
+const PART: u64 = parallel::MOST_THREADS as u64;
+
+/// What one more root may make in memory, where those before it made so much.
+pub(in crate::terraform) fn allowed(spent: u64) -> u64 {
+    MEMORY_BYTES.saturating_sub(spent) / PART
+}
+
+/// A root as it was evaluated with one set of variable files.
+pub(in crate::terraform) struct Planned {
+    pub(in crate::terraform) directory: String,
+    pub(in crate::terraform) environment: Option<String>,
+    pub(in crate::terraform) why: Why,
+    pub(in crate::terraform) root: Root,
+    pub(in crate::terraform) resources: Vec<Resource>,
+    pub(in crate::terraform) embedded: Vec<Embedded>,
+}
+
+/// What the roots are evaluated with.
+pub(in crate::terraform) struct Rounds<'a> {
+    pub(in crate::terraform) sources: &'a Sources,
+    pub(in crate::terraform) library: &'a Library<'a>,
+    /// The same modules without the files that only OpenTofu reads, for roots that have such.
+    pub(in crate::terraform) other: OnceLock<Library<'a>>,
+    pub(in crate::terraform) options: &'a Options,
+}
+
+impl<'a> Rounds<'a> {
+    pub(in crate::terraform) fn new(sources: &'a Sources, library: &'a Library<'a>, options: &'a Options) -> Self {
+        Rounds { sources, library, other: OnceLock::new(), options }
+    }
+
+    /// All roots, sorted by directory, and the modules that none of them makes.
+    pub(in crate::terraform) fn evaluate(&self, candidates: &Candidates<'_>) -> (Vec<Planned>, Vec<String>) {
+        let (mut all, mut made, mut spent): (Vec<Planned>, BTreeSet<String>, u64) = Default::default();
+        for round in 0.. {
+            let next = match round {
+                0 => candidates.by_evidence(),
+                _ => candidates.not_made(&made, round > MOST_ROUNDS),
+            };
+            if next.is_empty() && round > 0 {
+                break;
+            }
+            made.extend(next.iter().map(|(directory, _)| directory.clone()));
+            for planned in self.round(&next, &mut spent) {
+                made.extend(planned.root.made.iter().cloned());
+                all.push(planned);
+            }
+        }
+        let mut left_out = candidates.left_out(&made);
+        if all.is_empty() {
+            let alone: Vec<(String, Why)> = left_out.drain(..).map(|directory| (directory, Why::Alone)).collect();
+            all = self.round(&alone, &mut spent);
+        }
+        all.sort_by(|a, b| a.directory.cmp(&b.directory));
+        (all, left_out)
+    }
+
+    fn round(&self, roots: &[(String, Why)], spent: &mut u64) -> Vec<Planned> {
+        let runs = crate::terraform::runs(roots, &self.options.environments);
+        parallel::map_sharing(runs.len(), spent, |index, spent| {
+            let planned = self.planned(&runs[index].0, runs[index].1, allowed(spent));
+            let cost = planned.root.memory;
+            (planned, cost)
+        })
+    }
+
+    fn planned(&self, (directory, why): &(String, Why), environment: Option<&str>, memory: u64) -> Planned {
+        let mut planned = self.read(self.library, directory, *why, environment, memory);
+        if planned.root.has_files_of_one_tool {
+            let other = self.other.get_or_init(|| Library::new(self.sources, Tool::Terraform));
+            let left = memory.saturating_sub(planned.root.memory);
+            let terraform = self.read(other, directory, *why, environment, left);
+            planned.add_what_differs(self.sources, terraform);
+        }
+        planned
+    }
+
+    fn read(
+        &self,
+        library: &Library<'_>,
+        directory: &str,
+        why: Why,
+        environment: Option<&str>,
+        memory: u64,
+    ) -> Planned {
+        let root = root::evaluate(self.sources, library, directory, environment, self.options, memory);
+        let resources = rows::resources(&root.blocks, &root.switched_off, &root.default_maps, FrontEnd::Terraform);
+        let id = RunId::of(RunKind::Root, directory, environment);
+        let embedded = embedded::manifests(self.sources, &root.blocks, Some(directory), &id);
+        let (directory, environment) = (directory.to_owned(), environment.map(str::to_owned));
+        Planned { directory, environment, why, root, resources, embedded }
+    }
+}
+
+impl Planned {
+    /// What Terraform makes of a root that has files for OpenTofu too, where that is not the same: nobody can tell which of
+    /// the two is run.
+    fn add_what_differs(&mut self, sources: &Sources, terraform: Planned) {
+        let own: BTreeMap<&str, &Resource> = self.resources.iter().map(|it| (it.address.as_str(), it)).collect();
+        let differs = |it: &Resource| own.get(it.address.as_str()).is_none_or(|own| said(own) != said(it));
+        let mut resources: Vec<Resource> = terraform.resources.into_iter().filter(differs).collect();
+        let text = |it: &Embedded| (it.address.clone(), sources.text(it.file));
+        let texts: BTreeSet<(String, Arc<str>)> = self.embedded.iter().map(text).collect();
+        let embedded: Vec<Embedded> = terraform.embedded.into_iter().filter(|it| !texts.contains(&text(it))).collect();
+        if let Some(span) = resources.first().map(|it| it.span).or(embedded.first().map(|it| it.span)) {
+            let message = "OpenTofu reads other files of this root than Terraform does: what Terraform makes of it is \
+                           judged beside";
+            self.root.diagnostics.push(Diagnostic::note(message, span));
+        }
+        for resource in &mut resources {
+            resource.address.push_str(" (Terraform)");
+        }
+        self.resources.extend(resources);
+        self.embedded.extend(embedded);
+        self.root.diagnostics.extend(terraform.root.diagnostics);
+        self.root.memory += terraform.root.memory;
+        self.root.files.extend(terraform.root.files);
+    }
+}
+
+/// What a resource is, wherever that is written.
+fn said(resource: &Resource) -> (Option<String>, BTreeMap<Key, Option<&Value>>) {
+    let count = resource.count.value().map(|range| format!("{range:?}"));
+    (count, resource.facts().map(|(key, fact)| (key, fact.value())).collect())
+}

@@ -1,0 +1,511 @@
+//! One file of Terragrunt, as it is read for one unit.
+
+use std::cell::{Cell, OnceCell, RefCell};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::rc::Rc;
+use std::sync::Arc;
+
+use crate::diagnostic::Diagnostic;
+use crate::source::{Span, parent};
+use crate::terraform::evaluate::{Budget, Dialect, Evaluator, Instance, Repetition, Scope, Shadows};
+use crate::terraform::load::modules::Modules;
+use crate::terraform::syntax::{BlockNode, Body, Expression};
+use crate::terraform::value::{Cause, Data, Entries, Value};
+
+use super::functions;
+use super::merge::{self, Strategy};
+use super::reader::{Parsed, Reader, UNIT, VALUES, located};
+
+/// Files that read files that read files; more are a cycle in disguise.
+const DEEPEST: usize = 20;
+/// Files that are read for one unit.
+const MOST_FILES: usize = 500;
+
+/// What is read for one unit: files share what it may cost and what was found.
+pub(super) struct Context<'r> {
+    pub(super) reader: &'r Reader<'r>,
+    pub(super) budget: Rc<Budget>,
+    /// The directory from which the unit is applied.
+    pub(super) directory: String,
+    pub(super) shadows: Shadows,
+    /// What a stack hands to the unit.
+    pub(super) values: Option<Value>,
+    pub(super) files: RefCell<BTreeSet<Arc<str>>>,
+    pub(super) diagnostics: RefCell<Vec<Diagnostic>>,
+    /// It asked for values that no stack gave.
+    pub(super) is_template: Cell<bool>,
+    pub(super) read: RefCell<HashMap<String, Value>>,
+    pub(super) reading: RefCell<Vec<String>>,
+}
+
+/// Why there is nothing to read.
+pub(super) type Why = String;
+
+impl<'r> Context<'r> {
+    pub(super) fn tell(&self, diagnostic: Diagnostic) {
+        let mut told = self.diagnostics.borrow_mut();
+        let is_it = |it: &Diagnostic| it.span == diagnostic.span && it.message == diagnostic.message;
+        if told.len() < 20 && !told.iter().any(is_it) {
+            told.push(diagnostic);
+        }
+    }
+
+    fn parse(&self, path: &str) -> Result<Arc<Parsed>, Why> {
+        if self.files.borrow().len() >= MOST_FILES {
+            return Err(format!("more than {MOST_FILES} files are read for one unit"));
+        }
+        let parsed = self.reader.parse(path).map_err(|error| error.to_string())?;
+        self.files.borrow_mut().insert(path.into());
+        if let Some(error) = &parsed.error {
+            self.tell(Diagnostic::unreadable(error.message.clone(), error.span));
+        }
+        Ok(parsed)
+    }
+}
+
+/// A file with the files that it includes.
+pub(super) struct Frame<'c> {
+    pub(super) context: &'c Context<'c>,
+    pub(super) parsed: Arc<Parsed>,
+    /// Where it lies in the eyes of Terragrunt.
+    pub(super) home: String,
+    /// Whose directory functions speak of: of the unit in its file and in what that includes, of itself in a file that is read.
+    pub(super) base: String,
+    pub(super) is_included: bool,
+    pub(super) includes: Vec<Include<'c>>,
+    instance: Rc<Instance>,
+    values: OnceCell<Value>,
+    exposed: RefCell<HashMap<String, Option<Value>>>,
+    /// Names that stand for several things that are made of one block.
+    pub(super) repetition: RefCell<Repetition>,
+    /// Dependencies of files that are joined with this one.
+    beside: OnceCell<Value>,
+    features: OnceCell<Value>,
+}
+
+/// An `include` block.
+pub(super) struct Include<'c> {
+    pub(super) label: String,
+    pub(super) strategy: Strategy,
+    expose: bool,
+    /// None where the file is not here, or not known.
+    pub(super) frame: Result<Frame<'c>, Arc<Cause>>,
+}
+
+impl<'c> Frame<'c> {
+    /// A file of a unit or one that is read by itself, `path` as Terragrunt sees it.
+    pub(super) fn open(context: &'c Context<'c>, path: &str, real: &str) -> Result<Self, Why> {
+        let directory = parent(path).to_owned();
+        let mut frame = Self::bare(context, path, real, directory)?;
+        let body = &frame.parsed.clone().body;
+        let includes: Vec<Include<'c>> = body.blocks("include").map(|node| frame.include(node)).collect();
+        let more: Vec<Include<'c>> =
+            body.attribute("include").map(|it| frame.include_value(&it.expression)).unwrap_or_default();
+        frame.includes.extend(includes.into_iter().chain(more));
+        Ok(frame)
+    }
+
+    fn bare(context: &'c Context<'c>, path: &str, real: &str, base: String) -> Result<Self, Why> {
+        let parsed = context.parse(real)?;
+        let instance = Instance::root(parsed.code.clone(), parsed.anywhere());
+        Ok(Frame {
+            context,
+            parsed,
+            home: parent(path).to_owned(),
+            base,
+            is_included: false,
+            includes: Vec::new(),
+            instance,
+            values: OnceCell::new(),
+            exposed: RefCell::default(),
+            repetition: RefCell::new(Repetition::Single),
+            beside: OnceCell::new(),
+            features: OnceCell::new(),
+        })
+    }
+
+    fn include(&self, node: &BlockNode) -> Include<'c> {
+        let value = |name: &str| node.body.attribute(name).map(|it| self.evaluate(&it.expression));
+        let path = value("path").unwrap_or_else(|| Value::refused("this include has no path", node.header));
+        self.included(node.label(0), &path, value("expose"), value("merge_strategy"))
+    }
+
+    /// As JSON writes it: an object, or a list of some.
+    fn include_value(&self, expression: &Expression) -> Vec<Include<'c>> {
+        let value = self.evaluate(expression);
+        let all = if value.items().is_empty() { std::slice::from_ref(&value) } else { value.items() };
+        let one = |label: &str, it: &Value| {
+            let member = |name: &str| it.entries().and_then(|it| it.get(name)).cloned();
+            Some(self.included(label, &member("path")?, member("expose"), member("merge_strategy")))
+        };
+        let labelled = |it: &Value| -> Vec<Include<'c>> {
+            let entries = it.entries().into_iter().flat_map(|it| it.iter());
+            entries.filter_map(|(label, it)| one(label, it)).collect()
+        };
+        all.iter().flat_map(|it| one("", it).map_or_else(|| labelled(it), |one| vec![one])).collect()
+    }
+
+    fn included(&self, label: &str, path: &Value, expose: Option<Value>, strategy: Option<Value>) -> Include<'c> {
+        let strategy = match strategy.as_ref().and_then(Value::as_text).as_deref() {
+            Some("deep") => Strategy::Deep,
+            Some("no_merge") => Strategy::None,
+            _ => Strategy::Shallow,
+        };
+        let expose = expose.as_ref().and_then(Value::as_bool).unwrap_or(false);
+        let frame = self.included_frame(path);
+        if let Err(cause) = &frame {
+            let message = format!("what this includes is not known: {}", cause.why);
+            self.context.tell(Diagnostic::note(message, path.span).leaving_out("an included file that is not here"));
+        }
+        Include { label: label.to_owned(), strategy, expose, frame }
+    }
+
+    fn included_frame(&self, path: &Value) -> Result<Frame<'c>, Arc<Cause>> {
+        let missing = |why: String| Arc::new(Cause::new(why, path.span));
+        if let Some(cause) = path.cause() {
+            return Err(cause.clone());
+        }
+        let text = path.as_text().unwrap_or_default();
+        let Some(full) = located(&self.home, &text) else {
+            return Err(missing(format!("{text} does not lie in the tree that is read")));
+        };
+        let Some(real) = self.context.reader.find(&self.context.shadows, &full) else {
+            return Err(missing(format!("there is no file {full}")));
+        };
+        let mut frame = Frame::bare(self.context, &full, &real, self.base.clone()).map_err(missing)?;
+        frame.is_included = true;
+        if frame.parsed.body.blocks("include").next().is_some() {
+            let message = "an included file includes another, which Terragrunt refuses";
+            self.context.tell(Diagnostic::unreadable(message.to_owned(), frame.parsed.anywhere()));
+        }
+        Ok(frame)
+    }
+
+    pub(super) fn evaluator(&self) -> Evaluator<'_> {
+        let reader = self.context.reader;
+        Evaluator {
+            sources: reader.sources,
+            library: reader.library,
+            options: reader.options,
+            root: self.home.clone(),
+            assignments: HashMap::new(),
+            assigned_to_any: None,
+            modules: Modules::default(),
+            budget: self.context.budget.clone(),
+            patterns: RefCell::default(),
+            diagnostics: RefCell::default(),
+            dialect: Some(self),
+            shadows: self.context.shadows.clone(),
+            made: RefCell::default(),
+            has_files_of_one_tool: Cell::new(false),
+            touched: RefCell::default(),
+        }
+    }
+
+    pub(super) fn evaluate(&self, expression: &Expression) -> Value {
+        let repetition = self.repetition.borrow().clone();
+        let evaluator = self.evaluator();
+        let value = evaluator.evaluate(expression, Scope::of(&self.instance, &repetition));
+        self.context.files.borrow_mut().extend(evaluator.touched.take());
+        let anywhere = self.parsed.anywhere();
+        evaluator.diagnostics.into_inner().finish(anywhere).into_iter().for_each(|it| self.context.tell(it));
+        value
+    }
+
+    /// What this file says by itself, as an object: blocks by keyword and label.
+    pub(super) fn own(&self) -> Value {
+        let body = &self.parsed.body;
+        let mut known: BTreeMap<Arc<str>, Value> = BTreeMap::new();
+        let evaluator = self.evaluator();
+        let locals = self.parsed.code.locals.iter().map(|local| {
+            let name = local.name.text.clone();
+            (name.clone(), evaluator.local(&self.instance, &name, local.name.span))
+        });
+        known.insert("locals".into(), Value::object(locals.collect(), body.span));
+        for attribute in &body.attributes {
+            if &*attribute.name.text != "include" {
+                known.insert(attribute.name.text.clone(), self.evaluate(&attribute.expression));
+            }
+        }
+        for block in &body.blocks {
+            let keyword = &*block.keyword.text;
+            match (keyword, block.labels.first()) {
+                ("locals" | "include", _) => {}
+                ("dependency", Some(label)) => insert_label(&mut known, keyword, &label.text, self.dependency(block)),
+                (_, Some(label)) => insert_label(&mut known, keyword, &label.text, self.block(&block.body, None)),
+                (_, None) => drop(known.insert(keyword.into(), self.block(&block.body, None))),
+            }
+        }
+        let rest = body.incomplete.then(|| Arc::new(Cause::new("a part of this file does not parse", body.span)));
+        let mut value = Value::object(Entries { known, rest: rest.clone() }, body.span);
+        if let (Some(cause), None) = (rest, body.attribute("inputs")) {
+            value = with_inputs(value, Value::because(&cause, body.span));
+        }
+        value
+    }
+
+    /// A block as an object; blocks in it are lists of objects with their names.
+    fn block(&self, body: &Body, name: Option<&str>) -> Value {
+        let mut known: BTreeMap<Arc<str>, Value> = BTreeMap::new();
+        let mut lists: BTreeMap<Arc<str>, Vec<Value>> = BTreeMap::new();
+        known.extend(name.map(|name| (Arc::from("name"), Value::text(name, body.span))));
+        for attribute in &body.attributes {
+            known.insert(attribute.name.text.clone(), self.evaluate(&attribute.expression));
+        }
+        // JSON does not tell an object from a block.
+        for block in body.blocks.iter().filter(|it| body.attribute(&it.keyword.text).is_none()) {
+            let value = self.block(&block.body, Some(block.label(0)));
+            lists.entry(block.keyword.text.clone()).or_default().push(value);
+        }
+        known.extend(lists.into_iter().map(|(keyword, items)| (keyword, Value::tuple(items, body.span))));
+        Value::object(Entries { known, rest: None }, body.span)
+    }
+
+    /// A dependency with its outputs: those that stand in for them where it is said that they do, else not known.
+    fn dependency(&self, node: &BlockNode) -> Value {
+        let value = self.block(&node.body, None);
+        let member = |name: &str| value.entries().and_then(|it| it.get(name)).cloned();
+        let is = |name: &str, wanted: bool| member(name).and_then(|it| it.as_bool()) == Some(wanted);
+        let mock = member("mock_outputs");
+        let outputs = match (&mock, is("skip_outputs", true) || is("enabled", false)) {
+            (Some(mock), true) => mock.clone(),
+            (None, true) => Value::refused("this dependency has no outputs: they are skipped", node.header),
+            (_, false) => {
+                let path = member("config_path").and_then(|it| it.as_text().map(|it| it.into_owned()));
+                let place = path.as_deref().and_then(|it| located(&self.base, it));
+                let unit = place.or(path).unwrap_or_else(|| "another unit".into());
+                let mocked = if mock.is_some() { ", and its mock is no value" } else { "" };
+                let why = format!("output of {unit}: known when that is applied{mocked}");
+                Value::unknown(why, node.header)
+            }
+        };
+        let mut entries = value.entries().cloned().unwrap_or_default();
+        entries.known.insert("outputs".into(), outputs);
+        Value::object(entries, node.header)
+    }
+
+    /// What this file and those that it includes say together.
+    pub(super) fn merged(&self) -> Value {
+        let mut result = self.own();
+        for include in self.includes.iter().rev() {
+            match &include.frame {
+                Ok(frame) => {
+                    let names = |value: Value| {
+                        value
+                            .entries()
+                            .and_then(|it| it.get("dependency"))
+                            .cloned()
+                            .unwrap_or_else(|| Value::null(value.span))
+                    };
+                    let _ = frame.beside.set(names(result.clone()));
+                    result = merge::join(&frame.own(), &result, include.strategy);
+                }
+                Err(cause) if include.strategy != Strategy::None => {
+                    let span = self.parsed.anywhere();
+                    let own = result.entries().and_then(|it| it.get("inputs")).cloned();
+                    let above = Value::because(cause, span);
+                    let own = own.unwrap_or_else(|| Value::object(Entries::default(), span));
+                    result = with_inputs(result, merge::over(&above, &own));
+                }
+                Err(_) => {}
+            }
+        }
+        result
+    }
+
+    /// As other files see it.
+    pub(super) fn shown(value: &Value) -> Value {
+        let mut entries = value.entries().cloned().unwrap_or_default();
+        if let Some(terraform) = entries.known.get_mut("terraform")
+            && let Some(mut inner) = terraform.entries().cloned()
+            && let Some(list) = inner.get("extra_arguments").cloned()
+        {
+            let named = list.items().iter().filter_map(|it| {
+                let name = it.entries()?.get("name")?.as_text()?.into_owned();
+                Some((Arc::from(name), it.clone()))
+            });
+            inner.known.insert("extra_arguments".into(), Value::object(named.collect(), list.span));
+            *terraform = Value::object(inner, terraform.span);
+        }
+        Value::object(entries, value.span)
+    }
+
+    /// Another file as it reads it, once.
+    pub(super) fn read(&self, path: &str, real: &str, span: Span) -> Value {
+        let context = self.context;
+        if let Some(known) = context.read.borrow().get(path) {
+            return known.clone();
+        }
+        let (depth, is_cycle) = {
+            let reading = context.reading.borrow();
+            (reading.len(), reading.iter().any(|it| it == path))
+        };
+        if is_cycle || depth >= DEEPEST {
+            let why = if is_cycle {
+                format!("{path} reads itself")
+            } else {
+                format!("files read each other {DEEPEST} levels deep")
+            };
+            context.tell(Diagnostic::unreadable(why.clone(), span));
+            return Value::refused(why, span);
+        }
+        context.reading.borrow_mut().push(path.to_owned());
+        let value = match context.budget.deeper(|| self.read_now(path, real, span)) {
+            Ok(value) => value,
+            Err(cause) => Value::because(&cause, span),
+        };
+        context.reading.borrow_mut().pop();
+        context.read.borrow_mut().insert(path.to_owned(), value.clone());
+        value
+    }
+
+    fn read_now(&self, path: &str, real: &str, span: Span) -> Value {
+        let name = path.rsplit('/').next().unwrap_or(path);
+        match Frame::open(self.context, path, real) {
+            Ok(frame) if name == VALUES => frame.attributes(),
+            Ok(frame) => Self::shown(&frame.merged()),
+            Err(why) => Value::refused(format!("{path}: {why}"), span),
+        }
+    }
+
+    fn attributes(&self) -> Value {
+        let attributes = self.parsed.body.attributes.iter();
+        let known = attributes.map(|it| (it.name.text.clone(), self.evaluate(&it.expression)));
+        Value::object(known.collect(), self.parsed.body.span)
+    }
+
+    /// `values`: what a stack gives, or the file beside.
+    fn values(&self, span: Span) -> Value {
+        let work = || {
+            let is_unit = self.base == self.context.directory;
+            if let (Some(values), true) = (&self.context.values, is_unit) {
+                return values.clone();
+            }
+            let path = format!("{}/{VALUES}", self.base);
+            let path = path.trim_start_matches('/');
+            match self.context.reader.find(&self.context.shadows, path) {
+                Some(real) => self.read(path, &real, span),
+                None => {
+                    self.context.is_template.set(true);
+                    Value::unknown("the stack that makes this unit gives its values", span)
+                }
+            }
+        };
+        self.values.get_or_init(work).clone()
+    }
+
+    /// `include.label`, or of the only one that has none.
+    fn exposed(&self, label: &str, span: Span) -> Value {
+        let Some(include) = self.includes.iter().find(|it| it.label == label) else {
+            return Value::refused(format!("there is no include `{label}`"), span);
+        };
+        match &include.frame {
+            _ if !include.expose => Value::refused(format!("the include `{label}` is not exposed"), span),
+            Ok(frame) => self.remember(&format!("include {label}"), span, || Self::shown(&frame.own())),
+            Err(cause) => Value::because(cause, span),
+        }
+    }
+
+    /// `dependency.label`, of this file or of one that it is joined with.
+    fn dependency_named(&self, label: &str, span: Span) -> Value {
+        let node = self.parsed.body.blocks("dependency").find(|it| it.label(0) == label);
+        if let Some(node) = node {
+            return self.remember(&format!("dependency {label}"), span, || self.dependency(node));
+        }
+        for frame in self.includes.iter().filter_map(|it| it.frame.as_ref().ok()) {
+            if frame.parsed.body.blocks("dependency").any(|it| it.label(0) == label) {
+                return frame.dependency_named(label, span);
+            }
+        }
+        match self.beside.get().and_then(|it| it.entries()).and_then(|it| it.get(label)) {
+            Some(value) => value.clone(),
+            None if self.is_included || self.includes.iter().any(|it| it.frame.is_err()) => {
+                Value::unknown(format!("the dependency `{label}` stands in a file that is not looked at here"), span)
+            }
+            None => Value::refused(format!("there is no dependency `{label}`"), span),
+        }
+    }
+
+    /// `feature`: nobody sets any here, so that each has its default.
+    fn features(&self, span: Span) -> Value {
+        let work = || {
+            let mut known: BTreeMap<Arc<str>, Value> = BTreeMap::new();
+            let included = self.includes.iter().filter_map(|it| it.frame.as_ref().ok());
+            for frame in included.chain([self]) {
+                for node in frame.parsed.body.blocks("feature") {
+                    let default = node.body.attribute("default").map(|it| frame.evaluate(&it.expression));
+                    let value = default.unwrap_or_else(|| Value::refused("this feature has no default", node.header));
+                    let entries = [(Arc::from("value"), value)].into_iter().collect();
+                    known.insert(node.label(0).into(), Value::object(entries, node.header));
+                }
+            }
+            Value::object(Entries { known, rest: None }, span)
+        };
+        self.features.get_or_init(work).clone()
+    }
+
+    /// Worked out once; what is asked for while it is worked out depends on itself.
+    fn remember(&self, name: &str, span: Span, work: impl FnOnce() -> Value) -> Value {
+        match self.exposed.borrow().get(name) {
+            Some(Some(known)) => return known.clone(),
+            Some(None) => return Value::refused(format!("{name} depends on itself"), span),
+            None => {}
+        }
+        self.exposed.borrow_mut().insert(name.to_owned(), None);
+        let value = work();
+        self.exposed.borrow_mut().insert(name.to_owned(), Some(value.clone()));
+        value
+    }
+}
+
+fn insert_label(known: &mut BTreeMap<Arc<str>, Value>, keyword: &str, label: &str, value: Value) {
+    let span = value.span;
+    let mut entries = known.get(keyword).and_then(Value::entries).cloned().unwrap_or_default();
+    entries.known.insert(label.into(), value);
+    known.insert(keyword.into(), Value::object(entries, span));
+}
+
+fn with_inputs(value: Value, inputs: Value) -> Value {
+    let mut entries = value.entries().cloned().unwrap_or_default();
+    entries.known.insert("inputs".into(), inputs);
+    value.with(Data::Object(Arc::new(entries)))
+}
+
+impl Dialect for Frame<'_> {
+    fn reference(&self, name: &str, labels: &[&str], span: Span) -> Option<(Value, usize)> {
+        let first = labels.first().copied();
+        Some(match (name, first) {
+            ("include", Some(first)) if self.includes.iter().any(|it| it.label == first) => {
+                (self.exposed(first, span), 1)
+            }
+            ("include", Some(_)) => (self.exposed("", span), 0),
+            ("dependency", Some(first)) => (self.dependency_named(first, span), 1),
+            ("feature", Some(_)) => (self.features(span), 0),
+            ("values", _) => (self.values(span), 0),
+            ("unit" | "stack", Some(first)) => {
+                let path = self.parsed.body.blocks(name).find(|it| it.label(0) == first)?.body.attribute("path")?;
+                let entries = [(Arc::from("path"), self.evaluate(&path.expression))].into_iter().collect();
+                (Value::object(entries, span), 1)
+            }
+            _ => return None,
+        })
+    }
+
+    fn has_function(&self, name: &str) -> bool {
+        functions::find(name).is_some()
+    }
+
+    fn call(&self, name: &str, arguments: &[Value], span: Span) -> Value {
+        functions::call(self, name, arguments, span)
+    }
+}
+
+/// The settings in a directory, or the file itself.
+pub(super) fn settings_of(context: &Context<'_>, path: &str) -> Option<(String, String)> {
+    let names = |path: &str| context.reader.find(&context.shadows, path);
+    let inside = if path.is_empty() { UNIT.to_owned() } else { format!("{path}/{UNIT}") };
+    if let Some(real) = context.reader.spelled(&context.shadows, &inside) {
+        return Some((inside, real));
+    }
+    names(path).filter(|real| context.reader.sources.tree().list(real).is_empty()).map(|real| (path.to_owned(), real))
+}

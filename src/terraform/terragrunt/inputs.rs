@@ -1,0 +1,124 @@
+//! What assigns the variables of a unit, by Terragrunt's precedence.
+
+use std::collections::BTreeSet;
+
+use crate::diagnostic::Diagnostic;
+use crate::source::Span;
+use crate::terraform::load::root::Given;
+use crate::terraform::load::roots::automatic_files;
+use crate::terraform::value::{Entries, Value};
+
+use super::frame::Context;
+use super::member;
+use super::reader::located;
+
+/// What assigns the variables, the weakest first: inputs, files that Terraform reads by itself, arguments of its commands.
+pub(super) fn given(context: &Context<'_>, own: &str, settings: &Value, module: Option<&str>) -> Vec<Given> {
+    let blocks: Vec<Value> = member(settings, "terraform")
+        .and_then(|it| member(it, "extra_arguments"))
+        .map(named)
+        .unwrap_or_default()
+        .into_iter()
+        .filter(|block| texts(block, "commands").iter().any(|(it, _)| matches!(it.as_str(), "plan" | "apply")))
+        .collect();
+    let inputs = member(settings, "inputs").and_then(Value::entries);
+    let all = || inputs.into_iter().flat_map(Entries::iter);
+    let input = |(name, value): (&std::sync::Arc<str>, &Value)| Given::Input(name.to_string(), value.clone());
+    let mut given: Vec<Given> = all().filter(|(_, value)| !value.is_null()).map(input).collect();
+    given.extend(blocks.iter().flat_map(environment));
+    let (automatic, exact) = automatic(context, own, module);
+    given.extend(exact.into_iter().map(Given::File));
+    // Terragrunt writes nulls into a file of a name that comes before all others.
+    let null = |(name, value): (&std::sync::Arc<str>, &Value)| Given::Null(name.to_string(), value.clone());
+    given.extend(all().filter(|(_, value)| value.is_null()).map(null));
+    given.extend(automatic.into_iter().map(Given::File));
+    for block in &blocks {
+        add_arguments(context, module.unwrap_or(own), own, block, &mut given);
+    }
+    given.extend(context.reader.options.variable_files.iter().cloned().map(Given::File));
+    given
+}
+
+/// The files that Terraform reads by itself: those of the unit lie over those of the module.
+fn automatic(context: &Context<'_>, own: &str, module: Option<&str>) -> (Vec<String>, Vec<String>) {
+    let sources = context.reader.sources;
+    let mut files = automatic_files(sources, own);
+    if let Some(module) = module.filter(|it| *it != own) {
+        let names: BTreeSet<String> = files.iter().map(|it| name_of(it).to_owned()).collect();
+        files.extend(automatic_files(sources, module).into_iter().filter(|it| !names.contains(name_of(it))));
+    }
+    // `terraform.tfvars` comes before `terraform.tfvars.json`.
+    files.sort_by(|a, b| name_of(a).cmp(name_of(b)));
+    files.into_iter().partition(|it| name_of(it).contains(".auto.tfvars"))
+}
+
+/// Variables of the environment that a block sets: they are stronger than inputs and weaker than files.
+fn environment(block: &Value) -> Vec<Given> {
+    let variables = member(block, "env_vars").and_then(Value::entries).into_iter().flat_map(Entries::iter);
+    variables
+        .filter_map(|(name, value)| Some(Given::Input(name.strip_prefix("TF_VAR_")?.into(), value.clone())))
+        .collect()
+}
+
+/// Variables and files of variables on the command line of Terraform.
+fn add_arguments(context: &Context<'_>, from: &str, own: &str, block: &Value, given: &mut Vec<Given>) {
+    let find = |path: &str| {
+        let places = [from, own].into_iter().filter_map(|it| located(it, path));
+        places.into_iter().find_map(|it| context.reader.find(&context.shadows, &it))
+    };
+    let mut add = |path: &str, span: Option<Span>| match (find(path), span) {
+        (Some(real), _) => given.push(Given::File(real)),
+        (None, Some(span)) => {
+            let message = format!("the variable file {path} of this unit is not here");
+            context.tell(Diagnostic::unreadable(message, span));
+        }
+        (None, None) => {}
+    };
+    let mut variables = Vec::new();
+    for (flag, value, span) in flags(block) {
+        match (flag.as_str(), value.split_once('=')) {
+            ("var-file", _) => add(&value, Some(span)),
+            ("var", Some((name, text))) => {
+                variables.push(Given::Argument(name.trim().to_owned(), Value::text(text, span)));
+            }
+            _ => {}
+        }
+    }
+    texts(block, "required_var_files").iter().for_each(|(path, span)| add(path, Some(*span)));
+    texts(block, "optional_var_files").iter().for_each(|(path, _)| add(path, None));
+    given.extend(variables);
+}
+
+/// `-var-file=a`, or the same in two arguments.
+fn flags(block: &Value) -> Vec<(String, String, Span)> {
+    let mut flags = Vec::new();
+    let mut arguments = texts(block, "arguments").into_iter();
+    while let Some((argument, span)) = arguments.next() {
+        let argument = argument.trim_start_matches('-');
+        match argument.split_once('=') {
+            Some((flag, value)) => flags.push((flag.to_owned(), value.to_owned(), span)),
+            None if matches!(argument, "var" | "var-file") => {
+                flags.extend(arguments.next().map(|(value, span)| (argument.to_owned(), value, span)));
+            }
+            None => {}
+        }
+    }
+    flags
+}
+
+/// Blocks with names, as HCL or JSON writes them.
+fn named(value: &Value) -> Vec<Value> {
+    match value.entries() {
+        Some(entries) => entries.known.values().cloned().collect(),
+        None => value.items().to_vec(),
+    }
+}
+
+fn texts(block: &Value, name: &str) -> Vec<(String, Span)> {
+    let items = member(block, name).map(Value::items).unwrap_or_default();
+    items.iter().filter_map(|it| Some((it.as_text()?.into_owned(), it.span))).collect()
+}
+
+fn name_of(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
+}

@@ -1,0 +1,289 @@
+//! Terragrunt: its units as runs of the modules that they name, with their inputs.
+//!
+//! A unit is read as Terragrunt reads it, without running anything: what files it includes and reads, what it says with
+//! these, which module Terraform would run and what its variables would be. What only Terragrunt knows when it runs is a
+//! value that says why.
+
+mod frame;
+mod functions;
+mod inputs;
+mod merge;
+mod reader;
+mod source;
+mod stack;
+
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeSet;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use crate::diagnostic::Diagnostic;
+use crate::inventory::Skipped;
+use crate::source::{Sources, Span, normalize, parent};
+
+use super::Options;
+use super::evaluate::{Budget, Shadows};
+use super::load::library::Library;
+use super::load::parallel;
+use super::load::root::{Configuration, Root, evaluate_with};
+use super::load::roots::has_configuration;
+use super::load::rounds::allowed;
+use super::value::{Cause, Value};
+
+use frame::{Context, Frame};
+use reader::{Reader, STACK, UNIT};
+use source::Source;
+use stack::{Made, inside};
+
+/// Whether a file is one of Terragrunt's that is read by itself.
+pub(crate) fn is_read_by_itself(path: &str) -> bool {
+    matches!(path.rsplit('/').next(), Some("terragrunt.hcl" | "terragrunt.hcl.json" | "terragrunt.stack.hcl"))
+}
+
+/// A unit to read.
+pub(super) struct Unit {
+    /// From where it is applied.
+    pub(super) directory: String,
+    /// Its file.
+    real: String,
+    shadows: Shadows,
+    values: Option<Value>,
+    /// Files that it was made by.
+    files: Vec<Arc<str>>,
+}
+
+impl Unit {
+    fn real_directory(&self) -> &str {
+        parent(&self.real)
+    }
+}
+
+/// A unit with what Terraform makes of it.
+pub(super) struct Run {
+    pub(super) directory: String,
+    pub(super) root: Root,
+    /// Everything that was read for it beside the module.
+    pub(super) files: BTreeSet<Arc<str>>,
+}
+
+/// All units of a tree.
+#[derive(Default)]
+pub(super) struct Units {
+    pub(super) runs: Vec<Run>,
+    pub(super) skipped: Vec<Skipped>,
+    pub(super) diagnostics: Vec<Diagnostic>,
+    pub(super) comments: Vec<Span>,
+    /// Directories that they read as modules, or that are theirs: these are no roots by themselves.
+    pub(super) taken: BTreeSet<String>,
+}
+
+/// What was made of one unit.
+struct Outcome {
+    run: Result<Run, String>,
+    included: Vec<String>,
+    module: Option<String>,
+    diagnostics: Vec<Diagnostic>,
+    is_template: bool,
+    says_inputs: bool,
+}
+
+pub(super) fn read(sources: &Sources, library: &Library<'_>, paths: &[String], options: &Options) -> Units {
+    let files: BTreeSet<String> =
+        paths.iter().filter(|it| is_read_by_itself(it)).filter_map(|it| normalize(it)).collect();
+    if files.is_empty() {
+        return Units::default();
+    }
+    let reader = Reader::new(sources, library, options);
+    let mut made = parallel::map(1, |_| stacks(&reader, &files)).pop().unwrap_or_default();
+    let planned: BTreeSet<String> = made.units.iter().map(|it| it.directory.clone()).collect();
+    let mut units = std::mem::take(&mut made.units);
+    for path in files.iter().filter(|it| !it.ends_with(STACK)) {
+        let directory = parent(path);
+        let is_second = path.ends_with(UNIT) && files.contains(&format!("{path}.json"));
+        if is_second || made.templates.contains(directory) || planned.contains(directory) {
+            continue;
+        }
+        let (shadows, values, files) = Default::default();
+        units.push(Unit { directory: directory.to_owned(), real: path.clone(), shadows, values, files });
+    }
+    units.sort_by(|a, b| a.directory.cmp(&b.directory));
+    let mut spent = 0;
+    let outcomes = parallel::map_sharing(units.len(), &mut spent, |index, spent| {
+        let outcome = units.get(index).map(|unit| outcome(&reader, unit, allowed(spent)));
+        let cost = outcome.as_ref().and_then(|it| it.run.as_ref().ok()).map_or(0, |run| run.root.memory);
+        (outcome, cost)
+    });
+    gathered(&reader, &units, outcomes.into_iter().flatten().collect(), made)
+}
+
+/// What the stacks of a tree make, without those that are there to be made by others.
+fn stacks(reader: &Reader<'_>, files: &BTreeSet<String>) -> Made {
+    let all: Vec<&String> = files.iter().filter(|it| it.ends_with(STACK)).collect();
+    let each: Vec<(&String, Made)> = all
+        .into_iter()
+        .map(|path| {
+            let mut made = Made::default();
+            made.add(reader, &stack::of_file(path), 0);
+            (path, made)
+        })
+        .collect();
+    let templates: BTreeSet<String> = each.iter().flat_map(|(_, made)| made.templates.iter().cloned()).collect();
+    let mut result = Made::default();
+    for (path, made) in each.into_iter().filter(|(path, _)| !templates.contains(parent(path))) {
+        // Values that no stack gives: another repository has the stack that makes this one.
+        let is_template = made.skipped.iter().any(|it| it.path == *path && it.reason.contains("that another makes"));
+        result.skipped.extend(made.skipped);
+        if !is_template {
+            result.units.extend(made.units);
+        }
+    }
+    result.templates = templates;
+    result
+}
+
+fn gathered(reader: &Reader<'_>, units: &[Unit], outcomes: Vec<Outcome>, made: Made) -> Units {
+    let mut result = Units { skipped: made.skipped, ..Units::default() };
+    let included: BTreeSet<&String> = outcomes.iter().flat_map(|it| &it.included).collect();
+    for (unit, outcome) in units.iter().zip(&outcomes) {
+        result.taken.insert(unit.real_directory().to_owned());
+        result.taken.extend(outcome.module.clone());
+        if included.contains(&unit.real) && outcome.run.is_err() {
+            continue;
+        }
+        result.diagnostics.extend(outcome.diagnostics.iter().cloned());
+        let reason = match &outcome.run {
+            _ if outcome.is_template => {
+                "a unit that a stack makes: the values that it is given are not known".to_owned()
+            }
+            Err(why) if outcome.says_inputs => format!("its inputs are not judged: {why}"),
+            Err(why) => why.clone(),
+            Ok(_) => continue,
+        };
+        result.skipped.push(Skipped { path: unit.real.clone(), reason });
+    }
+    let templates: BTreeSet<&str> =
+        units.iter().zip(&outcomes).filter(|(_, it)| it.is_template).map(|(unit, _)| unit.directory.as_str()).collect();
+    let dropped: BTreeSet<String> = templates.into_iter().map(str::to_owned).collect();
+    let runs = outcomes.into_iter().filter_map(|it| it.run.ok());
+    result.runs = runs.filter(|run| !dropped.contains(&run.directory)).collect();
+    for module in reader.modules() {
+        result.diagnostics.extend(module.diagnostics.iter().cloned());
+        let speaks = |span: &&Span| reader.sources.snippet(**span).contains("gpulint");
+        result.comments.extend(module.comments.iter().filter(speaks));
+    }
+    result.taken.extend(reader.library.modules().iter().map(|it| it.directory.clone()));
+    result
+}
+
+/// What is read for a unit or a stack, whose file is `real`.
+fn context<'r>(
+    reader: &'r Reader<'r>,
+    directory: &str,
+    real: &str,
+    shadows: &Shadows,
+    values: Option<Value>,
+) -> Result<Context<'r>, String> {
+    let anywhere = reader.parse(real).map_err(|error| error.to_string())?.anywhere();
+    Ok(Context {
+        reader,
+        budget: Rc::new(Budget::new(anywhere, reader.sources.limits().evaluation_steps, allowed(0))),
+        directory: directory.to_owned(),
+        shadows: shadows.clone(),
+        values,
+        files: RefCell::default(),
+        diagnostics: RefCell::default(),
+        is_template: Cell::new(false),
+        read: RefCell::default(),
+        reading: RefCell::default(),
+    })
+}
+
+fn outcome(reader: &Reader<'_>, unit: &Unit, memory: u64) -> Outcome {
+    let mut result = Outcome {
+        run: Err(String::new()),
+        included: Vec::new(),
+        module: None,
+        diagnostics: Vec::new(),
+        is_template: false,
+        says_inputs: false,
+    };
+    let context = match context(reader, &unit.directory, &unit.real, &unit.shadows, unit.values.clone()) {
+        Ok(context) => context,
+        Err(why) => return Outcome { run: Err(why), ..result },
+    };
+    context.files.borrow_mut().extend(unit.files.iter().cloned());
+    let path = inside(&unit.directory, unit.real.rsplit('/').next().unwrap_or(UNIT));
+    match Frame::open(&context, &path, &unit.real) {
+        Ok(frame) => {
+            let settings = frame.merged();
+            result.says_inputs = settings.entries().is_some_and(|it| it.get("inputs").is_some());
+            let files = frame.includes.iter().filter_map(|it| it.frame.as_ref().ok()).map(|it| it.parsed.file);
+            result.included = files.map(|it| reader.sources.path(it)).collect();
+            result.run = run(&context, unit, &frame, &settings, memory, &mut result.module);
+        }
+        Err(why) => result.run = Err(why),
+    }
+    result.is_template = context.is_template.get();
+    result.diagnostics = context.diagnostics.into_inner();
+    result
+}
+
+/// Runs the module of a unit with its inputs.
+fn run(
+    context: &Context<'_>,
+    unit: &Unit,
+    frame: &Frame<'_>,
+    settings: &Value,
+    memory: u64,
+    module: &mut Option<String>,
+) -> Result<Run, String> {
+    let reader = context.reader;
+    let own = unit.real_directory();
+    let place = member(settings, "terraform").and_then(|it| member(it, "source"));
+    let mut shadows = unit.shadows.clone();
+    let code = match place {
+        None if has_configuration(reader.sources, own) => source::effective(reader, Some(own), unit, settings),
+        None => return Err("it names no module, and there are no Terraform files beside it".to_owned()),
+        Some(value) => {
+            let Some(text) = value.as_text() else {
+                let why = value.cause().map_or("it is no text", |it| it.why.as_str());
+                return Err(format!("which module it runs is not known: {why}"));
+            };
+            match source::source(reader, &unit.shadows, &unit.directory, &text) {
+                Source::Here(directory) if has_configuration(reader.sources, &directory) => {
+                    shadows.add(&directory, own);
+                    let code = source::effective(reader, Some(&directory), unit, settings);
+                    *module = Some(directory);
+                    code
+                }
+                Source::Here(directory) => return Err(format!("its module {directory} has no Terraform files")),
+                Source::Missing(path) => return Err(format!("its module {path} is not here")),
+                Source::Elsewhere(name) => source::call_of(reader, unit, &name, value.span, settings),
+            }
+        }
+    };
+    if let Some(why) = switched_off(settings) {
+        return Err(why);
+    }
+    let given = inputs::given(context, unit.real_directory(), settings, module.as_deref());
+    let inputs = member(settings, "inputs");
+    let rest = inputs.and_then(|it| it.entries().map_or_else(|| it.cause().cloned(), |it| it.rest.clone()));
+    let any = rest.map(|cause: Arc<Cause>| Value::because(&cause, frame.parsed.anywhere()));
+    let configuration = Configuration { code, given, environment: reader.options, shadows, any };
+    let root = evaluate_with(reader.sources, reader.library, configuration, reader.options, memory);
+    Ok(Run { directory: unit.directory.clone(), root, files: context.files.borrow().clone() })
+}
+
+/// A unit that is left out when all are applied.
+fn switched_off(settings: &Value) -> Option<String> {
+    let exclude = member(settings, "exclude")?;
+    let is_on = member(exclude, "if").and_then(Value::as_bool) == Some(true);
+    let actions: Vec<String> = member(exclude, "actions")
+        .map(|it| it.items().iter().filter_map(|it| Some(it.as_text()?.into_owned())).collect())?;
+    let covers = actions.iter().any(|it| matches!(it.as_str(), "all" | "all_except_output" | "apply"));
+    (is_on && covers).then(|| "it says itself that it is excluded".to_owned())
+}
+
+fn member<'v>(value: &'v Value, name: &str) -> Option<&'v Value> {
+    value.entries()?.get(name)
+}

@@ -1,0 +1,147 @@
+//! The files of Terragrunt: found by name and parsed once for all units.
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::source::{FileId, ReadError, Sources, Span, join, parent};
+use crate::terraform::Options;
+use crate::terraform::evaluate::Shadows;
+use crate::terraform::load::library::{Library, Tool};
+use crate::terraform::load::module::{ModuleCode, ModuleFile};
+use crate::terraform::syntax::json::parse_json_as;
+use crate::terraform::syntax::{Body, SyntaxError, parse_body};
+
+/// A unit, as it is called in every folder.
+pub(super) const UNIT: &str = "terragrunt.hcl";
+pub(super) const STACK: &str = "terragrunt.stack.hcl";
+pub(super) const VALUES: &str = "terragrunt.values.hcl";
+
+/// What all units of a tree share.
+pub(super) struct Reader<'s> {
+    pub(super) sources: &'s Sources,
+    pub(super) library: &'s Library<'s>,
+    pub(super) options: &'s Options,
+    listings: Mutex<HashMap<String, Arc<BTreeSet<String>>>>,
+    parsed: Mutex<HashMap<String, Arc<Parsed>>>,
+    /// Modules with the files that units add to them.
+    modules: Mutex<HashMap<(String, Vec<ModuleFile>), Arc<ModuleCode>>>,
+    made: Mutex<HashMap<(Span, String), FileId>>,
+}
+
+/// A file of Terragrunt.
+pub(super) struct Parsed {
+    pub(super) file: FileId,
+    pub(super) body: Body,
+    pub(super) error: Option<SyntaxError>,
+    /// Its locals, as Terraform has them.
+    pub(super) code: Arc<ModuleCode>,
+}
+
+impl Parsed {
+    pub(super) fn anywhere(&self) -> Span {
+        Span::new(self.file, 0, 0)
+    }
+}
+
+impl<'s> Reader<'s> {
+    pub(super) fn new(sources: &'s Sources, library: &'s Library<'s>, options: &'s Options) -> Self {
+        let (listings, parsed, modules, made) = Default::default();
+        Reader { sources, library, options, listings, parsed, modules, made }
+    }
+
+    fn names(&self, directory: &str) -> Arc<BTreeSet<String>> {
+        let mut listings = self.listings.lock().unwrap_or_else(PoisonError::into_inner);
+        let list = || {
+            let entries = self.sources.tree().list(directory).into_iter();
+            // Directories may be looked for as well as files.
+            Arc::new(entries.map(|entry| entry.name).collect())
+        };
+        listings.entry(directory.to_owned()).or_insert_with(list).clone()
+    }
+
+    pub(super) fn exists(&self, path: &str) -> bool {
+        path.is_empty() || self.names(parent(path)).contains(path.rsplit('/').next().unwrap_or(path))
+    }
+
+    /// Where a path really lies, if it is there.
+    pub(super) fn find(&self, shadows: &Shadows, path: &str) -> Option<String> {
+        shadows.candidates(path).into_iter().find(|it| self.exists(it))
+    }
+
+    /// The file by this name, in one of its two spellings.
+    pub(super) fn spelled(&self, shadows: &Shadows, path: &str) -> Option<String> {
+        self.find(shadows, &format!("{path}.json")).or_else(|| self.find(shadows, path))
+    }
+
+    /// The top of the repository in which a directory lies, as far as it can be seen.
+    pub(super) fn repository<'d>(&self, mut directory: &'d str) -> &'d str {
+        loop {
+            if directory.is_empty() || self.names(directory).contains(".git") {
+                return directory;
+            }
+            directory = parent(directory);
+        }
+    }
+
+    /// A file that is there.
+    pub(super) fn parse(&self, path: &str) -> Result<Arc<Parsed>, ReadError> {
+        if let Some(known) = self.parsed.lock().unwrap_or_else(PoisonError::into_inner).get(path) {
+            return Ok(known.clone());
+        }
+        let file = self.sources.open(path)?;
+        let text = self.sources.text(file);
+        let nesting = self.sources.limits().nesting;
+        let parsed = match path.ends_with(".json") {
+            true => parse_json_as(file, &text, nesting, labels),
+            false => parse_body(file, &text, nesting),
+        };
+        let code = ModuleCode::of_locals(parent(path), &parsed.body, Span::new(file, 0, 0));
+        let error = parsed.errors.into_iter().next();
+        let parsed = Arc::new(Parsed { file, body: parsed.body, error, code: Arc::new(code) });
+        let mut all = self.parsed.lock().unwrap_or_else(PoisonError::into_inner);
+        Ok(all.entry(path.to_owned()).or_insert(parsed).clone())
+    }
+
+    /// A module with files of a unit over its own.
+    pub(super) fn module(&self, directory: &str, files: Vec<ModuleFile>) -> Arc<ModuleCode> {
+        let key = (directory.to_owned(), files);
+        if let Some(known) = self.modules.lock().unwrap_or_else(PoisonError::into_inner).get(&key) {
+            return known.clone();
+        }
+        let code = Arc::new(ModuleCode::of(self.sources, directory, &key.1, Tool::OpenTofu));
+        let mut all = self.modules.lock().unwrap_or_else(PoisonError::into_inner);
+        all.entry(key).or_insert(code).clone()
+    }
+
+    /// All modules with files of units, for what is wrong with them.
+    pub(super) fn modules(&self) -> Vec<Arc<ModuleCode>> {
+        let modules = self.modules.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all: Vec<Arc<ModuleCode>> = modules.values().cloned().collect();
+        all.sort_by(|a, b| a.directory.cmp(&b.directory));
+        all
+    }
+
+    /// Text that is written for a unit, once for all units for which it is the same.
+    pub(super) fn made(&self, origin: Span, text: String, make: impl FnOnce(String) -> FileId) -> FileId {
+        let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
+        *made.entry((origin, text.clone())).or_insert_with(|| make(text))
+    }
+}
+
+/// Blocks of Terragrunt in JSON, and how many labels they have.
+fn labels(keyword: &str) -> Option<usize> {
+    match keyword {
+        "locals" | "terraform" | "exclude" | "errors" | "engine" | "catalog" | "dependencies" => Some(0),
+        "dependency" | "generate" | "feature" | "unit" | "stack" => Some(1),
+        _ => None,
+    }
+}
+
+/// A path that may be relative to a directory, or an absolute one of the tree.
+pub(super) fn located(base: &str, path: &str) -> Option<String> {
+    match crate::terraform::evaluate::outside_of_prefix(path) {
+        Some(inside) => crate::source::normalize(inside),
+        None if path.starts_with(['/', '~']) => None,
+        None => join(base, path),
+    }
+}

@@ -1,0 +1,171 @@
+//! Stacks: one file that makes several units, each evaluated where Terragrunt would write it.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use crate::inventory::Skipped;
+use crate::source::{Span, join, parent};
+use crate::terraform::evaluate::{Repetition, Shadows};
+use crate::terraform::syntax::BlockNode;
+use crate::terraform::value::{Data, Entries, Value};
+
+use super::frame::Frame;
+use super::reader::{Reader, STACK, UNIT};
+use super::source::{Source, source};
+use super::{Unit, context};
+
+/// Stacks that make stacks.
+const DEEPEST: usize = 10;
+/// Units that one tree of stacks makes.
+const MOST_UNITS: usize = 2_000;
+/// Where Terragrunt writes units.
+const WRITTEN_TO: &str = ".terragrunt-stack";
+
+/// What stacks make.
+#[derive(Default)]
+pub(super) struct Made {
+    pub(super) units: Vec<Unit>,
+    /// Directories that they are made from: those are no units by themselves.
+    pub(super) templates: BTreeSet<String>,
+    pub(super) skipped: Vec<Skipped>,
+}
+
+/// A stack to read.
+pub(super) struct Stack {
+    pub(super) directory: String,
+    pub(super) shadows: Shadows,
+    pub(super) values: Option<Value>,
+    pub(super) files: Vec<Arc<str>>,
+}
+
+impl Made {
+    /// Adds what a stack makes; nothing where the stack is itself made from one.
+    pub(super) fn add(&mut self, reader: &Reader<'_>, stack: &Stack, depth: usize) {
+        let path = inside(&stack.directory, STACK);
+        let Some(real) = reader.find(&stack.shadows, &path) else { return };
+        let context = match context(reader, &stack.directory, &real, &stack.shadows, stack.values.clone()) {
+            Ok(context) => context,
+            Err(reason) => return self.skipped.push(Skipped { path: real, reason }),
+        };
+        let frame = match Frame::open(&context, &path, &real) {
+            Ok(frame) => frame,
+            Err(reason) => return self.skipped.push(Skipped { path: real, reason }),
+        };
+        for included in frame.includes.iter().filter_map(|it| it.frame.as_ref().ok()) {
+            self.add_blocks(reader, stack, included, depth, &real);
+        }
+        self.add_blocks(reader, stack, &frame, depth, &real);
+        if context.is_template.get() {
+            let reason = "a stack that another makes: the values that it is given are not known".to_owned();
+            self.skipped.push(Skipped { path: real, reason });
+        }
+    }
+
+    fn add_blocks(&mut self, reader: &Reader<'_>, stack: &Stack, frame: &Frame<'_>, depth: usize, file: &str) {
+        for node in frame.parsed.body.blocks.iter().filter(|it| matches!(&*it.keyword.text, "unit" | "stack")) {
+            for repetition in repetitions(frame, node) {
+                if self.units.len() >= MOST_UNITS || depth >= DEEPEST {
+                    let reason = format!("stacks make more than {MOST_UNITS} units, or are {DEEPEST} levels deep");
+                    return self.skipped.push(Skipped { path: file.to_owned(), reason });
+                }
+                frame.repetition.replace(repetition);
+                if let Err(why) = self.add_block(reader, stack, frame, node, depth) {
+                    let reason = format!("`{} {}` of this stack: {why}", node.keyword.text, node.label(0));
+                    self.skipped.push(Skipped { path: file.to_owned(), reason });
+                }
+                frame.repetition.replace(Repetition::Single);
+            }
+        }
+    }
+
+    fn add_block(
+        &mut self,
+        reader: &Reader<'_>,
+        stack: &Stack,
+        frame: &Frame<'_>,
+        node: &BlockNode,
+        depth: usize,
+    ) -> Result<(), String> {
+        let argument = |name: &str| node.body.attribute(name).map(|it| frame.evaluate(&it.expression));
+        let is = |name: &str| argument(name).and_then(|it| it.as_bool());
+        if is("enabled") == Some(false) {
+            return Ok(());
+        }
+        let text = |name: &str| match argument(name) {
+            Some(value) => value.as_text().map(|it| it.into_owned()).ok_or_else(|| {
+                value.cause().map_or_else(|| format!("its {name} is no text"), |it| format!("its {name}: {}", it.why))
+            }),
+            None => Err(format!("it has no {name}")),
+        };
+        let path = text("path")?;
+        if path.is_empty() || path.starts_with('/') || path.split('/').any(|part| part == "..") {
+            return Err(format!("its path {path:?} leads out of the stack"));
+        }
+        let above = match is("no_dot_terragrunt_stack") {
+            Some(true) => stack.directory.clone(),
+            _ => inside(&stack.directory, WRITTEN_TO),
+        };
+        let directory = join(&above, &path).ok_or("its path leads out of the tree")?;
+        let wanted = if &*node.keyword.text == "unit" { UNIT } else { STACK };
+        let from = match source(reader, &stack.shadows, &stack.directory, &text("source")?) {
+            Source::Here(from) => from,
+            // It may have been written already.
+            Source::Missing(what) | Source::Elsewhere(what) => match reader.exists(&inside(&directory, wanted)) {
+                true => directory.clone(),
+                false => return Err(format!("its source {what} is not here")),
+            },
+        };
+        if from != directory {
+            self.templates.insert(from.clone());
+        }
+        let mut shadows = stack.shadows.clone();
+        if from != directory {
+            shadows.add(&directory, &from);
+        }
+        let values = argument("values").unwrap_or_else(|| Value::object(Entries::default(), node.header));
+        let files: Vec<Arc<str>> =
+            frame.context.files.borrow().iter().cloned().chain(stack.files.iter().cloned()).collect();
+        if wanted == UNIT {
+            let real =
+                reader.spelled(&shadows, &inside(&directory, UNIT)).ok_or_else(|| format!("{from} holds no {UNIT}"))?;
+            if self.units.iter().any(|it| it.directory == directory) {
+                return Err(format!("another has the path {path}"));
+            }
+            self.units.push(Unit { directory, real, shadows, values: Some(values), files });
+            return Ok(());
+        }
+        let inner = Stack { directory, shadows, values: Some(values), files };
+        self.add(reader, &inner, depth + 1);
+        Ok(())
+    }
+}
+
+/// Each of several that one block makes.
+fn repetitions(frame: &Frame<'_>, node: &BlockNode) -> Vec<Repetition> {
+    let Some(expansion) = node.body.blocks("expansion").next() else { return vec![Repetition::Single] };
+    let argument = |name: &str| expansion.body.attribute(name).map(|it| frame.evaluate(&it.expression));
+    if let Some(count) = argument("count") {
+        let number = count.as_number().and_then(|it| it.as_usize()).unwrap_or(0).min(MOST_UNITS + 1);
+        let one = |index| Repetition::Count(Value::number(crate::terraform::value::Number::counted(index), count.span));
+        return (0..number).map(one).collect();
+    }
+    let Some(each) = argument("for_each") else { return vec![Repetition::Single] };
+    let text = |key: &Arc<str>, span: Span| Value::text(key.clone(), span);
+    match &each.data {
+        Data::Map(entries) | Data::Object(entries) => entries
+            .iter()
+            .map(|(key, value)| Repetition::Each { key: text(key, value.span), value: value.clone() })
+            .collect(),
+        _ => each.items().iter().map(|it| Repetition::Each { key: it.clone(), value: it.clone() }).collect(),
+    }
+}
+
+pub(super) fn inside(directory: &str, name: &str) -> String {
+    if directory.is_empty() { name.to_owned() } else { format!("{directory}/{name}") }
+}
+
+/// A stack file that stands in the tree.
+pub(super) fn of_file(path: &str) -> Stack {
+    let (shadows, values, files) = Default::default();
+    Stack { directory: parent(path).to_owned(), shadows, values, files }
+}

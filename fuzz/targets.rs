@@ -7,6 +7,9 @@
 #[path = "../tests/it/holds.rs"]
 mod holds;
 
+#[path = "../tests/it/disguise/mod.rs"]
+mod disguise;
+
 use std::sync::{Arc, LazyLock};
 
 use gpulint::catalog::{Catalog, File};
@@ -15,6 +18,7 @@ use gpulint::report::{self, Format, Paths, Saved, Style};
 use gpulint::rules::{self, Attempt, LooksAt, PageText, Rules};
 use gpulint::source::{MemoryTree, Sources, normalize};
 use gpulint::{Settings, config, fit, source};
+use disguise::{Choice, Files, Pair};
 use holds::{Run, SETTINGS};
 use serde_json::json;
 
@@ -246,4 +250,12 @@ pub fn change(data: &[u8]) {
         None => (&b""[..], data),
     };
     holds::change(tree("main.tf", before), tree("main.tf", after));
+}
+
+/// A base, and a head with more in disguise: something of it must be seen.
+pub fn disguise(data: &[u8]) {
+    let pair = Pair::choose(&mut Choice::of_bytes(data), "p");
+    let tree = |files: &Files| files.iter().fold(MemoryTree::new(), |tree, (path, bytes)| tree.with(path, bytes.clone()));
+    let sees = holds::sees_more(tree(&pair.base), tree(&pair.head));
+    assert!(sees || pair.is_open(), "nothing is said of more: {}", pair.disguises.join("; "));
 }

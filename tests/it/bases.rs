@@ -234,3 +234,18 @@ fn a_pointer_of_lfs_is_not_read_and_told() {
     repository.commit(&[], "pointers");
     assert_eq!(changes(here, "main").0, NOTHING);
 }
+
+#[test]
+fn what_git_tracks_is_read_whatever_a_list_of_ignored_files_says() {
+    let repository = Repository::new();
+    let here = &repository.directory;
+    for folder in ["ignored", "node_modules/x", ".venv"] {
+        write(here, &[(".gitignore", "*\n"), (&format!("{folder}/more.tf"), &pool("more"))]);
+        git(here, &["add", "--all", "--force"]);
+        assert_eq!(changes(here, "main").0, ["added"], "{folder}");
+        git(here, &["rm", "-r", "--quiet", "--force", folder]);
+    }
+    // What nobody tracks is nobody's change.
+    write(here, &[("untracked/more.tf", &pool("more"))]);
+    assert_eq!(changes(here, "main").0, NOTHING);
+}

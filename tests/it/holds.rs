@@ -7,7 +7,7 @@ use std::sync::{Arc, LazyLock};
 use gpulint::catalog::Catalog;
 use gpulint::decide::{self, Decided, Grounds};
 use gpulint::inventory::{ResourceId, WantedObjects, WantedRaw};
-use gpulint::pricing::{Delta, Side, delta};
+use gpulint::pricing::{Change, ChangeKind, Delta, Side, delta};
 use gpulint::report::{self, Difference, Format, Paths, Report, Room, Saved, Style, Verdict};
 use gpulint::rules::{self, Budget, Profile, Rules, World};
 use gpulint::source::{Date, Edit, MemoryTree, Sources, Span};
@@ -233,6 +233,16 @@ pub(crate) fn change(before: MemoryTree, after: MemoryTree) {
         Ok(Saved::Check(_)) => panic!("a comparison is read as something else: {json}"),
         Err(error) => panic!("our own comparison is not read again: {error}\n{json}"),
     }
+}
+
+/// Whether anything is said of what the later state has more: resources, money, mistakes, or text that was not read.
+#[allow(dead_code, reason = "a fuzz target asks it; tests ask the program")]
+pub(crate) fn sees_more(before: MemoryTree, after: MemoryTree) -> bool {
+    let (before, after) = (run(before, &SETTINGS), run(after, &SETTINGS));
+    let delta = delta(side(&before), side(&after));
+    let is_more = |it: &Change| it.kind == ChangeKind::Added || it.increase.usd() > 0.0;
+    let unread = |run: &Run| run.analysis.inventory.skipped.len() + run.analysis.undetermined.len();
+    delta.changes.iter().any(is_more) || after.unreadable() > before.unreadable() || unread(&after) > unread(&before)
 }
 
 /// Writes a comparison in every format; its JSON.

@@ -11,6 +11,7 @@ mod changes;
 mod charts;
 mod ci_docs;
 mod cli;
+mod disguise;
 mod docs;
 mod examples;
 mod explain;

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::PoisonError;
 
-use super::{absent, discover, place};
+use super::{absent, discover, place, tracked};
 use crate::cli::Failure;
 use crate::cli::args::Diff;
 use crate::cli::session::Session;
@@ -61,6 +61,9 @@ fn commit(reference: &str, head: &mut Session, notes: &mut Vec<String>) -> Resul
     let base = Base::find(&repository, reference)?;
     notes.extend(base.note.clone());
     let tree = base.tree()?.up_to(head.sources.limits().file_bytes);
+    let mut tracked = tracked::left_out(&repository, &head.files)?;
+    tracked.retain(|file| is_wanted(head, file));
+    head.take_in(tracked);
     let submodules = tree.submodules();
     let inside = |file: &str| submodules.iter().any(|it| is_below(file, it));
     if head.files.iter().any(|file| inside(file)) {
@@ -71,7 +74,7 @@ fn commit(reference: &str, head: &mut Session, notes: &mut Vec<String>) -> Resul
     let wanted = |file: &&str| {
         discover::is_candidate(Path::new(file))
             && is_wanted(head, file)
-            // What is on the disk and was not found there is ignored by git's own rules.
+            // What is on the disk, was not found there and is not tracked is ignored by git's own rules.
             && (present.contains(file) || !below(&repository, file).exists())
     };
     let left_out: BTreeSet<String> = absent::left_out(&repository).unwrap_or_default().into_iter().collect();

@@ -10,6 +10,7 @@ pub(super) mod place;
 pub(super) mod policy;
 pub(super) mod prices;
 pub(super) mod settings;
+mod tracked;
 pub(super) mod variables;
 pub(super) mod verdicts;
 use std::collections::BTreeSet;
@@ -261,6 +262,14 @@ impl Session {
             Some(only) => only.contains(path),
             None => self.files.binary_search_by(|file| file.as_str().cmp(path)).is_ok(),
         }
+    }
+
+    /// More files, besides those that were found.
+    pub(super) fn take_in(&mut self, mut files: Vec<String>) {
+        files.retain(|file| !self.packs.iter().any(|pack| pack.brings(file)));
+        self.files.extend(files);
+        self.files.sort();
+        self.files.dedup();
     }
 
     /// Leaves files out, and says why.

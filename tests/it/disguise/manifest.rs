@@ -1,0 +1,186 @@
+//! Disguises of manifests: how a key and a value are written, which kind carries them, and in which file.
+
+use super::{Choice, Files, Pair, file};
+
+/// What asks for accelerators: `%i` is a name, `%n` how many each pod asks for, `%r` how many pods, `%k` the name of the resource.
+const KINDS: &[&str] = &[
+    "apiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: %i\nspec:\n  replicas: %r\n  selector:\n    matchLabels: {app: %i}\n  \
+     template:\n    metadata:\n      labels: {app: %i}\n    spec:\n      containers:\n        - name: c\n          image: x\n          \
+     resources:\n            limits:\n              %k: %n\n",
+    "apiVersion: apps/v1\nkind: StatefulSet\nmetadata: {name: %i}\nspec:\n  replicas: %r\n  serviceName: x\n  selector: {matchLabels: {app: %i}}\n  \
+     template:\n    metadata: {labels: {app: %i}}\n    spec:\n      containers:\n      - name: c\n        image: x\n        \
+     resources: {limits: {%k: %n}}\n",
+    "apiVersion: batch/v1\nkind: Job\nmetadata:\n  name: %i\nspec:\n  parallelism: %r\n  completions: %r\n  template:\n    spec:\n      \
+     restartPolicy: Never\n      containers:\n        - {name: c, image: x, resources: {limits: {%k: %n}}}\n",
+    "apiVersion: batch/v1\nkind: CronJob\nmetadata: {name: %i}\nspec:\n  schedule: '0 * * * *'\n  jobTemplate:\n    spec:\n      parallelism: %r\n      \
+     template:\n        spec:\n          restartPolicy: Never\n          initContainers:\n            - name: c\n              image: x\n              \
+     resources: {requests: {%k: %n}, limits: {%k: %n}}\n          containers: [{name: d, image: x}]\n",
+];
+
+/// How the name of the resource is written as a key.
+const KEYS: &[&str] = &[
+    "nvidia.com/gpu",
+    "\"nvidia.com/gpu\"",
+    "'nvidia.com/gpu'",
+    "\"\\x6evidia.com/\\u0067pu\"",
+    "\"nvidia.com\\/gpu\"",
+    "!!str nvidia.com/gpu",
+    "&key nvidia.com/gpu",
+    "\"\\U0000006Evidia.com/gpu\"",
+    "nvidia.com/mig-1g.5gb",
+    "amd.com/gpu",
+];
+
+/// How a number is written; `%n` is it.
+const NUMBERS: &[&str] = &[
+    "%n",
+    "\"%n\"",
+    "'%n'",
+    "!!str %n",
+    "&n %n",
+    "%n # no",
+    "\"\\x3%n\"",
+    "!!int \"%n\"",
+    "%n.0",
+    "0x%n",
+    "%ne0",
+    "%n000m",
+];
+
+pub(super) fn pair(choice: &mut Choice, name: &str) -> Pair {
+    let kind = choice.one(KINDS);
+    let plain = of(kind, &format!("{name}-a"), "nvidia.com/gpu", "1", "1");
+    let mut pair = Pair { base: vec![file("a.yaml", &plain[..])], head: Vec::new(), disguises: vec!["a manifest"] };
+    let in_braces = kind.contains("{%k");
+    let mut key = choice.one(KEYS);
+    if in_braces && key.contains('&') {
+        key = KEYS[3];
+    }
+    let number = |choice: &mut Choice, digit: &str| {
+        let form = choice.one(NUMBERS);
+        let form = if in_braces && (form.contains('#') || form.contains('&')) { "'%n'" } else { form };
+        form.replace("%n", digit)
+    };
+    match choice.below(3) {
+        0 => {
+            pair.tell("one more");
+            let text = of(kind, &format!("{name}-b"), key, &number(choice, "1"), "1");
+            let known = pair.base.clone();
+            carried(&mut pair, choice, &text, name);
+            pair.head.extend(known);
+        }
+        1 => {
+            pair.tell("more for each pod");
+            let text = of(kind, &format!("{name}-a"), key, &number(choice, "8"), "1");
+            instead(&mut pair, choice, &text, name);
+        }
+        _ => {
+            pair.tell("more pods");
+            let text = of(kind, &format!("{name}-a"), key, "1", "8");
+            instead(&mut pair, choice, &text, name);
+        }
+    }
+    pair
+}
+
+fn of(kind: &str, name: &str, key: &str, each: &str, pods: &str) -> String {
+    kind.replace("%i", name).replace("%k", key).replace("%n", each).replace("%r", pods)
+}
+
+/// The same document, as YAML lets it be written.
+fn rewritten(choice: &mut Choice, text: &str) -> (&'static str, String) {
+    let kind = text.lines().find_map(|line| line.strip_prefix("kind: ")).unwrap_or_default().to_owned();
+    let line = format!("kind: {kind}\n");
+    let with = |new: String| text.replacen(&line, &new, 1);
+    let (first, rest) = kind.split_at(1);
+    match choice.below(16) {
+        0 => (
+            "a kind in quotes with escapes",
+            with(format!("\"k\\u0069nd\": \"\\x{:02x}{rest}\"\n", first.as_bytes()[0])),
+        ),
+        1 => ("a kind that is folded", with(format!("kind: >-\n  {kind}\n"))),
+        2 => ("a kind with a tag", with(format!("!!str kind: !!str {kind}\n"))),
+        3 => ("a kind with an anchor", with(format!("kind: &kind {kind}\n"))),
+        4 => ("a complex key", with(format!("? kind\n: {kind}\n"))),
+        5 => ("a kind on the next line", with(format!("kind:\n  {kind}\n"))),
+        6 => ("a kind by an alias", with(format!("x-a: &a {kind}\nkind: *a\n"))),
+        7 => ("a kind at the end", with(String::new()) + &line),
+        8 => ("between other documents", format!("# nothing\n---\na: 1\n--- # more\n{text}...\n---\nb: 2\n")),
+        9 => ("a directive", format!("%YAML 1.2\n---\n{text}")),
+        10 => ("the last of two kinds", with(format!("kind: ConfigMap\n{line}"))),
+        11 => (
+            "everything by a merge",
+            format!("<<:\n{}", text.lines().map(|it| format!("  {it}\n")).collect::<String>()),
+        ),
+        12 => (
+            "a list",
+            format!(
+                "apiVersion: v1\nkind: List\nitems:\n{}",
+                text.lines()
+                    .enumerate()
+                    .map(|(at, it)| format!("{} {it}\n", if at == 0 { "-" } else { " " }))
+                    .collect::<String>()
+            ),
+        ),
+        13 => ("a kind in capitals of the tag", with(format!("kind: !<tag:yaml.org,2002:str> {kind}\n"))),
+        _ => ("as it is", text.to_owned()),
+    }
+}
+
+fn carried(pair: &mut Pair, choice: &mut Choice, text: &str, name: &str) {
+    let (how, text) = rewritten(choice, text);
+    pair.tell(how);
+    let kustomization = |resource: &str| format!("resources:\n  - {resource}\n");
+    let (what, files): (&'static str, Files) = match choice.below(10) {
+        0 => ("another ending", vec![file("b.yml", text)]),
+        1 => ("a folder that hides", vec![file(".hidden/b.yaml", text)]),
+        2 => ("packages of something else", vec![file("node_modules/b.yaml", text)]),
+        3 => (
+            "a kustomization that names a file of another ending",
+            vec![file("kustomization.yaml", kustomization("b.txt")), file("b.txt", text)],
+        ),
+        4 => (
+            "a kustomization that names a file in a folder that hides",
+            vec![
+                file("k/kustomization.yml", kustomization("../.b/x")),
+                file(".b/x/Kustomization", kustomization("b")),
+                file(".b/x/b", text),
+            ],
+        ),
+        5 => (
+            "a chart",
+            vec![
+                file("chart/Chart.yaml", format!("apiVersion: v2\nname: {name}\nversion: 1.0.0\n")),
+                file("chart/templates/b.yaml", text),
+            ],
+        ),
+        6 => (
+            "a chart that includes",
+            vec![
+                file("chart/Chart.yaml", format!("apiVersion: v2\nname: {name}\nversion: 1.0.0\n")),
+                file("chart/templates/_b.tpl", format!("{{{{- define \"b\" -}}}}\n{text}{{{{- end -}}}}\n")),
+                file("chart/templates/b.yaml", "{{ include \"b\" . }}\n"),
+            ],
+        ),
+        7 => ("a name with spaces", vec![file("b b\u{a0}.yaml", text)]),
+        _ => ("a file", vec![file("b.yaml", text)]),
+    };
+    pair.tell(what);
+    pair.head.extend(files);
+}
+
+fn instead(pair: &mut Pair, choice: &mut Choice, text: &str, name: &str) {
+    if choice.below(4) == 0 {
+        let known = pair.base.clone();
+        let kind = text.lines().find_map(|line| line.strip_prefix("kind: ")).unwrap_or_default();
+        let patch = format!("patches:\n  - target: {{kind: {kind}, name: {name}-a}}\n    patch: |-\n");
+        let patch = patch + &text.lines().map(|it| format!("      {it}\n")).collect::<String>();
+        pair.tell("a patch of a kustomization");
+        pair.head.push(file("kustomization.yaml", format!("resources: [a.yaml]\n{patch}")));
+        pair.head.extend(known);
+        return;
+    }
+    let (how, text) = rewritten(choice, text);
+    pair.tell(how);
+    pair.head.push(file("a.yaml", text));
+}

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """How rules do on resources that somebody read and judged, and on repositories without accelerators.
 
-    score.py BINARY CHECKOUTS REPOSITORIES.tsv LABELS.jsonl [--verbose] [--cases]
+    score.py BINARY CHECKOUTS REPOSITORIES.tsv LABELS.jsonl [--front terraform|kubernetes] [--verbose] [--cases]
 
 CHECKOUTS holds one directory a repository, named owner+name. REPOSITORIES has the columns `repo` and `role`; where the role is
 `none`, every finding is a false alarm. A label names a resource (repo, path, line, address), the rules that must speak about it
@@ -54,12 +54,14 @@ def resources_of(label, resources):
 
 
 def main():
-    binary, checkouts, table, labels = [it for it in sys.argv[1:] if not it.startswith('--')]
+    front = sys.argv[sys.argv.index('--front') + 1] if '--front' in sys.argv else None
+    binary, checkouts, table, labels = [it for it in sys.argv[1:] if not it.startswith('--') and it != front]
     binary = os.path.abspath(binary)
     by_repo = collections.defaultdict(list)
     for line in open(labels):
         label = json.loads(line)
-        if label['confidence'] != 'low':
+        asked = front in (None, 'terraform' if label['lang'] == 'terraform' else 'kubernetes')
+        if label['confidence'] != 'low' and asked:
             by_repo[label['repo']].append(label)
     lines = open(table).read().splitlines()
     columns = lines[0].split('\t')

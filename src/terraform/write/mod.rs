@@ -310,6 +310,10 @@ impl<'a> Writer<'a> {
         match &spot {
             Spot::There(Node::Value(held)) => self.put_keys(site, held, &entries, &mut pending)?,
             Spot::Missing { container: Node::Block(block), rest, .. } => match rest.as_slice() {
+                // A comma would be due where other objects of JSON stand around it.
+                [_] if self.sources.path(block.body.file).ends_with(".json") => {
+                    return left_alone("nothing is added to blocks of JSON");
+                }
                 [name] => {
                     self.demand_one_caller(&self.directory_of(block.body.file))?;
                     pending.addition(block.body).maps.push((name.clone(), entries));

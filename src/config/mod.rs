@@ -245,9 +245,13 @@ impl Config {
             refuse("`usd_per_unit` is a number above zero, as in 1.08".to_owned(), entry.span);
         }
         for (list, one_of, what) in [
-            ("contracts", ["discount", "usd_per_gpu_hour"], "a contract says `discount` or `usd_per_gpu_hour`"),
-            ("hardware", ["usd_per_gpu_hour", "purchase_usd"], "hardware says `usd_per_gpu_hour` or `purchase_usd`"),
-            ("usage", ["hours_per_month", "runs_per_month"], "usage says `hours_per_month` or `runs_per_month`"),
+            (
+                "contracts",
+                &["discount", "usd_per_gpu_hour", "commitment_years"][..],
+                "a contract says `discount`, `usd_per_gpu_hour` or `commitment_years`",
+            ),
+            ("hardware", &["usd_per_gpu_hour", "purchase_usd"], "hardware says `usd_per_gpu_hour` or `purchase_usd`"),
+            ("usage", &["hours_per_month", "runs_per_month"], "usage says `hours_per_month` or `runs_per_month`"),
         ] {
             for (_, table) in self.tables(list) {
                 let Some(first) = table.values().next() else { continue };
@@ -257,6 +261,9 @@ impl Config {
                 let numbers = table.iter().filter_map(|(key, entry)| Some((*key, *entry, entry.value.number()?)));
                 for (key, entry, number) in numbers {
                     let is_share = matches!(key, "discount" | "utilization");
+                    if key == "commitment_years" && number != 1.0 && number != 3.0 {
+                        refuse("`commitment_years` is 1 or 3".to_owned(), entry.span);
+                    }
                     if number < 0.0 || (is_share && number > 1.0) {
                         let range = if is_share { "from 0 to 1" } else { "of zero or more" };
                         refuse(format!("`{key}` is a number {range}"), entry.span);

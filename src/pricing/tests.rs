@@ -113,7 +113,7 @@ fn a_machine_tells_its_accelerators_and_its_price() {
         (monthly.floor.usd(), monthly.expected.usd(), monthly.ceiling.usd()),
         (0.0, 32.0 * 2.0 * 730.0, 32.0 * 4.0 * 730.0)
     );
-    assert_eq!(item.monthly_if[&Scenario::OnDemand].expected.usd(), 80.0 * 2.0 * 730.0);
+    assert_eq!(item.amount_if[&Scenario::OnDemand].expected.usd(), 80.0 * 2.0 * 730.0);
 }
 
 #[test]

@@ -74,7 +74,9 @@ fn contract(table: &Table<'_>) -> Option<Contract> {
         machine: pattern("machine"),
         accelerator: pattern("accelerator"),
         region: pattern("region"),
-        terms: rate.or_else(|| number(table, "discount").map(Terms::Discount))?,
+        terms: rate
+            .or_else(|| number(table, "discount").map(Terms::Discount))
+            .or_else(|| number(table, "commitment_years").map(Terms::Committed))?,
     })
 }
 

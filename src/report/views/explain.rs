@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::money::{exact, usd_range};
+use super::money::{costs, exact, usd_range};
 use crate::inventory::{Fact, Known, Resource, ResourceId};
 use crate::pricing::{Scenario, Status, Step};
 use crate::report::escape::one_line;
@@ -28,12 +28,13 @@ pub fn explain(report: &Report, id: ResourceId) -> String {
     for note in [&item.licence, &item.stale].into_iter().flatten() {
         let _ = writeln!(text, "{}", one_line(note));
     }
-    if let Some(range) = item.monthly {
-        let _ = writeln!(text, "{}/month", usd_range(range));
+    if let Some(costs) = costs(item) {
+        let _ = writeln!(text, "{costs}");
     }
-    let others = Scenario::ALL.iter().filter_map(|scenario| Some((scenario, item.monthly_if.get(scenario)?)));
+    let per = item.per.name();
+    let others = Scenario::ALL.iter().filter_map(|scenario| Some((scenario, item.amount_if.get(scenario)?)));
     for (scenario, range) in others {
-        let _ = writeln!(text, "  bought {}: {}/month", scenario.name().replace('_', " "), usd_range(*range));
+        let _ = writeln!(text, "  bought {}: {}/{per}", scenario.name().replace('_', " "), usd_range(*range));
     }
     if let Some(attached) = &item.attached {
         let _ = writeln!(text, "\ndisks, billed beside it");

@@ -3,11 +3,11 @@
 use crate::catalog::{Catalog, Money, MoneyRange, covers};
 use crate::inventory::{Disk, Fact, Key, Range, Resource, Value};
 
-use super::hours::Runtime;
-use super::{HOURS_PER_MONTH, Period, Step};
 use super::bill::spoken_count;
 use super::complete::plain;
+use super::hours::Runtime;
 use super::unit::dollars;
+use super::{HOURS_PER_MONTH, Period, Step};
 
 /// A cost beside that of the machine.
 #[derive(Debug, Clone, Default, PartialEq)]

@@ -12,8 +12,7 @@ pub(super) fn starts_per_month(text: &str) -> Option<f64> {
         return of_rate(rate);
     }
     let cron = Cron::parse(text)?;
-    let (minutes, hours) = (cron.minutes.count(), cron.hours.count());
-    Some(minutes * hours * cron.share_of_days() * DAYS_PER_MONTH * cron.months.share())
+    Some(cron.minutes.count() * cron.hours.count() * cron.days_of_a_month() * cron.months.share())
 }
 
 /// The minutes of a week, from midnight before Sunday on, at which it starts; `None` where weeks differ, or the text is no
@@ -96,12 +95,24 @@ impl Cron {
     }
 
     /// Cron starts on a day that either of the two names, unless one of them names all.
-    fn share_of_days(&self) -> f64 {
+    fn days_of_a_month(&self) -> f64 {
         let (of_month, of_week) = (self.days.share(), self.weekdays.share());
         match (self.days.is_any, self.weekdays.is_any) {
-            (false, false) => 1.0 - (1.0 - of_month) * (1.0 - of_week),
-            _ => of_month * of_week,
+            (false, false) => (1.0 - (1.0 - of_month) * (1.0 - of_week)) * DAYS_PER_MONTH,
+            // Every month has one first day.
+            (false, true) => self.days.named().map(|day| months_with(day + 1)).sum(),
+            _ => of_month * of_week * DAYS_PER_MONTH,
         }
+    }
+}
+
+/// The share of the months that have a day of this number.
+fn months_with(day: usize) -> f64 {
+    match day {
+        29 => 11.25 / 12.0,
+        30 => 11.0 / 12.0,
+        31 => 7.0 / 12.0,
+        _ => 1.0,
     }
 }
 
@@ -184,8 +195,9 @@ mod tests {
             ("0 9 * * MON-FRI", 21.7262),
             ("0 0,12 * * 0", 8.6905),
             ("0 0 * * 7", 4.3452),
-            ("30 4 1 * *", 0.9812),
-            ("0 0 1 1 *", 0.0818),
+            ("30 4 1 * *", 1.0),
+            ("30 4 1,15,31 * *", 2.5833),
+            ("0 0 1 1 *", 0.0833),
             ("CRON_TZ=Europe/Berlin 0 3 * * *", 30.4167),
             ("cron(0 9 ? * 2-6 *)", 21.7262),
             ("rate(12 hours)", 60.8333),

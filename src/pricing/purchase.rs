@@ -78,7 +78,9 @@ pub(super) fn buy(
         Purchase::SpotOrOnDemand => spot_to_on_demand(variant, false, "spot, or on demand without it".into()),
         Purchase::Mixed => mixed(resource, variant, count),
         Purchase::CapacityBlock | Purchase::Calendar | Purchase::FlexStart => block(catalog, variant, purchase),
-        Purchase::DedicatedHost => Err("it runs on a dedicated host, which is billed as a whole and has no listed price".into()),
+        Purchase::DedicatedHost => {
+            Err("it runs on a dedicated host, which is billed as a whole and has no listed price".into())
+        }
         Purchase::OnPrem if variant.unit.is_own => variant.exactly(Scenario::OnDemand, "owned hardware, own price"),
         Purchase::OnPrem => Err("owned hardware: only your own prices can say what it costs".into()),
     }

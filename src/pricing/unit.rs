@@ -343,13 +343,14 @@ fn contract(unit: &mut Unit, settings: &Settings, machine: &Machine<'_>, region:
     let prices = [Scenario::OnDemand, Scenario::Reserved1y, Scenario::Reserved3y].map(|way| unit.price(way));
     if let Some((price, how)) = contract.price(machine, prices) {
         let way = match contract.terms {
-            Terms::Committed(years) if years == 3.0 => Some(Scenario::Reserved3y),
+            Terms::Committed(3.0) => Some(Scenario::Reserved3y),
             Terms::Committed(_) => Some(Scenario::Reserved1y),
             _ => None,
         };
         if let Some(way) = way {
             // The steps that led to what is committed to are now those to the price on demand.
-            let led: Vec<_> = unit.steps.iter().filter(|(of, _)| *of == Some(way)).map(|(_, step)| step.clone()).collect();
+            let led: Vec<_> =
+                unit.steps.iter().filter(|(of, _)| *of == Some(way)).map(|(_, step)| step.clone()).collect();
             unit.steps.retain(|(of, _)| *of != Some(Scenario::OnDemand));
             unit.steps.extend(led.into_iter().map(|step| (Some(Scenario::OnDemand), step)));
             unit.is_committed = true;

@@ -1,6 +1,6 @@
 //! The hours of a week in which a schedule lets something run, and how many of it.
 
-use crate::inventory::{Change, Fact, Key, Range, Resource, Shift, Until};
+use crate::inventory::{Change, Fact, Range, Resource, Shift, Until};
 
 use super::HOURS_PER_MONTH;
 use super::complete::plain;
@@ -28,8 +28,7 @@ pub(super) fn week(resource: &Resource, stated: Range) -> Option<Result<Week, St
     }
     Some(Schedule::read(&resource.shifts).map(|schedule| {
         let is_switched = schedule.is_switched();
-        let varies = is_switched || resource.flag(Key::Autoscaled) == Some(true);
-        let sum = schedule.sum(stated, varies);
+        let sum = schedule.sum(stated);
         let text = match is_switched && stated.expected > 0.0 {
             true => format!("{} of 168 hours of a week, by {}", plain(sum.expected / stated.expected), schedule.said()),
             false => format!("{} hours of one of them in a week, by {}", plain(sum.expected), schedule.said()),
@@ -54,21 +53,20 @@ struct Schedule {
     events: Vec<(usize, Event)>,
     /// The texts of it.
     texts: Vec<String>,
-    zone: Option<String>,
+    zones: Vec<String>,
 }
 
 impl Schedule {
     fn read(shifts: &[Shift]) -> Result<Schedule, String> {
-        let mut schedule = Schedule { events: Vec::new(), texts: Vec::new(), zone: None };
-        let mut zones: Vec<String> = shifts.iter().map(zone).collect::<Result<_, _>>()?;
-        zones.sort_unstable();
-        zones.dedup();
-        if zones.len() > 1 {
-            return Err(format!("its times are in several time zones: {}", zones.join(", ")));
-        }
-        schedule.zone = zones.pop();
-        for (at, shift) in shifts.iter().enumerate() {
+        let zones = shifts.iter().map(zone).collect::<Result<Vec<_>, _>>()?;
+        let mut schedule = Schedule { events: Vec::new(), texts: Vec::new(), zones: zones.clone() };
+        schedule.zones.sort_unstable();
+        schedule.zones.dedup();
+        for (at, (shift, zone)) in shifts.iter().zip(&zones).enumerate() {
             let text = known(&shift.at, "a time of the schedule")?;
+            // Of one time zone, its distance from others does not matter.
+            let behind = if schedule.zones.len() > 1 { ahead_of_utc(zone)? } else { 0 };
+            let weekly = |text: &str| Ok::<_, String>(moved(weekly(text)?, behind));
             let minutes = weekly(&text)?;
             let event = match &shift.change {
                 Change::Start => Event::Start,
@@ -121,12 +119,11 @@ impl Schedule {
     }
 
     fn said(&self) -> String {
-        let zone = self.zone.as_deref().map(|zone| format!(" ({zone})")).unwrap_or_default();
-        format!("its schedule {}{zone}", self.texts.join(", "))
+        format!("its schedule {} ({})", self.texts.join(", "), self.zones.join(", "))
     }
 
-    /// Hours of all of them in a week. `varies`: something else moves the number between its least and its most.
-    fn sum(&self, stated: Range, varies: bool) -> Range {
+    /// Hours of all of them in a week. Between its least and its most, something else may move the number.
+    fn sum(&self, stated: Range) -> Range {
         let in_windows = self.events.iter().any(|(_, event)| matches!(event, Event::Begin(..)));
         let desired = if in_windows { stated.floor } else { stated.expected };
         let mut state = State { min: stated.floor, desired, max: stated.ceiling, begun: Vec::new() };
@@ -135,21 +132,17 @@ impl Schedule {
         let mut sum = Range::exactly(0.0);
         let mut since = 0;
         for (minute, event) in &self.events {
-            sum = added(sum, state.range(varies), minute - since);
+            sum = added(sum, state.range(), minute - since);
             since = *minute;
             state.change(*event, stated);
         }
-        added(sum, state.range(varies), MINUTES - since)
+        added(sum, state.range(), MINUTES - since)
     }
 }
 
 fn added(sum: Range, now: Range, minutes: usize) -> Range {
     let more = now.times(Range::exactly(minutes as f64 / 60.0));
-    Range {
-        floor: sum.floor + more.floor,
-        expected: sum.expected + more.expected,
-        ceiling: sum.ceiling + more.ceiling,
-    }
+    Range { floor: sum.floor + more.floor, expected: sum.expected + more.expected, ceiling: sum.ceiling + more.ceiling }
 }
 
 /// How many there are at some minute.
@@ -179,18 +172,67 @@ impl State {
         }
     }
 
-    fn range(&self, varies: bool) -> Range {
+    fn range(&self) -> Range {
         let least = self.begun.iter().map(|(_, least)| *least).fold(self.min, f64::max);
-        let expected = self.desired.max(least);
-        match varies {
-            true => Range { floor: least, expected, ceiling: self.max.max(least) },
-            false => Range::exactly(expected),
-        }
+        Range { floor: least, expected: self.desired.max(least), ceiling: self.max.max(least) }
     }
 }
 
 fn weekly(text: &str) -> Result<Vec<usize>, String> {
     minutes_of_week(text).ok_or_else(|| format!("`{text}` is no schedule that is the same in each week"))
+}
+
+/// Minutes by which clocks are ahead of UTC, where that is the same all year (IANA time zone database 2025b, 2026-11).
+const FIXED: [(&str, i32); 34] = [
+    ("utc", 0),
+    ("etc/utc", 0),
+    ("gmt", 0),
+    ("etc/gmt", 0),
+    ("africa/accra", 0),
+    ("atlantic/reykjavik", 0),
+    ("africa/lagos", 60),
+    ("africa/johannesburg", 120),
+    ("africa/nairobi", 180),
+    ("europe/istanbul", 180),
+    ("europe/moscow", 180),
+    ("asia/riyadh", 180),
+    ("asia/dubai", 240),
+    ("asia/karachi", 300),
+    ("asia/kolkata", 330),
+    ("asia/calcutta", 330),
+    ("asia/kathmandu", 345),
+    ("asia/dhaka", 360),
+    ("asia/bangkok", 420),
+    ("asia/ho_chi_minh", 420),
+    ("asia/jakarta", 420),
+    ("asia/hong_kong", 480),
+    ("asia/kuala_lumpur", 480),
+    ("asia/manila", 480),
+    ("asia/shanghai", 480),
+    ("asia/singapore", 480),
+    ("asia/taipei", 480),
+    ("australia/perth", 480),
+    ("asia/seoul", 540),
+    ("asia/tokyo", 540),
+    ("australia/brisbane", 600),
+    ("america/phoenix", -420),
+    ("america/bogota", -300),
+    ("america/sao_paulo", -180),
+];
+
+fn ahead_of_utc(zone: &str) -> Result<i32, String> {
+    let lower = zone.to_ascii_lowercase();
+    let listed = FIXED.iter().find(|(name, _)| *name == lower).map(|(_, minutes)| *minutes);
+    // `Etc/GMT+5` is behind.
+    let written = || Some(-60 * lower.strip_prefix("etc/gmt")?.parse::<i32>().ok().filter(|it| it.abs() <= 14)?);
+    listed.or_else(written).ok_or_else(|| format!("its times are in several time zones, and {zone} changes its clock"))
+}
+
+/// As minutes of a week in UTC.
+fn moved(minutes: Vec<usize>, ahead: i32) -> Vec<usize> {
+    let week = MINUTES as i64;
+    let in_utc = |minute: usize| (minute as i64 - i64::from(ahead)).rem_euclid(week) as usize;
+    minutes.into_iter().map(in_utc).collect()
 }
 
 fn zone(shift: &Shift) -> Result<String, String> {

@@ -101,7 +101,8 @@ pub(in crate::report) fn cost(report: &Report) -> String {
         let hours = item.map(|item| (item.per, item.hours.to_string()));
         let of_month = hours.clone().filter(|(per, _)| *per == Period::Month);
         cells.push(of_month.map(|(_, hours)| hours).unwrap_or_default());
-        cells.push(item.filter(|item| item.amount.is_some()).map(|item| item.per.name().to_owned()).unwrap_or_default());
+        cells
+            .push(item.filter(|item| item.amount.is_some()).map(|item| item.per.name().to_owned()).unwrap_or_default());
         cells.extend(dollars(item.and_then(|item| item.amount)));
         let known = hours.filter(|(per, _)| *per != Period::Hour);
         cells.push(known.map(|(_, hours)| hours).unwrap_or_default());

@@ -23,9 +23,8 @@ use crate::pricing::{Apart, Bill, Change, ChangeKind, Delta, Detail, Item, Perio
 use crate::rules::{Confidence, Finding, Fix, Risk, Rules, Safety, Undetermined};
 use crate::source::{Edit, Sources, Span};
 use document::{
-    SavedAmount,
-    Bounds, CheckDocument, DifferenceDocument, SavedApart, SavedCatalog, SavedChange, SavedFinding, SavedMachine,
-    SavedResource, SavedRun, SavedSkipped, SavedTeam, SavedUnjudged, SavedUnknown,
+    Bounds, CheckDocument, DifferenceDocument, SavedAmount, SavedApart, SavedCatalog, SavedChange, SavedFinding,
+    SavedMachine, SavedResource, SavedRun, SavedSkipped, SavedTeam, SavedUnjudged, SavedUnknown,
 };
 use places::{Located, Places};
 

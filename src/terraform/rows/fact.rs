@@ -23,6 +23,7 @@ pub(super) struct Wanted {
 
 impl Wanted {
     pub(super) const TEXT: Wanted = Wanted { value_type: Type::Text, seconds_each: 1.0, noun: "value" };
+    pub(super) const TEXTS: Wanted = Wanted { value_type: Type::List, seconds_each: 1.0, noun: "value" };
     pub(super) const NUMBER: Wanted = Wanted { value_type: Type::Number, seconds_each: 1.0, noun: "number" };
 
     pub(super) fn of(key: Key) -> Wanted {

@@ -3,10 +3,10 @@
 use serde::Serialize;
 
 use super::wire;
-use crate::pricing::Period;
 use super::wire::{Bounds, Counted, Run, Skipped, Totals, UnknownMachine};
 use crate::decide::{self, Decided};
 use crate::inventory::ResourceId;
+use crate::pricing::Period;
 use crate::report::suggestion;
 use crate::report::views::judged::{self, NotJudged};
 use crate::report::views::scorecard::Scorecard;

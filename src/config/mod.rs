@@ -24,8 +24,8 @@ pub use tables::{Budget, Limit, Suppress, Table};
 
 use key::{Any, Flag, Names, Number, Tables, Text, Texts};
 
+pub(crate) use super::setting;
 use crate::diagnostic::{Diagnostic, Level};
-pub(crate) use crate::setting;
 use crate::source::{Date, Sources, Span};
 
 /// The name of the file.

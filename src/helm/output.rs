@@ -4,7 +4,7 @@
 //! there; elsewhere it is left out, and the document is known to be incomplete.
 
 use crate::source::{FileId, Segment, Span};
-use crate::template::{Hole, Text, Writer};
+use crate::template::{Hole, Origin, Text, Writer};
 use crate::yaml;
 
 /// One document, with the places that it came from.
@@ -87,7 +87,8 @@ fn place(text: &Text, doubts: &mut Vec<String>) -> Text {
     for hole in text.holes() {
         if hole.start >= at && is_within_brackets(all, hole) {
             writer.push_slice(text, at, hole.start, None);
-            writer.push("\"", None);
+            let origin = text.origin_at(hole.start);
+            writer.push("\"", origin.map(|origin| Origin { linear: false, ..origin }));
             writer.push_slice(text, hole.start, hole.end, None);
             writer.push("\"", None);
             at = hole.end;

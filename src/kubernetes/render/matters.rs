@@ -10,6 +10,7 @@ use super::charts::Asked;
 use super::plan::{at, is_part};
 use crate::helm::{self, Chart};
 use crate::kubernetes::rows::devices::DEVICES;
+use crate::kubernetes::text::filter::{self, Matter};
 use crate::source::{Sources, parent};
 
 /// How a chart speaks of one that stands elsewhere in the tree.
@@ -61,15 +62,17 @@ fn hints(sources: &Sources, files: &[String]) -> bool {
     let Some(words) = WORDS.as_ref() else { return true };
     let is_read = |path: &&String| path.contains("templates/") || path.ends_with("values.yaml");
     let (read, others): (Vec<&String>, Vec<&String>) = files.iter().partition(is_read);
+    // Keys may be written with escapes.
+    let asks = |text: &[u8]| words.is_match(text) || filter::look(text) == Matter::Asks;
     let mut takes_files = false;
     for path in read {
         let Ok(text) = sources.tree().read(path) else { return true };
-        if words.is_match(&text) {
+        if asks(&text) {
             return true;
         }
         takes_files |= memchr::memmem::find(&text, FILES).is_some();
     }
-    takes_files && others.iter().any(|path| sources.tree().read(path).is_ok_and(|text| words.is_match(&text)))
+    takes_files && others.iter().any(|path| sources.tree().read(path).is_ok_and(|text| asks(&text)))
 }
 
 /// What stands in the names of accelerators before and behind the stroke.

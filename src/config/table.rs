@@ -174,6 +174,15 @@ settings! {
     "suppress[].reason" Kind::Text, None, "why; it is shown in every report";
 }
 
+/// Lists of tables, which add up where one file extends another.
+pub(super) fn lists() -> impl Iterator<Item = &'static str> {
+    let mut before = "";
+    SETTINGS.iter().filter_map(move |setting| {
+        let (list, _) = setting.path.split_once("[].")?;
+        (list != std::mem::replace(&mut before, list)).then_some(list)
+    })
+}
+
 /// What may follow after the keys so far.
 pub(super) enum Next {
     Value(&'static Setting),

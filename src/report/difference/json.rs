@@ -2,9 +2,10 @@
 
 use serde::Serialize;
 
-use super::{Difference, Head, Team, of_month};
+use super::{Difference, Head, of_month};
 use crate::catalog::MoneyRange;
 use crate::pricing::{BeforeAfter, Change, Detail, Period};
+use crate::report::Team;
 use crate::report::formats::json;
 use crate::report::formats::json::{Bounds, Finding, finding};
 use crate::report::views::judged::{self, NotJudged};

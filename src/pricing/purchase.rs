@@ -173,8 +173,13 @@ fn mixed(resource: &Resource, variant: &Variant<'_>, count: Option<Range>) -> Re
 /// Purchases that the catalog prices apart from the usual ways.
 fn block(catalog: &Catalog, variant: &Variant<'_>, purchase: Purchase) -> Result<Bought, String> {
     let machine = &variant.machine;
-    let product = if purchase == Purchase::CapacityBlock { "ec2-capacity-block" } else { "dws-calendar" };
-    if let Some(found) = catalog.commitment(&machine.provider, &machine.name, &variant.region, product) {
+    let products: &[&str] = match purchase {
+        Purchase::CapacityBlock => &["ec2-capacity-block"],
+        Purchase::FlexStart => &["dws-flex-start", "dws-calendar"],
+        _ => &["dws-calendar"],
+    };
+    let listed = |product: &&str| catalog.commitment(&machine.provider, &machine.name, &variant.region, product);
+    if let Some(found) = products.iter().find_map(listed) {
         let text = format!(
             "{} in {} as {} at {}: {}, {}",
             machine.name,
@@ -186,7 +191,7 @@ fn block(catalog: &Catalog, variant: &Variant<'_>, purchase: Purchase) -> Result
         );
         let per_hour = MoneyRange::exactly(found.per_hour.times(variant.share));
         let mut bought = Bought::said(per_hour, &[], text);
-        if purchase == Purchase::FlexStart {
+        if purchase == Purchase::FlexStart && found.product != "dws-flex-start" {
             bought.estimated = Some("flex-start at the price of a reservation by calendar".into());
         } else if found.region != variant.region {
             bought.estimated = Some(format!("{} at the price of {}", purchase.name(), found.region));

@@ -1,6 +1,6 @@
 //! The hours of a week in which a schedule lets something run, and how many of it.
 
-use crate::inventory::{Change, Fact, Range, Resource, Shift, Until};
+use crate::inventory::{Change, Fact, Key, Range, Resource, Shift, Until, Value};
 
 use super::HOURS_PER_MONTH;
 use super::complete::plain;
@@ -28,6 +28,7 @@ pub(super) fn week(resource: &Resource, stated: Range) -> Option<Result<Week, St
     }
     Some(Schedule::read(&resource.shifts).map(|schedule| {
         let is_switched = schedule.is_switched();
+        let stated = if is_by_clock(resource) { Range::exactly(stated.floor) } else { stated };
         let sum = schedule.sum(stated);
         let text = match is_switched && stated.expected > 0.0 {
             true => format!("{} of 168 hours of a week, by {}", plain(sum.expected / stated.expected), schedule.said()),
@@ -36,6 +37,12 @@ pub(super) fn week(resource: &Resource, stated: Range) -> Option<Result<Week, St
         let months = HOURS_PER_MONTH / HOURS_PER_WEEK;
         Week { hours: sum.map(|hours| hours * months), text, takes_away: !is_switched }
     }))
+}
+
+/// Nothing but the clock moves its number: outside of its times there is only the least.
+fn is_by_clock(resource: &Resource) -> bool {
+    let looks_at = resource.fact(Key::AutoscaledOn).value();
+    matches!(looks_at, Some(Value::List(names)) if !names.is_empty() && names.iter().all(|name| &**name == "cron"))
 }
 
 /// What changes at a minute of the week.

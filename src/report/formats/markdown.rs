@@ -36,7 +36,8 @@ fn compose(report: &Report, findings: &[&Decided], most: usize, room: Room) -> S
         let requested = usd_range(bill.requested);
         let _ = writeln!(text, "Requested by pods (another view of the same machines): {requested}/month\n");
     }
-    for line in apart::lines(report).into_iter().chain(coverage::line(report)) {
+    let ending = apart::ending_lines(report).into_iter();
+    for line in ending.chain(apart::lines(report)).chain(coverage::line(report)) {
         let _ = writeln!(text, "{line}\n");
     }
     let _ = writeln!(text, "#### {}\n", count_of(findings.len()));

@@ -205,6 +205,10 @@ fn present(nodes: &[Node<'_>], constant: &Constant) -> Fact<Value> {
     let Some(first) = nodes.first().filter(|node| !node.is_empty_text()) else { return Fact::Absent };
     match first {
         Node::Value(Held { value: value::Value { data: Data::Unknown(cause), .. }, said, .. }) => {
+            // What another resource computes is there, whatever it is.
+            if cause.computed_by.is_some() && cause.candidates.is_empty() {
+                return Fact::written(constant.value(), *said);
+            }
             let candidates = vec![constant.value()];
             Fact::Unknown(Unknown { span: *said, why: cause.why.as_str().into(), candidates })
         }

@@ -138,7 +138,8 @@ fn savings(report: &Report, per: Period) -> Money {
 
 fn bill(text: &mut String, report: &Report) {
     let counts = |it: &&Resource| it.is_added();
-    let ends = |role| report.bill.ending.iter().filter(move |((of, _), _)| *of == role).map(|(_, it)| it.resources);
+    let endings = apart::endings(report);
+    let ends = |role| endings.iter().filter(move |((of, _), _)| *of == role).map(|(_, it)| it.resources);
     let count = |role| {
         let all = report.inventory.resources.iter().filter(counts).filter(|it| it.role == role).count();
         all.saturating_sub(ends(role).sum())
@@ -154,8 +155,9 @@ fn bill(text: &mut String, report: &Report) {
     };
     line("rented, a month", at_least, count(Role::Rented), report.bill.rented);
     line("requested, a month", at_least, count(Role::Requested), report.bill.requested);
-    for ((role, per), ending) in &report.bill.ending {
-        line(&format!("{}, beside it, a {}", role.name(), per.name()), "", ending.resources, ending.amount);
+    for ((role, per), ending) in &endings {
+        let article = if *per == Period::Hour { "an" } else { "a" };
+        line(&format!("{}, beside it, {article} {}", role.name(), per.name()), "", ending.resources, ending.amount);
     }
     let has_disks = |it: &&Item| it.attached.as_ref().is_some_and(|it| !it.monthly.ceiling.is_zero());
     let is_open = |it: &Item| it.attached.as_ref().is_some_and(|it| !it.not_known.is_empty());

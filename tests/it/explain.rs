@@ -277,7 +277,9 @@ fn computed(line: &str, before: &[(String, f64)]) -> Option<f64> {
         return Some(quantity * each);
     }
     // The price is taken as it is: bought in this way.
-    let is_bought = ["on demand", "spot", "reserved for a year"].contains(&line) || line.starts_with("on demand: ");
+    let is_bought = ["on demand", "spot", "reserved for a year"].contains(&line)
+        || line.starts_with("on demand: ")
+        || line == "capacity that is held: the on-demand price, used or not";
     if is_bought { last() } else { None }
 }
 

@@ -135,7 +135,9 @@ impl Pod {
         if let Some((slice, span)) = &request.slice {
             fill(&mut facts, Key::Slice, Fact::written(Value::Text(slice.clone()), *span));
         }
-        fill(&mut facts, Key::Vendor, Fact::written(Value::text(request.vendor.as_str()), request.span));
+        if !request.vendor.is_empty() {
+            fill(&mut facts, Key::Vendor, Fact::written(Value::text(request.vendor.as_str()), request.span));
+        }
         fill(&mut facts, Key::Accelerator, request.chip.clone().map(Value::Text));
         if let Some(provider) = &request.provider {
             fill(&mut facts, Key::Provider, Fact::written(Value::text(provider.as_str()), request.span));

@@ -87,6 +87,9 @@ pub fn read(sources: &Sources, paths: &[String], embedded: &[(FileId, String)], 
     pods::claims::share(&mut found);
     relations::holders::apply(&relations(&parsed), &mut found);
     objects::versions::mark(&mut found);
+    let granted =
+        self::objects(&parsed).filter_map(|(_, object, row)| relations::grants::unjudged(sources, &object, row));
+    reading.inventory.unjudged.extend(granted);
     let runs = runs::Runs::of(sources, &parsed);
     runs.mark(&mut found);
     reading.inventory.runs.extend(runs.finish());

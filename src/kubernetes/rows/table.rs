@@ -48,6 +48,9 @@ pub(in crate::kubernetes) struct Row {
     pub settings: Vec<Told>,
     /// It holds for other objects.
     pub relates: Option<Relates>,
+    /// What containers of its namespace get that ask for nothing themselves, by keys of resources.
+    #[serde(default)]
+    pub grants: Vec<Path>,
     /// Values of a chart, or text that holds them, which say what the chart asks for.
     #[serde(default)]
     pub values: Vec<Layers>,
@@ -207,7 +210,7 @@ pub(in crate::kubernetes) struct Holds {
 impl Row {
     /// Other objects and files are told by it, whatever it says itself.
     pub(in crate::kubernetes) fn is_joined(&self) -> bool {
-        let tells = self.scales.is_some() || self.relates.is_some();
+        let tells = self.scales.is_some() || self.relates.is_some() || !self.grants.is_empty();
         tells || self.generates.is_some() || self.substitutes.is_some() || self.takes_values()
     }
 

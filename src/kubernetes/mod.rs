@@ -39,8 +39,6 @@ pub struct Options {
     pub rendered: Vec<Rendered>,
     /// Files of values, by their names, with which charts are rendered; `*` stands for each of them once more.
     pub values: Vec<String>,
-    /// Charts are rendered by our own engine.
-    pub charts: bool,
 }
 
 /// What was read.
@@ -59,29 +57,23 @@ pub fn rendered_charts(
     paths: &[String],
     values: &[String],
 ) -> (Vec<(String, String)>, Vec<Skipped>) {
-    let all: Vec<&String> = paths.iter().collect();
-    let made = render::make(sources, &all, &all.iter().copied().collect(), values);
-    let documents = made.rendered.iter().flat_map(Rendered::documents).collect();
-    (documents, made.skipped)
+    render::all(sources, paths, values)
 }
 
 /// Reads manifests; `embedded` are manifests inside Terraform, with the address of the resource that carries them.
 pub fn read(sources: &Sources, paths: &[String], embedded: &[(FileId, String)], options: &Options) -> Reading {
     let mut reading = Reading::default();
-    let Options { objects, rendered, values, charts } = options;
-    let given = charts.then_some(values.as_slice());
-    let gathered =
-        text::files::gather(sources, paths, embedded, rendered, given, objects, &mut reading.inventory.diagnostics);
-    let text::files::Gathered { files, plain, skipped } = gathered;
+    let gathered = text::files::gather(sources, paths, embedded, options, &mut reading.inventory.diagnostics);
+    let text::files::Gathered { files, plain, skipped, runs } = gathered;
     reading.plain = plain;
     reading.inventory.skipped.extend(skipped);
     let mut parsed: Vec<Parsed> = each(files, |file| Parsed::new(sources, file));
-    let (used, skipped) = deploy::apply(sources, paths, *charts, &mut parsed);
+    let (used, skipped) = deploy::apply(sources, paths, &mut parsed);
     reading.inventory.skipped.extend(skipped);
     let index = Index::new(parsed.iter().map(|it| (it.file.id, it.place().clone(), it.roots().collect())));
     let mut found = read_all(sources, &parsed, &index);
     relations::terraform_loaded::leave_out(sources, embedded, &mut found);
-    objects::chart::tell_once(&mut found, &used);
+    objects::chart::tell_once(sources, &mut found, &used);
     objects::owned::leave_out(&mut found);
     relations::scale::apply(&scalers(&parsed), &mut found);
     pods::claims::share(&mut found);
@@ -90,7 +82,7 @@ pub fn read(sources: &Sources, paths: &[String], embedded: &[(FileId, String)], 
     let granted =
         self::objects(&parsed).filter_map(|(_, object, row)| relations::grants::unjudged(sources, &object, row));
     reading.inventory.unjudged.extend(granted);
-    let runs = runs::Runs::of(sources, &parsed);
+    let runs = runs::Runs::of(sources, &parsed, runs);
     runs.mark(&mut found);
     reading.inventory.runs.extend(runs.finish());
     let elsewhere = comments_elsewhere(sources, &parsed, found.iter().map(|(_, found)| &found.resource));

@@ -172,7 +172,7 @@ fn carried(pair: &mut Pair, choice: &mut Choice, text: &str, name: &str) {
     let (how, text) = rewritten(choice, text);
     pair.tell(how);
     let kustomization = |resource: &str| format!("resources:\n  - {resource}\n");
-    let (what, files): (&'static str, Files) = match choice.below(10) {
+    let (what, files): (&'static str, Files) = match choice.below(12) {
         0 => ("another ending", vec![file("b.yml", text)]),
         1 => ("a folder that hides", vec![file(".hidden/b.yaml", text)]),
         2 => ("packages of something else", vec![file("node_modules/b.yaml", text)]),
@@ -188,26 +188,61 @@ fn carried(pair: &mut Pair, choice: &mut Choice, text: &str, name: &str) {
                 file(".b/x/b", text),
             ],
         ),
-        5 => (
-            "a chart",
-            vec![
-                file("chart/Chart.yaml", format!("apiVersion: v2\nname: {name}\nversion: 1.0.0\n")),
-                file("chart/templates/b.yaml", text),
-            ],
-        ),
-        6 => (
-            "a chart that includes",
-            vec![
-                file("chart/Chart.yaml", format!("apiVersion: v2\nname: {name}\nversion: 1.0.0\n")),
-                file("chart/templates/_b.tpl", format!("{{{{- define \"b\" -}}}}\n{text}{{{{- end -}}}}\n")),
-                file("chart/templates/b.yaml", "{{ include \"b\" . }}\n"),
-            ],
-        ),
-        7 => ("a name with spaces", vec![file("b b\u{a0}.yaml", text)]),
+        5..=8 => chart(choice, text, name),
+        9 => ("a name with spaces", vec![file("b b\u{a0}.yaml", text)]),
         _ => ("a file", vec![file("b.yaml", text)]),
     };
     pair.tell(what);
     pair.head.extend(files);
+}
+
+/// A chart, and how its templates come to say a text.
+fn chart(choice: &mut Choice, text: String, name: &str) -> (&'static str, Files) {
+    let about = file("chart/Chart.yaml", format!("apiVersion: v2\nname: {name}\nversion: 1.0.0\n"));
+    let whole = "{{ tpl (.Files.Get \"b.txt\") . }}\n";
+    let (what, files): (&'static str, Files) = match choice.below(8) {
+        0 => (
+            "a chart that includes",
+            vec![
+                file("chart/templates/_b.tpl", format!("{{{{- define \"b\" -}}}}\n{text}{{{{- end -}}}}\n")),
+                file("chart/templates/b.yaml", "{{ include \"b\" . }}\n"),
+            ],
+        ),
+        1 => ("a template of another ending", vec![file("chart/templates/b.txt", text)]),
+        2 => (
+            "a file that a template takes",
+            vec![file("chart/b.txt", text), file("chart/templates/b.yaml", "{{ .Files.Get \"b.txt\" }}\n")],
+        ),
+        3 => ("a file that is a template", vec![file("chart/b.txt", text), file("chart/templates/b.yaml", whole)]),
+        4 => (
+            "a template in values",
+            vec![
+                file(
+                    "chart/values.yaml",
+                    format!("b: |\n{}", text.lines().map(|it| format!("  {it}\n")).collect::<String>()),
+                ),
+                file("chart/templates/b.yaml", "{{ tpl .Values.b . }}\n"),
+            ],
+        ),
+        5 => (
+            "the other way of what nobody knows",
+            vec![file(
+                "chart/templates/b.yaml",
+                format!(
+                    "{{{{ if lookup \"v1\" \"Node\" \"\" \"\" }}}}\na: 1\nb: 2\n{{{{ else }}}}\n{text}{{{{ end }}}}\n"
+                ),
+            )],
+        ),
+        6 => (
+            "a chart inside a chart",
+            vec![
+                file("chart/charts/b/Chart.yaml", "apiVersion: v2\nname: b\nversion: 1.0.0\n"),
+                file("chart/charts/b/templates/b", text),
+            ],
+        ),
+        _ => ("a chart", vec![file("chart/templates/b.yaml", text)]),
+    };
+    (what, [vec![about], files].concat())
 }
 
 fn instead(pair: &mut Pair, choice: &mut Choice, text: &str, name: &str) {

@@ -16,8 +16,7 @@ pub(crate) use choice::Choice;
 pub(crate) type Files = Vec<(String, Vec<u8>)>;
 
 /// Disguises that the program does not see through yet. They are made and counted, and hold nobody up.
-const OPEN: [&str; 5] = [
-    "a chart that includes",
+const OPEN: [&str; 4] = [
     "a kustomization that names a file in a folder that hides",
     "a kustomization that names a file of another ending",
     "a patch of a kustomization",

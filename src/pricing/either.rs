@@ -9,6 +9,9 @@ use crate::source::Span;
 
 use super::Bill;
 
+/// The directory of a root, and what is applied of it.
+type Root = (Option<Arc<str>>, Option<RunId>);
+
 /// What one tool alone makes of a root.
 #[derive(Default)]
 struct Side {
@@ -22,8 +25,8 @@ pub fn count_dearer(inventory: &mut Inventory, bill: &mut Bill) {
     if inventory.resources.iter().all(|it| it.only_by.is_none()) {
         return;
     }
-    let key = |it: &Resource| (it.root.clone(), it.run.clone());
-    let mut roots: BTreeMap<(Option<Arc<str>>, Option<RunId>), BTreeMap<&str, Side>> = BTreeMap::new();
+    let key = |it: &Resource| -> Root { (it.root.clone(), it.run.clone()) };
+    let mut roots: BTreeMap<Root, BTreeMap<&str, Side>> = BTreeMap::new();
     for (resource, item) in inventory.resources.iter().zip(&bill.items) {
         let Some(tool) = resource.only_by else { continue };
         let side = roots.entry(key(resource)).or_default().entry(tool).or_default();

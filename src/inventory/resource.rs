@@ -279,10 +279,12 @@ pub enum LinkKind {
     Namespace,
     /// It gets its devices by it.
     Claim,
+    /// It gets its requests by it.
+    Service,
 }
 
 impl LinkKind {
-    pub const ALL: [LinkKind; 10] = [
+    pub const ALL: [LinkKind; 11] = [
         LinkKind::Pool,
         LinkKind::Autoscaler,
         LinkKind::Stop,
@@ -293,6 +295,7 @@ impl LinkKind {
         LinkKind::Priority,
         LinkKind::Namespace,
         LinkKind::Claim,
+        LinkKind::Service,
     ];
 
     pub fn name(self) -> &'static str {
@@ -307,6 +310,7 @@ impl LinkKind {
             LinkKind::Priority => "priority-class",
             LinkKind::Namespace => "namespace",
             LinkKind::Claim => "claim",
+            LinkKind::Service => "service",
         }
     }
 }
@@ -316,6 +320,33 @@ impl LinkKind {
 pub struct Selector {
     pub labels: BTreeMap<String, Fact<Arc<str>>>,
     pub taints: Vec<Taint>,
+    /// What a pod wants of no node.
+    pub refuses: Vec<(Arc<str>, Refused)>,
+}
+
+/// The values of a label that a pod does not want to find on its node.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Refused {
+    Any,
+    Values(Vec<Arc<str>>),
+    AtMost(f64),
+    Below(f64),
+    AtLeast(f64),
+    Above(f64),
+}
+
+impl Refused {
+    pub(super) fn covers(&self, value: &str) -> bool {
+        let number = || value.parse::<f64>().ok();
+        match self {
+            Refused::Any => true,
+            Refused::Values(values) => values.iter().any(|refused| **refused == *value),
+            Refused::AtMost(most) => number().is_some_and(|it| it <= *most),
+            Refused::Below(least) => number().is_some_and(|it| it < *least),
+            Refused::AtLeast(least) => number().is_some_and(|it| it >= *least),
+            Refused::Above(most) => number().is_some_and(|it| it > *most),
+        }
+    }
 }
 
 /// A taint of a pool, or a toleration of a pod.

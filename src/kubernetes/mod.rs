@@ -25,6 +25,7 @@ use objects::object::Object;
 use pods::workload::{Found, Reader};
 use relations::holders::Relation;
 use relations::scale::Scaler;
+use relations::sharing::Sharing;
 use rows::table::{KINDS, Row};
 
 pub use render::{Content, Input, Plan, Refused, Rendered, Renderer, plan};
@@ -78,6 +79,7 @@ pub fn read(sources: &Sources, paths: &[String], embedded: &[(FileId, String)], 
     relations::scale::apply(&scalers(&parsed), &mut found);
     pods::claims::share(&mut found);
     relations::holders::apply(&relations(&parsed), &mut found);
+    relations::sharing::apply(&sharings(sources, &parsed), &mut found);
     objects::versions::mark(&mut found);
     let granted =
         self::objects(&parsed).filter_map(|(_, object, row)| relations::grants::unjudged(sources, &object, row));
@@ -249,6 +251,14 @@ fn scalers(parsed: &[Parsed]) -> Vec<(Arc<str>, Scaler)> {
         Some((path.clone(), Scaler::new(&object, row.scales.as_ref()?)?))
     };
     objects(parsed).filter_map(scaler).collect()
+}
+
+fn sharings(sources: &Sources, parsed: &[Parsed]) -> Vec<Sharing> {
+    let mut all = Vec::new();
+    for file in parsed.iter().filter(|file| sources.text(file.file.id).contains("sharing")) {
+        file.roots().for_each(|root| Sharing::find(file.place(), root, &mut all));
+    }
+    all
 }
 
 fn relations(parsed: &[Parsed]) -> Vec<Relation> {

@@ -144,8 +144,13 @@ pub(in crate::kubernetes) fn tell_once(sources: &Sources, found: &mut Vec<(Arc<s
     if !found.iter().any(|(_, it)| it.kind == VALUES || it.from_values) {
         return;
     }
+    // Of a claim the number stands where it is described, and many may name the same.
+    let claims = |found: &Found| found.resource.links.iter().any(|link| link.kind == LinkKind::Claim);
     // Where it is written: what was rendered has other places.
-    let asked = |found: &Found| found.resource.fact(Key::AcceleratorCount).span().map(|span| bare(sources, span));
+    let asked = |found: &Found| {
+        let span = found.resource.fact(Key::AcceleratorCount).span().filter(|_| !claims(found));
+        span.map(|span| bare(sources, span))
+    };
     let told = |by: fn(&Found) -> bool| -> HashSet<Span> {
         found.iter().filter(|(_, it)| by(it)).filter_map(|(_, it)| asked(it)).collect()
     };

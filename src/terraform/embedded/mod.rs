@@ -31,6 +31,7 @@ struct Table {
     kinds: BTreeMap<String, String>,
     lists: BTreeMap<String, String>,
     names: BTreeMap<String, String>,
+    workloads: Vec<String>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -50,15 +51,27 @@ fn table() -> &'static Table {
     })
 }
 
-/// The manifests that blocks carry, in the order of the blocks.
-pub(super) fn manifests(sources: &Sources, blocks: &[Block], root: Option<&str>, run: &RunId) -> Vec<Embedded> {
+/// The manifests that blocks carry, in the order of the blocks; last those of workloads of which there is none, because
+/// their `count` is 0.
+pub(super) fn manifests(
+    sources: &Sources,
+    blocks: &[Block],
+    switched_off: &[Block],
+    root: Option<&str>,
+    run: &RunId,
+) -> Vec<Embedded> {
     let mut found = Vec::new();
     let expanded = calls::expanded(blocks);
     let is_call = |it: &Block| it.keyword == "module" && !expanded.contains(it.address.as_str());
-    for block in blocks.iter().filter(|it| (it.keyword == "resource" || is_call(it)) && !it.is_none()) {
+    for block in blocks.iter().chain(switched_off).filter(|it| it.keyword == "resource" || is_call(it)) {
         let kind = if block.keyword == "module" { Some(&block.keyword) } else { block.labels.first() };
         let Some(kind) = kind else { continue };
+        let none = block.is_none().then(|| block.instances.span()).flatten();
         let mut carry = |text: String, segments| {
+            // What is switched off decides about nothing else, such as the number of others.
+            if none.is_some() && !is_workload(&text) {
+                return;
+            }
             let file = sources.derive(&sources.path(block.span.file), text, segments);
             let (address, kind) = (block.address.clone(), kind.clone());
             found.push(Embedded {
@@ -68,6 +81,7 @@ pub(super) fn manifests(sources: &Sources, blocks: &[Block], root: Option<&str>,
                 root: root.map(Into::into),
                 run: run.clone(),
                 file,
+                none,
             });
         };
         if block.keyword == "module" {
@@ -121,6 +135,16 @@ pub(crate) fn installed(block: &Block) -> Option<&str> {
         Data::Text(chart) => Some(chart),
         _ => None,
     }
+}
+
+/// All documents of a text are of kinds that only run something.
+fn is_workload(text: &str) -> bool {
+    let kind = |line: &str| {
+        let value = line.strip_prefix("kind:").or_else(|| line.strip_prefix("\"kind\":"))?;
+        Some(value.trim().trim_matches(['"', '\'']).to_owned())
+    };
+    let mut kinds = text.lines().filter_map(kind).peekable();
+    kinds.peek().is_some() && kinds.all(|kind| table().workloads.contains(&kind))
 }
 
 fn is_object(value: &Value) -> bool {

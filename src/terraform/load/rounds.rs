@@ -116,7 +116,7 @@ impl<'a> Rounds<'a> {
         let root = root::evaluate(self.sources, library, directory, variant, self.options, memory);
         let resources = rows::resources(&root.blocks, &root.switched_off, &root.default_maps, FrontEnd::Terraform);
         let id = RunId::of(RunKind::Root, directory, variant.label.as_deref());
-        let embedded = embedded::manifests(self.sources, &root.blocks, Some(directory), &id);
+        let embedded = embedded::manifests(self.sources, &root.blocks, &root.switched_off, Some(directory), &id);
         Planned { directory: directory.clone(), variant: variant.clone(), why: *why, root, resources, embedded }
     }
 }

@@ -89,7 +89,8 @@ pub fn analyze(sources: &Sources, paths: &[String], settings: &Settings) -> Anal
     inventory::settle_homes(&mut inventory, sources);
     let left_out = pricing::complete(&mut inventory, &settings.catalog, &settings.pricing);
     inventory::look_round(&mut inventory, sources, paths, &plain);
-    let bill = pricing::bill(&inventory, &settings.catalog, &settings.pricing);
+    let mut bill = pricing::bill(&inventory, &settings.catalog, &settings.pricing);
+    pricing::count_dearer(&mut inventory, &mut bill);
     let fits = fit::assess_all(&inventory, &bill, &settings.catalog, &settings.pricing);
     let world = World {
         inventory: &inventory,
@@ -280,6 +281,7 @@ fn read(sources: &Sources, paths: &[String], settings: &Settings) -> Reading {
     inventory.resources.extend(kubernetes.resources);
     inventory.diagnostics.extend(kubernetes.diagnostics);
     inventory.skipped.extend(kubernetes.skipped);
+    inventory.unjudged.extend(kubernetes.unjudged);
     inventory.skipped.sort();
     inventory.skipped.dedup();
     Reading { inventory, blocks, roots, plans, comments, plain }

@@ -122,6 +122,8 @@ pub struct Resource {
     /// The tree holds several versions of one object (a base and its overlays, alternatives side by side): the one that
     /// stands there is the one that sums count.
     pub version_of: Option<Span>,
+    /// The tool that alone makes it as it is, where its root says something else to another one: only one of them is run.
+    pub only_by: Option<&'static str>,
     pub labels: Labels,
     pub links: Vec<Link>,
     /// Pools: the labels and taints that its nodes get. Pods: the labels that they ask for of a node.
@@ -453,6 +455,7 @@ impl Resource {
             count: Fact::known(Range::exactly(1.0), span, super::Origin::Written),
             counted_in: CountedIn::Machines,
             version_of: None,
+            only_by: None,
             labels: Labels::default(),
             links: Vec::new(),
             selector: Selector::default(),

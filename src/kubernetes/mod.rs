@@ -81,6 +81,9 @@ pub fn read(sources: &Sources, paths: &[String], embedded: &[(FileId, String)], 
     relations::holders::apply(&relations(&parsed), &mut found);
     relations::sharing::apply(&sharings(sources, &parsed), &mut found);
     objects::versions::mark(&mut found);
+    let granted =
+        self::objects(&parsed).filter_map(|(_, object, row)| relations::grants::unjudged(sources, &object, row));
+    reading.inventory.unjudged.extend(granted);
     let runs = runs::Runs::of(sources, &parsed, runs);
     runs.mark(&mut found);
     reading.inventory.runs.extend(runs.finish());

@@ -32,6 +32,7 @@ use load::variants;
 use load::{parallel, plans, roots, rounds};
 
 pub use block::{Attribute, Block, Provider};
+pub(crate) use embedded::installed;
 pub use load::roots::Why;
 pub use plan::{PlanSide, is_plan};
 pub(crate) use terragrunt::is_read_by_itself;

@@ -22,7 +22,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::args::{Input, Selection};
-use super::world::file_tree::DiskTree;
+use super::world::file_tree::{self, DiskTree};
 use super::world::progress::Progress;
 use super::world::{clock, deadline, output};
 use super::{Failure, Outcome, render};
@@ -32,7 +32,7 @@ use crate::diagnostic::Diagnostic;
 use crate::inventory::{GivenRun, Skipped};
 use crate::report::{Paths, Report};
 use crate::rules::{Finding, PageText};
-use crate::source::{Date, Limits, ReadError, Sources, Span, Tree};
+use crate::source::{Date, Limits, ReadError, Sources, Span, Tree, named};
 use crate::{Analysis, Settings, kubernetes, terraform};
 use packs::Pack;
 use place::Place;
@@ -276,6 +276,19 @@ impl Session {
         self.files.extend(files);
         self.files.sort();
         self.files.dedup();
+    }
+
+    /// What a list of ignored files leaves out of the directories that were named.
+    pub(super) fn take_in_all(&mut self) {
+        let directories: Vec<PathBuf> = self.named.iter().map(|it| file_tree::below(&self.root, it)).collect();
+        let found = directories.iter().filter(|it| it.is_dir()).flat_map(|it| discover::whole(it).files);
+        let in_tree = |path: PathBuf| {
+            let parts = path.strip_prefix(&self.root).ok()?.components();
+            let names: Vec<_> = parts.map(|part| named(part.as_os_str().as_encoded_bytes()).into_owned()).collect();
+            Some(names.join("/"))
+        };
+        let files = found.filter_map(in_tree).collect();
+        self.take_in(files);
     }
 
     /// Leaves files out, and says why.

@@ -1,5 +1,7 @@
-//! What other objects decide about a workload: autoscalers, budgets, queues, quotas, patches, shares, and who loads its text.
+//! What other objects decide about a workload: autoscalers, budgets, queues, quotas, defaults, patches, shares, and who loads
+//! its text.
 
+pub(super) mod grants;
 pub(super) mod holders;
 mod nearby;
 pub(super) mod patch;

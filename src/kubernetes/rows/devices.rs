@@ -16,6 +16,8 @@ const CLASS: &str = "deviceclass.resource.kubernetes.io/";
 pub(in crate::kubernetes) struct Device {
     #[serde(alias = "name")]
     pub key: String,
+    /// Nothing where the key does not tell.
+    #[serde(default)]
     pub vendor: String,
     pub provider: Option<String>,
     pub chip: Option<String>,
@@ -227,12 +229,22 @@ impl Devices {
     pub(in crate::kubernetes) fn words(&self) -> impl Iterator<Item = &str> {
         let keys = self.exact.keys().chain(self.patterns.iter().map(|device| &device.key)).chain(self.shares.keys());
         let keys = keys.chain(self.annotations.keys());
-        keys.map(|key| key.split('*').next().unwrap_or_default()).chain([CLASS])
+        let literal = keys.filter_map(|key| key.split('*').max_by_key(|part| part.len()));
+        // A letter behind a domain, of which there are many, says no more than the domain.
+        let whole = literal.map(|word| match word.rfind('/') {
+            Some(end) if end > 0 && end + 2 >= word.len() => word.get(..=end).unwrap_or(word),
+            _ => word,
+        });
+        whole.chain([CLASS])
     }
 }
 
-/// What stands for the `*` of a pattern.
+/// What stands for the `*` of a pattern, or for its last one where the first stands for any domain.
 fn starred<'k>(pattern: &str, key: &'k str) -> Option<&'k str> {
+    if let Some(name) = pattern.strip_prefix("*/") {
+        let (_, key) = key.split_once('/')?;
+        return if name.contains('*') { starred(name, key) } else { (name == key).then_some("") };
+    }
     let (before, after) = pattern.split_once('*')?;
     key.strip_prefix(before)?.strip_suffix(after)
 }
@@ -251,6 +263,11 @@ mod tests {
         let devices = Devices::parse(include_str!(concat!(env!("OUT_DIR"), "/devices.json"))).unwrap();
         assert_eq!(devices.device("nvidia.com/mig-1g.5gb").map(|(d, rest)| (d.slice, rest)), Some((true, "1g.5gb")));
         assert!(devices.device("nvidia.com/rdma-vf").is_none());
+        assert!(devices.device("nvidia.com/hostdev").is_none());
+        assert!(devices.device("nvidia.com/gpu-h100").is_some_and(|(device, _)| !device.shared));
+        assert!(devices.device("example.org/gpu").is_some_and(|(device, _)| device.vendor.is_empty()));
+        assert!(devices.device("example.org/gpu-core").is_some_and(|(device, _)| device.shared));
+        assert!(devices.words().all(|word| word.len() > 3), "a short word has every file parsed");
         assert!(devices.device("huawei.com/Ascend910B").is_some());
         assert!(devices.device("huawei.com/Ascend910B-memory").is_none());
         assert!(devices.device("iluvatar.ai/BI-V100-vgpu").is_some_and(|(device, _)| device.shared));

@@ -51,6 +51,9 @@ pub(in crate::kubernetes) struct Row {
     pub settings: Vec<Told>,
     /// It holds for other objects.
     pub relates: Option<Relates>,
+    /// What containers of its namespace get that ask for nothing themselves, by keys of resources.
+    #[serde(default)]
+    pub grants: Vec<Path>,
     /// Values of a chart, or text that holds them, which say what the chart asks for.
     #[serde(default)]
     pub values: Vec<Layers>,
@@ -219,7 +222,8 @@ pub(in crate::kubernetes) const VALUES: &str = "values";
 impl Row {
     /// Other objects and files are told by it, whatever it says itself.
     pub(in crate::kubernetes) fn is_joined(&self) -> bool {
-        let tells = self.scales.is_some() || self.relates.as_ref().is_some_and(|relates| !relates.beside);
+        let tells = self.scales.is_some() || !self.grants.is_empty();
+        let tells = tells || self.relates.as_ref().is_some_and(|relates| !relates.beside);
         tells || self.generates.is_some() || self.substitutes.is_some() || self.takes_values()
     }
 

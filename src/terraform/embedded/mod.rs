@@ -37,6 +37,7 @@ struct Table {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Chart {
+    chart: String,
     values: String,
     set: String,
 }
@@ -120,6 +121,20 @@ pub(super) fn manifests(
         }
     }
     found
+}
+
+/// What a block calls the chart that it installs with values of its own.
+pub(crate) fn installed(block: &Block) -> Option<&str> {
+    let kind = block.labels.first().filter(|_| block.keyword == "resource" && !block.is_none())?;
+    let names = table().charts.get(kind)?;
+    let has_values = [&names.values, &names.set].into_iter().any(|name| {
+        block.attributes.get(name).is_some_and(|it| !it.value.is_null())
+            || block.blocks.iter().any(|it| it.keyword == *name)
+    });
+    match &block.attributes.get(&names.chart).filter(|_| has_values)?.value.data {
+        Data::Text(chart) => Some(chart),
+        _ => None,
+    }
 }
 
 /// All documents of a text are of kinds that only run something.

@@ -23,7 +23,6 @@ const KEYS: &[&str] = &[
     "\"nvidia.com/gpu\"",
     "'nvidia.com/gpu'",
     "\"\\x6evidia.com/\\u0067pu\"",
-    "\"nvidia.com\\/gpu\"",
     "!!str nvidia.com/gpu",
     "&key nvidia.com/gpu",
     "\"\\U0000006Evidia.com/gpu\"",
@@ -50,7 +49,12 @@ const NUMBERS: &[&str] = &[
 pub(super) fn pair(choice: &mut Choice, name: &str) -> Pair {
     let kind = choice.one(KINDS);
     let plain = of(kind, &format!("{name}-a"), "nvidia.com/gpu", "1", "1");
-    let mut pair = Pair { base: vec![file("a.yaml", &plain[..])], head: Vec::new(), disguises: vec!["a manifest"] };
+    let mut pair = Pair {
+        base: vec![file("a.yaml", &plain[..])],
+        head: Vec::new(),
+        links: Vec::new(),
+        disguises: vec!["a manifest"],
+    };
     let in_braces = kind.contains("{%k");
     let mut key = choice.one(KEYS);
     if in_braces && key.contains('&') {
@@ -80,7 +84,44 @@ pub(super) fn pair(choice: &mut Choice, name: &str) -> Pair {
             instead(&mut pair, choice, &text, name);
         }
     }
+    lowered(&mut pair, choice, kind, name);
     pair
+}
+
+/// Another object that seems to lower the number, though no controller would.
+fn lowered(pair: &mut Pair, choice: &mut Choice, kind: &str, name: &str) {
+    let kind = kind.lines().find_map(|line| line.strip_prefix("kind: ")).unwrap_or_default();
+    let (what, text) = match choice.below(12) {
+        0 => (
+            "an autoscaler with a maximum of none",
+            format!("apiVersion: autoscaling/v2\nkind: HorizontalPodAutoscaler\nmetadata: {{name: h}}\nspec:\n  scaleTargetRef: {{apiVersion: apps/v1, kind: {kind}, name: {name}-a}}\n  minReplicas: 0\n  maxReplicas: 0\n"),
+        ),
+        1 => (
+            "an autoscaler of another namespace",
+            format!("apiVersion: autoscaling/v2\nkind: HorizontalPodAutoscaler\nmetadata: {{name: h, namespace: other}}\nspec:\n  scaleTargetRef: {{apiVersion: apps/v1, kind: {kind}, name: {name}-z}}\n  minReplicas: 1\n  maxReplicas: 1\n"),
+        ),
+        2 => (
+            "an owner without replicas",
+            "apiVersion: apps/v1\nkind: ReplicaSet\nmetadata: {name: owner}\nspec:\n  replicas: 0\n  selector: {matchLabels: {a: b}}\n  template:\n    metadata: {labels: {a: b}}\n    spec:\n      containers: [{name: c, image: x}]\n".to_owned(),
+        ),
+        3 => (
+            "a quota of none",
+            "apiVersion: v1\nkind: ResourceQuota\nmetadata: {name: q, namespace: other}\nspec:\n  hard: {requests.nvidia.com/gpu: 0}\n".to_owned(),
+        ),
+        _ => return,
+    };
+    if what == "an owner without replicas" {
+        let owner = "ownerReferences: [{apiVersion: apps/v1, kind: ReplicaSet, name: owner, uid: x}]";
+        for (path, bytes) in
+            pair.head.iter_mut().filter(|(path, _)| path.ends_with("a.yaml") || path.ends_with("b.yaml"))
+        {
+            let _ = path;
+            let text = String::from_utf8_lossy(bytes).replacen("metadata:\n", &format!("metadata:\n  {owner}\n"), 1);
+            *bytes = text.into_bytes();
+        }
+    }
+    pair.head.push(file("lower.yaml", text));
+    pair.tell(what);
 }
 
 fn of(kind: &str, name: &str, key: &str, each: &str, pods: &str) -> String {

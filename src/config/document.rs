@@ -116,6 +116,7 @@ fn sample(path: &str, kind: Kind) -> String {
         "contracts[].accelerator" | "hardware[].accelerator" => "\"H100*\"".to_owned(),
         "contracts[].region" => "\"us-*\"".to_owned(),
         "contracts[].discount" => "0.12".to_owned(),
+        "contracts[].commitment_years" => "1".to_owned(),
         "contracts[].usd_per_gpu_hour" | "hardware[].usd_per_gpu_hour" => "2.5".to_owned(),
         "hardware[].purchase_usd" => "250_000".to_owned(),
         "hardware[].gpus" => "8".to_owned(),

@@ -30,6 +30,9 @@ const LIMITED: [Key<Number>; 4] = [
 /// Shares, in tables about prices; the other numbers there are zero or more.
 const SHARES: [Key<Number>; 2] = [setting!("contracts[].discount"), setting!("hardware[].utilization")];
 
+/// A savings plan or the like is bought for one of two times.
+const COMMITMENT_YEARS: Key<Number> = setting!("contracts[].commitment_years");
+
 type Refuse<'a> = dyn FnMut(String, Span) + 'a;
 
 impl Config {
@@ -127,13 +130,17 @@ impl Config {
         {
             refuse("`usd_per_unit` is a number above zero, as in 1.08".to_owned(), entry.span);
         }
-        let contract = [setting!("contracts[].discount"), setting!("contracts[].usd_per_gpu_hour")];
+        let contract = [
+            setting!("contracts[].discount"),
+            setting!("contracts[].usd_per_gpu_hour"),
+            setting!("contracts[].commitment_years"),
+        ];
         let hardware = [setting!("hardware[].usd_per_gpu_hour"), setting!("hardware[].purchase_usd")];
         let usage = [setting!("usage[].hours_per_month"), setting!("usage[].runs_per_month")];
         for (list, one_of, who) in [
-            (setting!("contracts"), contract, "a contract"),
-            (setting!("hardware"), hardware, "hardware"),
-            (setting!("usage"), usage, "usage"),
+            (setting!("contracts"), &contract[..], "a contract"),
+            (setting!("hardware"), &hardware, "hardware"),
+            (setting!("usage"), &usage, "usage"),
         ] {
             for table in self.tables(list) {
                 judge_numbers(&table, one_of, who, refuse);
@@ -142,16 +149,23 @@ impl Config {
     }
 }
 
-/// What a table about prices says: one of two numbers, and none that is impossible.
-fn judge_numbers(table: &Table<'_>, [one, other]: [Key<Number>; 2], who: &str, refuse: &mut Refuse) {
+/// What a table about prices says: one of some numbers, and none that is impossible.
+fn judge_numbers(table: &Table<'_>, one_of: &[Key<Number>], who: &str, refuse: &mut Refuse) {
     if let Some(first) = table.first()
-        && table.at(one).or(table.at(other)).is_none()
+        && one_of.iter().all(|key| table.at(*key).is_none())
     {
-        refuse(format!("{who} says `{}` or `{}`", one.name(), other.name()), first.key);
+        let names: Vec<String> = one_of.iter().map(|key| format!("`{}`", key.name())).collect();
+        let (last, others) = names
+            .split_last()
+            .map_or((String::new(), String::new()), |(last, others)| (last.clone(), others.join(", ")));
+        refuse(format!("{who} says {others} or {last}"), first.key);
     }
     for (key, entry) in table.entries() {
         let Some(number) = entry.value.number() else { continue };
         let is_share = SHARES.iter().any(|share| share.name() == key);
+        if key == COMMITMENT_YEARS.name() && number != 1.0 && number != 3.0 {
+            refuse(format!("`{key}` is 1 or 3"), entry.span);
+        }
         if number < 0.0 || (is_share && number > 1.0) {
             let range = if is_share { "from 0 to 1" } else { "of zero or more" };
             refuse(format!("`{key}` is a number {range}"), entry.span);

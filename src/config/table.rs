@@ -148,6 +148,7 @@ settings! {
     "contracts[].region" Kind::Text, None, "the regions that it is for";
     "contracts[].discount" Kind::Number, None, "the share by which the on-demand price is lowered, 0 to 1";
     "contracts[].usd_per_gpu_hour" Kind::Number, None, "dollars for one accelerator and hour, instead of a discount";
+    "contracts[].commitment_years" Kind::Number, None, "1 or 3: a savings plan, reserved instances or committed use for so long, at its list price";
     "hardware[].accelerator" Kind::Text, None, "accelerators of your own, for the provider \"on-prem\"";
     "hardware[].usd_per_gpu_hour" Kind::Number, None, "dollars for one accelerator and hour, instead of what follows";
     "hardware[].purchase_usd" Kind::Number, None, "what a machine cost";

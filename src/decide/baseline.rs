@@ -178,7 +178,7 @@ impl View<'_> {
 
     fn cost(&self, finding: &Finding) -> Option<f64> {
         let item = self.bill.items.get(finding.resource?.0)?;
-        item.monthly.map(|range| whole_cents(range.expected))
+        item.amount.map(|range| whole_cents(range.expected))
     }
 }
 

@@ -3,6 +3,7 @@
 use super::*;
 use crate::diagnostic::Level;
 use crate::inventory::{Fact, FrontEnd, Resource, ResourceId, Role};
+use crate::pricing::Period;
 use crate::rules::{self, Confidence, PageText, Risk};
 use crate::source::MemoryTree;
 
@@ -67,6 +68,7 @@ fn blank(rule: &str, span: Span) -> Finding {
         message: String::new(),
         help: None,
         saves: None,
+        per: Period::Month,
         related: Vec::new(),
         edits: Vec::new(),
         fix: None,

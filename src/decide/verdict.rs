@@ -135,7 +135,7 @@ impl Seen<'_> {
     fn without_price(&self) -> impl Iterator<Item = Unjudged> {
         let items = self.inventory.resources.iter().zip(&self.bill.items);
         items.filter(|(it, _)| it.is_added() && it.count.why() != Some(ONLY_CHANGES)).filter_map(|(it, item)| {
-            if item.monthly.is_some() {
+            if item.amount.is_some() {
                 return None;
             }
             let why = match (&item.status, it.count.why()) {

@@ -242,7 +242,6 @@ fn share(machine: &Machine<'_>, devices: f64, place: &Place<'_>) -> Option<f64> 
 fn as_bought(quote: &Quote<'_>, purchase: Option<Purchase>) -> Option<Money> {
     match purchase {
         Some(Purchase::Spot) => quote.spot,
-        Some(Purchase::Reserved) => quote.reserved_1y.or(quote.reserved_3y),
         _ => quote.on_demand,
     }
 }

@@ -192,7 +192,8 @@ keys! {
     Licence "licence" Text;
 
     // How it is bought
-    /// on-demand, spot, reserved, capacity-block, flex-start, mixed, spot-or-on-demand or on-prem.
+    /// on-demand, spot, reserved (a commitment), capacity-reservation (held, at the on-demand price), capacity-block,
+    /// calendar, flex-start, dedicated-host, mixed, spot-or-on-demand or on-prem.
     Purchase "purchase" Text;
     /// With mixed purchase: machines that are always on demand.
     OnDemandBase "on_demand_base" Integer;
@@ -216,6 +217,16 @@ keys! {
     Consumers "consumers" Integer;
     /// Machines that a reservation pays for.
     Reserved "reserved" Number;
+    /// The share of the on-demand price that unused capacity of a reservation costs, where that is not all of it.
+    UnusedShare "unused_share" Number;
+    /// For how many years it is committed to.
+    CommitmentYears "commitment_years" Number;
+    /// The most that is paid for a spot machine, in dollars an hour.
+    MaxPrice "max_price_usd" Number;
+    /// The most that is paid for a spot machine, as a share of the on-demand price.
+    MaxPriceShare "max_price_share" Number;
+    /// Whose hardware it shares: dedicated, where nobody else's machines run beside it.
+    Tenancy "tenancy" Text;
 
     // What it is for
     /// training, batch, inference, interactive, ci, graphics, test or infra.

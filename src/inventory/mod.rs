@@ -11,6 +11,7 @@ mod purpose;
 mod raw;
 mod resource;
 mod run;
+mod shift;
 mod surroundings;
 mod together;
 mod unjudged;
@@ -26,6 +27,7 @@ pub use resource::{
     ResourceId, Role, Selector, Skipped, Taint, WantedObjects, WantedRaw,
 };
 pub use run::{Counted, GivenRun, Run, RunId, RunKind, settle};
+pub use shift::{Change, Shift, Until};
 pub use surroundings::{Sign, look_round, may_have_sign};
 pub use together::{Home, settle_homes};
 pub use unjudged::{ONLY_CHANGES, Standing, Unjudged};

@@ -10,6 +10,7 @@ use super::fact::{Fact, Unknown};
 use super::key::{Key, Value};
 use super::raw::Raw;
 use super::run::{Counted, Run, RunId};
+use super::shift::Shift;
 use super::surroundings::Sign;
 use super::together::Home;
 use super::unjudged::Unjudged;
@@ -129,6 +130,8 @@ pub struct Resource {
     pub selector: Selector,
     /// What each machine brings with it that is billed apart.
     pub disks: Vec<Disk>,
+    /// What a schedule makes of its number.
+    pub shifts: Vec<Shift>,
     facts: BTreeMap<Key, Fact<Value>>,
 }
 
@@ -383,6 +386,9 @@ names! {
         OnDemand "on-demand",
         Spot "spot",
         Reserved "reserved",
+        CapacityReservation "capacity-reservation",
+        Calendar "calendar",
+        DedicatedHost "dedicated-host",
         CapacityBlock "capacity-block",
         FlexStart "flex-start",
         Mixed "mixed",
@@ -454,6 +460,7 @@ impl Resource {
             links: Vec::new(),
             selector: Selector::default(),
             disks: Vec::new(),
+            shifts: Vec::new(),
             facts: BTreeMap::new(),
         }
     }

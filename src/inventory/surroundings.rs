@@ -191,7 +191,11 @@ fn pool(resource: &Resource) -> Option<(String, bool)> {
     };
     let is_spot = match resource.purchase()? {
         Purchase::Spot => true,
-        Purchase::OnDemand | Purchase::Mixed | Purchase::SpotOrOnDemand | Purchase::Reserved => false,
+        Purchase::OnDemand
+        | Purchase::Mixed
+        | Purchase::SpotOrOnDemand
+        | Purchase::Reserved
+        | Purchase::CapacityReservation => false,
         _ => return None,
     };
     let labels = &resource.selector.labels;

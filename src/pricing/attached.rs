@@ -3,10 +3,11 @@
 use crate::catalog::{Catalog, Money, MoneyRange, covers};
 use crate::inventory::{Disk, Fact, Key, Range, Resource, Value};
 
-use super::Step;
 use super::bill::spoken_count;
 use super::complete::plain;
+use super::hours::Runtime;
 use super::unit::dollars;
+use super::{HOURS_PER_MONTH, Period, Step};
 
 /// A cost beside that of the machine.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -44,11 +45,21 @@ const WITH_SPEED_APART: [&str; 5] = ["io1", "io2", "pd-extreme", "hyperdisk-extr
 const MOST_CAUSES: usize = 16;
 
 /// The disks of each machine, for whole months: a disk is paid for while its machine is stopped.
-pub(super) fn attached(catalog: &Catalog, resource: &Resource, count: Option<Range>) -> Option<Attached> {
+pub(super) fn attached(
+    catalog: &Catalog,
+    resource: &Resource,
+    count: Option<Range>,
+    runtime: &Runtime,
+) -> Option<Attached> {
     if resource.disks.is_empty() {
         return None;
     }
     let mut attached = Attached::default();
+    if runtime.per != Period::Month {
+        attached.leave_out(format!("disks of what ends, for as long as it runs ({})", resource.disks.len()));
+        attached.steps.extend(attached.not_known.iter().map(|why| said(format!("not in the sum: {why}"))));
+        return Some(attached);
+    }
     let mut each = Money::ZERO;
     for disk in &resource.disks {
         match of_one_machine(catalog, resource, disk, &mut attached) {
@@ -58,10 +69,15 @@ pub(super) fn attached(catalog: &Catalog, resource: &Resource, count: Option<Ran
     }
     attached.steps.extend(attached.not_known.iter().map(|why| said(format!("not in the sum: {why}"))));
     let Some(count) = count.filter(|_| !each.is_zero()) else { return Some(attached) };
+    // A disk goes with a machine that is taken away, and stays with one that is stopped.
+    let together = runtime.together.filter(|_| runtime.takes_away);
+    let (count, text) = match together.map(|hours| hours.map(|hours| hours / HOURS_PER_MONTH)) {
+        Some(share) => (share, format!("{} for each x {} months of all together", dollars(each), spoken_count(share))),
+        None => (count, format!("{} for each x {}", dollars(each), spoken_count(count))),
+    };
     let most = if count.ceiling.is_finite() { count.ceiling } else { count.expected };
     attached.monthly =
         MoneyRange { floor: each.times(count.floor), expected: each.times(count.expected), ceiling: each.times(most) };
-    let text = format!("{} for each x {}", dollars(each), spoken_count(count));
     attached.steps.push(Step { text, result: Some(attached.monthly.expected) });
     Some(attached)
 }

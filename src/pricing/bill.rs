@@ -6,11 +6,11 @@ use crate::source::each;
 
 use super::attached::attached;
 use super::complete::plain;
-use super::hours::hours;
+use super::hours::{Runtime, runtime};
 use super::purchase::{Bought, Variant, buy};
 use super::share::{Found, Searches, Share, devices, on_any_machine, pod_variants};
 use super::unit::{dollars, unit};
-use super::{Apart, Bill, HOURS_PER_MONTH, Item, Scenario, Settings, Status, Step};
+use super::{Apart, Bill, HOURS_PER_MONTH, Item, Period, Scenario, Settings, Status, Step};
 
 /// What everything costs. The inventory must be complete.
 pub fn bill(inventory: &Inventory, catalog: &Catalog, settings: &Settings) -> Bill {
@@ -37,7 +37,14 @@ impl Bill {
             match (item.monthly, resource.role) {
                 (Some(monthly), Role::Rented) => sums.rented += monthly,
                 (Some(monthly), Role::Requested) => sums.requested += monthly,
-                (None, _) => sums.unpriced += 1,
+                (None, role) => match item.amount {
+                    Some(amount) => {
+                        let ending = sums.ending.entry((role, item.per)).or_default();
+                        ending.resources += 1;
+                        ending.amount += amount;
+                    }
+                    None => sums.unpriced += 1,
+                },
             }
             if let Some(attached) = &item.attached {
                 sums.attached += attached.monthly;
@@ -56,7 +63,7 @@ impl Apart {
         match (item.monthly, resource.role) {
             (Some(monthly), Role::Rented) => self.rented += monthly,
             (Some(monthly), Role::Requested) => self.requested += monthly,
-            (None, _) => self.unpriced += 1,
+            (None, _) => self.unpriced += usize::from(item.amount.is_none()),
         }
     }
 }
@@ -107,6 +114,7 @@ impl<'a> Pricing<'_, 'a> {
         let (region, region_step) = self.region(provider);
         let variant = |machine: Machine<'a>| {
             let mut unit = unit(self.catalog, self.settings, &machine, &region);
+            unit.limit_spot(self.resource);
             region_step.clone().into_iter().for_each(|step| unit.say(step));
             let mut whole = Share { part: 1.0, ..Share::default() };
             if let Some(share) = share(&machine) {
@@ -228,7 +236,6 @@ impl<'a> Pricing<'_, 'a> {
 
     fn total(&self, variants: &[&Variant<'_>], bought: Bought) -> Item {
         let Some(&first) = variants.first() else { return Item::default() };
-        let (hours, hours_step) = hours(self.resource, self.settings);
         let per_hour = bought.per_hour;
         let mut steps = first.unit.steps(&bought.ways);
         steps.extend(bought.steps);
@@ -237,36 +244,37 @@ impl<'a> Pricing<'_, 'a> {
             let text = format!("it may be any of {} machines, from {low} to {high}", variants.len());
             steps.push(Step { text, result: Some(per_hour.expected) });
         }
-        let hours_because = hours_step.as_ref().map(|step| step.text.clone());
-        steps.extend(hours_step);
         let status = match (first.unit.status(), bought.estimated) {
             (Status::Priced, Some(why)) => Status::Estimated(why),
             (status, _) => status,
         };
         let count = self.count();
+        let runtime = runtime(self.resource, self.settings, count);
         let mut item = Item {
             status,
             per_hour: Some(per_hour),
-            hours_per_month: hours.expected,
-            hours_because,
+            per: runtime.per,
+            hours: runtime.hours.expected,
+            hours_because: runtime.because.clone(),
             count,
             as_of: first.unit.as_of.clone(),
-            attached: attached(self.catalog, self.resource, count),
+            attached: attached(self.catalog, self.resource, count, &runtime),
             licence: licence(self.resource),
             stranded: first.stranded,
             stale: self.stale(first),
             ..Item::default()
         };
+        steps.extend(runtime.because.clone().map(|text| Step { text, result: None }));
         match count {
             Some(count) => {
-                let times = limited(count, &mut steps).times(hours);
-                let monthly = multiply(per_hour, times);
-                let text = format!("x {} x {} hours", spoken_count(count), plain(hours.expected));
-                steps.push(Step { text, result: Some(monthly.expected) });
-                item.monthly = Some(monthly);
+                let times = times(count, &runtime, &mut steps);
+                let amount = multiply(per_hour, times);
+                steps.push(Step { text: runtime.sum(count), result: Some(amount.expected) });
+                item.amount = Some(amount);
+                item.monthly = item.amount.filter(|_| item.per == Period::Month);
                 let ways = Scenario::ALL.into_iter();
                 let ways = ways.filter_map(|way| Some((way, multiply(scenario_range(variants, way)?, times))));
-                item.monthly_if = ways.collect();
+                item.amount_if = ways.collect();
             }
             None => {
                 let why = self.resource.count.why().unwrap_or("the text does not say");
@@ -278,10 +286,20 @@ impl<'a> Pricing<'_, 'a> {
     }
 }
 
+/// Hours of all of them together. Where nothing limits how many there are, the most that can be said is what is expected.
+fn times(count: Range, runtime: &Runtime, steps: &mut Vec<Step>) -> Range {
+    match runtime.together {
+        Some(hours) => limited(hours, steps),
+        None => limited(count, steps).times(runtime.hours),
+    }
+}
+
 /// Software that is billed by the hour beside the machine, and of which no price is known.
 fn licence(resource: &Resource) -> Option<String> {
-    let software = resource.text(Key::Licence)?;
-    Some(format!("the licence of {software} is billed beside it and is not included"))
+    let software = resource.text(Key::Licence).map(|software| format!("the licence of {software} is billed beside it"));
+    let tenancy = resource.text(Key::Tenancy).map(|tenancy| format!("{tenancy} tenancy is billed above it"));
+    let all: Vec<String> = software.into_iter().chain(tenancy).collect();
+    (!all.is_empty()).then(|| format!("{} and is not included", all.join("; ")))
 }
 
 /// Where nothing limits how many there are, the most that can be said is what is expected.
@@ -311,7 +329,7 @@ fn multiply(per_hour: MoneyRange, hours: Range) -> MoneyRange {
 
 fn unpriced(why: String) -> Item {
     let steps = vec![Step { text: format!("unpriced: {why}"), result: None }];
-    Item { status: Status::Unpriced(why), steps, hours_per_month: HOURS_PER_MONTH, ..Item::default() }
+    Item { status: Status::Unpriced(why), steps, hours: HOURS_PER_MONTH, ..Item::default() }
 }
 
 pub(super) fn spoken_count(count: Range) -> String {

@@ -21,6 +21,8 @@ pub enum Terms {
     Discount(f64),
     /// For one accelerator and hour.
     Rate(Money),
+    /// A savings plan, reserved instances or committed use for so many years: 1 or 3.
+    Committed(f64),
 }
 
 impl Contract {
@@ -33,8 +35,12 @@ impl Contract {
     }
 
     /// The price under the contract, and how it is made.
-    pub(super) fn price(&self, machine: &Machine<'_>, list: Option<Money>) -> Option<(Money, String)> {
+    /// `list` has the prices on demand, for a year and for three.
+    pub(super) fn price(&self, machine: &Machine<'_>, list: [Option<Money>; 3]) -> Option<(Money, String)> {
+        let [list, one_year, three_years] = list;
         match self.terms {
+            Terms::Committed(3.0) => Some((three_years?, "committed to for three years by contract".to_owned())),
+            Terms::Committed(_) => Some((one_year?, "committed to for a year by contract".to_owned())),
             Terms::Discount(share) => {
                 let keep = ((1.0 - share.clamp(0.0, 1.0)) * 1e6).round() as i64;
                 Some((list?.scaled(keep), format!("{}% off by contract", plain(share * 100.0))))

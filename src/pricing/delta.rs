@@ -258,7 +258,7 @@ impl<'a> Pairing<'a> {
         let (old, new) = (&self.before.inventory.resources[before], &self.after.inventory.resources[after]);
         let monthly = |side: &Side, at: usize| {
             let item = side.bill.items.get(at)?;
-            Some((item.monthly, item.attached.as_ref().map(|it| it.monthly)))
+            Some((item.per, item.amount, item.attached.as_ref().map(|it| it.monthly)))
         };
         let costs_the_same = monthly(&self.before, before) == monthly(&self.after, after);
         if !costs_the_same || signature(old) != signature(new) || disks(old) != disks(new) {

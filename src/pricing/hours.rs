@@ -1,10 +1,12 @@
-//! How many hours of a month something runs.
+//! How long something runs: hours of a month, of a run, or nobody knows.
 
-use crate::inventory::{Key, Range, Resource};
+use crate::inventory::{Key, Purchase, Range, Resource, Role};
 
+use super::bill::spoken_count;
 use super::complete::plain;
 use super::cron::starts_per_month;
-use super::{HOURS_PER_MONTH, Settings, Step};
+use super::week::week;
+use super::{HOURS_PER_MONTH, Period, Settings};
 
 /// What the configuration says about the hours of some resources.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -40,46 +42,117 @@ impl Usage {
     }
 }
 
-/// Hours of a month, and what says so where it is not the whole month.
-pub(super) fn hours(resource: &Resource, settings: &Settings) -> (Range, Option<Step>) {
+/// How long a resource is paid for.
+#[derive(Debug, Clone)]
+pub(super) struct Runtime {
+    pub(super) per: Period,
+    /// Of each one, in that period.
+    pub(super) hours: Range,
+    /// Of all of them together, where a schedule says how many there are at which time.
+    pub(super) together: Option<Range>,
+    /// What says so, where it is not simply the whole month.
+    pub(super) because: Option<String>,
+    /// What does not run is not there either, nor are its disks.
+    pub(super) takes_away: bool,
+}
+
+impl Runtime {
+    fn of(per: Period, hours: Range, because: impl Into<Option<String>>) -> Self {
+        Runtime { per, hours, together: None, because: because.into(), takes_away: false }
+    }
+
+    /// What the amount is made of.
+    pub(super) fn sum(&self, count: Range) -> String {
+        let hours = if self.hours.expected == 1.0 { "hour" } else { "hours" };
+        match &self.together {
+            Some(together) => format!("x {} hours of all together", plain(together.expected)),
+            None => format!("x {} x {} {hours}", spoken_count(count), plain(self.hours.expected)),
+        }
+    }
+
+    fn up_to(per: Period, hours: f64, because: String) -> Self {
+        Runtime::of(per, Range { floor: 0.0, expected: hours, ceiling: hours }, because)
+    }
+}
+
+/// How long a resource runs, of which there are so many.
+pub(super) fn runtime(resource: &Resource, settings: &Settings, count: Option<Range>) -> Runtime {
     let limit = resource.number(Key::TimeLimit).map(|seconds| seconds / 3600.0).filter(|hours| *hours >= 0.0);
     let usage = settings.usage.iter().rev().find(|usage| usage.covers(resource));
     if let Some((hours, text)) = usage.and_then(|usage| usage.hours(limit)) {
-        let hours = hours.clamp(0.0, HOURS_PER_MONTH);
-        return (Range::exactly(hours), Some(Step { text, result: None }));
+        return Runtime::of(Period::Month, Range::exactly(hours.clamp(0.0, HOURS_PER_MONTH)), text);
     }
-    let always = Range::exactly(HOURS_PER_MONTH);
-    let from_none = Range { floor: 0.0, ..always };
-    let said = |text: String| Some(Step { text, result: None });
-    let ends = resource.flag(Key::EndsByItself) == Some(true);
     let starts = resource.text(Key::Cron).and_then(starts_per_month);
-    match limit {
-        Some(limit) if starts.is_some() => {
-            let starts = starts.unwrap_or_default();
+    match (limit, starts) {
+        (Some(limit), Some(starts)) => {
             let most = (starts * limit).min(HOURS_PER_MONTH);
             let text = format!("{} starts a month of at most {} hours each", plain(tenths(starts)), plain(limit));
-            (Range { floor: 0.0, expected: most, ceiling: most }, said(text))
+            return Runtime::up_to(Period::Month, most, text);
         }
-        Some(limit) if ends && limit < HOURS_PER_MONTH => {
-            let text = format!("at most {} hours a run, and one run a month unless `usage` says more", plain(limit));
-            (Range { floor: 0.0, expected: limit, ceiling: limit }, said(text))
+        (None, Some(starts)) => {
+            let text = format!("{} starts a month: how long each runs is not known", plain(tenths(starts)));
+            return Runtime::of(Period::Hour, Range::exactly(1.0), text);
         }
-        _ if ends => {
-            let text = match starts {
-                Some(starts) => format!("{} starts a month: how long each runs is not known", plain(tenths(starts))),
-                None => "it ends by itself: how long it runs is not known".to_owned(),
-            };
-            (from_none, said(text))
+        _ => {}
+    }
+    if is_booked(resource) {
+        return booked(limit);
+    }
+    if resource.flag(Key::EndsByItself) == Some(true) {
+        return until_it_ends(resource, limit);
+    }
+    scheduled(resource, count)
+}
+
+/// Capacity that is paid ahead for a time.
+fn is_booked(resource: &Resource) -> bool {
+    matches!(resource.purchase(), Some(Purchase::CapacityBlock | Purchase::Calendar))
+}
+
+fn booked(hours: Option<f64>) -> Runtime {
+    match hours {
+        Some(hours) => {
+            Runtime::of(Period::Run, Range::exactly(hours), format!("booked and paid for {} hours", plain(hours)))
         }
-        _ => {
-            if let Some(schedule) = resource.text(Key::Schedule) {
-                return (from_none, said(format!("stopped by {schedule}: how many hours remain is not known")));
-            }
-            match resource.number(Key::IdleMinutes) {
-                Some(minutes) => (from_none, said(format!("stopped after {} idle minutes", plain(minutes)))),
-                None => (always, None),
-            }
+        None => {
+            let text = "it is booked for a time: how long is not known".to_owned();
+            Runtime::of(Period::Hour, Range::exactly(1.0), text)
         }
+    }
+}
+
+fn until_it_ends(resource: &Resource, limit: Option<f64>) -> Runtime {
+    // A pool that work fills may be full all the time.
+    let is_pool = resource.role == Role::Rented && resource.flag(Key::Autoscaled) == Some(true);
+    match limit {
+        _ if is_pool => {
+            let text = "it ends by itself: how long it runs is not known".to_owned();
+            Runtime::up_to(Period::Month, HOURS_PER_MONTH, text)
+        }
+        Some(limit) => Runtime::up_to(Period::Run, limit, format!("at most {} hours a run", plain(limit))),
+        None => {
+            let text = "it ends by itself: how long it runs is not known".to_owned();
+            Runtime::of(Period::Hour, Range::exactly(1.0), text)
+        }
+    }
+}
+
+fn scheduled(resource: &Resource, count: Option<Range>) -> Runtime {
+    let always = Range::exactly(HOURS_PER_MONTH);
+    let unknown = |why: String| Runtime::up_to(Period::Month, HOURS_PER_MONTH, why);
+    match week(resource, count.unwrap_or(Range::exactly(1.0))) {
+        Some(Ok(week)) => {
+            let expected = count.map_or(1.0, |count| count.expected);
+            let each = if expected > 0.0 { week.hours.expected / expected } else { week.hours.expected };
+            let runtime = Runtime::of(Period::Month, Range::exactly(each), week.text);
+            Runtime { together: Some(week.hours), takes_away: week.takes_away, ..runtime }
+        }
+        Some(Err(why)) => unknown(format!("{why}: how many hours remain is not known")),
+        None => match (resource.text(Key::Schedule), resource.number(Key::IdleMinutes)) {
+            (Some(schedule), _) => unknown(format!("stopped by {schedule}: how many hours remain is not known")),
+            (None, Some(minutes)) => unknown(format!("stopped after {} idle minutes", plain(minutes))),
+            (None, None) => Runtime::of(Period::Month, always, None),
+        },
     }
 }
 

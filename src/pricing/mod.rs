@@ -19,11 +19,12 @@ mod share;
 #[cfg(test)]
 mod tests;
 mod unit;
+mod week;
 
 use std::collections::BTreeMap;
 
 use crate::catalog::{Money, MoneyRange};
-use crate::inventory::{Counted, Range, ResourceId};
+use crate::inventory::{Counted, Range, ResourceId, Role};
 use crate::source::Date;
 
 pub use allocatable::{allocatable_cpus, allocatable_gib};
@@ -72,7 +73,9 @@ pub struct Bill {
     pub requested: MoneyRange,
     /// Disks and the like of what is rented, which are not part of it.
     pub attached: MoneyRange,
-    /// Resources whose month is not known: no price, or no number of them.
+    /// What runs and ends, of which no text says how often: beside the months.
+    pub ending: BTreeMap<(Role, Period), Ending>,
+    /// Resources of which not known is what they cost: no price, or no number of them.
     pub unpriced: usize,
     /// Resources whose price is older than prices of its kind may be.
     pub stale: usize,
@@ -80,6 +83,13 @@ pub struct Bill {
     pub oldest_row: Option<String>,
     /// What sums do not count, by the reason.
     pub apart: BTreeMap<Counted, Apart>,
+}
+
+/// What ends costs, added up for one run of each, or for an hour of each.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Ending {
+    pub resources: usize,
+    pub amount: MoneyRange,
 }
 
 /// A sum that is told beside the bill.
@@ -103,11 +113,16 @@ pub struct Item {
     pub status: Status,
     /// One machine or pod for one hour, as it is bought.
     pub per_hour: Option<MoneyRange>,
-    /// Unit price × count × hours.
+    /// Unit price × count × hours, for what is there for a month or comes back by a schedule.
     pub monthly: Option<MoneyRange>,
+    /// What `amount` is for.
+    pub per: Period,
+    /// Unit price × count × hours of a month, of a run, or one hour where nobody knows how long it runs.
+    pub amount: Option<MoneyRange>,
     /// The same, bought differently; missing where that price is not known or does not exist.
-    pub monthly_if: BTreeMap<Scenario, MoneyRange>,
-    pub hours_per_month: f64,
+    pub amount_if: BTreeMap<Scenario, MoneyRange>,
+    /// Of each one, in that period.
+    pub hours: f64,
     /// What says so, where it is not simply the whole month.
     pub hours_because: Option<String>,
     pub count: Option<Range>,
@@ -123,6 +138,31 @@ pub struct Item {
     pub stranded: f64,
     /// Why the price is too old to be relied on, if it is.
     pub stale: Option<String>,
+}
+
+/// What an amount of money is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub enum Period {
+    #[default]
+    Month,
+    Run,
+    Hour,
+}
+
+impl Period {
+    pub const ALL: [Period; 3] = [Period::Month, Period::Run, Period::Hour];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Period::Month => "month",
+            Period::Run => "run",
+            Period::Hour => "hour",
+        }
+    }
+
+    pub fn from_name(name: &str) -> Option<Period> {
+        Period::ALL.into_iter().find(|it| it.name() == name)
+    }
 }
 
 #[derive(Debug, Clone, Default, PartialEq)]

@@ -72,17 +72,60 @@ pub(super) fn buy(
     };
     match purchase {
         Purchase::OnDemand => variant.exactly(Scenario::OnDemand, "on demand"),
-        Purchase::Spot => variant.exactly(Scenario::Spot, "spot"),
-        Purchase::Reserved => variant
-            .exactly(Scenario::Reserved1y, "reserved for a year")
-            .or_else(|_| variant.exactly(Scenario::Reserved3y, "reserved for three years"))
-            .or_else(|why| without_reserved_price(variant, why)),
+        Purchase::Spot => spot(variant),
+        Purchase::Reserved => committed(resource, variant),
+        Purchase::CapacityReservation => held(resource, variant),
         Purchase::SpotOrOnDemand => spot_to_on_demand(variant, false, "spot, or on demand without it".into()),
         Purchase::Mixed => mixed(resource, variant, count),
-        Purchase::CapacityBlock | Purchase::FlexStart => block(catalog, variant, purchase),
+        Purchase::CapacityBlock | Purchase::Calendar | Purchase::FlexStart => block(catalog, variant, purchase),
+        Purchase::DedicatedHost => {
+            Err("it runs on a dedicated host, which is billed as a whole and has no listed price".into())
+        }
         Purchase::OnPrem if variant.unit.is_own => variant.exactly(Scenario::OnDemand, "owned hardware, own price"),
         Purchase::OnPrem => Err("owned hardware: only your own prices can say what it costs".into()),
     }
+}
+
+fn spot(variant: &Variant<'_>) -> Result<Bought, String> {
+    let bought = variant.exactly(Scenario::Spot, "spot")?;
+    let Some(why) = &variant.unit.may_not_run else { return Ok(bought) };
+    let per_hour = MoneyRange { floor: Money::ZERO, ..bought.per_hour };
+    Ok(Bought { per_hour, estimated: Some(why.clone()), ..bought })
+}
+
+/// Capacity that is held costs what running it costs, whether something runs in it or not; some providers take less for
+/// what is not used.
+fn held(resource: &Resource, variant: &Variant<'_>) -> Result<Bought, String> {
+    let share = resource.number(Key::UnusedShare).filter(|_| !resource.fact(Key::Reservation).is_absent());
+    let Some(share) = share else {
+        return variant.exactly(Scenario::OnDemand, "capacity that is held: the on-demand price, used or not");
+    };
+    let price = variant.price(Scenario::OnDemand)?.times(share);
+    let text = format!("capacity that is held and not used: {}% of the on-demand price", plain(share * 100.0));
+    Ok(Bought::said(MoneyRange::exactly(price), &[Scenario::OnDemand], text))
+}
+
+/// A commitment for the years that the text or a contract says. One of which nobody says for how long costs no more than on
+/// demand.
+fn committed(resource: &Resource, variant: &Variant<'_>) -> Result<Bought, String> {
+    if variant.unit.is_committed {
+        return variant.exactly(Scenario::OnDemand, "as committed to");
+    }
+    let why = match resource.number(Key::CommitmentYears) {
+        Some(1.0) => match variant.exactly(Scenario::Reserved1y, "reserved for a year, as the text says") {
+            Ok(bought) => return Ok(bought),
+            Err(why) => why,
+        },
+        Some(3.0) => match variant.exactly(Scenario::Reserved3y, "reserved for three years, as the text says") {
+            Ok(bought) => return Ok(bought),
+            Err(why) => why,
+        },
+        _ => "a commitment of which the text does not say for how long".to_owned(),
+    };
+    let on_demand = variant.price(Scenario::OnDemand)?;
+    let per_hour = MoneyRange { floor: Money::ZERO, expected: on_demand, ceiling: on_demand };
+    let text = format!("{why}: at most the on-demand price");
+    Ok(Bought { estimated: Some(text.clone()), ..Bought::said(per_hour, &[Scenario::OnDemand], text) })
 }
 
 /// From spot to on demand; `dear` expects the dearer of the two.
@@ -95,14 +138,6 @@ fn spot_to_on_demand(variant: &Variant<'_>, dear: bool, text: String) -> Result<
     let expected = if dear { on_demand } else { floor };
     let ways = [Scenario::OnDemand, Scenario::Spot];
     Ok(Bought::said(MoneyRange { floor, expected, ceiling: on_demand }, &ways, text))
-}
-
-/// A reservation whose rate is not listed costs no more than on demand.
-fn without_reserved_price(variant: &Variant<'_>, why: String) -> Result<Bought, String> {
-    let on_demand = variant.price(Scenario::OnDemand).map_err(|_| why.clone())?;
-    let per_hour = MoneyRange { floor: Money::ZERO, expected: on_demand, ceiling: on_demand };
-    let text = format!("{why}: at most the on-demand price");
-    Ok(Bought { estimated: Some(text.clone()), ..Bought::said(per_hour, &[Scenario::OnDemand], text) })
 }
 
 /// So many on demand, and above that a share of spot.
@@ -138,8 +173,13 @@ fn mixed(resource: &Resource, variant: &Variant<'_>, count: Option<Range>) -> Re
 /// Purchases that the catalog prices apart from the usual ways.
 fn block(catalog: &Catalog, variant: &Variant<'_>, purchase: Purchase) -> Result<Bought, String> {
     let machine = &variant.machine;
-    let product = if purchase == Purchase::CapacityBlock { "ec2-capacity-block" } else { "dws-calendar" };
-    if let Some(found) = catalog.commitment(&machine.provider, &machine.name, &variant.region, product) {
+    let products: &[&str] = match purchase {
+        Purchase::CapacityBlock => &["ec2-capacity-block"],
+        Purchase::FlexStart => &["dws-flex-start", "dws-calendar"],
+        _ => &["dws-calendar"],
+    };
+    let listed = |product: &&str| catalog.commitment(&machine.provider, &machine.name, &variant.region, product);
+    if let Some(found) = products.iter().find_map(listed) {
         let text = format!(
             "{} in {} as {} at {}: {}, {}",
             machine.name,
@@ -151,10 +191,10 @@ fn block(catalog: &Catalog, variant: &Variant<'_>, purchase: Purchase) -> Result
         );
         let per_hour = MoneyRange::exactly(found.per_hour.times(variant.share));
         let mut bought = Bought::said(per_hour, &[], text);
-        if purchase == Purchase::FlexStart {
+        if purchase == Purchase::FlexStart && found.product != "dws-flex-start" {
             bought.estimated = Some("flex-start at the price of a reservation by calendar".into());
         } else if found.region != variant.region {
-            bought.estimated = Some(format!("capacity-block at the price of {}", found.region));
+            bought.estimated = Some(format!("{} at the price of {}", purchase.name(), found.region));
         }
         return Ok(bought);
     }

@@ -7,7 +7,7 @@ use crate::inventory::{
 use crate::source::{MemoryTree, Sources, Span};
 
 use super::{
-    Bill, Contract, Item, LeftOut, Owned, Purchased, Scenario, Settings, Status, Terms, Usage, bill, complete,
+    Bill, Contract, Item, LeftOut, Owned, Period, Purchased, Scenario, Settings, Status, Terms, Usage, bill, complete,
 };
 
 /// A catalog of two machines, of which nobody has found a source for the price of the first.
@@ -43,9 +43,10 @@ fn a_row_that_nobody_verified_is_told_and_enters_no_sum() {
                 bill(&inventory, &catalog, &Settings::default())
             };
             let alone = sums(vec![machine("p9.6xlarge")]);
-            assert!(alone.rented.expected > Money::ZERO, "{purchase}");
+            assert!(alone.items[0].amount.unwrap().expected > Money::ZERO, "{purchase}");
             let both = sums(vec![machine("p9.48xlarge"), machine("p9.6xlarge")]);
-            assert_eq!((both.rented, both.unpriced), (alone.rented, 1), "{region} {purchase}");
+            let said = |bill: &Bill| (bill.rented, bill.ending.clone());
+            assert_eq!((said(&both), both.unpriced), (said(&alone), 1), "{region} {purchase}");
             let why = "p9.48xlarge is priced by an unverified row: $100.00 an hour (a recollection), not added";
             let Status::Unpriced(told) = &both.items[0].status else { panic!("{:?}", both.items[0]) };
             assert!(told.contains(why), "{region} {purchase}: {told}");
@@ -113,7 +114,7 @@ fn a_machine_tells_its_accelerators_and_its_price() {
         (monthly.floor.usd(), monthly.expected.usd(), monthly.ceiling.usd()),
         (0.0, 32.0 * 2.0 * 730.0, 32.0 * 4.0 * 730.0)
     );
-    assert_eq!(item.monthly_if[&Scenario::OnDemand].expected.usd(), 80.0 * 2.0 * 730.0);
+    assert_eq!(item.amount_if[&Scenario::OnDemand].expected.usd(), 80.0 * 2.0 * 730.0);
 }
 
 #[test]
@@ -317,15 +318,22 @@ fn usage_and_time_limits_say_how_many_hours_it_runs() {
     let mut job = g5();
     job.set(Key::EndsByItself, Fact::written(Value::Flag(true), span()));
     job.set(Key::TimeLimit, Fact::written(Value::Integer(7200), span()));
-    let monthly = with(Settings::default(), job.clone()).monthly.unwrap();
-    assert_eq!((monthly.floor.usd(), monthly.expected.usd(), monthly.ceiling.usd()), (0.0, 2.0, 2.0));
+    // A job has a price a run, and none of a month.
+    let item = with(Settings::default(), job.clone());
+    let run = item.amount.unwrap();
+    assert_eq!((item.per, item.monthly), (Period::Run, None));
+    assert_eq!((run.floor.usd(), run.expected.usd(), run.ceiling.usd()), (0.0, 2.0, 2.0));
     assert_eq!(with_usage(usage(None, Some(10.0), None), job).monthly.unwrap().expected.usd(), 20.0);
     let mut nightly = g5();
     nightly.set(Key::Cron, Fact::written(Value::text("0 0 * * *"), span()));
     nightly.set(Key::TimeLimit, Fact::written(Value::Integer(7200), span()));
     // 730 / 24 nights of two hours.
-    let monthly = with(Settings::default(), nightly).monthly.unwrap();
+    let monthly = with(Settings::default(), nightly.clone()).monthly.unwrap();
     assert!((monthly.expected.usd() - 730.0 / 12.0).abs() < 1e-4, "{monthly:?}");
+    // How often is known, how long is not.
+    nightly.set(Key::TimeLimit, Fact::Absent);
+    let item = with(Settings::default(), nightly);
+    assert_eq!((item.per, item.monthly, item.amount.unwrap().expected.usd()), (Period::Hour, None, 1.0));
     let mut idle = g5();
     idle.set(Key::IdleMinutes, Fact::written(Value::Integer(60), span()));
     let monthly = with(Settings::default(), idle).monthly.unwrap();
@@ -345,7 +353,7 @@ fn contracts_lower_the_price_on_demand() {
     assert_eq!(hourly(&item(Terms::Discount(0.25))).1, 0.75);
     let by_rate = item(Terms::Rate(Money::from_usd(0.6)));
     assert_eq!(hourly(&by_rate).1, 0.6);
-    assert_eq!(by_rate.monthly_if[&Scenario::Spot].expected.usd(), 0.4 * 730.0);
+    assert_eq!(by_rate.amount_if[&Scenario::Spot].expected.usd(), 0.4 * 730.0);
     let elsewhere = rented(&[(Key::Machine, "g5.xlarge"), (Key::Region, "eu-west-1")]);
     let settings = Settings { contracts: vec![contract(Terms::Discount(0.25))], ..Settings::default() };
     assert_eq!(hourly(&with(settings, elsewhere)).1, 1.1);
@@ -405,6 +413,55 @@ fn disks_are_a_line_of_their_own() {
     let attached = one(fast).1.attached.unwrap();
     assert_eq!(attached.known().map(|known| known.expected.usd()), Some(50.0));
     assert_eq!(attached.not_known, ["the speed of io2 disks is bought apart from their size"]);
+}
+
+#[test]
+fn what_is_reserved_is_called_what_it_is() {
+    let bought = |purchase: &str| {
+        one(rented(&[(Key::Machine, "p5.48xlarge"), (Key::Region, "us-east-1"), (Key::Purchase, purchase)])).1
+    };
+    let said = |item: &Item| item.steps.iter().map(|step| step.text.clone()).collect::<Vec<_>>().join("\n");
+    let held = bought("capacity-reservation");
+    assert_eq!((hourly(&held), held.status.clone()), ((80.0, 80.0, 80.0), Status::Priced));
+    assert!(!said(&held).contains("for a year"), "{}", said(&held));
+    // A commitment of which nobody says for how long.
+    let reserved = bought("reserved");
+    assert_eq!(hourly(&reserved), (0.0, 80.0, 80.0));
+    assert!(matches!(reserved.status, Status::Estimated(_)) && !said(&reserved).contains("reserved for"));
+    let committed = |years| Contract {
+        provider: "aws".into(),
+        machine: "p5.*".into(),
+        accelerator: String::new(),
+        region: String::new(),
+        terms: Terms::Committed(years),
+    };
+    for (years, price) in [(1.0, 48.0), (3.0, 40.0)] {
+        for purchase in ["on-demand", "capacity-reservation", "reserved"] {
+            let machine =
+                rented(&[(Key::Machine, "p5.48xlarge"), (Key::Region, "us-east-1"), (Key::Purchase, purchase)]);
+            let item = with(Settings { contracts: vec![committed(years)], ..Settings::default() }, machine);
+            assert_eq!(hourly(&item), (price, price, price), "{purchase} {years}");
+            assert!(said(&item).contains("by contract"), "{}", said(&item));
+        }
+    }
+    let host = bought("dedicated-host");
+    assert!(matches!(&host.status, Status::Unpriced(why) if why.contains("dedicated host")), "{host:?}");
+}
+
+#[test]
+fn a_highest_price_bounds_spot() {
+    let limited = |most: f64| {
+        let mut machine = g5();
+        machine.set(Key::Purchase, Fact::written(Value::text("spot"), span()));
+        machine.set(Key::MaxPrice, Fact::written(Value::Number(most), span()));
+        one(machine).1
+    };
+    assert_eq!(hourly(&limited(0.5)), (0.4, 0.4, 0.4));
+    // It runs only while spot is cheaper.
+    assert_eq!(hourly(&limited(0.3)), (0.0, 0.3, 0.3));
+    assert!(matches!(&limited(0.3).status, Status::Estimated(why) if why.contains("at most $0.30")));
+    // `-1` is no limit of its own.
+    assert_eq!(hourly(&limited(-1.0)), (0.4, 0.4, 0.4));
 }
 
 #[test]

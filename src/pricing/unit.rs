@@ -1,10 +1,11 @@
 //! What one machine costs an hour: the row, the estimates where there is none, and the discount.
 
 use crate::catalog::{Basis, Catalog, Machine, Money, Part, Quote, covers};
+use crate::inventory::{Key, Resource};
 
 use super::complete::plain;
 use super::purchase::spoken;
-use super::{OWN_PROVIDER, Scenario, Settings, Status, Step};
+use super::{OWN_PROVIDER, Scenario, Settings, Status, Step, Terms};
 
 /// Prices of one machine in one region, with the steps that led to them.
 #[derive(Debug, Clone, Default)]
@@ -25,6 +26,10 @@ pub(super) struct Unit {
     pub(super) unverified: Option<String>,
     /// A price of the user's own, which nothing lowers.
     pub(super) is_own: bool,
+    /// The price on demand is one that the user committed to.
+    pub(super) is_committed: bool,
+    /// Why it may not run at all: spot costs more than the text pays for it.
+    pub(super) may_not_run: Option<String>,
 }
 
 impl Unit {
@@ -92,6 +97,31 @@ impl Unit {
                 self.step(scenario, text.to_owned(), price);
             }
         }
+    }
+
+    /// Nobody pays more for spot than the text says.
+    pub(super) fn limit_spot(&mut self, resource: &Resource) {
+        let on_demand = self.price(Scenario::OnDemand);
+        let share = resource.number(Key::MaxPriceShare).filter(|share| *share > 0.0);
+        let stated = resource.number(Key::MaxPrice).filter(|usd| *usd > 0.0).map(Money::from_usd);
+        let Some(most) = stated.or_else(|| Some(on_demand?.times(share?))) else { return };
+        let text = match self.price(Scenario::Spot) {
+            Some(spot) if spot <= most => format!("at most {} is paid for spot", dollars(most)),
+            Some(spot) => {
+                let (most, spot) = (dollars(most), dollars(spot));
+                let why = format!("spot costs {spot} and the text pays at most {most}: it runs while spot is cheaper");
+                self.may_not_run = Some(why.clone());
+                why
+            }
+            None => {
+                let why = format!("what spot costs is not known: at most {}, as the text says", dollars(most));
+                self.may_not_run = Some(why.clone());
+                why
+            }
+        };
+        let price = self.price(Scenario::Spot).map_or(most, |spot| spot.min(most));
+        self.set(Scenario::Spot, Some(price));
+        self.step(Scenario::Spot, text, price);
     }
 
     pub(super) fn times(mut self, share: f64, text: &str) -> Unit {
@@ -310,7 +340,21 @@ fn discount(unit: &mut Unit, settings: &Settings, machine: &Machine<'_>) {
 /// A contract makes on demand cheaper; a later one comes before an earlier one.
 fn contract(unit: &mut Unit, settings: &Settings, machine: &Machine<'_>, region: &str) {
     let Some(contract) = settings.contracts.iter().rev().find(|it| it.covers(machine, region)) else { return };
-    if let Some((price, how)) = contract.price(machine, unit.price(Scenario::OnDemand)) {
+    let prices = [Scenario::OnDemand, Scenario::Reserved1y, Scenario::Reserved3y].map(|way| unit.price(way));
+    if let Some((price, how)) = contract.price(machine, prices) {
+        let way = match contract.terms {
+            Terms::Committed(3.0) => Some(Scenario::Reserved3y),
+            Terms::Committed(_) => Some(Scenario::Reserved1y),
+            _ => None,
+        };
+        if let Some(way) = way {
+            // The steps that led to what is committed to are now those to the price on demand.
+            let led: Vec<_> =
+                unit.steps.iter().filter(|(of, _)| *of == Some(way)).map(|(_, step)| step.clone()).collect();
+            unit.steps.retain(|(of, _)| *of != Some(Scenario::OnDemand));
+            unit.steps.extend(led.into_iter().map(|step| (Some(Scenario::OnDemand), step)));
+            unit.is_committed = true;
+        }
         unit.step(Scenario::OnDemand, format!("{} on demand: {how}", machine.name), price);
         unit.set(Scenario::OnDemand, Some(price));
     }

@@ -229,8 +229,9 @@ pub fn tell(finding: &Finding) -> String {
     }
     if let Some(saves) = finding.saves {
         let [floor, expected, ceiling] = [saves.floor, saves.expected, saves.ceiling].map(|it| format::usd(it.usd()));
+        let per = finding.per.name();
         let range = if floor == ceiling { String::new() } else { format!(", from {floor} to {ceiling}") };
-        text.push_str(&format!("  saves: {expected}/month{range}\n"));
+        text.push_str(&format!("  saves: {expected}/{per}{range}\n"));
     }
     text
 }

@@ -3,6 +3,7 @@
 use crate::catalog::{Money, MoneyRange};
 use crate::fit::Market;
 use crate::inventory::{Origin, ResourceId, Role};
+use crate::pricing::Period;
 use crate::source::Span;
 
 use super::cel::{Budget, Read};
@@ -148,6 +149,7 @@ impl Judge<'_> {
             message,
             help: self.first_known(&page.speech().help, asking)?,
             saves: asking.saves,
+            per: resource_of(about).and_then(|id| self.world.bill.items.get(id.0)).map_or(Period::Month, |it| it.per),
             related: self.related(asking, span),
             edits: Vec::new(),
             fix: self.fix(asking),

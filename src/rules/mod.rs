@@ -28,6 +28,7 @@ use std::sync::Arc;
 use crate::catalog::MoneyRange;
 use crate::diagnostic::Level;
 use crate::inventory::{Inventory, ResourceId, Wish};
+use crate::pricing::Period;
 use crate::source::{Edit, Span};
 
 pub use attempt::{Answer, Attempt};
@@ -58,8 +59,10 @@ pub struct Finding {
     pub span: Span,
     pub message: String,
     pub help: Option<String>,
-    /// Dollars a month.
+    /// Dollars of the period that follows.
     pub saves: Option<MoneyRange>,
+    /// A month, or what the resource costs is told for.
+    pub per: Period,
     pub related: Vec<(Span, String)>,
     /// What to write instead; none where nobody can know it.
     pub edits: Vec<Edit>,

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::diagnostic::{Diagnostic, Level};
 use crate::inventory::WantedRaw;
+use crate::pricing::Period;
 use crate::source::{Sources, Span};
 
 use super::example::examples;
@@ -246,6 +247,7 @@ impl Rules {
             message,
             help,
             saves: None,
+            per: Period::Month,
             related: Vec::new(),
             edits: Vec::new(),
             fix: None,

@@ -94,8 +94,18 @@ impl Template {
     pub(super) fn render(&self, host: &dyn Host, budget: &Budget) -> Rendered {
         let mut rendered = Rendered { text: String::new(), missing: None, failure: None };
         let mut after_unknown_money = false;
+        // Of `{bill.cost | usd}/{bill.per}`.
+        let mut after_unknown_unit = false;
         for part in &self.parts {
             let (program, format) = match part {
+                Part::Text(text) if after_unknown_money && text == "/" => {
+                    after_unknown_unit = true;
+                    continue;
+                }
+                Part::Value(..) if std::mem::take(&mut after_unknown_unit) => {
+                    after_unknown_money = false;
+                    continue;
+                }
                 Part::Text(text) if after_unknown_money => {
                     // nobody says "an unknown price/month"
                     let unit =

@@ -277,7 +277,9 @@ fn computed(line: &str, before: &[(String, f64)]) -> Option<f64> {
         return Some(quantity * each);
     }
     // The price is taken as it is: bought in this way.
-    let is_bought = ["on demand", "spot", "reserved for a year"].contains(&line) || line.starts_with("on demand: ");
+    let is_bought = ["on demand", "spot", "reserved for a year"].contains(&line)
+        || line.starts_with("on demand: ")
+        || line == "capacity that is held: the on-demand price, used or not";
     if is_bought { last() } else { None }
 }
 
@@ -322,7 +324,7 @@ fn every_sum_can_be_done_again_from_what_is_printed() {
         ("aws_autoscaling_group.mixed", 2, "spot at $0.4125"),
         ("aws_sagemaker_notebook_instance.service", 4, "the factor of the managed service"),
         ("google_container_node_pool.parts", 6, "nvidia-tesla-t4"),
-        ("azurerm_linux_virtual_machine.reserved", 3, "the whole term divided by its hours"),
+        ("azurerm_linux_virtual_machine.reserved", 2, "capacity that is held: the on-demand price, used or not"),
         ("google_tpu_v2_vm.chips", 4, "chips"),
         ("lambdalabs_instance.cloud", 2, "everywhere"),
         ("google_container_node_pool.l4", 4, "10% off the list of gcp"),

@@ -6,6 +6,7 @@ mod action;
 mod arrows;
 mod attacks;
 mod bases;
+mod bills;
 mod broken_pages;
 mod changes;
 mod charts;

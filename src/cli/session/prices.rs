@@ -63,7 +63,9 @@ fn contract(table: &Table<'_>) -> Option<Contract> {
         machine: pattern(setting!("contracts[].machine")),
         accelerator: pattern(setting!("contracts[].accelerator")),
         region: pattern(setting!("contracts[].region")),
-        terms: rate.or_else(|| table.number(setting!("contracts[].discount")).map(Terms::Discount))?,
+        terms: rate
+            .or_else(|| table.number(setting!("contracts[].discount")).map(Terms::Discount))
+            .or_else(|| table.number(setting!("contracts[].commitment_years")).map(Terms::Committed))?,
     })
 }
 

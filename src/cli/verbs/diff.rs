@@ -218,11 +218,16 @@ const TOLERANCE: f64 = 1.1;
 
 /// Resources that the change made clearly dearer: what was said about them before is worse now.
 fn grown(delta: &Delta, before: &Report<'_>, after: &Report<'_>) -> HashSet<ResourceId> {
-    let monthly = |report: &Report<'_>, id: ResourceId| report.bill.items.get(id.0).and_then(|item| item.monthly);
+    let cost = |report: &Report<'_>, id: ResourceId| {
+        report.bill.items.get(id.0).and_then(|item| Some((item.per, item.amount?)))
+    };
     let changed = delta.changes.iter().filter(|change| change.kind == ChangeKind::Changed);
     let grown = changed.filter_map(|change| {
         let (earlier, later) = (change.before?, change.after?);
-        let (before, after) = (monthly(before, earlier)?, monthly(after, later)?);
+        let ((per, before), (per_after, after)) = (cost(before, earlier)?, cost(after, later)?);
+        if per != per_after {
+            return Some(later);
+        }
         let is_dearer = |before: Money, after: Money| after.usd() > before.usd() * TOLERANCE;
         (is_dearer(before.expected, after.expected) || is_dearer(before.ceiling, after.ceiling)).then_some(later)
     });

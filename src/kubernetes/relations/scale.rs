@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
-use crate::inventory::{Fact, Key, Known, Link, LinkKind, Origin, Range, Value};
+use crate::inventory::{Change, Fact, Key, Known, Link, LinkKind, Origin, Range, Shift, Until, Value};
 use crate::source::Span;
+use crate::yaml::Node;
 
 use crate::kubernetes::objects::index::distance;
 use crate::kubernetes::objects::object::Object;
@@ -24,6 +25,7 @@ pub(in crate::kubernetes) struct Scaler {
     count: Fact<Range>,
     looks_at: Fact<Value>,
     cooldown: Fact<Value>,
+    shifts: Vec<Shift>,
     /// The name of its target.
     span: Span,
 }
@@ -48,6 +50,7 @@ impl Scaler {
             }
         };
         Some(Scaler {
+            shifts: windows(object, scales),
             address: object.address(),
             kind,
             name: name.text()?.clone(),
@@ -66,6 +69,27 @@ impl Scaler {
         };
         found.kind == *self.kind && found.name.as_deref() == Some(&self.name) && same_space
     }
+}
+
+/// What its triggers by the clock want.
+fn windows(object: &Object<'_>, scales: &Scales) -> Vec<Shift> {
+    let Some(windows) = &scales.windows else { return Vec::new() };
+    let triggers = windows.each.all(object.root);
+    let is_clock = |node: &Node| node.text_at("type").is_some_and(|kind| **kind == *windows.kind);
+    let text = |node: Option<&Node>| match node.map(|node| (node.text(), node.span)) {
+        Some((Some(text), span)) => match amount::placeholder(text) {
+            Some(why) => Fact::unknown(why, span),
+            None => Fact::written(text.clone(), span),
+        },
+        _ => Fact::Absent,
+    };
+    let shifts = triggers.iter().filter(|it| is_clock(it.node)).filter_map(|it| {
+        let said = it.node.get("metadata")?;
+        let count = said.get("desiredReplicas").map_or(Fact::Absent, amount::number);
+        let change = Change::AtLeast { count, until: Until::Cron(text(said.get("end"))) };
+        Some(Shift { at: text(said.get("start")), zone: text(said.get("timezone")), change, span: it.node.span })
+    });
+    shifts.collect()
 }
 
 /// The names of all metrics that it looks at.
@@ -144,5 +168,8 @@ fn attach(found: &mut Found, scaler: &Scaler, decides: bool, why: Arc<str>) {
         Fact::Known(Known { value, origin: Origin::Written | Origin::Resolved, .. }) => Some(value.expected),
         _ => None,
     };
+    // What the clock wants does not begin with what the workload says itself.
+    let stated = stated.filter(|_| scaler.shifts.is_empty());
     resource.count = scaler.count.clone().map(|range| Range::between(range.floor, stated, range.ceiling));
+    resource.shifts = scaler.shifts.clone();
 }

@@ -293,6 +293,17 @@ pub(in crate::kubernetes) struct Scales {
     pub default_metric: Option<String>,
     /// Seconds that it waits before it takes pods away.
     pub cooldown: Option<Path>,
+    /// Triggers that want so many pods between a start and an end, as KEDA writes them.
+    pub windows: Option<Windows>,
+}
+
+/// Triggers by the clock among the triggers of an autoscaler.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(in crate::kubernetes) struct Windows {
+    pub each: Path,
+    /// The type of those that are meant.
+    pub kind: String,
 }
 
 /// Objects that an object holds for: those in a namespace of its name, if nothing else is said.

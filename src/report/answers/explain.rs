@@ -6,7 +6,7 @@ use crate::inventory::{Fact, Known, Resource, ResourceId};
 use crate::pricing::{Scenario, Status, Step};
 use crate::report::escape::one_line;
 use crate::report::formats::text::Table;
-use crate::report::views::money::{exact, usd_range};
+use crate::report::views::money::{costs, exact, usd_range};
 use crate::report::{Report, escape};
 
 /// A resource with its facts, the steps of its price, and what it would cost bought differently.
@@ -28,12 +28,13 @@ pub fn explain(report: &Report, id: ResourceId) -> String {
     for note in [&item.licence, &item.stale].into_iter().flatten() {
         let _ = writeln!(text, "{}", one_line(note));
     }
-    if let Some(range) = item.monthly {
-        let _ = writeln!(text, "{}/month", usd_range(range));
+    if let Some(costs) = costs(item) {
+        let _ = writeln!(text, "{costs}");
     }
-    let others = Scenario::ALL.iter().filter_map(|scenario| Some((scenario, item.monthly_if.get(scenario)?)));
+    let per = item.per.name();
+    let others = Scenario::ALL.iter().filter_map(|scenario| Some((scenario, item.amount_if.get(scenario)?)));
     for (scenario, range) in others {
-        let _ = writeln!(text, "  bought {}: {}/month", scenario.name().replace('_', " "), usd_range(*range));
+        let _ = writeln!(text, "  bought {}: {}/{per}", scenario.name().replace('_', " "), usd_range(*range));
     }
     if let Some(attached) = &item.attached {
         let _ = writeln!(text, "\ndisks, billed beside it");

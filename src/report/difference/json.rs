@@ -2,8 +2,9 @@
 
 use serde::Serialize;
 
-use super::{Difference, Head};
-use crate::pricing::{BeforeAfter, Change, Detail};
+use super::{Difference, Head, of_month};
+use crate::catalog::MoneyRange;
+use crate::pricing::{BeforeAfter, Change, Detail, Period};
 use crate::report::Team;
 use crate::report::formats::json;
 use crate::report::formats::json::{Bounds, Finding, finding};
@@ -81,9 +82,24 @@ struct Changed<'a> {
     line: usize,
     usd_per_month_before: Option<Bounds>,
     usd_per_month_after: Option<Bounds>,
+    cost_before: Option<Amount>,
+    cost_after: Option<Amount>,
     details: Vec<Differs<'a>>,
     /// What was known of it before is not known any more: no saving.
     lost: bool,
+}
+
+/// What something costs, and for what: a month, a run, an hour.
+#[derive(Serialize)]
+struct Amount {
+    per: &'static str,
+    usd: Bounds,
+}
+
+impl From<(Period, MoneyRange)> for Amount {
+    fn from((per, range): (Period, MoneyRange)) -> Amount {
+        Amount { per: per.name(), usd: range.into() }
+    }
 }
 
 pub(super) fn difference(it: &Difference) -> String {
@@ -128,7 +144,7 @@ fn sum(sum: &BeforeAfter) -> Sum {
 }
 
 fn changed<'a>(it: &'a Difference, change: &'a Change) -> Option<Changed<'a>> {
-    let (before, after) = it.monthly(change);
+    let (before, after) = it.costs(change);
     let earlier = it.before.resource(change.before);
     let (report, resource) = match it.after.resource(change.after) {
         Some(resource) => (&it.after, resource),
@@ -144,8 +160,10 @@ fn changed<'a>(it: &'a Difference, change: &'a Change) -> Option<Changed<'a>> {
         role: resource.role.name(),
         path: place.path,
         line: place.line,
-        usd_per_month_before: before.map(Into::into),
-        usd_per_month_after: after.map(Into::into),
+        usd_per_month_before: of_month(before).map(Into::into),
+        usd_per_month_after: of_month(after).map(Into::into),
+        cost_before: before.map(Into::into),
+        cost_after: after.map(Into::into),
         details: change.details.iter().map(differs).collect(),
         lost: change.lost,
     })

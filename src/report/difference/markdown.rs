@@ -2,8 +2,7 @@
 
 use std::fmt::Write;
 
-use super::{Difference, headline, signed};
-use crate::catalog::MoneyRange;
+use super::{Cost, Difference, headline, signed};
 use crate::decide::Verdict;
 use crate::inventory::Role;
 use crate::pricing::{Change, ChangeKind};
@@ -149,19 +148,15 @@ fn changes(text: &mut String, it: &Difference, room: Room, with_details: bool) {
 }
 
 fn row(text: &mut String, it: &Difference, change: &Change) {
-    let (before, after) = it.monthly(change);
-    let shown = |range: Option<MoneyRange>, there: bool| match range {
-        Some(range) => usd_range(range),
+    let (before, after) = it.costs(change);
+    let shown = |cost: Option<Cost>, there: bool| match cost {
+        Some(cost) => super::shown(cost),
         None if there => "unpriced".to_owned(),
         None => "–".to_owned(),
     };
-    let expected = |range: Option<MoneyRange>| range.unwrap_or_default().expected;
-    let priced = (before.is_some() || change.before.is_none()) && (after.is_some() || change.after.is_none());
     let difference = match change.kind {
         ChangeKind::Moved => "–".to_owned(),
-        _ if change.lost => "not known".to_owned(),
-        _ if priced => signed(expected(after) - expected(before)),
-        _ => "?".to_owned(),
+        _ => it.increase(change),
     };
     let _ = writeln!(
         text,

@@ -12,7 +12,7 @@ use super::{Format, Report, Room, Style, Team};
 use crate::catalog::{Money, MoneyRange};
 use crate::decide::{Decided, Verdict};
 use crate::inventory::{Standing, Unjudged};
-use crate::pricing::{BeforeAfter, Change, ChangeKind, Delta};
+use crate::pricing::{BeforeAfter, Change, ChangeKind, Delta, Period};
 use crate::source::Date;
 
 /// Two states of a tree, and what lies between them.
@@ -141,27 +141,57 @@ impl<'a> Difference<'a> {
         after.or_else(|| self.before.resource(change.before)).map_or("", |it| it.address.as_str())
     }
 
-    /// Dollars a month before and after; none for what is not there or not priced.
-    fn monthly(&self, change: &Change) -> (Option<MoneyRange>, Option<MoneyRange>) {
+    /// What it costs before and after, and for what; none for what is not there or not priced.
+    fn costs(&self, change: &Change) -> (Option<Cost>, Option<Cost>) {
         let of = |report: &Report, id: Option<crate::inventory::ResourceId>| {
-            id.and_then(|id| report.bill.items.get(id.0)).and_then(|item| item.monthly)
+            id.and_then(|id| report.bill.items.get(id.0)).and_then(|item| Some((item.per, item.amount?)))
         };
         (of(&self.before, change.before), of(&self.after, change.after))
+    }
+
+    /// By how much it became dearer, where both are for the same.
+    fn increase(&self, change: &Change) -> String {
+        let (before, after) = self.costs(change);
+        let known = (before.is_some() || change.before.is_none()) && (after.is_some() || change.after.is_none());
+        let per = after.or(before).map_or(Period::Month, |(per, _)| per);
+        let same = [before, after].into_iter().flatten().all(|(it, _)| it == per);
+        let expected = |cost: Option<Cost>| cost.map_or(Money::ZERO, |(_, range)| range.expected);
+        match known && same {
+            _ if change.lost => "not known".to_owned(),
+            true => format!("{}{}", signed(expected(after) - expected(before)), suffix(per)),
+            false => "?".to_owned(),
+        }
     }
 
     /// Changes that people want to see, the largest first.
     fn largest_first(&self) -> Vec<&Change> {
         let mut changes: Vec<&Change> = self.delta.visible().collect();
         let size = |change: &Change| {
-            let (before, after) = self.monthly(change);
-            let expected = |range: Option<MoneyRange>| range.unwrap_or_default().expected;
-            let ceiling = |range: Option<MoneyRange>| range.unwrap_or_default().ceiling;
+            let (before, after) = self.costs(change);
+            let expected = |cost: Option<Cost>| cost.map_or(Money::ZERO, |(_, range)| range.expected);
+            let ceiling = |cost: Option<Cost>| cost.map_or(Money::ZERO, |(_, range)| range.ceiling);
             let distance = |a: Money, b: Money| (a - b).micros().unsigned_abs();
             (distance(expected(after), expected(before)), distance(ceiling(after), ceiling(before)))
         };
         changes.sort_by(|a, b| size(b).cmp(&size(a)).then_with(|| self.address(a).cmp(self.address(b))));
         changes
     }
+}
+
+/// An amount and what it is for.
+type Cost = (Period, MoneyRange);
+
+/// Nothing behind what is for a month, as nearly all is.
+fn suffix(per: Period) -> String {
+    if per == Period::Month { String::new() } else { format!("/{}", per.name()) }
+}
+
+fn shown(cost: Cost) -> String {
+    format!("{}{}", super::views::money::usd_range(cost.1), suffix(cost.0))
+}
+
+fn of_month(cost: Option<Cost>) -> Option<MoneyRange> {
+    cost.filter(|(per, _)| *per == Period::Month).map(|(_, range)| range)
 }
 
 /// `+$4,180`, `-$120`, `$0`.

@@ -2,12 +2,11 @@
 
 use std::fmt::Write;
 
-use super::{Difference, headline, signed};
-use crate::catalog::MoneyRange;
+use super::{Cost, Difference, headline, signed};
+use crate::catalog::Money;
 use crate::pricing::{Change, ChangeKind};
 use crate::report::formats::text::{Renderer, Table};
 use crate::report::views::judged;
-use crate::report::views::money::usd_range;
 use crate::report::{Style, escape};
 
 pub(super) fn difference(it: &Difference, style: Style) -> String {
@@ -59,27 +58,18 @@ fn costs(text: &mut String, it: &Difference) {
     }
     let mut table = Table::new(&["change", "", "before", "after", "difference", ""], 2..5);
     for change in changes {
-        let (before, after) = it.monthly(change);
-        let shown = |range: Option<MoneyRange>, there: bool| match range {
-            Some(range) => usd_range(range),
+        let (before, after) = it.costs(change);
+        let shown = |cost: Option<Cost>, there: bool| match cost {
+            Some(cost) => super::shown(cost),
             None if there => "unpriced".to_owned(),
             None => String::new(),
         };
-        let expected = |range: Option<MoneyRange>| range.unwrap_or_default().expected;
-        let known = change.kind == ChangeKind::Moved
-            || (before.is_some() || change.before.is_none()) && (after.is_some() || change.after.is_none());
         table.row(vec![
             change.kind.name().to_owned(),
             escape::shortened(&escape::one_line(it.address(change)), 60),
             shown(before, change.before.is_some()),
             shown(after, change.after.is_some()),
-            if change.lost {
-                "not known".to_owned()
-            } else if known {
-                signed(expected(after) - expected(before))
-            } else {
-                "?".to_owned()
-            },
+            if change.kind == ChangeKind::Moved { signed(Money::ZERO) } else { it.increase(change) },
             details(change),
         ]);
     }

@@ -5,14 +5,14 @@ use std::fmt::Write;
 use super::text;
 use crate::report::Report;
 use crate::report::escape::{one_line, shortened};
-use crate::report::views::money::usd;
+use crate::report::views::money::saved;
 
 pub(in crate::report) fn check(report: &Report) -> String {
     let mut lines = String::new();
     for decided in report.findings.iter().filter(|decided| decided.counts()) {
         let finding = &decided.finding;
         let at = report.paths.locate(report.sources, finding.span);
-        let saves = finding.saves.map(|saves| format!(", saves {}/month", usd(saves.expected))).unwrap_or_default();
+        let saves = saved(finding).map(|saved| format!(", saves {saved}")).unwrap_or_default();
         let _ = writeln!(
             lines,
             "{}:{}:{}: {}[{}] {}{saves}",

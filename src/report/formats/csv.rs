@@ -2,14 +2,14 @@
 
 use crate::catalog::MoneyRange;
 use crate::inventory::{Fact, Key, Range, Resource};
-use crate::pricing::Status;
+use crate::pricing::{Period, Status};
 use crate::report::Report;
 use crate::report::escape::{one_line, shortened};
 use crate::report::views::judged;
 
 const FINDINGS: &str = "rule,group,level,confidence,risk,path,line,column,address,kind,message,help,\
                         saves_floor_usd_per_month,saves_expected_usd_per_month,saves_ceiling_usd_per_month,\
-                        suppressed,suppressed_until,baseline_since\n";
+                        suppressed,suppressed_until,baseline_since,saves_usd,saves_per\n";
 
 /// Findings, those that were accepted among them.
 pub(in crate::report) fn check(report: &Report) -> String {
@@ -33,10 +33,12 @@ pub(in crate::report) fn check(report: &Report) -> String {
             text(&finding.message),
             text(finding.help.as_deref().unwrap_or_default()),
         ];
-        cells.extend(dollars(finding.saves));
+        cells.extend(dollars(finding.saves.filter(|_| finding.per == Period::Month)));
         cells.push(suppressed.map(|it| text(it.reason.as_deref().unwrap_or("no reason"))).unwrap_or_default());
         cells.push(suppressed.and_then(|it| it.until).map(|date| date.to_string()).unwrap_or_default());
         cells.push(decided.baselined.map(|date| date.to_string()).unwrap_or_default());
+        cells.push(finding.saves.map(|saves| saves.expected.usd().to_string()).unwrap_or_default());
+        cells.push(finding.saves.map(|_| finding.per.name().to_owned()).unwrap_or_default());
         rows.push_str(&cells.join(","));
         rows.push('\n');
     }
@@ -67,7 +69,8 @@ fn not_judged(rows: &mut String, report: &Report) {
 
 const RESOURCES: &str = "address,path,line,kind,role,provider,region,machine,accelerator,accelerator_count,purchase,\
                          count_floor,count_expected,count_ceiling,status,usd_per_hour,\
-                         floor_usd_per_month,expected_usd_per_month,ceiling_usd_per_month,disks_usd_per_month,hours_per_month\n";
+                         floor_usd_per_month,expected_usd_per_month,ceiling_usd_per_month,disks_usd_per_month,hours_per_month,\
+                         per,floor_usd,expected_usd,ceiling_usd,hours\n";
 
 /// The bill.
 pub(in crate::report) fn cost(report: &Report) -> String {
@@ -95,7 +98,14 @@ pub(in crate::report) fn cost(report: &Report) -> String {
         cells.extend(dollars(item.and_then(|item| item.monthly)));
         let disks = item.and_then(|item| item.attached.as_ref()?.known()).map(|it| it.expected.usd().to_string());
         cells.push(disks.unwrap_or_default());
-        cells.push(item.map(|item| item.hours_per_month.to_string()).unwrap_or_default());
+        let hours = item.map(|item| (item.per, item.hours.to_string()));
+        let of_month = hours.clone().filter(|(per, _)| *per == Period::Month);
+        cells.push(of_month.map(|(_, hours)| hours).unwrap_or_default());
+        cells
+            .push(item.filter(|item| item.amount.is_some()).map(|item| item.per.name().to_owned()).unwrap_or_default());
+        cells.extend(dollars(item.and_then(|item| item.amount)));
+        let known = hours.filter(|(per, _)| *per != Period::Hour);
+        cells.push(known.map(|(_, hours)| hours).unwrap_or_default());
         rows.push_str(&cells.join(","));
         rows.push('\n');
     }

@@ -8,7 +8,7 @@ use crate::inventory::Standing;
 use crate::report::Report;
 use crate::report::escape::{one_line, shortened};
 use crate::report::views::judged;
-use crate::report::views::money::usd;
+use crate::report::views::money::saved;
 
 /// What GitHub shows of an annotation.
 const LONGEST_MESSAGE: usize = 4_000;
@@ -28,7 +28,7 @@ pub(in crate::report) fn check(report: &Report) -> String {
                 Level::Warning => "warning",
                 Level::Note => "notice",
             };
-            let saves = finding.saves.map(|saves| format!("\nsaves {}/month", usd(saves.expected)));
+            let saves = saved(finding).map(|saved| format!("\nsaves {saved}"));
             let help = finding.help.as_deref().map(|help| format!("\n{}", one_line(help)));
             let message =
                 format!("{}{}{}", one_line(&finding.message), saves.unwrap_or_default(), help.unwrap_or_default());

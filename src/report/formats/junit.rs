@@ -8,7 +8,7 @@ use crate::inventory::Unjudged;
 use crate::report::Report;
 use crate::report::escape::{harmless, shortened};
 use crate::report::views::judged;
-use crate::report::views::money::usd;
+use crate::report::views::money::saved;
 
 pub(in crate::report) fn check(report: &Report) -> String {
     let files = text::by_money(report);
@@ -33,7 +33,7 @@ pub(in crate::report) fn check(report: &Report) -> String {
             let at = report.paths.locate(report.sources, finding.span);
             let about = finding.address(report.inventory).map(|it| format!(" {it}")).unwrap_or_default();
             let case = escaped(&shortened(&format!("{}{about}", finding.rule), 300));
-            let saves = finding.saves.map(|it| format!("saves {}/month\n", usd(it.expected))).unwrap_or_default();
+            let saves = saved(finding).map(|saved| format!("saves {saved}\n")).unwrap_or_default();
             let help = finding.help.as_deref().unwrap_or_default();
             let body = escaped(&shortened(&format!("{}:{}\n{saves}{help}", at.path, at.line), 4_000));
             let message = escaped(&shortened(&finding.message, 1_000));

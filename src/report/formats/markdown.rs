@@ -7,7 +7,7 @@ use crate::catalog::MoneyRange;
 use crate::decide::Decided;
 use crate::pricing::Status;
 use crate::report::views::judged;
-use crate::report::views::money::{usd, usd_range};
+use crate::report::views::money::{costs, saved, usd_range};
 use crate::report::views::repeats::{also, told_once};
 use crate::report::views::scorecard::Scorecard;
 use crate::report::views::{apart, coverage};
@@ -36,7 +36,8 @@ fn compose(report: &Report, findings: &[&Decided], most: usize, room: Room) -> S
         let requested = usd_range(bill.requested);
         let _ = writeln!(text, "Requested by pods (another view of the same machines): {requested}/month\n");
     }
-    for line in apart::lines(report).into_iter().chain(coverage::line(report)) {
+    let ending = apart::ending_lines(report).into_iter();
+    for line in ending.chain(apart::lines(report)).chain(coverage::line(report)) {
         let _ = writeln!(text, "{line}\n");
     }
     let _ = writeln!(text, "#### {}\n", count_of(findings.len()));
@@ -87,7 +88,7 @@ fn finding(text: &mut String, report: &Report, head: Option<&Head>, decided: &De
         Some(head) => format!("[{shown}]({}/{}#L{})", head.url(), linkable(&place.path), place.line),
         None => shown,
     };
-    let saves = finding.saves.map(|range| format!(" – saves about {}/month", usd(range.expected))).unwrap_or_default();
+    let saves = saved(finding).map(|saved| format!(" – saves about {saved}")).unwrap_or_default();
     let resource = finding.address(report.inventory).map(|it| format!(" {}", code(&escape::shortened(it, 200))));
     let rule = match link(&finding.rule) {
         Some(link) => format!("[**{}**]({link})", finding.rule),
@@ -108,9 +109,9 @@ fn finding(text: &mut String, report: &Report, head: Option<&Head>, decided: &De
 /// A finding where its line is known already.
 pub(in crate::report) fn remark(text: &mut String, report: &Report, decided: &Decided) {
     let finding = &decided.finding;
-    let costs = finding.resource.and_then(|id| report.bill.items.get(id.0)?.monthly);
-    let costs = costs.map(|range| format!(" – costs {}/month", usd_range(range))).unwrap_or_default();
-    let saves = finding.saves.map(|range| format!(" – saves about {}/month", usd(range.expected))).unwrap_or_default();
+    let costs = finding.resource.and_then(|id| costs(report.bill.items.get(id.0)?));
+    let costs = costs.map(|costs| format!(" – costs {costs}")).unwrap_or_default();
+    let saves = saved(finding).map(|saved| format!(" – saves about {saved}")).unwrap_or_default();
     let message = plain(&escape::shortened(&finding.message, 1_000));
     let _ = writeln!(text, "**{}**{costs}{saves}  \n{message}", finding.rule);
     if let Some(help) = &finding.help {

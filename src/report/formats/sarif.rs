@@ -8,10 +8,11 @@ use serde_json::{Value, json};
 use super::json as contract;
 use super::json::Bounds;
 use crate::decide::{Decided, fingerprints};
+use crate::pricing::Period;
 use crate::report::Report;
 use crate::report::escape::{harmless, one_line, shortened};
 use crate::report::views::judged;
-use crate::report::views::money::usd;
+use crate::report::views::money::saved;
 use crate::rules::{Page, Undetermined, link};
 use crate::source::{Location, Span};
 
@@ -97,7 +98,7 @@ fn explained(page: &Page) -> &str {
 
 fn finding<'a>(report: &Report, pages: &[&Page], decided: &'a Decided, fingerprint: String) -> Finding<'a> {
     let it = &decided.finding;
-    let saves = it.saves.map(|saves| format!(" Saves {}/month.", usd(saves.expected))).unwrap_or_default();
+    let saves = saved(it).map(|saved| format!(" Saves {saved}.")).unwrap_or_default();
     let help = it.help.as_deref().map(|help| format!("\n{}", harmless(help))).unwrap_or_default();
     let text = shortened(&format!("{}.{saves}{help}", one_line(&it.message)), 4_000);
     let mut location = json!({"physicalLocation": physical(report, it.span)});
@@ -134,7 +135,9 @@ fn finding<'a>(report: &Report, pages: &[&Page], decided: &'a Decided, fingerpri
             "confidence": it.confidence.name(),
             "risk": it.risk.name(),
             "group": it.group,
-            "saves_usd_per_month": it.saves.map(Bounds::from),
+            "saves_usd_per_month": it.saves.filter(|_| it.per == Period::Month).map(Bounds::from),
+            "saves_usd": it.saves.map(Bounds::from),
+            "saves_per": it.saves.map(|_| it.per.name()),
         }),
     }
 }

@@ -92,6 +92,8 @@ pub(super) struct SavedFinding {
     pub(super) message: String,
     pub(super) help: Option<String>,
     pub(super) saves_usd_per_month: Option<Bounds>,
+    pub(super) saves_usd: Option<Bounds>,
+    pub(super) saves_per: Option<String>,
     #[serde(default)]
     pub(super) related: Vec<SavedRelated>,
     pub(super) suppressed: Option<SavedSuppression>,
@@ -246,6 +248,14 @@ pub(super) struct SavedPrice {
     pub(super) status: String,
     pub(super) reason: Option<String>,
     pub(super) usd_per_month: Option<Bounds>,
+    pub(super) per: Option<String>,
+    pub(super) usd: Option<Bounds>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct SavedAmount {
+    pub(super) per: String,
+    pub(super) usd: Bounds,
 }
 
 #[derive(Deserialize)]
@@ -285,6 +295,8 @@ pub(super) struct SavedChange {
     pub(super) line: usize,
     pub(super) usd_per_month_before: Option<Bounds>,
     pub(super) usd_per_month_after: Option<Bounds>,
+    pub(super) cost_before: Option<SavedAmount>,
+    pub(super) cost_after: Option<SavedAmount>,
     #[serde(default)]
     pub(super) details: Vec<SavedDetail>,
     #[serde(default)]

@@ -20,12 +20,12 @@ use crate::inventory::{
     Counted, Fact, FrontEnd, Inventory, Key, Origin, Range, Resource, ResourceId, Role, Run, RunId, RunKind, Skipped,
     Standing, Unjudged, Value,
 };
-use crate::pricing::{Apart, Bill, Change, ChangeKind, Delta, Detail, Item, Status, UnknownMachine};
+use crate::pricing::{Apart, Bill, Change, ChangeKind, Delta, Detail, Item, Period, Status, UnknownMachine};
 use crate::rules::{Confidence, Finding, Fix, Risk, Rules, Safety, Undetermined};
 use crate::source::{Edit, Sources, Span};
 use document::{
-    Bounds, CheckDocument, DifferenceDocument, SavedApart, SavedCatalog, SavedChange, SavedFinding, SavedMachine,
-    SavedResource, SavedRun, SavedSkipped, SavedTeam, SavedUnjudged, SavedUnknown,
+    Bounds, CheckDocument, DifferenceDocument, SavedAmount, SavedApart, SavedCatalog, SavedChange, SavedFinding,
+    SavedMachine, SavedResource, SavedRun, SavedSkipped, SavedTeam, SavedUnjudged, SavedUnknown,
 };
 use places::{Located, Places};
 
@@ -255,7 +255,8 @@ impl Builder {
             span,
             message: it.message,
             help: it.help,
-            saves: it.saves_usd_per_month.map(Into::into),
+            saves: it.saves_usd.or(it.saves_usd_per_month).map(Into::into),
+            per: it.saves_per.as_deref().and_then(Period::from_name).unwrap_or_default(),
             related: related.collect(),
             edits: edit.into_iter().collect(),
             fix: safety.map(|safety| Fix { safety, wishes: Vec::new(), declined: it.fix_declined }),
@@ -383,7 +384,9 @@ impl Builder {
             "estimated" => Status::Estimated(reason()),
             _ => Status::Unpriced(reason()),
         };
-        let item = Item { status, monthly: it.price.usd_per_month.map(Into::into), ..Item::default() };
+        let per = it.price.per.as_deref().and_then(Period::from_name).unwrap_or_default();
+        let amount = it.price.usd.or(it.price.usd_per_month).map(Into::into);
+        let item = Item { status, monthly: it.price.usd_per_month.map(Into::into), per, amount, ..Item::default() };
         let name = Name::new(&it.address, it.root.as_deref());
         let Some(id) = self.resource(name, &it.kind, &it.role, span, item) else { return };
         let Some(resource) = self.state.inventory.resources.get_mut(id.0) else { return };
@@ -482,9 +485,13 @@ fn change(it: SavedChange, before: &mut Builder, after: &mut Builder) -> Option<
     const KINDS: [ChangeKind; 5] =
         [ChangeKind::Added, ChangeKind::Removed, ChangeKind::Changed, ChangeKind::Moved, ChangeKind::Same];
     let kind = named(&KINDS, ChangeKind::name, &it.change)?;
-    let item = |monthly: Option<Bounds>| Item { monthly: monthly.map(Into::into), ..Item::default() };
+    let item = |monthly: Option<Bounds>, cost: Option<SavedAmount>| {
+        let per = cost.as_ref().and_then(|cost| Period::from_name(&cost.per)).unwrap_or_default();
+        let amount = cost.map(|cost| cost.usd).or(monthly).map(Into::into);
+        Item { monthly: monthly.map(Into::into), per, amount, ..Item::default() }
+    };
     let expected = |item: &Item| item.monthly.map_or(Money::ZERO, |range| range.expected);
-    let (old, new) = (item(it.usd_per_month_before), item(it.usd_per_month_after));
+    let (old, new) = (item(it.usd_per_month_before, it.cost_before), item(it.usd_per_month_after, it.cost_after));
     let lost = it.lost;
     let increase = if lost { Money::ZERO } else { expected(&new) - expected(&old) };
     let earlier = it.address_before.as_deref().unwrap_or(&it.address);

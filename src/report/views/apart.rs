@@ -1,8 +1,11 @@
 //! What sums do not count, told beside them: examples, bases, what the settings exclude.
 
-use super::money::usd;
+use std::collections::BTreeMap;
+
+use super::money::{usd, usd_range};
 use crate::catalog::MoneyRange;
-use crate::inventory::Counted;
+use crate::inventory::{Counted, Role};
+use crate::pricing::{Ending, Period};
 use crate::report::Report;
 
 /// A line for each: `in examples and tests, not added: 2, $81,000/month rented`.
@@ -30,4 +33,25 @@ fn place(counted: Counted) -> &'static str {
         Counted::Example => "in examples and tests",
         Counted::Excluded => "excluded by the settings",
     }
+}
+
+/// What runs and ends, added up by what its amounts are for.
+pub(in crate::report) fn endings(report: &Report) -> BTreeMap<(Role, Period), Ending> {
+    let mut all: BTreeMap<(Role, Period), Ending> = BTreeMap::new();
+    for (resource, item) in report.inventory.resources.iter().zip(&report.bill.items) {
+        let Some(amount) = item.amount.filter(|_| item.per != Period::Month && resource.is_added()) else { continue };
+        let ending = all.entry((resource.role, item.per)).or_default();
+        ending.resources += 1;
+        ending.amount += amount;
+    }
+    all
+}
+
+/// The same as a sentence each.
+pub(in crate::report) fn ending_lines(report: &Report) -> Vec<String> {
+    let said = |((role, per), it): ((Role, Period), Ending)| {
+        let (amount, per, role) = (usd_range(it.amount), per.name(), role.name());
+        format!("Beside it, what runs and ends, {role}: {amount}/{per} ({})", it.resources)
+    };
+    endings(report).into_iter().map(said).collect()
 }

@@ -1,6 +1,8 @@
 //! Amounts as people read them: the one place that rounds.
 
 use crate::catalog::{Money, MoneyRange, grouped};
+use crate::pricing::Item;
+use crate::rules::Finding;
 
 /// Dollars as people write them: `$39,821`, `$8.50`, `-$120`.
 pub fn usd(money: Money) -> String {
@@ -26,6 +28,16 @@ pub(in crate::report) fn usd_range(range: MoneyRange) -> String {
     } else {
         format!("{} ({}–{})", usd(range.expected), usd(range.floor), usd(range.ceiling))
     }
+}
+
+/// What acting on a finding saves, with what that is for: `$120/month`, `$8.50/run`.
+pub(in crate::report) fn saved(finding: &Finding) -> Option<String> {
+    Some(format!("{}/{}", usd(finding.saves?.expected), finding.per.name()))
+}
+
+/// What something costs, with what that is for.
+pub(in crate::report) fn costs(item: &Item) -> Option<String> {
+    Some(format!("{}/{}", usd_range(item.amount?), item.per.name()))
 }
 
 /// Every digit, so that a sum can be done again.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::decide::Decided;
-use crate::report::views::money::usd;
+use crate::report::views::money::saved;
 use crate::report::{Report, one_line};
 
 /// Findings of one rule in one file that name no money are told once from so many others on.
@@ -64,8 +64,8 @@ fn variant<'a>(report: &Report<'a>, decided: &Decided) -> Option<&'a str> {
 
 fn with_money(decided: &Decided, variant: &str) -> String {
     let variant = one_line(variant);
-    match decided.finding.saves {
-        Some(saves) => format!("{variant} (saves {}/month)", usd(saves.expected)),
+    match saved(&decided.finding) {
+        Some(saved) => format!("{variant} (saves {saved})"),
         None => variant,
     }
 }

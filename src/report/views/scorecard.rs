@@ -8,6 +8,7 @@ use serde::Serialize;
 use super::money::usd;
 use crate::catalog::Money;
 use crate::inventory::{Fact, Key, LinkKind, Purchase, Resource, ResourceId, Role};
+use crate::pricing::Period;
 use crate::report::Report;
 use crate::rules::{Finding, Layer, Risk};
 
@@ -52,7 +53,11 @@ impl Scorecard {
     pub(in crate::report) fn new(report: &Report) -> Scorecard {
         let best = best_savings(report);
         let sum = |pick: &dyn Fn(&Finding) -> bool| -> Money {
-            best.values().filter(|it| pick(it)).filter_map(|it| it.saves).map(|it| it.expected).sum()
+            best.values()
+                .filter(|it| it.per == Period::Month && pick(it))
+                .filter_map(|it| it.saves)
+                .map(|it| it.expected)
+                .sum()
         };
         let layers = Layer::ALL.map(|layer| (layer.name(), sum(&|it| it.layer == layer.name()))).to_vec();
         let risks = Risk::ALL.map(|risk| (risk.name(), sum(&|it| it.risk == risk))).to_vec();

@@ -30,7 +30,7 @@ static CHOICE: LazyLock<Records> = LazyLock::new(|| {
             };
             named: Type::Text, "For messages: the machine with its accelerators; these alone where no provider is known." => named;
             hourly: Type::Double, "Dollars an hour." => |asking, id| choice(asking, id, |it| Value::Double(it.per_hour.usd()));
-            monthly: MONEY.holds(), "As many of them as there are now, for a month." => |asking, id| match of_id(id) {
+            cost: MONEY.holds(), "As many of them as there are now, for as long as `bill.per` says." => |asking, id| match of_id(id) {
                 Some((resource, alternative)) => money(asking, resource, Sum::Instead(alternative)),
                 None => Value::Absent,
             };

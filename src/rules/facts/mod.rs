@@ -108,6 +108,7 @@ mod kinds {
     pub(super) const MARKET: usize = 13;
     pub(super) const OBJECT: usize = 14;
     pub(super) const BLOCK: usize = 15;
+    pub(super) const COST_SCENARIOS: usize = 16;
 }
 
 /// The records of a kind.

@@ -6,7 +6,7 @@ use super::table::{Records, rows};
 use super::{Asking, End, kinds, unknown_price};
 use crate::catalog::{Money, MoneyRange};
 use crate::fit::Alternative;
-use crate::pricing::{HOURS_PER_MONTH, Item, Scenario, Status};
+use crate::pricing::{HOURS_PER_MONTH, Item, Period, Scenario, Status};
 use crate::rules::cel::{Type, Value};
 
 pub(super) static MONEY: LazyLock<Records> = LazyLock::new(|| {
@@ -40,13 +40,31 @@ static SCENARIOS: LazyLock<Records> = LazyLock::new(|| {
     )
 });
 
+static COST_SCENARIOS: LazyLock<Records> = LazyLock::new(|| {
+    Records::new(
+        "cost_scenarios",
+        kinds::COST_SCENARIOS,
+        None,
+        rows! {
+            on_demand: MONEY.holds(), "On demand." => |asking, id| money(asking, id, Sum::CostOnDemand);
+            spot: MONEY.holds(), "On spot." => |asking, id| money(asking, id, Sum::CostSpot);
+            reserved_1y: MONEY.holds(), "Reserved for a year." => |asking, id| money(asking, id, Sum::CostReserved1y);
+            reserved_3y: MONEY.holds(), "Reserved for three years." => |asking, id| money(asking, id, Sum::CostReserved3y);
+        },
+    )
+});
+
 pub(super) static BILL: LazyLock<Records> = LazyLock::new(|| {
     Records::new(
         "bill",
         kinds::BILL,
         None,
         rows! {
-            monthly: MONEY.holds(), "All of them for a month." => |asking, id| money(asking, id, Sum::Monthly);
+            cost: MONEY.holds(), "All of them, for as long as `bill.per` says." => |asking, id| money(asking, id, Sum::Cost);
+            per: Type::Text, "What `bill.cost` and `saves` are for: month; run, of what runs and ends; hour, where nobody knows how long it runs." => |asking, id| Value::text(asking.item(id).map_or(Period::Month, |it| it.per).name());
+            most: Type::Double, "The most that it costs in a month: one run of what ends, or all hours where nobody knows how long it runs." => |asking, id| most(asking.item(id));
+            cost_if: COST_SCENARIOS.holds(), "As `bill.cost`, bought in another way." => |_, id| COST_SCENARIOS.value(id);
+            monthly: MONEY.holds(), "All of them for a month; not known of what runs and ends." => |asking, id| money(asking, id, Sum::Monthly);
             hourly: MONEY.holds(), "One of them for an hour, as it is bought." => |asking, id| money(asking, id, Sum::Hourly);
             monthly_if: SCENARIOS.holds(), "A month, bought in another way." => |_, id| SCENARIOS.value(id);
             status: Type::Text, "priced, estimated, unpriced or unasked." => |asking, id| Value::text(status(asking.item(id)));
@@ -63,8 +81,9 @@ pub(super) static BILL: LazyLock<Records> = LazyLock::new(|| {
                 Some(item) => Value::Flag(item.stale.is_some()),
                 None => Value::Absent,
             };
-            hours_per_month: Type::Double, "Hours of a month that are billed." => |asking, id| match asking.item(id) {
-                Some(item) => Value::Double(item.hours_per_month),
+            hours_per_month: Type::Double, "Hours of a month that are billed; not known of what runs and ends." => |asking, id| match asking.item(id) {
+                Some(item) if item.per == Period::Month => Value::Double(item.hours),
+                Some(_) => unknown_price("nothing says how often it runs, or how long"),
                 None => Value::Absent,
             };
         },
@@ -100,13 +119,18 @@ pub(super) static DELTA: LazyLock<Records> = LazyLock::new(|| {
     )
 });
 
-pub(super) fn all() -> [&'static Records; 5] {
-    [&MONEY, &SCENARIOS, &BILL, &TOTAL, &DELTA]
+pub(super) fn all() -> [&'static Records; 6] {
+    [&MONEY, &SCENARIOS, &COST_SCENARIOS, &BILL, &TOTAL, &DELTA]
 }
 
 /// A sum of money that pages can name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Sum {
+    Cost,
+    CostOnDemand,
+    CostSpot,
+    CostReserved1y,
+    CostReserved3y,
     Monthly,
     Hourly,
     OnDemand,
@@ -125,7 +149,12 @@ pub(super) enum Sum {
     RequestedBefore,
 }
 
-const SUMS: [Sum; 20] = [
+const SUMS: [Sum; 25] = [
+    Sum::Cost,
+    Sum::CostOnDemand,
+    Sum::CostSpot,
+    Sum::CostReserved1y,
+    Sum::CostReserved3y,
     Sum::Monthly,
     Sum::Hourly,
     Sum::OnDemand,
@@ -169,14 +198,35 @@ fn amount(asking: &Asking<'_>, id: u32, end: fn(&MoneyRange) -> Money) -> Value 
     let sum = SUMS.get((id % sums) as usize).copied().unwrap_or(Sum::Monthly);
     match range(asking, id / sums, sum) {
         Some(range) => Value::Double(end(&range).usd()),
-        None => unknown_price("no price is known"),
+        None => missing(asking, id / sums),
     }
+}
+
+/// What ends has no price of a month.
+fn missing(asking: &Asking<'_>, id: u32) -> Value {
+    let ends = asking.item(id).is_some_and(|item| item.per != Period::Month && item.amount.is_some());
+    unknown_price(if ends { "it runs and ends, and nothing says how often" } else { "no price is known" })
+}
+
+/// The most that may be said of a month.
+fn most(item: Option<&Item>) -> Value {
+    let Some((item, amount)) = item.and_then(|item| Some((item, item.amount?))) else {
+        return unknown_price("no price is known");
+    };
+    let hours = if item.per == Period::Hour { HOURS_PER_MONTH } else { 1.0 };
+    Value::Double(amount.ceiling.times(hours).usd())
 }
 
 fn range(asking: &Asking<'_>, id: u32, sum: Sum) -> Option<MoneyRange> {
     let item = asking.item(id);
-    let if_bought = |scenario| item.and_then(|it| it.monthly_if.get(&scenario).copied());
+    let otherwise = |scenario| item.and_then(|it| it.amount_if.get(&scenario).copied());
+    let if_bought = |scenario| otherwise(scenario).filter(|_| item.is_some_and(|it| it.per == Period::Month));
     match sum {
+        Sum::Cost => item?.amount,
+        Sum::CostOnDemand => otherwise(Scenario::OnDemand),
+        Sum::CostSpot => otherwise(Scenario::Spot),
+        Sum::CostReserved1y => otherwise(Scenario::Reserved1y),
+        Sum::CostReserved3y => otherwise(Scenario::Reserved3y),
         Sum::Monthly => item?.monthly,
         Sum::Hourly => item?.per_hour,
         Sum::OnDemand => if_bought(Scenario::OnDemand),
@@ -202,7 +252,7 @@ fn instead(asking: &Asking<'_>, id: u32, which: Alternative) -> Option<MoneyRang
     let item = asking.item(id)?;
     let choice = asking.world.fit.get(id as usize)?.value()?.placed.value()?.instead.get(&which)?;
     let count = item.count.or(resource.count.value().copied())?;
-    let hours = if item.hours_per_month > 0.0 { item.hours_per_month } else { HOURS_PER_MONTH };
+    let hours = if item.hours > 0.0 { item.hours } else { HOURS_PER_MONTH };
     let monthly = |count: f64| choice.per_hour.times(hours * if count.is_finite() { count } else { 0.0 });
     Some(MoneyRange { floor: monthly(count.floor), expected: monthly(count.expected), ceiling: monthly(count.ceiling) })
 }

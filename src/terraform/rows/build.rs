@@ -21,6 +21,7 @@ use super::node::Node;
 use super::path::Path;
 use super::place::region;
 use super::scope::{Scope, Truth};
+use super::shifts::shifts;
 
 /// A resource, and the block that it came from.
 pub(super) struct Built {
@@ -29,6 +30,8 @@ pub(super) struct Built {
     pub(super) block: String,
     /// Addresses of reservations that pay for it.
     pub(super) covered_by: Vec<String>,
+    /// The zone or region as the text writes it.
+    pub(super) place: Option<String>,
 }
 
 pub(super) struct Builder<'a> {
@@ -102,11 +105,13 @@ impl<'a> Builder<'a> {
         resource.selector = selector(&scope, row);
         resource.links = drawn(&scope, row);
         resource.disks = disks(&scope, &row.disks);
+        resource.shifts = shifts(&scope, &row.shifts);
         resource.set(Key::DiskGib, total_gib(&resource.disks));
         super::programs::tell(&mut resource, &scope, row);
         tell_purpose(&mut resource, &scope, row);
         let covered_by = reservations(&scope, row);
-        self.resources.push(Built { resource, block: block.address.clone(), covered_by });
+        let place = scope.fact(&row.region, Wanted::TEXT).value().map(ToString::to_string);
+        self.resources.push(Built { resource, block: block.address.clone(), covered_by, place });
     }
 }
 

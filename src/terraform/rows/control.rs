@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::inventory::{Fact, Key, Known, Link, LinkKind, Origin, Range, Type, Value};
+use crate::inventory::{Fact, Key, Known, Link, LinkKind, Range, Type, Value};
 
 use super::super::block::Block;
 use super::build::Built;
@@ -11,6 +11,7 @@ use super::fact::Wanted;
 use super::language::Row;
 use super::links::{Index, Linked, follow_all};
 use super::scope::{Scope, Truth};
+use super::shifts::shifts;
 
 /// The name of the link that leads from a control to what it decides about.
 const TARGET: &str = "target";
@@ -41,47 +42,12 @@ pub(super) fn apply<'a>(controls: &[(&'a Block, &'static Row)], index: &Index<'a
     }
 }
 
-fn positions(resources: &[Built]) -> HashMap<String, Vec<usize>> {
+pub(super) fn positions(resources: &[Built]) -> HashMap<String, Vec<usize>> {
     let mut by_block: HashMap<String, Vec<usize>> = HashMap::new();
     for (at, built) in resources.iter().enumerate() {
         by_block.entry(built.block.clone()).or_default().push(at);
     }
     by_block
-}
-
-/// A reservation is paid whether or not it is used. Counted beside the machines that use it, it has only the rest.
-pub(super) fn settle_reservations(resources: &mut [Built]) {
-    let by_block = positions(resources);
-    for at in 0..resources.len() {
-        let Some(user) = resources.get(at) else { continue };
-        let (reservations, used) = (user.covered_by.clone(), user.resource.count.clone());
-        for reservation in reservations.iter().filter_map(|address| by_block.get(address)).flatten() {
-            let Some(Built { resource, .. }) = resources.get_mut(*reservation) else { continue };
-            let users = resource.number(Key::Consumers).unwrap_or(0.0) + 1.0;
-            resource.set(Key::Consumers, Fact::known(Value::Number(users), resource.span, Origin::Resolved));
-            let Fact::Known(Known { value: reserved, span, defined, origin }) = resource.count.clone() else {
-                continue;
-            };
-            if resource.fact(Key::Reserved).is_absent() {
-                let all = Fact::Known(Known {
-                    value: Value::Number(reserved.expected),
-                    span,
-                    defined,
-                    origin: origin.clone(),
-                });
-                resource.set(Key::Reserved, all);
-            }
-            let value = match used.value() {
-                Some(used) => Range {
-                    floor: (reserved.floor - used.ceiling).max(0.0),
-                    expected: (reserved.expected - used.expected).max(0.0),
-                    ceiling: (reserved.ceiling - used.floor).max(0.0),
-                },
-                None => Range { floor: 0.0, ..reserved },
-            };
-            resource.count = Fact::Known(Known { value, span, defined, origin });
-        }
-    }
 }
 
 /// What two autoscalers of one thing look at.
@@ -114,6 +80,7 @@ fn decide(built: &mut Built, scope: &Scope<'_>, row: &Row) {
             resource.set(*key, said);
         }
     }
+    resource.shifts.extend(shifts(scope, &row.shifts));
     for count in &row.count.0 {
         if matches!(scope.holds(&count.when), Truth::No) {
             continue;

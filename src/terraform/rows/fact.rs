@@ -23,6 +23,7 @@ pub(super) struct Wanted {
 
 impl Wanted {
     pub(super) const TEXT: Wanted = Wanted { value_type: Type::Text, seconds_each: 1.0, noun: "value" };
+    pub(super) const TEXTS: Wanted = Wanted { value_type: Type::List, seconds_each: 1.0, noun: "value" };
     pub(super) const NUMBER: Wanted = Wanted { value_type: Type::Number, seconds_each: 1.0, noun: "number" };
 
     pub(super) fn of(key: Key) -> Wanted {
@@ -207,6 +208,10 @@ fn present(nodes: &[Node<'_>], constant: &Constant) -> Fact<Value> {
     let Some(first) = nodes.first().filter(|node| !node.is_empty_text()) else { return Fact::Absent };
     match first {
         Node::Value(Held { value: value::Value { data: Data::Unknown(cause), .. }, said, .. }) => {
+            // What another resource computes is there, whatever it is.
+            if cause.computed_by.is_some() && cause.candidates.is_empty() {
+                return Fact::written(constant.value(), *said);
+            }
             let candidates = vec![constant.value()];
             Fact::Unknown(Unknown { span: *said, why: cause.why.as_str().into(), candidates })
         }

@@ -67,6 +67,9 @@ pub(super) struct Row {
     /// What each machine brings with it that is billed apart.
     #[serde(default)]
     pub(super) disks: Vec<DiskWord>,
+    /// What a schedule makes of its number.
+    #[serde(default)]
+    pub(super) shifts: Vec<ShiftWord>,
     /// Nested blocks that are whole with what a fix writes into them: it may make them.
     #[serde(default)]
     pub(super) creates: Many<String>,
@@ -110,6 +113,51 @@ pub(super) struct DiskWord {
     pub(super) always: bool,
 }
 
+/// An entry of a schedule: when, and what changes then.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ShiftWord {
+    /// The entries, each its own; what the row describes where this is missing.
+    pub(super) each: Option<Path>,
+    #[serde(default)]
+    pub(super) when: Conditions,
+    /// As cron writes it.
+    #[serde(default)]
+    pub(super) at: Spec,
+    /// Instead: the time of day, and the days of the week where it is not all of them.
+    #[serde(default)]
+    pub(super) clock: Spec,
+    #[serde(default)]
+    pub(super) hour: Spec,
+    #[serde(default)]
+    pub(super) minute: Spec,
+    #[serde(default)]
+    pub(super) days: Spec,
+    #[serde(default)]
+    pub(super) zone: Spec,
+    /// It starts or stops.
+    pub(super) is: Option<Switch>,
+    /// It sets these; a number below zero sets nothing.
+    #[serde(default)]
+    pub(super) min: Spec,
+    #[serde(default)]
+    pub(super) desired: Spec,
+    #[serde(default)]
+    pub(super) max: Spec,
+    /// There are at least so many for so many seconds.
+    #[serde(default)]
+    pub(super) at_least: Spec,
+    #[serde(default)]
+    pub(super) lasts: Spec,
+}
+
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum Switch {
+    Start,
+    Stop,
+}
+
 /// Where a link leads, and how it is recognized.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -128,6 +176,8 @@ pub(super) struct LinkWord {
     /// The link is drawn the other way: the other end refers to this one.
     #[serde(default)]
     pub(super) back: bool,
+    /// With `back`: the other end refers to what this link leads to.
+    pub(super) of: Option<String>,
     pub(super) kind: Option<LinkName>,
     /// The other end is a reservation, which pays for these machines: it has as many less left.
     #[serde(default)]

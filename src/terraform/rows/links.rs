@@ -82,7 +82,13 @@ impl<'a> Index<'a> {
     /// What a link of a row leads to; nothing where the text has no such link.
     pub(super) fn follow(&self, scope: &Scope<'a>, link: &'static LinkWord) -> Option<Linked<'a>> {
         if link.back {
-            let referrers = self.referrers.get(base(&scope.block.address)).into_iter().flatten().copied();
+            let of: Vec<&Block> = match link.of.as_deref().map(|name| scope.links.get(name)) {
+                None => vec![scope.block],
+                Some(Some(Linked::Blocks(blocks))) => blocks.iter().map(|(block, _)| *block).collect(),
+                Some(_) => Vec::new(),
+            };
+            let all = of.iter().filter_map(|block| self.referrers.get(base(&block.address)));
+            let referrers = all.flatten().copied();
             let there = |it: &Block| !it.is_none() || scope.block.is_none();
             let found: Vec<_> = referrers.filter(|(it, _)| there(it) && is_one_of(it, &link.to.0)).collect();
             return (!found.is_empty()).then(|| Linked::Blocks(same_key(scope.block, found)));
@@ -219,8 +225,9 @@ fn unique(found: Vec<(&Block, Span)>) -> Vec<(&Block, Span)> {
 
 /// The links of a row that the text of a block has. Those that start at the end of another link come last.
 pub(super) fn follow_all<'a>(index: &Index<'a>, scope: &mut Scope<'a>, links: &'static BTreeMap<String, LinkWord>) {
-    let (late, early): (Vec<_>, Vec<_>) =
-        links.iter().partition(|(_, word)| word.at.0.iter().any(|path| matches!(path.start, Start::Link(_))));
+    let (late, early): (Vec<_>, Vec<_>) = links
+        .iter()
+        .partition(|(_, word)| word.of.is_some() || word.at.0.iter().any(|path| matches!(path.start, Start::Link(_))));
     for (name, word) in early.into_iter().chain(late) {
         if let Some(linked) = index.follow(scope, word) {
             scope.links.insert(name, linked);

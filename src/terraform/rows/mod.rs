@@ -21,7 +21,9 @@ mod node;
 mod path;
 mod place;
 mod programs;
+mod reservations;
 mod scope;
+mod shifts;
 mod site;
 mod spot;
 
@@ -66,6 +68,6 @@ pub(super) fn resources(
     }
     let mut resources = builder.resources;
     control::apply(&controls, &index, &mut resources);
-    control::settle_reservations(&mut resources);
+    reservations::settle(&mut resources);
     resources.into_iter().map(|built| built.resource).collect()
 }

@@ -6,6 +6,7 @@ use super::wire;
 use super::wire::{Bounds, Counted, Run, Skipped, Totals, UnknownMachine};
 use crate::decide::{self, Decided};
 use crate::inventory::ResourceId;
+use crate::pricing::Period;
 use crate::report::suggestion;
 use crate::report::views::judged::{self, NotJudged};
 use crate::report::views::scorecard::Scorecard;
@@ -50,6 +51,10 @@ pub(in crate::report) struct Finding<'a> {
     message: &'a str,
     help: Option<&'a str>,
     saves_usd_per_month: Option<Bounds>,
+    /// The same where it is not for a month: `saves_per` says for what.
+    saves_usd: Option<Bounds>,
+    /// month, run or hour.
+    saves_per: Option<&'static str>,
     related: Vec<Related<'a>>,
     /// Lines that a reviewer can take instead.
     fix: Option<Suggestion>,
@@ -159,7 +164,9 @@ pub(in crate::report) fn finding<'a>(report: &'a Report, decided: &'a Decided) -
         kind: about.map(|(_, kind)| kind),
         message: &it.message,
         help: it.help.as_deref(),
-        saves_usd_per_month: it.saves.map(Into::into),
+        saves_usd_per_month: it.saves.filter(|_| it.per == Period::Month).map(Into::into),
+        saves_usd: it.saves.map(Into::into),
+        saves_per: it.saves.map(|_| it.per.name()),
         related: it.related.iter().map(|(span, message)| related(report, *span, message)).collect(),
         fix: suggestion(report, it),
         edits: it.edits.iter().map(|edit| replacement(report, edit)).collect(),

@@ -5,7 +5,7 @@ use serde::{Serialize, Serializer};
 use crate::catalog::{Money, MoneyRange};
 use crate::inventory;
 use crate::inventory::{Key, Resource, Value};
-use crate::pricing::{self, Item, Status};
+use crate::pricing::{self, Item, Period, Status};
 use crate::report::Report;
 use crate::report::views::teams::team;
 use crate::source::Span;
@@ -160,7 +160,12 @@ pub(super) struct Price {
     pub(super) reason: Option<String>,
     pub(super) usd_per_hour: Option<Number>,
     pub(super) usd_per_month: Option<Bounds>,
-    pub(super) hours_per_month: Number,
+    /// month, run or hour: what `usd` is for.
+    pub(super) per: &'static str,
+    pub(super) usd: Option<Bounds>,
+    /// Of one, in that period.
+    pub(super) hours: Option<Number>,
+    pub(super) hours_per_month: Option<Number>,
     pub(super) hours_because: Option<String>,
     /// Disks, billed apart.
     pub(super) attached_usd_per_month: Option<Bounds>,
@@ -185,7 +190,10 @@ impl Price {
             reason,
             usd_per_hour: item.and_then(|item| item.per_hour).map(|range| range.expected.into()),
             usd_per_month: item.and_then(|item| item.monthly).map(Into::into),
-            hours_per_month: Number(item.map_or(pricing::HOURS_PER_MONTH, |item| item.hours_per_month)),
+            per: item.map_or(Period::Month, |item| item.per).name(),
+            usd: item.and_then(|item| item.amount).map(Into::into),
+            hours: item.filter(|item| item.per != Period::Hour).map(|item| Number(item.hours)),
+            hours_per_month: item.filter(|item| item.per == Period::Month).map(|item| Number(item.hours)),
             hours_because: item.and_then(|item| item.hours_because.clone()),
             attached_usd_per_month: item.and_then(|item| item.attached.as_ref()?.known()).map(Into::into),
             stranded_accelerators: Number(item.map_or(0.0, |item| item.stranded)),

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use super::summary;
 use super::table::Table;
 use crate::inventory::{Fact, Key, Resource, Role};
-use crate::pricing::{Item, Status};
+use crate::pricing::{Item, Period, Status};
 use crate::report::views::judged;
 use crate::report::views::money::{usd, usd_per_hour};
 use crate::report::{Report, escape};
@@ -25,8 +25,11 @@ pub(in crate::report) fn cost(report: &Report) -> String {
         if lines.is_empty() {
             continue;
         }
-        let monthly =
-            |item: Option<&Item>| item.and_then(|item| item.monthly).map(|range| (range.expected, range.ceiling));
+        // Months first, then runs, then hours.
+        let monthly = |item: Option<&Item>| {
+            let item = item?;
+            item.amount.map(|range| (std::cmp::Reverse(item.per), range.expected, range.ceiling))
+        };
         lines.sort_by(|a, b| {
             monthly(b.1).cmp(&monthly(a.1)).then_with(|| a.0.address.cmp(&b.0.address)).then(a.0.span.cmp(&b.0.span))
         });
@@ -61,11 +64,17 @@ fn row(resource: &Resource, item: Option<&Item>) -> Vec<String> {
         _ => shown(&resource.address),
     };
     let mut cells = vec![address, said(resource, Key::Machine), accelerators(resource), count(resource), price];
-    cells.push(item.map_or_else(String::new, |item| trimmed(item.hours_per_month)));
-    match item.and_then(|item| item.monthly) {
-        Some(range) => {
-            let most = if is_open(resource) { "no limit".to_owned() } else { usd(range.ceiling) };
-            cells.extend([usd(range.floor), usd(range.expected), most]);
+    cells.push(item.map_or_else(String::new, |item| match item.per {
+        Period::Month => trimmed(item.hours),
+        Period::Run => format!("{}/run", trimmed(item.hours)),
+        Period::Hour => "?".to_owned(),
+    }));
+    match item.and_then(|item| Some((item.per, item.amount?))) {
+        Some((per, range)) => {
+            let per = if per == Period::Month { String::new() } else { format!("/{}", per.name()) };
+            let shown = |money| format!("{}{per}", usd(money));
+            let most = if is_open(resource) { "no limit".to_owned() } else { shown(range.ceiling) };
+            cells.extend([shown(range.floor), shown(range.expected), most]);
         }
         None => cells.extend(["?", "?", "?"].map(str::to_owned)),
     }

@@ -7,7 +7,7 @@ use miette::{Diagnostic, GraphicalReportHandler, GraphicalTheme, LabeledSpan, Se
 use super::snippet::Snippet;
 use crate::decide::Decided;
 use crate::diagnostic::{self, Level};
-use crate::report::views::money::{usd, usd_range};
+use crate::report::views::money::{costs, usd};
 use crate::report::views::repeats::also;
 use crate::report::{Paths, Report, Style, escape};
 use crate::rules::{Finding, Safety};
@@ -131,8 +131,7 @@ fn shown_help(help: &str) -> String {
 
 /// What the resource costs, and what acting on the finding saves.
 fn money(report: &Report, finding: &Finding) -> Option<String> {
-    let costs = finding.resource.and_then(|id| report.bill.items.get(id.0)?.monthly);
-    let costs = costs.map(|range| format!("{}/month", usd_range(range)));
+    let costs = finding.resource.and_then(|id| costs(report.bill.items.get(id.0)?));
     let saves = finding.saves.map(|range| format!("saves {}", usd(range.expected)));
     match (costs, saves) {
         (Some(costs), Some(saves)) => Some(format!("{costs}, {saves}")),

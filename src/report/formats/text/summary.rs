@@ -8,7 +8,7 @@ use super::table::Table;
 use crate::catalog::{Money, MoneyRange};
 use crate::diagnostic::Level;
 use crate::inventory::{Resource, Role};
-use crate::pricing::{Item, Status};
+use crate::pricing::{Item, Period, Status};
 use crate::report::views::judged;
 use crate::report::views::money::usd;
 use crate::report::views::scorecard::{Scorecard, best_savings};
@@ -120,22 +120,30 @@ pub(in crate::report) fn headline(report: &Report) -> String {
         0 => String::new(),
         n => format!(", {n} accepted"),
     };
-    let saved = match savings(report) {
-        Money::ZERO => String::new(),
-        money => format!("; up to {}/month to save", usd(money)),
+    let saved = Period::ALL.into_iter().map(|per| (per, savings(report, per))).filter(|(_, money)| !money.is_zero());
+    let saved: Vec<String> = saved.map(|(per, money)| format!("{}/{}", usd(money), per.name())).collect();
+    let saved = match saved.as_slice() {
+        [] => String::new(),
+        saved => format!("; up to {} to save", saved.join(", ")),
     };
     let open = judged::in_short(report).map(|it| format!("; {it}")).unwrap_or_default();
     format!("{found}{accepted}{saved}{open}")
 }
 
 /// What acting on everything saves.
-fn savings(report: &Report) -> Money {
-    best_savings(report).values().filter_map(|finding| finding.saves).map(|saves| saves.expected).sum()
+fn savings(report: &Report, per: Period) -> Money {
+    let best = best_savings(report);
+    best.values().filter(|it| it.per == per).filter_map(|finding| finding.saves).map(|saves| saves.expected).sum()
 }
 
 fn bill(text: &mut String, report: &Report) {
     let counts = |it: &&Resource| it.is_added();
-    let count = |role| report.inventory.resources.iter().filter(counts).filter(|it| it.role == role).count();
+    let endings = apart::endings(report);
+    let ends = |role| endings.iter().filter(move |((of, _), _)| *of == role).map(|(_, it)| it.resources);
+    let count = |role| {
+        let all = report.inventory.resources.iter().filter(counts).filter(|it| it.role == role).count();
+        all.saturating_sub(ends(role).sum())
+    };
     let mut table = Table::new(&["", "", "floor", "expected", "ceiling"], 2..5);
     let at_least = if judged::is_at_least(report) { "at least" } else { "" };
     let mut line = |name: &str, at_least: &str, count: usize, range: MoneyRange| {
@@ -147,6 +155,10 @@ fn bill(text: &mut String, report: &Report) {
     };
     line("rented, a month", at_least, count(Role::Rented), report.bill.rented);
     line("requested, a month", at_least, count(Role::Requested), report.bill.requested);
+    for ((role, per), ending) in &endings {
+        let article = if *per == Period::Hour { "an" } else { "a" };
+        line(&format!("{}, beside it, {article} {}", role.name(), per.name()), "", ending.resources, ending.amount);
+    }
     let has_disks = |it: &&Item| it.attached.as_ref().is_some_and(|it| !it.monthly.ceiling.is_zero());
     let is_open = |it: &Item| it.attached.as_ref().is_some_and(|it| !it.not_known.is_empty());
     let at_least = if report.bill.items.iter().any(is_open) { "at least" } else { "" };

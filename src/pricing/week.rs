@@ -1,0 +1,266 @@
+//! The hours of a week in which a schedule lets something run, and how many of it.
+
+use crate::inventory::{Change, Fact, Key, Range, Resource, Shift, Until, Value};
+
+use super::HOURS_PER_MONTH;
+use super::complete::plain;
+use super::cron::minutes_of_week;
+
+const MINUTES: usize = 7 * 24 * 60;
+const HOURS_PER_WEEK: f64 = 168.0;
+
+/// What the shifts of a resource make of a month.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Week {
+    /// Hours of all of them together, for a month.
+    pub(super) hours: Range,
+    /// What says so.
+    pub(super) text: String,
+    /// Machines that are taken away cost nothing at all; those that are stopped keep their disks.
+    pub(super) takes_away: bool,
+}
+
+/// The hours by the schedule of a resource. `None` where it has none; an error where it has one that does not tell.
+/// `stated` is how many there are beside it.
+pub(super) fn week(resource: &Resource, stated: Range) -> Option<Result<Week, String>> {
+    if resource.shifts.is_empty() {
+        return None;
+    }
+    Some(Schedule::read(&resource.shifts).map(|schedule| {
+        let is_switched = schedule.is_switched();
+        let stated = if is_by_clock(resource) { Range::exactly(stated.floor) } else { stated };
+        let sum = schedule.sum(stated);
+        let text = match is_switched && stated.expected > 0.0 {
+            true => format!("{} of 168 hours of a week, by {}", plain(sum.expected / stated.expected), schedule.said()),
+            false => format!("{} hours of one of them in a week, by {}", plain(sum.expected), schedule.said()),
+        };
+        let months = HOURS_PER_MONTH / HOURS_PER_WEEK;
+        Week { hours: sum.map(|hours| hours * months), text, takes_away: !is_switched }
+    }))
+}
+
+/// Nothing but the clock moves its number: outside of its times there is only the least.
+fn is_by_clock(resource: &Resource) -> bool {
+    let looks_at = resource.fact(Key::AutoscaledOn).value();
+    matches!(looks_at, Some(Value::List(names)) if !names.is_empty() && names.iter().all(|name| &**name == "cron"))
+}
+
+/// What changes at a minute of the week.
+#[derive(Debug, Clone, Copy)]
+enum Event {
+    Start,
+    Stop,
+    Set { min: Option<f64>, desired: Option<f64>, max: Option<f64> },
+    Begin(usize, f64),
+    End(usize),
+}
+
+struct Schedule {
+    /// By minute, then in the order of the text.
+    events: Vec<(usize, Event)>,
+    /// The texts of it.
+    texts: Vec<String>,
+    zones: Vec<String>,
+}
+
+impl Schedule {
+    fn read(shifts: &[Shift]) -> Result<Schedule, String> {
+        let zones = shifts.iter().map(zone).collect::<Result<Vec<_>, _>>()?;
+        let mut schedule = Schedule { events: Vec::new(), texts: Vec::new(), zones: zones.clone() };
+        schedule.zones.sort_unstable();
+        schedule.zones.dedup();
+        for (at, (shift, zone)) in shifts.iter().zip(&zones).enumerate() {
+            let text = known(&shift.at, "a time of the schedule")?;
+            // Of one time zone, its distance from others does not matter.
+            let behind = if schedule.zones.len() > 1 { ahead_of_utc(zone)? } else { 0 };
+            let weekly = |text: &str| Ok::<_, String>(moved(weekly(text)?, behind));
+            let minutes = weekly(&text)?;
+            let event = match &shift.change {
+                Change::Start => Event::Start,
+                Change::Stop => Event::Stop,
+                Change::Set { min, desired, max } => {
+                    Event::Set { min: number(min)?, desired: number(desired)?, max: number(max)? }
+                }
+                Change::AtLeast { count, .. } => Event::Begin(at, number(count)?.unwrap_or(0.0)),
+            };
+            schedule.events.extend(minutes.iter().map(|minute| (*minute, event)));
+            match &shift.change {
+                Change::AtLeast { until: Until::Cron(end), .. } => {
+                    let end = known(end, "the end of the schedule")?;
+                    schedule.events.extend(weekly(&end)?.into_iter().map(|minute| (minute, Event::End(at))));
+                    schedule.texts.push(format!("`{text}` to `{end}`"));
+                }
+                Change::AtLeast { until: Until::Seconds(seconds), .. } => {
+                    let lasts = (number(seconds)?.unwrap_or(0.0) / 60.0).round();
+                    if !(1.0..=MINUTES as f64).contains(&lasts) {
+                        return Err(format!("a part of its schedule lasts {} minutes", plain(lasts)));
+                    }
+                    let ends = minutes.iter().map(|minute| ((minute + lasts as usize) % MINUTES, Event::End(at)));
+                    schedule.events.extend(ends);
+                    schedule.texts.push(format!("`{text}` for {} hours", plain(lasts / 60.0)));
+                }
+                _ => schedule.texts.push(format!("`{text}`")),
+            }
+        }
+        schedule.events.sort_by_key(|(minute, _)| *minute);
+        schedule.has_both()?;
+        Ok(schedule)
+    }
+
+    /// What only stops is started by somebody, nobody knows when.
+    fn has_both(&self) -> Result<(), String> {
+        let wakes = |event: &Event| match event {
+            Event::Start | Event::Begin(..) | Event::End(_) => true,
+            Event::Stop => false,
+            Event::Set { min, desired, .. } => desired.or(*min).is_some_and(|count| count > 0.0),
+        };
+        match self.events.iter().any(|(_, event)| wakes(event)) {
+            true => Ok(()),
+            false => Err(format!("stopped by {}: nothing says when it starts again", self.said())),
+        }
+    }
+
+    /// It is stopped and started, not made larger and smaller.
+    fn is_switched(&self) -> bool {
+        self.events.iter().all(|(_, event)| matches!(event, Event::Start | Event::Stop))
+    }
+
+    fn said(&self) -> String {
+        format!("its schedule {} ({})", self.texts.join(", "), self.zones.join(", "))
+    }
+
+    /// Hours of all of them in a week. Between its least and its most, something else may move the number.
+    fn sum(&self, stated: Range) -> Range {
+        let in_windows = self.events.iter().any(|(_, event)| matches!(event, Event::Begin(..)));
+        let desired = if in_windows { stated.floor } else { stated.expected };
+        let mut state = State { min: stated.floor, desired, max: stated.ceiling, begun: Vec::new() };
+        // What holds at the beginning of the week is what its end left.
+        self.events.iter().for_each(|(_, event)| state.change(*event, stated));
+        let mut sum = Range::exactly(0.0);
+        let mut since = 0;
+        for (minute, event) in &self.events {
+            sum = added(sum, state.range(), minute - since);
+            since = *minute;
+            state.change(*event, stated);
+        }
+        added(sum, state.range(), MINUTES - since)
+    }
+}
+
+fn added(sum: Range, now: Range, minutes: usize) -> Range {
+    let more = now.times(Range::exactly(minutes as f64 / 60.0));
+    Range { floor: sum.floor + more.floor, expected: sum.expected + more.expected, ceiling: sum.ceiling + more.ceiling }
+}
+
+/// How many there are at some minute.
+struct State {
+    min: f64,
+    desired: f64,
+    max: f64,
+    /// Windows that are open, each with the least number in it.
+    begun: Vec<(usize, f64)>,
+}
+
+impl State {
+    fn change(&mut self, event: Event, stated: Range) {
+        match event {
+            Event::Start => (self.min, self.desired, self.max) = (stated.floor, stated.expected, stated.ceiling),
+            Event::Stop => (self.min, self.desired, self.max) = (0.0, 0.0, 0.0),
+            Event::Set { min, desired, max } => {
+                self.min = min.unwrap_or(self.min);
+                self.max = max.unwrap_or(self.max).max(self.min);
+                self.desired = desired.unwrap_or(self.desired).clamp(self.min, self.max);
+            }
+            Event::Begin(at, least) => {
+                self.begun.retain(|(open, _)| *open != at);
+                self.begun.push((at, least));
+            }
+            Event::End(at) => self.begun.retain(|(open, _)| *open != at),
+        }
+    }
+
+    fn range(&self) -> Range {
+        let least = self.begun.iter().map(|(_, least)| *least).fold(self.min, f64::max);
+        Range { floor: least, expected: self.desired.max(least), ceiling: self.max.max(least) }
+    }
+}
+
+fn weekly(text: &str) -> Result<Vec<usize>, String> {
+    minutes_of_week(text).ok_or_else(|| format!("`{text}` is no schedule that is the same in each week"))
+}
+
+/// Minutes by which clocks are ahead of UTC, where that is the same all year (IANA time zone database 2025b, 2026-11).
+const FIXED: [(&str, i32); 34] = [
+    ("utc", 0),
+    ("etc/utc", 0),
+    ("gmt", 0),
+    ("etc/gmt", 0),
+    ("africa/accra", 0),
+    ("atlantic/reykjavik", 0),
+    ("africa/lagos", 60),
+    ("africa/johannesburg", 120),
+    ("africa/nairobi", 180),
+    ("europe/istanbul", 180),
+    ("europe/moscow", 180),
+    ("asia/riyadh", 180),
+    ("asia/dubai", 240),
+    ("asia/karachi", 300),
+    ("asia/kolkata", 330),
+    ("asia/calcutta", 330),
+    ("asia/kathmandu", 345),
+    ("asia/dhaka", 360),
+    ("asia/bangkok", 420),
+    ("asia/ho_chi_minh", 420),
+    ("asia/jakarta", 420),
+    ("asia/hong_kong", 480),
+    ("asia/kuala_lumpur", 480),
+    ("asia/manila", 480),
+    ("asia/shanghai", 480),
+    ("asia/singapore", 480),
+    ("asia/taipei", 480),
+    ("australia/perth", 480),
+    ("asia/seoul", 540),
+    ("asia/tokyo", 540),
+    ("australia/brisbane", 600),
+    ("america/phoenix", -420),
+    ("america/bogota", -300),
+    ("america/sao_paulo", -180),
+];
+
+fn ahead_of_utc(zone: &str) -> Result<i32, String> {
+    let lower = zone.to_ascii_lowercase();
+    let listed = FIXED.iter().find(|(name, _)| *name == lower).map(|(_, minutes)| *minutes);
+    // `Etc/GMT+5` is behind.
+    let written = || Some(-60 * lower.strip_prefix("etc/gmt")?.parse::<i32>().ok().filter(|it| it.abs() <= 14)?);
+    listed.or_else(written).ok_or_else(|| format!("its times are in several time zones, and {zone} changes its clock"))
+}
+
+/// As minutes of a week in UTC.
+fn moved(minutes: Vec<usize>, ahead: i32) -> Vec<usize> {
+    let week = MINUTES as i64;
+    let in_utc = |minute: usize| (minute as i64 - i64::from(ahead)).rem_euclid(week) as usize;
+    minutes.into_iter().map(in_utc).collect()
+}
+
+fn zone(shift: &Shift) -> Result<String, String> {
+    match &shift.zone {
+        Fact::Absent => Ok("UTC".to_owned()),
+        said => known(said, "the time zone of the schedule"),
+    }
+}
+
+fn known(fact: &Fact<std::sync::Arc<str>>, what: &str) -> Result<String, String> {
+    match fact {
+        Fact::Known(known) => Ok(known.value.to_string()),
+        Fact::Unknown(unknown) => Err(format!("{what} is not known: {}", unknown.why)),
+        Fact::Absent => Err(format!("{what} is not said")),
+    }
+}
+
+fn number(fact: &Fact<f64>) -> Result<Option<f64>, String> {
+    match fact {
+        Fact::Known(known) => Ok(Some(known.value)),
+        Fact::Unknown(unknown) => Err(format!("a number of the schedule is not known: {}", unknown.why)),
+        Fact::Absent => Ok(None),
+    }
+}

@@ -1,0 +1,110 @@
+//! Reservations beside the machines that run in them: nobody pays twice for one place.
+
+use crate::inventory::{Fact, Key, Known, Origin, Purchase, Range, Resource, Value};
+
+use super::build::Built;
+use super::control::positions;
+
+/// A reservation is paid whether or not it is used. Counted beside the machines that use it, it has only the rest.
+pub(super) fn settle(resources: &mut [Built]) {
+    named(resources);
+    open(resources);
+}
+
+/// Machines that name the reservation.
+fn named(resources: &mut [Built]) {
+    let by_block = positions(resources);
+    for at in 0..resources.len() {
+        let Some(user) = resources.get(at) else { continue };
+        let covered_by = user.covered_by.clone();
+        for reservation in covered_by.iter().filter_map(|address| by_block.get(address)).flatten() {
+            let [Some(user), Some(kept)] = [resources.get(at), resources.get(*reservation)] else { continue };
+            // One group may hold reservations for several machines.
+            if same(&user.resource, &kept.resource, Key::Machine) == Some(false) {
+                continue;
+            }
+            let (used, limit) = (user.resource.count.clone(), kept.resource.fact(Key::TimeLimit).clone());
+            if let Some(kept) = resources.get_mut(*reservation) {
+                take(&mut kept.resource, used.value().copied(), true);
+            }
+            // What runs in capacity that is booked for a time runs no longer than that.
+            let user = resources.get_mut(at).map(|it| &mut it.resource);
+            if let Some(user) = user.filter(|it| it.fact(Key::TimeLimit).is_absent() && is_booked(it)) {
+                user.set(Key::TimeLimit, limit);
+            }
+        }
+    }
+}
+
+fn is_booked(resource: &Resource) -> bool {
+    matches!(resource.purchase(), Some(Purchase::CapacityBlock | Purchase::Calendar))
+}
+
+/// Machines that run in an open reservation without naming it, because they are of its type and stand in its zone. Where
+/// the text does not tell the zone, they may.
+fn open(resources: &mut [Built]) {
+    let is_open = |it: &Built| {
+        it.resource.text(Key::Reservation) == Some("open")
+            && it.resource.purchase() == Some(Purchase::CapacityReservation)
+    };
+    let kept: Vec<usize> = (0..resources.len()).filter(|at| resources.get(*at).is_some_and(is_open)).collect();
+    let mut taken = vec![false; resources.len()];
+    for reservation in kept {
+        for at in 0..resources.len() {
+            let [Some(user), Some(kept)] = [resources.get(at), resources.get(reservation)] else { continue };
+            let agree = [Key::Provider, Key::Machine, Key::Accelerator, Key::AcceleratorCount]
+                .map(|key| same(&user.resource, &kept.resource, key));
+            let is_user = user.resource.purchase() == Some(Purchase::OnDemand)
+                && user.resource.fact(Key::Reservation).is_absent()
+                && agree.first() == Some(&Some(true))
+                && agree.get(1) == Some(&Some(true))
+                && !agree.contains(&Some(false))
+                && user.resource.root == kept.resource.root;
+            let surely = user.place.is_some() && user.place == kept.place;
+            let maybe = same(&user.resource, &kept.resource, Key::Region) != Some(false) && !tells_zone(user);
+            if !is_user || taken.get(at) == Some(&true) || !(surely || maybe) {
+                continue;
+            }
+            let used = user.resource.count.value().copied();
+            taken.get_mut(at).into_iter().for_each(|it| *it = surely);
+            if let Some(kept) = resources.get_mut(reservation) {
+                take(&mut kept.resource, used, surely);
+            }
+        }
+    }
+}
+
+/// It names a zone, which is another one then.
+fn tells_zone(user: &Built) -> bool {
+    let region = user.resource.text(Key::Region);
+    user.place.as_deref().is_some_and(|place| Some(place) != region)
+}
+
+/// Whether two things are the same in this; `None` where one does not say.
+fn same(one: &Resource, other: &Resource, key: Key) -> Option<bool> {
+    let text = |it: &Resource| it.fact(key).value().map(|value| value.to_string().to_ascii_lowercase());
+    Some(text(one)? == text(other)?)
+}
+
+/// Takes the places that are used away from a reservation.
+fn take(resource: &mut Resource, used: Option<Range>, surely: bool) {
+    let users = resource.number(Key::Consumers).unwrap_or(0.0) + 1.0;
+    if surely {
+        resource.set(Key::Consumers, Fact::known(Value::Number(users), resource.span, Origin::Resolved));
+    }
+    let Fact::Known(Known { value: reserved, span, defined, origin }) = resource.count.clone() else { return };
+    if resource.fact(Key::Reserved).is_absent() {
+        let value = Value::Number(reserved.expected);
+        resource.set(Key::Reserved, Fact::Known(Known { value, span, defined, origin: origin.clone() }));
+    }
+    let value = match used {
+        Some(used) => Range {
+            floor: (reserved.floor - used.ceiling).max(0.0),
+            expected: (reserved.expected - used.expected).max(0.0),
+            ceiling: (reserved.ceiling - used.floor).max(0.0),
+        },
+        None => Range { floor: 0.0, ..reserved },
+    };
+    let value = if surely { value } else { Range { floor: value.floor, ..reserved } };
+    resource.count = Fact::Known(Known { value, span, defined, origin });
+}

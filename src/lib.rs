@@ -32,7 +32,7 @@ use catalog::Catalog;
 use diagnostic::Diagnostic;
 use fit::Assessment;
 use inventory::{
-    Counted, Declined, Fact, FrontEnd, Inventory, Resource, ResourceId, RunId, Skipped, Value, WantedRaw, Wish,
+    Counted, Declined, Fact, FrontEnd, Inventory, Range, Resource, ResourceId, RunId, Skipped, Value, WantedRaw, Wish,
 };
 use pricing::{Bill, LeftOut};
 use rules::{Broken, Finding, Rules, Undetermined, World};
@@ -89,7 +89,8 @@ pub fn analyze(sources: &Sources, paths: &[String], settings: &Settings) -> Anal
     inventory::settle_homes(&mut inventory, sources);
     let left_out = pricing::complete(&mut inventory, &settings.catalog, &settings.pricing);
     inventory::look_round(&mut inventory, sources, paths, &plain);
-    let bill = pricing::bill(&inventory, &settings.catalog, &settings.pricing);
+    let mut bill = pricing::bill(&inventory, &settings.catalog, &settings.pricing);
+    pricing::count_dearer(&mut inventory, &mut bill);
     let fits = fit::assess_all(&inventory, &bill, &settings.catalog, &settings.pricing);
     let world = World {
         inventory: &inventory,
@@ -249,6 +250,9 @@ struct Reading {
     plain: Vec<String>,
 }
 
+/// The root and the run of text that Terraform carries, and where it says that there is none of it.
+type Carrier = (Option<Arc<str>>, RunId, Option<Span>);
+
 /// Both front ends, as one inventory.
 fn read(sources: &Sources, paths: &[String], settings: &Settings) -> Reading {
     let mut wanted = settings.rules.raw();
@@ -256,8 +260,8 @@ fn read(sources: &Sources, paths: &[String], settings: &Settings) -> Reading {
     let terraform::Reading { mut inventory, embedded, blocks, roots, plans, mut comments } =
         terraform::read(sources, paths, &terraform::Options { raw: wanted.blocks, ..settings.terraform.clone() });
     let others: Vec<String> = paths.iter().filter(|path| plans.binary_search(path).is_err()).cloned().collect();
-    let carriers: HashMap<FileId, (Option<Arc<str>>, RunId)> =
-        embedded.iter().map(|it| (it.file, (it.root.clone(), it.run.clone()))).collect();
+    let carriers: HashMap<FileId, Carrier> =
+        embedded.iter().map(|it| (it.file, (it.root.clone(), it.run.clone(), it.none))).collect();
     let embedded: Vec<(FileId, String)> = embedded.into_iter().map(|it| (it.file, it.address)).collect();
     let options = kubernetes::Options { objects: wanted.objects, ..settings.kubernetes.clone() };
     let kubernetes = kubernetes::read(sources, &others, &embedded, &options);
@@ -265,9 +269,11 @@ fn read(sources: &Sources, paths: &[String], settings: &Settings) -> Reading {
     let plain = kubernetes.plain;
     let mut kubernetes = kubernetes.inventory;
     for resource in &mut kubernetes.resources {
-        if let Some((root, run)) = carriers.get(&resource.span.file) {
+        if let Some((root, run, none)) = carriers.get(&resource.span.file) {
             resource.root.clone_from(root);
             resource.run = Some(run.clone());
+            resource.count =
+                none.map_or(std::mem::take(&mut resource.count), |span| Fact::written(Range::exactly(0.0), span));
         }
     }
     inventory.runs.extend(kubernetes.runs);
@@ -275,6 +281,7 @@ fn read(sources: &Sources, paths: &[String], settings: &Settings) -> Reading {
     inventory.resources.extend(kubernetes.resources);
     inventory.diagnostics.extend(kubernetes.diagnostics);
     inventory.skipped.extend(kubernetes.skipped);
+    inventory.unjudged.extend(kubernetes.unjudged);
     inventory.skipped.sort();
     inventory.skipped.dedup();
     Reading { inventory, blocks, roots, plans, comments, plain }

@@ -30,7 +30,7 @@ fetched() { git fetch --quiet --no-tags --depth=1 origin "$1" 2>/dev/null && par
 # The commit that a name means; a branch need not exist locally. A name that is both a branch and a tag means neither: whoever
 # may push the one could take the place of the other.
 commit_of() {
-  local name=${1%%[~^:@]*} steps branch= tag= reference remote
+  local name=${1%%[~^:@]*} steps branch='' tag='' reference remote
   steps=${1#"$name"}
   if [[ $1 == -* || $1 == *$'\n'* ]]; then
     return 1

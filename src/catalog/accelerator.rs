@@ -10,7 +10,7 @@ pub struct Accelerator<'c> {
     pub name: &'c str,
     /// nvidia, amd, aws, google, intel, qualcomm.
     pub vendor: &'c str,
-    /// gpu, asic or tpu.
+    /// gpu, asic, tpu, or inference for those that cannot train.
     pub kind: &'c str,
     pub architecture: &'c str,
     pub year: u16,

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use super::Catalog;
 use super::format::{TableError, records};
 use super::model::{self, Modality, Model};
-use super::names::Name;
+use super::names::{Name, UNCLEAR};
 use super::precision::Precision;
 
 include!(concat!(env!("OUT_DIR"), "/models.rs"));
@@ -25,6 +25,8 @@ pub struct Identified<'m> {
     pub model: Cow<'m, Model>,
     /// What the name says about the weights.
     pub precision: Option<Precision>,
+    /// The name says that they are quantized, and not how.
+    pub unclear: bool,
     pub by: Identification,
 }
 
@@ -90,30 +92,62 @@ impl Models {
             return None;
         }
         let precision = name.precision.as_deref().and_then(Precision::parse);
+        let unclear = name.precision.as_deref() == Some(UNCLEAR);
         if let Some(model) = self.own_keys.get(&name.exact_key()).and_then(|row| self.own.get(*row)) {
-            return Some(Identified { model: complete(Cow::Borrowed(model)), precision, by: Identification::Listed });
+            return Some(Identified {
+                model: complete(Cow::Borrowed(model)),
+                precision,
+                unclear,
+                by: Identification::Listed,
+            });
         }
         for key in [name.exact_key(), name.base_key()] {
             if let Some(model) = listed(&key, precision) {
                 return Some(Identified {
                     model: complete(Cow::Borrowed(model)),
                     precision,
+                    unclear,
                     by: Identification::Listed,
                 });
             }
         }
         let inner = name.inner_keys().into_iter().find_map(|key| listed(&key, precision));
         if let Some(model) = inner {
-            return Some(Identified { model: complete(Cow::Borrowed(model)), precision, by: Identification::Derived });
+            return Some(Identified {
+                model: complete(Cow::Borrowed(model)),
+                precision,
+                unclear,
+                by: Identification::Derived,
+            });
         }
         let Some(params_b) = name.params_b else {
             let model = name.keys_of_sized_families().into_iter().find_map(|key| small(&key))?;
-            return Some(Identified { model: complete(Cow::Borrowed(model)), precision, by: Identification::Derived });
+            return Some(Identified {
+                model: complete(Cow::Borrowed(model)),
+                precision,
+                unclear,
+                by: Identification::Derived,
+            });
         };
         let mut model = self.of_size(params_b)?;
         model.active_b = name.active_b;
         model.id = text.to_owned().into();
-        Some(Identified { model: Cow::Owned(model), precision, by: Identification::Size })
+        Some(Identified { model: Cow::Owned(model), precision, unclear, by: Identification::Size })
+    }
+
+    /// The models of the table whose names have most words in common with a name, the nearest first.
+    pub fn nearest(&self, text: &str) -> Vec<&str> {
+        const MOST: usize = 3;
+        let name = Name::parse(text);
+        let shared = |model: &Model| {
+            let other = Name::parse(&model.id);
+            let first = other.words.first().is_some_and(|word| name.words.first() == Some(word));
+            if first { other.words.iter().filter(|word| name.words.contains(word)).count() } else { 0 }
+        };
+        let mut near: Vec<(usize, &str)> = self.all().map(|model| (shared(model), &*model.id)).collect();
+        near.retain(|(words, _)| *words > 0);
+        near.sort_by(|one, two| two.0.cmp(&one.0).then(one.1.cmp(two.1)));
+        near.into_iter().take(MOST).map(|(_, id)| id).collect()
     }
 
     /// A usual model of that many billion parameters.
@@ -233,6 +267,7 @@ mod tests {
             ("llama3_8b", "meta-llama/Meta-Llama-3-8B 8.0 - Listed"),
             ("nvidia/llama-3.1-nemoguard-8b-content-safety", "meta-llama/Llama-3.1-8B 8.0 - Derived"),
             ("acme/foo-13b-chat-GPTQ", "acme/foo-13b-chat-GPTQ 13.0 gptq4 Size"),
+            ("deepseek-ai/DeepSeek-V3.7", "nothing"),
             ("acme/foo-30b-a3b", "acme/foo-30b-a3b 30.0 - Size"),
             ("acme/foo-1_8b", "acme/foo-1_8b 1.8 - Size"),
             ("acme/foo-06b", "acme/foo-06b 0.6 - Size"),

@@ -31,10 +31,7 @@ const VARIANTS: &[&str] = &[
     "latest",
     "pt",
     "text",
-    "gguf",
-    "ggml",
     "mlx",
-    "quantized",
     "dynamic",
     "merged",
     "sharded",
@@ -135,7 +132,10 @@ impl Name {
             // `17b-16e` counts what is active: the total is not in the name.
             name.active_b = name.params_b.take();
         }
-        let variant = |word: &&String| !VARIANTS.contains(&&***word) && !is_version(word) && !is_date(word);
+        // Without a size, a version is what tells one model of a family from another.
+        let has_size = name.params_b.is_some() || name.active_b.is_some();
+        let version = |word: &str| has_size && is_version(word);
+        let variant = |word: &&String| !VARIANTS.contains(&&***word) && !version(word) && !is_date(word);
         name.base = name.words.iter().filter(variant).cloned().collect();
         name
     }
@@ -372,8 +372,6 @@ fn is_precision(word: &str) -> bool {
         "w8a16",
         "w4a8",
         "w4afp8",
-        "4bit",
-        "8bit",
         "bnb",
         "nf4",
         "fp8",
@@ -398,9 +396,31 @@ fn is_precision(word: &str) -> bool {
         "marlin",
         "g128",
         "w4a4",
+        "gguf",
+        "ggml",
+        "quantized",
+        "quant",
+        "quark",
+        "torchao",
+        "vptq",
+        "bitnet",
+        "spqr",
+        "higgs",
     ];
-    WORDS.contains(&word) || word.ends_with("bpw") || (word.starts_with('q') && word.contains('f') && word.len() == 5)
+    WORDS.contains(&word)
+        || bits(word).is_some()
+        || word.ends_with("bpw")
+        || (word.starts_with('q') && word.contains('f') && word.len() == 5)
 }
+
+/// `4bit`, `2bits`, `4bitgs64`.
+fn bits(word: &str) -> Option<u32> {
+    let (number, rest) = word.split_at_checked(1)?;
+    rest.starts_with("bit").then(|| number.parse().ok()).flatten()
+}
+
+/// What a name says that is quantized in a way which it does not tell.
+pub(super) const UNCLEAR: &str = "unclear";
 
 /// The precision that the words of a name say together.
 fn combine(found: &[String]) -> Option<String> {
@@ -419,7 +439,24 @@ fn combine(found: &[String]) -> Option<String> {
             _ => "int4",
         });
     }
-    let eight = has("int8") || has("8bit") || has("w8a16");
+    let bits = |number: u32| found.iter().any(|word| bits(word) == Some(number));
+    let eight = has("int8") || bits(8) || has("w8a16");
+    const UNTOLD: [&str; 14] = [
+        "exl2",
+        "hqq",
+        "aqlm",
+        "quip",
+        "gguf",
+        "ggml",
+        "quantized",
+        "quant",
+        "quark",
+        "torchao",
+        "vptq",
+        "bitnet",
+        "spqr",
+        "higgs",
+    ];
     Some(
         match () {
             () if has("nvfp4") || has("fp4") || has("w4a4") => "nvfp4",
@@ -428,19 +465,19 @@ fn combine(found: &[String]) -> Option<String> {
             () if has("gptq") => "gptq4",
             () if has("awq") => "awq",
             () if has("fp8") || has("e4m3") || has("modelopt") => "fp8",
-            () if has("nf4") || (has("bnb") && !eight) || (has("4bit") && has("bnb")) => "nf4",
+            () if has("nf4") || (has("bnb") && !eight) || (bits(4) && has("bnb")) => "nf4",
             () if has("w8a8") || eight || has("eetq") => "int8",
             () if has("int4")
                 || has("w4a16")
                 || has("w4a8")
                 || has("w4afp8")
-                || has("4bit")
+                || bits(4)
                 || has("autoround")
                 || has("marlin") =>
             {
                 "int4"
             }
-            () if has("exl2") || has("hqq") || has("aqlm") || has("quip") => "unclear",
+            () if UNTOLD.iter().any(|word| has(word)) || found.iter().any(|word| self::bits(word).is_some()) => UNCLEAR,
             () if has("bf16") || has("bfloat16") => "bf16",
             () if has("fp16") || has("f16") || has("float16") => "fp16",
             () if has("fp32") || has("f32") => "fp32",

@@ -1,9 +1,14 @@
 //! Packs, as settings name them: a directory of the repository, or a commit of another one.
 
-use std::collections::BTreeMap;
-
-use super::Entry;
+use super::key::Text;
+use super::{Key, Table, setting};
 use crate::source::{Span, normalize};
+
+const PATH: Key<Text> = setting!("packs[].path");
+const GIT: Key<Text> = setting!("packs[].git");
+const COMMIT: Key<Text> = setting!("packs[].commit");
+const SHA256: Key<Text> = setting!("packs[].sha256");
+const DIRECTORY: Key<Text> = setting!("packs[].directory");
 
 /// An entry of `[[packs]]`.
 #[derive(Debug, Clone, PartialEq)]
@@ -26,52 +31,49 @@ pub struct Origin<'a> {
     pub directory: Option<&'a str>,
 }
 
-type Table<'a> = BTreeMap<&'a str, &'a Entry>;
-
 impl<'a> Pack<'a> {
     pub(super) fn of(table: &Table<'a>) -> Option<Self> {
-        let text = |key: &str| table.get(key).and_then(|entry| entry.value.text());
-        let span = table.get("git").or_else(|| table.get("path"))?.span;
-        let origin = text("git").map(|git| Origin {
+        let span = table.at(GIT).or_else(|| table.at(PATH))?.span;
+        let origin = table.text(GIT).map(|git| Origin {
             git,
-            commit: text("commit").unwrap_or_default(),
-            sha256: text("sha256"),
-            directory: text("directory"),
+            commit: table.text(COMMIT).unwrap_or_default(),
+            sha256: table.text(SHA256),
+            directory: table.text(DIRECTORY),
         });
-        Some(Pack { path: text("path"), origin, span })
+        Some(Pack { path: table.text(PATH), origin, span })
     }
 }
 
 /// What is wrong with an entry, and where.
-pub(super) fn judge(table: &Table<'_>, refuse: &mut impl FnMut(String, Span)) {
-    let Some(first) = table.values().next() else { return };
-    if !table.contains_key("git") {
-        if !table.contains_key("path") {
+pub(super) fn judge(table: &Table<'_>, refuse: &mut dyn FnMut(String, Span)) {
+    let Some(first) = table.first() else { return };
+    if table.at(GIT).is_none() {
+        if table.at(PATH).is_none() {
             refuse("a pack says `path`, or `git` with `commit` and `sha256`".to_owned(), first.key);
         }
-        for (key, entry) in table.iter().filter(|(key, _)| **key != "path") {
+        for (key, entry) in table.entries().filter(|(key, _)| *key != PATH.name()) {
             refuse(format!("`{key}` belongs to a pack that comes from `git`"), entry.key);
         }
         return;
     }
-    let mut each = |key: &str, check: &dyn Fn(&str) -> Option<String>| {
-        let entry = table.get(key)?;
+    let mut each = |key: Key<Text>, check: &dyn Fn(&str) -> Option<String>| {
+        let entry = table.at(key)?;
         refuse(check(entry.value.text().unwrap_or_default())?, entry.span);
         Some(())
     };
-    each("git", &|address| unusable(address).map(str::to_owned));
-    each("commit", &|commit| {
+    each(GIT, &|address| unusable(address).map(str::to_owned));
+    each(COMMIT, &|commit| {
         let what = "`commit` is a full commit of 40 hexadecimal digits; a branch or a tag may be moved";
         (!is_hexadecimal(commit, 40)).then(|| what.to_owned())
     });
-    each("sha256", &|sum| {
+    each(SHA256, &|sum| {
         (!is_hexadecimal(sum, 64)).then(|| "`sha256` has 64 hexadecimal digits in small letters".to_owned())
     });
-    each("directory", &|directory| {
+    each(DIRECTORY, &|directory| {
         let leads_out = directory.starts_with('/') || normalize(directory).is_none();
         leads_out.then(|| "`directory` lies in the repository of the pack".to_owned())
     });
-    if let (Some(git), None) = (table.get("git"), table.get("commit")) {
+    if let (Some(git), None) = (table.at(GIT), table.at(COMMIT)) {
         refuse("a pack from `git` says its `commit`, all 40 digits of it".to_owned(), git.key);
     }
 }

@@ -87,7 +87,7 @@ settings! {
     "rules-dir" Kind::Paths, Some("[]"), "directories with pages of your own rules";
     "require-reason" Kind::Flag, Some("false"), "a suppression without a reason suppresses nothing";
     "baseline" Kind::Path, Some("\".gpulint-baseline.json\""), "the file of findings that were accepted at once";
-    "render" Kind::Flag, Some("false"), "render charts with helm, and kustomizations with kustomize or kubectl";
+    "render" Kind::Flag, Some("false"), "render charts with helm, and kustomizations with kustomize or kubectl, instead of by ourselves";
     "values" Kind::Texts, Some("[]"), "files of values to render charts with; \"*\": once more with each of them";
     "exclude" Kind::Patterns, Some("[]"), "directories that nobody deploys: they are read, and told beside the bill";
     "runs[].paths" Kind::Patterns, None, "the Terraform roots that this run is one of; what is found for them counts no more";
@@ -172,6 +172,15 @@ settings! {
     "suppress[].path" Kind::Pattern, None, "the file that they are silenced in; `*` stands for anything";
     "suppress[].until" Kind::Date, None, "the last day on which this holds";
     "suppress[].reason" Kind::Text, None, "why; it is shown in every report";
+}
+
+/// Lists of tables, which add up where one file extends another.
+pub(super) fn lists() -> impl Iterator<Item = &'static str> {
+    let mut before = "";
+    SETTINGS.iter().filter_map(move |setting| {
+        let (list, _) = setting.path.split_once("[].")?;
+        (list != std::mem::replace(&mut before, list)).then_some(list)
+    })
 }
 
 /// What may follow after the keys so far.

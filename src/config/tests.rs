@@ -46,18 +46,18 @@ reason = "reserved capacity"
     let (_, config, wrong) = loaded(&[("a/gpulint.toml", text)]);
     assert_eq!(wrong, [] as [&str; 0]);
     assert_eq!(config.fail_on(), Some(Level::Error));
-    assert_eq!(config.texts("rules-dir")[0].0, "policy");
-    assert_eq!(config.text("defaults.region").map(|it| it.0), Some("us-east-1"));
+    assert_eq!(config.texts(setting!("rules-dir"))[0].0, "policy");
+    assert_eq!(config.text(setting!("defaults.region")).map(|it| it.0), Some("us-east-1"));
     let rules = config.rules();
     assert_eq!(
         (rules[0].name, rules[0].level, rules[0].ignorable),
         ("on-demand-batch", Some(Level::Error), Some(false))
     );
     assert_eq!(rules[0].parameters[0].1.value, Value::Integer(200));
-    assert_eq!(config.below("tiers").next().map(|it| it.0), Some("interactive"));
+    assert_eq!(config.below(setting!("tiers")).next().map(|it| it.0), Some("interactive"));
     assert_eq!(config.budgets()[0].of, Some(("team", "search")));
     assert_eq!(config.budgets()[0].monthly_usd, 40_000.0);
-    assert_eq!(config.below("prices.discount").next().and_then(|it| it.1.value.number()), Some(0.12));
+    assert_eq!(config.below(setting!("prices.discount")).next().and_then(|it| it.1.value.number()), Some(0.12));
     let suppress = &config.suppressions()[0];
     assert_eq!(suppress.address, Some("module.legacy.aws_instance.train[\"a\"]"));
     assert_eq!(suppress.until, "2027-03-31".parse().ok());
@@ -105,7 +105,7 @@ fn a_file_adds_to_the_one_that_it_extends() {
     let (sources, config, wrong) = loaded(&[("a/gpulint.toml", own), ("base.toml", base)]);
     assert_eq!(wrong, [] as [&str; 0]);
     assert_eq!(config.fail_on(), Some(Level::Error));
-    let (profile, span) = config.text("profile").unwrap();
+    let (profile, span) = config.text(setting!("profile")).unwrap();
     assert_eq!((profile, sources.path(span.file).as_str()), ("all", "base.toml"));
     let rules: Vec<_> = config.suppressions().iter().map(|it| it.rules[0].0.clone()).collect();
     assert_eq!(rules, ["a", "b"]);

@@ -145,7 +145,11 @@ impl<'r> Reader<'r> {
             return Ok(found);
         }
         match (name, self.resource.text(Key::Program)) {
-            (Some(name), _) => Self::missing(format!("nothing is known of the model `{name}`"), Key::Model),
+            (Some(name), _) => {
+                let near = catalog.models().nearest(name).join(", ");
+                let near = if near.is_empty() { near } else { format!("; the nearest names that are: {near}") };
+                Self::missing(format!("nothing is known of the model `{name}`{near}"), Key::Model)
+            }
             (None, Some(program)) => {
                 Self::missing(format!("the text does not say which model {program} runs"), Key::Program)
             }
@@ -184,7 +188,7 @@ impl<'r> Reader<'r> {
             Some(model) => {
                 let called = name.map_or_else(|| format!("a model of {size} billion parameters"), str::to_owned);
                 let model = Model { id: called.into(), ..model };
-                Ok(Identified { model: Cow::Owned(model), precision: None, by: Identification::Size })
+                Ok(Identified { model: Cow::Owned(model), precision: None, unclear: false, by: Identification::Size })
             }
             None => Self::missing(format!("{size} billion parameters are no size of a model"), Key::Parameters),
         }
@@ -221,6 +225,10 @@ impl<'r> Reader<'r> {
         let quantized = |precision: &Precision| !precision.is_full();
         // A checkpoint that is already quantized stays so, whatever type it computes in.
         let stored = found.precision.filter(quantized).or(Some(published).filter(quantized));
+        if found.unclear && stored.is_none() && said.filter(quantized).is_none() {
+            let why = "the name of the model says that it is quantized, and not to how many bits";
+            return Self::missing(why, Key::Model);
+        }
         let settled = match (said.filter(quantized), stored) {
             (Some(_), Some(stored)) if is_default => stored,
             (Some(Precision::Gptq4), Some(Precision::Int8 | Precision::Gptq8)) => Precision::Gptq8,
@@ -279,7 +287,21 @@ impl<'r> Reader<'r> {
             None => return Self::missing("the text does not say whether all weights are trained", Key::Task),
         };
         let sharding = self.text(Key::Sharding)?.and_then(Sharding::from_name).unwrap_or(Sharding::None);
-        let optimizer = self.text(Key::Optimizer)?.and_then(Optimizer::from_name).unwrap_or(Optimizer::AdamW);
+        let optimizer = match self.text(Key::Optimizer)? {
+            None => Optimizer::AdamW,
+            Some(name) => match Optimizer::from_name(name) {
+                Some(optimizer) => optimizer,
+                None => {
+                    return Self::missing(format!("what the optimizer `{name}` keeps is not known"), Key::Optimizer);
+                }
+            },
+        };
+        if let Some(what @ ("activations" | "gradients")) = self.text(Key::Offload)? {
+            return Self::missing(
+                format!("how much it saves that {what} do not wait on the device is not known"),
+                Key::Offload,
+            );
+        }
         let recompute = match self.known(Key::Recompute)?.and_then(|known| known.value.as_flag()) {
             Some(true) => Recompute::Full,
             _ => Recompute::No,

@@ -27,8 +27,10 @@ pub(crate) struct Chart {
     pub(super) values: Option<Node>,
     /// By their names within the chart, sorted.
     pub(super) templates: Vec<(String, FileId)>,
+    template_files: Vec<String>,
+    values_file: Option<String>,
     /// Everything else that templates may ask for.
-    pub(super) files: Vec<(String, Arc<str>)>,
+    pub(super) files: Vec<(String, FileId)>,
     pub(super) schema: Option<Arc<str>>,
     pub(super) dependencies: Vec<Dependency>,
     pub(super) inside: Vec<Chart>,
@@ -62,11 +64,26 @@ impl Chart {
         Chart { values, ..self.clone() }
     }
 
-    /// The directories of the chart and of all inside it.
-    pub(crate) fn homes(&self) -> Vec<&str> {
-        let inside = self.inside.iter().flat_map(Chart::homes);
-        std::iter::once(self.directory.as_str()).chain(inside).collect()
+    /// Templates of the chart and of all inside it.
+    pub(crate) fn template_files(&self) -> Vec<&String> {
+        self.inside
+            .iter()
+            .fold(self.template_files.iter().collect(), |all, chart| [all, chart.template_files()].concat())
     }
+
+    /// The values that it has of its own, and those of all charts inside it.
+    pub(crate) fn values_files(&self) -> Vec<&String> {
+        self.inside.iter().fold(self.values_file.iter().collect(), |all, chart| [all, chart.values_files()].concat())
+    }
+}
+
+/// The files that belong to a chart, as far as they stand in its directory.
+pub(crate) fn files(sources: &Sources, directory: &str) -> Vec<String> {
+    let loader = Loader { sources, charts: 0, bytes: 0 };
+    let mut all = Vec::new();
+    // More of them than any chart has are told when it is loaded.
+    let _ = loader.below(directory, "", &Ignored::of(sources, directory), 0, &mut all);
+    all.into_iter().map(|name| at(directory, &name)).collect()
 }
 
 /// Why a chart cannot be rendered at all.
@@ -141,6 +158,8 @@ impl Loader<'_> {
             directory: directory.to_owned(),
             values: None,
             templates: Vec::new(),
+            template_files: Vec::new(),
+            values_file: None,
             files: Vec::new(),
             schema: None,
             dependencies: Vec::new(),
@@ -155,11 +174,15 @@ impl Loader<'_> {
             let path = at(directory, &name);
             if name.starts_with("templates/") {
                 match self.sources.open(&path) {
-                    Ok(file) => chart.templates.push((name, file)),
+                    Ok(file) => {
+                        chart.templates.push((name, file));
+                        chart.template_files.push(path);
+                    }
                     Err(why) => return Err(format!("`{path}` cannot be read: {why}")),
                 }
             } else if name == "values.yaml" {
                 chart.values = self.document(&path).transpose()?;
+                chart.values_file = Some(path);
             } else if name == "values.schema.json" {
                 chart.schema = self.sources.open(&path).ok().map(|file| self.sources.text(file));
             } else if let Some(rest) = name.strip_prefix("charts/") {
@@ -199,12 +222,12 @@ impl Loader<'_> {
     fn files(&mut self, chart: &mut Chart, names: Vec<String>) -> Result<(), Refused> {
         for name in names {
             let path = at(&chart.directory, &name);
-            let Ok(bytes) = self.sources.tree().read(&path) else { continue };
-            self.bytes += bytes.len();
+            let Ok(file) = self.sources.open(&path) else { continue };
+            self.bytes += self.sources.text(file).len();
             if self.bytes > MOST_BYTES {
                 return Err(format!("its files have more than {} MiB", MOST_BYTES >> 20));
             }
-            chart.files.push((name, crate::source::decoded(&bytes)));
+            chart.files.push((name, file));
         }
         Ok(())
     }

@@ -12,6 +12,6 @@ mod tests;
 mod values;
 mod world;
 
-pub(crate) use chart::{Chart, load};
+pub(crate) use chart::{Chart, files, load};
 pub(crate) use output::Document;
 pub(crate) use render::{Release, Rendering, render};

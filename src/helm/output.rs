@@ -4,7 +4,7 @@
 //! there; elsewhere it is left out, and the document is known to be incomplete.
 
 use crate::source::{FileId, Segment, Span};
-use crate::template::{Hole, Text, Writer};
+use crate::template::{Hole, Origin, Text, Writer};
 use crate::yaml;
 
 /// One document, with the places that it came from.
@@ -19,6 +19,8 @@ pub(crate) struct Document {
     pub(crate) doubts: Vec<String>,
     /// Values that are not known.
     pub(crate) holes: usize,
+    /// Why lines of pods are not known, whatever stands in them.
+    pub(crate) gaps: Vec<String>,
 }
 
 pub(super) fn documents(text: &Text, file: FileId, template: &str) -> Vec<Document> {
@@ -29,14 +31,17 @@ pub(super) fn documents(text: &Text, file: FileId, template: &str) -> Vec<Docume
             let line = line.trim();
             !line.is_empty() && !line.starts_with('#') && line != "---"
         };
-        if !piece.as_str().lines().any(is_content) || is_test(piece.as_str()) {
+        if !piece.as_str().lines().any(is_content) || is_test(file, piece.as_str()) {
             continue;
         }
         let mut doubts: Vec<String> = piece.doubts().iter().map(|doubt| doubt.cause.why.to_string()).collect();
         let holes = piece.holes().len();
+        let mut gaps = gaps(&piece);
         let piece = if holes > 0 { place(&piece, &mut doubts) } else { piece };
-        doubts.sort();
-        doubts.dedup();
+        for all in [&mut doubts, &mut gaps] {
+            all.sort();
+            all.dedup();
+        }
         all.push(Document {
             template: template.to_owned(),
             file,
@@ -44,27 +49,50 @@ pub(super) fn documents(text: &Text, file: FileId, template: &str) -> Vec<Docume
             text: piece.as_str().to_owned(),
             doubts,
             holes,
+            gaps,
         });
     }
     all
 }
 
-/// A pod that Helm runs only to test a release.
-fn is_test(text: &str) -> bool {
-    let hook = |line: &str| {
-        let (key, value) = line.trim().split_once(':').unwrap_or_default();
-        let value = value.trim().trim_matches(['"', '\'']);
-        key.trim_matches(['"', '\'']) == "helm.sh/hook" && value.split(',').any(|it| it.trim().starts_with("test"))
-    };
-    text.lines().any(hook)
+/// An object that Helm makes only to test a release, and at no other time.
+fn is_test(file: FileId, text: &str) -> bool {
+    const HOOK: &str = "helm.sh/hook";
+    if !text.contains(HOOK) {
+        return false;
+    }
+    let documents = yaml::read(file, text).documents;
+    let hook = documents.first().and_then(|it| it.root.get("metadata")?.get("annotations")?.get(HOOK)?.text().cloned());
+    hook.is_some_and(|hooks| hooks.split(',').all(|it| TESTS.contains(&it.trim())))
 }
 
-/// Puts holes that stand alone on their lines where they belong.
+/// The hooks by which Helm tests.
+const TESTS: [&str; 3] = ["test", "test-success", "test-failure"];
+
+/// Why lines of a document with pods are not known, which may ask for anything.
+fn gaps(text: &Text) -> Vec<String> {
+    if !text.as_str().contains("containers") {
+        return Vec::new();
+    }
+    let alone = text.holes().iter().filter(|hole| is_alone(text.as_str(), hole));
+    alone.map(|hole| hole.cause.why.to_string()).collect()
+}
+
+/// Puts holes that stand alone on their lines where they belong, and those inside brackets into quotes: they have brackets
+/// of their own.
 fn place(text: &Text, doubts: &mut Vec<String>) -> Text {
     let all = text.as_str();
     let mut writer = Writer::default();
     let mut at = 0;
     for hole in text.holes() {
+        if hole.start >= at && is_within_brackets(all, hole) {
+            writer.push_slice(text, at, hole.start, None);
+            let origin = text.origin_at(hole.start);
+            writer.push("\"", origin.map(|origin| Origin { linear: false, ..origin }));
+            writer.push_slice(text, hole.start, hole.end, None);
+            writer.push("\"", None);
+            at = hole.end;
+        }
         if hole.start < at || !is_alone(all, hole) {
             continue;
         }
@@ -87,6 +115,13 @@ fn is_alone(all: &str, hole: &Hole) -> bool {
     let before = all.get(..hole.start).unwrap_or_default().rsplit('\n').next().unwrap_or_default();
     let after = all.get(hole.end..).unwrap_or_default().split('\n').next().unwrap_or_default();
     before.trim().is_empty() && after.trim().is_empty()
+}
+
+/// The whole of a value in brackets, as `{a: HOLE}` and `[HOLE]` have it.
+fn is_within_brackets(all: &str, hole: &Hole) -> bool {
+    let before = all.get(..hole.start).unwrap_or_default().rsplit('\n').next().unwrap_or_default().trim_end();
+    let after = all.get(hole.end..).unwrap_or_default().trim_start();
+    before.contains(['{', '[']) && before.ends_with([':', ',', '[']) && after.starts_with(['}', ']', ','])
 }
 
 /// The place of the colon behind which the hole belongs, if nothing else stands there.

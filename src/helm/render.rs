@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use crate::source::{FileId, Sources, Span};
 use crate::template::{
-    self, Cause, Entries, Evaluator, Failure, Heap, Kind, Map, Origin, Templates, Text, Value, define, of_node, parse,
+    self, Cause, Entries, Evaluator, Failure, Heap, Kind, Map, Origin, Templates, Text, Undecided, Value, define,
+    of_node, parse,
 };
 use crate::yaml::Node;
 
@@ -38,6 +39,10 @@ pub(crate) struct Rendering {
     pub(crate) wanted: Vec<String>,
     /// Charts that it depends on and that are not at hand, and why.
     pub(crate) missing: Vec<String>,
+    /// Conditions that nobody knows, and of which only one side is in the documents.
+    pub(crate) undecided: Vec<Undecided>,
+    /// What it took.
+    pub(crate) steps: u64,
 }
 
 /// `layers` are values beside the chart's own, the strongest last.
@@ -125,6 +130,8 @@ impl Renderer<'_> {
         }
         rendering.wanted = std::mem::take(&mut evaluator.wanted);
         rendering.wanted.dedup();
+        rendering.undecided = std::mem::take(&mut evaluator.undecided);
+        rendering.steps = evaluator.taken();
         done.sort_by(|a, b| jobs.get(a.0).map(|it| &it.name).cmp(&jobs.get(b.0).map(|it| &it.name)));
         for (number, text) in done {
             if let Some(job) = jobs.get(number).filter(|job| !job.name.ends_with("NOTES.txt")) {
@@ -194,7 +201,7 @@ impl Renderer<'_> {
         let inside = heap.new_map(Entries::new());
         let pairs: [(&str, Value); 6] = [
             ("Chart", About::value(&chart.name, &chart.loaded.about, is_root)),
-            ("Files", Files::value(&chart.loaded.files)),
+            ("Files", Files::value(self.sources, &chart.loaded.files)),
             ("Release", shared.release.clone()),
             ("Capabilities", shared.capabilities.clone()),
             ("Values", values.clone()),

@@ -86,6 +86,8 @@ fn deep_templates_are_refused_and_not_run() {
 fn what_is_not_known_is_a_hole_and_the_rest_is_known() {
     let made = text("a: {{ randAlphaNum 5 }}\nb: {{ .Values.b }}\nc: {{ now | unixEpoch | quote }}\n", "b: 2");
     assert_eq!(made, "a: ${randAlphaNum}\nb: 2\nc: \"${date}\"\n");
+    let made = text("a: {b: {{ randAlphaNum 5 }}, c: [1, {{ now }}]}\n", "");
+    assert_eq!(made, "a: {b: \"${randAlphaNum}\", c: [1, \"${now}\"]}\n");
 }
 
 #[test]
@@ -93,6 +95,9 @@ fn both_ways_of_an_unknown_condition_are_taken() {
     let condition = "{{ if lookup \"v1\" \"Secret\" \"n\" \"s\" }}";
     assert_eq!(text(&format!("a: {condition}1{{{{ else }}}}1{{{{ end }}}}\n"), ""), "a: 1\n");
     assert_eq!(text(&format!("a: {condition}1{{{{ else }}}}2{{{{ end }}}}\n"), ""), "a: ${lookup Secret s}\n");
+    let one_of_two = format!("{condition}a: 1{{{{ else }}}}a: 2{{{{ end }}}}\n");
+    let (_, done) = rendered(&[("templates/a.yaml", &one_of_two)]);
+    assert_eq!(done.unwrap().undecided.iter().map(|it| &*it.why).collect::<Vec<_>>(), ["`lookup` asks a cluster"]);
     let (_, done) = rendered(&[("templates/a.yaml", &format!("a: 1\n{condition}\nb: 2\n{{{{ end }}}}\n"))]);
     let done = done.unwrap();
     assert!(done.documents[0].text.contains("b: 2") && done.documents[0].doubts.len() == 1, "{done:?}");

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use globset::GlobBuilder;
 
-use crate::source::to_base64;
-use crate::template::{Entries, Failure, Heap, Kind, Object, Value, to_yaml};
+use crate::source::{FileId, Sources, Span, to_base64};
+use crate::template::{Entries, Failure, Heap, Kind, Object, Origin, Text, Value, to_yaml};
 use crate::yaml::Node;
 
 /// The versions of interfaces that Helm takes for granted where it asks no cluster (Helm 3.22, November 2026).
@@ -133,11 +133,15 @@ impl Object for About {
 
 /// `.Files`, or those of them that a pattern names.
 #[derive(Debug, Clone)]
-pub(super) struct Files(BTreeMap<String, Arc<str>>);
+pub(super) struct Files(BTreeMap<String, Text>);
 
 impl Files {
-    pub(super) fn value(files: &[(String, Arc<str>)]) -> Value {
-        Kind::Object(Rc::new(Files(files.iter().cloned().collect()))).into()
+    pub(super) fn value(sources: &Sources, files: &[(String, FileId)]) -> Value {
+        let text = |file: FileId| {
+            let text = sources.text(file);
+            Text::at(&text, Origin { span: Span::new(file, 0, text.len()), linear: true })
+        };
+        Kind::Object(Rc::new(Files(files.iter().map(|(name, file)| (name.clone(), text(*file))).collect()))).into()
     }
 
     fn by_name(&self, heap: &Heap, form: fn(&str) -> String) -> Result<Value, Failure> {
@@ -145,7 +149,7 @@ impl Files {
         for (path, content) in &self.0 {
             heap.spend(content.len())?;
             let name = path.rsplit('/').next().unwrap_or(path);
-            all.push((name.to_owned(), form(content).into()));
+            all.push((name.to_owned(), form(content.as_str()).into()));
         }
         to_yaml(&heap.map(entries(all)), heap).map(Value::from)
     }
@@ -158,6 +162,10 @@ impl Files {
         let fits = |path: &str| loose.as_ref().map_or_else(|| matcher.is_match(path), |loose| loose.is_match(path));
         Files(self.0.iter().filter(|(path, _)| fits(path)).map(|(path, text)| (path.clone(), text.clone())).collect())
     }
+}
+
+fn whole(text: &Text) -> Value {
+    Kind::Text(text.clone()).into()
 }
 
 /// A pattern with `**` as an expression.
@@ -204,9 +212,10 @@ impl Object for Files {
         if self.is_method(name) && (arguments.len() != wanted || wanted == 1 && given.is_none()) {
             return Some(Err(format!("wrong number of args for {name}: want {wanted} got {}", arguments.len()).into()));
         }
-        let content = || self.0.get(given.unwrap_or_default()).map_or("", |text| text);
+        let found = || self.0.get(given.unwrap_or_default());
+        let content = || found().map_or("", Text::as_str);
         Some(match name {
-            "Get" | "GetBytes" => heap.spend(content().len()).map(|()| text(content())),
+            "Get" | "GetBytes" => heap.spend(content().len()).map(|()| found().map_or_else(|| text(""), whole)),
             "Glob" => Ok(Kind::Object(Rc::new(self.glob(given.unwrap_or_default()))).into()),
             "Lines" if content().is_empty() => heap.list(Vec::new()),
             "Lines" => {
@@ -216,14 +225,14 @@ impl Object for Files {
             "AsConfig" => self.by_name(heap, str::to_owned),
             "AsSecrets" => self.by_name(heap, |content| to_base64(content.as_bytes())),
             path => match self.0.get(path) {
-                Some(content) => Ok(text(content)),
+                Some(content) => Ok(whole(content)),
                 None => Ok(Value::nil()),
             },
         })
     }
 
     fn entries(&self) -> Option<Vec<(Arc<str>, Value)>> {
-        Some(self.0.iter().map(|(path, content)| (Arc::from(path.as_str()), text(content))).collect())
+        Some(self.0.iter().map(|(path, content)| (Arc::from(path.as_str()), whole(content))).collect())
     }
 }
 

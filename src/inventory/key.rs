@@ -163,6 +163,8 @@ keys! {
     Zones "zones" Integer;
     /// Why there is no such machine: an accelerator that it cannot carry.
     Impossible "impossible" Text;
+    /// Why it holds its accelerators while nothing runs: its command sleeps, people work in it, it waits for jobs.
+    Kept "kept" Text;
     /// A slice of an accelerator that is asked for: a MIG profile such as 1g.10gb.
     Slice "slice" Text;
     /// So many pods share one accelerator: time-slicing, MPS.

@@ -1,5 +1,6 @@
 //! Joins pods to the pools of machines that they select, when both stand in the same tree.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
@@ -7,7 +8,7 @@ use crate::source::Span;
 
 use super::fact::{Fact, Known, Origin};
 use super::key::{Key, Value};
-use super::resource::{Inventory, Link, LinkKind, Purpose, Resource, Role};
+use super::resource::{Inventory, Link, LinkKind, Purpose, Resource, Role, Taint};
 use super::together::{Ground, around, is_within};
 
 /// What a pod takes over from the pool that it runs on, where its own text does not say.
@@ -76,6 +77,8 @@ pub fn infer_purposes(inventory: &mut Inventory) {
             Some(agreement) => Some((at, agreement.purpose()?, "what runs on it says so")),
             // What says which model it runs is no place for others.
             None if !it.fact(Key::Model).is_absent() => None,
+            // One of which not even the kind of machine is known may be for processors.
+            None if !it.fact(Key::Accelerator).is_narrowed() && !it.fact(Key::Machine).is_narrowed() => None,
             None => Some((at, beside(it)?, "all pods with accelerators beside it say so")),
         })
         .collect();
@@ -129,6 +132,8 @@ struct PoolIndex {
     pools: BTreeMap<(String, Arc<str>), Vec<usize>>,
     /// Those that keep pods away which do not tolerate a taint.
     tainted: Vec<usize>,
+    /// The place of each in the order of folders.
+    order: HashMap<usize, usize>,
     ground: Ground,
 }
 
@@ -140,6 +145,7 @@ impl PoolIndex {
         let mut pools = pools.to_vec();
         pools.sort_by(|&one, &other| folder(one).cmp(folder(other)).then(one.cmp(&other)));
         let mut tainted = Vec::new();
+        let order = pools.iter().enumerate().map(|(place, &at)| (at, place)).collect();
         for at in pools {
             let pool = &inventory.resources[at];
             if *alike.entry(offer(pool)).or_insert(at) != at {
@@ -154,15 +160,17 @@ impl PoolIndex {
                 }
             }
         }
-        PoolIndex { pools: by_label, tainted, ground: Ground::new(&inventory.resources) }
+        PoolIndex { pools: by_label, tainted, order, ground: Ground::new(&inventory.resources) }
     }
 
-    /// The pool that carries every label the pod asks for by value, and where it says so.
+    /// The pool that carries every label the pod asks for, and where it says so.
     fn selected(&self, inventory: &Inventory, pod: usize) -> Option<Join> {
         let pod = &inventory.resources[pod];
-        let mut asked = pod.selector.labels.iter().filter_map(|(key, fact)| Some((key, fact.value()?)));
-        let (key, value) = asked.find(|(key, value)| self.pools.contains_key(&((*key).clone(), (*value).clone())))?;
-        let candidates = nearest(inventory, self.pools.get(&(key.clone(), value.clone()))?, pod);
+        let (key, carriers) = pod.selector.labels.iter().find_map(|(key, asked)| {
+            let carriers = self.carriers(key, asked);
+            (!carriers.is_empty()).then_some((key, carriers))
+        })?;
+        let candidates = nearest(inventory, &carriers, pod);
         let fitting = candidates.iter().map(|&at| (at, &inventory.resources[at])).filter(|(_, pool)| hosts(pool, pod));
         let together = fitting.filter_map(|(at, pool)| {
             let (near, why) = self.ground.why(&pool.home, &pod.home, names_it(pool, pod))?;
@@ -172,12 +180,34 @@ impl PoolIndex {
         let near = together.iter().map(|(near, ..)| *near).max()?;
         let mut nearest = together.into_iter().filter(|(it, ..)| *it == near);
         let (_, pool, why) = nearest.next()?;
-        let machine = inventory.resources[pool].text(Key::Machine);
-        if nearest.any(|(_, other, _)| inventory.resources[other].text(Key::Machine) != machine) {
+        let first = &inventory.resources[pool];
+        if nearest.any(|(_, other, _)| !rents_the_same(first, &inventory.resources[other])) {
             return None;
         }
-        let span = inventory.resources[pool].selector.labels.get(key)?.span()?;
+        let span = first.selector.labels.get(key)?.span()?;
         Some(Join { pool, span, why })
+    }
+
+    /// The pools that carry a label with the value, or one of the values, that is asked for; with any, where all will do.
+    fn carriers(&self, key: &str, asked: &Fact<Arc<str>>) -> Cow<'_, [usize]> {
+        let with = |value: &Arc<str>| self.pools.get(&(key.to_owned(), value.clone()));
+        let several = match asked {
+            Fact::Known(known) => return with(&known.value).map(Cow::from).unwrap_or_default(),
+            Fact::Unknown(unknown) if !unknown.candidates.is_empty() => {
+                unknown.candidates.iter().filter_map(with).collect::<Vec<_>>()
+            }
+            // A label of the cloud's says nothing about whose nodes these are.
+            Fact::Unknown(_) if !put_by_the_cloud(key) => {
+                let from = (key.to_owned(), Arc::from(""));
+                self.pools.range(from..).take_while(|((it, _), _)| it == key).map(|(_, pools)| pools).collect()
+            }
+            _ => return Cow::default(),
+        };
+        // All are in the order of their folders, and so are parts of them.
+        let mut all: Vec<usize> = several.into_iter().flatten().copied().collect();
+        all.sort_by_key(|at| self.order.get(at));
+        all.dedup();
+        Cow::from(all)
     }
 
     /// The only pool that has the devices of a pod which selects nothing, where it carries a taint that the pod tolerates.
@@ -240,28 +270,64 @@ fn offer(pool: &Resource) -> String {
     format!("{:?} {labels:?} {taints:?} {texts:?} {sizes:?}", pool.home)
 }
 
-/// Could a node of this pool host the pod? Labels that the cloud itself puts on nodes are no obstacle.
+/// Could a node of this pool host the pod? Labels that the cloud itself puts on nodes are no obstacle, nor others that the
+/// pool does not carry where the pod proves in another way that it means this one: something else puts them there.
 fn hosts(pool: &Resource, pod: &Resource) -> bool {
-    let labels = pod.selector.labels.iter().all(|(key, asked)| match (pool.selector.labels.get(key), asked.value()) {
-        (Some(Fact::Known(carried)), Some(asked)) => carried.value == *asked,
-        (Some(_), _) | (None, None) => true,
-        (None, Some(_)) => put_by_the_cloud(key),
+    let proven = is_proven(pool, pod);
+    let labels = pod.selector.labels.iter().all(|(key, asked)| match (pool.selector.labels.get(key), asked) {
+        (Some(Fact::Known(carried)), Fact::Known(asked)) => carried.value == asked.value,
+        (Some(Fact::Known(carried)), Fact::Unknown(asked)) => {
+            asked.candidates.is_empty() || asked.candidates.contains(&carried.value)
+        }
+        (Some(_), _) | (None, Fact::Absent) => true,
+        (None, _) => proven || put_by_the_cloud(key),
     });
-    let taints = pool.selector.taints.iter().all(|taint| {
-        put_by_the_cloud(&taint.key) || pod.selector.taints.iter().any(|it| it.key == taint.key || it.key.is_empty())
+    let refused = pod.selector.refuses.iter().any(|(key, refused)| {
+        pool.selector.labels.get(&**key).and_then(Fact::value).is_some_and(|carried| refused.covers(carried))
     });
+    let taints = pool.selector.taints.iter().all(|taint| put_by_the_cloud(&taint.key) || tolerates(pod, taint));
     let agree = agrees(pool, pod, Key::Machine) && agrees(pool, pod, Key::Accelerator);
     // Who names no pool but a kind of accelerator does not mean one that is too small: it belongs to another example.
-    labels && taints && agree && (names_it(pool, pod) || is_large_enough(pool, pod))
+    labels && !refused && taints && agree && (names_it(pool, pod) || is_large_enough(pool, pod))
+}
+
+fn tolerates(pod: &Resource, taint: &Taint) -> bool {
+    pod.selector.taints.iter().any(|it| it.key == taint.key || it.key.is_empty())
+}
+
+/// The pod writes the name of the pool; or a label of its owner's, and tolerates a taint of its owner's.
+fn is_proven(pool: &Resource, pod: &Resource) -> bool {
+    let shared = |wanted: &dyn Fn(&str) -> bool| {
+        pod.selector.labels.iter().any(|(key, asked)| {
+            let carried = pool.selector.labels.get(key).and_then(Fact::value);
+            wanted(key) && carried.is_some() && carried == asked.value()
+        })
+    };
+    let named = shared(&|key| is_name_of_pools(key) && !key.ends_with("instance-type"));
+    let own = |taint: &&Taint| !put_by_the_cloud(&taint.key);
+    let tolerated =
+        pool.selector.taints.iter().filter(own).any(|taint| pod.selector.taints.iter().any(|it| it.key == taint.key));
+    named || tolerated && shared(&|key| !put_by_the_cloud(key))
+}
+
+/// Both rent the same machine, as far as it is known: one, or one of the same.
+fn rents_the_same(one: &Resource, other: &Resource) -> bool {
+    match (one.fact(Key::Machine), other.fact(Key::Machine)) {
+        (Fact::Unknown(one), Fact::Unknown(other)) => one.candidates == other.candidates,
+        _ => one.text(Key::Machine) == other.text(Key::Machine),
+    }
 }
 
 /// The pod asks for a label of which the owner of the pool said the value.
 fn names_it(pool: &Resource, pod: &Resource) -> bool {
-    let is_name = |key: &str| NAMES_OF_POOLS.iter().any(|name| key.ends_with(name));
     pod.selector
         .labels
         .keys()
-        .any(|key| pool.selector.labels.contains_key(key) && (!put_by_the_cloud(key) || is_name(key)))
+        .any(|key| pool.selector.labels.contains_key(key) && (!put_by_the_cloud(key) || is_name_of_pools(key)))
+}
+
+fn is_name_of_pools(key: &str) -> bool {
+    NAMES_OF_POOLS.iter().any(|name| key.ends_with(name))
 }
 
 /// What the keys of labels end with by which clouds name pools and classes.
@@ -303,6 +369,10 @@ fn put_by_the_cloud(key: &str) -> bool {
         "aws.amazon.com",
     ];
     let Some((domain, _)) = key.split_once('/') else { return false };
+    // A kubelet may not give itself a role: its owner does.
+    if domain == "node-role.kubernetes.io" {
+        return false;
+    }
     DOMAINS.iter().any(|known| domain.strip_suffix(known).is_some_and(|rest| rest.is_empty() || rest.ends_with('.')))
 }
 
@@ -325,7 +395,8 @@ fn attach(pod: &mut Resource, pool: &Resource, span: Span, why: Arc<str>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::inventory::{FrontEnd, Taint};
+    use crate::inventory::Unknown;
+    use crate::inventory::{FrontEnd, Refused};
     use crate::source::{MemoryTree, Sources};
 
     fn span() -> Span {
@@ -437,6 +508,55 @@ mod tests {
         let a = pool("a", "g5.xlarge", &[("team", "x")]);
         let b = pool("b", "p5.48xlarge", &[("team", "x")]);
         assert_eq!(linked(vec![a, b, resource(Role::Requested, "pod", &[("team", "x")])]), None);
+    }
+
+    #[test]
+    fn who_writes_the_name_of_a_pool_may_ask_for_labels_that_something_else_gives() {
+        let a = pool("a", "g5.xlarge", &[("karpenter.sh/nodepool", "gpu")]);
+        let named = [("karpenter.sh/nodepool", "gpu"), ("disk", "ssd")];
+        assert_eq!(linked(vec![a, resource(Role::Requested, "pod", &named)]).as_deref(), Some("a"));
+        let mut owned = pool("b", "g5.xlarge", &[("team", "x"), ("disk", "hdd")]);
+        let taint = Taint { key: "dedicated".into(), value: None, span: span() };
+        owned.selector.taints.push(taint.clone());
+        let asks = |labels: &[(&str, &str)]| {
+            let mut pod = resource(Role::Requested, "pod", labels);
+            pod.selector.taints.push(taint.clone());
+            linked(vec![owned.clone(), pod])
+        };
+        assert_eq!(asks(&[("team", "x"), ("zone", "a")]).as_deref(), Some("b"), "its label and its taint");
+        assert_eq!(asks(&[("team", "x"), ("disk", "ssd")]), None, "it says another disk");
+    }
+
+    #[test]
+    fn a_role_is_given_by_the_owner() {
+        let a = pool("a", "g5.xlarge", &[("node-role.kubernetes.io/gpu", "")]);
+        let role = |key: &str| linked(vec![a.clone(), resource(Role::Requested, "pod", &[(key, "")])]);
+        assert_eq!(role("node-role.kubernetes.io/gpu").as_deref(), Some("a"));
+        assert_eq!(role("node-role.kubernetes.io/worker-gpu"), None);
+        let mut other = resource(Role::Requested, "pod", &[("node-role.kubernetes.io/worker-gpu", "")]);
+        other.selector.taints.push(Taint { key: "nvidia.com/gpu".into(), value: None, span: span() });
+        let mut tainted = a;
+        tainted.selector.taints.push(Taint { key: "nvidia.com/gpu".into(), value: None, span: span() });
+        assert_eq!(linked(vec![tainted, other]), None, "another role, and the taint that all have");
+    }
+
+    #[test]
+    fn any_value_will_do_or_all_but_some() {
+        let a = pool("a", "g5.xlarge", &[("team", "x")]);
+        let b = pool("b", "p5.48xlarge", &[("team", "y"), ("disk", "ssd")]);
+        let asks = |key: &str, values: &[&str], refuses: Option<Refused>| {
+            let mut pod = resource(Role::Requested, "pod", &[]);
+            let candidates: Vec<Arc<str>> = values.iter().map(|it| Arc::from(*it)).collect();
+            let any = Unknown { span: span(), why: "any".into(), candidates };
+            pod.selector.labels.insert(key.into(), Fact::Unknown(any));
+            pod.selector.refuses.extend(refuses.map(|it| (Arc::from(key), it)));
+            linked(vec![a.clone(), b.clone(), pod])
+        };
+        assert_eq!(asks("disk", &[], None).as_deref(), Some("b"));
+        assert_eq!(asks("team", &[], None), None, "both have one");
+        assert_eq!(asks("team", &["y", "z"], None).as_deref(), Some("b"));
+        assert_eq!(asks("team", &[], Some(Refused::Values(vec!["y".into()]))).as_deref(), Some("a"));
+        assert_eq!(asks("disk", &[], Some(Refused::Any)), None);
     }
 
     #[test]

@@ -23,6 +23,10 @@ pub enum Says<'a> {
     Name(&'a str),
     /// The name of what it is part of: a module, a namespace, a cluster.
     Around(&'a str),
+    /// The name of a program that it runs.
+    Image(&'a str),
+    /// What its commands do.
+    Does(Purpose, &'a str),
 }
 
 /// What a resource is for. It is absent rather than wrong: words of two purposes in one place tell nothing, and a name
@@ -38,9 +42,12 @@ pub fn purpose(evidence: &[Evidence<'_>]) -> Fact<Value> {
         let mut found: Vec<(Purpose, String, Span)> = Vec::new();
         for it in evidence {
             found.extend(level.words(it.says).iter().filter_map(|word| {
-                let purpose = purpose_of_word(word)?;
+                let purpose = purpose_of_word(word).filter(|_| level.hears(word))?;
                 Some((purpose, format!("{} `{word}`", level.phrase()), it.span))
             }));
+            if let (Level::Around, Says::Does(purpose, what)) = (level, it.says) {
+                found.push((purpose, what.to_owned(), it.span));
+            }
         }
         let Some((_, reason, span)) = found.first().cloned() else { continue };
         let mut purposes: Vec<Purpose> = found.iter().map(|(purpose, ..)| *purpose).collect();
@@ -65,7 +72,7 @@ pub fn production(evidence: &[Evidence<'_>]) -> Fact<Value> {
                 (Level::Around, Says::Around(name)) => name,
                 _ => continue,
             };
-            let words = words(text);
+            let words = words(&without_products(text));
             let Some((production, word)) = environment(&words) else { continue };
             match &found {
                 Some((before, ..)) if *before != production => return Fact::Absent,
@@ -103,9 +110,14 @@ impl Level {
             (Level::Label, Says::Label { key, value }) if value.eq_ignore_ascii_case("true") => words(key),
             (Level::Name, Says::Label { key, value }) if key.eq_ignore_ascii_case("name") => words(value),
             (Level::Name, Says::Name(name)) => words(name),
-            (Level::Around, Says::Around(name)) => words(name),
+            (Level::Around, Says::Around(name) | Says::Image(name)) => words(name),
             _ => Vec::new(),
         }
+    }
+
+    /// What something is part of is called `test` for where it stands, and what it runs for how it was made.
+    fn hears(self, word: &str) -> bool {
+        self != Level::Around || !matches!(word, "test" | "tests" | "testing" | "e2e" | "infra")
     }
 }
 
@@ -161,6 +173,16 @@ fn joint(purposes: &[Purpose]) -> Option<Purpose> {
         [Purpose::Batch, Purpose::Inference] => Some(Purpose::Batch),
         _ => None,
     }
+}
+
+/// Names of products that hold the word of an environment.
+const PRODUCTS: [&str; 3] = ["production-stack", "production_stack", "test-infra"];
+
+fn without_products(name: &str) -> String {
+    let lower = name.to_ascii_lowercase();
+    let found = PRODUCTS.iter().find_map(|product| Some((lower.find(product)?, product.len())));
+    let cut = |(at, length): (usize, usize)| Some(format!("{}{}", name.get(..at)?, name.get(at + length..)?));
+    found.and_then(cut).unwrap_or_else(|| name.to_owned())
 }
 
 fn environment(words: &[String]) -> Option<(bool, &str)> {
@@ -245,6 +267,9 @@ mod tests {
         assert_eq!(told(&[Says::Around("training"), Says::Name("serving")]).as_deref(), Some("inference"));
         assert_eq!(told(&[label, Says::Kind(Purpose::Interactive)]).as_deref(), Some("interactive"));
         assert_eq!(told(&[Says::Label { key: "team", value: "training" }]), None);
+        assert_eq!(told(&[Says::Around("test-cluster"), Says::Image("pytorch-test")]), None, "where it stands");
+        assert_eq!(told(&[Says::Around("test-cluster"), Says::Image("triton")]).as_deref(), Some("inference"));
+        assert_eq!(told(&[Says::Does(Purpose::Test, "it only looks")]).as_deref(), Some("test"));
         assert_eq!(told(&[Says::Label { key: "example.com/inference", value: "true" }]).as_deref(), Some("inference"));
     }
 
@@ -256,6 +281,9 @@ mod tests {
             (Says::Name("gpu-prod"), Some(true)),
             (Says::Name("pre-prod"), Some(false)),
             (Says::Name("product-search"), None),
+            (Says::Name("vllm-production-stack"), None),
+            (Says::Name("prod-production-stack"), Some(true)),
+            (Says::Image("production-stack-vllm"), None),
             (Says::Label { key: "owner", value: "prod" }, None),
         ] {
             let fact = production(&[Evidence { says, span: span() }]);

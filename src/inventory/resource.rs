@@ -121,6 +121,8 @@ pub struct Resource {
     /// The tree holds several versions of one object (a base and its overlays, alternatives side by side): the one that
     /// stands there is the one that sums count.
     pub version_of: Option<Span>,
+    /// The tool that alone makes it as it is, where its root says something else to another one: only one of them is run.
+    pub only_by: Option<&'static str>,
     pub labels: Labels,
     pub links: Vec<Link>,
     /// Pools: the labels and taints that its nodes get. Pods: the labels that they ask for of a node.
@@ -277,10 +279,12 @@ pub enum LinkKind {
     Namespace,
     /// It gets its devices by it.
     Claim,
+    /// It gets its requests by it.
+    Service,
 }
 
 impl LinkKind {
-    pub const ALL: [LinkKind; 10] = [
+    pub const ALL: [LinkKind; 11] = [
         LinkKind::Pool,
         LinkKind::Autoscaler,
         LinkKind::Stop,
@@ -291,6 +295,7 @@ impl LinkKind {
         LinkKind::Priority,
         LinkKind::Namespace,
         LinkKind::Claim,
+        LinkKind::Service,
     ];
 
     pub fn name(self) -> &'static str {
@@ -305,6 +310,7 @@ impl LinkKind {
             LinkKind::Priority => "priority-class",
             LinkKind::Namespace => "namespace",
             LinkKind::Claim => "claim",
+            LinkKind::Service => "service",
         }
     }
 }
@@ -314,6 +320,33 @@ impl LinkKind {
 pub struct Selector {
     pub labels: BTreeMap<String, Fact<Arc<str>>>,
     pub taints: Vec<Taint>,
+    /// What a pod wants of no node.
+    pub refuses: Vec<(Arc<str>, Refused)>,
+}
+
+/// The values of a label that a pod does not want to find on its node.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Refused {
+    Any,
+    Values(Vec<Arc<str>>),
+    AtMost(f64),
+    Below(f64),
+    AtLeast(f64),
+    Above(f64),
+}
+
+impl Refused {
+    pub(super) fn covers(&self, value: &str) -> bool {
+        let number = || value.parse::<f64>().ok();
+        match self {
+            Refused::Any => true,
+            Refused::Values(values) => values.iter().any(|refused| **refused == *value),
+            Refused::AtMost(most) => number().is_some_and(|it| it <= *most),
+            Refused::Below(least) => number().is_some_and(|it| it < *least),
+            Refused::AtLeast(least) => number().is_some_and(|it| it >= *least),
+            Refused::Above(most) => number().is_some_and(|it| it > *most),
+        }
+    }
 }
 
 /// A taint of a pool, or a toleration of a pod.
@@ -416,6 +449,7 @@ impl Resource {
             count: Fact::known(Range::exactly(1.0), span, super::Origin::Written),
             counted_in: CountedIn::Machines,
             version_of: None,
+            only_by: None,
             labels: Labels::default(),
             links: Vec::new(),
             selector: Selector::default(),

@@ -174,8 +174,10 @@ impl Ground {
         } else {
             let held = self.held.get(at)?;
             let (pools, pods) = (part_of(at, &pool.folder), part_of(at, &pod.folder));
-            if *pod.folder == *at {
-                (held.pools.len() == 1).then(|| format!("only `{pools}` has pools, below the pod"))?
+            if *pod.folder == *at && held.pools.len() == 1 {
+                format!("only `{pools}` has pools, below the pod")
+            } else if *pod.folder == *at {
+                named.then(|| format!("the pod names a pool of `{pools}`, below it"))?
             } else {
                 let apart = !held.pods.contains(pools) && !held.pools.contains(pods);
                 let is_clear = named || (held.pods.len() == 1 && held.pools.len() == 1);
@@ -229,6 +231,7 @@ mod tests {
         assert!(joined(&["a", ""], &["a/b/c"], "", "a/b/c", false), "a pool around it");
         assert!(joined(&["x/y"], &[""], "x/y", "", false), "a pool below it");
         assert!(!joined(&["x/y", "z"], &[""], "x/y", "", false), "pools below it");
+        assert!(joined(&["x/y", "z"], &[""], "x/y", "", true), "one of which it names");
     }
 
     #[test]

@@ -25,6 +25,7 @@ use objects::object::Object;
 use pods::workload::{Found, Reader};
 use relations::holders::Relation;
 use relations::scale::Scaler;
+use relations::sharing::Sharing;
 use rows::table::{KINDS, Row};
 
 pub use render::{Content, Input, Plan, Refused, Rendered, Renderer, plan};
@@ -39,8 +40,6 @@ pub struct Options {
     pub rendered: Vec<Rendered>,
     /// Files of values, by their names, with which charts are rendered; `*` stands for each of them once more.
     pub values: Vec<String>,
-    /// Charts are rendered by our own engine.
-    pub charts: bool,
 }
 
 /// What was read.
@@ -59,35 +58,33 @@ pub fn rendered_charts(
     paths: &[String],
     values: &[String],
 ) -> (Vec<(String, String)>, Vec<Skipped>) {
-    let all: Vec<&String> = paths.iter().collect();
-    let made = render::make(sources, &all, &all.iter().copied().collect(), values);
-    let documents = made.rendered.iter().flat_map(Rendered::documents).collect();
-    (documents, made.skipped)
+    render::all(sources, paths, values)
 }
 
 /// Reads manifests; `embedded` are manifests inside Terraform, with the address of the resource that carries them.
 pub fn read(sources: &Sources, paths: &[String], embedded: &[(FileId, String)], options: &Options) -> Reading {
     let mut reading = Reading::default();
-    let Options { objects, rendered, values, charts } = options;
-    let given = charts.then_some(values.as_slice());
-    let gathered =
-        text::files::gather(sources, paths, embedded, rendered, given, objects, &mut reading.inventory.diagnostics);
-    let text::files::Gathered { files, plain, skipped } = gathered;
+    let gathered = text::files::gather(sources, paths, embedded, options, &mut reading.inventory.diagnostics);
+    let text::files::Gathered { files, plain, skipped, runs } = gathered;
     reading.plain = plain;
     reading.inventory.skipped.extend(skipped);
     let mut parsed: Vec<Parsed> = each(files, |file| Parsed::new(sources, file));
-    let (used, skipped) = deploy::apply(sources, paths, *charts, &mut parsed);
+    let (used, skipped) = deploy::apply(sources, paths, &mut parsed);
     reading.inventory.skipped.extend(skipped);
     let index = Index::new(parsed.iter().map(|it| (it.file.id, it.place().clone(), it.roots().collect())));
     let mut found = read_all(sources, &parsed, &index);
     relations::terraform_loaded::leave_out(sources, embedded, &mut found);
-    objects::chart::tell_once(&mut found, &used);
+    objects::chart::tell_once(sources, &mut found, &used);
     objects::owned::leave_out(&mut found);
     relations::scale::apply(&scalers(&parsed), &mut found);
     pods::claims::share(&mut found);
     relations::holders::apply(&relations(&parsed), &mut found);
+    relations::sharing::apply(&sharings(sources, &parsed), &mut found);
     objects::versions::mark(&mut found);
-    let runs = runs::Runs::of(sources, &parsed);
+    let granted =
+        self::objects(&parsed).filter_map(|(_, object, row)| relations::grants::unjudged(sources, &object, row));
+    reading.inventory.unjudged.extend(granted);
+    let runs = runs::Runs::of(sources, &parsed, runs);
     runs.mark(&mut found);
     reading.inventory.runs.extend(runs.finish());
     let elsewhere = comments_elsewhere(sources, &parsed, found.iter().map(|(_, found)| &found.resource));
@@ -254,6 +251,14 @@ fn scalers(parsed: &[Parsed]) -> Vec<(Arc<str>, Scaler)> {
         Some((path.clone(), Scaler::new(&object, row.scales.as_ref()?)?))
     };
     objects(parsed).filter_map(scaler).collect()
+}
+
+fn sharings(sources: &Sources, parsed: &[Parsed]) -> Vec<Sharing> {
+    let mut all = Vec::new();
+    for file in parsed.iter().filter(|file| sources.text(file.file.id).contains("sharing")) {
+        file.roots().for_each(|root| Sharing::find(file.place(), root, &mut all));
+    }
+    all
 }
 
 fn relations(parsed: &[Parsed]) -> Vec<Relation> {

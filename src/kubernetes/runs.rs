@@ -9,6 +9,7 @@ use crate::source::{Sources, parent};
 use super::Parsed;
 use super::objects::chart;
 use super::pods::workload::Found;
+use super::render::Renderer;
 
 /// The runs of files, and which run the objects at each place belong to.
 pub(super) struct Runs {
@@ -17,14 +18,17 @@ pub(super) struct Runs {
 }
 
 impl Runs {
-    /// What stands inside Terraform belongs to the run that carries it.
-    pub(super) fn of(sources: &Sources, parsed: &[Parsed]) -> Self {
-        let mut runs = Runs { all: BTreeMap::new(), by_place: HashMap::new() };
+    /// `charts` are those that were rendered. What stands inside Terraform belongs to the run that carries it.
+    pub(super) fn of(sources: &Sources, parsed: &[Parsed], charts: Vec<Run>) -> Self {
+        let all = charts.into_iter().map(|run| (run.id.clone(), run)).collect();
+        let mut runs = Runs { all, by_place: HashMap::new() };
         for file in parsed.iter().filter(|it| !it.file.embedded) {
             let place = file.place();
-            let run = match file.is_made() {
-                true => Run::new(RunKind::Application, parent(place), None),
-                false => match chart::of_template(sources, place).filter(|_| file.file.of_chart) {
+            let rendered = file.file.rendered.as_ref().filter(|trail| trail.by == Renderer::Helm);
+            let run = match (file.is_made(), rendered) {
+                (true, _) => Run::new(RunKind::Application, parent(place), None),
+                (false, Some(trail)) => Run::new(RunKind::Chart, parent(&sources.path(trail.head.file)), None),
+                (false, None) => match chart::of_template(sources, place).filter(|_| file.file.of_chart) {
                     Some(chart) => Run::new(RunKind::Chart, chart, None),
                     None => Run::new(RunKind::Manifests, parent(place), None),
                 },

@@ -9,6 +9,7 @@ use crate::inventory::{
 use crate::source::Span;
 
 use super::Settings;
+use super::share::{holds, never_starts};
 
 /// Resources that were left out because nothing is known about their machine.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -42,6 +43,9 @@ pub fn complete(inventory: &mut Inventory, catalog: &Catalog, settings: &Setting
     for resource in &mut inventory.resources {
         if resource.role == Role::Requested {
             completion.requested(resource, only_provider.as_deref());
+            if let Some(why) = never_starts(resource, catalog) {
+                impossible(resource, why);
+            }
         }
         completion.place(resource);
         machine_types(resource);
@@ -320,6 +324,8 @@ impl Completion<'_> {
             }
         }
         let provider = resource.text(Key::Provider).unwrap_or_default().to_owned();
+        self.only_large_enough(resource, &provider);
+        let machine = resource.fact(Key::Machine).clone();
         match &machine {
             Fact::Known(known) => {
                 let name = known.value.as_text().unwrap_or_default();
@@ -344,6 +350,20 @@ impl Completion<'_> {
         }
         self.slice(resource);
         self.memory(resource);
+    }
+
+    /// Where of the machines that a pod may run on only one can hold it, it is that one.
+    fn only_large_enough(&self, resource: &mut Resource, provider: &str) {
+        let Fact::Unknown(unknown) = resource.fact(Key::Machine).clone() else { return };
+        let names: Vec<&str> = unknown.candidates.iter().filter_map(Value::as_text).collect();
+        let machines = self.catalog.machines_among(provider, &names);
+        let (holding, small): (Vec<Machine<'_>>, Vec<Machine<'_>>) =
+            machines.into_iter().partition(|machine| holds(resource, machine));
+        if let ([only], false) = (holding.as_slice(), small.is_empty()) {
+            let why = format!("{}: only {} is large enough", unknown.why, only.name);
+            let machine = Fact::known(Value::text(&*only.name), unknown.span, Origin::Inferred(why.into()));
+            resource.set(Key::Machine, machine);
+        }
     }
 
     /// A MIG profile that only one accelerator has tells the accelerator.

@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::catalog::{Catalog, Machine, Money};
-use crate::inventory::{Fact, Key, Resource, Role, Value};
+use crate::catalog::{Accelerator, Catalog, Machine, Money};
+use crate::inventory::{Fact, Key, Origin, Resource, Role, Value};
 
 use super::allocatable::{allocatable_cpus, allocatable_gib};
 use super::bill::Pricing;
@@ -19,6 +19,9 @@ const CLOUDS: [&str; 3] = ["aws", "azure", "gcp"];
 /// Accelerators that a pod may mean by `nvidia.com/gpu` alone: those that the clouds rent out today, cheapest first.
 const COMMON: [&str; 6] = ["T4", "L4", "A10G", "A10", "A100-80GB", "H100-80GB"];
 
+/// The kind of accelerators on which nothing can be trained.
+const ONLY_INFERS: &str = "inference";
+
 /// The machines that something may run on, the one that is expected first.
 pub(super) type Found<'a> = Result<Arc<[Variant<'a>]>, String>;
 
@@ -30,8 +33,12 @@ pub(super) fn pod_variants<'a>(pricing: &Pricing<'_, 'a>) -> Found<'a> {
         && let Ok(machines) = pricing.machines(provider)
     {
         let request = Request::of(pricing.resource, devices);
+        let (holding, small): (Vec<Machine<'a>>, _) = machines.into_iter().partition(|it| request.lacks(it).is_none());
+        if let (true, Some(lack)) = (holding.is_empty(), small.iter().find_map(|machine| request.lacks(machine))) {
+            return Err(lack);
+        }
         let share = |machine: &Machine<'a>| Some(request.share(machine));
-        return Ok(pricing.variants(provider, machines, share).into());
+        return Ok(pricing.variants(provider, holding, share).into());
     }
     on_any_machine(pricing, provider, devices)
 }
@@ -64,8 +71,12 @@ struct Asked {
 #[derive(Debug, PartialEq, Eq, Hash)]
 enum Accelerators {
     Named(Vec<String>),
-    /// What a resource of a vendor may mean.
-    Common(String),
+    /// What a resource of a vendor may mean, for work that only some can do, on processors that only some have.
+    Common {
+        vendor: String,
+        trains: bool,
+        processor: Option<String>,
+    },
 }
 
 #[derive(Debug, PartialEq, Eq, Hash)]
@@ -123,7 +134,10 @@ fn accelerators(pricing: &Pricing<'_, '_>) -> (Accelerators, String) {
             let why = other.why().unwrap_or("the text names none");
             let vendor = pricing.resource.text(Key::Vendor).unwrap_or("nvidia");
             let why = format!("the accelerator is not known ({why}): any common one of {vendor} is assumed");
-            (Accelerators::Common(vendor.to_owned()), why)
+            let text = |key: Key| pricing.resource.text(key);
+            let trains = text(Key::Purpose) == Some("training") || text(Key::Task) == Some("train");
+            let processor = text(Key::Processor).map(str::to_owned);
+            (Accelerators::Common { vendor: vendor.to_owned(), trains, processor }, why)
         }
     }
 }
@@ -153,6 +167,9 @@ impl<'a> Search<'a, '_> {
                 .any(|name| providers.iter().any(|provider| !self.catalog.machines_with(provider, name).is_empty()));
             let whose = provider.map_or(String::new(), |provider| format!(" of {provider}"));
             let devices = self.asked.request.devices.get();
+            if let Some(lack) = self.asked.request.beyond_all(self.catalog, &providers, &accelerators) {
+                return Err(lack);
+            }
             return Err(match exists {
                 true if devices > 1.0 => format!("no machine{whose} carries {} of {names}", plain(devices)),
                 _ => format!("no machine{whose} with {names} has a price"),
@@ -174,12 +191,19 @@ impl<'a> Search<'a, '_> {
 
     /// What a resource of a vendor may mean: the accelerators that the clouds rent out, or all that its own provider has.
     fn accelerators(&self) -> Result<Vec<String>, String> {
-        let vendor = match &self.asked.accelerators {
+        let (vendor, trains, processor) = match &self.asked.accelerators {
             Accelerators::Named(names) => return Ok(names.clone()),
-            Accelerators::Common(vendor) => vendor,
+            Accelerators::Common { vendor, trains, processor } => (vendor, *trains, processor.as_deref()),
         };
-        let all = self.catalog.accelerators().filter(|it| it.vendor == vendor).map(|it| it.name);
-        let all: Vec<&str> = all.collect();
+        let suits = |it: &Accelerator<'_>| {
+            let runs = if it.processor.is_empty() { "amd64" } else { it.processor };
+            (!trains || it.kind != ONLY_INFERS) && processor.is_none_or(|processor| processor == runs)
+        };
+        let of_vendor = || self.catalog.accelerators().filter(|it| it.vendor == vendor);
+        let mut all: Vec<&str> = of_vendor().filter(suits).map(|it| it.name).collect();
+        if all.is_empty() {
+            all = of_vendor().map(|it| it.name).collect();
+        }
         let rents = |name: &&str| match &self.asked.place {
             Some(place) => !self.catalog.machines_with(&place.provider, name).is_empty(),
             None => true,
@@ -248,10 +272,11 @@ impl<'a> Search<'a, '_> {
             holds(request.cpus, machine.cpus.map(allocatable_cpus))
                 && holds(request.memory_gib, machine.memory_gib.map(allocatable_gib))
         };
-        // Where no machine holds the pod, its share of the one that comes nearest still says what it would cost.
+        // Which part of a machine its owner keeps back is not known everywhere; that nothing holds more than it has, is.
         if machines.iter().any(large) {
             machines.retain(large);
         }
+        machines.retain(|machine| request.lacks(machine).is_none());
         machines
     }
 
@@ -268,6 +293,27 @@ impl<'a> Search<'a, '_> {
             fits.then_some(machine)
         })
     }
+}
+
+/// Why no machine can ever hold a pod: not the one that it is on, nor any that its cloud has with its accelerator. What
+/// runs on hardware of one's own, or where is not known, may well be held.
+pub(super) fn never_starts(resource: &Resource, catalog: &Catalog) -> Option<String> {
+    let is_said = |key: Key| matches!(resource.fact(key).origin(), Some(Origin::Written | Origin::Resolved));
+    let provider = resource.text(Key::Provider).filter(|provider| CLOUDS.contains(provider))?;
+    let request = Request::of(resource, devices(resource, catalog).ok()?);
+    if let Some(name) = resource.text(Key::Machine) {
+        return request.lacks(&catalog.machine(provider, name)?);
+    }
+    let accelerator =
+        resource.text(Key::Accelerator).filter(|_| is_said(Key::Provider) && is_said(Key::Accelerator))?;
+    let is_open = resource.fact(Key::Machine).is_unknown();
+    (!is_open).then(|| request.beyond_all(catalog, &[provider], &[accelerator.to_owned()])).flatten()
+}
+
+/// A machine is large enough for a pod, as far as both are known.
+pub(super) fn holds(resource: &Resource, machine: &Machine<'_>) -> bool {
+    let count = resource.number(Key::AcceleratorCount).unwrap_or(0.0);
+    count <= machine.count && Request::of(resource, count).lacks(machine).is_none()
 }
 
 /// How many whole accelerators the pod takes; slices count as the part of a device that one of them is.
@@ -323,13 +369,63 @@ struct Request {
     memory_gib: Option<Exact>,
     /// Why it takes less than a whole accelerator, where it does.
     parts: String,
+    /// All its devices are whole ones of one machine.
+    is_on_one_machine: bool,
 }
 
 impl Request {
     fn of(resource: &Resource, devices: f64) -> Self {
         let number = |key: Key| resource.number(key).map(Exact::of);
         let devices = Exact::of(devices);
-        Request { devices, cpus: number(Key::Cpus), memory_gib: number(Key::Memory), parts: parts(resource) }
+        let parts = parts(resource);
+        // Devices of these are seen as one by pods on several machines, or as several where there is one.
+        let several = matches!(resource.text(Key::Vendor), Some("google" | "aws"));
+        let is_on_one_machine = resource.role == Role::Requested && !several && parts.is_empty();
+        Request { devices, cpus: number(Key::Cpus), memory_gib: number(Key::Memory), parts, is_on_one_machine }
+    }
+
+    /// What it asks for beyond what a machine has, and that it therefore never starts there.
+    fn lacks(&self, machine: &Machine<'_>) -> Option<String> {
+        let asked = [
+            (self.whole_devices(), "accelerators", Some(machine.count)),
+            (self.cpus, "CPUs", machine.cpus),
+            (self.memory_gib, "GiB of memory", machine.memory_gib),
+        ];
+        asked.into_iter().find_map(|(asked, what, has)| {
+            let (asked, has) = (asked?.get(), has.filter(|has| *has > 0.0)?);
+            let (more, name) = (plain(asked), &machine.name);
+            (asked > has)
+                .then(|| format!("the pod asks for {more} {what}, and {name} has {}: it never starts", plain(has)))
+        })
+    }
+
+    /// The same of all machines of some providers that have an accelerator, where there are any.
+    fn beyond_all(&self, catalog: &Catalog, providers: &[&str], accelerators: &[String]) -> Option<String> {
+        let pairs = providers.iter().flat_map(|provider| accelerators.iter().map(move |name| (*provider, name)));
+        let machines: Vec<Machine<'_>> =
+            pairs.flat_map(|(provider, name)| catalog.machines_with(provider, name)).collect();
+        let most = |of: &dyn Fn(&Machine<'_>) -> Option<f64>| {
+            let sizes: Option<Vec<f64>> = machines.iter().map(of).collect();
+            sizes?.into_iter().reduce(f64::max)
+        };
+        let asked = [
+            (self.whole_devices(), "accelerators", most(&|machine| Some(machine.count))),
+            (self.cpus, "CPUs", most(&|machine| machine.cpus)),
+            (self.memory_gib, "GiB of memory", most(&|machine| machine.memory_gib)),
+        ];
+        let (asked, what, has) = asked.into_iter().find_map(|(asked, what, has)| {
+            let (asked, has) = (asked?.get(), has?);
+            (asked > has).then(|| (plain(asked), what, plain(has)))
+        })?;
+        let (whose, names) = (providers.join(", "), accelerators.join(", "));
+        Some(format!(
+            "the pod asks for {asked} {what}, and no machine of {whose} with {names} has more than {has}: it never starts"
+        ))
+    }
+
+    /// Devices of which none is a part of one, nor one of a group that spreads over machines.
+    fn whole_devices(&self) -> Option<Exact> {
+        self.is_on_one_machine.then_some(self.devices)
     }
 
     /// The largest of the pod's shares of the machine's accelerators, CPUs and memory.

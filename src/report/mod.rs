@@ -3,6 +3,7 @@
 //! Each format owns the shape of what it writes; the types of other rooms are never serialized. Rounding happens here and
 //! nowhere else, and so does the escaping of hostile text. Knows no file, no terminal and no clock.
 
+mod answers;
 mod difference;
 mod escape;
 mod format;
@@ -10,7 +11,14 @@ mod formats;
 mod saved;
 mod views;
 
-pub use difference::{Difference, Gate, Head, Team, comment_on_change, difference, teams};
+pub use answers::explain::explain;
+pub use answers::fit::fit;
+pub use answers::notes::{Note, notes};
+pub use answers::price::{Prices, price};
+pub use answers::purchase_options::ways;
+pub use answers::suppressions::suppressions;
+pub use answers::vocabulary::{rules, vocabulary};
+pub use difference::{Difference, Gate, Head, comment_on_change, difference};
 pub use escape::{harmless, one_line};
 pub use format::Format;
 pub use formats::files::files;
@@ -18,16 +26,10 @@ pub use formats::json::{inspect, print as json};
 pub use formats::junit::escaped as xml;
 pub use saved::{Compared, Saved, State, saved};
 pub use views::comment_limits::Room;
-pub use views::explain::explain;
-pub use views::fit::fit;
 pub use views::money::usd;
-pub use views::notes::{Note, notes};
 pub use views::paths::Paths;
-pub use views::price::{Prices, price};
-pub use views::purchase_options::ways;
 pub use views::suggestion::{Suggestion, suggestion};
-pub use views::suppressions::suppressions;
-pub use views::vocabulary::{rules, vocabulary};
+pub use views::teams::{Team, teams};
 
 use crate::decide::{Decided, Verdict};
 use crate::diagnostic::Diagnostic;

@@ -122,6 +122,10 @@ impl Judge<'_> {
         }
         ends.sort_by(f64::total_cmp);
         let [floor, expected, ceiling] = ends.map(Money::from_usd);
+        // Nothing is no amount that anybody could save: the finding stands by what it says.
+        if ceiling == Money::ZERO {
+            return Ok(None);
+        }
         Ok(Some(MoneyRange { floor, expected, ceiling }))
     }
 

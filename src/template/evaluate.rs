@@ -38,6 +38,8 @@ pub(crate) struct Evaluator<'a> {
     missing: Missing<'a>,
     /// What nobody gave and `required` wants.
     pub(crate) wanted: Vec<String>,
+    /// Conditions that are not known, and of which only one side was written.
+    pub(crate) undecided: Vec<Undecided>,
     steps: Cell<u64>,
     depth: usize,
     /// Why it is not known whether what is done now is done at all.
@@ -52,6 +54,13 @@ struct Frame<'t> {
     variables: Vec<(Rc<str>, Value)>,
     /// Variables before this one are assigned only perhaps.
     certain: usize,
+}
+
+/// A condition that is not known, and of which one side is left out.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Undecided {
+    pub(crate) at: Span,
+    pub(crate) why: String,
 }
 
 #[derive(PartialEq)]
@@ -75,6 +84,7 @@ impl<'a> Evaluator<'a> {
             heap,
             missing,
             wanted: Vec::new(),
+            undecided: Vec::new(),
             steps: Cell::new(MOST_STEPS),
             depth: 0,
             doubts: Vec::new(),
@@ -97,6 +107,11 @@ impl<'a> Evaluator<'a> {
     /// Where the action stands at which it stopped.
     pub(crate) fn stopped(&self) -> Option<Span> {
         self.at.map(|origin| origin.span)
+    }
+
+    /// Steps that were taken so far.
+    pub(crate) fn taken(&self) -> u64 {
+        MOST_STEPS - self.steps.get()
     }
 
     pub(super) fn step(&self, steps: u64) -> Done<()> {
@@ -272,7 +287,8 @@ impl<'a> Evaluator<'a> {
         let second = self.perhaps(cause, &branch.otherwise, dots[1], frame)?;
         let at = self.place(frame, &branch.pipeline.range);
         let is_blank = |text: &Text| text.as_str().trim().is_empty();
-        let is_line = |text: &Text| !text.as_str().contains('\n');
+        // Not more than a value: what has a key may be anything.
+        let is_line = |text: &Text| !text.as_str().contains('\n') && !text.as_str().contains(": ");
         let start = out.len();
         match (first, second) {
             (Some(first), Some(second)) if first.as_str() == second.as_str() => out.push_text(&first, None),
@@ -285,8 +301,13 @@ impl<'a> Evaluator<'a> {
                 out.push_text(&text, None);
                 out.doubt(start, cause);
             }
-            (Some(text), _) | (None, Some(text)) => {
+            (Some(text), None) | (None, Some(text)) => {
                 out.push_text(&text, None);
+                out.doubt(start, cause);
+            }
+            (Some(first), Some(_)) => {
+                self.undecided.extend(at.map(|at| Undecided { at: at.span, why: cause.why.to_string() }));
+                out.push_text(&first, None);
                 out.doubt(start, cause);
             }
             (None, None) => out.push_hole(cause, at),

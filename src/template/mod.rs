@@ -20,7 +20,7 @@ mod text;
 mod value;
 mod write_yaml;
 
-pub(crate) use evaluate::{Evaluator, Templates, define};
+pub(crate) use evaluate::{Evaluator, Templates, Undecided, define};
 pub(crate) use failure::Failure;
 pub(crate) use functions::{copied, fulfils, is_known as is_function};
 pub(crate) use parser::parse;

@@ -32,6 +32,7 @@ use load::variants;
 use load::{parallel, plans, roots, rounds};
 
 pub use block::{Attribute, Block, Provider};
+pub(crate) use embedded::installed;
 pub use load::roots::Why;
 pub use plan::{PlanSide, is_plan};
 pub(crate) use terragrunt::is_read_by_itself;
@@ -107,6 +108,8 @@ pub struct Embedded {
     pub run: RunId,
     /// Derived text whose spans lead back into the Terraform file.
     pub file: FileId,
+    /// There is none of it, and where that is said.
+    pub none: Option<Span>,
 }
 
 /// Reads the roots among the directories of `paths`, which are directories or files.
@@ -169,7 +172,10 @@ fn add_units(sources: &Sources, units: terragrunt::Units, options: &Options, rea
         let Some(run) = units.runs.get(index) else { return (Vec::new(), Vec::new()) };
         let root = &run.root;
         let resources = rows::resources(&root.blocks, &root.switched_off, &root.default_maps, FrontEnd::Terraform);
-        (resources, embedded::manifests(sources, &root.blocks, Some(&run.directory), &id(&run.directory)))
+        (
+            resources,
+            embedded::manifests(sources, &root.blocks, &root.switched_off, Some(&run.directory), &id(&run.directory)),
+        )
     });
     for (unit, (mut resources, embedded)) in units.runs.into_iter().zip(made) {
         let terragrunt::Run { directory, root, files } = unit;

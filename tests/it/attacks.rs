@@ -229,6 +229,41 @@ const CHART: [(&str, &str); 2] = [
     ),
 ];
 
+/// Templates that never end, grow without end or nest without end.
+const BOMBS: [&str; 8] = [
+    "{{ define \"a\" }}{{ include \"a\" . }}{{ include \"a\" . }}{{ end }}{{ include \"a\" . }}",
+    "{{ tpl \"{{ tpl .Values.t . }}\" . }}",
+    "{{ range $i := until 100000 }}{{ range $j := until 100000 }}{{ $i }}{{ end }}{{ end }}",
+    "{{ repeat 1000000000 \"nvidia.com/gpu\" }}",
+    "{{ printf \"%1000000000d\" 1 }}",
+    "{{ $a := list }}{{ range until 1000000 }}{{ $a = concat $a $a (list 1) }}{{ end }}",
+    "{{ $m := dict }}{{ $_ := set $m \"m\" $m }}{{ toYaml $m }}",
+    "{{ regexReplaceAll \"(a*)*b\" (repeat 100000 \"a\") \"${1}${1}\" }}",
+];
+
+#[test]
+fn hostile_charts_end_and_hide_nothing() {
+    let (_sandbox, here) = repository("charts", &[]);
+    let (about, pod) = (CHART[0].1, CHART[1].1);
+    for number in 0..24 {
+        let bomb = BOMBS[number % BOMBS.len()];
+        let at = |name: &str| format!("c{number:02}/{name}");
+        let values = "t: \"{{ tpl .Values.t . }}\"\n";
+        let pod = pod.replace("name: a }", &format!("name: pod{number:02} }}"));
+        let [about_at, values_at, pod_at, bomb_at] =
+            ["Chart.yaml", "values.yaml", "templates/pod.yaml", "templates/z.yaml"].map(at);
+        write(&here, &[(&about_at, about), (&values_at, values), (&pod_at, &pod), (&bomb_at, bomb)]);
+    }
+    let started = std::time::Instant::now();
+    let said = gpulint(&here, &["check", "--format", "json", "--prices", "embedded"]);
+    assert!(started.elapsed().as_secs() < 240, "it took {} seconds", started.elapsed().as_secs());
+    assert!(matches!(said.code, Some(0 | 1)), "{}", said.all);
+    for number in 0..24 {
+        assert!(said.all.contains(&format!("Pod/pod{number:02}")), "the pod of chart {number} is lost: {}", said.all);
+    }
+    assert!(said.all.contains("read without rendering it: it takes more steps than any chart"), "{}", said.all);
+}
+
 #[test]
 fn programs_of_the_repository_are_not_started() {
     let (sandbox, here) = repository("programs", &CHART);

@@ -131,7 +131,11 @@ fn without_a_limit_the_whole_window_counts() {
 #[test]
 fn what_decides_and_is_not_known_is_named() {
     let cause = |pod: Pod| pod.assess().why().unwrap_or("none").to_owned();
-    assert_eq!(cause(h100().with(Key::Model, "gpt-4")), "nothing is known of the model `gpt-4`");
+    assert_eq!(
+        cause(h100().with(Key::Model, "gpt-4")),
+        "nothing is known of the model `gpt-4`; the nearest names that are: EleutherAI/gpt-j-6b, EleutherAI/gpt-neo-2.7B, \
+         EleutherAI/gpt-neox-20b"
+    );
     assert!(cause(h100()).contains("does not say which model vllm runs"));
     let mut pod = h100().with(Key::Model, "meta-llama/Llama-3.1-8B");
     pod.resource.set(Key::Context, Fact::unknown("variable `LEN` is not known", pod.at));

@@ -174,3 +174,130 @@ fn a_named_file_that_is_not_read_ends_the_run() {
     }
     assert_eq!(gpulint(&place, &["check", "good.tf"]).code, Some(0));
 }
+
+#[test]
+fn a_root_that_a_call_makes_none_of_is_not_judged() {
+    let root = format!("variable \"owner\" {{}}\n{WASTE}");
+    let more = format!("{root}{}", WASTE.replace("\"a\"", "\"b\""));
+    let call = "module \"x\" {\n  source = \"../prod\"\n  count  = 0\n  owner  = \"me\"\n}\n";
+    let place = change(&[("prod/main.tf", &root)], &[("prod/main.tf", &more), ("other/main.tf", call)]);
+    let said = document(&place);
+    assert_eq!(said["not_judged"][0]["standing"], "lost", "{}", said["not_judged"]);
+    assert_eq!(diff(&place, "text").code, Some(1), "{}", diff(&place, "text").all);
+    assert_eq!(said["cost"]["rented"]["difference"]["expected"], 0.0, "it is no saving");
+    // One that has nothing to do with accelerators any more is a module like others.
+    let plain = root.replace("p3.2xlarge", "m5.large");
+    let place = change(&[("prod/main.tf", &root)], &[("prod/main.tf", &plain), ("other/main.tf", call)]);
+    assert_eq!(document(&place)["verdict"], "pass", "{}", document(&place)["not_judged"]);
+}
+
+#[test]
+fn a_rule_that_cannot_be_decided_any_more_is_not_cured() {
+    let labelled = WASTE.replace("xlarge\"\n", "xlarge\"\n  tags = data.external.x.result\n");
+    let place = change(&[("main.tf", WASTE)], &[("main.tf", &labelled)]);
+    let said = document(&place);
+    let reasons = said["not_judged"].to_string();
+    assert!(reasons.contains("missing-labels found something here and cannot be decided any more"), "{reasons}");
+    assert_eq!(said["verdict"], "not judged");
+    assert!(!said["fixed"].to_string().contains("missing-labels"), "{}", said["fixed"]);
+    assert_eq!(diff(&place, "text").code, Some(0), "it may be a cure: {}", diff(&place, "text").all);
+}
+
+#[test]
+fn what_may_have_gone_into_text_that_is_not_read_is_no_saving() {
+    let pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12345\n";
+    let far = "module \"other\" {\n  source = \"example.org/acme/gpu/aws\"\n  type   = \"p3.2xlarge\"\n}\n";
+    for (file, text, code) in [("k/pod.yaml", pointer, 0), ("other.tf", far, 1)] {
+        let place = change(&[("main.tf", WASTE)], &[("z.tf", "locals {}\n"), (file, text)]);
+        let said = diff(&place, "outputs");
+        assert!(said.out.contains("monthly-delta=0.00"), "{file}: {}", said.out);
+        assert!(!said.out.contains("verdict=pass"), "{file}: {}", said.out);
+        assert_eq!(said.code, Some(code), "{file}: {}", said.all);
+    }
+    let cheaper = far.replace("p3.2xlarge", "t3.small") + "locals {\n  gpu = 0\n}\n";
+    let place = change(&[("main.tf", WASTE)], &[("other.tf", &cheaper)]);
+    assert!(!diff(&place, "outputs").out.contains("monthly-delta=0.00"), "it is gone");
+}
+
+#[test]
+fn what_an_object_hands_to_all_containers_is_told() {
+    let range = |key: &str| {
+        format!(
+            "apiVersion: v1\nkind: LimitRange\nmetadata:\n  name: all\nspec:\n  limits:\n    - type: Container\n      default:\n        {key}: 8\n"
+        )
+    };
+    let terraform = "resource \"kubernetes_limit_range\" \"all\" {\n  metadata {\n    name = \"all\"\n  }\n  spec {\n    limit {\n      \
+                     type = \"Container\"\n      default = { \"nvidia.com/gpu\" = 8 }\n    }\n  }\n}\n";
+    for (file, text) in [("range.yaml", range("nvidia.com/gpu")), ("range.tf", terraform.to_owned())] {
+        let place = change(&[("main.tf", WASTE)], &[("main.tf", WASTE), (file, &text)]);
+        let said = document(&place);
+        assert_eq!(said["verdict"], "not judged", "{file}");
+        assert!(said["not_judged"].to_string().contains("gives nvidia.com/gpu to each container"), "{said}");
+    }
+    let place = change(&[("main.tf", WASTE)], &[("main.tf", WASTE), ("range.yaml", &range("memory"))]);
+    assert_eq!(document(&place)["verdict"], "pass");
+}
+
+#[test]
+fn values_that_a_chart_is_not_read_with_are_told() {
+    let pod = "apiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: x\nspec:\n  replicas: {{ .Values.n }}\n  template:\n    \
+               spec:\n      containers:\n        - name: c\n          resources:\n            limits:\n              nvidia.com/gpu: 1\n";
+    let release = "resource \"helm_release\" \"x\" {\n  name   = \"x\"\n  chart  = \"${path.module}/chart\"\n  \
+                   values = [file(\"${path.module}/v.txt\")]\n}\n";
+    let chart = [
+        ("chart/Chart.yaml", "apiVersion: v2\nname: x\nversion: 1.0.0\n"),
+        ("chart/values.yaml", "n: 1\n"),
+        ("chart/templates/x.yaml", pod),
+        ("main.tf", release),
+    ];
+    let with = |values: &'static str| [&chart[..], &[("v.txt", values)]].concat();
+    let said = document(&change(&with("n: 1\n"), &with("n: 100\n")));
+    assert_eq!(said["verdict"], "not judged", "{said}");
+    assert!(said["not_judged"].to_string().contains("installs the chart"), "{}", said["not_judged"]);
+    let said = document(&change(&with("n: 1\n"), &with("n: 1\n")));
+    assert_eq!(said["verdict"], "pass", "what is as before is no news: {}", said["not_judged"]);
+}
+
+#[test]
+fn devices_of_makers_that_no_row_knows_are_requests() {
+    let pod = |key: &str| {
+        format!(
+            "apiVersion: v1\nkind: Pod\nmetadata:\n  name: x\nspec:\n  containers:\n    - name: c\n      image: x\n      \
+                 resources:\n        limits:\n          {key}: 8\n"
+        )
+    };
+    for key in ["huawei.com/Ascend910", "huawei.com/npu", "nvidia.com/gpu-h100", "amd.com/cpx_nps4", "example.org/gpu"]
+    {
+        let place = change(&[("a.tf", "locals {}\n")], &[("a.tf", "locals {}\n"), ("x.yaml", &pod(key))]);
+        let said = document(&place);
+        assert_eq!(said["changes"][0]["change"], "added", "{key}: {said}");
+    }
+    for key in ["nvidia.com/hostdev", "example.org/disk", "hugepages-2Mi"] {
+        let place = change(&[("a.tf", "locals {}\n")], &[("a.tf", "locals {}\n"), ("x.yaml", &pod(key))]);
+        assert_eq!(document(&place)["changes"].as_array().map(Vec::len), Some(0), "{key}");
+    }
+}
+
+#[test]
+fn a_list_of_ignored_files_hides_nothing_from_a_comparison_of_directories() {
+    let after = [("main.tf", WASTE), (".gitignore", "*\n"), ("sub/.gitignore", "*\n"), ("sub/b.tf", WASTE)];
+    let place = change(&[("main.tf", WASTE)], &after);
+    assert_eq!(diff(&place, "text").code, Some(1), "{}", diff(&place, "text").all);
+    assert_eq!(document(&place)["changes"][0]["change"], "added", "{}", document(&place)["changes"]);
+}
+
+#[test]
+fn of_two_tools_that_read_other_files_sums_count_the_dearer() {
+    let dear = WASTE.replace("p3.2xlarge", "p3.16xlarge");
+    let alone = document(&change(&[("x.tf", "locals {}\n")], &[("main.tf", &dear)]));
+    let sum = |it: &Value| it["cost"]["rented"]["after"]["expected"].as_f64().unwrap();
+    for (terraform, opentofu) in [(WASTE, dear.as_str()), (dear.as_str(), WASTE)] {
+        let said = document(&change(&[("x.tf", "locals {}\n")], &[("main.tf", terraform), ("main.tofu", opentofu)]));
+        assert_eq!(sum(&said), sum(&alone), "{said}");
+        assert_eq!(said["verdict"], "fail");
+    }
+    // What is in no other reading of it is counted once too.
+    let other = WASTE.replace("\"a\"", "\"z\"");
+    let said = document(&change(&[("x.tf", "locals {}\n")], &[("main.tf", &dear), ("main.tofu", &other)]));
+    assert_eq!(sum(&said), sum(&alone), "{said}");
+}

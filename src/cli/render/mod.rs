@@ -48,13 +48,18 @@ pub(super) fn run(sources: &Sources, paths: &[String], request: &Request) -> Out
     match (Program::find(&["helm"], &request.repository), charts.is_empty()) {
         (_, true) => {}
         (Some(helm), false) => outcome.build(sources, &helm, charts, request.time),
-        (None, false) => outcome.failed.push(not_installed("helm is", "charts")),
+        (None, false) => {
+            let reason = "charts are rendered by our own engine: helm is not installed".to_owned();
+            outcome.failed.push(Skipped { path: ".".to_owned(), reason });
+        }
     }
     match (Program::find(&["kustomize", "kubectl"], &request.repository), kustomizations.is_empty()) {
         (_, true) => {}
         (Some(program), false) => outcome.build(sources, &program, kustomizations, request.time),
         (None, false) => {
-            outcome.failed.push(not_installed("neither kustomize nor kubectl is", "kustomizations"));
+            let reason =
+                "kustomizations are read without rendering them: neither kustomize nor kubectl is installed".to_owned();
+            outcome.failed.push(Skipped { path: ".".to_owned(), reason });
         }
     }
     outcome.failed.sort();
@@ -121,9 +126,9 @@ fn arguments(program: &Program, plan: &Plan) -> Vec<String> {
 
 fn failed(by: Renderer, directory: &str, why: &str) -> Skipped {
     let path = if directory.is_empty() { ".".to_owned() } else { directory.to_owned() };
-    Skipped { path, reason: format!("read without rendering it: {}: {why}", by.name()) }
-}
-
-fn not_installed(programs: &str, what: &str) -> Skipped {
-    Skipped { path: ".".to_owned(), reason: format!("{what} are read without rendering them: {programs} installed") }
+    let instead = match by {
+        Renderer::Helm => "rendered by our own engine, not by helm",
+        Renderer::Kustomize => "read without rendering it: kustomize",
+    };
+    Skipped { path, reason: format!("{instead}: {why}") }
 }

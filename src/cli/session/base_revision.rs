@@ -102,14 +102,20 @@ fn is_below(file: &str, directory: &str) -> bool {
 
 /// Another directory in the place of the one that was named, or of the running one: paths, settings and patterns mean
 /// the same in both states.
-fn directory(path: &Path, head: &Session) -> Result<Session, Failure> {
+fn directory(path: &Path, head: &mut Session) -> Result<Session, Failure> {
     let there = place::canonical(path)?;
+    // Where nothing says what is tracked, a list of ignored files may be part of the change.
+    let is_tracked = [head.root.as_path(), &there].into_iter().all(|it| place::repository(it).is_some());
+    let find = if is_tracked { discover::below } else { discover::whole };
+    if !is_tracked {
+        head.take_in_all();
+    }
     let here = match head.named.as_slice() {
         [named] if !head.reads_all() => named.clone(),
         _ => head.here.clone(),
     };
     let mut files = Vec::new();
-    for found in discover::below(&there).files {
+    for found in find(&there).files {
         let Ok(inside) = found.strip_prefix(&there) else { continue };
         let parts: Vec<_> = inside.components().map(|part| named(part.as_os_str().as_encoded_bytes())).collect();
         let file = if here.is_empty() { parts.join("/") } else { format!("{here}/{}", parts.join("/")) };

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use crate::config::Config;
+use crate::config::{Config, setting};
 use crate::source::Limits;
 
 /// Evaluating everything that is known to be public takes seconds.
@@ -14,24 +14,25 @@ const RENDER_SECONDS: f64 = 20.0;
 
 pub(in crate::cli) fn of(config: &Config) -> Limits {
     // The settings were judged: they are whole numbers that fit.
-    let set = |name: &str| config.number(&format!("bounds.{name}"));
     let default = Limits::default();
     Limits {
-        file_bytes: set("file-mib").map_or(default.file_bytes, |mib| (mib as u64) << 20),
-        nesting: set("nesting").map_or(default.nesting, |levels| levels as u32),
-        evaluation_steps: set("evaluation-steps").map_or(default.evaluation_steps, |steps| steps as u64),
-        yaml_nodes: set("yaml-nodes").map_or(default.yaml_nodes, |nodes| nodes as u32),
+        file_bytes: config.number(setting!("bounds.file-mib")).map_or(default.file_bytes, |mib| (mib as u64) << 20),
+        nesting: config.number(setting!("bounds.nesting")).map_or(default.nesting, |levels| levels as u32),
+        evaluation_steps: config
+            .number(setting!("bounds.evaluation-steps"))
+            .map_or(default.evaluation_steps, |steps| steps as u64),
+        yaml_nodes: config.number(setting!("bounds.yaml-nodes")).map_or(default.yaml_nodes, |nodes| nodes as u32),
     }
 }
 
 /// How long a run may take.
 pub(in crate::cli) fn time(config: &Config) -> Duration {
-    Duration::from_secs_f64(config.number("bounds.seconds").unwrap_or(SECONDS))
+    Duration::from_secs_f64(config.number(setting!("bounds.seconds")).unwrap_or(SECONDS))
 }
 
 /// How long a program may take that renders.
 pub(in crate::cli) fn rendering_time(config: &Config) -> Duration {
-    Duration::from_secs_f64(config.number("bounds.render-seconds").unwrap_or(RENDER_SECONDS))
+    Duration::from_secs_f64(config.number(setting!("bounds.render-seconds")).unwrap_or(RENDER_SECONDS))
 }
 
 /// The size of the largest file that is read. The settings lie in the tree themselves: what they say holds from then on.

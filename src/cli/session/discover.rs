@@ -55,6 +55,11 @@ pub(in crate::cli) fn below(directory: &Path) -> Below {
     walked(directory, None)
 }
 
+/// All of them: no list leaves anything out.
+pub(in crate::cli) fn whole(directory: &Path) -> Below {
+    walked(directory, None)
+}
+
 /// By the rules of what git ignores, or without them. It is told where rules are met that cannot be read.
 fn walked(directory: &Path, odd_rules: Option<Arc<AtomicBool>>) -> Below {
     let by_rules = odd_rules.is_some();

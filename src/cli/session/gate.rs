@@ -1,7 +1,7 @@
 //! What makes a run fail, and what it shows.
 
 use crate::cli::args::Threshold;
-use crate::config::Config;
+use crate::config::{Config, Key, key, setting};
 use crate::decide::{Decided, Verdict};
 use crate::diagnostic::Level;
 use crate::inventory::{Standing, Unjudged};
@@ -19,14 +19,15 @@ pub(in crate::cli) struct Gate {
 
 impl Gate {
     pub(in crate::cli) fn of(asked: &Threshold, config: &Config) -> Gate {
-        let configured = |setting: &str| {
+        let configured = |setting: Key<key::Text>| {
             let (name, _) = config.text(setting)?;
             Confidence::ALL.into_iter().find(|confidence| confidence.name() == name)
         };
         let level = asked.fail_on.or_else(|| config.fail_on()).unwrap_or(Level::Warning);
-        let confidence = asked.fail_confidence.or_else(|| configured("fail-confidence")).unwrap_or(Confidence::Medium);
-        let shown = asked.min_confidence.or_else(|| configured("min-confidence")).unwrap_or(Confidence::Low);
-        let fails_on_unread = asked.fail_on_unread || config.flag("fail-on-unread").unwrap_or(false);
+        let confidence =
+            asked.fail_confidence.or_else(|| configured(setting!("fail-confidence"))).unwrap_or(Confidence::Medium);
+        let shown = asked.min_confidence.or_else(|| configured(setting!("min-confidence"))).unwrap_or(Confidence::Low);
+        let fails_on_unread = asked.fail_on_unread || config.flag(setting!("fail-on-unread")).unwrap_or(false);
         let unread = if fails_on_unread { ", fail-on-unread = true" } else { "" };
         let setting = format!("fail-on = \"{}\", fail-confidence = \"{}\"{unread}", level.name(), confidence.name());
         Gate { level, confidence, shown, fails_on_unread, setting }

@@ -2,19 +2,21 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use super::Session;
+use super::{Session, discover};
 use crate::Analysis;
 use crate::decide;
-use crate::inventory::{Inventory, Standing, Unjudged};
+use crate::inventory::{Inventory, Key, ResourceId, Standing, Unjudged};
 use crate::pricing::{Delta, Side};
-use crate::rules::Finding;
-use crate::source::{ReadError, Sources};
+use crate::rules::{Finding, Undetermined};
+use crate::source::{ReadError, Sources, parent};
 
 /// Says of each thing that is not judged whether the change left it as it was, and adds what no reader looks at.
 pub(in crate::cli) fn settle(base: &Session, before: &Analysis, head: &Session, after: &mut Analysis) {
     if let Some(unread) = unread_variables(base, before, head, after) {
         after.inventory.unjudged.extend(unread);
     }
+    let switched_off = switched_off(before, head, after);
+    after.inventory.unjudged.extend(switched_off);
     let said = |session: &Session, it: &Unjudged| said(&session.sources, it);
     let earlier: Vec<_> = before.inventory.unjudged.iter().map(|it| said(base, it)).collect();
     stand(&mut after.inventory.unjudged, earlier, |it| said(head, it));
@@ -46,33 +48,102 @@ fn stand(all: &mut [Unjudged], earlier: Vec<Said>, said: impl Fn(&Unjudged) -> S
 }
 
 /// Marks what went away behind something that is not judged: it may be there all the same, and is no saving.
-pub(in crate::cli) fn lose(delta: &mut Delta, before: Side, unjudged: &[Unjudged]) {
+pub(in crate::cli) fn lose(delta: &mut Delta, before: Side, after: Side) {
+    let unjudged = &after.inventory.unjudged;
     let open: Vec<&Unjudged> = unjudged.iter().filter(|it| it.standing != Standing::AsBefore).collect();
     delta.lose(&before, |change| {
         let Some(earlier) = change.before.filter(|_| change.after.is_none()) else { return false };
-        let resource = before.resource(earlier);
-        let path = before.sources.path(before.sources.origin(resource.span).file);
-        open.iter().any(|it| it.may_hide(&resource.address, &path))
+        let gone = Gone::of(before, earlier);
+        // What a whole file says that nobody read may be anything.
+        open.iter().any(|it| it.span.is_none() && it.address.is_none() || gone.may_be_in(it, after.sources))
     });
 }
 
-/// The addresses and files of what was lost.
-pub(in crate::cli) fn names(delta: &Delta, before: Side, after: Side) -> Vec<(String, String)> {
-    let lost = delta.changes.iter().filter(|change| change.lost);
-    let name = |side: Side, id| {
+/// A resource of which nothing is known any more.
+pub(in crate::cli) struct Gone {
+    address: String,
+    path: String,
+    machine: Option<String>,
+}
+
+impl Gone {
+    fn of(side: Side, id: ResourceId) -> Gone {
         let resource = side.resource(id);
-        (resource.address.clone(), side.sources.path(side.sources.origin(resource.span).file))
-    };
-    lost.filter_map(|change| Some(change.after.map_or(name(before, change.before?), |id| name(after, id)))).collect()
+        let path = side.sources.path(side.sources.origin(resource.span).file);
+        Gone { address: resource.address.clone(), path, machine: resource.text(Key::Machine).map(str::to_owned) }
+    }
+
+    /// Something that is not judged stands in its place, or names its machine.
+    fn may_be_in(&self, it: &Unjudged, sources: &Sources) -> bool {
+        let names = |machine: &str| {
+            it.known.contains(machine) || it.span.is_some_and(|span| sources.snippet(span).contains(machine))
+        };
+        it.may_hide(&self.address, &self.path) || self.machine.as_deref().is_some_and(names)
+    }
+}
+
+/// What was lost.
+pub(in crate::cli) fn gone(delta: &Delta, before: Side, after: Side) -> Vec<Gone> {
+    let lost = delta.changes.iter().filter(|change| change.lost);
+    lost.filter_map(|change| Some(change.after.map_or(Gone::of(before, change.before?), |id| Gone::of(after, id))))
+        .collect()
 }
 
 /// What hides something that was lost is told as lost.
-pub(in crate::cli) fn mark(unjudged: &mut [Unjudged], lost: &[(String, String)]) {
+pub(in crate::cli) fn mark(unjudged: &mut [Unjudged], gone: &[Gone], sources: &Sources) {
     for it in unjudged.iter_mut().filter(|it| it.standing != Standing::AsBefore) {
-        if lost.iter().any(|(address, path)| it.may_hide(address, path)) {
+        if gone.iter().any(|gone| gone.may_be_in(it, sources)) {
             it.standing = Standing::Lost;
         }
     }
+}
+
+/// Rules that found something in a resource, and of which nobody can say any more whether they still would.
+pub(in crate::cli) fn undecided<'a>(
+    found: impl Iterator<Item = &'a Finding>,
+    delta: &Delta,
+    sources: &Sources,
+    after: &Analysis,
+) -> Vec<Unjudged> {
+    let selves: HashMap<ResourceId, ResourceId> =
+        delta.changes.iter().filter_map(|change| change.before.zip(change.after)).collect();
+    let found: BTreeSet<(&str, ResourceId)> =
+        found.filter_map(|it| Some((it.rule.as_str(), *selves.get(&it.resource?)?))).collect();
+    let is_lost = |it: &&Undetermined| it.resource.is_some_and(|id| found.contains(&(it.rule.as_str(), id)));
+    let tell = |it: &Undetermined| {
+        let resource = after.inventory.resources.get(it.resource?.0)?;
+        let reason = format!("{} found something here and cannot be decided any more: {}", it.rule, it.cause);
+        Some(Unjudged::new(sources.path(sources.origin(it.span).file), reason).about(&resource.address).at(it.span))
+    };
+    after.undetermined.iter().filter(is_lost).filter_map(tell).collect()
+}
+
+/// What was applied by itself before, speaks of accelerators still, and is only called now, with a number of none.
+fn switched_off(before: &Analysis, head: &Session, after: &Analysis) -> Vec<Unjudged> {
+    let still: BTreeSet<&str> = after.roots.iter().map(|root| root.directory.as_str()).collect();
+    let mut gone: BTreeSet<&str> = before.roots.iter().map(|root| root.directory.as_str()).collect();
+    gone.retain(|directory| !still.contains(directory));
+    if gone.is_empty() {
+        return Vec::new();
+    }
+    let places = |sources: &Sources, it: &Analysis| -> BTreeSet<String> {
+        it.inventory.resources.iter().map(|it| sources.path(sources.origin(it.span).file)).collect()
+    };
+    let made = places(&head.sources, after);
+    let files = head
+        .files
+        .iter()
+        .filter(|path| discover::is_terraform(path) && gone.contains(parent(path)) && !made.contains(path.as_str()));
+    let speaks = |path: &&String| {
+        let text = head.sources.tree().read(path);
+        text.is_ok_and(|text| decide::names_accelerators(&String::from_utf8_lossy(&text), &head.settings.catalog))
+    };
+    let tell = |path: &String| {
+        let reason = "it was applied by itself before, and now nothing that is run makes one of it";
+        Unjudged::new(path.clone(), reason)
+            .with_cure("say that it is not run: exclude it in gpulint.toml, or delete it")
+    };
+    files.filter(speaks).map(tell).collect()
 }
 
 fn said(sources: &Sources, it: &Unjudged) -> Said {

@@ -22,17 +22,17 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::args::{Input, Selection};
-use super::world::file_tree::DiskTree;
+use super::world::file_tree::{self, DiskTree};
 use super::world::progress::Progress;
 use super::world::{clock, deadline, output};
 use super::{Failure, Outcome, render};
-use crate::config::Config;
+use crate::config::{Config, setting};
 use crate::decide::{Baseline, Decided, Decision, Verdict};
 use crate::diagnostic::Diagnostic;
 use crate::inventory::{GivenRun, Skipped};
 use crate::report::{Paths, Report};
 use crate::rules::{Finding, PageText};
-use crate::source::{Date, Limits, ReadError, Sources, Span, Tree};
+use crate::source::{Date, Limits, ReadError, Sources, Span, Tree, named};
 use crate::{Analysis, Settings, kubernetes, terraform};
 use packs::Pack;
 use place::Place;
@@ -189,7 +189,7 @@ impl Session {
             here: place.in_tree(&place.here).unwrap_or_default(),
             allowed: place.allowed.clone(),
             baseline: Baseline::default(),
-            baseline_path: config.text("baseline").map_or(beside_settings, |(path, _)| path.to_owned()),
+            baseline_path: config.text(setting!("baseline")).map_or(beside_settings, |(path, _)| path.to_owned()),
             files_of_settings: sources.count(),
             allow_empty: input.allow_empty,
             render: render_request(input, &config, &place, &values),
@@ -276,6 +276,19 @@ impl Session {
         self.files.extend(files);
         self.files.sort();
         self.files.dedup();
+    }
+
+    /// What a list of ignored files leaves out of the directories that were named.
+    pub(super) fn take_in_all(&mut self) {
+        let directories: Vec<PathBuf> = self.named.iter().map(|it| file_tree::below(&self.root, it)).collect();
+        let found = directories.iter().filter(|it| it.is_dir()).flat_map(|it| discover::whole(it).files);
+        let in_tree = |path: PathBuf| {
+            let parts = path.strip_prefix(&self.root).ok()?.components();
+            let names: Vec<_> = parts.map(|part| named(part.as_os_str().as_encoded_bytes()).into_owned()).collect();
+            Some(names.join("/"))
+        };
+        let files = found.filter_map(in_tree).collect();
+        self.take_in(files);
     }
 
     /// Leaves files out, and says why.
@@ -540,7 +553,7 @@ fn overlaps(a: &str, b: &str) -> bool {
 /// The names of files of values with which charts are rendered.
 fn chart_values(input: &Input, config: &Config, files: &[String]) -> Result<Vec<String>, Failure> {
     if input.values.is_empty() {
-        return Ok(config.texts("values").iter().map(|(name, _)| name.clone()).collect());
+        return Ok(config.texts(setting!("values")).iter().map(|(name, _)| name.clone()).collect());
     }
     for name in input.values.iter().filter(|name| *name != "*") {
         let wanted = name.trim_start_matches("./");
@@ -555,7 +568,7 @@ fn chart_values(input: &Input, config: &Config, files: &[String]) -> Result<Vec<
 }
 
 fn render_request(input: &Input, config: &Config, place: &Place, values: &[String]) -> Option<render::Request> {
-    let configured = config.flag("render").unwrap_or(false);
+    let configured = config.flag(setting!("render")).unwrap_or(false);
     (input.render || configured).then(|| render::Request {
         values: values.to_vec(),
         time: bounds::rendering_time(config),
@@ -565,7 +578,7 @@ fn render_request(input: &Input, config: &Config, place: &Place, values: &[Strin
 
 /// Patterns of the settings and of the command line.
 fn excluded(input: &Input, config: &Config) -> Vec<String> {
-    let configured = config.texts("exclude").iter().map(|(pattern, _)| pattern.clone());
+    let configured = config.texts(setting!("exclude")).iter().map(|(pattern, _)| pattern.clone());
     configured.chain(input.exclude.iter().cloned()).collect()
 }
 

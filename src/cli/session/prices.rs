@@ -1,13 +1,12 @@
 //! What the configuration says about prices, as the pricing room takes it.
 
-use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
 use crate::catalog::{Catalog, Money};
 use crate::cli::Failure;
 use crate::cli::world::{cache, ci};
-use crate::config::{Config, Entry};
+use crate::config::{Config, Table, setting};
 use crate::pricing::{Contract, Owned, Purchased, Settings, Terms, Usage};
 use crate::source::Date;
 
@@ -41,66 +40,56 @@ pub(in crate::cli) fn lay_over(
     })
 }
 
-type Table<'a> = BTreeMap<&'a str, &'a Entry>;
-
 pub fn settings(config: &Config, today: Date) -> Settings {
-    let text = |path| config.text(path).map(|(text, _)| text.to_owned());
-    let discounts = config.below("prices.discount");
+    let text = |key| config.text(key).map(|(text, _)| text.to_owned());
+    let discounts = config.below(setting!("prices.discount"));
     Settings {
-        default_provider: text("defaults.provider"),
-        default_region: text("defaults.region"),
-        default_accelerator: text("defaults.accelerator"),
+        default_provider: text(setting!("defaults.provider")),
+        default_region: text(setting!("defaults.region")),
+        default_accelerator: text(setting!("defaults.accelerator")),
         discounts: discounts.filter_map(|(provider, it)| Some((provider.to_owned(), it.value.number()?))).collect(),
-        contracts: config.tables("contracts").filter_map(|(_, table)| contract(&table)).collect(),
-        owned: config.tables("hardware").filter_map(|(_, table)| owned(&table)).collect(),
-        usage: config.tables("usage").map(|(_, table)| usage(&table)).collect(),
+        contracts: config.tables(setting!("contracts")).filter_map(|table| contract(&table)).collect(),
+        owned: config.tables(setting!("hardware")).filter_map(|table| owned(&table)).collect(),
+        usage: config.tables(setting!("usage")).map(|table| usage(&table)).collect(),
         today: Some(today),
     }
 }
 
-fn text<'a>(table: &Table<'a>, key: &str) -> Option<&'a str> {
-    table.get(key)?.value.text()
-}
-
-fn number(table: &Table<'_>, key: &str) -> Option<f64> {
-    table.get(key)?.value.number()
-}
-
 fn contract(table: &Table<'_>) -> Option<Contract> {
-    let pattern = |key| text(table, key).unwrap_or_default().to_owned();
-    let rate = number(table, "usd_per_gpu_hour").map(|usd| Terms::Rate(Money::from_usd(usd)));
+    let pattern = |key| table.text(key).unwrap_or_default().to_owned();
+    let rate = table.number(setting!("contracts[].usd_per_gpu_hour")).map(|usd| Terms::Rate(Money::from_usd(usd)));
     Some(Contract {
-        provider: pattern("provider"),
-        machine: pattern("machine"),
-        accelerator: pattern("accelerator"),
-        region: pattern("region"),
-        terms: rate.or_else(|| number(table, "discount").map(Terms::Discount))?,
+        provider: pattern(setting!("contracts[].provider")),
+        machine: pattern(setting!("contracts[].machine")),
+        accelerator: pattern(setting!("contracts[].accelerator")),
+        region: pattern(setting!("contracts[].region")),
+        terms: rate.or_else(|| table.number(setting!("contracts[].discount")).map(Terms::Discount))?,
     })
 }
 
 fn owned(table: &Table<'_>) -> Option<Owned> {
-    let accelerator = text(table, "accelerator").unwrap_or("*");
-    if let Some(rate) = number(table, "usd_per_gpu_hour") {
+    let accelerator = table.text(setting!("hardware[].accelerator")).unwrap_or("*");
+    if let Some(rate) = table.number(setting!("hardware[].usd_per_gpu_hour")) {
         return Some(Owned::at_rate(accelerator, Money::from_usd(rate)));
     }
     let purchased = Purchased {
-        usd: number(table, "purchase_usd")?,
-        accelerators: number(table, "gpus").unwrap_or(1.0),
-        years: number(table, "years")?,
-        watts: number(table, "watts").unwrap_or(0.0),
-        usd_per_kwh: number(table, "usd_per_kwh").unwrap_or(0.0),
-        utilization: number(table, "utilization").unwrap_or(1.0),
+        usd: table.number(setting!("hardware[].purchase_usd"))?,
+        accelerators: table.number(setting!("hardware[].gpus")).unwrap_or(1.0),
+        years: table.number(setting!("hardware[].years"))?,
+        watts: table.number(setting!("hardware[].watts")).unwrap_or(0.0),
+        usd_per_kwh: table.number(setting!("hardware[].usd_per_kwh")).unwrap_or(0.0),
+        utilization: table.number(setting!("hardware[].utilization")).unwrap_or(1.0),
     };
     Owned::purchased(accelerator, purchased)
 }
 
 fn usage(table: &Table<'_>) -> Usage {
-    let label = text(table, "label").and_then(|label| label.split_once('='));
+    let label = table.text(setting!("usage[].label")).and_then(|label| label.split_once('='));
     Usage {
-        address: text(table, "address").map(str::to_owned),
+        address: table.text(setting!("usage[].address")).map(str::to_owned),
         label: label.map(|(key, value)| (key.trim().to_owned(), value.trim().to_owned())),
-        hours_per_month: number(table, "hours_per_month"),
-        runs_per_month: number(table, "runs_per_month"),
-        hours_per_run: number(table, "hours_per_run"),
+        hours_per_month: table.number(setting!("usage[].hours_per_month")),
+        runs_per_month: table.number(setting!("usage[].runs_per_month")),
+        hours_per_run: table.number(setting!("usage[].hours_per_run")),
     }
 }

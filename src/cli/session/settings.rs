@@ -14,7 +14,7 @@ use crate::catalog::Catalog;
 use crate::cli::Failure;
 use crate::cli::args::{Input, Selection};
 use crate::cli::world::output;
-use crate::config::{self, Config};
+use crate::config::{self, Config, Key, key, setting};
 use crate::decide::{self, Baseline};
 use crate::diagnostic::{Diagnostic, Level};
 use crate::report::{self, Paths, Style};
@@ -103,7 +103,7 @@ pub(in crate::cli) fn baseline(sources: &Sources, path: &str, place: &Place) -> 
 
 /// The labels by which the user's own workloads declare a fact.
 pub(in crate::cli) fn declaring_labels(config: &Config) -> BTreeMap<String, String> {
-    let declared = config.below("labels.declare");
+    let declared = config.below(setting!("labels.declare"));
     declared.filter_map(|(label, entry)| Some((label.to_owned(), entry.value.text()?.to_owned()))).collect()
 }
 
@@ -116,7 +116,7 @@ pub(in crate::cli) fn catalog(
     packs: &[Pack],
 ) -> Result<Catalog, Failure> {
     let catalog = priced(input, sources, config, place, packs)?;
-    let Some((shown, text)) = file_of("models.file", sources, config, place)? else { return Ok(catalog) };
+    let Some((shown, text)) = file_of(setting!("models.file"), sources, config, place)? else { return Ok(catalog) };
     let with_models = catalog.with_models(&shown, &text);
     with_models.map_err(|error| Failure::new(error.to_string()).with_help(crate::cli::verbs::fit::MODEL_COLUMNS))
 }
@@ -133,14 +133,14 @@ fn priced(
     if has_own {
         return Ok(catalog);
     }
-    let Some((shown, text)) = file_of("prices.file", sources, config, place)? else { return Ok(catalog) };
-    let rate = config.number("prices.usd_per_unit").unwrap_or(1.0);
+    let Some((shown, text)) = file_of(setting!("prices.file"), sources, config, place)? else { return Ok(catalog) };
+    let rate = config.number(setting!("prices.usd_per_unit")).unwrap_or(1.0);
     prices::lay_over(catalog, &shown, &text, rate)
 }
 
 /// The file that a setting names, if it does: as it is shown, and its text.
 fn file_of(
-    setting: &str,
+    setting: Key<key::Text>,
     sources: &Sources,
     config: &Config,
     place: &Place,
@@ -150,7 +150,7 @@ fn file_of(
     match sources.open(path) {
         Ok(file) => Ok(Some((shown, sources.text(file)))),
         Err(error) => Err(Failure::new(format!("`{shown}` cannot be read: {error}"))
-            .with_help(format!("`{setting}` in gpulint.toml names it"))),
+            .with_help(format!("`{}` in gpulint.toml names it", setting.path()))),
     }
 }
 
@@ -158,17 +158,23 @@ fn file_of(
 pub fn of_rules(config: &Config) -> rules::Settings {
     rules::Settings {
         forced: Default::default(),
-        profile: config.text("profile").and_then(|(name, _)| Profile::from_name(name)).unwrap_or_default(),
-        select: chosen(&[], config.texts("select")),
-        ignore: chosen(&[], config.texts("ignore")),
+        profile: config.text(setting!("profile")).and_then(|(name, _)| Profile::from_name(name)).unwrap_or_default(),
+        select: chosen(&[], config.texts(setting!("select"))),
+        ignore: chosen(&[], config.texts(setting!("ignore"))),
         rules: config.rules().iter().map(|rule| (rule.name.to_owned(), overridden(rule))).collect(),
-        required_labels: config.texts("labels.required").iter().map(|(label, _)| label.clone()).collect(),
-        label_values: config.below("labels.values").map(|(key, entry)| (key.to_owned(), entry.value.texts())).collect(),
-        tiers: config.below("tiers").map(|(purpose, entry)| (purpose.to_owned(), entry.value.texts())).collect(),
+        required_labels: config.texts(setting!("labels.required")).iter().map(|(label, _)| label.clone()).collect(),
+        label_values: config
+            .below(setting!("labels.values"))
+            .map(|(key, entry)| (key.to_owned(), entry.value.texts()))
+            .collect(),
+        tiers: config
+            .below(setting!("tiers"))
+            .map(|(purpose, entry)| (purpose.to_owned(), entry.value.texts()))
+            .collect(),
         budgets: config.budgets().iter().map(budget).collect(),
         limits: config.limits().iter().map(limit).collect(),
-        approvals_above_usd: config.number("approvals.above_monthly_usd"),
-        approving_label: config.text("approvals.label").map(|(label, _)| label.to_owned()),
+        approvals_above_usd: config.number(setting!("approvals.above_monthly_usd")),
+        approving_label: config.text(setting!("approvals.label")).map(|(label, _)| label.to_owned()),
         change_labels: Vec::new(),
         layers: config.layers().iter().map(layer).collect(),
     }
@@ -187,14 +193,14 @@ fn layer(it: &config::PathLayer<'_>) -> rules::PathLayer {
         approvals_above_usd,
         ..
     } = of_rules(&it.config);
-    let says = |key: &str| it.config.get(key).is_some();
+    let says = |key: Key<key::Any>| it.config.get(key).is_some();
     rules::PathLayer {
         patterns: it.patterns.iter().map(|(pattern, _)| pattern.clone()).collect(),
-        profile: says("profile").then_some(profile),
-        select: says("select").then_some(select),
-        ignore: says("ignore").then_some(ignore),
+        profile: says(setting!("profile")).then_some(profile),
+        select: says(setting!("select")).then_some(select),
+        ignore: says(setting!("ignore")).then_some(ignore),
         rules,
-        required_labels: says("labels.required").then_some(required_labels),
+        required_labels: says(setting!("labels.required")).then_some(required_labels),
         label_values,
         tiers,
         approvals_above_usd,
@@ -255,7 +261,7 @@ pub(in crate::cli) fn rules(
     }
     let relaxed = packs::add(packs, config, &mut settings);
     let mut pages: Vec<PageText> = packs.iter().flat_map(|pack| pack.pages.iter().cloned()).collect();
-    for (directory, span) in config.texts("rules-dir") {
+    for (directory, span) in config.texts(setting!("rules-dir")) {
         pages.extend(pages_of(sources, directory, Some(*span), place)?);
     }
     for directory in &asked.rules {

@@ -9,7 +9,7 @@ use crate::Analysis;
 use crate::cli::Failure;
 use crate::decide::{self, Call, Seen};
 use crate::inventory::Unjudged;
-use crate::source::{ReadError, Span};
+use crate::source::{ReadError, Span, join};
 use crate::terraform::{self, Data};
 
 /// Notes in the inventory what was not judged.
@@ -24,7 +24,39 @@ pub(in crate::cli) fn note(session: &Session, analysis: &mut Analysis) {
         catalog: &session.settings.catalog,
     });
     know_blocks(session, analysis, &mut all);
+    all.extend(installed(session, analysis));
     analysis.inventory.unjudged = all;
+}
+
+/// Charts of this tree that Terraform installs with values of its own: what they make of these is not known.
+fn installed(session: &Session, analysis: &Analysis) -> Vec<Unjudged> {
+    let blocks = analysis.roots.iter().flat_map(|root| {
+        let own = analysis.blocks.get(root.blocks.clone()).unwrap_or_default();
+        own.iter().filter_map(|block| Some((block, join(&root.directory, terraform::installed(block)?)?)))
+    });
+    let speaks = |(_, chart): &(&terraform::Block, String)| {
+        let mut files = session.files.iter().filter(|path| is_below(path, chart));
+        session.sources.tree().list(chart).iter().any(|it| it.name == "Chart.yaml")
+            && files.any(|path| {
+                let named =
+                    |text: &[u8]| decide::names_accelerators(&String::from_utf8_lossy(text), &session.settings.catalog);
+                session.sources.glance(path, named).unwrap_or(true)
+            })
+    };
+    let tell = |(block, chart): (&terraform::Block, String)| {
+        let mut values = Vec::new();
+        add_blocks(&mut values, block);
+        let path = session.sources.path(session.sources.origin(block.span).file);
+        let reason =
+            format!("{} installs the chart {chart} with values of its own, which it is not read with", block.address);
+        let told = Unjudged::new(path, reason).about(&block.address).at(block.body);
+        Unjudged { known: decide::digest(&values), ..told }
+    };
+    blocks.filter(speaks).map(tell).collect()
+}
+
+fn is_below(path: &str, directory: &str) -> bool {
+    directory.is_empty() || path.strip_prefix(directory).is_some_and(|rest| rest.starts_with('/'))
 }
 
 /// What is known of the blocks of machines that are not: how many there are, what they are given.
@@ -102,9 +134,11 @@ pub(in crate::cli) fn demand_read(session: &Session, analysis: &Analysis) -> Res
     // A hook names all files of the endings that may hold something: data among them is nobody's business.
     let is_asked = |path: &str| is_file(path) && !(session.allows_empty() && path.ends_with(".json"));
     let refused = session.sources.refused().into_iter();
-    let refused = refused.filter(|(path, why)| *why != ReadError::Missing && is_asked(path));
+    let refused = refused.filter(|(path, why)| *why != ReadError::Missing && is_file(path));
     let refused: BTreeSet<String> = refused.map(|(path, _)| path).collect();
-    demand_named(session, analysis, &refused)?;
+    demand_named(session, analysis, &refused.iter().filter(|path| is_asked(path)).cloned().collect())?;
+    // Data that was all that anybody asked about is no data among other files.
+    let refused = refused.into_iter().filter(|path| is_asked(path) || session.named.contains(path));
     let broken = analysis.inventory.diagnostics.iter().filter(|it| it.unreadable).filter_map(|it| it.span);
     let closed = broken.map(|span| session.sources.path(span.file)).chain(refused);
     let closed: BTreeSet<String> = closed.filter(|path| session.is_named(path)).collect();

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::Analysis;
 use crate::cli::session::Session;
-use crate::config::Suppress;
+use crate::config::{Suppress, setting};
 use crate::decide::{self, Configured, Decision, Grounds, View};
 use crate::report::Paths;
 use crate::source::{self, Span};
@@ -26,7 +26,7 @@ pub(in crate::cli) fn verdicts(session: &Session, analysis: &mut Analysis) -> De
         configured: session.config.suppressions().iter().map(configured_suppression).collect(),
         rules: &session.settings.rules,
         fixed: &fixed,
-        require_reason: session.config.flag("require-reason").unwrap_or(false),
+        require_reason: session.config.flag(setting!("require-reason")).unwrap_or(false),
         today: session.today,
     };
     let mut decision = decide::decide(findings, &grounds);

@@ -34,10 +34,13 @@ pub(in crate::cli) fn run(arguments: &Diff) -> Result<Outcome, Failure> {
     lost::settle(&base, &before, &head, &mut after);
     let change = difference(side(&base, &before), side(&head, &after));
     judge_change(&head, &mut after, &change);
-    let names = lost::names(&change, side(&base, &before), side(&head, &after));
-    lost::mark(&mut after.inventory.unjudged, &names);
+    let gone = lost::gone(&change, side(&base, &before), side(&head, &after));
+    lost::mark(&mut after.inventory.unjudged, &gone, &head.sources);
     let (before, earlier) = decided(&base, before, &gate);
-    let (after, mut later) = decided(&head, after, &gate);
+    let (mut after, mut later) = decided(&head, after, &gate);
+    let stopped = earlier.findings.iter().filter(|it| gate.stops(it)).map(|it| &it.finding);
+    let undecided = lost::undecided(stopped, &change, &head.sources, &after);
+    after.inventory.unjudged.extend(undecided);
     let outgrown = reopen(
         base.report(&before, &earlier.findings),
         &earlier,
@@ -86,7 +89,7 @@ struct Compared<'a> {
 /// What became of the resources, and what of them went out of sight.
 fn difference(before: Side, after: Side) -> Delta {
     let mut delta = delta(before, after);
-    lost::lose(&mut delta, before, &after.inventory.unjudged);
+    lost::lose(&mut delta, before, after);
     delta
 }
 
@@ -112,13 +115,22 @@ fn tell(arguments: &Diff, gate: &Gate, states: Compared<'_>, notes: Vec<String>)
     let mut new = [compared.new, worse].concat();
     new.sort_unstable();
     let new = chosen(&after, &new);
+    let undecided: HashSet<(&str, ResourceId)> = {
+        let all = after.undetermined.iter();
+        all.filter_map(|it| Some((it.rule.as_str(), *selves.get(&it.resource?)?))).collect()
+    };
+    // What nobody can say any more is not cured.
+    let is_undecided = |at: &usize| {
+        let finding = before.findings.get(*at).map(|it| &it.finding);
+        finding.is_some_and(|it| it.resource.is_some_and(|id| undecided.contains(&(it.rule.as_str(), id))))
+    };
     let (verdict, blocked) = gate.decide(new.iter().copied(), &after.inventory.unjudged);
     after.verdict = verdict;
     let difference = Difference {
         teams: report::teams(&before, &after),
         unchanged: chosen(&after, &unchanged),
         accepted,
-        fixed: chosen(&before, &compared.fixed),
+        fixed: chosen(&before, &compared.fixed.into_iter().filter(|at| !is_undecided(at)).collect::<Vec<_>>()),
         before,
         after,
         delta: &delta,
@@ -272,7 +284,7 @@ fn compare_saved(arguments: &Diff, before: &report::State, mut after: report::St
     };
     let judgement = rules.judge_change(&world);
     let mut unjudged = after.report(rules).inventory.unjudged.clone();
-    lost::mark(&mut unjudged, &lost::names(&change, side_of(&earlier), side_of(&later)));
+    lost::mark(&mut unjudged, &lost::gone(&change, side_of(&earlier), side_of(&later)), later.sources);
     after.inventory_mut().unjudged = unjudged;
     after.add(judgement.findings);
     // No text is at hand.

@@ -55,7 +55,29 @@ pub struct Setting {
 
 /// What a container says. Empty where no program is recognized and nothing is declared.
 pub fn recognize(container: &Container) -> Facts {
-    best(words::of_container(container), container.accelerated)
+    let commands = words::of_container(container);
+    let joins = container.open_env.is_some() || container.env.keys().any(|name| name.starts_with("RAY_"));
+    let alone = !joins && !commands.iter().any(speaks_of_ray);
+    let mut facts = best(commands, container.accelerated);
+    // Without a cluster that it joins, a server starts one of Ray's of its own, in its own container.
+    if alone && facts.get(&Key::Spread).and_then(Fact::value).and_then(Value::as_text) == Some("ray") {
+        facts.remove(&Key::Spread);
+    }
+    facts
+}
+
+/// Something of Ray's is started, or a script that may: more than the switch by which a server uses it.
+fn speaks_of_ray(command: &Command) -> bool {
+    const SWITCHES: [&str; 2] = ["--distributed-executor-backend", "--worker-use-ray"];
+    let mut before = "";
+    command.words.iter().any(|word| {
+        let is_switch = |text: &str| SWITCHES.iter().any(|switch| text.starts_with(switch));
+        let lower = word.text.to_ascii_lowercase();
+        let speaks = ["ray", "multi-node", "multinode"].iter().any(|name| lower.contains(name));
+        let is_its_own = is_switch(&word.text) || is_switch(before);
+        before = &word.text;
+        speaks && !is_its_own
+    })
 }
 
 /// What a start-up script says: `docker run … IMAGE args`, or a program started directly.

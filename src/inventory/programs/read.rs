@@ -103,8 +103,13 @@ impl Found {
                     self.fixed(programs, Key::Offload, rank, "weights", token);
                 }
             }
-            Reader::OffloadOptimizer | Reader::OffloadWeights => {
-                let what = if reader == Reader::OffloadOptimizer { "optimizer" } else { "weights" };
+            Reader::OffloadOptimizer | Reader::OffloadWeights | Reader::OffloadActivations | Reader::DropGradients => {
+                let what = match reader {
+                    Reader::OffloadOptimizer => "optimizer",
+                    Reader::OffloadActivations => "activations",
+                    Reader::DropGradients => "gradients",
+                    _ => "weights",
+                };
                 if values::flag(&lower) != Some(false) {
                     self.fixed(programs, Key::Offload, rank, what, token);
                 }

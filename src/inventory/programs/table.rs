@@ -36,6 +36,9 @@ pub(super) enum Reader {
     /// `optimizer_offload` and its like: the key is in the path, the value says whether.
     OffloadOptimizer,
     OffloadWeights,
+    OffloadActivations,
+    /// Each gradient is used and dropped while the next is worked out.
+    DropGradients,
     /// Name of a recipe or configuration: `llama3_1/70B_lora`, `full_finetune_distributed`.
     Recipe,
 }
@@ -324,6 +327,8 @@ fn target(name: &str) -> Option<Target> {
         "fsdp" => Reader::Fsdp,
         "offload_optimizer" => Reader::OffloadOptimizer,
         "offload_weights" => Reader::OffloadWeights,
+        "offload_activations" => Reader::OffloadActivations,
+        "drop_gradients" => Reader::DropGradients,
         "recipe" => Reader::Recipe,
         name => return Key::named(name).map(Target::Key),
     }))

@@ -590,6 +590,20 @@ fn a_command_that_fetches_a_model_serves_nothing() {
 }
 
 #[test]
+fn what_training_keeps_off_the_device_is_told() {
+    for (says, expected) in [
+        ("optimizer_in_bwd=True", Some("gradients")),
+        ("enable_activation_offloading=True", Some("activations")),
+        ("optimizer_in_bwd=False", None),
+    ] {
+        let command = ["tune", "run", "full_finetune_single_device", "--config", "llama3_1/8B_full", says];
+        let facts = recognize(&container("", &command, &[], &[]));
+        let offload = facts.get(&Key::Offload).and_then(Fact::value).map(ToString::to_string);
+        assert_eq!(offload.as_deref(), expected, "{says}");
+    }
+}
+
+#[test]
 fn a_launcher_of_a_server_trains_nothing() {
     let serve = "accelerate launch --num_processes 1 --gpu_ids all /app/inference_api.py --torch_dtype bfloat16";
     let facts = recognize(&container("", &["/bin/sh", "-c", serve], &[], &[]));

@@ -22,17 +22,12 @@ const MOST: usize = 4_000;
 
 /// Puts what deployment tools make beside the files that were read; returns the files of values that releases use, and what
 /// has to be said.
-pub(super) fn apply(
-    sources: &Sources,
-    paths: &[String],
-    charts: bool,
-    parsed: &mut Vec<Parsed>,
-) -> (Used, Vec<Skipped>) {
+pub(super) fn apply(sources: &Sources, paths: &[String], parsed: &mut Vec<Parsed>) -> (Used, Vec<Skipped>) {
     generate::apply(parsed);
     let substituted = substitute::made(sources, parsed);
     add(parsed, substituted);
     let mut used = Used::new();
-    let mut released = release::made(sources, paths, charts, parsed, &mut used);
+    let mut released = release::made(sources, paths, parsed, &mut used);
     let skipped = std::mem::take(&mut released.skipped);
     add(parsed, released);
     (used, skipped)

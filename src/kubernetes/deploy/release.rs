@@ -19,12 +19,12 @@ use crate::kubernetes::text::files::{File, Release};
 use crate::kubernetes::text::filter::is_manifest;
 use crate::yaml::Node;
 
-pub(super) fn made(sources: &Sources, paths: &[String], renders: bool, parsed: &[Parsed], used: &mut Used) -> Made {
+pub(super) fn made(sources: &Sources, paths: &[String], parsed: &[Parsed], used: &mut Used) -> Made {
     if !parsed.iter().flat_map(Parsed::roots).any(|root| row(root).is_some_and(|(_, row)| row.takes_values())) {
         return Made::default();
     }
     let index = index(parsed);
-    let mut releases = Releases { renders, ..Releases::new(sources, paths, &index, used) };
+    let mut releases = Releases::new(sources, paths, &index, used);
     for (place, file) in parsed.iter().enumerate() {
         for (object, row) in file.roots().filter_map(row) {
             if !releases.of(file, &object, row) {
@@ -43,10 +43,8 @@ struct Releases<'a, 't> {
     index: &'a Index<'t>,
     /// Directories of charts, with their templates.
     charts: BTreeMap<String, Vec<&'a String>>,
-    /// Our own engine renders them.
-    renders: bool,
-    /// The charts themselves, as far as they can be rendered.
-    loaded: BTreeMap<String, Option<Chart>>,
+    /// The charts themselves, or why they cannot be loaded.
+    loaded: BTreeMap<String, Result<Chart, String>>,
     /// The values that they have themselves.
     own: BTreeMap<String, Option<Node>>,
     /// Entries of values that may still be laid over each other.
@@ -61,18 +59,7 @@ const MOST_ENTRIES: u64 = 20_000_000;
 impl<'a, 't> Releases<'a, 't> {
     fn new(sources: &'a Sources, paths: &'a [String], index: &'a Index<'t>, used: &'a mut Used) -> Self {
         let (charts, loaded, own) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
-        Releases {
-            sources,
-            paths,
-            index,
-            charts,
-            renders: false,
-            loaded,
-            own,
-            left: MOST_ENTRIES,
-            made: Made::default(),
-            used,
-        }
+        Releases { sources, paths, index, charts, loaded, own, left: MOST_ENTRIES, made: Made::default(), used }
     }
 
     /// Whether it was still read.
@@ -109,19 +96,20 @@ impl<'a, 't> Releases<'a, 't> {
             };
             files.extend(join(&directory, "values.yaml").and_then(|path| self.sources.open(&path).ok()));
             let templates = self.templates(&directory);
-            let (key, renders) = (directory.clone(), self.renders);
-            let chart =
-                self.loaded.entry(key).or_insert_with(|| helm::load(sources, &directory).ok().filter(|_| renders));
-            let made = chart.as_ref().and_then(|chart| {
+            let loaded = self.loaded.entry(directory.clone()).or_insert_with(|| helm::load(sources, &directory));
+            let made = loaded.as_ref().map_err(Clone::clone).and_then(|chart| {
                 render::release(sources, chart, given.values.clone(), &release, &mut self.made.skipped)
             });
-            if let Some(made) = made {
-                for own in made {
-                    readers.insert(own.id);
-                    self.made.files.push(Parsed::new(sources, own).made(file.place().clone()));
+            match made {
+                Ok(made) => {
+                    for own in made {
+                        readers.insert(own.id);
+                        self.made.files.push(Parsed::new(sources, own).made(file.place().clone()));
+                    }
+                    readers.extend(templates.iter().filter_map(|template| sources.open(template).ok()));
+                    return self.uses(files, &readers);
                 }
-                readers.extend(templates.iter().filter_map(|template| sources.open(template).ok()));
-                return self.uses(files, &readers);
+                Err(why) => self.made.skipped.push(render::not_rendered(&directory, &why)),
             }
             for template in templates {
                 let Ok(id) = self.sources.open(template) else { continue };

@@ -120,6 +120,17 @@ fn weakened<T>(fact: Fact<T>, why: &Arc<str>) -> Fact<T> {
     }
 }
 
+/// The place where a scalar is written, without quotes: what is rendered need not have those of the values.
+fn bare(sources: &Sources, span: Span) -> Span {
+    let span = sources.origin(span);
+    let text = sources.text(span.file);
+    let written = text.get(span.range()).unwrap_or_default();
+    let (before, after) = (written.trim_start_matches(['"', '\'']), written.trim_end_matches(['"', '\'']));
+    let range = span.range();
+    let start = range.end - before.len();
+    Span::new(span.file, start, (range.start + after.len()).max(start))
+}
+
 /// A directory holds a chart.
 pub(in crate::kubernetes) fn is_at(sources: &Sources, directory: &str) -> bool {
     join(directory, "Chart.yaml").is_some_and(|path| sources.tree().read(&path).is_ok())
@@ -129,8 +140,17 @@ pub(in crate::kubernetes) fn is_at(sources: &Sources, directory: &str) -> bool {
 pub(in crate::kubernetes) type Used = BTreeMap<FileId, BTreeSet<FileId>>;
 
 /// Values that a template of their chart uses are not told a second time, nor those that another object takes.
-pub(in crate::kubernetes) fn tell_once(found: &mut Vec<(Arc<str>, Found)>, used: &Used) {
-    let asked = |found: &Found| found.resource.fact(Key::AcceleratorCount).span();
+pub(in crate::kubernetes) fn tell_once(sources: &Sources, found: &mut Vec<(Arc<str>, Found)>, used: &Used) {
+    if !found.iter().any(|(_, it)| it.kind == VALUES || it.from_values) {
+        return;
+    }
+    // Of a claim the number stands where it is described, and many may name the same.
+    let claims = |found: &Found| found.resource.links.iter().any(|link| link.kind == LinkKind::Claim);
+    // Where it is written: what was rendered has other places.
+    let asked = |found: &Found| {
+        let span = found.resource.fact(Key::AcceleratorCount).span().filter(|_| !claims(found));
+        span.map(|span| bare(sources, span))
+    };
     let told = |by: fn(&Found) -> bool| -> HashSet<Span> {
         found.iter().filter(|(_, it)| by(it)).filter_map(|(_, it)| asked(it)).collect()
     };

@@ -11,10 +11,12 @@ use super::chart::VALUES_ALONE;
 use super::object::Object;
 use crate::kubernetes::pods::nodes::fill;
 use crate::kubernetes::pods::pod::{Part, Pod};
+use crate::kubernetes::pods::workload;
 use crate::kubernetes::pods::workload::{Above, Group};
 use crate::kubernetes::rows::count::times;
 use crate::kubernetes::rows::devices::DEVICES;
 use crate::kubernetes::rows::settings;
+use crate::kubernetes::rows::table::{KINDS, Row};
 use crate::kubernetes::text::amount;
 use crate::yaml::{Data, Node};
 
@@ -24,6 +26,8 @@ const MULTIPLIERS: [&str; 8] =
 const MIN: [&str; 3] = ["minReplicas", "minAvailable", "min"];
 const MAX: [&str; 2] = ["maxReplicas", "max"];
 const DEEPEST: usize = 40;
+/// What kinds end with that often do nothing by themselves.
+const MADE_FOR_OTHERS: [&str; 5] = ["Template", "Class", "Profile", "Runtime", "Blueprint"];
 
 pub(in crate::kubernetes) fn collect(object: &Object<'_>, above: &Above, out: &mut Vec<Group>) {
     let why = format!("{} is no known kind; its pods are found by their shape", object.kind);
@@ -34,12 +38,24 @@ pub(in crate::kubernetes) fn collect(object: &Object<'_>, above: &Above, out: &m
         fill(&mut above.facts, Key::EndsByItself, inferred(Value::Flag(true)));
         fill(&mut above.facts, Key::Purpose, inferred(Value::text(Purpose::Batch.name())));
     }
+    if MADE_FOR_OTHERS.iter().any(|ending| object.kind.ends_with(ending)) {
+        above.count = Fact::unknown(format!("a {} may only be what others are made of", object.kind), object.head);
+    }
     walk(object.root, &why, &above, &[], 0, out);
 }
 
 /// The same in the values of a chart.
 pub(in crate::kubernetes) fn collect_values(values: &Node, above: &Above, out: &mut Vec<Group>) {
     walk(values, &Arc::from(VALUES_ALONE), above, &[], 0, out);
+}
+
+/// What stands under the keys of a document of which its row says nothing, where the row leaves that open.
+pub(in crate::kubernetes) fn others(values: &Node, row: &Row, above: &Above, out: &mut Vec<Group>) {
+    for entry in values.entries().iter().filter(|entry| row.others && !row.speaks_of(&entry.key)) {
+        let mut above = above.clone();
+        above.role.push(entry.key.to_string());
+        walk(&entry.value, &Arc::from(VALUES_ALONE), &above, &[], 0, out);
+    }
 }
 
 fn walk(node: &Node, why: &Arc<str>, above: &Above, claims: &[Node], depth: usize, out: &mut Vec<Group>) {
@@ -56,6 +72,12 @@ fn walk(node: &Node, why: &Arc<str>, above: &Above, claims: &[Node], depth: usiz
             }
         }
         Data::Map(entries) => {
+            // Values of a chart stand below its name in those of a chart that holds it.
+            let row = (&**why == VALUES_ALONE).then(|| KINDS.shaped(node).filter(|row| row.is_of_values())).flatten();
+            if let Some(row) = row.filter(|row| !row.pods.is_empty()) {
+                workload::pods_of_values(node, row, above, out);
+                return others(node, row, above, out);
+            }
             let mut above = above.clone();
             above.count = times(above.count, number_in(node));
             if let Some(off) = node.get("enabled").filter(|enabled| enabled.flag() == Some(false)) {
@@ -133,7 +155,7 @@ fn claimed(container: &Node, claims: &[Node]) -> Vec<Node> {
 fn is_container(node: &Node) -> bool {
     let sides = ["limits", "requests"].into_iter().filter_map(|side| node.get("resources")?.get(side));
     let claims = node.at("resources.claims").map(Node::items).unwrap_or_default();
-    sides.flat_map(Node::entries).any(|entry| DEVICES.device(&entry.key).is_some())
+    sides.flat_map(Node::entries).any(|entry| DEVICES.is_asked_by(&entry.key))
         || claims.iter().any(|it| it.text_at("name").is_some())
 }
 

@@ -21,6 +21,9 @@ const JOINED: [&str; 7] = [
     "storage.k8s.io/StorageClass",
 ];
 
+/// Names with holes that are remembered.
+const MOST_OPEN: usize = 1_000;
+
 /// Where a name is used.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::kubernetes) struct Place {
@@ -37,6 +40,8 @@ impl Place {
 pub(in crate::kubernetes) struct Index<'t> {
     paths: HashMap<FileId, Arc<str>>,
     objects: HashMap<(String, Arc<str>), Vec<Object<'t>>>,
+    /// Those of whose name a part is filled in elsewhere.
+    open: Vec<(String, Arc<str>, Object<'t>)>,
     /// Files of values, which many may name.
     values: Mutex<HashMap<FileId, Option<Node>>>,
 }
@@ -63,6 +68,9 @@ impl<'t> Index<'t> {
             self.add(found.node, depth + 1);
         }
         if let (true, Some(name)) = (is_joined(&full), object.name.clone()) {
+            if name.contains("${") && self.open.len() < MOST_OPEN {
+                self.open.push((full.clone(), name.clone(), object.clone()));
+            }
             self.objects.entry((full, name)).or_default().push(object);
         }
     }
@@ -73,6 +81,20 @@ impl<'t> Index<'t> {
         let from = self.paths.get(&place.file).map_or("", |path| path);
         let far = |object: &&Object<'t>| distance(from, self.path(object.head));
         all.iter().min_by_key(far)
+    }
+
+    /// The nearest object of a kind whose name may become this one: `${APP}-gpu`. Of two that are as near, neither.
+    pub(in crate::kubernetes) fn filled_in(&self, kind: &str, name: &str, place: Place) -> Option<&Object<'t>> {
+        let from = self.paths.get(&place.file).map_or("", |path| path);
+        let fitting = self.open.iter().filter(|(of, open, _)| of == kind && becomes(open, name));
+        let mut near: Vec<(usize, &Object<'t>)> =
+            fitting.map(|(.., object)| (distance(from, self.path(object.head)), object)).collect();
+        near.sort_by_key(|(far, _)| *far);
+        match near.as_slice() {
+            [(one, _), (other, _), ..] if one == other => None,
+            [(_, nearest), ..] => Some(nearest),
+            [] => None,
+        }
     }
 
     /// A file of values, read once.
@@ -89,6 +111,16 @@ impl<'t> Index<'t> {
 fn is_joined(kind: &str) -> bool {
     let borrowed = KINDS.rows().iter().filter_map(|row| row.borrows.as_ref()).flat_map(|borrows| &borrows.kinds);
     JOINED.contains(&kind) || borrowed.into_iter().any(|name| name == kind)
+}
+
+/// A name with one hole becomes another where something, and not more than a word, fills it. One that is nothing but a hole
+/// becomes anything.
+fn becomes(open: &str, name: &str) -> bool {
+    let Some((before, rest)) = open.split_once("${") else { return false };
+    let Some((_, after)) = rest.split_once('}') else { return false };
+    let has_text = before.len() + after.len() > 1 && !after.contains("${");
+    let filled = name.strip_prefix(before).and_then(|rest| rest.strip_suffix(after));
+    has_text && filled.is_some_and(|filled| !filled.is_empty())
 }
 
 /// Steps up and down the tree from one file to another.

@@ -65,17 +65,34 @@ fn claimed(claim: &Node, index: &Index<'_>) -> Option<Request> {
         return sum(created.items().iter(), claim.span, index);
     }
     if let Some(name) = named("resourceClaimTemplateName") {
-        let template = index.find("resource.k8s.io/ResourceClaimTemplate", name, place)?;
+        const KIND: &str = "resource.k8s.io/ResourceClaimTemplate";
+        let Some(template) = index.find(KIND, name, place).or_else(|| index.filled_in(KIND, name, place)) else {
+            return elsewhere(name, claim);
+        };
         let mut request = devices(template.root.at("spec.spec")?, claim.span, index)?;
         request.claims.push(named_by(template));
         return Some(request);
     }
     let name = named("resourceClaimName")?;
-    let object = index.find("resource.k8s.io/ResourceClaim", name, place)?;
+    let Some(object) = index.find("resource.k8s.io/ResourceClaim", name, place) else {
+        return elsewhere(name, claim);
+    };
     let mut request = devices(object.root.get("spec")?, claim.span, index)?;
     request.shared.push(format!("{}:{}", index.path(object.head), object.address()));
     request.claims.push(named_by(object));
     Some(request)
+}
+
+/// A claim that nobody described, whose name says that it is about accelerators. Of how many, and of whose, is not known.
+fn elsewhere(name: &str, claim: &Node) -> Option<Request> {
+    const WORDS: [&str; 6] = ["gpu", "gpus", "nvidia", "tpu", "gaudi", "neuron"];
+    let names = [Some(name), claim.text_at("name").map(|name| &**name)];
+    let mut words = names.into_iter().flatten().flat_map(|name| name.split(|c: char| !c.is_ascii_alphanumeric()));
+    let device = Device { key: String::new(), vendor: String::new(), ..Device::default() };
+    let why = format!("the claim `{}` is not in the text", amount::shorten(name));
+    words
+        .any(|word| WORDS.iter().any(|known| word.eq_ignore_ascii_case(known)))
+        .then(|| Request::new(&device, Fact::unknown(why, claim.span), claim.span))
 }
 
 /// A claim and the place of its name.

@@ -63,6 +63,7 @@ pub(in crate::kubernetes) fn resources(
             is_only_patch: false,
             from_values: false,
             shared: Vec::new(),
+            listens: false,
             owners: Vec::new(),
         });
     }

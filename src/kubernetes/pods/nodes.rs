@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
-use crate::inventory::{Fact, Key, Known, Origin, Unknown, Value};
+use crate::inventory::{Fact, Key, Known, Origin, Refused, Unknown, Value};
 use crate::source::Span;
 
 use crate::kubernetes::rows::devices::{DEVICES, Label, Said};
@@ -22,6 +22,15 @@ pub(in crate::kubernetes) struct Condition {
     pub preferred: bool,
     /// Any number above this one will do.
     pub above: Option<u8>,
+    /// The nodes that it does not want: those with these values, or with the label at all.
+    pub refused: Option<Refused>,
+}
+
+impl Condition {
+    /// It says which nodes are not wanted, and of no label that a node must have it.
+    pub(in crate::kubernetes) fn only_refuses(&self) -> bool {
+        matches!(self.refused, Some(Refused::Values(_) | Refused::Any))
+    }
 }
 
 /// The labels of a mapping such as `nodeSelector`.
@@ -37,30 +46,48 @@ pub(in crate::kubernetes) fn labels(map: &Node) -> Vec<Condition> {
             span,
             preferred: false,
             above: None,
+            refused: None,
         })
     });
     conditions.collect()
 }
 
-/// The expressions `{key, operator: In, values}` of a list.
+/// The expressions `{key, operator, values}` of a list.
 pub(in crate::kubernetes) fn expressions(list: &Node, preferred: bool) -> Vec<Condition> {
-    let conditions = list.items().iter().filter_map(|item| {
-        let key = item.text_at("key")?.clone();
-        match item.text_at("operator").map(|operator| &**operator) {
-            None | Some("In") => {}
-            // Something of it is wanted, whatever its value.
-            Some(operator @ ("Exists" | "Gt" | "Gte")) => {
-                let number = item.get("values").and_then(|it| it.items().first()?.text()?.parse::<u8>().ok());
-                let above = number.and_then(|it| if operator == "Gte" { it.checked_sub(1) } else { Some(it) });
-                return Some(Condition { key, values: Vec::new(), span: item.span, preferred, above });
-            }
-            Some(_) => return None,
+    list.items().iter().filter_map(|item| expression(item, preferred)).collect()
+}
+
+fn expression(item: &Node, preferred: bool) -> Option<Condition> {
+    let key = item.text_at("key")?.clone();
+    let listed = item.get("values").map(Node::items).unwrap_or_default();
+    let listed = || listed.iter().filter_map(|value| Some((value.text()?.clone(), value.span)));
+    let operator = item.text_at("operator").map_or("In", |operator| operator);
+    let number = || listed().next()?.0.parse::<f64>().ok();
+    let refused = match operator {
+        "NotIn" => Some(Refused::Values(listed().map(|(text, _)| text).collect())),
+        "DoesNotExist" => Some(Refused::Any),
+        "Gt" => number().map(Refused::AtMost),
+        "Gte" => number().map(Refused::Below),
+        "Lt" => number().map(Refused::AtLeast),
+        "Lte" => number().map(Refused::Above),
+        _ => None,
+    };
+    let mut condition = Condition { key, values: Vec::new(), span: item.span, preferred, above: None, refused };
+    match operator {
+        "In" => {
+            item.get("values")?;
+            condition.values = listed().collect();
         }
-        let values: Vec<_> =
-            item.get("values")?.items().iter().filter_map(|v| Some((v.text()?.clone(), v.span))).collect();
-        Some(Condition { key, values, span: item.span, preferred, above: None })
-    });
-    conditions.collect()
+        // Something of it is wanted, whatever its value.
+        "Gt" | "Gte" => {
+            let number = number().and_then(|it| u8::try_from(it as i64).ok());
+            condition.above = number.and_then(|it| if operator == "Gte" { it.checked_sub(1) } else { Some(it) });
+        }
+        "Exists" | "Lt" | "Lte" => {}
+        "NotIn" | "DoesNotExist" if !preferred => {}
+        _ => return None,
+    }
+    Some(condition)
 }
 
 /// The conditions of a node affinity. Terms that are alternatives of each other are joined by key.
@@ -70,6 +97,11 @@ pub(in crate::kubernetes) fn affinity(node_affinity: &Node) -> Vec<Condition> {
     let terms = required.map(Node::items).unwrap_or_default();
     for term in terms {
         for condition in term.get("matchExpressions").map(|list| expressions(list, false)).unwrap_or_default() {
+            // What one alternative refuses, another may want.
+            if terms.len() > 1 && condition.only_refuses() {
+                continue;
+            }
+            let condition = Condition { refused: condition.refused.filter(|_| terms.len() == 1), ..condition };
             match all.iter_mut().find(|known| known.key == condition.key && terms.len() > 1) {
                 Some(known) => known.values.extend(condition.values),
                 None => all.push(condition),
@@ -90,7 +122,7 @@ const MOST: usize = 50;
 pub(in crate::kubernetes) fn facts(conditions: &[Condition]) -> Facts {
     let mut facts = Facts::new();
     for preferred in [false, true] {
-        for condition in conditions.iter().filter(|condition| condition.preferred == preferred) {
+        for condition in conditions.iter().filter(|it| it.preferred == preferred && !it.only_refuses()) {
             if let Some(label) = DEVICES.label(&condition.key) {
                 said(&mut facts, condition, label, conditions);
             }
@@ -281,15 +313,25 @@ fn dotted(sizes: Vec<String>) -> Vec<String> {
 fn names(facts: &mut Facts, condition: &Condition) {
     let [(text, span)] = condition.values.as_slice() else { return };
     for pattern in &DEVICES.names {
-        let Some(found) = pattern.find(text) else { continue };
-        let origin = Origin::Inferred(format!("the name `{text}` of {}", condition.key).into());
-        let key = if pattern.fact == Said::Machine { Key::Machine } else { Key::Accelerator };
+        let Some(found) = pattern.find(text).filter(|_| pattern.suits(&condition.key)) else { continue };
+        let why = format!("the name `{text}` of {}", condition.key);
+        let origin = Origin::Inferred(why.as_str().into());
+        let key = if pattern.fact == Said::Accelerator { Key::Accelerator } else { Key::Machine };
         let says_chip = matches!(facts.get(&Key::Accelerator), Some(Fact::Known(_)));
         let says_machine = matches!(facts.get(&Key::Machine), Some(Fact::Known(_)));
         if (key == Key::Accelerator && (says_chip || says_machine)) || (key == Key::Machine && says_machine) {
             continue;
         }
-        fill(facts, key, Fact::known(Value::text(found), *span, origin.clone()));
+        let fact = match pattern.fact {
+            // The name of a family leaves open which of its machines it is.
+            Said::Family => Fact::Unknown(Unknown {
+                span: *span,
+                why: format!("any machine of the family in {why}").into(),
+                candidates: vec![Value::text(found)],
+            }),
+            _ => Fact::known(Value::text(found), *span, origin.clone()),
+        };
+        fill(facts, key, fact);
         if let Some(provider) = &pattern.provider {
             fill(facts, Key::Provider, Fact::known(Value::text(provider.as_str()), *span, origin));
         }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::inventory::{Fact, Key, Selector, Taint, Value};
+use crate::inventory::{Fact, Key, Selector, Taint, Unknown, Value};
 use crate::source::Span;
 
 use super::nodes;
@@ -76,6 +76,10 @@ impl Pod {
         for found in row.iter().flat_map(|row| &row.resources).flat_map(|path| path.all(spec)) {
             containers.push(Part { node: found.node.clone(), resources: Some(found.node.clone()), apart: false });
         }
+        for found in row.iter().flat_map(|row| &row.limits).flat_map(|path| path.all(spec)) {
+            let resources = Some(Node::framed("limits", found.node));
+            containers.push(Part { node: found.node.clone(), resources, apart: false });
+        }
         if let Some(patch) = row.and_then(|row| row.patch.as_ref()?.first(spec)).and_then(nested::parsed) {
             patch_containers(&mut containers, &patch);
         }
@@ -94,12 +98,16 @@ impl Pod {
     /// Only what differs from another object: an overlay names no image.
     pub(in crate::kubernetes) fn is_overlay(&self) -> bool {
         !self.containers.is_empty()
-            && self.row.is_none_or(|row| row.containers.is_empty() && row.resources.is_empty() && !row.completed)
+            && self.row.is_none_or(|row| {
+                row.containers.is_empty() && row.resources.is_empty() && row.limits.is_empty() && !row.completed
+            })
             && self.containers.iter().all(|part| part.node.get("image").is_none())
     }
 
     pub(in crate::kubernetes) fn conditions(&self) -> Vec<Condition> {
         let mut all = self.spec.get("nodeSelector").map(nodes::labels).unwrap_or_default();
+        let more = self.row.iter().flat_map(|row| &row.selectors).flat_map(|path| path.all(&self.spec));
+        all.extend(more.flat_map(|found| nodes::labels(found.node)));
         all.extend(self.spec.at("affinity.nodeAffinity").map(nodes::affinity).unwrap_or_default());
         // Some schedulers read the wanted type from annotations.
         let annotations = self.frame.as_ref().and_then(|frame| frame.at("metadata.annotations")).map(nodes::labels);
@@ -111,12 +119,20 @@ impl Pod {
     pub(in crate::kubernetes) fn selector(&self, conditions: &[Condition]) -> Selector {
         let mut selector = Selector::default();
         for condition in conditions.iter().filter(|condition| !condition.preferred) {
+            selector.refuses.extend(condition.refused.clone().map(|refused| (condition.key.clone(), refused)));
+            if condition.only_refuses() {
+                continue;
+            }
             let fact = match condition.values.as_slice() {
                 [(text, span)] => match amount::placeholder(text) {
                     Some(why) => Fact::unknown(why, *span),
                     None => Fact::written(text.clone(), *span),
                 },
-                _ => Fact::unknown("it may have several values", condition.span),
+                several => Fact::Unknown(Unknown {
+                    span: condition.span,
+                    why: "it may have several values".into(),
+                    candidates: several.iter().map(|(text, _)| text.clone()).collect(),
+                }),
             };
             selector.labels.entry(condition.key.to_string()).or_insert(fact);
         }
@@ -135,7 +151,9 @@ impl Pod {
         if let Some((slice, span)) = &request.slice {
             fill(&mut facts, Key::Slice, Fact::written(Value::Text(slice.clone()), *span));
         }
-        fill(&mut facts, Key::Vendor, Fact::written(Value::text(request.vendor.as_str()), request.span));
+        if !request.vendor.is_empty() {
+            fill(&mut facts, Key::Vendor, Fact::written(Value::text(request.vendor.as_str()), request.span));
+        }
         fill(&mut facts, Key::Accelerator, request.chip.clone().map(Value::Text));
         if let Some(provider) = &request.provider {
             fill(&mut facts, Key::Provider, Fact::written(Value::text(provider.as_str()), request.span));

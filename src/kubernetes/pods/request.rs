@@ -58,7 +58,7 @@ pub(in crate::kubernetes) fn of(pod: &Pod, index: &Index<'_>) -> Option<Request>
 /// Does this container ask for accelerators?
 pub(in crate::kubernetes) fn asks(part: &Part) -> bool {
     let sides = ["limits", "requests"].into_iter().filter_map(|side| part.resources.as_ref()?.get(side));
-    sides.flat_map(Node::entries).any(|entry| DEVICES.device(&entry.key).is_some())
+    sides.flat_map(Node::entries).any(|entry| DEVICES.is_asked_by(&entry.key))
         || part.node.at("resources.claims").is_some()
         || part.apart
 }
@@ -127,14 +127,20 @@ impl Tally {
                 let key = pod.long_key(&entry.key);
                 if DEVICES.device(key).is_some() || DEVICES.share(key).is_some() {
                     let span = entry.span();
-                    own.entry(key).or_insert_with(|| (amount::amount(&entry.value), span));
+                    own.entry(key).or_insert_with(|| (asked(&entry.value, part, span), span));
                 }
             }
         }
         let share = share(&own);
+        if !own.keys().any(|key| DEVICES.device(key).is_some())
+            && let Some((key, (amount, span))) = own.iter().find(|(key, _)| DEVICES.shared(key).is_some())
+        {
+            let device = amount.clone().map(|amount| if amount > 0.0 { 1.0 } else { 0.0 });
+            self.put(key, scaled(device, DEVICES.shared(key), share.as_ref(), *span), *span);
+        }
         for (key, (count, span)) in own {
             if let Some((device, _)) = DEVICES.device(key) {
-                self.put(key, scaled(count, device, share.as_ref(), span), span);
+                self.put(key, scaled(count, Some(device), share.as_ref(), span), span);
             }
         }
     }
@@ -202,7 +208,7 @@ impl Tally {
         wanted.sort_by(|(_, (a, _)), (_, (b, _))| amount(b).total_cmp(&amount(a)));
         let mut wanted = wanted.into_iter();
         let (key, (mut count, span)) = wanted.next()?;
-        let (device, rest) = DEVICES.device(&key)?;
+        let (device, rest) = DEVICES.device(&key).or_else(|| Some((DEVICES.shared(&key)?, "")))?;
         for (other, (more, _)) in wanted {
             let Some((also, size)) = DEVICES.device(&other) else { continue };
             if also.vendor == device.vendor && also.slice == device.slice {
@@ -215,6 +221,15 @@ impl Tally {
         let mut request = Request::new(device, count, span);
         request.slice = device.slice.then(|| (Arc::from(rest), span));
         Some(request)
+    }
+}
+
+/// An amount; in a container with an image, a key without one asks for something that nobody knows. Elsewhere it takes away
+/// what others ask for.
+fn asked(amount: &Node, part: &Part, span: Span) -> Fact<f64> {
+    match amount::amount(amount) {
+        Fact::Absent if part.node.text_at("image").is_some() => Fact::unknown("no amount is written", span),
+        other => other,
     }
 }
 
@@ -253,7 +268,8 @@ fn share(own: &BTreeMap<&str, (Fact<f64>, Span)>) -> Option<Result<f64, Span>> {
     known.map(Ok).or(open.map(Err))
 }
 
-fn scaled(count: Fact<f64>, device: &Device, part: Option<&Result<f64, Span>>, span: Span) -> Fact<f64> {
+fn scaled(count: Fact<f64>, device: Option<&Device>, part: Option<&Result<f64, Span>>, span: Span) -> Fact<f64> {
+    let Some(device) = device else { return Fact::Absent };
     match part {
         _ if count.value() == Some(&0.0) => count,
         Some(Ok(part)) => count.map(|count| count * part),

@@ -1,10 +1,12 @@
 //! Groups of pods become resources of the inventory.
 
+use std::sync::LazyLock;
+
 use crate::inventory::{
     Evidence, Fact, FrontEnd, Key, Known, Labels, Link, LinkKind, Origin, Purpose, Resource, Role, Says, Value,
     production, programs, purpose,
 };
-use crate::source::Span;
+use crate::source::{Expression, Span};
 
 use super::containers;
 use super::nodes::{Facts, fill};
@@ -18,6 +20,7 @@ use crate::kubernetes::objects::index::Index;
 use crate::kubernetes::objects::object;
 use crate::kubernetes::objects::object::Object;
 use crate::kubernetes::objects::owned;
+use crate::kubernetes::rows::table::VALUES;
 use crate::yaml::Node;
 
 /// Groups that ask for accelerators become resources; where there are several, each is called by its role.
@@ -47,6 +50,7 @@ pub(in crate::kubernetes) fn finish(
         }
         let shared = request.shared.clone();
         let is_overlay = group.is_overlay;
+        let listens = listens(&group.pod);
         let from_values = group.by_shape.as_deref() == Some(chart::VALUES_ALONE);
         let resource = resource(object, body, address, group, &request, index);
         out.push(Found {
@@ -59,6 +63,7 @@ pub(in crate::kubernetes) fn finish(
             is_only_patch: false,
             from_values,
             shared,
+            listens,
             owners: owned::owners(object.root),
         });
     }
@@ -72,7 +77,9 @@ fn resource(
     request: &Request,
     index: &Index<'_>,
 ) -> Resource {
-    let mut resource = Resource::new(FrontEnd::Kubernetes, Role::Requested, object.kind, address, object.head, body);
+    // Values are long: they are shown where they ask for accelerators.
+    let head = if object.group == VALUES { request.span } else { object.head };
+    let mut resource = Resource::new(FrontEnd::Kubernetes, Role::Requested, object.kind, address, head, body);
     let conditions = group.pod.conditions();
     resource.selector = group.pod.selector(&conditions);
     resource.labels = object::labels([object.root].into_iter().chain(group.pod.frame.as_ref()));
@@ -85,6 +92,7 @@ fn resource(
     fill(&mut facts, Key::Queue, queue(&resource.labels));
     fill(&mut facts, Key::TimeLimit, limit_of_queue(&resource.labels));
     storage::facts(&group.pod, index, &mut facts);
+    fill(&mut facts, Key::Kept, kept(&group.pod));
     settle_purpose(&evidence(object, &resource.labels, &group.pod), &mut facts);
     // What is read without a row is a conclusion from its shape.
     if let (Some(why), Some(Fact::Known(known))) = (&group.by_shape, facts.get_mut(&Key::AcceleratorCount)) {
@@ -96,6 +104,19 @@ fn resource(
     let claims = request.claims.iter().map(|(to, span)| Link::named(LinkKind::Claim, to.clone(), *span));
     resource.links.extend(claims);
     resource
+}
+
+/// A container that asks for accelerators answers on a port, and not on one for notebooks, desktops or shells, or for
+/// numbers about itself.
+fn listens(pod: &Pod) -> bool {
+    const FOR_PEOPLE: [f64; 9] = [22.0, 3389.0, 5900.0, 5901.0, 6006.0, 6080.0, 8787.0, 8888.0, 32400.0];
+    const NAMES: [&str; 6] = ["metrics", "ssh", "vnc", "rdp", "notebook", "jupyter"];
+    let asking = pod.containers.iter().filter(|part| request::asks(part)).filter_map(|part| part.node.get("ports"));
+    asking.flat_map(Node::items).any(|port| {
+        let named = port.text_at("name").is_some_and(|name| NAMES.iter().any(|known| name.contains(known)));
+        let number = port.get("containerPort").and_then(Node::number);
+        number.is_some_and(|number| !FOR_PEOPLE.contains(&number)) && !named
+    })
 }
 
 /// What runs in the containers; those that ask for accelerators speak first.
@@ -156,6 +177,30 @@ fn only_looks(part: &Part) -> bool {
     texts.any(|text| SHOWS.iter().any(|program| text.trim_start().starts_with(program)))
 }
 
+/// A container that asks for accelerators and only waits, or lets people in: by its command.
+fn kept(pod: &Pod) -> Fact<Value> {
+    for part in pod.containers.iter().filter(|part| request::asks(part)) {
+        let lists: Vec<&Node> = ["command", "args"].iter().filter_map(|key| part.node.get(key)).collect();
+        let words = lists.iter().flat_map(|list| list.items().iter().chain([*list])).filter_map(Node::text);
+        let command = words.map(|word| &**word).collect::<Vec<_>>().join(" ");
+        let why = WAITS.iter().find(|(pattern, _)| pattern.is_match(&command)).map(|(_, why)| *why);
+        if let (Some(why), Some(list)) = (why, lists.first()) {
+            return Fact::written(Value::text(why), list.span);
+        }
+    }
+    Fact::Absent
+}
+
+/// Commands that never end and ask nothing of an accelerator, and what they are there for.
+static WAITS: LazyLock<[(Expression, &'static str); 3]> = LazyLock::new(|| {
+    let forever = r"(?:^|[\s;&|(])(?:sleep\s+(?:infinity|inf|\d{6,}|\d+d)\b|tail\s+-f\s+/dev/null|while\s+(?:true|:|1)\s*;?\s*do\s+sleep\b)";
+    [
+        (Expression::new(forever), "its command sleeps for ever"),
+        (Expression::new(r"(?:^|[\s/;&|])sshd(?:\s+-\w+)*\s+-\w*D"), "people log in to it"),
+        (Expression::new(r"(?:^|[\s/;&|])(?:jupyter[- ](?:lab|notebook|server)|code-server)\b"), "people work in it"),
+    ]
+});
+
 /// A container of the image that does nothing keeps room on a machine, for pods that may push it away.
 fn keeps_room(part: &Part) -> bool {
     let image = part.node.get("image").and_then(Node::text);
@@ -191,14 +236,17 @@ fn evidence<'a>(object: &'a Object<'_>, labels: &'a Labels, pod: &'a Pod) -> Vec
         let image = part.node.get("image").and_then(|image| Some((image.text()?, image.span)));
         if let Some((image, span)) = image {
             let name = image.rsplit('/').next().unwrap_or(image);
-            evidence.push(Evidence { says: Says::Around(name), span });
+            evidence.push(Evidence { says: Says::Image(name), span });
         }
     }
     for part in pod.containers.iter().filter(|part| keeps_room(part)) {
         evidence.push(Evidence { says: Says::Kind(Purpose::Infra), span: part.node.span });
     }
     for part in pod.containers.iter().filter(|part| only_looks(part)) {
-        evidence.push(Evidence { says: Says::Around("test"), span: part.node.span });
+        evidence.push(Evidence {
+            says: Says::Does(Purpose::Test, "its command only shows the devices"),
+            span: part.node.span,
+        });
     }
     if let Some(namespace) = &object.namespace {
         evidence.push(Evidence { says: Says::Around(namespace), span: object.head });

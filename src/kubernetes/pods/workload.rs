@@ -18,7 +18,7 @@ use crate::kubernetes::rows::count;
 use crate::kubernetes::rows::path::{Match, Path};
 use crate::kubernetes::rows::settings;
 use crate::kubernetes::rows::sources;
-use crate::kubernetes::rows::table::{Borrows, Holds, KINDS, Pods, Row};
+use crate::kubernetes::rows::table::{Borrows, Holds, KINDS, Pods, Row, VALUES};
 use crate::yaml::Node;
 
 /// Objects inside objects: a CronJob holds a Job, a List a Katib experiment that holds a Job.
@@ -68,6 +68,8 @@ pub(in crate::kubernetes) struct Found {
     pub from_values: bool,
     /// Claims that other pods may use too.
     pub shared: Vec<String>,
+    /// The container that asks for accelerators answers on a port, and none that only people look at.
+    pub listens: bool,
     /// What made it.
     pub owners: Vec<Owner>,
 }
@@ -111,6 +113,7 @@ impl Reader<'_, '_> {
             generic::collect(object, above, out);
             return;
         };
+        generic::others(object.root, row, above, out);
         let above = around(object, row, above);
         for pods in &row.pods {
             pods_of(object, pods, &above, out);
@@ -224,6 +227,15 @@ impl Reader<'_, '_> {
             self.held(&lender, holds, &plain, &mut groups);
         }
         resource::finish(&lender, body, groups, self.index, out);
+    }
+}
+
+/// What values of a chart ask for that stand below others.
+pub(in crate::kubernetes) fn pods_of_values(values: &Node, row: &'static Row, above: &Above, out: &mut Vec<Group>) {
+    let object = Object::of(values, VALUES, &row.kind);
+    let above = around(&object, row, above);
+    for pods in &row.pods {
+        pods_of(&object, pods, &above, out);
     }
 }
 

@@ -4,7 +4,7 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
-use crate::inventory::{Fact, Key, Known, Link, LinkKind, Origin};
+use crate::inventory::{Fact, Key, Known, Link, LinkKind, Origin, Purpose, Value};
 use crate::source::Span;
 
 use crate::kubernetes::objects::index::distance;
@@ -173,6 +173,15 @@ fn scattered<'r>(relations: &'r [Relation], found: &[(Arc<str>, Found)]) -> Hash
     names.map(|(name, _)| name).collect()
 }
 
+/// Who listens on a port and gets requests there serves, whatever program that is; unless something tells another purpose.
+fn serve(found: &mut Found, relation: &Relation) {
+    if found.listens && found.resource.fact(Key::Purpose).is_absent() {
+        let why = format!("{} sends requests to its port", relation.address);
+        let purpose = Value::text(Purpose::Inference.name());
+        found.resource.set(Key::Purpose, Fact::known(purpose, relation.span, Origin::Inferred(why.into())));
+    }
+}
+
 fn attach(found: &mut Found, relation: &Relation, why: Arc<str>) {
     let resource = &mut found.resource;
     let (kind, to) = (relation.relates.link, relation.address.clone());
@@ -180,6 +189,10 @@ fn attach(found: &mut Found, relation: &Relation, why: Arc<str>) {
         return;
     }
     resource.links.push(Link { kind, to, span: relation.span, why });
+    if kind == LinkKind::Service {
+        serve(found, relation);
+        return;
+    }
     if kind != LinkKind::Namespace {
         return;
     }

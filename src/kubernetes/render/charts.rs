@@ -1,28 +1,49 @@
-//! Charts rendered by our own engine: which of them matter, with which values, and what is told of those that it cannot
-//! render.
+//! Charts rendered by our own engine: with which values, what their documents become, and what is told of those that it
+//! cannot render.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use crate::helm::{self, Chart, Document};
-use crate::inventory::Skipped;
-use crate::source::{Sources, each, parent};
+use crate::helm::{self, Chart, Document, Rendering};
+use crate::inventory::{Run, RunKind, Skipped};
+use crate::source::{Sources, each};
 use crate::yaml::Node;
 
-use super::plan::{Plan, at, document, is_part, is_rendered, release_name, sets};
+use super::matters;
+use super::plan::{at, document, release_name, sets};
 use super::{Rendered, Renderer, Trail, trace};
 use crate::kubernetes::text::files::{File, Release};
-use crate::kubernetes::text::filter::{self, Matter};
+use crate::kubernetes::text::filter::{Matter, Wanted};
 
 /// The version of Kubernetes that charts are told: the one most clusters of the large clouds run (November 2026).
 const KUBERNETES: &str = "v1.34.0";
 /// Where nobody says another.
 const NAMESPACE: &str = "default";
+/// What rendering all charts of a tree may take, in steps; the largest public charts take 30,000 each.
+const MOST_STEPS: u64 = 40_000_000;
+/// So many are rendered before it is looked what that took.
+const AT_ONCE: usize = 32;
+
+/// What may be rendered, and what is wanted of it.
+pub(in crate::kubernetes) struct Asked<'a> {
+    pub paths: &'a [&'a String],
+    /// Those that ask for accelerators.
+    pub asking: &'a BTreeSet<&'a String>,
+    pub wanted: &'a Wanted<'a>,
+    /// Names of files of values.
+    pub values: &'a [String],
+    /// What another program rendered already.
+    pub rendered: &'a [Rendered],
+}
 
 /// What became of the charts of a tree.
 #[derive(Default)]
 pub(in crate::kubernetes) struct Made {
-    pub rendered: Vec<Rendered>,
+    /// The documents that may matter.
+    pub files: Vec<File>,
+    /// What these stand for: nobody needs to read these files any more.
+    pub replaced: BTreeSet<String>,
+    pub runs: Vec<Run>,
     pub skipped: Vec<Skipped>,
 }
 
@@ -34,58 +55,76 @@ struct Job {
     name: String,
 }
 
-/// Renders the charts among `paths` of which some file asks for accelerators.
-pub(in crate::kubernetes) fn make(
-    sources: &Sources,
-    paths: &[&String],
-    asking: &BTreeSet<&String>,
-    values: &[String],
-) -> Made {
-    let is_chart = |path: &&&String| path.rsplit('/').next() == Some("Chart.yaml");
-    let charts: BTreeSet<&str> = paths.iter().filter(is_chart).map(|path| parent(path)).collect();
+/// What became of it.
+struct Done {
+    job: Job,
+    rendering: Rendering,
+    /// What its documents are good for.
+    matters: Vec<Matter>,
+}
+
+/// Renders the charts among files that may ask for accelerators.
+pub(in crate::kubernetes) fn make(sources: &Sources, asked: &Asked<'_>) -> Made {
     let mut made = Made::default();
     let mut jobs = Vec::new();
-    for &directory in charts.iter().filter(|directory| !is_part(directory, &charts)) {
-        if !may_matter(sources, directory, asking) {
-            continue;
-        }
-        match helm::load(sources, directory) {
-            Ok(chart) if chart.is_library => {}
-            Ok(chart) if chart.inputs.iter().any(|input| asking.contains(input)) => {
-                jobs.extend(jobs_of(sources, chart, values));
-            }
-            Ok(_) => {}
-            Err(why) => made.skipped.push(told(directory, &why)),
+    for directory in matters::charts(asked.paths.iter().map(|path| path.as_str())) {
+        if !asked.is_rendered(directory) && matters::may_matter(sources, directory, asked) {
+            load(sources, directory, asked, &mut jobs, &mut made.skipped);
         }
     }
-    let done =
-        each(jobs.iter().collect(), |job: &Job| (job, render(sources, &job.chart, &job.layers, &job.name, NAMESPACE)));
-    let mut all: Vec<Rendered> = Vec::new();
-    for (job, rendering) in done {
-        match rendering {
-            Ok(rendering) => all.push(finish(job, rendering, &mut made.skipped)),
-            Err(why) => made.skipped.push(told(&job.chart.directory, &why)),
-        }
-    }
+    let (done, refused) = render_all(sources, jobs, |text| asked.wanted.look(text));
     // What is part of another chart is told with it, if that one shows it.
-    let shown = |rendered: &Rendered| {
-        let directory = &rendered.plan.directory;
-        all.iter().any(|other| other.plan.directory != *directory && other.shows(sources, directory))
-    };
-    made.rendered = all.iter().filter(|rendered| !shown(rendered)).cloned().collect();
+    let is_shown = |directory: &str| done.iter().any(|other| other.shows(sources, directory));
+    for (directory, why) in refused.iter().filter(|(directory, _)| !is_shown(directory)) {
+        made.skipped.push(not_rendered(directory, why));
+    }
+    for done in &done {
+        made.replaced.extend(done.replaced().map(ToOwned::to_owned));
+        if !is_shown(&done.job.chart.directory) {
+            made.take(sources, done, asked);
+        }
+    }
     made.skipped.sort();
     made.skipped.dedup();
     made
 }
 
-/// One of its files asks for something, or it depends on charts that stand elsewhere.
-fn may_matter(sources: &Sources, directory: &str, asking: &BTreeSet<&String>) -> bool {
-    let below =
-        |path: &str| path.strip_prefix(directory).is_some_and(|rest| directory.is_empty() || rest.starts_with('/'));
-    let lists = ["Chart.yaml", "requirements.yaml"].map(|name| at(directory, name));
-    let beside =
-        |path: &String| sources.tree().read(path).is_ok_and(|text| memchr::memmem::find(&text, b"file://").is_some());
-    asking.iter().any(|path| below(path)) || lists.iter().any(beside)
+/// The documents of all charts among files, by their templates, and what has to be said of those that are not whole.
+pub(in crate::kubernetes) fn all(
+    sources: &Sources,
+    paths: &[String],
+    values: &[String],
+) -> (Vec<(String, String)>, Vec<Skipped>) {
+    let (mut jobs, mut skipped) = (Vec::new(), Vec::new());
+    for directory in matters::charts(paths.iter().map(String::as_str)) {
+        match helm::load(sources, directory) {
+            Ok(chart) if chart.is_library => {}
+            Ok(chart) => jobs.extend(jobs_of(sources, chart, values)),
+            Err(why) => skipped.push(not_rendered(directory, &why)),
+        }
+    }
+    let (done, refused) = render_all(sources, jobs, |_| Matter::Asks);
+    skipped.extend(refused.iter().map(|(directory, why)| not_rendered(directory, why)));
+    for done in &done {
+        tell(sources, &done.job.chart.directory, &done.rendering, &mut skipped);
+    }
+    let documents = done.into_iter().flat_map(|done| done.rendering.documents);
+    (documents.map(|document| (document.template, document.text)).collect(), skipped)
+}
+
+impl Asked<'_> {
+    fn is_rendered(&self, directory: &str) -> bool {
+        let plans = self.rendered.iter().map(|it| &it.plan).filter(|plan| plan.by == Renderer::Helm);
+        plans.into_iter().any(|plan| plan.directory == directory || plan.parts.iter().any(|part| part == directory))
+    }
+}
+
+fn load(sources: &Sources, directory: &str, asked: &Asked<'_>, jobs: &mut Vec<Job>, skipped: &mut Vec<Skipped>) {
+    match helm::load(sources, directory) {
+        Ok(chart) if chart.is_library || !matters::matters(sources, &chart, asked) => {}
+        Ok(chart) => jobs.extend(jobs_of(sources, chart, asked.values)),
+        Err(why) => skipped.push(not_rendered(directory, &why)),
+    }
 }
 
 fn jobs_of(sources: &Sources, chart: Chart, values: &[String]) -> Vec<Job> {
@@ -101,14 +140,51 @@ fn jobs_of(sources: &Sources, chart: Chart, values: &[String]) -> Vec<Job> {
     sets(&chart.directory, &files, values).into_iter().map(job).collect()
 }
 
-/// What a release of a chart becomes.
-fn render(
+/// Renders what is to be rendered as long as that takes no more than any tree of honest charts; the rest is refused. Of the
+/// documents only those are kept that matter.
+fn render_all(
     sources: &Sources,
-    chart: &Chart,
-    layers: &[Node],
-    name: &str,
-    namespace: &str,
-) -> Result<helm::Rendering, String> {
+    jobs: Vec<Job>,
+    look: impl Fn(&[u8]) -> Matter + Send + Sync,
+) -> (Vec<Done>, Vec<(String, String)>) {
+    let (mut done, mut refused) = (Vec::new(), Vec::new());
+    let mut left = MOST_STEPS;
+    let mut jobs = jobs.into_iter().peekable();
+    while jobs.peek().is_some() {
+        let now: Vec<Job> = jobs.by_ref().take(AT_ONCE).collect();
+        if left == 0 {
+            let why = "the charts of this tree together take more steps than those of any other";
+            refused.extend(now.into_iter().map(|job| (job.chart.directory.clone(), why.to_owned())));
+            continue;
+        }
+        let one = |job: Job| {
+            let rendering = render(sources, &job.chart, &job.layers, &job.name, NAMESPACE);
+            (job, rendering)
+        };
+        for (job, rendering) in each(now, one) {
+            match rendering {
+                Ok(mut rendering) => {
+                    left = left.saturating_sub(rendering.steps);
+                    let matters: Vec<Matter> = rendering.documents.iter().map(|it| look(it.text.as_bytes())).collect();
+                    for (document, _) in
+                        rendering.documents.iter_mut().zip(&matters).filter(|(_, matter)| **matter == Matter::Nothing)
+                    {
+                        (document.text, document.segments) = (String::new(), Vec::new());
+                    }
+                    done.push(Done { job, rendering, matters });
+                }
+                Err(why) => {
+                    left = left.saturating_sub(MOST_STEPS / 1000);
+                    refused.push((job.chart.directory.clone(), why));
+                }
+            }
+        }
+    }
+    (done, refused)
+}
+
+/// What a release of a chart becomes.
+fn render(sources: &Sources, chart: &Chart, layers: &[Node], name: &str, namespace: &str) -> Result<Rendering, String> {
     let release = helm::Release {
         name: name.to_owned(),
         namespace: namespace.to_owned(),
@@ -118,59 +194,55 @@ fn render(
     helm::render(sources, chart, layers, &release)
 }
 
-/// What has to be said of a rendering that is not whole.
-fn tell(directory: &str, rendering: &helm::Rendering, skipped: &mut Vec<Skipped>) {
-    for (path, why) in &rendering.failed {
-        skipped.push(told(path, why));
+impl Done {
+    /// The files that its documents stand for. Where a part is missing, values may be for that one.
+    fn replaced(&self) -> impl Iterator<Item = &String> {
+        let is_whole = self.rendering.failed.is_empty() && self.rendering.missing.is_empty();
+        let failed: BTreeSet<&String> = self.rendering.failed.iter().map(|(path, _)| path).collect();
+        let values = self.job.chart.values_files().into_iter().chain(&self.job.values).filter(move |_| is_whole);
+        self.job.chart.template_files().into_iter().filter(move |path| !failed.contains(path)).chain(values)
     }
-    for why in &rendering.missing {
-        skipped.push(Skipped { path: place(directory), reason: format!("rendered without a part: {why}") });
+
+    /// Some document of it came from a chart in another directory.
+    fn shows(&self, sources: &Sources, directory: &str) -> bool {
+        let own = &self.job.chart.directory;
+        let is_around = own
+            .strip_prefix(directory)
+            .is_some_and(|rest| rest.is_empty() || rest.starts_with('/') || directory.is_empty());
+        let within = |document: &Document| {
+            let path = sources.path(document.file);
+            path.strip_prefix(directory).is_some_and(|rest| rest.starts_with('/'))
+        };
+        !is_around && self.rendering.documents.iter().any(within)
     }
-    for wanted in &rendering.wanted {
-        skipped.push(Skipped {
-            path: place(directory),
-            reason: format!("rendered without a value that it requires: {wanted}"),
-        });
+
+    fn command(&self) -> String {
+        let values: String = self.job.values.iter().map(|file| format!(" --values {file}")).collect();
+        format!("helm template {}{values}", place(&self.job.chart.directory))
     }
 }
 
-fn finish(job: &Job, rendering: helm::Rendering, skipped: &mut Vec<Skipped>) -> Rendered {
-    let directory = &job.chart.directory;
-    tell(directory, &rendering, skipped);
-    let is_whole = |file: &String| !rendering.failed.iter().any(|(path, _)| path == file);
-    let homes: BTreeSet<&str> = job.chart.homes().into_iter().collect();
-    let replaced = |file: &&String| homes.iter().any(|home| is_rendered(home, file)) && is_whole(file);
-    let plan = Plan {
-        by: Renderer::Helm,
-        directory: directory.clone(),
-        release: job.name.clone(),
-        replaces: job.chart.inputs.iter().filter(replaced).chain(&job.values).cloned().collect(),
-        values: job.values.clone(),
-        inputs: Vec::new(),
-        parts: Vec::new(),
-        places: Default::default(),
-    };
-    Rendered { plan, text: String::new(), own: rendering.documents }
+impl Made {
+    fn take(&mut self, sources: &Sources, done: &Done, asked: &Asked<'_>) {
+        let directory = &done.job.chart.directory;
+        tell(sources, directory, &done.rendering, &mut self.skipped);
+        let Some(head) = trace::first_line(sources, &at(directory, "Chart.yaml")) else { return };
+        let trail = Trail { by: Renderer::Helm, command: done.command().into(), head };
+        let mut inputs: BTreeSet<String> =
+            done.replaced().filter(|path| asked.asking.contains(path)).map(ToOwned::to_owned).collect();
+        for (document, matter) in done.rendering.documents.iter().zip(&done.matters) {
+            if let Some(file) = file(sources, document, *matter, &trail) {
+                inputs.insert(file.path.to_string());
+                self.files.push(file);
+            }
+        }
+        if !inputs.is_empty() {
+            self.runs.push(Run::new(RunKind::Chart, directory, None).reading(inputs));
+        }
+    }
 }
 
-fn place(directory: &str) -> String {
-    if directory.is_empty() { ".".to_owned() } else { directory.to_owned() }
-}
-
-fn told(path: &str, why: &str) -> Skipped {
-    let why: String = why.chars().take(300).map(|letter| if letter.is_control() { ' ' } else { letter }).collect();
-    Skipped { path: place(path), reason: format!("read without rendering it: {why}") }
-}
-
-/// The documents of a rendering that may matter, as files.
-pub(in crate::kubernetes) fn derive(sources: &Sources, plan: &Plan, documents: &[Document]) -> Vec<File> {
-    let Some(head) = trace::first_line(sources, &at(&plan.directory, "Chart.yaml")) else { return Vec::new() };
-    let trail = Trail { by: plan.by, command: plan.command().into(), head };
-    documents.iter().filter_map(|document| file(sources, document, &trail)).collect()
-}
-
-fn file(sources: &Sources, document: &Document, trail: &Trail) -> Option<File> {
-    let matter = filter::look(document.text.as_bytes());
+fn file(sources: &Sources, document: &Document, matter: Matter, trail: &Trail) -> Option<File> {
     if matter == Matter::Nothing {
         return None;
     }
@@ -181,47 +253,65 @@ fn file(sources: &Sources, document: &Document, trail: &Trail) -> Option<File> {
     Some(File { doubt, is_holed, ..File::rendered(id, path, matter != Matter::Asks, trail.clone()) })
 }
 
-impl Rendered {
-    /// What our own engine made, by its templates.
-    pub(in crate::kubernetes) fn documents(&self) -> impl Iterator<Item = (String, String)> {
-        self.own.iter().map(|document| (document.template.clone(), document.text.clone()))
+/// What has to be said of a rendering that is not whole.
+fn tell(sources: &Sources, directory: &str, rendering: &Rendering, skipped: &mut Vec<Skipped>) {
+    for (path, why) in &rendering.failed {
+        skipped.push(not_rendered(path, why));
     }
-
-    /// Some document of it came from a chart in this directory.
-    fn shows(&self, sources: &Sources, directory: &str) -> bool {
-        let within = |document: &Document| {
-            let path = sources.path(document.file);
-            path.strip_prefix(directory).is_some_and(|rest| rest.starts_with('/'))
-        };
-        let around = self
-            .plan
-            .directory
-            .strip_prefix(directory)
-            .is_some_and(|rest| rest.starts_with('/') || directory.is_empty());
-        !around && self.own.iter().any(within)
+    let mut say = |path: String, reason: String| skipped.push(Skipped { path, reason: in_one_line(&reason) });
+    for why in &rendering.missing {
+        say(place(directory), format!("rendered without a part: {why}"));
+    }
+    for wanted in &rendering.wanted {
+        say(place(directory), format!("rendered without a value that it requires: {wanted}"));
+    }
+    for undecided in &rendering.undecided {
+        let place = sources.locate(undecided.at);
+        say(place.path.to_string(), format!("line {} is rendered one way of two: {}", place.line, undecided.why));
+    }
+    for (file, why) in rendering.documents.iter().flat_map(|it| it.gaps.iter().map(|why| (it.file, why))) {
+        // Once for all that a missing part leaves open.
+        if !rendering.missing.contains(why) {
+            say(sources.path(file), format!("rendered without what a pod has in one place: {why}"));
+        }
     }
 }
 
-/// What a release of a chart becomes, as files; nothing where it cannot be rendered. `values` are all that it gets, those
-/// of the chart itself included.
+fn place(directory: &str) -> String {
+    if directory.is_empty() { ".".to_owned() } else { directory.to_owned() }
+}
+
+/// What is said of a chart, or of one of its templates, that is read as it stands.
+pub(in crate::kubernetes) fn not_rendered(path: &str, why: &str) -> Skipped {
+    Skipped { path: place(path), reason: in_one_line(&format!("read without rendering it: {why}")) }
+}
+
+fn in_one_line(text: &str) -> String {
+    const LONGEST: usize = 320;
+    text.chars().take(LONGEST).map(|letter| if letter.is_control() { ' ' } else { letter }).collect()
+}
+
+/// What a release of a chart becomes, as files, or why it cannot be rendered. `values` are all that it gets, those of the
+/// chart itself included.
 pub(in crate::kubernetes) fn release(
     sources: &Sources,
     chart: &Chart,
     values: Option<Node>,
     release: &Release,
     skipped: &mut Vec<Skipped>,
-) -> Option<Vec<File>> {
-    let head = trace::first_line(sources, &at(&chart.directory, "Chart.yaml"))?;
+) -> Result<Vec<File>, String> {
+    let head = trace::first_line(sources, &at(&chart.directory, "Chart.yaml")).ok_or("its Chart.yaml is empty")?;
     let name = release.name.as_ref().map_or_else(|| release_name(&chart.name), ToString::to_string);
     let namespace = release.namespace.as_deref().unwrap_or(NAMESPACE);
-    let rendering = render(sources, &chart.with_values(values), &[], &name, namespace).ok()?;
+    let rendering = render(sources, &chart.with_values(values), &[], &name, namespace)?;
     // Where a template fails, what it says is still to be had by reading it.
-    if !rendering.failed.is_empty() {
-        return None;
+    if let Some((path, why)) = rendering.failed.first() {
+        return Err(format!("`{path}`: {why}"));
     }
-    tell(&chart.directory, &rendering, skipped);
+    tell(sources, &chart.directory, &rendering, skipped);
     let command = format!("helm template {}", place(&chart.directory));
     let trail = Trail { by: Renderer::Helm, command: command.into(), head };
-    let files = rendering.documents.iter().filter_map(|document| file(sources, document, &trail));
-    Some(files.map(|file| File { release: Some(release.clone()), ..file }).collect())
+    let look = |document: &Document| crate::kubernetes::text::filter::look(document.text.as_bytes());
+    let files = rendering.documents.iter().filter_map(|document| file(sources, document, look(document), &trail));
+    Ok(files.map(|file| File { release: Some(release.clone()), ..file }).collect())
 }

@@ -5,6 +5,7 @@ mod align;
 mod charts;
 mod dependencies;
 mod kustomization;
+mod matters;
 mod overlay;
 mod plan;
 mod trace;
@@ -13,11 +14,10 @@ mod values;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use crate::helm::Document;
 use crate::inventory::{Link, LinkKind};
 use crate::source::Span;
 
-pub(super) use charts::{make, release};
+pub(super) use charts::{Asked, all, make, not_rendered, release};
 pub(super) use kustomization::{NAMES as KUSTOMIZATIONS, files_of};
 pub(super) use plan::document;
 pub use plan::{Content, Input, Plan, Refused, plan};
@@ -44,8 +44,6 @@ impl Renderer {
 pub struct Rendered {
     pub plan: Plan,
     pub text: String,
-    /// The documents that our own engine made instead.
-    pub(super) own: Vec<Document>,
 }
 
 /// The comment by which Helm tells the template of a document.
@@ -63,7 +61,7 @@ impl Rendered {
             let replaced: Vec<String> = plan.inputs.iter().filter_map(Input::file).filter(inside).cloned().collect();
             plan.replaces.extend(replaced);
         }
-        Rendered { plan, text, own: Vec::new() }
+        Rendered { plan, text }
     }
 }
 

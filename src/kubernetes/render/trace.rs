@@ -18,9 +18,6 @@ use super::{Rendered, Renderer, SOURCE, Trail, kustomization};
 /// The documents of a rendered text that may matter, as files.
 pub(in crate::kubernetes) fn derive(sources: &Sources, rendered: &Rendered) -> Vec<File> {
     let plan = &rendered.plan;
-    if !rendered.own.is_empty() {
-        return super::charts::derive(sources, plan, &rendered.own);
-    }
     let names: &[&str] = match plan.by {
         Renderer::Helm => &["Chart.yaml"],
         Renderer::Kustomize => &kustomization::NAMES,

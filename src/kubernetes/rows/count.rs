@@ -50,7 +50,7 @@ fn one(factor: &Factor, root: &Node, along: &Path, at: &Match<'_>) -> Fact<Range
     let number = stated.value().copied();
     let expected = number.or(min.value().copied()).unwrap_or(default);
     let floor = min.value().copied().unwrap_or(expected);
-    let is_on = |path: &Path| path.beside(root, along, at).first().is_some_and(|node| node.flag() == Some(true));
+    let is_on = |path: &Path| path.beside(root, along, at).first().is_some_and(|node| is_true(node));
     let range = match max.value() {
         _ if factor.scaled_if.as_ref().is_some_and(|path| !is_on(path)) => {
             Range::exactly(expected.max(floor).min(max.value().copied().unwrap_or(f64::INFINITY)))
@@ -67,6 +67,11 @@ fn one(factor: &Factor, root: &Node, along: &Path, at: &Match<'_>) -> Fact<Range
     let range =
         Range { floor: lowered(range.floor), expected: lowered(range.expected), ceiling: lowered(range.ceiling) };
     Fact::known(range, span, origin)
+}
+
+/// Annotations are text.
+fn is_true(node: &Node) -> bool {
+    node.flag() == Some(true) || node.text().is_some_and(|text| &**text == "true")
 }
 
 /// `1..4`, as some tools write a range.

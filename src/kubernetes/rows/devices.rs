@@ -11,11 +11,13 @@ use crate::source::Expression;
 const CLASS: &str = "deviceclass.resource.kubernetes.io/";
 
 /// A resource key, or a class of dynamic resource allocation, that is an accelerator.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(in crate::kubernetes) struct Device {
     #[serde(alias = "name")]
     pub key: String,
+    /// Nothing where the key does not tell.
+    #[serde(default)]
     pub vendor: String,
     pub provider: Option<String>,
     pub chip: Option<String>,
@@ -34,6 +36,8 @@ pub(in crate::kubernetes) struct Share {
     pub key: String,
     /// The amount that is a whole device; missing where that depends on the device.
     pub whole: Option<f64>,
+    /// It stands for a device of this vendor where no other key asks for one.
+    pub vendor: Option<String>,
 }
 
 /// What a label of a node says.
@@ -94,6 +98,8 @@ struct NameForm {
     fact: Said,
     provider: Option<String>,
     pattern: String,
+    /// A pattern of the labels that may say it, where what it finds also means other things.
+    key: Option<String>,
     /// How its groups make the value.
     #[serde(default = "first_group")]
     form: String,
@@ -109,11 +115,17 @@ pub(in crate::kubernetes) struct NamePattern {
     pub provider: Option<String>,
     form: String,
     pattern: Expression,
+    key: Option<Expression>,
 }
 
 impl NamePattern {
     pub(in crate::kubernetes) fn find(&self, name: &str) -> Option<String> {
         self.pattern.formed(name, &self.form)
+    }
+
+    /// Whether a label of this key may say it.
+    pub(in crate::kubernetes) fn suits(&self, key: &str) -> bool {
+        self.key.as_ref().is_none_or(|pattern| pattern.is_match(key))
     }
 }
 
@@ -133,6 +145,8 @@ pub(in crate::kubernetes) struct Devices {
     exact: HashMap<String, Device>,
     patterns: Vec<Device>,
     shares: HashMap<String, Share>,
+    /// Devices of which some keys of shares ask for a part by themselves.
+    shared: HashMap<String, Device>,
     share_patterns: Vec<Share>,
     labels: HashMap<String, Label>,
     pub names: Vec<NamePattern>,
@@ -144,15 +158,23 @@ impl Devices {
     fn parse(text: &str) -> Result<Self, String> {
         let file: File = serde_json::from_str(text).map_err(|error| error.to_string())?;
         let (patterns, exact) = file.device.into_iter().partition::<Vec<_>, _>(|device| device.key.contains('*'));
+        let alone = file.share.iter().filter_map(|share| {
+            let (key, vendor) = (share.key.clone(), share.vendor.clone()?);
+            let device = Device { key, vendor, provider: None, chip: None, slice: false, shared: true, per: None };
+            Some((share.key.clone(), device))
+        });
+        let shared = alone.collect();
         let (share_patterns, shares) = file.share.into_iter().partition::<Vec<_>, _>(|share| share.key.contains('*'));
         let names = file.name.into_iter().map(|form| {
             let pattern = Expression::new(form.pattern);
-            NamePattern { fact: form.fact, provider: form.provider, form: form.form, pattern }
+            let key = form.key.map(Expression::new);
+            NamePattern { fact: form.fact, provider: form.provider, form: form.form, pattern, key }
         });
         Ok(Devices {
             exact: exact.into_iter().map(|device| (device.key.clone(), device)).collect(),
             patterns,
             share_patterns,
+            shared,
             shares: shares.into_iter().map(|share| (share.key.clone(), share)).collect(),
             labels: file.label.into_iter().map(|label| (label.key.clone(), label)).collect(),
             names: names.collect(),
@@ -179,6 +201,16 @@ impl Devices {
         self.shares.get(key).or_else(pattern)
     }
 
+    /// The device of which a key asks for a part by itself, where no other key asks for one.
+    pub(in crate::kubernetes) fn shared(&self, key: &str) -> Option<&Device> {
+        self.shared.get(key)
+    }
+
+    /// Who writes this key asks for accelerators, or for a part of one.
+    pub(in crate::kubernetes) fn is_asked_by(&self, key: &str) -> bool {
+        self.device(key).is_some() || self.shared(key).is_some()
+    }
+
     pub(in crate::kubernetes) fn label(&self, key: &str) -> Option<&Label> {
         self.labels.get(key)
     }
@@ -197,12 +229,22 @@ impl Devices {
     pub(in crate::kubernetes) fn words(&self) -> impl Iterator<Item = &str> {
         let keys = self.exact.keys().chain(self.patterns.iter().map(|device| &device.key)).chain(self.shares.keys());
         let keys = keys.chain(self.annotations.keys());
-        keys.map(|key| key.split('*').next().unwrap_or_default()).chain([CLASS])
+        let literal = keys.filter_map(|key| key.split('*').max_by_key(|part| part.len()));
+        // A letter behind a domain, of which there are many, says no more than the domain.
+        let whole = literal.map(|word| match word.rfind('/') {
+            Some(end) if end > 0 && end + 2 >= word.len() => word.get(..=end).unwrap_or(word),
+            _ => word,
+        });
+        whole.chain([CLASS])
     }
 }
 
-/// What stands for the `*` of a pattern.
+/// What stands for the `*` of a pattern, or for its last one where the first stands for any domain.
 fn starred<'k>(pattern: &str, key: &'k str) -> Option<&'k str> {
+    if let Some(name) = pattern.strip_prefix("*/") {
+        let (_, key) = key.split_once('/')?;
+        return if name.contains('*') { starred(name, key) } else { (name == key).then_some("") };
+    }
     let (before, after) = pattern.split_once('*')?;
     key.strip_prefix(before)?.strip_suffix(after)
 }
@@ -221,6 +263,11 @@ mod tests {
         let devices = Devices::parse(include_str!(concat!(env!("OUT_DIR"), "/devices.json"))).unwrap();
         assert_eq!(devices.device("nvidia.com/mig-1g.5gb").map(|(d, rest)| (d.slice, rest)), Some((true, "1g.5gb")));
         assert!(devices.device("nvidia.com/rdma-vf").is_none());
+        assert!(devices.device("nvidia.com/hostdev").is_none());
+        assert!(devices.device("nvidia.com/gpu-h100").is_some_and(|(device, _)| !device.shared));
+        assert!(devices.device("example.org/gpu").is_some_and(|(device, _)| device.vendor.is_empty()));
+        assert!(devices.device("example.org/gpu-core").is_some_and(|(device, _)| device.shared));
+        assert!(devices.words().all(|word| word.len() > 3), "a short word has every file parsed");
         assert!(devices.device("huawei.com/Ascend910B").is_some());
         assert!(devices.device("huawei.com/Ascend910B-memory").is_none());
         assert!(devices.device("iluvatar.ai/BI-V100-vgpu").is_some_and(|(device, _)| device.shared));
@@ -239,7 +286,7 @@ mod tests {
         }
         assert_eq!(find("g5.xlarge").as_deref(), Some("g5.xlarge"));
         assert_eq!(find("m5.xlarge"), None);
-        assert_eq!(find("p4d-workers"), None);
+        assert_eq!(find("p4d-workers").as_deref(), Some("p4d.*"));
         assert_eq!(find("default-pool"), None);
     }
 }

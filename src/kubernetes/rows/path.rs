@@ -97,6 +97,13 @@ impl Path {
         keys.collect()
     }
 
+    pub(in crate::kubernetes) fn first_key(&self) -> Option<&str> {
+        match self.steps.first() {
+            Some(Step::Key(key)) => Some(key),
+            _ => None,
+        }
+    }
+
     /// The last key, for a search of text.
     pub(in crate::kubernetes) fn last_key(&self) -> Option<&str> {
         self.steps.iter().rev().find_map(|step| match step {

@@ -39,6 +39,9 @@ pub(in crate::kubernetes) struct Row {
     pub suspended: Option<Path>,
     /// Anything there: the object stands still.
     pub stopped: Option<Path>,
+    /// What stands beside its paths, under other keys of the document, is read by its shape.
+    #[serde(default)]
+    pub others: bool,
     /// The template whose pods or machines are its own, when it has none.
     pub borrows: Option<Borrows>,
     /// It decides the number of another object.
@@ -48,6 +51,9 @@ pub(in crate::kubernetes) struct Row {
     pub settings: Vec<Told>,
     /// It holds for other objects.
     pub relates: Option<Relates>,
+    /// What containers of its namespace get that ask for nothing themselves, by keys of resources.
+    #[serde(default)]
+    pub grants: Vec<Path>,
     /// Values of a chart, or text that holds them, which say what the chart asks for.
     #[serde(default)]
     pub values: Vec<Layers>,
@@ -150,6 +156,12 @@ pub(in crate::kubernetes) struct Pods {
     /// Mappings of limits and requests that stand in no container.
     #[serde(default)]
     pub resources: Vec<Path>,
+    /// The same of limits alone: resource keys and amounts.
+    #[serde(default)]
+    pub limits: Vec<Path>,
+    /// Mappings of node labels, beside `nodeSelector`.
+    #[serde(default)]
+    pub selectors: Vec<Path>,
     /// A resource key and an amount that stand apart.
     pub amount: Option<Amount>,
     /// Names of single devices, one each.
@@ -204,16 +216,31 @@ pub(in crate::kubernetes) struct Holds {
     pub count: Vec<Factor>,
 }
 
+/// The group of rows for values of charts.
+pub(in crate::kubernetes) const VALUES: &str = "values";
+
 impl Row {
     /// Other objects and files are told by it, whatever it says itself.
     pub(in crate::kubernetes) fn is_joined(&self) -> bool {
-        let tells = self.scales.is_some() || self.relates.is_some();
+        let tells = self.scales.is_some() || !self.grants.is_empty();
+        let tells = tells || self.relates.as_ref().is_some_and(|relates| !relates.beside);
         tells || self.generates.is_some() || self.substitutes.is_some() || self.takes_values()
     }
 
     /// It takes values of a chart from elsewhere.
     pub(in crate::kubernetes) fn takes_values(&self) -> bool {
         self.values.iter().any(|it| it.chart.is_some() || it.files.is_some() || it.from.is_some())
+    }
+
+    /// A key under which its pods stand.
+    pub(in crate::kubernetes) fn speaks_of(&self, key: &str) -> bool {
+        let paths = self.pods.iter().filter_map(|pods| pods.template.as_ref().or(pods.spec.as_ref()));
+        paths.into_iter().any(|path| path.first_key() == Some(key))
+    }
+
+    /// Its documents are values of a chart.
+    pub(in crate::kubernetes) fn is_of_values(&self) -> bool {
+        self.groups.iter().any(|group| group == VALUES)
     }
 
     /// Where objects lie that stand for themselves.
@@ -280,6 +307,9 @@ pub(in crate::kubernetes) struct Relates {
     pub named_by: Option<String>,
     /// A mapping of resource keys: it holds for its own namespace, if accelerators are among them.
     pub limits: Option<Path>,
+    /// There are so many of them that only those are looked at which stand in files that ask for accelerators.
+    #[serde(default)]
+    pub beside: bool,
 }
 
 fn link_kind<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<LinkKind, D::Error> {

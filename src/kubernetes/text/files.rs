@@ -4,15 +4,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::diagnostic::{Diagnostic, Level};
-use crate::inventory::{Link, LinkKind, Skipped, WantedObjects, may_have_sign};
+use crate::inventory::{Link, LinkKind, Run, Skipped, may_have_sign};
 use crate::source::{FileId, ReadError, Sources, Span, decoded, each, from_utf16, those};
 
 use super::filter;
 use super::filter::{Matter, Names};
+use crate::kubernetes::Options;
 use crate::kubernetes::objects::chart;
 use crate::kubernetes::pods::workload::Found;
-use crate::kubernetes::render;
-use crate::kubernetes::render::{Rendered, Trail};
+use crate::kubernetes::render::{self, Trail};
 use crate::yaml::Node;
 
 #[derive(Debug, Clone)]
@@ -62,8 +62,10 @@ pub(in crate::kubernetes) struct Gathered {
     pub(in crate::kubernetes) files: Vec<File>,
     /// The files that say nothing about what stands beside accelerators, sorted.
     pub(in crate::kubernetes) plain: Vec<String>,
-    /// Charts that were not rendered, and why.
+    /// Charts that were not rendered, or not wholly, and why.
     pub(in crate::kubernetes) skipped: Vec<Skipped>,
+    /// The charts that were rendered, with the files that matter of each.
+    pub(in crate::kubernetes) runs: Vec<Run>,
 }
 
 /// A file that was read once and looked through.
@@ -105,17 +107,16 @@ pub(in crate::kubernetes) fn gather(
     sources: &Sources,
     paths: &[String],
     embedded: &[(FileId, String)],
-    rendered: &[Rendered],
-    charts: Option<&[String]>,
-    wanted: &WantedObjects,
+    options: &Options,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Gathered {
+    let Options { objects, rendered, values } = options;
     let replaced: BTreeSet<&String> = rendered.iter().flat_map(|it| &it.plan.replaces).collect();
     let mut paths: Vec<&String> =
         paths.iter().filter(|path| filter::is_manifest(path) && !replaced.contains(path)).collect();
     paths.sort();
     paths.dedup();
-    let wanted = filter::Wanted::new(wanted);
+    let wanted = filter::Wanted::new(objects);
     let mut looked: Vec<Looked<'_>> = each(paths.clone(), |path| Looked::at(path, sources, &wanted));
     let mut gathered = Gathered::default();
     gathered.plain.extend(looked.iter().filter(|it| !it.may_have_sign).map(|it| it.path.clone()));
@@ -123,13 +124,14 @@ pub(in crate::kubernetes) fn gather(
     let mut asking: BTreeSet<&String> =
         looked.iter().filter(|it| it.matter == Matter::Asks).map(|it| it.path).collect();
     asking.extend(chart::templates(&asking.iter().copied().collect::<Vec<_>>(), &paths));
-    let made = charts.map(|values| render::make(sources, &paths, &asking, values)).unwrap_or_default();
-    gathered.skipped = made.skipped;
-    let replaced: BTreeSet<&String> = made.rendered.iter().flat_map(|it| &it.plan.replaces).collect();
-    asking.retain(|path| !replaced.contains(path));
-    looked.retain(|it| !replaced.contains(it.path));
+    let asked = render::Asked { paths: &paths, asking: &asking, wanted: &wanted, values, rendered };
+    let made = render::make(sources, &asked);
+    (gathered.skipped, gathered.runs) = (made.skipped, made.runs);
+    asking.retain(|path| !made.replaced.contains(*path));
+    looked.retain(|it| !made.replaced.contains(it.path));
     let mut files = open(sources, asking.iter().copied(), false, diagnostics);
-    files.extend(rendered.iter().chain(&made.rendered).flat_map(|it| render::derive(sources, it)));
+    files.extend(made.files);
+    files.extend(rendered.iter().flat_map(|it| render::derive(sources, it)));
     if files.is_empty() && embedded.is_empty() {
         return gathered;
     }
@@ -198,7 +200,8 @@ fn hold(sources: &Sources, looked: &mut [Looked<'_>], matter: Matter) {
 /// Gives templates of charts the values of their charts.
 fn with_values(sources: &Sources, files: &mut [File]) {
     let mut charts: BTreeMap<String, Option<Node>> = BTreeMap::new();
-    for file in files {
+    // What was rendered is no template any more.
+    for file in files.iter_mut().filter(|it| it.rendered.is_none()) {
         let Some(directory) = chart::of_template(sources, &file.path) else { continue };
         file.of_chart = true;
         let values = charts.entry(directory.to_owned()).or_insert_with(|| chart::values(sources, directory));

@@ -2,8 +2,9 @@
 
 use serde::Serialize;
 
-use super::{Difference, Head, Team};
+use super::{Difference, Head};
 use crate::pricing::{BeforeAfter, Change, Detail};
+use crate::report::Team;
 use crate::report::formats::json;
 use crate::report::formats::json::{Bounds, Finding, finding};
 use crate::report::views::judged::{self, NotJudged};

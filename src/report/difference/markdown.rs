@@ -2,11 +2,12 @@
 
 use std::fmt::Write;
 
-use super::{Difference, Team, headline, signed};
+use super::{Difference, headline, signed};
 use crate::catalog::MoneyRange;
 use crate::decide::Verdict;
 use crate::inventory::Role;
 use crate::pricing::{Change, ChangeKind};
+use crate::report::Team;
 use crate::report::formats::markdown::{code, count_of, plain, told, unknown};
 use crate::report::views::judged;
 use crate::report::views::money::usd_range;

@@ -2,21 +2,18 @@
 
 mod json;
 mod markdown;
-mod teams;
 mod text;
 
 use std::cmp::Reverse;
 use std::collections::HashSet;
 
 use super::views::judged;
-use super::{Format, Report, Room, Style};
+use super::{Format, Report, Room, Style, Team};
 use crate::catalog::{Money, MoneyRange};
 use crate::decide::{Decided, Verdict};
 use crate::inventory::{Standing, Unjudged};
 use crate::pricing::{BeforeAfter, Change, ChangeKind, Delta};
 use crate::source::Date;
-pub(super) use teams::team;
-pub use teams::{Team, teams};
 
 /// Two states of a tree, and what lies between them.
 pub struct Difference<'a> {

@@ -10,7 +10,8 @@ use std::collections::HashMap;
 
 use serde::Deserialize;
 
-use super::difference::{Gate, Team};
+use super::Team;
+use super::difference::Gate;
 use super::{Catalog, Difference, Head, Paths, Report};
 use crate::catalog::Money;
 use crate::decide::{Decided, Suppressed, Verdict};

@@ -3,16 +3,10 @@
 pub(super) mod apart;
 pub(super) mod comment_limits;
 pub(super) mod coverage;
-pub(super) mod explain;
-pub(super) mod fit;
 pub(super) mod judged;
 pub(super) mod money;
-pub(super) mod notes;
 pub(super) mod paths;
-pub(super) mod price;
-pub(super) mod purchase_options;
 pub(super) mod repeats;
 pub(super) mod scorecard;
 pub(super) mod suggestion;
-pub(super) mod suppressions;
-pub(super) mod vocabulary;
+pub(super) mod teams;

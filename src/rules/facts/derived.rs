@@ -1,6 +1,6 @@
 //! What messages say about a resource, and facts that are computed from others of the same resource.
 
-use crate::inventory::{Fact, Key, Resource};
+use crate::inventory::{Fact, Key, Origin, Resource};
 
 use super::{Stand, unknown_fact, value_of};
 use crate::rules::cel::Value;
@@ -96,11 +96,56 @@ pub(super) fn copies(resource: &Resource) -> Value {
     }
 }
 
+/// It holds its accelerators while nothing runs, and neither requests nor an autoscaler are in charge of it.
+pub(super) fn only_waits(resource: &Resource) -> Value {
+    let serves = resource.text(Key::Purpose) == Some("inference");
+    let waits = !resource.fact(Key::Kept).is_absent() && !serves && resource.fact(Key::Autoscaled).is_absent();
+    Value::Flag(waits)
+}
+
+/// Its requests may stop for hours: always true, and certain only where the text says that it is no production.
+pub(super) fn may_rest(_: &Resource) -> Value {
+    Value::Flag(true)
+}
+
+/// The least of them that is always there, where there is any: a `count` that is not known may leave none.
+pub(super) fn floor_if_any(resource: &Resource) -> Value {
+    match &resource.count {
+        Fact::Known(known) => Value::Double(known.value.floor),
+        Fact::Unknown(unknown) => {
+            let some = unknown.candidates.iter().filter(|range| range.ceiling > 0.0).map(|range| range.floor);
+            let least = some.reduce(f64::min);
+            least.map_or_else(|| unknown_fact(&unknown.why, unknown.span, Vec::new()), Value::Double)
+        }
+        Fact::Absent => Value::Absent,
+    }
+}
+
 /// Where a computed fact stands: at the first that it is computed from.
 pub(super) fn stand(name: &'static str, resource: &Resource) -> Stand {
     match name {
         "copies" if resource.fact(Key::Groups).is_absent() => Stand::of(name, &resource.count),
         "copies" => first_stand(name, resource, &[Key::Groups]),
+        "only_waits" => Stand::of(name, resource.fact(Key::Kept)),
+        "may_rest" if resource.text(Key::Purpose) != Some("inference") => {
+            Stand { name, span: None, defined: None, origin: None }
+        }
+        "may_rest" => match resource.fact(Key::Production) {
+            Fact::Known(known) if known.value.as_flag() == Some(false) => {
+                Stand::of(name, resource.fact(Key::Production))
+            }
+            _ => {
+                let origin = Origin::Inferred("most servers rest at night".into());
+                Stand { name, span: None, defined: None, origin: Some(origin) }
+            }
+        },
+        "floor_if_any" => match &resource.count {
+            Fact::Unknown(unknown) => {
+                let origin = Origin::Inferred(format!("where there is any: {}", unknown.why).into());
+                Stand { name, span: Some(unknown.span), defined: None, origin: Some(origin) }
+            }
+            count => Stand::of(name, count),
+        },
         "parallelism" => first_stand(name, resource, &PARALLEL),
         "gpus_used" => first_stand(name, resource, &USED),
         "gpus_needed" => first_stand(name, resource, &SPREAD),

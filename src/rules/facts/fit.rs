@@ -21,6 +21,13 @@ static CHOICE: LazyLock<Records> = LazyLock::new(|| {
             accelerator: Type::Text, "Its accelerator." => |asking, id| choice(asking, id, |it| Value::text(&*it.accelerator));
             count: Type::Double, "Accelerators that are paid for: of the machine, or of the pod's part of it." => |asking, id| choice(asking, id, |it| Value::Double(it.count));
             devices: Type::Double, "Accelerators of it that the workload uses." => |asking, id| choice(asking, id, |it| Value::Double(it.devices));
+            memory_gib: Type::Double, "Memory of all accelerators that are paid for." => |asking, id| {
+                let catalog = asking.world.catalog;
+                choice(asking, id, |it| match catalog.accelerator(&it.accelerator) {
+                    Some(known) => Value::Double(known.memory_gib * it.count),
+                    None => Value::Absent,
+                })
+            };
             named: Type::Text, "For messages: the machine with its accelerators; these alone where no provider is known." => named;
             hourly: Type::Double, "Dollars an hour." => |asking, id| choice(asking, id, |it| Value::Double(it.per_hour.usd()));
             monthly: MONEY.holds(), "As many of them as there are now, for a month." => |asking, id| match of_id(id) {

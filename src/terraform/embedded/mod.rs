@@ -31,11 +31,13 @@ struct Table {
     kinds: BTreeMap<String, String>,
     lists: BTreeMap<String, String>,
     names: BTreeMap<String, String>,
+    workloads: Vec<String>,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Chart {
+    chart: String,
     values: String,
     set: String,
 }
@@ -49,15 +51,27 @@ fn table() -> &'static Table {
     })
 }
 
-/// The manifests that blocks carry, in the order of the blocks.
-pub(super) fn manifests(sources: &Sources, blocks: &[Block], root: Option<&str>, run: &RunId) -> Vec<Embedded> {
+/// The manifests that blocks carry, in the order of the blocks; last those of workloads of which there is none, because
+/// their `count` is 0.
+pub(super) fn manifests(
+    sources: &Sources,
+    blocks: &[Block],
+    switched_off: &[Block],
+    root: Option<&str>,
+    run: &RunId,
+) -> Vec<Embedded> {
     let mut found = Vec::new();
     let expanded = calls::expanded(blocks);
     let is_call = |it: &Block| it.keyword == "module" && !expanded.contains(it.address.as_str());
-    for block in blocks.iter().filter(|it| (it.keyword == "resource" || is_call(it)) && !it.is_none()) {
+    for block in blocks.iter().chain(switched_off).filter(|it| it.keyword == "resource" || is_call(it)) {
         let kind = if block.keyword == "module" { Some(&block.keyword) } else { block.labels.first() };
         let Some(kind) = kind else { continue };
+        let none = block.is_none().then(|| block.instances.span()).flatten();
         let mut carry = |text: String, segments| {
+            // What is switched off decides about nothing else, such as the number of others.
+            if none.is_some() && !is_workload(&text) {
+                return;
+            }
             let file = sources.derive(&sources.path(block.span.file), text, segments);
             let (address, kind) = (block.address.clone(), kind.clone());
             found.push(Embedded {
@@ -67,6 +81,7 @@ pub(super) fn manifests(sources: &Sources, blocks: &[Block], root: Option<&str>,
                 root: root.map(Into::into),
                 run: run.clone(),
                 file,
+                none,
             });
         };
         if block.keyword == "module" {
@@ -106,6 +121,30 @@ pub(super) fn manifests(sources: &Sources, blocks: &[Block], root: Option<&str>,
         }
     }
     found
+}
+
+/// What a block calls the chart that it installs with values of its own.
+pub(crate) fn installed(block: &Block) -> Option<&str> {
+    let kind = block.labels.first().filter(|_| block.keyword == "resource" && !block.is_none())?;
+    let names = table().charts.get(kind)?;
+    let has_values = [&names.values, &names.set].into_iter().any(|name| {
+        block.attributes.get(name).is_some_and(|it| !it.value.is_null())
+            || block.blocks.iter().any(|it| it.keyword == *name)
+    });
+    match &block.attributes.get(&names.chart).filter(|_| has_values)?.value.data {
+        Data::Text(chart) => Some(chart),
+        _ => None,
+    }
+}
+
+/// All documents of a text are of kinds that only run something.
+fn is_workload(text: &str) -> bool {
+    let kind = |line: &str| {
+        let value = line.strip_prefix("kind:").or_else(|| line.strip_prefix("\"kind\":"))?;
+        Some(value.trim().trim_matches(['"', '\'']).to_owned())
+    };
+    let mut kinds = text.lines().filter_map(kind).peekable();
+    kinds.peek().is_some() && kinds.all(|kind| table().workloads.contains(&kind))
 }
 
 fn is_object(value: &Value) -> bool {

@@ -104,7 +104,13 @@ fn counted(value: &Value, span: Span) -> Vec<Repeated> {
     let number = match (&value.data, value.as_number()) {
         (Data::Unknown(cause), _) => {
             let index = Repetition::UnknownCount(forget_candidates(cause));
-            return vec![Repeated::unknown(cause, span, index)];
+            let mut unknown = Repeated::unknown(cause, span, index);
+            // `condition ? 1 : 0`: if there is any, it is this one.
+            let numbers: Vec<Option<usize>> = cause.candidates.iter().map(number_of).collect();
+            if numbers.contains(&Some(1)) && numbers.iter().all(|number| matches!(number, Some(0 | 1))) {
+                unknown.suffix = "[0]".to_owned();
+            }
+            return vec![unknown];
         }
         (_, Some(number)) if number.is_integer() && !number.is_negative() => number,
         _ => {

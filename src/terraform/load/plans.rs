@@ -42,7 +42,7 @@ pub(in crate::terraform) fn read(sources: &Sources, plans: Vec<String>, options:
         let mut resources = rows::resources(&blocks, &[], &[], FrontEnd::Plan);
         resources.iter_mut().for_each(|it| it.run = Some(run.id.clone()));
         reading.inventory.resources.extend(resources);
-        reading.embedded.extend(embedded::manifests(sources, &blocks, None, &run.id));
+        reading.embedded.extend(embedded::manifests(sources, &blocks, &[], None, &run.id));
         reading.inventory.runs.push(run);
         reading.blocks.extend(blocks);
     }

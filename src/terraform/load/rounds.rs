@@ -17,6 +17,10 @@ use crate::terraform::{Embedded, Options, embedded, rows};
 /// More rounds than this are a chain of calls that make nothing; what is left then is read at once.
 const MOST_ROUNDS: usize = 20;
 
+/// The tools of which each may read other files of a root.
+const OPENTOFU: &str = "OpenTofu";
+const TERRAFORM: &str = "Terraform";
+
 /// What the roots of one run may make in memory. Each may have this part of what those before it left.
 const MEMORY_BYTES: u64 = 1 << 30;
 const PART: u64 = parallel::MOST_THREADS as u64;
@@ -112,7 +116,7 @@ impl<'a> Rounds<'a> {
         let root = root::evaluate(self.sources, library, directory, variant, self.options, memory);
         let resources = rows::resources(&root.blocks, &root.switched_off, &root.default_maps, FrontEnd::Terraform);
         let id = RunId::of(RunKind::Root, directory, variant.label.as_deref());
-        let embedded = embedded::manifests(self.sources, &root.blocks, Some(directory), &id);
+        let embedded = embedded::manifests(self.sources, &root.blocks, &root.switched_off, Some(directory), &id);
         Planned { directory: directory.clone(), variant: variant.clone(), why: *why, root, resources, embedded }
     }
 }
@@ -121,19 +125,28 @@ impl Planned {
     /// What Terraform makes of a root that has files for OpenTofu too, where that is not the same: nobody can tell which of
     /// the two is run.
     fn add_what_differs(&mut self, sources: &Sources, terraform: Planned) {
-        let own: BTreeMap<&str, &Resource> = self.resources.iter().map(|it| (it.address.as_str(), it)).collect();
-        let differs = |it: &Resource| own.get(it.address.as_str()).is_none_or(|own| said(own) != said(it));
-        let mut resources: Vec<Resource> = terraform.resources.into_iter().filter(differs).collect();
+        let same: BTreeSet<String> = {
+            let other: BTreeMap<&str, &Resource> =
+                terraform.resources.iter().map(|it| (it.address.as_str(), it)).collect();
+            let is_same = |it: &&Resource| other.get(it.address.as_str()).is_some_and(|other| said(other) == said(it));
+            self.resources.iter().filter(is_same).map(|it| it.address.clone()).collect()
+        };
+        for resource in self.resources.iter_mut().filter(|it| !same.contains(&it.address)) {
+            resource.only_by = Some(OPENTOFU);
+        }
+        let mut resources: Vec<Resource> =
+            terraform.resources.into_iter().filter(|it| !same.contains(&it.address)).collect();
         let text = |it: &Embedded| (it.address.clone(), sources.text(it.file));
         let texts: BTreeSet<(String, Arc<str>)> = self.embedded.iter().map(text).collect();
         let embedded: Vec<Embedded> = terraform.embedded.into_iter().filter(|it| !texts.contains(&text(it))).collect();
         if let Some(span) = resources.first().map(|it| it.span).or(embedded.first().map(|it| it.span)) {
             let message = "OpenTofu reads other files of this root than Terraform does: what Terraform makes of it is \
-                           judged beside";
+                           judged beside, and sums count the dearer";
             self.root.diagnostics.push(Diagnostic::note(message, span));
         }
         for resource in &mut resources {
             resource.address.push_str(" (Terraform)");
+            resource.only_by = Some(TERRAFORM);
         }
         self.resources.extend(resources);
         self.embedded.extend(embedded);

@@ -13,6 +13,45 @@ const DEEPEST: usize = 8;
 const COUNTS: [&str; 6] =
     ["accelerator_count", "guest_accelerator_count", "gpu_count", "gpus_per_instance", "gpus", "count"];
 
+/// What they call the number of machines, the least and the most of them.
+const NUMBERS: [&str; 13] = [
+    "desired_size",
+    "desired_capacity",
+    "desired_count",
+    "node_count",
+    "instance_count",
+    "machine_count",
+    "vm_count",
+    "num_nodes",
+    "num_instances",
+    "worker_count",
+    "replicas",
+    "count",
+    "target_size",
+];
+const LEAST: [&str; 7] =
+    ["min_size", "min_count", "min_nodes", "min_node_count", "min_capacity", "min_replicas", "minimum"];
+const MOST: [&str; 7] =
+    ["max_size", "max_count", "max_nodes", "max_node_count", "max_capacity", "max_replicas", "maximum"];
+
+/// How many machines there are, as far as the mapping says that names the machine.
+#[derive(Clone, Default)]
+pub(super) struct Sizes {
+    pub(super) number: Option<Held>,
+    pub(super) least: Option<Held>,
+    pub(super) most: Option<Held>,
+}
+
+impl Sizes {
+    fn of(members: &[(String, Held)]) -> Self {
+        let named = |keys: &[&str]| {
+            let find = |key: &&str| members.iter().find(|(name, _)| bare(name) == *key).map(|(_, held)| held.clone());
+            keys.iter().find_map(find)
+        };
+        Sizes { number: named(&NUMBERS), least: named(&LEAST), most: named(&MOST) }
+    }
+}
+
 /// What stands in the arguments of a call, and where.
 pub(super) struct Machine {
     pub(super) path: String,
@@ -21,13 +60,14 @@ pub(super) struct Machine {
     pub(super) machine: Option<Held>,
     /// Accelerators that are named apart from the machine, and how many.
     pub(super) accelerator: Option<(Held, Option<Held>)>,
+    pub(super) sizes: Sizes,
 }
 
 /// Everything that looks like a machine type, each text once, and every accelerator with the machine that it stands nearest to.
 pub(super) fn machines(call: &Block) -> Vec<Machine> {
     let members = call.attributes.iter().map(|(name, attribute)| (format!(".{name}"), Held::of(attribute))).collect();
     let mut found = Found::default();
-    below("", members, None, 0, &mut found);
+    below("", members, Around::default(), 0, &mut found);
     found.all
 }
 
@@ -52,30 +92,49 @@ fn text(held: &Held) -> Option<&str> {
     }
 }
 
+/// The machine that stands nearest, and how many there are of it.
+#[derive(Clone, Default)]
+struct Around {
+    machine: Option<Held>,
+    sizes: Sizes,
+}
+
 /// The members of one mapping, of which one may be the machine that accelerators further down belong to.
-fn below(path: &str, members: Vec<(String, Held)>, around: Option<&Held>, depth: usize, found: &mut Found) {
+fn below(path: &str, members: Vec<(String, Held)>, around: Around, depth: usize, found: &mut Found) {
     let own = members.iter().map(|(_, held)| held).find(|held| text(held).is_some_and(looks_like_a_machine));
-    let near = own.or(around);
+    let accelerator = members.iter().find(|(name, held)| {
+        text(held).is_some_and(|text| is_accelerator(text) || tells_accelerator(bare(name)) && is_chip(text))
+    });
+    // What says nothing about machines itself, such as a mapping for the accelerators alone, is about those around it.
+    let mut sizes = Sizes::of(&members);
+    let is_call = depth == 0;
+    if accelerator.is_some() && own.is_none() && around.machine.is_some() {
+        sizes = around.sizes.clone();
+    }
+    let near = Around { machine: own.cloned().or(around.machine), sizes: sizes.clone() };
     let before = found.all.len();
-    let accelerator = members.iter().find(|(_, held)| text(held).is_some_and(is_accelerator));
     if let Some((name, accelerator)) = accelerator {
-        let is_count =
-            |(name, held): &&(String, Held)| COUNTS.contains(&bare(name)) && held.value.as_number().is_some();
-        let count = members.iter().find(is_count).map(|(_, held)| held.clone());
+        // One number is that of the accelerators where the machine is named elsewhere.
+        let counts = COUNTS.iter().filter(|key| **key != "count" || own.is_none() && !is_call);
+        let of_key = |key: &&str| {
+            let is_it = |(name, held): &&(String, Held)| bare(name) == *key && held.value.as_number().is_some();
+            members.iter().find(is_it).map(|(_, held)| held.clone())
+        };
+        let count = counts.into_iter().find_map(of_key);
         let pair = Some((accelerator.clone(), count));
-        let (path, machine) = (format!("{path}{name}"), near.cloned());
-        found.add(Machine { path, told: accelerator.clone(), machine, accelerator: pair });
+        let (path, machine) = (format!("{path}{name}"), near.machine.clone());
+        found.add(Machine { path, told: accelerator.clone(), machine, accelerator: pair, sizes: sizes.clone() });
     }
     for (name, held) in &members {
-        inside(&format!("{path}{name}"), held, near, depth + 1, found);
+        inside(&format!("{path}{name}"), held, &near, depth + 1, found);
     }
     let told = found.all.iter().skip(before).any(|machine| machine.accelerator.is_some());
     for (name, held) in members.iter().filter(|_| !told) {
-        plain(&|| format!("{path}{name}"), held, found);
+        plain(&|| format!("{path}{name}"), held, &sizes, found);
     }
 }
 
-fn inside(path: &str, held: &Held, near: Option<&Held>, depth: usize, found: &mut Found) {
+fn inside(path: &str, held: &Held, near: &Around, depth: usize, found: &mut Found) {
     if depth > DEEPEST || held.value.sensitive {
         return;
     }
@@ -86,22 +145,23 @@ fn inside(path: &str, held: &Held, near: Option<&Held>, depth: usize, found: &mu
                 let (key, item) = member(format!("[{at}]"), item);
                 let path = format!("{path}{key}");
                 inside(&path, &item, near, depth + 1, found);
-                plain(&|| path.clone(), &item, found);
+                plain(&|| path.clone(), &item, &near.sizes, found);
             }
         }
         Data::Map(items) | Data::Object(items) => {
             let members = items.iter().map(|(key, item)| member(format!("[{key:?}]"), item)).collect();
-            below(path, members, near, depth, found);
+            below(path, members, near.clone(), depth, found);
         }
         _ => {}
     }
 }
 
 /// A text that is a machine type, unless it has been told.
-fn plain(path: &dyn Fn() -> String, held: &Held, found: &mut Found) {
+fn plain(path: &dyn Fn() -> String, held: &Held, sizes: &Sizes, found: &mut Found) {
     let Some(name) = text(held).filter(|text| looks_like_a_machine(text)) else { return };
     if !found.names.contains(name) {
-        found.add(Machine { path: path(), told: held.clone(), machine: Some(held.clone()), accelerator: None });
+        let sizes = sizes.clone();
+        found.add(Machine { path: path(), told: held.clone(), machine: Some(held.clone()), accelerator: None, sizes });
     }
 }
 
@@ -112,14 +172,34 @@ fn bare(name: &str) -> &str {
 
 /// The spellings of accelerators that are attached to machines: `nvidia-tesla-t4`, `nvidia-h100-80gb`.
 fn is_accelerator(text: &str) -> bool {
-    const CHIPS: [&str; 15] = [
-        "k80", "p4", "p100", "v100", "t4", "a100", "l4", "h100", "h200", "b200", "b300", "gb200", "gb300", "rtx",
-        "l40s",
-    ];
     let lower = text.to_ascii_lowercase().replace('_', "-");
     let Some(name) = lower.strip_prefix("nvidia-") else { return false };
     let name = name.strip_prefix("tesla-").unwrap_or(name);
     name.len() < 32 && CHIPS.contains(&name.split('-').next().unwrap_or_default())
+}
+
+const CHIPS: [&str; 17] = [
+    "k80", "p4", "p100", "v100", "t4", "a10", "a10g", "a100", "l4", "h100", "h200", "b200", "b300", "gb200", "gb300",
+    "rtx", "l40s",
+];
+
+/// The chip alone, where the name of an argument says that it is one: `gpu_class = "t4"`.
+fn is_chip(text: &str) -> bool {
+    let lower = text.to_ascii_lowercase().replace('_', "-");
+    let (chip, memory) = lower.split_once('-').unwrap_or((&lower, ""));
+    let is_memory = memory.strip_suffix("gb").unwrap_or(memory).bytes().all(|c| c.is_ascii_digit());
+    CHIPS.contains(&chip) && chip != "rtx" && is_memory
+}
+
+/// `gpu_class`, `accelerator_type`, `gpu_model`, but no `gpu_count`.
+fn tells_accelerator(name: &str) -> bool {
+    let lower = name.to_ascii_lowercase();
+    let mut words = lower.split('_');
+    let about = words.any(|word| matches!(word, "gpu" | "gpus" | "accelerator" | "accelerators"));
+    about
+        && words
+            .next()
+            .is_none_or(|last| matches!(last, "class" | "type" | "model" | "kind" | "name" | "family" | "sku"))
 }
 
 /// The spellings of machine types: `g5.xlarge`, `ml.p4d.24xlarge`, `a2-highgpu-1g`, `Standard_NC24ads_A100_v4`,
@@ -152,6 +232,22 @@ fn looks_like_a_machine(text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn chips_are_told_by_the_names_of_arguments() {
+        for name in ["gpu_class", "accelerator_type", "gpu", "node_gpu_model"] {
+            assert!(tells_accelerator(name), "{name}");
+        }
+        for name in ["gpu_count", "gpu_node_pools", "class", "instance_type"] {
+            assert!(!tells_accelerator(name), "{name}");
+        }
+        for chip in ["t4", "A100-80GB", "a100_40gb", "h100"] {
+            assert!(is_chip(chip), "{chip}");
+        }
+        for other in ["true", "none", "t4-pool", "rtx", "g5"] {
+            assert!(!is_chip(other), "{other}");
+        }
+    }
 
     #[test]
     fn machine_types_are_told_from_other_texts() {

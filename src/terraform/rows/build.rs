@@ -1,5 +1,6 @@
 //! One resource from a block, or from each part of it.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::inventory::{
@@ -8,7 +9,7 @@ use crate::inventory::{
 };
 use crate::source::Span;
 
-use super::super::block::Block;
+use super::super::block::{Attribute, Block};
 use super::super::value::Data;
 use super::count::{count, times};
 use super::disks::{disks, total_gib};
@@ -83,6 +84,9 @@ impl<'a> Builder<'a> {
         let mut resource = Resource::new(self.front_end, role, kind, address, span, body);
         let provider = self.table.providers.get(&row.provider);
         set_facts(&mut resource, &scope, row, provider);
+        if let Node::Block(part) = &scope.part {
+            tell_stop(&mut resource, &part.attributes);
+        }
         if [Key::Machine, Key::Accelerator, Key::AcceleratorCount].iter().all(|key| resource.fact(*key).is_absent()) {
             return;
         }
@@ -118,6 +122,33 @@ fn set_facts(resource: &mut Resource, scope: &Scope<'_>, row: &Row, provider: Op
             resource.set(Key::SpotOffered, Fact::written(Value::Flag(false), scope.block.span));
         }
     }
+}
+
+/// An argument that no row knows may stop it after a time, by its name: what that does, nobody can know from here.
+pub(super) fn tell_stop(resource: &mut Resource, arguments: &BTreeMap<String, Attribute>) {
+    const STOPS: [Key; 4] = [Key::IdleMinutes, Key::Schedule, Key::TimeLimit, Key::Ttl];
+    if STOPS.iter().any(|key| !resource.fact(*key).is_absent()) {
+        return;
+    }
+    let says = |(name, argument): &(&String, &Attribute)| {
+        let value = &argument.value;
+        let is_none = matches!(value.data, Data::Null | Data::Bool(false)) || value.as_f64() == Some(0.0);
+        stops(name) && !is_none
+    };
+    if let Some((name, argument)) = arguments.iter().find(says) {
+        let why = format!("`{name}` may stop it, and what it does is not known");
+        resource.set(Key::IdleMinutes, Fact::unknown(why, argument.span));
+    }
+}
+
+/// `shutdown_timeout`, `auto_stop_minutes`, `terminate_after_idle`; how long a machine may take to go down is another matter.
+fn stops(name: &str) -> bool {
+    let lower = name.to_ascii_lowercase();
+    let words: Vec<&str> = lower.split('_').collect();
+    let any = |known: &[&str]| words.iter().any(|word| known.contains(word));
+    any(&["shutdown", "autoshutdown", "stop", "autostop", "suspend", "terminate", "termination", "hibernate"])
+        && any(&["timeout", "after", "idle", "inactivity", "minutes", "hours", "ttl", "schedule", "auto", "time"])
+        && !any(&["graceful", "grace", "behavior", "protection", "notice"])
 }
 
 /// The product is sold on demand, and a row has no other word for it.

@@ -1,6 +1,6 @@
 //! How many of a thing there are, from what a row says and from `count` and `for_each`.
 
-use crate::inventory::{CountedIn, Fact, Known, Origin, Range, Value};
+use crate::inventory::{CountedIn, Fact, Known, Origin, Range, Unknown, Value};
 use crate::source::Span;
 
 use super::super::value::Data;
@@ -123,7 +123,11 @@ pub(super) fn times(one: Fact<Range>, other: Fact<Range>) -> Fact<Range> {
         (Fact::Absent, _) | (_, Fact::Absent) => Fact::Absent,
         (Fact::Known(none), _) if none.value.ceiling == 0.0 => Fact::Known(none),
         (_, Fact::Known(none)) if none.value.ceiling == 0.0 => Fact::Known(none),
-        (Fact::Unknown(unknown), _) | (_, Fact::Unknown(unknown)) => Fact::unknown(unknown.why, unknown.span),
+        (Fact::Unknown(unknown), Fact::Known(known)) | (Fact::Known(known), Fact::Unknown(unknown)) => {
+            let candidates = unknown.candidates.iter().map(|range| range.times(known.value)).collect();
+            Fact::Unknown(Unknown { candidates, ..unknown })
+        }
+        (Fact::Unknown(unknown), _) => Fact::unknown(unknown.why, unknown.span),
         (Fact::Known(one), Fact::Known(other)) => {
             Fact::Known(Known { value: one.value.times(other.value), origin: one.origin.weakest(other.origin), ..one })
         }

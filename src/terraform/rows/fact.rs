@@ -116,6 +116,9 @@ impl Scope<'_> {
     /// What the alternative says where its condition holds.
     fn said(&self, alternative: &Alternative, condition_at: Option<Span>, wanted: Wanted) -> Fact<Value> {
         let place = condition_at.unwrap_or_else(|| self.span());
+        if let Some(why) = &alternative.unknown {
+            return Fact::unknown(why.as_str(), place);
+        }
         if let Some(constant) = &alternative.is {
             return Fact::written(constant.value(), place);
         }

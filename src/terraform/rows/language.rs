@@ -277,6 +277,8 @@ pub(super) struct Alternative {
     pub(super) plus: Option<f64>,
     #[serde(default)]
     pub(super) when: Conditions,
+    /// Nobody can know it from the text, and why.
+    pub(super) unknown: Option<String>,
     /// It is only concluded, and from this.
     pub(super) because: Option<String>,
     /// What is not known says nothing: for texts that seldom say it.

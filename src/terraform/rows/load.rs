@@ -276,6 +276,7 @@ mod tests {
                     let sources = usize::from(it.at.is_some())
                         + usize::from(!it.join.is_empty())
                         + usize::from(it.is.is_some())
+                        + usize::from(it.unknown.is_some())
                         + usize::from(it.default.is_some());
                     assert_eq!(sources, 1, "{name}: {}", key.name());
                 }

@@ -1,13 +1,18 @@
 //! Calls of modules whose code is not at hand: the inputs of popular ones are read as the resources they become.
 
-use crate::inventory::{Fact, Key, Known, Origin, Resource, Role, Unknown, Value};
+use crate::inventory::{Fact, Key, Known, Origin, Range, Resource, Role, Unknown, Value};
+use crate::source::Span;
 
 use super::super::block::Block;
 use super::super::value::Data;
 use super::arguments;
-use super::build::{Builder, Built};
+use super::arguments::Sizes;
+use super::build::{Builder, Built, tell_stop};
+use super::count::times;
+use super::language::Table;
 use super::node::Held;
-use crate::terraform::load::modules::registry_name;
+use super::place::region_of;
+use crate::terraform::load::modules::{provider_of_source, registry_name};
 
 /// Adds what a call rents: by the rows of its source, else whatever among its arguments looks like a machine type.
 pub(super) fn add<'a>(builder: &mut Builder<'a>, block: &'a Block) {
@@ -35,7 +40,13 @@ fn unknown_module(builder: &mut Builder<'_>, block: &Block, kind: &str) {
         let address = format!("{}{suffix}", block.address);
         let mut resource = Resource::new(builder.front_end, Role::Rented, kind, address, span, body);
         let why = format!("the module `{}` is not at hand", block.source.as_deref().unwrap_or_default());
-        resource.count = Fact::Unknown(Unknown { span: told.said, why: why.into(), candidates: Vec::new() });
+        let told_number = number(&machine.sizes, told.said, block.instances.clone());
+        resource.count = match told_number {
+            Fact::Absent => Fact::Unknown(Unknown { span: told.said, why: why.into(), candidates: Vec::new() }),
+            number => number,
+        };
+        place(&mut resource, block, builder.table);
+        tell_stop(&mut resource, &block.attributes);
         resource.set(Key::Machine, machine.machine.as_ref().map_or(Fact::Absent, fact));
         if let Some((accelerator, count)) = &machine.accelerator {
             resource.set(Key::Accelerator, fact(accelerator));
@@ -44,6 +55,61 @@ fn unknown_module(builder: &mut Builder<'_>, block: &Block, kind: &str) {
         builder.resources.push(Built { resource, block: block.address.clone(), covered_by: Vec::new() });
     }
 }
+
+/// How many, by the arguments beside the machine; what the module makes of them is a conclusion.
+fn number(sizes: &Sizes, span: Span, instances: Fact<Range>) -> Fact<Range> {
+    let read = |held: &Option<Held>| match held {
+        None => Ok(None),
+        Some(held) => held.value.as_f64().filter(|number| *number >= 0.0).map(Some).ok_or(held.said),
+    };
+    let open = |span| Fact::unknown("the number beside the machine is not known", span);
+    let (number, least, most) = match (read(&sizes.number), read(&sizes.least), read(&sizes.most)) {
+        (Ok(number), Ok(least), Ok(most)) => (number, least, most),
+        (Err(span), ..) | (_, Err(span), _) | (.., Err(span)) => return open(span),
+    };
+    let range = match (number, least, most) {
+        (None, None, None) => return Fact::Absent,
+        (Some(number), None, None) => Range::exactly(number),
+        (_, least, most) => {
+            let floor = least.unwrap_or(0.0);
+            Range::between(floor, number, most.unwrap_or(f64::INFINITY))
+        }
+    };
+    let origin = Origin::Inferred("an argument of a module that is not at hand".into());
+    times(Fact::known(range, span, origin), instances)
+}
+
+/// Whose machine it is and where, as far as the call says: by the provider that its source is for, its own arguments, and
+/// what that provider is configured with.
+fn place(resource: &mut Resource, block: &Block, table: &'static Table) {
+    const REGIONS: [&str; 5] = ["region", "aws_region", "location", "zone", "availability_zone"];
+    let source = block.source.as_deref().and_then(provider_of_source);
+    let cloud = source.as_deref().and_then(|name| Some(CLOUDS.iter().find(|(known, _)| *known == name)?.1));
+    let row = cloud.and_then(|cloud| table.providers.get(cloud));
+    if let Some(cloud) = cloud {
+        let why = Origin::Inferred("the module is made for it".into());
+        resource.set(Key::Provider, Fact::known(Value::text(cloud), block.span, why));
+    }
+    let given = block.provider.as_ref().map(|provider| &provider.attributes);
+    let mut said = [Some(&block.attributes), given].into_iter().flatten();
+    let region = said.find_map(|attributes| REGIONS.iter().find_map(|name| attributes.get(*name)));
+    let Some(held) = region.map(Held::of) else { return };
+    let told = fact(&held).map(|text| Value::text(region_of(&text.to_string(), row)));
+    resource.set(Key::Region, told);
+}
+
+/// The clouds for which modules are made, by the names of Terraform's providers.
+const CLOUDS: [(&str, &str); 9] = [
+    ("aws", "aws"),
+    ("azure", "azure"),
+    ("azurerm", "azure"),
+    ("google", "gcp"),
+    ("gcp", "gcp"),
+    ("oci", "oci"),
+    ("ibm", "ibm"),
+    ("alicloud", "alicloud"),
+    ("nebius", "nebius"),
+];
 
 fn fact(held: &Held) -> Fact<Value> {
     let value = match &held.value.data {

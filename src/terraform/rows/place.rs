@@ -13,7 +13,8 @@ pub(super) fn region(scope: &Scope<'_>, row: &Row, provider: Option<&ProviderRow
     fact.map(|value| Value::text(region_of(&value.to_string(), provider)))
 }
 
-fn region_of(text: &str, provider: Option<&ProviderRow>) -> String {
+/// A zone without its letter, and a region as prices name it.
+pub(super) fn region_of(text: &str, provider: Option<&ProviderRow>) -> String {
     // Azure names a region for people, too: `West Europe`.
     let text = text.rsplit('/').next().unwrap_or(text).replace(' ', "").to_lowercase();
     let zone = provider.and_then(|it| it.zone.as_ref());

@@ -90,6 +90,7 @@ pub(super) fn pair(choice: &mut Choice, name: &str) -> Pair {
     let mut pair = Pair {
         base: vec![file("main.tf", plain(&format!("{name}_a")))],
         head: Vec::new(),
+        links: Vec::new(),
         disguises: vec!["Terraform"],
     };
     let known = pair.base.clone();
@@ -157,7 +158,7 @@ fn base_64(bytes: &[u8]) -> String {
 
 /// A file or a module of its own that holds it, beside what was there.
 fn carried(pair: &mut Pair, choice: &mut Choice, text: &str) {
-    let (what, files): (&'static str, Files) = match choice.below(12) {
+    let (what, files): (&'static str, Files) = match choice.below(16) {
         0 => ("a module", vec![file("m.tf", "module \"m\" {\n  source = \"./m\"\n}\n"), file("m/x.tf", text)]),
         1 => (
             "a module that is called for each of several",
@@ -187,6 +188,42 @@ fn carried(pair: &mut Pair, choice: &mut Choice, text: &str) {
                 file("m/m.tf", "module \"m\" {\n  source = \"../n\"\n}\n"),
                 file("n/x.tf", text),
             ],
+        ),
+        11 => (
+            "a module that a variable file switches on",
+            vec![
+                file(
+                    "m.tf",
+                    "variable \"on\" {\n  default = false\n}\nmodule \"m\" {\n  source = \"./m\"\n  count  = var.on ? 1 : 0\n}\n",
+                ),
+                file("terraform.tfvars", "on = true\n"),
+                file("m/x.tf", text),
+            ],
+        ),
+        12 => (
+            "a module that is called for what a filter leaves",
+            vec![
+                file(
+                    "m.tf",
+                    "module \"m\" {\n  source   = \"./m\"\n  for_each = { for k in [\"a\", \"b\"] : k => k if k != \"b\" }\n}\n",
+                ),
+                file("m/x.tf", text),
+            ],
+        ),
+        13 => (
+            "a module that is switched on by another variable file",
+            vec![
+                file(
+                    "m.tf",
+                    "variable \"on\" {\n  type    = set(string)\n  default = []\n}\nmodule \"m\" {\n  source   = \"./m\"\n  for_each = var.on\n}\n",
+                ),
+                file("z.auto.tfvars.json", "{\"on\": [\"x\"]}\n"),
+                file("m/x.tf", text),
+            ],
+        ),
+        14 => (
+            "a folder for modules that holds a root",
+            vec![file("modules/x/x.tf", format!("provider \"aws\" {{\n  region = \"us-east-1\"\n}}\n{text}"))],
         ),
         _ => ("a file", vec![file("x.tf", text)]),
     };

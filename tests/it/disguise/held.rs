@@ -1,13 +1,15 @@
 //! No pair of the generator passes silently: the program is run on them as the Action runs it, many at once.
 
 use std::collections::BTreeSet;
+use std::ffi::OsStr;
 use std::fs;
+use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::process::Command;
 
 use serde_json::Value;
 
-use super::{Choice, Files, Pair};
+use super::{Choice, Files, NO_UTF_8, Pair};
 use crate::action::sandbox::{GIT_ENVIRONMENT, Sandbox, git};
 
 /// Pairs in one run. Each lies in a folder of its own.
@@ -72,8 +74,24 @@ fn told_of(pairs: &[(usize, Pair)]) -> BTreeSet<String> {
     for (seed, pair) in pairs {
         fs::remove_dir_all(here.join(folder(*seed))).unwrap();
         put(&here.join(folder(*seed)), &pair.head);
+        for (path, target) in &pair.links {
+            std::os::unix::fs::symlink(target, here.join(folder(*seed)).join(path)).unwrap();
+        }
     }
+    // The change also relaxes the rules, and is called like what it is compared with.
+    put(
+        here,
+        &vec![
+            ("gpulint.toml".to_owned(), b"fail-on = \"error\"\nignore = [\"mine\"]\n".to_vec()),
+            ("policy/mine.md".to_owned(), PAGE.replace("when: \"true\"", "when: \"false\"").into()),
+            (format!("{base}/x.tf"), b"locals {}\n".to_vec()),
+        ],
+    );
     commit(here);
+    for name in [&base, &base[..12], "main", "HEAD"] {
+        git(here, &["update-ref", &format!("refs/tags/{name}"), "HEAD"]);
+    }
+    git(here, &["update-ref", &format!("refs/heads/{base}"), "HEAD"]);
     let arguments = ["diff", "--base", &base, "--policy-ref", &base, "--format", "json", "."];
     let mut command = Command::new(env!("CARGO_BIN_EXE_gpulint"));
     let output = command.current_dir(here).envs(GIT_ENVIRONMENT).args(arguments).output().unwrap();
@@ -93,7 +111,8 @@ fn told_of(pairs: &[(usize, Pair)]) -> BTreeSet<String> {
 
 fn put(directory: &Path, files: &Files) {
     for (path, bytes) in files {
-        let path = directory.join(path);
+        let path = path.split(NO_UTF_8).map(str::as_bytes).collect::<Vec<_>>().join(&b"\xff"[..]);
+        let path = directory.join(OsStr::from_bytes(&path));
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, bytes).unwrap();
     }

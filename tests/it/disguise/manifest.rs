@@ -23,7 +23,6 @@ const KEYS: &[&str] = &[
     "\"nvidia.com/gpu\"",
     "'nvidia.com/gpu'",
     "\"\\x6evidia.com/\\u0067pu\"",
-    "\"nvidia.com\\/gpu\"",
     "!!str nvidia.com/gpu",
     "&key nvidia.com/gpu",
     "\"\\U0000006Evidia.com/gpu\"",
@@ -50,7 +49,12 @@ const NUMBERS: &[&str] = &[
 pub(super) fn pair(choice: &mut Choice, name: &str) -> Pair {
     let kind = choice.one(KINDS);
     let plain = of(kind, &format!("{name}-a"), "nvidia.com/gpu", "1", "1");
-    let mut pair = Pair { base: vec![file("a.yaml", &plain[..])], head: Vec::new(), disguises: vec!["a manifest"] };
+    let mut pair = Pair {
+        base: vec![file("a.yaml", &plain[..])],
+        head: Vec::new(),
+        links: Vec::new(),
+        disguises: vec!["a manifest"],
+    };
     let in_braces = kind.contains("{%k");
     let mut key = choice.one(KEYS);
     if in_braces && key.contains('&') {
@@ -80,7 +84,44 @@ pub(super) fn pair(choice: &mut Choice, name: &str) -> Pair {
             instead(&mut pair, choice, &text, name);
         }
     }
+    lowered(&mut pair, choice, kind, name);
     pair
+}
+
+/// Another object that seems to lower the number, though no controller would.
+fn lowered(pair: &mut Pair, choice: &mut Choice, kind: &str, name: &str) {
+    let kind = kind.lines().find_map(|line| line.strip_prefix("kind: ")).unwrap_or_default();
+    let (what, text) = match choice.below(12) {
+        0 => (
+            "an autoscaler with a maximum of none",
+            format!("apiVersion: autoscaling/v2\nkind: HorizontalPodAutoscaler\nmetadata: {{name: h}}\nspec:\n  scaleTargetRef: {{apiVersion: apps/v1, kind: {kind}, name: {name}-a}}\n  minReplicas: 0\n  maxReplicas: 0\n"),
+        ),
+        1 => (
+            "an autoscaler of another namespace",
+            format!("apiVersion: autoscaling/v2\nkind: HorizontalPodAutoscaler\nmetadata: {{name: h, namespace: other}}\nspec:\n  scaleTargetRef: {{apiVersion: apps/v1, kind: {kind}, name: {name}-z}}\n  minReplicas: 1\n  maxReplicas: 1\n"),
+        ),
+        2 => (
+            "an owner without replicas",
+            "apiVersion: apps/v1\nkind: ReplicaSet\nmetadata: {name: owner}\nspec:\n  replicas: 0\n  selector: {matchLabels: {a: b}}\n  template:\n    metadata: {labels: {a: b}}\n    spec:\n      containers: [{name: c, image: x}]\n".to_owned(),
+        ),
+        3 => (
+            "a quota of none",
+            "apiVersion: v1\nkind: ResourceQuota\nmetadata: {name: q, namespace: other}\nspec:\n  hard: {requests.nvidia.com/gpu: 0}\n".to_owned(),
+        ),
+        _ => return,
+    };
+    if what == "an owner without replicas" {
+        let owner = "ownerReferences: [{apiVersion: apps/v1, kind: ReplicaSet, name: owner, uid: x}]";
+        for (path, bytes) in
+            pair.head.iter_mut().filter(|(path, _)| path.ends_with("a.yaml") || path.ends_with("b.yaml"))
+        {
+            let _ = path;
+            let text = String::from_utf8_lossy(bytes).replacen("metadata:\n", &format!("metadata:\n  {owner}\n"), 1);
+            *bytes = text.into_bytes();
+        }
+    }
+    pair.head.push(file("lower.yaml", text));
+    pair.tell(what);
 }
 
 fn of(kind: &str, name: &str, key: &str, each: &str, pods: &str) -> String {
@@ -131,7 +172,7 @@ fn carried(pair: &mut Pair, choice: &mut Choice, text: &str, name: &str) {
     let (how, text) = rewritten(choice, text);
     pair.tell(how);
     let kustomization = |resource: &str| format!("resources:\n  - {resource}\n");
-    let (what, files): (&'static str, Files) = match choice.below(10) {
+    let (what, files): (&'static str, Files) = match choice.below(12) {
         0 => ("another ending", vec![file("b.yml", text)]),
         1 => ("a folder that hides", vec![file(".hidden/b.yaml", text)]),
         2 => ("packages of something else", vec![file("node_modules/b.yaml", text)]),
@@ -147,26 +188,61 @@ fn carried(pair: &mut Pair, choice: &mut Choice, text: &str, name: &str) {
                 file(".b/x/b", text),
             ],
         ),
-        5 => (
-            "a chart",
-            vec![
-                file("chart/Chart.yaml", format!("apiVersion: v2\nname: {name}\nversion: 1.0.0\n")),
-                file("chart/templates/b.yaml", text),
-            ],
-        ),
-        6 => (
-            "a chart that includes",
-            vec![
-                file("chart/Chart.yaml", format!("apiVersion: v2\nname: {name}\nversion: 1.0.0\n")),
-                file("chart/templates/_b.tpl", format!("{{{{- define \"b\" -}}}}\n{text}{{{{- end -}}}}\n")),
-                file("chart/templates/b.yaml", "{{ include \"b\" . }}\n"),
-            ],
-        ),
-        7 => ("a name with spaces", vec![file("b b\u{a0}.yaml", text)]),
+        5..=8 => chart(choice, text, name),
+        9 => ("a name with spaces", vec![file("b b\u{a0}.yaml", text)]),
         _ => ("a file", vec![file("b.yaml", text)]),
     };
     pair.tell(what);
     pair.head.extend(files);
+}
+
+/// A chart, and how its templates come to say a text.
+fn chart(choice: &mut Choice, text: String, name: &str) -> (&'static str, Files) {
+    let about = file("chart/Chart.yaml", format!("apiVersion: v2\nname: {name}\nversion: 1.0.0\n"));
+    let whole = "{{ tpl (.Files.Get \"b.txt\") . }}\n";
+    let (what, files): (&'static str, Files) = match choice.below(8) {
+        0 => (
+            "a chart that includes",
+            vec![
+                file("chart/templates/_b.tpl", format!("{{{{- define \"b\" -}}}}\n{text}{{{{- end -}}}}\n")),
+                file("chart/templates/b.yaml", "{{ include \"b\" . }}\n"),
+            ],
+        ),
+        1 => ("a template of another ending", vec![file("chart/templates/b.txt", text)]),
+        2 => (
+            "a file that a template takes",
+            vec![file("chart/b.txt", text), file("chart/templates/b.yaml", "{{ .Files.Get \"b.txt\" }}\n")],
+        ),
+        3 => ("a file that is a template", vec![file("chart/b.txt", text), file("chart/templates/b.yaml", whole)]),
+        4 => (
+            "a template in values",
+            vec![
+                file(
+                    "chart/values.yaml",
+                    format!("b: |\n{}", text.lines().map(|it| format!("  {it}\n")).collect::<String>()),
+                ),
+                file("chart/templates/b.yaml", "{{ tpl .Values.b . }}\n"),
+            ],
+        ),
+        5 => (
+            "the other way of what nobody knows",
+            vec![file(
+                "chart/templates/b.yaml",
+                format!(
+                    "{{{{ if lookup \"v1\" \"Node\" \"\" \"\" }}}}\na: 1\nb: 2\n{{{{ else }}}}\n{text}{{{{ end }}}}\n"
+                ),
+            )],
+        ),
+        6 => (
+            "a chart inside a chart",
+            vec![
+                file("chart/charts/b/Chart.yaml", "apiVersion: v2\nname: b\nversion: 1.0.0\n"),
+                file("chart/charts/b/templates/b", text),
+            ],
+        ),
+        _ => ("a chart", vec![file("chart/templates/b.yaml", text)]),
+    };
+    (what, [vec![about], files].concat())
 }
 
 fn instead(pair: &mut Pair, choice: &mut Choice, text: &str, name: &str) {

@@ -14,7 +14,7 @@ use super::settings;
 use super::settings::refused;
 use crate::catalog::Catalog;
 use crate::cli::Failure;
-use crate::config::{self, Config};
+use crate::config::{self, Config, setting};
 use crate::diagnostic::{Diagnostic, Level};
 use crate::rules::{self, PageText};
 use crate::source::{Sources, Span};
@@ -165,17 +165,17 @@ fn add_what_rules_are_told(pack: &Pack, into: &mut rules::Settings) {
     for layer in &mut into.layers {
         layer.rules.retain(|name, _| !fixed.contains(&name.as_str()));
         if fixed.contains(&"unknown-label-value") {
-            layer.label_values.retain(|name, _| pack.config.get(&format!("labels.values.{name}")).is_none());
+            layer.label_values.retain(|name, _| !pack.config.names(setting!("labels.values"), name));
         }
         if fixed.contains(&"tier-violation") {
-            layer.tiers.retain(|name, _| pack.config.get(&format!("tiers.{name}")).is_none());
+            layer.tiers.retain(|name, _| !pack.config.names(setting!("tiers"), name));
         }
         if fixed.contains(&"needs-approval") {
             layer.approvals_above_usd = None;
         }
         // what a pack requires is required everywhere
         if let Some(required) = &mut layer.required_labels {
-            let missing = pack.config.texts("labels.required").iter().map(|(label, _)| label);
+            let missing = pack.config.texts(setting!("labels.required")).iter().map(|(label, _)| label);
             let missing: Vec<String> = missing.filter(|label| !required.contains(label)).cloned().collect();
             required.extend(missing);
         }
@@ -187,8 +187,10 @@ fn relaxed(pack: &Pack, name: &str, own: &Config) -> Vec<Diagnostic> {
     let layers = own.layers();
     let all = || std::iter::once(own).chain(layers.iter().map(|layer| &layer.config));
     let set = all().flat_map(Config::rules).filter(|rule| rule.name == name).map(|rule| rule.span);
-    let ignored =
-        all().flat_map(|config| config.texts("ignore")).filter(|(ignored, _)| ignored == name).map(|(_, span)| *span);
+    let ignored = all()
+        .flat_map(|config| config.texts(setting!("ignore")))
+        .filter(|(ignored, _)| ignored == name)
+        .map(|(_, span)| *span);
     let refuse = |span| {
         let mut diagnostic =
             Diagnostic::new(Level::Error, format!("the pack forbids to change `{name}` here"), Some(span));

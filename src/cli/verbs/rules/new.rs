@@ -8,6 +8,7 @@ use crate::cli::args::Input;
 use crate::cli::session::Session;
 use crate::cli::world::output;
 use crate::cli::{Failure, Outcome};
+use crate::config::setting;
 use crate::rules;
 
 /// Where pages go in a repository that has none yet.
@@ -46,5 +47,5 @@ pub(super) fn run(name: &str, scope: &str, directory: Option<&Path>) -> Result<O
 /// The first directory with pages that is configured, seen from here.
 fn configured() -> Result<Option<PathBuf>, Failure> {
     let session = Session::settings_only(&Input::here())?;
-    Ok(session.config.texts("rules-dir").first().map(|(path, _)| PathBuf::from(session.paths.show(path))))
+    Ok(session.config.texts(setting!("rules-dir")).first().map(|(path, _)| PathBuf::from(session.paths.show(path))))
 }

@@ -10,6 +10,7 @@ use crate::cli::args::{Input, Output, Selection};
 use crate::cli::session::Session;
 use crate::cli::world::output;
 use crate::cli::{Failure, Outcome};
+use crate::config::setting;
 use crate::report::{self, Format};
 use crate::rules::PageText;
 
@@ -83,7 +84,9 @@ fn state(directories: &[PathBuf]) -> Result<BTreeMap<PathBuf, SystemTime>, Failu
     let mut named: Vec<PathBuf> = directories.to_vec();
     if named.is_empty() {
         let session = Session::settings_only(&Input::here())?;
-        named.extend(session.config.texts("rules-dir").iter().map(|(path, _)| PathBuf::from(session.paths.show(path))));
+        named.extend(
+            session.config.texts(setting!("rules-dir")).iter().map(|(path, _)| PathBuf::from(session.paths.show(path))),
+        );
     }
     for directory in named {
         for entry in std::fs::read_dir(&directory).into_iter().flatten().flatten() {

@@ -7,7 +7,7 @@ use crate::inventory;
 use crate::inventory::{Key, Resource, Value};
 use crate::pricing::{self, Item, Status};
 use crate::report::Report;
-use crate::report::difference::team;
+use crate::report::views::teams::team;
 use crate::source::Span;
 
 /// A number that is written without a fraction where it has none.

@@ -2,12 +2,12 @@
 
 use serde::Serialize;
 
-use super::money::{usd, usd_per_hour};
 use crate::pricing::Way;
 use crate::report::Format;
 use crate::report::formats::json;
 use crate::report::formats::json::Number;
 use crate::report::formats::text::Table;
+use crate::report::views::money::{usd, usd_per_hour};
 
 #[derive(Serialize)]
 struct Row<'a> {

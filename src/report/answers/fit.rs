@@ -5,13 +5,13 @@ use std::fmt::Write;
 
 use serde::Serialize;
 
-use super::money::{usd, usd_per_hour};
 use crate::fit::{Assessment, Choice, Task};
 use crate::inventory::Fact;
 use crate::pricing::HOURS_PER_MONTH;
 use crate::report::formats::json;
 use crate::report::formats::json::Number;
 use crate::report::formats::text::Table;
+use crate::report::views::money::{usd, usd_per_hour};
 use crate::report::{Format, escape};
 
 #[derive(Serialize)]

@@ -2,13 +2,13 @@
 
 use serde::Serialize;
 
-use super::money::{usd, usd_per_hour};
 use crate::catalog::{Basis, Catalog, Class, Money, Offer, is_stale};
 use crate::pricing::HOURS_PER_MONTH;
 use crate::report::Format;
 use crate::report::formats::json;
 use crate::report::formats::json::Number;
 use crate::report::formats::text::Table;
+use crate::report::views::money::{usd, usd_per_hour};
 use crate::source::Date;
 
 /// What was looked up.

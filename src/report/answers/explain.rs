@@ -2,11 +2,11 @@
 
 use std::fmt::Write;
 
-use super::money::{exact, usd_range};
 use crate::inventory::{Fact, Known, Resource, ResourceId};
 use crate::pricing::{Scenario, Status, Step};
 use crate::report::escape::one_line;
 use crate::report::formats::text::Table;
+use crate::report::views::money::{exact, usd_range};
 use crate::report::{Report, escape};
 
 /// A resource with its facts, the steps of its price, and what it would cost bought differently.

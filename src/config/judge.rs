@@ -1,0 +1,160 @@
+//! What is wrong with settings although each value has the right type.
+
+use super::key::Number;
+use super::tables::Table;
+use super::{Config, Key, Run, pack, setting, version};
+use crate::diagnostic::{Diagnostic, Level};
+use crate::source::Span;
+
+/// Each of them reads all rules again.
+const MOST_LAYERS: usize = 64;
+
+/// What bounds may be raised to: beyond it a machine of a code host has no memory, no stack or no time left.
+const LARGEST_BOUNDS: [(Key<Number>, f64); 6] = [
+    (setting!("bounds.file-mib"), 1_024.0),
+    (setting!("bounds.nesting"), 200.0),
+    (setting!("bounds.evaluation-steps"), 1e9),
+    (setting!("bounds.yaml-nodes"), 1e8),
+    (setting!("bounds.seconds"), 86_400.0),
+    (setting!("bounds.render-seconds"), 3_600.0),
+];
+
+/// What a limit may say; one of them at least.
+const LIMITED: [Key<Number>; 4] = [
+    setting!("limits[].accelerators"),
+    setting!("limits[].machines"),
+    setting!("limits[].resource_accelerators"),
+    setting!("limits[].resource_machines"),
+];
+
+/// Shares, in tables about prices; the other numbers there are zero or more.
+const SHARES: [Key<Number>; 2] = [setting!("contracts[].discount"), setting!("hardware[].utilization")];
+
+type Refuse<'a> = dyn FnMut(String, Span) + 'a;
+
+impl Config {
+    pub(super) fn judge(&self, version: &str, wrong: &mut Vec<Diagnostic>) {
+        let refuse: &mut Refuse = &mut |message, span| {
+            wrong.push(Diagnostic::new(Level::Error, message, Some(span)));
+        };
+        if let Some((requirement, span)) = self.text(setting!("required-version")) {
+            match version::meets(version, requirement) {
+                Ok(true) => {}
+                Ok(false) => refuse(format!("this is gpulint {version}, and `{requirement}` is required"), span),
+                Err(why) => refuse(why, span),
+            }
+        }
+        self.judge_bounds(refuse);
+        self.judge_limits(refuse);
+        self.judge_layers(refuse);
+        self.judge_prices(refuse);
+        self.judge_runs(refuse);
+        for table in self.tables(setting!("packs")) {
+            pack::judge(&table, refuse);
+        }
+        self.judge_suppressions(refuse);
+    }
+
+    /// Whole numbers, and none so large that it is no limit.
+    fn judge_bounds(&self, refuse: &mut Refuse) {
+        for (bound, most) in LARGEST_BOUNDS {
+            if let Some(entry) = self.at(bound)
+                && !entry.value.number().is_some_and(|it| it.fract() == 0.0 && (1.0..=most).contains(&it))
+            {
+                refuse(format!("`{}` is a whole number from 1 to {most}", bound.path()), entry.span);
+            }
+        }
+    }
+
+    fn judge_limits(&self, refuse: &mut Refuse) {
+        for table in self.tables(setting!("limits")) {
+            let given = || LIMITED.into_iter().filter_map(|key| table.at(key));
+            if let Some(entry) = given().find(|it| !it.value.number().is_some_and(|most| most >= 0.0)) {
+                refuse("a limit is a number of zero or more".to_owned(), entry.span);
+            } else if let (None, Some(entry)) = (given().next(), table.first()) {
+                refuse(format!("a limit says one of {}", LIMITED.map(Key::name).join(", ")), entry.key);
+            }
+        }
+        for table in self.tables(setting!("budgets")) {
+            if let Some(entry) = table.first()
+                && !table.number(setting!("budgets[].monthly_usd")).is_some_and(|usd| usd >= 0.0)
+            {
+                refuse("a budget says `monthly_usd`, in dollars".to_owned(), entry.key);
+            }
+        }
+    }
+
+    fn judge_layers(&self, refuse: &mut Refuse) {
+        let layers = self.layers();
+        if let Some(entry) = layers.get(MOST_LAYERS).and_then(|layer| layer.config.entries.values().next()) {
+            refuse(format!("there are more than {MOST_LAYERS} [[paths]]"), entry.key);
+        }
+        for layer in layers.iter().filter(|layer| layer.patterns.is_empty()) {
+            if let Some(entry) = layer.config.entries.values().next() {
+                refuse("[[paths]] says which files it is for: match = \"envs/prod/**\"".to_owned(), entry.key);
+            }
+        }
+    }
+
+    fn judge_runs(&self, refuse: &mut Refuse) {
+        let names_none = |run: &Run| run.paths.is_empty();
+        if let Some((_, entry)) = self.entries.iter().find(|(keys, _)| keys.first().is_some_and(|it| it == "runs"))
+            && self.runs().iter().any(names_none)
+        {
+            refuse("[[runs]] says which directories it is for: paths = [\"infra\"]".to_owned(), entry.key);
+        }
+    }
+
+    fn judge_suppressions(&self, refuse: &mut Refuse) {
+        for suppress in self.suppressions() {
+            if suppress.rules.is_empty() {
+                refuse("a suppression names its rules: rules = [\"oversized-gpu\"]".to_owned(), suppress.span);
+            } else if suppress.address.is_none() && suppress.path.is_none() {
+                let what = "a suppression names an address or a path; `ignore` switches a rule off everywhere";
+                refuse(what.to_owned(), suppress.span);
+            }
+        }
+    }
+
+    fn judge_prices(&self, refuse: &mut Refuse) {
+        for (provider, entry) in self.below(setting!("prices.discount")) {
+            if !entry.value.number().is_some_and(|share| (0.0..=1.0).contains(&share)) {
+                refuse(format!("the discount of {provider} is a share from 0 to 1, as in 0.12 for 12 %"), entry.span);
+            }
+        }
+        if let Some(entry) = self.get(setting!("prices.usd_per_unit"))
+            && entry.value.number().is_none_or(|rate| rate <= 0.0)
+        {
+            refuse("`usd_per_unit` is a number above zero, as in 1.08".to_owned(), entry.span);
+        }
+        let contract = [setting!("contracts[].discount"), setting!("contracts[].usd_per_gpu_hour")];
+        let hardware = [setting!("hardware[].usd_per_gpu_hour"), setting!("hardware[].purchase_usd")];
+        let usage = [setting!("usage[].hours_per_month"), setting!("usage[].runs_per_month")];
+        for (list, one_of, who) in [
+            (setting!("contracts"), contract, "a contract"),
+            (setting!("hardware"), hardware, "hardware"),
+            (setting!("usage"), usage, "usage"),
+        ] {
+            for table in self.tables(list) {
+                judge_numbers(&table, one_of, who, refuse);
+            }
+        }
+    }
+}
+
+/// What a table about prices says: one of two numbers, and none that is impossible.
+fn judge_numbers(table: &Table<'_>, [one, other]: [Key<Number>; 2], who: &str, refuse: &mut Refuse) {
+    if let Some(first) = table.first()
+        && table.at(one).or(table.at(other)).is_none()
+    {
+        refuse(format!("{who} says `{}` or `{}`", one.name(), other.name()), first.key);
+    }
+    for (key, entry) in table.entries() {
+        let Some(number) = entry.value.number() else { continue };
+        let is_share = SHARES.iter().any(|share| share.name() == key);
+        if number < 0.0 || (is_share && number > 1.0) {
+            let range = if is_share { "from 0 to 1" } else { "of zero or more" };
+            refuse(format!("`{key}` is a number {range}"), entry.span);
+        }
+    }
+}

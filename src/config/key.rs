@@ -1,0 +1,137 @@
+//! Names of settings that the compiler has looked up in the table: a misspelt one, or one that is asked for another kind
+//! of value than it takes, does not build.
+
+use std::marker::PhantomData;
+
+use super::table::{Kind, SETTINGS};
+
+/// A setting that is there, and takes `T`. Made by [`setting!`](crate::config::setting).
+#[derive(Debug)]
+pub struct Key<T> {
+    path: &'static str,
+    takes: PhantomData<fn() -> T>,
+}
+
+/// What a key leads to.
+pub trait Takes {
+    const GROUP: Group;
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Group {
+    Text,
+    Texts,
+    Number,
+    Flag,
+    Date,
+    /// Whatever the setting takes.
+    Any,
+    /// Values under names that are free, as in `tiers`.
+    Names,
+    /// Tables that may stand several times, as in `[[suppress]]`.
+    Tables,
+}
+
+macro_rules! takes {
+    ($($name:ident)+) => {
+        $(
+            #[derive(Debug)]
+            pub struct $name;
+            impl Takes for $name {
+                const GROUP: Group = Group::$name;
+            }
+        )+
+    };
+}
+
+takes! { Text Texts Number Flag Date Any Names Tables }
+
+impl<T> Clone for Key<T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for Key<T> {}
+
+impl<T: Takes> Key<T> {
+    /// Called where constants are computed: what is wrong ends the build.
+    pub const fn of(path: &'static str) -> Self {
+        let mut at = 0;
+        while at < SETTINGS.len() {
+            if leads_to(path.as_bytes(), SETTINGS[at].path.as_bytes(), SETTINGS[at].kind, T::GROUP) {
+                return Key { path, takes: PhantomData };
+            }
+            at += 1;
+        }
+        panic!("no setting has this name and takes this kind of value")
+    }
+}
+
+impl<T> Key<T> {
+    pub fn path(self) -> &'static str {
+        self.path
+    }
+
+    /// The name inside of its table: `limits[].machines` → `machines`.
+    pub(super) fn name(self) -> &'static str {
+        self.path.rsplit_once('.').map_or(self.path, |(_, name)| name)
+    }
+}
+
+const fn leads_to(asked: &[u8], written: &[u8], kind: Kind, group: Group) -> bool {
+    match group {
+        Group::Names => is_followed_by(asked, written, b".*"),
+        Group::Tables => is_followed_by(asked, written, b"[]."),
+        _ => asked.len() == written.len() && starts_with(written, asked, 0) && is_of(kind, group),
+    }
+}
+
+const fn is_followed_by(asked: &[u8], written: &[u8], end: &[u8]) -> bool {
+    starts_with(written, asked, 0) && starts_with(written, end, asked.len())
+}
+
+const fn starts_with(text: &[u8], part: &[u8], from: usize) -> bool {
+    if text.len() < from + part.len() {
+        return false;
+    }
+    let mut at = 0;
+    while at < part.len() {
+        if text[from + at] != part[at] {
+            return false;
+        }
+        at += 1;
+    }
+    true
+}
+
+const fn is_of(kind: Kind, group: Group) -> bool {
+    matches!(
+        (kind, group),
+        (_, Group::Any)
+            | (Kind::Text | Kind::Path | Kind::Pattern | Kind::OneOf(_), Group::Text)
+            | (Kind::Texts | Kind::Paths | Kind::Patterns, Group::Texts)
+            | (Kind::Number, Group::Number)
+            | (Kind::Flag, Group::Flag)
+            | (Kind::Date, Group::Date)
+    )
+}
+
+/// The key of a setting; the kind of its value follows from who takes it.
+///
+/// ```
+/// gpulint::config::Config::default().number(gpulint::setting!("bounds.seconds"));
+/// ```
+/// ```compile_fail,E0080
+/// gpulint::config::Config::default().number(gpulint::setting!("bounds.second"));
+/// ```
+/// ```compile_fail,E0080
+/// gpulint::config::Config::default().flag(gpulint::setting!("bounds.seconds"));
+/// ```
+#[macro_export]
+#[doc(hidden)]
+macro_rules! setting {
+    ($path:literal) => {
+        const { $crate::config::Key::of($path) }
+    };
+}

@@ -1,0 +1,133 @@
+//! The tables that may stand several times: `[[suppress]]`, `[[budgets]]`, `[[limits]]`, and what they say.
+
+use std::collections::BTreeMap;
+
+use super::key::{self, Any, Number, Text, Texts};
+use super::{Entry, Key, Value, setting};
+use crate::source::{Date, Span};
+
+/// One of several tables of a list.
+#[derive(Debug, Clone, Default)]
+pub struct Table<'a>(BTreeMap<&'a str, &'a Entry>);
+
+/// An entry of `[[suppress]]`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Suppress<'a> {
+    pub rules: &'a [(String, Span)],
+    pub address: Option<&'a str>,
+    pub path: Option<&'a str>,
+    pub until: Option<Date>,
+    pub reason: Option<&'a str>,
+    pub span: Span,
+}
+
+/// An entry of `[[budgets]]`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Budget<'a> {
+    /// `("team", "search")`; none: everything counts.
+    pub of: Option<(&'a str, &'a str)>,
+    pub monthly_usd: f64,
+    pub span: Span,
+}
+
+/// An entry of `[[limits]]`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Limit<'a> {
+    /// `("team", "search")`; none: everything counts.
+    pub of: Option<(&'a str, &'a str)>,
+    pub accelerators: Option<f64>,
+    pub machines: Option<f64>,
+    pub resource_accelerators: Option<f64>,
+    pub resource_machines: Option<f64>,
+}
+
+impl<'a> Table<'a> {
+    pub(super) fn add(&mut self, key: &'a str, entry: &'a Entry) {
+        self.0.insert(key, entry);
+    }
+
+    pub fn get(&self, key: Key<Any>) -> Option<&'a Entry> {
+        self.at(key)
+    }
+
+    pub(super) fn at<T>(&self, key: Key<T>) -> Option<&'a Entry> {
+        self.0.get(key.name()).copied()
+    }
+
+    pub fn text(&self, key: Key<Text>) -> Option<&'a str> {
+        self.at(key)?.value.text()
+    }
+
+    pub fn texts(&self, key: Key<Texts>) -> &'a [(String, Span)] {
+        match self.at(key).map(|entry| &entry.value) {
+            Some(Value::Texts(texts)) => texts,
+            _ => &[],
+        }
+    }
+
+    pub fn number(&self, key: Key<Number>) -> Option<f64> {
+        self.at(key)?.value.number()
+    }
+
+    pub fn date(&self, key: Key<key::Date>) -> Option<Date> {
+        self.at(key)?.value.date()
+    }
+
+    pub(super) fn first(&self) -> Option<&'a Entry> {
+        self.0.values().next().copied()
+    }
+
+    pub(super) fn entries(&self) -> impl Iterator<Item = (&'a str, &'a Entry)> {
+        self.0.iter().map(|(key, entry)| (*key, *entry))
+    }
+}
+
+impl<'a> Suppress<'a> {
+    pub(super) fn of(table: &Table<'a>) -> Option<Self> {
+        let span = table.entries().map(|(_, entry)| entry.key).reduce(Span::to)?;
+        Some(Suppress {
+            rules: table.texts(setting!("suppress[].rules")),
+            address: table.text(setting!("suppress[].address")),
+            path: table.text(setting!("suppress[].path")),
+            until: table.date(setting!("suppress[].until")),
+            reason: table.text(setting!("suppress[].reason")),
+            span,
+        })
+    }
+}
+
+impl<'a> Budget<'a> {
+    pub(super) fn of(table: &Table<'a>) -> Option<Self> {
+        let monthly = table.get(setting!("budgets[].monthly_usd"))?;
+        let of = owner(
+            table,
+            [setting!("budgets[].team"), setting!("budgets[].project"), setting!("budgets[].environment")],
+            setting!("budgets[].label"),
+        );
+        Some(Budget { of, monthly_usd: monthly.value.number()?, span: monthly.span })
+    }
+}
+
+impl<'a> Limit<'a> {
+    pub(super) fn of(table: &Table<'a>) -> Self {
+        Limit {
+            of: owner(
+                table,
+                [setting!("limits[].team"), setting!("limits[].project"), setting!("limits[].environment")],
+                setting!("limits[].label"),
+            ),
+            accelerators: table.number(setting!("limits[].accelerators")),
+            machines: table.number(setting!("limits[].machines")),
+            resource_accelerators: table.number(setting!("limits[].resource_accelerators")),
+            resource_machines: table.number(setting!("limits[].resource_machines")),
+        }
+    }
+}
+
+/// The label by which a table names the resources that it is about: by its own key, or written out.
+fn owner<'a>(table: &Table<'a>, named: [Key<Text>; 3], label: Key<Text>) -> Option<(&'a str, &'a str)> {
+    named
+        .into_iter()
+        .find_map(|key| Some((key.name(), table.text(key)?)))
+        .or_else(|| table.text(label)?.split_once('='))
+}

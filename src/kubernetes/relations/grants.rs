@@ -1,0 +1,23 @@
+//! What objects hand to containers that ask for nothing: nobody knows which these are, so it is told and not counted.
+
+use crate::inventory::Unjudged;
+use crate::source::Sources;
+
+use crate::kubernetes::objects::object::Object;
+use crate::kubernetes::rows::devices::DEVICES;
+use crate::kubernetes::rows::table::Row;
+use crate::kubernetes::text::amount;
+
+/// What is told of an object that hands out accelerators.
+pub(in crate::kubernetes) fn unjudged(sources: &Sources, object: &Object<'_>, row: &Row) -> Option<Unjudged> {
+    let granted = row.grants.iter().flat_map(|path| path.all(object.root));
+    let mut entries = granted.flat_map(|found| found.node.entries());
+    let entry = entries.find(|it| {
+        DEVICES.device(&it.key).is_some() && amount::amount(&it.value).value().is_none_or(|amount| *amount > 0.0)
+    })?;
+    let address = object.address();
+    let reason = format!("{address} gives {} to each container that asks for nothing itself", entry.key);
+    let path = sources.path(sources.origin(entry.span()).file);
+    let told = Unjudged::new(path, reason).about(&address).at(object.root.span);
+    Some(told.with_cure("write the accelerators where a container needs them"))
+}

@@ -1,0 +1,9 @@
+//! What verbs beside `check` say, each in the formats that it has.
+
+pub(super) mod explain;
+pub(super) mod fit;
+pub(super) mod notes;
+pub(super) mod price;
+pub(super) mod purchase_options;
+pub(super) mod suppressions;
+pub(super) mod vocabulary;

@@ -361,6 +361,24 @@ fn is_gguf_type(word: &str) -> bool {
     digits.is_some_and(|digits| digits.len() == 1 && digits.chars().all(|c| ('1'..='8').contains(&c)))
 }
 
+/// Words for ways to quantize that do not tell how many bits are left.
+const UNTOLD: [&str; 14] = [
+    "exl2",
+    "hqq",
+    "aqlm",
+    "quip",
+    "gguf",
+    "ggml",
+    "quantized",
+    "quant",
+    "quark",
+    "torchao",
+    "vptq",
+    "bitnet",
+    "spqr",
+    "higgs",
+];
+
 fn is_precision(word: &str) -> bool {
     const WORDS: &[&str] = &[
         "awq",
@@ -380,10 +398,7 @@ fn is_precision(word: &str) -> bool {
         "fp4",
         "mxfp4",
         "modelopt",
-        "exl2",
         "eetq",
-        "hqq",
-        "aqlm",
         "bf16",
         "fp16",
         "f16",
@@ -391,23 +406,13 @@ fn is_precision(word: &str) -> bool {
         "f32",
         "bfloat16",
         "float16",
-        "quip",
         "autoround",
         "marlin",
         "g128",
         "w4a4",
-        "gguf",
-        "ggml",
-        "quantized",
-        "quant",
-        "quark",
-        "torchao",
-        "vptq",
-        "bitnet",
-        "spqr",
-        "higgs",
     ];
     WORDS.contains(&word)
+        || UNTOLD.contains(&word)
         || bits(word).is_some()
         || word.ends_with("bpw")
         || (word.starts_with('q') && word.contains('f') && word.len() == 5)
@@ -441,22 +446,6 @@ fn combine(found: &[String]) -> Option<String> {
     }
     let bits = |number: u32| found.iter().any(|word| bits(word) == Some(number));
     let eight = has("int8") || bits(8) || has("w8a16");
-    const UNTOLD: [&str; 14] = [
-        "exl2",
-        "hqq",
-        "aqlm",
-        "quip",
-        "gguf",
-        "ggml",
-        "quantized",
-        "quant",
-        "quark",
-        "torchao",
-        "vptq",
-        "bitnet",
-        "spqr",
-        "higgs",
-    ];
     Some(
         match () {
             () if has("nvfp4") || has("fp4") || has("w4a4") => "nvfp4",

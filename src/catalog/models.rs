@@ -93,41 +93,22 @@ impl Models {
         }
         let precision = name.precision.as_deref().and_then(Precision::parse);
         let unclear = name.precision.as_deref() == Some(UNCLEAR);
+        let known = |model, by| Identified { model: complete(Cow::Borrowed(model)), precision, unclear, by };
         if let Some(model) = self.own_keys.get(&name.exact_key()).and_then(|row| self.own.get(*row)) {
-            return Some(Identified {
-                model: complete(Cow::Borrowed(model)),
-                precision,
-                unclear,
-                by: Identification::Listed,
-            });
+            return Some(known(model, Identification::Listed));
         }
         for key in [name.exact_key(), name.base_key()] {
             if let Some(model) = listed(&key, precision) {
-                return Some(Identified {
-                    model: complete(Cow::Borrowed(model)),
-                    precision,
-                    unclear,
-                    by: Identification::Listed,
-                });
+                return Some(known(model, Identification::Listed));
             }
         }
         let inner = name.inner_keys().into_iter().find_map(|key| listed(&key, precision));
         if let Some(model) = inner {
-            return Some(Identified {
-                model: complete(Cow::Borrowed(model)),
-                precision,
-                unclear,
-                by: Identification::Derived,
-            });
+            return Some(known(model, Identification::Derived));
         }
         let Some(params_b) = name.params_b else {
             let model = name.keys_of_sized_families().into_iter().find_map(|key| small(&key))?;
-            return Some(Identified {
-                model: complete(Cow::Borrowed(model)),
-                precision,
-                unclear,
-                by: Identification::Derived,
-            });
+            return Some(known(model, Identification::Derived));
         };
         let mut model = self.of_size(params_b)?;
         model.active_b = name.active_b;

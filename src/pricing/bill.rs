@@ -1,5 +1,7 @@
 //! What each resource costs, and the sums of it.
 
+use std::collections::BTreeMap;
+
 use crate::catalog::{Catalog, Class, Machine, MoneyRange, Recognized, is_stale};
 use crate::inventory::{Fact, Inventory, Key, Origin, Purchase, Range, Resource, Role, Value};
 use crate::source::each;
@@ -10,7 +12,7 @@ use super::hours::{Runtime, runtime};
 use super::purchase::{Bought, Variant, buy};
 use super::share::{Found, Searches, Share, devices, on_any_machine, pod_variants};
 use super::unit::{dollars, unit};
-use super::{Apart, Bill, HOURS_PER_MONTH, Item, Period, Scenario, Settings, Status, Step};
+use super::{Apart, Bill, Ending, HOURS_PER_MONTH, Item, Period, Scenario, Settings, Status, Step};
 
 /// What everything costs. The inventory must be complete.
 pub fn bill(inventory: &Inventory, catalog: &Catalog, settings: &Settings) -> Bill {
@@ -37,14 +39,7 @@ impl Bill {
             match (item.monthly, resource.role) {
                 (Some(monthly), Role::Rented) => sums.rented += monthly,
                 (Some(monthly), Role::Requested) => sums.requested += monthly,
-                (None, role) => match item.amount {
-                    Some(amount) => {
-                        let ending = sums.ending.entry((role, item.per)).or_default();
-                        ending.resources += 1;
-                        ending.amount += amount;
-                    }
-                    None => sums.unpriced += 1,
-                },
+                (None, _) => sums.unpriced += usize::from(item.amount.is_none()),
             }
             if let Some(attached) = &item.attached {
                 sums.attached += attached.monthly;
@@ -54,6 +49,18 @@ impl Bill {
             sums.oldest_row = dates.into_iter().flatten().min();
         }
         *self = Bill { items: std::mem::take(&mut self.items), ..sums };
+    }
+
+    /// What runs and ends, of which no text says how often: beside the months, added up by what its amounts are for.
+    pub fn endings(&self, inventory: &Inventory) -> BTreeMap<(Role, Period), Ending> {
+        let mut all: BTreeMap<(Role, Period), Ending> = BTreeMap::new();
+        for (resource, item) in inventory.resources.iter().zip(&self.items).filter(|(it, _)| it.is_added()) {
+            let Some(amount) = item.amount.filter(|_| item.per != Period::Month) else { continue };
+            let ending = all.entry((resource.role, item.per)).or_default();
+            ending.resources += 1;
+            ending.amount += amount;
+        }
+        all
     }
 }
 

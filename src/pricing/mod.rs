@@ -24,7 +24,7 @@ mod week;
 use std::collections::BTreeMap;
 
 use crate::catalog::{Money, MoneyRange};
-use crate::inventory::{Counted, Range, ResourceId, Role};
+use crate::inventory::{Counted, Range, ResourceId};
 use crate::source::Date;
 
 pub use allocatable::{allocatable_cpus, allocatable_gib};
@@ -73,8 +73,6 @@ pub struct Bill {
     pub requested: MoneyRange,
     /// Disks and the like of what is rented, which are not part of it.
     pub attached: MoneyRange,
-    /// What runs and ends, of which no text says how often: beside the months.
-    pub ending: BTreeMap<(Role, Period), Ending>,
     /// Resources of which not known is what they cost: no price, or no number of them.
     pub unpriced: usize,
     /// Resources whose price is older than prices of its kind may be.

@@ -1,7 +1,5 @@
 //! What sums do not count, told beside them: examples, bases, what the settings exclude.
 
-use std::collections::BTreeMap;
-
 use super::money::{usd, usd_range};
 use crate::catalog::MoneyRange;
 use crate::inventory::{Counted, Role};
@@ -35,23 +33,11 @@ fn place(counted: Counted) -> &'static str {
     }
 }
 
-/// What runs and ends, added up by what its amounts are for.
-pub(in crate::report) fn endings(report: &Report) -> BTreeMap<(Role, Period), Ending> {
-    let mut all: BTreeMap<(Role, Period), Ending> = BTreeMap::new();
-    for (resource, item) in report.inventory.resources.iter().zip(&report.bill.items) {
-        let Some(amount) = item.amount.filter(|_| item.per != Period::Month && resource.is_added()) else { continue };
-        let ending = all.entry((resource.role, item.per)).or_default();
-        ending.resources += 1;
-        ending.amount += amount;
-    }
-    all
-}
-
-/// The same as a sentence each.
+/// What runs and ends, as a sentence each.
 pub(in crate::report) fn ending_lines(report: &Report) -> Vec<String> {
     let said = |((role, per), it): ((Role, Period), Ending)| {
         let (amount, per, role) = (usd_range(it.amount), per.name(), role.name());
         format!("Beside it, what runs and ends, {role}: {amount}/{per} ({})", it.resources)
     };
-    endings(report).into_iter().map(said).collect()
+    report.bill.endings(report.inventory).into_iter().map(said).collect()
 }

@@ -138,7 +138,7 @@ fn savings(report: &Report, per: Period) -> Money {
 
 fn bill(text: &mut String, report: &Report) {
     let counts = |it: &&Resource| it.is_added();
-    let endings = apart::endings(report);
+    let endings = report.bill.endings(report.inventory);
     let ends = |role| endings.iter().filter(move |((of, _), _)| *of == role).map(|(_, it)| it.resources);
     let count = |role| {
         let all = report.inventory.resources.iter().filter(counts).filter(|it| it.role == role).count();

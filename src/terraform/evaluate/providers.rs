@@ -12,9 +12,6 @@ use super::{Evaluator, Instance, Repetition, Scope};
 /// Providers of clouds, by their names in configurations.
 const CLOUDS: [&str; 6] = ["aws", "azurerm", "google", "oci", "ibm", "nebius"];
 
-/// What modules call their provider where the provider calls itself otherwise.
-const ALSO_CALLED: [(&str, &str); 2] = [("azure", "azurerm"), ("gcp", "google")];
-
 impl Evaluator<'_> {
     /// The configuration that a resource uses: named by `provider`, or the default one of its type.
     pub(super) fn provider_of(&self, module: &Rc<Instance>, node: &BlockNode) -> Option<Arc<Provider>> {
@@ -38,7 +35,6 @@ impl Evaluator<'_> {
             let only = clouds.next().filter(|_| clouds.next().is_none())?;
             return self.provider(module, &given_provider(node, only).unwrap_or_else(|| (*only).to_owned()));
         };
-        let name = ALSO_CALLED.iter().find(|(other, _)| *other == name).map_or(name, |(_, own)| (*own).to_owned());
         self.provider(module, &given_provider(node, &name).unwrap_or(name))
     }
 

@@ -52,7 +52,10 @@ pub(in crate::terraform) fn registry_name(source: &str) -> String {
     }
 }
 
-/// The provider whose resources a module of the registry makes: `aws` of `terraform-aws-modules/eks/aws`.
+/// What modules call their provider where the provider calls itself otherwise.
+const ALSO_CALLED: [(&str, &str); 2] = [("azure", "azurerm"), ("gcp", "google")];
+
+/// The provider whose resources a module of the registry makes, by its own name: `aws` of `terraform-aws-modules/eks/aws`.
 pub(in crate::terraform) fn provider_of_source(source: &str) -> Option<String> {
     if is_local(source) {
         return None;
@@ -61,7 +64,10 @@ pub(in crate::terraform) fn provider_of_source(source: &str) -> Option<String> {
     let (path, _) = name.split_once("//").unwrap_or((&name, ""));
     let parts: Vec<&str> = path.split('/').collect();
     match parts.as_slice() {
-        [_, _, provider] => Some((*provider).to_owned()),
+        [_, _, called] => {
+            let own = ALSO_CALLED.iter().find(|(other, _)| other == called).map_or(*called, |(_, own)| own);
+            Some(own.to_owned())
+        }
         _ => None,
     }
 }
@@ -151,6 +157,7 @@ mod tests {
     fn a_module_of_the_registry_tells_its_provider() {
         let provider = |source| provider_of_source(source);
         assert_eq!(provider("terraform-google-modules/kubernetes-engine/google//modules/x").as_deref(), Some("google"));
+        assert_eq!(provider("Azure/aks/azure").as_deref(), Some("azurerm"));
         assert_eq!(provider("./modules/gpu"), None);
         assert_eq!(provider("github.com/acme/pools"), None);
     }

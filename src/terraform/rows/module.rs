@@ -99,12 +99,10 @@ fn place(resource: &mut Resource, block: &Block, table: &'static Table) {
 }
 
 /// The clouds for which modules are made, by the names of Terraform's providers.
-const CLOUDS: [(&str, &str); 9] = [
+const CLOUDS: [(&str, &str); 7] = [
     ("aws", "aws"),
-    ("azure", "azure"),
     ("azurerm", "azure"),
     ("google", "gcp"),
-    ("gcp", "gcp"),
     ("oci", "oci"),
     ("ibm", "ibm"),
     ("alicloud", "alicloud"),

@@ -183,7 +183,8 @@ fn kept(pod: &Pod) -> Fact<Value> {
         let lists: Vec<&Node> = ["command", "args"].iter().filter_map(|key| part.node.get(key)).collect();
         let words = lists.iter().flat_map(|list| list.items().iter().chain([*list])).filter_map(Node::text);
         let command = words.map(|word| &**word).collect::<Vec<_>>().join(" ");
-        let why = WAITS.iter().find(|(pattern, _)| pattern.is_match(&command)).map(|(_, why)| *why);
+        let waits = |way: &&Wait| way.words.iter().any(|word| command.contains(word)) && way.pattern.is_match(&command);
+        let why = WAITS.iter().find(waits).map(|way| way.why);
         if let (Some(why), Some(list)) = (why, lists.first()) {
             return Fact::written(Value::text(why), list.span);
         }
@@ -191,13 +192,23 @@ fn kept(pod: &Pod) -> Fact<Value> {
     Fact::Absent
 }
 
-/// Commands that never end and ask nothing of an accelerator, and what they are there for.
-static WAITS: LazyLock<[(Expression, &'static str); 3]> = LazyLock::new(|| {
+/// A command that never ends and asks nothing of an accelerator.
+struct Wait {
+    /// One of them stands in every such command: patterns take longer to look for.
+    words: &'static [&'static str],
+    pattern: Expression,
+    why: &'static str,
+}
+
+static WAITS: LazyLock<[Wait; 3]> = LazyLock::new(|| {
     let forever = r"(?:^|[\s;&|(])(?:sleep\s+(?:infinity|inf|\d{6,}|\d+d)\b|tail\s+-f\s+/dev/null|while\s+(?:true|:|1)\s*;?\s*do\s+sleep\b)";
+    let login = r"(?:^|[\s/;&|])sshd(?:\s+-\w+)*\s+-\w*D";
+    let desk = r"(?:^|[\s/;&|])(?:jupyter[- ](?:lab|notebook|server)|code-server)\b";
+    let wait = |words, pattern, why| Wait { words, pattern: Expression::new(pattern), why };
     [
-        (Expression::new(forever), "its command sleeps for ever"),
-        (Expression::new(r"(?:^|[\s/;&|])sshd(?:\s+-\w+)*\s+-\w*D"), "people log in to it"),
-        (Expression::new(r"(?:^|[\s/;&|])(?:jupyter[- ](?:lab|notebook|server)|code-server)\b"), "people work in it"),
+        wait(&["sleep", "tail"], forever, "its command sleeps for ever"),
+        wait(&["sshd"], login, "people log in to it"),
+        wait(&["jupyter", "code-server"], desk, "people work in it"),
     ]
 });
 

@@ -19,6 +19,43 @@ pub struct Disk<'c> {
     pub source: &'c str,
 }
 
+/// What is bought of a disk apart from its size, as the tables name it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Meter {
+    Iops,
+    MibPerSecond,
+}
+
+impl Meter {
+    pub fn name(self) -> &'static str {
+        match self {
+            Meter::Iops => "iops",
+            Meter::MibPerSecond => "mib_per_second",
+        }
+    }
+}
+
+/// The prices of one meter of a kind of disk: so much for each above so many, up to the next step.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Speed<'c> {
+    /// Of the rows; another than the one asked for makes it an estimate.
+    pub region: &'c str,
+    /// How many come with the disk.
+    pub included: f64,
+    steps: Vec<(f64, Money)>,
+    pub as_of: &'c str,
+    pub source: &'c str,
+}
+
+impl Speed<'_> {
+    /// What so many cost a month.
+    pub fn price(&self, amount: f64) -> Money {
+        let ends = self.steps.iter().skip(1).map(|(above, _)| *above).chain([f64::INFINITY]);
+        let parts = self.steps.iter().zip(ends);
+        parts.fold(Money::ZERO, |sum, ((above, each), end)| sum + each.times((amount.min(end) - above).max(0.0)))
+    }
+}
+
 struct Row<'c> {
     kind: &'c str,
     region: &'c str,
@@ -57,6 +94,26 @@ impl Catalog {
             as_of: row.as_of,
             source: row.source,
         })
+    }
+
+    /// A meter of a kind of disk; none where its speed has no price of its own, or none that is known.
+    pub fn disk_speed(&self, provider: &str, kind: &str, region: &str, meter: Meter) -> Option<Speed<'_>> {
+        let table = self.block.table("disk_speed");
+        let rows = |region: &str| table.range(&[provider, kind, region, meter.name()]);
+        let mut here = rows(region);
+        if here.is_empty() {
+            here = rows(self.base_region(provider));
+        }
+        let mut speed: Option<Speed<'_>> = None;
+        for index in here {
+            let mut row = table.row(index);
+            let (_provider, _kind, region, _meter) = (row.text(), row.text(), row.text(), row.text());
+            let (above, each) = (row.number()?, row.money()?);
+            let (as_of, source) = (row.text(), row.text());
+            let first = || Speed { region, included: above, steps: Vec::new(), as_of, source };
+            speed.get_or_insert_with(first).steps.push((above, each));
+        }
+        speed
     }
 }
 

@@ -222,6 +222,21 @@ pub(super) const SCHEMAS: &[Schema] = &[
         ],
     },
     Schema {
+        name: "disk_speed",
+        keys: 5,
+        columns: &[
+            ("provider", Text),
+            ("disk_type", Text),
+            ("region", Text),
+            ("meter", Text),
+            ("above", Number),
+            ("usd_per_month", Number),
+            ("as_of", Text),
+            ("source", Text),
+            ("confidence", Text),
+        ],
+    },
+    Schema {
         name: "families",
         keys: 0,
         columns: &[

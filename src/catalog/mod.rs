@@ -29,7 +29,7 @@ pub use verify::PER_ACCELERATOR_USD;
 
 pub use accelerator::{Accelerator, Slice};
 pub use age::{Ages, Class, is_stale};
-pub use disk::Disk;
+pub use disk::{Disk, Meter};
 pub use format::{File, TableError, records};
 pub use machine::{Host, Machine, Recognized};
 pub use model::{Modality, Model};

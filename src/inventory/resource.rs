@@ -144,6 +144,21 @@ pub struct Disk {
     pub kind: Fact<Value>,
     /// How many of them; one where nothing is said.
     pub count: Fact<Value>,
+    /// What one is told to do in a second, where that is bought apart from its size.
+    pub speed: DiskSpeed,
+}
+
+/// Operations and MiB a second.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct DiskSpeed {
+    pub iops: Fact<Value>,
+    pub throughput: Fact<Value>,
+}
+
+impl Disk {
+    pub fn facts(&self) -> [&Fact<Value>; 5] {
+        [&self.gib, &self.kind, &self.count, &self.speed.iops, &self.speed.throughput]
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -429,7 +444,7 @@ impl Resource {
         let labels = self.labels.entries.values().flat_map(|fact| [fact.span(), fact.defined()]);
         let count = [self.count.span(), self.count.defined()];
         let links = self.links.iter().map(|link| link.span);
-        let disks = self.disks.iter().flat_map(|disk| [disk.gib.span(), disk.kind.span(), disk.count.span()]);
+        let disks = self.disks.iter().flat_map(|disk| disk.facts().map(Fact::span));
         facts.chain(labels).chain(count).chain(disks).flatten().chain(links).chain([self.span])
     }
 

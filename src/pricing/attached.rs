@@ -1,6 +1,6 @@
 //! What a machine brings with it that is billed apart: its disks.
 
-use crate::catalog::{Catalog, Money, MoneyRange, covers};
+use crate::catalog::{Catalog, Meter, Money, MoneyRange, covers};
 use crate::inventory::{Disk, Fact, Key, Range, Resource, Value};
 
 use super::bill::spoken_count;
@@ -38,8 +38,8 @@ impl Attached {
 /// Machines whose price contains their local disks (Google's page of accelerator-optimized machines, 2026-05).
 const WITH_LOCAL_DISKS: [&str; 3] = ["a2-ultragpu-*", "a3-*", "a4*"];
 
-/// Kinds whose speed has a meter of its own, of which none comes with the size.
-const WITH_SPEED_APART: [&str; 5] = ["io1", "io2", "pd-extreme", "hyperdisk-extreme", "hyperdisk-ml"];
+/// Kinds whose speed is bought apart from their size, at a price that the catalog does not have.
+const WITH_SPEED_APART: [&str; 2] = ["pd-extreme", "hyperdisk-ml"];
 
 /// A text may have any number of disks: of those that have no price, so many reasons are kept.
 const MOST_CAUSES: usize = 16;
@@ -137,8 +137,57 @@ fn of_one_machine(
     attached.steps.push(Step { text, result: Some(price) });
     if WITH_SPEED_APART.contains(&found.kind) {
         attached.leave_out(format!("the speed of {} disks is bought apart from their size", found.kind));
+        return Ok(price);
     }
-    Ok(price)
+    let each = [(Meter::Iops, "IOPS", &disk.speed.iops), (Meter::MibPerSecond, "MiB/s", &disk.speed.throughput)];
+    let speed = each
+        .map(|(meter, unit, fact)| of_speed(catalog, (provider, found.kind, region), (meter, unit), fact, attached));
+    Ok(speed.into_iter().fold(price, |sum, speed| sum + speed.times(disks)))
+}
+
+/// What the speed that is bought of one disk costs a month, beside its size.
+fn of_speed(
+    catalog: &Catalog,
+    (provider, kind, region): (&str, &str, &str),
+    (meter, unit): (Meter, &str),
+    fact: &Fact<Value>,
+    attached: &mut Attached,
+) -> Money {
+    let speed = catalog.disk_speed(provider, kind, region, meter);
+    let amount = match (fact, &speed) {
+        (Fact::Known(known), _) => known.value.as_number().unwrap_or(0.0),
+        (Fact::Unknown(unknown), Some(_)) => {
+            attached.leave_out(format!("the {unit} of a disk are not known: {}", unknown.why));
+            return Money::ZERO;
+        }
+        (Fact::Absent, Some(speed)) if speed.included == 0.0 => {
+            attached.leave_out(format!("the {unit} of {kind} disks are bought apart from their size, and not said"));
+            return Money::ZERO;
+        }
+        (Fact::Unknown(_) | Fact::Absent, _) => return Money::ZERO,
+    };
+    let Some(speed) = speed else {
+        if amount > 0.0 {
+            attached.leave_out(format!("{unit} of {kind} disks have no price in the catalog"));
+        }
+        return Money::ZERO;
+    };
+    let price = speed.price(amount);
+    if price.is_zero() {
+        return price;
+    }
+    let mut text = format!("{} {unit} of {kind}", plain(amount));
+    if speed.included > 0.0 {
+        text.push_str(&format!(", {} of them in its price,", plain(speed.included)));
+    }
+    text.push_str(&format!(" in {}: {}, {}", speed.region, speed.source, speed.as_of));
+    if !speed.region.eq_ignore_ascii_case(region) {
+        let why = format!("speed of disks at the price of {}: {region} is not listed", speed.region);
+        attached.estimated.get_or_insert(why);
+        text.push_str(&format!("; {region} is not listed"));
+    }
+    attached.steps.push(Step { text, result: Some(price) });
+    price
 }
 
 fn number(fact: &Fact<Value>, what: &str) -> Result<Option<f64>, String> {

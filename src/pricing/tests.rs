@@ -2,7 +2,7 @@
 
 use crate::catalog::{Catalog, Money, MoneyRange};
 use crate::inventory::{
-    CountedIn, Disk, Fact, FrontEnd, Inventory, Key, Origin, Range, Resource, Role, Unknown, Value,
+    CountedIn, Disk, DiskSpeed, Fact, FrontEnd, Inventory, Key, Origin, Range, Resource, Role, Unknown, Value,
 };
 use crate::source::{MemoryTree, Sources, Span};
 
@@ -388,6 +388,7 @@ fn disks_are_a_line_of_their_own() {
         gib,
         kind: kind.map_or(Fact::Absent, |kind| Fact::written(Value::text(kind), span())),
         count: Fact::written(Value::Number(disks), span()),
+        speed: DiskSpeed::default(),
     };
     let size = |gib: f64| Fact::written(Value::Number(gib), span());
     let mut machine = g5();
@@ -413,7 +414,13 @@ fn disks_are_a_line_of_their_own() {
     fast.disks = vec![disk(size(100.0), Some("io2"), 2.0), disk(size(50.0), Some("io2"), 1.0)];
     let attached = one(fast).1.attached.unwrap();
     assert_eq!(attached.known().map(|known| known.expected.usd()), Some(50.0));
-    assert_eq!(attached.not_known, ["the speed of io2 disks is bought apart from their size"]);
+    assert_eq!(attached.not_known, ["the IOPS of io2 disks are bought apart from their size, and not said"]);
+    let mut known = g5();
+    known.disks = vec![disk(size(100.0), Some("gp3"), 2.0)];
+    known.disks[0].speed = DiskSpeed { iops: size(6000.0), throughput: size(125.0) };
+    let attached = one(known).1.attached.unwrap();
+    // 2 x (100 x 0.1 + 3,000 x 0.005); 125 MiB/s come with it.
+    assert_eq!((attached.monthly.expected.usd(), attached.not_known.len()), (50.0, 0), "{attached:#?}");
 }
 
 #[test]

@@ -45,15 +45,6 @@ fn parsed(text: &str) -> Vec<Bill> {
 /// Bills that are not equal yet, and why. One that is equal does not belong here.
 const OPEN: &[(&str, &str)] = &[
     ("A sustained month of N1", "the discount that Google gives by itself is not known"),
-    ("gp3 with bought speed", "speed of disks has no price"),
-    ("io2", "speed of disks has no price"),
-    ("io2 in the second tier", "speed of disks has no price"),
-    ("io1", "speed of disks has no price"),
-    ("Hyperdisk Extreme", "speed of disks has no price"),
-    ("Hyperdisk Balanced", "speed of disks has no price"),
-    ("Premium SSD v2", "speed of disks has no price"),
-    ("Ultra Disk", "speed of disks has no price"),
-    ("A volume of its own", "speed of disks has no price"),
     ("Flex-start for a day", "flex-start has no listed price"),
     ("Flex-start for twelve hours", "flex-start has no listed price"),
     ("A commitment for a year", "commitments of Google are not read"),

@@ -118,7 +118,7 @@ impl Run {
             inside(resource.body, "the body of a resource");
             let facts = resource.facts().flat_map(|(_, fact)| [fact.span(), fact.defined()]);
             let labels = resource.labels.entries.values().flat_map(|fact| [fact.span(), fact.defined()]);
-            let disks = resource.disks.iter().flat_map(|disk| [disk.gib.span(), disk.kind.span(), disk.count.span()]);
+            let disks = resource.disks.iter().flat_map(|disk| disk.facts().map(|fact| fact.span()));
             let count = [resource.count.span(), resource.count.defined()];
             facts.chain(labels).chain(disks).chain(count).flatten().for_each(|span| inside(span, "a fact"));
             resource.links.iter().for_each(|link| inside(link.span, "a link"));

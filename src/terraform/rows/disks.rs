@@ -1,6 +1,6 @@
 //! The disks that come with a machine and are billed beside it.
 
-use crate::inventory::{Disk, Fact, Known, Origin, Type, Value};
+use crate::inventory::{Disk, DiskSpeed, Fact, Known, Origin, Type, Value};
 
 use super::fact::Wanted;
 use super::language::DiskWord;
@@ -20,7 +20,12 @@ pub(super) fn disks(scope: &Scope<'_>, words: &[DiskWord]) -> Vec<Disk> {
             None => vec![scope.clone()],
         };
         if found.is_empty() && word.always {
-            disks.push(Disk { gib: not_said(scope), kind: Fact::Absent, count: Fact::Absent });
+            disks.push(Disk {
+                gib: not_said(scope),
+                kind: Fact::Absent,
+                count: Fact::Absent,
+                speed: DiskSpeed::default(),
+            });
         }
         for scope in found {
             let number = |spec| as_number(scope.fact(spec, Wanted::NUMBER));
@@ -32,7 +37,8 @@ pub(super) fn disks(scope: &Scope<'_>, words: &[DiskWord]) -> Vec<Disk> {
             };
             let count = number(&word.count);
             if !count.is_absent() || word.count.0.is_empty() {
-                disks.push(Disk { gib, kind: scope.fact(&word.kind, Wanted::TEXT), count });
+                let speed = DiskSpeed { iops: number(&word.iops), throughput: number(&word.throughput) };
+                disks.push(Disk { gib, kind: scope.fact(&word.kind, Wanted::TEXT), count, speed });
             }
         }
     }

@@ -108,6 +108,10 @@ pub(super) struct DiskWord {
     pub(super) kind: Spec,
     #[serde(default)]
     pub(super) count: Spec,
+    #[serde(default)]
+    pub(super) iops: Spec,
+    #[serde(default)]
+    pub(super) throughput: Spec,
     /// Every machine has one: its size is not known where the text does not say it.
     #[serde(default)]
     pub(super) always: bool,

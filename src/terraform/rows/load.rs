@@ -288,7 +288,7 @@ mod tests {
     fn every_pattern_compiles_and_every_link_that_is_used_is_drawn() {
         for (name, row) in rows() {
             let counts = row.count.0.iter().flat_map(|it| [&it.desired, &it.min, &it.max]);
-            let disks = row.disks.iter().flat_map(|it| [&it.gib, &it.kind, &it.count]);
+            let disks = row.disks.iter().flat_map(|it| [&it.gib, &it.kind, &it.count, &it.iops, &it.throughput]);
             let specs = row.keyed.iter().map(|(_, spec)| spec).chain([&row.region, &row.rented_from]);
             let specs = specs.chain(counts).chain(disks);
             let alternatives: Vec<&Alternative> = specs.flat_map(|spec| &spec.0).collect();

@@ -220,6 +220,10 @@ impl Tally {
         }
         let mut request = Request::new(device, count, span);
         request.slice = device.slice.then(|| (Arc::from(rest), span));
+        if device.named {
+            let name = key.rsplit('/').next().unwrap_or(rest);
+            request.chip = Fact::written(name.into(), span);
+        }
         Some(request)
     }
 }

@@ -201,12 +201,15 @@ struct Wait {
 }
 
 static WAITS: LazyLock<[Wait; 3]> = LazyLock::new(|| {
-    let forever = r"(?:^|[\s;&|(])(?:sleep\s+(?:infinity|inf|\d{6,}|\d+d)\b|tail\s+-f\s+/dev/null|while\s+(?:true|:|1)\s*;?\s*do\s+sleep\b)";
+    // A loop counts where all that stands in it says something or sleeps: what runs between two pauses is work.
+    let loops = r"while\s+(?:true|:|1|\[+\s*1\s*\]+)\s*;?\s*do\s+(?:(?:echo|printf|date|uptime|hostname|nvidia-smi|rocm-smi)\b[^;&|\n]*[;\n]\s*)*sleep\s+[^\s;&|]+(?:\s*&\s*wait\b[^;\n]*)?[\s;]*done\b";
+    let stays = r"sleep\s+(?:infinity|inf|\d{6,}|\d+d)\b|tail\s+-f\s+/dev/null";
+    let forever = format!(r"(?:^|[\s;&|(])(?:{stays}|{loops})");
     let login = r"(?:^|[\s/;&|])sshd(?:\s+-\w+)*\s+-\w*D";
     let desk = r"(?:^|[\s/;&|])(?:jupyter[- ](?:lab|notebook|server)|code-server)\b";
-    let wait = |words, pattern, why| Wait { words, pattern: Expression::new(pattern), why };
+    let wait = |words, pattern: &str, why| Wait { words, pattern: Expression::new(pattern), why };
     [
-        wait(&["sleep", "tail"], forever, "its command sleeps for ever"),
+        wait(&["sleep", "tail"], &forever, "its command sleeps for ever"),
         wait(&["sshd"], login, "people log in to it"),
         wait(&["jupyter", "code-server"], desk, "people work in it"),
     ]

@@ -23,6 +23,9 @@ pub(in crate::kubernetes) struct Device {
     pub chip: Option<String>,
     #[serde(default)]
     pub slice: bool,
+    /// What stands for the `*` is the name of the accelerator.
+    #[serde(default)]
+    pub named: bool,
     /// A part of a device, of a size that the key does not tell.
     #[serde(default)]
     pub shared: bool,
@@ -160,7 +163,7 @@ impl Devices {
         let (patterns, exact) = file.device.into_iter().partition::<Vec<_>, _>(|device| device.key.contains('*'));
         let alone = file.share.iter().filter_map(|share| {
             let (key, vendor) = (share.key.clone(), share.vendor.clone()?);
-            let device = Device { key, vendor, provider: None, chip: None, slice: false, shared: true, per: None };
+            let device = Device { key, vendor, shared: true, ..Device::default() };
             Some((share.key.clone(), device))
         });
         let shared = alone.collect();
@@ -264,6 +267,12 @@ mod tests {
         assert_eq!(devices.device("nvidia.com/mig-1g.5gb").map(|(d, rest)| (d.slice, rest)), Some((true, "1g.5gb")));
         assert!(devices.device("nvidia.com/rdma-vf").is_none());
         assert!(devices.device("nvidia.com/hostdev").is_none());
+        for key in ["nvidia.com/a100", "nvidia.com/h200", "nvidia.com/rtxa6000", "nvidia.com/gh200", "nvidia.com/l40s"] {
+            assert!(devices.device(key).is_some_and(|(device, _)| device.named), "{key}");
+        }
+        for key in ["nvidia.com/bf3", "nvidia.com/cx6", "nvidia.com/gpu.count", "nvidia.com/topograph", "nvidia.com/vf"] {
+            assert!(devices.device(key).is_none_or(|(device, _)| !device.named), "{key}");
+        }
         assert!(devices.device("nvidia.com/gpu-h100").is_some_and(|(device, _)| !device.shared));
         assert!(devices.device("example.org/gpu").is_some_and(|(device, _)| device.vendor.is_empty()));
         assert!(devices.device("example.org/gpu-core").is_some_and(|(device, _)| device.shared));

@@ -11,10 +11,13 @@ use crate::kubernetes::rows::table::{KINDS, Row};
 use crate::yaml::Node;
 
 /// Kinds of which others take something, beside those that rows borrow from.
-const JOINED: [&str; 7] = [
+const JOINED: [&str; 10] = [
     "resource.k8s.io/ResourceClaim",
     "resource.k8s.io/ResourceClaimTemplate",
     "resource.k8s.io/DeviceClass",
+    "kueue.x-k8s.io/LocalQueue",
+    "kueue.x-k8s.io/ClusterQueue",
+    "kueue.x-k8s.io/ResourceFlavor",
     "/ConfigMap",
     "/PersistentVolumeClaim",
     "/PersistentVolume",
@@ -81,6 +84,15 @@ impl<'t> Index<'t> {
         let from = self.paths.get(&place.file).map_or("", |path| path);
         let far = |object: &&Object<'t>| distance(from, self.path(object.head));
         all.iter().min_by_key(far)
+    }
+
+    /// The objects of a kind and name that are nearest to a place: several where they are as near.
+    pub(in crate::kubernetes) fn nearest(&self, kind: &str, name: &Arc<str>, place: Place) -> Vec<&Object<'t>> {
+        let all = self.objects.get(&(kind.to_owned(), name.clone())).map(Vec::as_slice).unwrap_or_default();
+        let from = self.paths.get(&place.file).map_or("", |path| path);
+        let far = |object: &&Object<'t>| distance(from, self.path(object.head));
+        let least = all.iter().map(|object| far(&object)).min();
+        all.iter().filter(|object| Some(far(object)) == least).collect()
     }
 
     /// The nearest object of a kind whose name may become this one: `${APP}-gpu`. Of two that are as near, neither.

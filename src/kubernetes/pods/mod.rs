@@ -5,6 +5,7 @@ pub(super) mod containers;
 pub(super) mod machines;
 pub(super) mod nodes;
 pub(super) mod pod;
+pub(super) mod queues;
 pub(super) mod request;
 pub(super) mod resource;
 pub(super) mod storage;

@@ -11,6 +11,7 @@ use crate::source::{Expression, Span};
 use super::containers;
 use super::nodes::{Facts, fill};
 use super::pod::{Part, Pod};
+use super::queues;
 use super::request;
 use super::request::Request;
 use super::storage;
@@ -80,12 +81,14 @@ fn resource(
     // Values are long: they are shown where they ask for accelerators.
     let head = if object.group == VALUES { request.span } else { object.head };
     let mut resource = Resource::new(FrontEnd::Kubernetes, Role::Requested, object.kind, address, head, body);
-    let conditions = group.pod.conditions();
-    resource.selector = group.pod.selector(&conditions);
     resource.labels = object::labels([object.root].into_iter().chain(group.pod.frame.as_ref()));
+    let conditions = group.pod.conditions();
+    let queued = queues::conditions(object, &resource.labels, request, &conditions, index);
+    resource.selector = group.pod.selector(&[conditions.as_slice(), &queued].concat());
     resource.count = group.count;
     let mut facts = programs::declared(resource.labels.entries.iter().map(|(key, word)| (key.as_str(), word)));
     let asked = group.pod.facts(request, &conditions);
+    let asked = asked.into_iter().chain(queues::facts(&queued));
     for (key, fact) in group.facts.into_iter().chain(programs_of(&group.pod, index)).chain(asked) {
         fill(&mut facts, key, fact);
     }

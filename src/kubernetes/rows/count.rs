@@ -33,7 +33,12 @@ fn one(factor: &Factor, root: &Node, along: &Path, at: &Match<'_>) -> Fact<Range
         return Fact::unknown(why.as_str(), root.span);
     }
     let less = factor.less_if.as_ref().is_some_and(|path| !path.beside(root, along, at).is_empty());
-    let (stated, min, max) = (read(&factor.at), read(&factor.min), read(&factor.max));
+    let first = |path: &Option<Path>, others: &[Path]| {
+        let other = |path: &Path| path.beside(root, along, at).first().copied().map(amount::number);
+        read(path).or(|| others.iter().find_map(other).unwrap_or_default())
+    };
+    let stated = read(&factor.at);
+    let (min, max) = (first(&factor.min, &factor.or_min), first(&factor.max, &factor.or_max));
     if let Fact::Unknown(unknown) = stated {
         return Fact::unknown(unknown.why, unknown.span);
     }

@@ -267,10 +267,12 @@ mod tests {
         assert_eq!(devices.device("nvidia.com/mig-1g.5gb").map(|(d, rest)| (d.slice, rest)), Some((true, "1g.5gb")));
         assert!(devices.device("nvidia.com/rdma-vf").is_none());
         assert!(devices.device("nvidia.com/hostdev").is_none());
-        for key in ["nvidia.com/a100", "nvidia.com/h200", "nvidia.com/rtxa6000", "nvidia.com/gh200", "nvidia.com/l40s"] {
+        for key in ["nvidia.com/a100", "nvidia.com/h200", "nvidia.com/rtxa6000", "nvidia.com/gh200", "nvidia.com/l40s"]
+        {
             assert!(devices.device(key).is_some_and(|(device, _)| device.named), "{key}");
         }
-        for key in ["nvidia.com/bf3", "nvidia.com/cx6", "nvidia.com/gpu.count", "nvidia.com/topograph", "nvidia.com/vf"] {
+        for key in ["nvidia.com/bf3", "nvidia.com/cx6", "nvidia.com/gpu.count", "nvidia.com/topograph", "nvidia.com/vf"]
+        {
             assert!(devices.device(key).is_none_or(|(device, _)| !device.named), "{key}");
         }
         assert!(devices.device("nvidia.com/gpu-h100").is_some_and(|(device, _)| !device.shared));

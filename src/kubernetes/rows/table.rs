@@ -375,6 +375,9 @@ pub(in crate::kubernetes) struct Factor {
     pub at: Option<Path>,
     pub min: Option<Path>,
     pub max: Option<Path>,
+    /// Where the smallest number may stand if `min` says nothing, and the largest if `max` does not.
+    pub or_min: Vec<Path>,
+    pub or_max: Vec<Path>,
     /// Where nothing is written; 1 if this is not said either.
     pub default: Option<f64>,
     /// Never more than the number here.
@@ -402,6 +405,10 @@ struct FullFactor {
     at: Option<Path>,
     min: Option<Path>,
     max: Option<Path>,
+    #[serde(default)]
+    or_min: Vec<Path>,
+    #[serde(default)]
+    or_max: Vec<Path>,
     default: Option<f64>,
     most: Option<Path>,
     scaled_if: Option<Path>,
@@ -416,8 +423,9 @@ impl From<FactorForm> for Factor {
         match form {
             FactorForm::Plain(at) => Factor { at: Some(at), ..Factor::default() },
             FactorForm::Full(full) => {
-                let FullFactor { at, min, max, default, most, scaled_if, less_if, open, unknown } = *full;
-                Factor { at, min, max, default, most, scaled_if, less_if, open, unknown }
+                let FullFactor { at, min, max, or_min, or_max, default, most, scaled_if, less_if, open, unknown } =
+                    *full;
+                Factor { at, min, max, or_min, or_max, default, most, scaled_if, less_if, open, unknown }
             }
         }
     }

@@ -296,6 +296,7 @@ static TELLING_KINDS: LazyLock<HashMap<&'static [u8], Matter>> = LazyLock::new(|
     for (kinds_of, matter) in [
         (&["ConfigMap", "List"][..], Matter::Configures),
         (&["ResourceClaim", "ResourceClaimTemplate", "DeviceClass"][..], Matter::Scales),
+        (&["LocalQueue", "ClusterQueue", "ResourceFlavor"][..], Matter::Scales),
     ] {
         kinds.extend(kinds_of.iter().map(|kind| (kind.as_bytes(), matter)));
     }

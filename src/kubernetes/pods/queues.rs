@@ -1,0 +1,112 @@
+//! Queues of Kueue: a workload names one of its namespace, that names one of the cluster, and that names flavours, whose
+//! labels the pods get as their node selector.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use crate::inventory::{Fact, Known, Labels, Origin};
+use crate::source::Span;
+
+use super::nodes::{self, Condition, Facts};
+use super::request::Request;
+use crate::kubernetes::objects::index::{Index, Place};
+use crate::kubernetes::objects::object::Object;
+use crate::kubernetes::rows::devices::DEVICES;
+use crate::yaml::Node;
+
+/// How a workload names its queue.
+const NAMED: &str = "kueue.x-k8s.io/queue-name";
+
+/// What the flavours of its queue ask of the nodes of a pod that says these things of them itself.
+pub(super) fn conditions(
+    object: &Object<'_>,
+    labels: &Labels,
+    request: &Request,
+    own: &[Condition],
+    index: &Index<'_>,
+) -> Vec<Condition> {
+    let Some(Fact::Known(Known { value: name, span, .. })) = labels.entries.get(NAMED) else { return Vec::new() };
+    let Some(cluster) = cluster_queue(object, name, *span, index) else { return Vec::new() };
+    let fitting: Vec<Vec<Condition>> =
+        flavours(cluster, request, index).into_iter().filter(|labels| fits(labels, own)).collect();
+    shared(&fitting).into_iter().filter(|it| own.iter().all(|known| known.key != it.key)).collect()
+}
+
+/// What these conditions say, known by way of the queue.
+pub(super) fn facts(conditions: &[Condition]) -> Facts {
+    let mut facts = nodes::facts(conditions);
+    for fact in facts.values_mut() {
+        if let Fact::Known(known) = fact {
+            known.origin = known.origin.clone().weakest(Origin::Resolved);
+        }
+    }
+    facts
+}
+
+/// The queue of the cluster behind one of a namespace. Where several are as near, they must lead to the same one.
+fn cluster_queue<'i, 't>(
+    object: &Object<'_>,
+    name: &Arc<str>,
+    span: Span,
+    index: &'i Index<'t>,
+) -> Option<&'i Object<'t>> {
+    let locals = index.nearest("kueue.x-k8s.io/LocalQueue", name, Place::of(span));
+    let same_space = |local: &&&Object<'_>| match (&local.namespace, &object.namespace) {
+        (Some(queue), Some(own)) => queue == own,
+        _ => true,
+    };
+    let leads = locals.iter().filter(same_space).filter_map(|local| local.root.at("spec.clusterQueue"));
+    let leads: Vec<&Node> = leads.collect();
+    let (first, name) = leads.first().and_then(|node| Some((*node, node.text()?)))?;
+    let agree = leads.iter().all(|node| node.text() == Some(name));
+    only(index.nearest("kueue.x-k8s.io/ClusterQueue", name, Place::of(first.span))).filter(|_| agree)
+}
+
+/// The labels of the nodes of each flavour by which a queue gives out what is asked for.
+fn flavours(cluster: &Object<'_>, request: &Request, index: &Index<'_>) -> Vec<Vec<Condition>> {
+    let gives = |flavour: &&Node| {
+        let resources = flavour.get("resources").map(Node::items).unwrap_or_default();
+        let names = resources.iter().filter_map(|resource| resource.text_at("name"));
+        names.filter_map(|name| DEVICES.device(name)).any(|(device, _)| device.vendor == request.vendor)
+    };
+    let groups = cluster.root.at("spec.resourceGroups").map(Node::items).unwrap_or_default();
+    let all = groups.iter().filter_map(|group| group.get("flavors")).flat_map(Node::items).filter(gives);
+    let labels = all.map(|flavour| {
+        let name = flavour.text_at("name")?;
+        let object = only(index.nearest("kueue.x-k8s.io/ResourceFlavor", name, Place::of(flavour.span)))?;
+        Some(object.root.at("spec.nodeLabels").map(nodes::labels).unwrap_or_default())
+    });
+    // A flavour that is not at hand may lead anywhere.
+    labels.collect::<Option<Vec<_>>>().unwrap_or_default()
+}
+
+/// A flavour whose nodes are not those that the pod asks for is passed over.
+fn fits(flavour: &[Condition], own: &[Condition]) -> bool {
+    let value = |condition: &Condition| condition.values.first().map(|(text, _)| text.clone());
+    flavour.iter().all(|label| {
+        let asked = own.iter().filter(|it| it.key == label.key && !it.preferred && !it.values.is_empty());
+        asked.into_iter().all(|it| it.values.iter().any(|(text, _)| Some(text) == value(label).as_ref()))
+    })
+}
+
+/// What all flavours say, with the values of each.
+fn shared(flavours: &[Vec<Condition>]) -> Vec<Condition> {
+    let Some((first, others)) = flavours.split_first() else { return Vec::new() };
+    let everywhere = first.iter().filter_map(|condition| {
+        let mut joined = condition.clone();
+        let mut seen: BTreeSet<Arc<str>> = joined.values.iter().map(|(text, _)| text.clone()).collect();
+        for other in others {
+            let same = other.iter().find(|it| it.key == condition.key)?;
+            joined.values.extend(same.values.iter().filter(|(text, _)| seen.insert(text.clone())).cloned());
+        }
+        Some(joined)
+    });
+    everywhere.collect()
+}
+
+fn only<'i, 't>(found: Vec<&'i Object<'t>>) -> Option<&'i Object<'t>> {
+    match found.as_slice() {
+        [one] => Some(one),
+        _ => None,
+    }
+}

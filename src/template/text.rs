@@ -142,6 +142,11 @@ impl Text {
         self.notes.as_ref()?.marks.first().map(|mark| mark.origin)
     }
 
+    /// Where quotes around it come from: they are part of what it begins with.
+    pub(crate) fn origin_of_quotes(&self) -> Option<Origin> {
+        self.origin_at(0).map(|origin| Origin { linear: false, ..origin })
+    }
+
     /// Where the byte at a place came from.
     pub(crate) fn origin_at(&self, at: usize) -> Option<Origin> {
         let notes = self.notes.as_ref()?;

@@ -159,7 +159,7 @@ impl Emitter<'_> {
         if shape.plain && !(is_key && text.len() == 0) {
             self.folded(text, indent, is_key, '\0');
         } else if shape.single {
-            self.writer.push("'", None);
+            self.writer.push("'", text.origin_of_quotes());
             self.folded(text, indent, is_key, '\'');
             self.writer.push("'", None);
         } else {
@@ -199,7 +199,7 @@ impl Emitter<'_> {
     }
 
     fn double(&mut self, text: &Text, indent: usize, is_key: bool) {
-        self.writer.push("\"", None);
+        self.writer.push("\"", text.origin_of_quotes());
         let all = text.as_str();
         let (mut from, mut spaces, mut column) = (0, false, self.column());
         let mut letters = all.char_indices().peekable();

@@ -124,10 +124,10 @@ fn quoted(c: &mut Call<'_, '_>, sign: char) -> Outcome {
     let mut encoded = [0; 4];
     for value in c.arguments.iter().filter(|value| !value.is_nil()) {
         writer.push(if writer.len() > 0 { " " } else { "" }, None);
-        writer.push(sign.encode_utf8(&mut encoded), None);
         let mut own = Writer::default();
         print::push(value, &mut own)?;
         let text = own.finish();
+        writer.push(sign.encode_utf8(&mut encoded), text.origin_of_quotes());
         match sign {
             '"' => escape(&text, &mut writer),
             _ => writer.push_text(&text, None),

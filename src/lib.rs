@@ -267,9 +267,10 @@ fn read(sources: &Sources, paths: &[String], settings: &Settings) -> Reading {
     let kubernetes = kubernetes::read(sources, &others, &embedded, &options);
     comments.extend(kubernetes.comments);
     let plain = kubernetes.plain;
+    let made_of = kubernetes.carriers;
     let mut kubernetes = kubernetes.inventory;
-    for resource in &mut kubernetes.resources {
-        if let Some((root, run, none)) = carriers.get(&resource.span.file) {
+    for (resource, made_of) in kubernetes.resources.iter_mut().zip(made_of) {
+        if let Some((root, run, none)) = carriers.get(&made_of.unwrap_or(resource.span.file)) {
             resource.root.clone_from(root);
             resource.run = Some(run.clone());
             resource.count =

@@ -46,6 +46,8 @@ pub struct Options {
 #[derive(Debug, Default)]
 pub struct Reading {
     pub inventory: Inventory,
+    /// For each resource the text inside Terraform that its own text is made of, where it is not that itself.
+    pub carriers: Vec<Option<FileId>>,
     /// Comments that speak to gpulint.
     pub comments: Vec<Span>,
     /// Files of which it is known that they have no word about what stands beside accelerators, sorted.
@@ -110,6 +112,7 @@ pub fn read(sources: &Sources, paths: &[String], embedded: &[(FileId, String)], 
     }
     // Taking millions of nodes apart takes long, and nobody waits for it.
     rayon::spawn(|| drop(parsed));
+    reading.carriers = found.iter().map(|(_, found)| found.carrier).collect();
     reading.inventory.resources = found.into_iter().map(|(_, found)| found.resource).collect();
     reading.comments.extend(elsewhere);
     reading
@@ -227,6 +230,7 @@ fn read_file(parsed: &Parsed, reader: &Reader<'_, '_>) -> Vec<Found> {
     }
     relations::patch::mark(reader.sources, path, &mut found);
     for found in &mut found {
+        found.carrier = parsed.file.carrier;
         if found.kind == objects::chart::VALUES {
             objects::chart::infer(&mut found.resource, &Arc::from(objects::chart::VALUES_ALONE), true);
         } else if let Some(why) = &parsed.inferred {

@@ -28,11 +28,15 @@ pub(in crate::cli) fn note(session: &Session, analysis: &mut Analysis) {
     analysis.inventory.unjudged = all;
 }
 
-/// Charts of this tree that Terraform installs with values of its own: what they make of these is not known.
+/// Charts of this tree that Terraform installs with values of its own that are not known: what they make of these is not
+/// known either.
 fn installed(session: &Session, analysis: &Analysis) -> Vec<Unjudged> {
     let blocks = analysis.roots.iter().flat_map(|root| {
         let own = analysis.blocks.get(root.blocks.clone()).unwrap_or_default();
-        own.iter().filter_map(|block| Some((block, join(&root.directory, terraform::installed(block)?)?)))
+        own.iter().filter_map(|block| {
+            let chart = terraform::installed(&session.sources, block, &root.directory)?;
+            Some((block, join(&root.directory, chart)?))
+        })
     });
     let speaks = |(_, chart): &(&terraform::Block, String)| {
         let mut files = session.files.iter().filter(|path| is_below(path, chart));

@@ -104,7 +104,7 @@ impl<'a, 't> Releases<'a, 't> {
                 Ok(made) => {
                     for own in made {
                         readers.insert(own.id);
-                        self.made.files.push(Parsed::new(sources, own).made(file.place().clone()));
+                        self.add(own, file);
                     }
                     readers.extend(templates.iter().filter_map(|template| sources.open(template).ok()));
                     return self.uses(files, &readers);
@@ -116,11 +116,18 @@ impl<'a, 't> Releases<'a, 't> {
                 readers.insert(id);
                 if self.made.files.len() < MOST {
                     let own = File::of_release(id, Arc::from(template.as_str()), given.values.clone(), release.clone());
-                    self.made.files.push(Parsed::new(self.sources, own).made(file.place().clone()));
+                    self.add(own, file);
                 }
             }
         }
         self.uses(files, &readers);
+    }
+
+    /// What a file makes belongs where that file belongs.
+    fn add(&mut self, own: File, by: &Parsed) {
+        let embedded = by.file.embedded;
+        let own = File { embedded, carrier: embedded.then_some(by.file.id), ..own };
+        self.made.files.push(Parsed::new(self.sources, own).made(by.place().clone()));
     }
 
     fn uses(&mut self, files: Vec<FileId>, readers: &BTreeSet<FileId>) {

@@ -40,7 +40,10 @@ pub(in crate::kubernetes) fn directory(layers: &Layers, at: &Node) -> Option<Str
 
 /// How many times values are laid over others.
 pub(in crate::kubernetes) fn laid(layers: &Layers, at: &Node) -> u64 {
-    let lists = [&layers.files, &layers.from, &layers.set].into_iter().flatten().filter_map(|path| path.first(at));
+    let lists = [&layers.files, &layers.from, &layers.layers, &layers.set]
+        .into_iter()
+        .flatten()
+        .filter_map(|path| path.first(at));
     let all: usize = lists.map(|list| list.items().len() + list.entries().len()).sum();
     all.min(MOST_SET) as u64 + 1
 }
@@ -65,6 +68,12 @@ pub(in crate::kubernetes) fn given(
     for reference in layers.from.iter().filter_map(|path| path.first(at)).flat_map(Node::items) {
         if let Some(node) = referred(reference, sources, index) {
             given.lay(node);
+        }
+    }
+    for layer in layers.layers.iter().filter_map(|path| path.first(at)).flat_map(Node::items).take(MOST_FILES) {
+        if layer.is_map() {
+            given.files.push(sources.origin(layer.span).file);
+            given.lay(layer.clone());
         }
     }
     if let Some(values) = layers.values.0.iter().find_map(|path| path.first(at)) {

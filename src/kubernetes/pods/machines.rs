@@ -64,6 +64,7 @@ pub(in crate::kubernetes) fn resources(
             from_values: false,
             shared: Vec::new(),
             listens: false,
+            carrier: None,
             owners: Vec::new(),
         });
     }

@@ -65,6 +65,7 @@ pub(in crate::kubernetes) fn finish(
             from_values,
             shared,
             listens,
+            carrier: None,
             owners: owned::owners(object.root),
         });
     }

@@ -2,7 +2,7 @@
 
 use crate::inventory::ONLY_CHANGES;
 use crate::inventory::{Fact, Key, Origin, Range, Resource, Value};
-use crate::source::{Sources, Span};
+use crate::source::{FileId, Sources, Span};
 
 use super::machines;
 use super::nodes::{Facts, fill};
@@ -70,6 +70,8 @@ pub(in crate::kubernetes) struct Found {
     pub shared: Vec<String>,
     /// The container that asks for accelerators answers on a port, and none that only people look at.
     pub listens: bool,
+    /// The text inside Terraform that its own text is made of.
+    pub carrier: Option<FileId>,
     /// What made it.
     pub owners: Vec<Owner>,
 }

@@ -23,7 +23,7 @@ pub(in crate::kubernetes) fn leave_out(
         }
     }
     let embedded: HashSet<FileId> = embedded.iter().map(|(file, _)| *file).collect();
-    let of_terraform = |it: &Found| embedded.contains(&it.resource.span.file);
+    let of_terraform = |it: &Found| it.carrier.is_some() || embedded.contains(&it.resource.span.file);
     let decoded = Decoded::of(sources, found.iter().map(|(_, it)| it).filter(|it| of_terraform(it)));
     if loaded.is_empty() && decoded.by_place.is_empty() {
         return;

@@ -81,6 +81,8 @@ pub(in crate::kubernetes) struct Layers {
     pub files: Option<Path>,
     /// A list of configuration maps that hold values: `kind`, `name`, `valuesKey`, `targetPath`.
     pub from: Option<Path>,
+    /// A list of mappings.
+    pub layers: Option<Path>,
     /// A mapping, or a text that holds one: the first of these that is there.
     #[serde(default)]
     pub values: Paths,

@@ -37,6 +37,8 @@ pub(in crate::kubernetes) struct File {
     pub is_holed: bool,
     /// It stands inside Terraform.
     pub embedded: bool,
+    /// The text inside Terraform that it is made of, where it is not that itself.
+    pub carrier: Option<FileId>,
 }
 
 /// A release of a chart.
@@ -170,6 +172,7 @@ impl File {
             doubt: None,
             is_holed: false,
             embedded: false,
+            carrier: None,
         }
     }
 

@@ -7,6 +7,7 @@
 mod blocks;
 mod calls;
 mod lines;
+mod release;
 mod yaml;
 
 use std::collections::BTreeMap;
@@ -105,6 +106,10 @@ pub(super) fn manifests(
                 carry(text, segments);
             }
         } else if let Some(chart) = table().charts.get(kind) {
+            if let Some((text, segments)) = release::object(sources, block, chart, root) {
+                carry(text, segments);
+                continue;
+            }
             for value in block.attributes.get(&chart.values).into_iter().flat_map(texts) {
                 if let Some((text, segments)) = lines::align(sources, &value) {
                     carry(text, segments);
@@ -123,14 +128,17 @@ pub(super) fn manifests(
     found
 }
 
-/// What a block calls the chart that it installs with values of its own.
-pub(crate) fn installed(block: &Block) -> Option<&str> {
+/// What a block calls the chart that it installs with values of its own, where it cannot be read with these.
+pub(crate) fn installed<'b>(sources: &Sources, block: &'b Block, root: &str) -> Option<&'b str> {
     let kind = block.labels.first().filter(|_| block.keyword == "resource" && !block.is_none())?;
     let names = table().charts.get(kind)?;
     let has_values = [&names.values, &names.set].into_iter().any(|name| {
         block.attributes.get(name).is_some_and(|it| !it.value.is_null())
             || block.blocks.iter().any(|it| it.keyword == *name)
     });
+    if release::object(sources, block, names, Some(root)).is_some() {
+        return None;
+    }
     match &block.attributes.get(&names.chart).filter(|_| has_values)?.value.data {
         Data::Text(chart) => Some(chart),
         _ => None,

@@ -1,0 +1,102 @@
+//! A chart of the tree that Terraform installs → an object that says so, with its layers of values in their order.
+
+use crate::source::{Segment, Sources, join};
+
+use super::super::block::Block;
+use super::super::value::Data;
+use super::yaml::{Tree, Writer, tree_of};
+use super::{Chart, lines, settings, texts};
+
+/// How the Kubernetes front end knows the object; no cluster does.
+const VERSION: &str = "terraform/v1";
+const KIND: &str = "HelmRelease";
+/// What stands before each line of a layer.
+const INDENT: &str = "    ";
+
+/// The object; nothing where the chart is not in the tree, or where a layer cannot stand in an object.
+pub(super) fn object(
+    sources: &Sources,
+    block: &Block,
+    names: &Chart,
+    root: Option<&str>,
+) -> Option<(String, Vec<Segment>)> {
+    let chart = directory(sources, block, names, root?)?;
+    let layers = layers(sources, block, names)?;
+    let said = |name: &str| {
+        let attribute = block.attributes.get(name).filter(|it| !it.value.is_null())?;
+        Some((name.to_owned(), attribute.span, tree_of(sources, &attribute.value, 0)))
+    };
+    let entry = |name: &str, tree: Tree| (name.to_owned(), block.span, tree);
+    let single = |(name, span, value): (String, _, Tree)| {
+        Tree::Map(vec![("name".to_owned(), span, Tree::text(&name, span)), ("value".to_owned(), span, value)])
+    };
+    let mut spec = vec![entry("chart", Tree::text(&chart, block.span))];
+    let set: Vec<Tree> = settings(sources, block, &names.set).into_iter().map(single).collect();
+    if !set.is_empty() {
+        spec.push(entry("set", Tree::List(set)));
+    }
+    let object = Tree::Map(vec![
+        entry("apiVersion", Tree::text(VERSION, block.span)),
+        entry("kind", Tree::text(KIND, block.span)),
+        entry("metadata", Tree::Map(["name", "namespace"].into_iter().filter_map(said).collect())),
+        entry("spec", Tree::Map(spec)),
+    ]);
+    let (mut text, mut segments) = Writer::document(block.span, &object);
+    if !layers.is_empty() {
+        text.push_str("  \"layers\":\n");
+    }
+    for (layer, lines) in &layers {
+        push(&mut text, &mut segments, layer, lines);
+    }
+    Some((text, segments))
+}
+
+/// The directory of the chart, as the provider looks for it: from where Terraform runs.
+fn directory(sources: &Sources, block: &Block, names: &Chart, root: &str) -> Option<String> {
+    let is_elsewhere = block.attributes.get("repository").is_some_and(|it| !it.value.is_null());
+    let Data::Text(chart) = &block.attributes.get(&names.chart).filter(|_| !is_elsewhere)?.value.data else {
+        return None;
+    };
+    let directory = join(root, chart).filter(|_| !chart.starts_with('/') && !chart.contains("://"))?;
+    sources.tree().read(&join(&directory, "Chart.yaml")?).is_ok().then_some(directory)
+}
+
+/// The texts of values with where their lines stand; nothing where one is not known or is more than one document.
+fn layers(sources: &Sources, block: &Block, names: &Chart) -> Option<Vec<(String, Vec<Segment>)>> {
+    let mut layers = Vec::new();
+    for value in block.attributes.get(&names.values).into_iter().flat_map(texts) {
+        let is_empty = match &value.data {
+            Data::Null => true,
+            Data::Text(text) => text.trim().is_empty(),
+            _ => false,
+        };
+        if !is_empty {
+            layers.push(lines::align(sources, &value).filter(|(text, _)| is_one_document(text))?);
+        }
+    }
+    Some(layers)
+}
+
+/// Nothing in it has to stand at the beginning of a line.
+fn is_one_document(text: &str) -> bool {
+    !text.lines().any(|line| ["---", "...", "%", "\t"].iter().any(|sign| line.starts_with(sign)))
+}
+
+fn push(text: &mut String, segments: &mut Vec<Segment>, layer: &str, lines: &[Segment]) {
+    text.push_str("  -\n");
+    let mut lines = lines.iter().peekable();
+    let mut end = 0;
+    for line in layer.split_inclusive('\n') {
+        let start = end;
+        end += line.len();
+        text.push_str(INDENT);
+        while let Some(segment) = lines.next_if(|segment| (segment.start as usize) < end) {
+            let at = text.len() + (segment.start as usize).saturating_sub(start);
+            segments.push(Segment { start: u32::try_from(at).unwrap_or(u32::MAX), ..*segment });
+        }
+        text.push_str(line);
+    }
+    if !text.ends_with('\n') {
+        text.push('\n');
+    }
+}

@@ -3,31 +3,9 @@
 use std::collections::BTreeSet;
 
 use crate::inventory::Counted;
-use crate::source::{matches, parent};
+use crate::source::{is_example, matches, parent};
 
 use super::Options;
-
-/// Folders that hold what shows or tests something, by their names.
-const EXAMPLES: [&str; 18] = [
-    "example",
-    "examples",
-    "sample",
-    "samples",
-    "demos",
-    "tutorial",
-    "tutorials",
-    "quickstart",
-    "quickstarts",
-    "tests",
-    "__tests__",
-    "e2e",
-    "testdata",
-    "fixture",
-    "fixtures",
-    "test-fixtures",
-    "spec",
-    "specs",
-];
 
 /// Names of examples that environments have too.
 const EITHER: [&str; 2] = ["test", "demo"];
@@ -89,13 +67,13 @@ pub(super) fn by_place(folder: &str, folders: &Folders<'_>, options: &Options) -
     let inside = named.min_by_key(|rest| rest.len()).unwrap_or(folder);
     let before = folder.len() - inside.len();
     let ends = inside.match_indices('/').map(|(at, _)| at).chain([inside.len()]);
-    let is_example = |end: usize| {
+    let shows = |end: usize| {
         let Some(path) = folder.get(..before + end) else { return false };
         let name = path.rsplit('/').next().unwrap_or(path);
-        let is_one_of = |names: &[&str]| names.iter().any(|it| it.eq_ignore_ascii_case(name));
-        is_one_of(&EXAMPLES) || (is_one_of(&EITHER) && !folders.is_environment(path))
+        let is_either = EITHER.iter().any(|it| it.eq_ignore_ascii_case(name));
+        is_example(name) || (is_either && !folders.is_environment(path))
     };
-    match !inside.is_empty() && ends.into_iter().any(is_example) {
+    match !inside.is_empty() && ends.into_iter().any(shows) {
         true => Counted::Example,
         false => Counted::Deployed,
     }

@@ -30,4 +30,4 @@ pub use names::{bytes_of, named};
 pub use needles::Needles;
 pub use pattern::matches;
 pub use threads::{each, those};
-pub use tree::{BESIDE, Entry, MemoryTree, ReadError, Tree, demand_text, join, normalize, parent};
+pub use tree::{BESIDE, Entry, MemoryTree, ReadError, Tree, demand_text, is_example, join, normalize, parent};

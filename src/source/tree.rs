@@ -141,6 +141,33 @@ pub fn normalize(path: &str) -> Option<String> {
     Some(parts.join("/"))
 }
 
+/// Folders that hold what shows or tests something, by their names.
+const EXAMPLES: [&str; 18] = [
+    "example",
+    "examples",
+    "sample",
+    "samples",
+    "demos",
+    "tutorial",
+    "tutorials",
+    "quickstart",
+    "quickstarts",
+    "tests",
+    "__tests__",
+    "e2e",
+    "testdata",
+    "fixture",
+    "fixtures",
+    "test-fixtures",
+    "spec",
+    "specs",
+];
+
+/// A folder of this name holds what shows or tests something, whoever deploys what else there is.
+pub fn is_example(name: &str) -> bool {
+    EXAMPLES.iter().any(|known| known.eq_ignore_ascii_case(name))
+}
+
 /// The directory that holds a path; the root is the empty string.
 pub fn parent(path: &str) -> &str {
     path.rsplit_once('/').map_or("", |(directory, _)| directory)

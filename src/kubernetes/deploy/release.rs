@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use crate::source::{FileId, Sources, join, parent};
+use crate::source::{FileId, Sources, is_example, join, parent};
 
 use super::{MOST, Made, index, row};
 use crate::helm::{self, Chart};
@@ -32,7 +32,8 @@ pub(super) fn made(sources: &Sources, paths: &[String], parsed: &[Parsed], used:
             }
         }
     }
-    let Releases { charts, mut made, .. } = releases;
+    let Releases { mut charts, deployed, mut made, .. } = releases;
+    charts.retain(|directory, _| deployed.contains(directory));
     made.instead = replaced(sources, parsed, &charts);
     made
 }
@@ -43,6 +44,8 @@ struct Releases<'a, 't> {
     index: &'a Index<'t>,
     /// Directories of charts, with their templates.
     charts: BTreeMap<String, Vec<&'a String>>,
+    /// Those that something releases which is no example.
+    deployed: BTreeSet<String>,
     /// The charts themselves, or why they cannot be loaded.
     loaded: BTreeMap<String, Result<Chart, String>>,
     /// The values that they have themselves.
@@ -59,7 +62,8 @@ const MOST_ENTRIES: u64 = 20_000_000;
 impl<'a, 't> Releases<'a, 't> {
     fn new(sources: &'a Sources, paths: &'a [String], index: &'a Index<'t>, used: &'a mut Used) -> Self {
         let (charts, loaded, own) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
-        Releases { sources, paths, index, charts, loaded, own, left: MOST_ENTRIES, made: Made::default(), used }
+        let (deployed, left, made) = (BTreeSet::new(), MOST_ENTRIES, Made::default());
+        Releases { sources, paths, index, charts, deployed, loaded, own, left, made, used }
     }
 
     /// Whether it was still read.
@@ -96,6 +100,9 @@ impl<'a, 't> Releases<'a, 't> {
             };
             files.extend(join(&directory, "values.yaml").and_then(|path| self.sources.open(&path).ok()));
             let templates = self.templates(&directory);
+            if !shows(file.place(), &directory) {
+                self.deployed.insert(directory.clone());
+            }
             let loaded = self.loaded.entry(directory.clone()).or_insert_with(|| helm::load(sources, &directory));
             let made = loaded.as_ref().map_err(Clone::clone).and_then(|chart| {
                 render::release(sources, chart, given.values.clone(), &release, &mut self.made.skipped)
@@ -140,6 +147,13 @@ impl<'a, 't> Releases<'a, 't> {
         let paths = self.paths;
         self.charts.entry(directory.to_owned()).or_insert_with(|| templates(paths, directory)).clone()
     }
+}
+
+/// A release below a folder of examples that its chart does not stand in shows the chart, and says nothing of others.
+fn shows(release: &str, chart: &str) -> bool {
+    let folders = parent(release).split('/').zip(chart.split('/').map(Some).chain(std::iter::repeat(None)));
+    let own = folders.skip_while(|(folder, of_chart)| Some(*folder) == *of_chart);
+    own.into_iter().any(|(folder, _)| is_example(folder))
 }
 
 fn templates<'p>(paths: &'p [String], directory: &str) -> Vec<&'p String> {

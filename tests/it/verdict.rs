@@ -239,22 +239,28 @@ fn what_an_object_hands_to_all_containers_is_told() {
 }
 
 #[test]
-fn values_that_a_chart_is_not_read_with_are_told() {
-    let pod = "apiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: x\nspec:\n  replicas: {{ .Values.n }}\n  template:\n    \
-               spec:\n      containers:\n        - name: c\n          resources:\n            limits:\n              nvidia.com/gpu: 1\n";
-    let release = "resource \"helm_release\" \"x\" {\n  name   = \"x\"\n  chart  = \"${path.module}/chart\"\n  \
-                   values = [file(\"${path.module}/v.txt\")]\n}\n";
-    let chart = [
-        ("chart/Chart.yaml", "apiVersion: v2\nname: x\nversion: 1.0.0\n"),
-        ("chart/values.yaml", "n: 1\n"),
-        ("chart/templates/x.yaml", pod),
-        ("main.tf", release),
-    ];
-    let with = |values: &'static str| [&chart[..], &[("v.txt", values)]].concat();
-    let said = document(&change(&with("n: 1\n"), &with("n: 100\n")));
+fn values_that_terraform_gives_a_chart_count_and_are_told_where_they_are_not_known() {
+    fn files<'t>(pod: &'t str, release: &'t str, values: &'t str) -> [(&'t str, &'t str); 5] {
+        [
+            ("chart/Chart.yaml", "apiVersion: v2\nname: x\nversion: 1.0.0\n"),
+            ("chart/values.yaml", "size: 1\n"),
+            ("chart/templates/x.yaml", pod),
+            ("main.tf", release),
+            ("v.txt", values),
+        ]
+    }
+    let pod = "apiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: x\nspec:\n  replicas: {{ .Values.size }}\n  template:\n    \
+               spec:\n      containers:\n        - name: c\n          image: x\n          resources:\n            limits:\n              nvidia.com/gpu: 1\n";
+    let known = "resource \"helm_release\" \"x\" {\n  name   = \"x\"\n  chart  = \"${path.module}/chart\"\n  \
+                 values = [file(\"${path.module}/v.txt\")]\n}\n";
+    let open = known.replace("/v.txt\")", "/v.txt\"), var.more") + "variable \"more\" {}\n";
+    let with = |release, values| files(pod, release, values);
+    let said = document(&change(&with(known, "size: 1\n"), &with(known, "size: 100\n")));
+    assert_eq!(said["changes"][0]["change"], "changed", "{said}");
+    let said = document(&change(&with(&open, "size: 1\n"), &with(&open, "size: 100\n")));
     assert_eq!(said["verdict"], "not judged", "{said}");
     assert!(said["not_judged"].to_string().contains("installs the chart"), "{}", said["not_judged"]);
-    let said = document(&change(&with("n: 1\n"), &with("n: 1\n")));
+    let said = document(&change(&with(&open, "size: 1\n"), &with(&open, "size: 1\n")));
     assert_eq!(said["verdict"], "pass", "what is as before is no news: {}", said["not_judged"]);
 }
 

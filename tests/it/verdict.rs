@@ -239,7 +239,7 @@ fn what_an_object_hands_to_all_containers_is_told() {
 }
 
 #[test]
-fn values_that_terraform_gives_a_chart_count_and_are_told_where_they_are_not_known() {
+fn values_that_a_chart_is_not_read_with_are_told() {
     fn files<'t>(pod: &'t str, release: &'t str, values: &'t str) -> [(&'t str, &'t str); 5] {
         [
             ("chart/Chart.yaml", "apiVersion: v2\nname: x\nversion: 1.0.0\n"),

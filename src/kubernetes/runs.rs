@@ -1,4 +1,4 @@
-//! What manifests are applied together: a chart, what an object of Argo CD or Flux makes, else the files of one folder.
+//! What manifests are applied together: a chart, a kustomization, what an object of Argo CD or Flux makes, else the files of one folder.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -18,16 +18,21 @@ pub(super) struct Runs {
 }
 
 impl Runs {
-    /// `charts` are those that were rendered. What stands inside Terraform belongs to the run that carries it.
-    pub(super) fn of(sources: &Sources, parsed: &[Parsed], charts: Vec<Run>) -> Self {
-        let all = charts.into_iter().map(|run| (run.id.clone(), run)).collect();
+    /// `rendered` are those of charts and kustomizations. What stands inside Terraform belongs to the run that carries it.
+    pub(super) fn of(sources: &Sources, parsed: &[Parsed], rendered: Vec<Run>) -> Self {
+        let all = rendered.into_iter().map(|run| (run.id.clone(), run)).collect();
         let mut runs = Runs { all, by_place: HashMap::new() };
         for file in parsed.iter().filter(|it| !it.file.embedded) {
             let place = file.place();
-            let rendered = file.file.rendered.as_ref().filter(|trail| trail.by == Renderer::Helm);
-            let run = match (file.is_made(), rendered) {
+            let run = match (file.is_made(), &file.file.rendered) {
                 (true, _) => Run::new(RunKind::Application, parent(place), None),
-                (false, Some(trail)) => Run::new(RunKind::Chart, parent(&sources.path(trail.head.file)), None),
+                (false, Some(trail)) => {
+                    let kind = match trail.by {
+                        Renderer::Helm => RunKind::Chart,
+                        Renderer::Kustomize => RunKind::Kustomization,
+                    };
+                    Run::new(kind, parent(&sources.path(trail.head.file)), None)
+                }
                 (false, None) => match chart::of_template(sources, place).filter(|_| file.file.of_chart) {
                     Some(chart) => Run::new(RunKind::Chart, chart, None),
                     None => Run::new(RunKind::Manifests, parent(place), None),

@@ -14,7 +14,10 @@ pub(super) fn all(maker: &mut Maker<'_>, kustomization: &Kustomization) -> Resul
     let mut made = Vec::new();
     for (field, kind) in [("configMapGenerator", "ConfigMap"), ("secretGenerator", "Secret")] {
         for entry in kustomization.list(field) {
-            made.push(one(maker, &kustomization.directory, &entry, options, kind)?);
+            match one(maker, &kustomization.directory, &entry, options, kind) {
+                Ok(one) => made.push(one),
+                Err(trouble) => maker.tolerate(Err(trouble))?,
+            }
         }
     }
     Ok(made)
@@ -171,28 +174,26 @@ fn unquoted(text: &str) -> &str {
     inner('"').or_else(|| inner('\'')).unwrap_or(text)
 }
 
-/// Puts generated objects among the others: as new ones, or in the place of those that they name.
-pub(super) fn absorb(resources: &mut Resources, made: Vec<Resource>) -> Result<(), Trouble> {
-    for resource in made {
-        let id = resource.id();
-        let known = resources.indices(|it| it.any_id(|other| other.same(&id)));
-        match (known.as_slice(), resource.behavior) {
-            ([], Behavior::Create) => resources.append(resource)?,
-            ([], _) => {
-                let message = format!("there is no {} to merge with or to replace", id.told());
-                return Err(Trouble::refused(message, resource.head));
-            }
-            ([_], Behavior::Create) => {
-                let message = format!("{} is there already: say `behavior: merge` or `replace`", id.told());
-                return Err(Trouble::refused(message, resource.head));
-            }
-            ([place], _) => {
-                if let Some(old) = resources.all.get_mut(*place) {
-                    *old = joined(old, resource);
-                }
-            }
-            _ => return Err(Trouble::refused(format!("several objects are {}", id.told()), resource.head)),
+/// Puts a generated object among the others: as a new one, or in the place of that which it names.
+pub(super) fn absorb(resources: &mut Resources, resource: Resource) -> Result<(), Trouble> {
+    let id = resource.id();
+    let known = resources.indices(|it| it.any_id(|other| other.same(&id)));
+    match (known.as_slice(), resource.behavior) {
+        ([], Behavior::Create) => resources.append(resource)?,
+        ([], _) => {
+            let message = format!("there is no {} to merge with or to replace", id.told());
+            return Err(Trouble::refused(message, resource.head));
         }
+        ([_], Behavior::Create) => {
+            let message = format!("{} is there already: say `behavior: merge` or `replace`", id.told());
+            return Err(Trouble::refused(message, resource.head));
+        }
+        ([place], _) => {
+            if let Some(old) = resources.all.get_mut(*place) {
+                *old = joined(old, resource);
+            }
+        }
+        _ => return Err(Trouble::refused(format!("several objects are {}", id.told()), resource.head)),
     }
     Ok(())
 }

@@ -31,7 +31,7 @@ use std::collections::BTreeSet;
 
 use crate::source::{Segment, Sources, Span};
 
-pub(crate) use kustomization::NAMES;
+pub(crate) use kustomization::{NAMES, is_remote};
 
 /// What a kustomization makes.
 #[derive(Debug)]
@@ -40,8 +40,15 @@ pub(crate) struct Built {
     pub documents: Vec<Document>,
     /// Every file that it was made of, sorted.
     pub files: BTreeSet<String>,
+    /// Those of them that its objects stand for. What is only data of a ConfigMap, or a patch of something that is missing,
+    /// still says what it says by itself.
+    pub replaced: BTreeSet<String>,
     /// The directories of kustomizations that are part of it, its own left out.
     pub parts: BTreeSet<String>,
+    /// What it was built without.
+    pub missing: Vec<Trouble>,
+    /// What building it took.
+    pub steps: u64,
 }
 
 #[derive(Debug)]
@@ -80,6 +87,8 @@ pub(crate) struct Trouble {
 pub(crate) enum Cause {
     /// Kustomize would refuse it too.
     Refused,
+    /// It names a file that is not there, and that something else may make before kustomize sees it.
+    Absent,
     /// It takes something that is not in the tree, or runs a program.
     NotAtHand,
     /// It takes more than a person's text would.
@@ -91,11 +100,15 @@ impl Trouble {
         Trouble { cause: Cause::Refused, message: message.into(), at: Some(at), note: None, directory: None }
     }
 
+    fn absent(message: impl Into<String>, at: Span) -> Trouble {
+        Trouble { cause: Cause::Absent, ..Trouble::refused(message, at) }
+    }
+
     fn not_at_hand(message: impl Into<String>, at: Span) -> Trouble {
         Trouble { cause: Cause::NotAtHand, ..Trouble::refused(message, at) }
     }
 
-    fn beyond(message: impl Into<String>) -> Trouble {
+    pub(crate) fn beyond(message: impl Into<String>) -> Trouble {
         Trouble { cause: Cause::Beyond, message: message.into(), at: None, note: None, directory: None }
     }
 
@@ -112,6 +125,7 @@ impl Trouble {
 /// What building may cost.
 #[derive(Debug)]
 pub(crate) struct Budget {
+    all: u64,
     steps: Cell<u64>,
     copies: Cell<u64>,
 }
@@ -124,14 +138,18 @@ impl Budget {
     /// Documents nest less deep when they are read.
     const DEEPEST: usize = 256;
 
-    fn new() -> Self {
-        Budget { steps: Cell::new(Self::STEPS), copies: Cell::new(Self::COPIES) }
+    fn of(steps: u64) -> Self {
+        Budget { all: steps, steps: Cell::new(steps), copies: Cell::new(Self::COPIES) }
+    }
+
+    fn spent(&self) -> u64 {
+        self.all - self.steps.get()
     }
 
     fn spend(&self, steps: usize) -> Result<(), Trouble> {
         let rest = self.steps.get().checked_sub(steps as u64);
         self.steps.set(rest.unwrap_or(0));
-        rest.map(|_| ()).ok_or_else(|| Trouble::beyond(format!("it takes more than {} steps to build", Self::STEPS)))
+        rest.map(|_| ()).ok_or_else(|| Trouble::beyond(format!("it takes more than {} steps to build", self.all)))
     }
 }
 
@@ -155,8 +173,18 @@ pub(crate) fn is_component(sources: &Sources, directory: &str) -> bool {
 
 /// Builds the kustomization in a directory.
 pub(crate) fn build(sources: &Sources, directory: &str) -> Result<Built, Trouble> {
-    let budget = Budget::new();
-    let mut maker = target::Maker::new(sources, &budget);
+    let budget = Budget::of(Budget::STEPS);
+    with(target::Maker::new(sources, &budget, false), directory)
+}
+
+/// The same as far as it goes: what is not at hand is left out, and told. It takes no more than so many steps.
+pub(crate) fn build_as_far_as_possible(sources: &Sources, directory: &str, steps: u64) -> Result<Built, Trouble> {
+    let budget = Budget::of(steps.min(Budget::STEPS));
+    with(target::Maker::new(sources, &budget, true), directory)
+}
+
+fn with(mut maker: target::Maker<'_>, directory: &str) -> Result<Built, Trouble> {
+    let (sources, budget) = (maker.sources, maker.budget);
     let (mut resources, options) = maker.make(directory)?;
     sort::sort(&mut resources, &options)?;
     let mut documents = Vec::with_capacity(resources.all.len());
@@ -172,7 +200,9 @@ pub(crate) fn build(sources: &Sources, directory: &str) -> Result<Built, Trouble
         documents.push(Document { value: resource.value, emitted });
     }
     maker.parts.remove(directory);
-    Ok(Built { documents, files: maker.files, parts: maker.parts })
+    let target::Maker { files: replaced, apart, parts, missing, .. } = maker;
+    let files = replaced.union(&apart).cloned().collect();
+    Ok(Built { documents, files, replaced, parts, missing, steps: budget.spent() })
 }
 
 #[cfg(test)]
@@ -189,7 +219,7 @@ mod tests {
     #[test]
     fn what_is_missing_or_elsewhere_is_said() {
         for (text, cause) in [
-            ("resources: [missing.yaml]", Cause::Refused),
+            ("resources: [missing.yaml]", Cause::Absent),
             ("resources: ['https://example.com/a.yaml']", Cause::NotAtHand),
             ("resources: ['github.com/a/b?ref=v1']", Cause::NotAtHand),
             ("resources: [../../up.yaml]", Cause::NotAtHand),

@@ -22,7 +22,7 @@ pub(super) fn merge_all(
     entries: &[Value],
     resources: &mut Resources,
 ) -> Result<(), Trouble> {
-    for entry in entries {
+    let merge_all = |maker: &mut Maker<'_>, resources: &mut Resources, entry: &Value| {
         let text = entry.raw();
         let documents = match text.contains('\n') || text.trim_start().starts_with('{') {
             true => {
@@ -35,6 +35,10 @@ pub(super) fn merge_all(
             stringify(&mut patch.value);
             merge_into_namesake(maker, resources, patch, entry.at)?;
         }
+        Ok(())
+    };
+    for entry in entries {
+        maker.attempt(directory, entry, resources, |maker, resources| merge_all(maker, resources, entry))?;
     }
     Ok(())
 }
@@ -218,5 +222,8 @@ pub(super) fn before_names(
 ) -> Result<(), Trouble> {
     let directory = &kustomization.directory;
     merge_all(maker, directory, &kustomization.list("patchesStrategicMerge"), resources)?;
-    kustomization.list("patches").iter().try_for_each(|entry| apply(maker, directory, entry, resources))
+    for entry in &kustomization.list("patches") {
+        maker.attempt(directory, entry, resources, |maker, resources| apply(maker, directory, entry, resources))?;
+    }
+    Ok(())
 }

@@ -12,7 +12,7 @@ use super::resource::{Resource, Resources};
 use super::schema::Schema;
 use super::value::Value;
 use super::variables::Variable;
-use super::{Budget, Trouble, generate, names, plugins, references, transform, variables};
+use super::{Budget, Cause, Trouble, generate, names, plugins, references, transform, variables};
 
 /// Bases of bases nest this deep at most.
 const DEEPEST: usize = 32;
@@ -38,21 +38,31 @@ pub(super) struct Maker<'m> {
     pub budget: &'m Budget,
     pub schema: Arc<Schema>,
     has_own_schema: bool,
+    /// The files that its objects stand for.
     pub files: BTreeSet<String>,
+    /// Files that it takes something from, and whose own words still count.
+    pub apart: BTreeSet<String>,
     pub parts: BTreeSet<String>,
+    /// It goes on without what is not at hand.
+    is_lenient: bool,
+    /// What it went on without.
+    pub missing: Vec<Trouble>,
     /// The directories that are being read.
     open: Vec<String>,
 }
 
 impl<'m> Maker<'m> {
-    pub(super) fn new(sources: &'m Sources, budget: &'m Budget) -> Self {
+    pub(super) fn new(sources: &'m Sources, budget: &'m Budget, is_lenient: bool) -> Self {
         Maker {
             sources,
             budget,
             schema: Schema::built_in(),
             has_own_schema: false,
             files: BTreeSet::new(),
+            apart: BTreeSet::new(),
             parts: BTreeSet::new(),
+            is_lenient,
+            missing: Vec::new(),
             open: Vec::new(),
         }
     }
@@ -67,7 +77,8 @@ impl<'m> Maker<'m> {
         let mut gathered = self.gather(&kustomization, Gathered::new())?;
         names::add_hashes(&mut gathered.resources);
         references::follow(&mut gathered, self.budget)?;
-        variables::resolve(&mut gathered, self.budget)?;
+        let resolved = variables::resolve(&mut gathered, self.budget);
+        self.tolerate(resolved)?;
         const LOCAL: &str = "config.kubernetes.io/local-config";
         let is_local = |resource: &Resource| {
             let said = resource.value.at_path(&["metadata", "annotations", LOCAL]);
@@ -93,37 +104,106 @@ impl<'m> Maker<'m> {
     fn gather_inside(&mut self, kustomization: &Kustomization, mut gathered: Gathered) -> Result<Gathered, Trouble> {
         self.describe(kustomization)?;
         for entry in kustomization.list("resources").iter().chain(&kustomization.list("bases")) {
-            self.resource(&kustomization.directory, entry, &mut gathered)?;
+            let added = self.resource(&kustomization.directory, entry, &mut gathered);
+            self.tolerate(added)?;
         }
         for entry in kustomization.list("configurations") {
-            for document in self.documents(&kustomization.directory, &entry)? {
-                Arc::make_mut(&mut gathered.fields).configure(&document)?;
-            }
+            let configured = self.configure(&kustomization.directory, &entry, &mut gathered);
+            self.tolerate(configured)?;
         }
         for field in ["helmCharts", "helmChartInflationGenerator"] {
-            if let Some(chart) = kustomization.list(field).first() {
-                return Err(Trouble::not_at_hand(format!("its `{field}` are rendered by helm"), chart.at));
+            for chart in kustomization.list(field) {
+                let why = format!("its `{field}` are rendered by helm");
+                self.tolerate(Err(Trouble::not_at_hand(why, chart.at)))?;
             }
         }
-        let made = generate::all(self, kustomization)?;
-        generate::absorb(&mut gathered.resources, made)?;
-        let made = plugins::generate(self, kustomization)?;
-        generate::absorb(&mut gathered.resources, made)?;
+        let mut made = generate::all(self, kustomization)?;
+        match plugins::generate(self, kustomization) {
+            Ok(more) => made.extend(more),
+            Err(trouble) => self.tolerate(Err(trouble))?,
+        }
+        for made in made {
+            let absorbed = generate::absorb(&mut gathered.resources, made);
+            self.tolerate(absorbed)?;
+        }
         for entry in kustomization.list("components") {
-            gathered = self.component(&kustomization.directory, &entry, gathered)?;
+            match self.component(&kustomization.directory, &entry) {
+                Ok(component) => gathered = self.gather(&component, gathered).map_err(|it| it.or_at(entry.at))?,
+                Err(trouble) => self.tolerate(Err(trouble))?,
+            }
         }
         transform::all(self, kustomization, &mut gathered)?;
-        variables::gather(kustomization, &mut gathered)?;
+        let marked = variables::gather(kustomization, &mut gathered);
+        self.tolerate(marked)?;
         if gathered.resources.all.len() > MOST_OBJECTS {
             return Err(Trouble::beyond(format!("it makes more than {MOST_OBJECTS} objects")));
         }
         Ok(gathered)
     }
 
+    /// What is not at hand is noted where the rest is wanted all the same; so is what follows from its absence.
+    pub(super) fn tolerate(&mut self, done: Result<(), Trouble>) -> Result<(), Trouble> {
+        let Err(trouble) = done else { return Ok(()) };
+        let is_tolerable = match trouble.cause {
+            Cause::NotAtHand | Cause::Absent => self.is_lenient,
+            Cause::Refused => self.is_lenient && !self.missing.is_empty(),
+            Cause::Beyond => false,
+        };
+        if !is_tolerable {
+            return Err(trouble);
+        }
+        let is_same = |known: &Trouble| known.at == trouble.at && known.message == trouble.message;
+        if !self.missing.iter().any(is_same) {
+            self.budget.spend(self.missing.len() + 1)?;
+            let directory = trouble.directory.or_else(|| self.open.last().cloned());
+            self.missing.push(Trouble { directory, ..trouble });
+        }
+        Ok(())
+    }
+
+    /// Changes objects by an entry of a kustomization. Where that fails for want of what is missing, they stay as they are.
+    pub(super) fn attempt(
+        &mut self,
+        directory: &str,
+        entry: &Value,
+        resources: &mut Resources,
+        change: impl FnOnce(&mut Self, &mut Resources) -> Result<(), Trouble>,
+    ) -> Result<(), Trouble> {
+        let before = match self.missing.is_empty() {
+            true => None,
+            false => {
+                self.budget.spend(resources.all.iter().map(|it| it.value.weight()).sum())?;
+                Some(resources.clone())
+            }
+        };
+        let Err(trouble) = change(self, resources) else { return Ok(()) };
+        self.tolerate(Err(trouble))?;
+        if let Some(before) = before {
+            *resources = before;
+        }
+        let named = entry.get("path").unwrap_or(entry).raw();
+        if let Some(path) = join(directory, named)
+            && self.files.remove(&path)
+        {
+            self.apart.insert(path);
+        }
+        Ok(())
+    }
+
+    fn configure(&mut self, directory: &str, entry: &Value, gathered: &mut Gathered) -> Result<(), Trouble> {
+        for document in self.documents(directory, entry)? {
+            Arc::make_mut(&mut gathered.fields).configure(&document)?;
+        }
+        Ok(())
+    }
+
     /// Takes the description of kinds that a kustomization brings along; the first one counts.
     fn describe(&mut self, kustomization: &Kustomization) -> Result<(), Trouble> {
         let Some(path) = kustomization.get("openapi").and_then(|it| it.get("path")).cloned() else { return Ok(()) };
-        let documents = self.documents(&kustomization.directory, &path)?;
+        let documents = match self.documents(&kustomization.directory, &path) {
+            Ok(documents) => documents,
+            Err(trouble) => return self.tolerate(Err(trouble)),
+        };
         if let Some(root) = documents.first().filter(|_| !self.has_own_schema) {
             self.schema = Arc::new(Schema::described(root));
             self.has_own_schema = true;
@@ -158,7 +238,7 @@ impl<'m> Maker<'m> {
         gathered.resources.append_all(objects(documents, entry.at)?)
     }
 
-    fn component(&mut self, directory: &str, entry: &Value, gathered: Gathered) -> Result<Gathered, Trouble> {
+    fn component(&self, directory: &str, entry: &Value) -> Result<Kustomization, Trouble> {
         let text = entry.raw();
         let found = join(directory, text).and_then(|path| Kustomization::read(self.sources, &path));
         match found {
@@ -167,10 +247,10 @@ impl<'m> Maker<'m> {
                 if !component.is_component {
                     return Err(Trouble::refused("this is no component", entry.at));
                 }
-                self.gather(&component, gathered).map_err(|trouble| trouble.or_at(entry.at))
+                Ok(component)
             }
             None if is_remote(text) => Err(Trouble::not_at_hand(format!("`{text}` would be fetched"), entry.at)),
-            None => Err(Trouble::refused(format!("`{text}` holds no component"), entry.at)),
+            None => Err(Trouble::absent(format!("`{text}` holds no component"), entry.at)),
         }
     }
 
@@ -208,7 +288,7 @@ impl<'m> Maker<'m> {
         let path = self.path(directory, name, at)?;
         let bytes = self.sources.tree().read(&path).map_err(|error| unreadable(name, &error, at))?;
         self.budget.spend(bytes.len() / 8)?;
-        self.files.insert(path);
+        self.apart.insert(path);
         Ok(bytes)
     }
 
@@ -228,7 +308,7 @@ impl<'m> Maker<'m> {
 
 fn unreadable(name: &str, error: &ReadError, at: Span) -> Trouble {
     match error {
-        ReadError::Missing => Trouble::refused(format!("`{name}`: {error}"), at),
+        ReadError::Missing => Trouble::absent(format!("`{name}`: {error}"), at),
         _ => Trouble::not_at_hand(format!("`{name}`: {error}"), at),
     }
 }

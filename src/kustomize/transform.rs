@@ -34,18 +34,26 @@ pub(super) fn all(
     }
     label(resources, &kustomization.pairs("commonLabels"), known.of("commonLabels"))?;
     label(resources, &kustomization.pairs("commonAnnotations"), known.of("commonAnnotations"))?;
-    for entry in kustomization.list("patchesJson6902") {
-        patches::apply_json(maker, directory, &entry, resources)?;
+    for entry in &kustomization.list("patchesJson6902") {
+        maker.attempt(directory, entry, resources, |maker, resources| {
+            patches::apply_json(maker, directory, entry, resources)
+        })?;
     }
     for entry in kustomization.list("replicas") {
-        set_replicas(resources, &entry, known.of("replicas"))?;
+        let set = set_replicas(resources, &entry, known.of("replicas"));
+        maker.tolerate(set)?;
     }
     for entry in kustomization.list("images").iter().chain(&kustomization.list("imageTags")) {
         maker.budget.spend(resources.all.len() * 50)?;
         images::set(resources, entry, known.of("images"))?;
     }
-    replace::all(maker, directory, &kustomization.list("replacements"), resources)?;
-    plugins::transform(maker, kustomization, gathered)
+    for entry in kustomization.list("replacements") {
+        maker.attempt(directory, &entry, resources, |maker, resources| {
+            replace::all(maker, directory, std::slice::from_ref(&entry), resources)
+        })?;
+    }
+    let transformed = plugins::transform(maker, kustomization, gathered);
+    maker.tolerate(transformed)
 }
 
 /// In which fields an entry of `labels` puts its pairs.

@@ -31,9 +31,11 @@ pub use views::paths::Paths;
 pub use views::suggestion::{Suggestion, suggestion};
 pub use views::teams::{Team, teams};
 
+use std::borrow::Cow;
+
 use crate::decide::{Decided, Verdict};
 use crate::diagnostic::Diagnostic;
-use crate::inventory::{Inventory, Key, Origin, Resource, ResourceId, Run};
+use crate::inventory::{Inventory, Key, Origin, Resource, ResourceId, Run, RunKind};
 use crate::pricing::{Bill, UnknownMachine};
 use crate::rules::{Rules, Undetermined};
 use crate::source::Sources;
@@ -119,6 +121,15 @@ impl<'a> Report<'a> {
             (Some(name), _) => name.to_string(),
             (None, Some(variant)) => format!("{folder} ({variant})"),
             (None, None) => folder,
+        }
+    }
+
+    /// The address of a resource, and of an object that an overlay makes which one: others make one of the same name.
+    fn called(&self, resource: &'a Resource) -> Cow<'a, str> {
+        let run = resource.run.as_ref().and_then(|run| self.inventory.run(run));
+        match run.filter(|run| run.kind == RunKind::Kustomization && !run.uses.is_empty()) {
+            Some(run) => Cow::Owned(format!("{} ({})", resource.address, self.name_of(run))),
+            None => Cow::Borrowed(&resource.address),
         }
     }
 

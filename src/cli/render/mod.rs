@@ -58,7 +58,7 @@ pub(super) fn run(sources: &Sources, paths: &[String], request: &Request) -> Out
         (Some(program), false) => outcome.build(sources, &program, kustomizations, request.time),
         (None, false) => {
             let reason =
-                "kustomizations are read without rendering them: neither kustomize nor kubectl is installed".to_owned();
+                "kustomizations are built by our own engine: neither kustomize nor kubectl is installed".to_owned();
             outcome.failed.push(Skipped { path: ".".to_owned(), reason });
         }
     }
@@ -128,7 +128,7 @@ fn failed(by: Renderer, directory: &str, why: &str) -> Skipped {
     let path = if directory.is_empty() { ".".to_owned() } else { directory.to_owned() };
     let instead = match by {
         Renderer::Helm => "rendered by our own engine, not by helm",
-        Renderer::Kustomize => "read without rendering it: kustomize",
+        Renderer::Kustomize => "built by our own engine, not by kustomize",
     };
     Skipped { path, reason: format!("{instead}: {why}") }
 }

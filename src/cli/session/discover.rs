@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex};
 use ignore::{DirEntry, WalkBuilder, WalkState};
 
 use crate::cli::world::git_files;
+use crate::kustomize;
 use crate::terraform::is_read_by_itself;
 
 /// Files that may hold Terraform or Kubernetes, by the end of their names.
@@ -203,6 +204,7 @@ fn is_left_out(entry: &DirEntry) -> bool {
 pub(in crate::cli) fn is_candidate(path: &Path) -> bool {
     let Some(name) = path.file_name() else { return false };
     ENDINGS.iter().any(|ending| name.as_encoded_bytes().ends_with(ending.as_bytes()))
+        || kustomize::NAMES.iter().any(|it| name == *it)
         || name.to_str().is_some_and(is_read_by_itself)
 }
 

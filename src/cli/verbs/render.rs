@@ -102,7 +102,7 @@ fn told(session: &Session, directory: &str, trouble: &Trouble) -> String {
     let directory = trouble.directory.as_deref().unwrap_or(directory);
     let at = trouble.at.map_or_else(|| shown(session, directory), place);
     let why = match trouble.cause {
-        Cause::Refused => "kustomize would refuse it",
+        Cause::Refused | Cause::Absent => "kustomize would refuse it",
         Cause::NotAtHand => "it is not in the tree",
         Cause::Beyond => "it is beyond the limits",
     };

@@ -11,9 +11,9 @@ use crate::yaml::Node;
 
 use super::matters;
 use super::plan::{at, document, release_name, sets};
-use super::{Rendered, Renderer, Trail, trace};
+use super::{Asked, Made, Renderer, Trail, trace};
 use crate::kubernetes::text::files::{File, Release};
-use crate::kubernetes::text::filter::{Matter, Wanted};
+use crate::kubernetes::text::filter::Matter;
 
 /// The version of Kubernetes that charts are told: the one most clusters of the large clouds run (November 2026).
 const KUBERNETES: &str = "v1.34.0";
@@ -23,29 +23,6 @@ const NAMESPACE: &str = "default";
 const MOST_STEPS: u64 = 40_000_000;
 /// So many are rendered before it is looked what that took.
 const AT_ONCE: usize = 32;
-
-/// What may be rendered, and what is wanted of it.
-pub(in crate::kubernetes) struct Asked<'a> {
-    pub paths: &'a [&'a String],
-    /// Those that ask for accelerators.
-    pub asking: &'a BTreeSet<&'a String>,
-    pub wanted: &'a Wanted<'a>,
-    /// Names of files of values.
-    pub values: &'a [String],
-    /// What another program rendered already.
-    pub rendered: &'a [Rendered],
-}
-
-/// What became of the charts of a tree.
-#[derive(Default)]
-pub(in crate::kubernetes) struct Made {
-    /// The documents that may matter.
-    pub files: Vec<File>,
-    /// What these stand for: nobody needs to read these files any more.
-    pub replaced: BTreeSet<String>,
-    pub runs: Vec<Run>,
-    pub skipped: Vec<Skipped>,
-}
 
 /// One chart with one stack of files of values.
 struct Job {
@@ -64,11 +41,11 @@ struct Done {
 }
 
 /// Renders the charts among files that may ask for accelerators.
-pub(in crate::kubernetes) fn make(sources: &Sources, asked: &Asked<'_>) -> Made {
+pub(super) fn make(sources: &Sources, asked: &Asked<'_>) -> Made {
     let mut made = Made::default();
     let mut jobs = Vec::new();
     for directory in matters::charts(asked.paths.iter().map(|path| path.as_str())) {
-        if !asked.is_rendered(directory) && matters::may_matter(sources, directory, asked) {
+        if !asked.is_rendered(Renderer::Helm, directory) && matters::may_matter(sources, directory, asked) {
             load(sources, directory, asked, &mut jobs, &mut made.skipped);
         }
     }
@@ -110,13 +87,6 @@ pub(in crate::kubernetes) fn all(
     }
     let documents = done.into_iter().flat_map(|done| done.rendering.documents);
     (documents.map(|document| (document.template, document.text)).collect(), skipped)
-}
-
-impl Asked<'_> {
-    fn is_rendered(&self, directory: &str) -> bool {
-        let plans = self.rendered.iter().map(|it| &it.plan).filter(|plan| plan.by == Renderer::Helm);
-        plans.into_iter().any(|plan| plan.directory == directory || plan.parts.iter().any(|part| part == directory))
-    }
 }
 
 fn load(sources: &Sources, directory: &str, asked: &Asked<'_>, jobs: &mut Vec<Job>, skipped: &mut Vec<Skipped>) {
@@ -277,7 +247,7 @@ fn tell(sources: &Sources, directory: &str, rendering: &Rendering, skipped: &mut
     }
 }
 
-fn place(directory: &str) -> String {
+pub(super) fn place(directory: &str) -> String {
     if directory.is_empty() { ".".to_owned() } else { directory.to_owned() }
 }
 
@@ -286,7 +256,7 @@ pub(in crate::kubernetes) fn not_rendered(path: &str, why: &str) -> Skipped {
     Skipped { path: place(path), reason: in_one_line(&format!("read without rendering it: {why}")) }
 }
 
-fn in_one_line(text: &str) -> String {
+pub(super) fn in_one_line(text: &str) -> String {
     const LONGEST: usize = 320;
     text.chars().take(LONGEST).map(|letter| if letter.is_control() { ' ' } else { letter }).collect()
 }

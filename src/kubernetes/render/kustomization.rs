@@ -3,13 +3,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::kustomize::is_remote;
 use crate::source::{Sources, join};
 use crate::yaml::{Data, Node};
 
 use super::Renderer;
 use super::plan::{Input, Plan, Refused, at, document};
 
-pub(in crate::kubernetes) const NAMES: [&str; 3] = ["kustomization.yaml", "kustomization.yml", "Kustomization"];
+pub(in crate::kubernetes) use crate::kustomize::NAMES;
 
 /// Fields that hold no paths.
 const NO_PATHS: [&str; 17] = [
@@ -38,19 +39,21 @@ const NEEDED: [&str; 8] =
     ["resources", "bases", "components", "patchesStrategicMerge", "crds", "generators", "transformers", "validators"];
 /// Fields whose files may name further files, or programs.
 const POWERFUL: [&str; 3] = ["generators", "transformers", "validators"];
+/// Fields whose files are objects.
+const OBJECTS: [&str; 4] = ["resources", "bases", "components", "crds"];
 const DEEPEST: usize = 32;
 
 /// `None` where the file is no kustomization, or is one that only others may use.
 pub(super) fn plan(sources: &Sources, directory: &str) -> Option<Result<Plan, Refused>> {
     let root = NAMES.iter().find_map(|name| document(sources, &at(directory, name)))?;
-    if root.text_at("kind").is_some_and(|kind| &**kind == "Component") {
+    if is_component(&root) {
         return None;
     }
     let foreign = |version: &str| !version.starts_with("kustomize.config.k8s.io/");
     if root.text_at("apiVersion").is_some_and(|version| foreign(version)) {
         return None;
     }
-    let mut closure = Closure { sources, files: BTreeSet::new(), directories: BTreeSet::new(), is_lenient: false };
+    let mut closure = Closure::new(sources, false, DEEPEST);
     let visited = closure.visit(directory, 0);
     let parts = closure.directories.iter().filter(|part| *part != directory).cloned().collect();
     Some(match visited {
@@ -74,22 +77,62 @@ pub(super) fn plan(sources: &Sources, directory: &str) -> Option<Result<Plan, Re
 /// The files of this tree that a kustomization is made of, whatever else it takes; `None` where there is none.
 pub(in crate::kubernetes) fn files_of(sources: &Sources, directory: &str) -> Option<BTreeSet<String>> {
     NAMES.iter().find_map(|name| document(sources, &at(directory, name)))?;
-    let mut closure = Closure { sources, files: BTreeSet::new(), directories: BTreeSet::new(), is_lenient: true };
+    let mut closure = Closure::new(sources, true, DEEPEST);
     let _ = closure.visit(directory, 0);
     Some(closure.files)
+}
+
+/// What one kustomization names itself.
+#[derive(Debug, Default)]
+pub(super) struct Outline {
+    /// The file that makes the directory a kustomization.
+    pub path: String,
+    /// Without those that only become data.
+    pub files: BTreeSet<String>,
+    /// Those of them that may change objects: patches and what is written like them.
+    pub changing: BTreeSet<String>,
+    /// The directories of other kustomizations.
+    pub uses: BTreeSet<String>,
+    pub is_component: bool,
+}
+
+/// Nothing where the directory holds no kustomization.
+pub(super) fn outline(sources: &Sources, directory: &str) -> Option<Outline> {
+    let mut closure = Closure::new(sources, true, 0);
+    let _ = closure.visit(directory, 0);
+    let Closure { mut files, data, changing, mut directories, first, .. } = closure;
+    let (path, is_component) = first?;
+    directories.remove(directory);
+    files.retain(|it| *it != path && !data.contains(it));
+    Some(Outline { path, files, changing, uses: directories, is_component })
+}
+
+fn is_component(root: &Node) -> bool {
+    root.text_at("kind").is_some_and(|kind| &**kind == "Component")
 }
 
 struct Closure<'s> {
     sources: &'s Sources,
     /// What is not here or not allowed is passed over.
     is_lenient: bool,
+    /// Kustomizations below this one are only noted.
+    deepest: usize,
     files: BTreeSet<String>,
+    data: BTreeSet<String>,
+    changing: BTreeSet<String>,
     directories: BTreeSet<String>,
+    /// The file of the first kustomization, and whether that is a component.
+    first: Option<(String, bool)>,
 }
 
-impl Closure<'_> {
+impl<'s> Closure<'s> {
+    fn new(sources: &'s Sources, is_lenient: bool, deepest: usize) -> Self {
+        let (files, data, changing, directories) = Default::default();
+        Closure { sources, is_lenient, deepest, files, data, changing, directories, first: None }
+    }
+
     fn visit(&mut self, directory: &str, depth: usize) -> Result<(), String> {
-        if depth > DEEPEST || !self.directories.insert(directory.to_owned()) {
+        if !self.directories.insert(directory.to_owned()) || depth > self.deepest {
             return Ok(());
         }
         let found = NAMES.iter().find_map(|name| {
@@ -97,6 +140,7 @@ impl Closure<'_> {
             document(self.sources, &path).map(|root| (path, root))
         });
         let (path, root) = found.ok_or_else(|| format!("`{directory}` holds no kustomization"))?;
+        self.first.get_or_insert_with(|| (path.clone(), is_component(&root)));
         self.files.insert(path);
         for entry in root.entries() {
             let field = &*entry.key;
@@ -147,6 +191,11 @@ impl Closure<'_> {
                 if powerful {
                     harmless(&String::from_utf8_lossy(&bytes))?;
                 }
+                if field.ends_with("Generator") {
+                    self.data.insert(path.clone());
+                } else if !OBJECTS.contains(&field) {
+                    self.changing.insert(path.clone());
+                }
                 self.files.insert(path);
                 Ok(())
             }
@@ -154,18 +203,6 @@ impl Closure<'_> {
             Err(_) => Ok(()),
         }
     }
-}
-
-/// Everything that Kustomize takes for an address rather than for a path, and a little more.
-fn is_remote(text: &str) -> bool {
-    const STARTS: [&str; 8] =
-        ["git@", "git::", "gh:", "github.com", "gitlab.com", "bitbucket.org", "ssh:", "git.launchpad.net"];
-    text.contains("://")
-        || text.contains("?ref=")
-        || text.contains(".git/")
-        || text.ends_with(".git")
-        || text.contains("_git/")
-        || STARTS.iter().any(|start| text.starts_with(start))
 }
 
 /// The configuration of a plugin may name programs and addresses.

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 
 use regex::bytes::Regex;
 
-use super::charts::Asked;
+use super::Asked;
 use super::plan::{at, is_part};
 use crate::helm::{self, Chart};
 use crate::kubernetes::rows::devices::DEVICES;

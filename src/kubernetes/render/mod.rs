@@ -1,10 +1,12 @@
-//! Charts and kustomizations: what there is to render and what may not be, charts as our own engine renders them, and, for
+//! Charts and kustomizations: what there is to render and what may not be, both as our own engines render them, and, for
 //! text that another program rendered, which lines of which files it came from. Runs nothing itself.
 
 mod align;
+mod asked;
 mod charts;
 mod dependencies;
 mod kustomization;
+mod kustomizations;
 mod matters;
 mod overlay;
 mod plan;
@@ -15,13 +17,22 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::inventory::{Link, LinkKind};
-use crate::source::Span;
+use crate::source::{Sources, Span};
 
-pub(super) use charts::{Asked, all, make, not_rendered, release};
+pub(super) use asked::{Asked, Made};
+pub(super) use charts::{all, not_rendered, release};
 pub(super) use kustomization::{NAMES as KUSTOMIZATIONS, files_of};
+pub(super) use kustomizations::among as kustomizations_among;
 pub(super) use plan::document;
 pub use plan::{Content, Input, Plan, Refused, plan};
 pub(super) use trace::derive;
+
+/// Renders the charts and builds the kustomizations among files that may ask for accelerators.
+pub(super) fn make(sources: &Sources, asked: &Asked<'_>) -> Made {
+    let mut made = charts::make(sources, asked);
+    made.add(kustomizations::make(sources, asked));
+    made
+}
 
 /// The program that renders.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

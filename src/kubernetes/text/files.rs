@@ -27,7 +27,7 @@ pub(in crate::kubernetes) struct File {
     pub of_chart: bool,
     /// The values that its chart has by default.
     pub values: Option<Node>,
-    /// Another program made it.
+    /// It is what a chart or a kustomization makes.
     pub rendered: Option<Trail>,
     /// It is a template as one release of its chart fills it in.
     pub release: Option<Release>,
@@ -64,9 +64,9 @@ pub(in crate::kubernetes) struct Gathered {
     pub(in crate::kubernetes) files: Vec<File>,
     /// The files that say nothing about what stands beside accelerators, sorted.
     pub(in crate::kubernetes) plain: Vec<String>,
-    /// Charts that were not rendered, or not wholly, and why.
+    /// Charts that were not rendered and kustomizations that were not built, or not wholly, and why.
     pub(in crate::kubernetes) skipped: Vec<Skipped>,
-    /// The charts that were rendered, with the files that matter of each.
+    /// The charts that were rendered and the kustomizations that were built, with the files that matter of each.
     pub(in crate::kubernetes) runs: Vec<Run>,
 }
 
@@ -114,6 +114,7 @@ pub(in crate::kubernetes) fn gather(
 ) -> Gathered {
     let Options { objects, rendered, values } = options;
     let replaced: BTreeSet<&String> = rendered.iter().flat_map(|it| &it.plan.replaces).collect();
+    let kustomizations = render::kustomizations_among(paths);
     let mut paths: Vec<&String> =
         paths.iter().filter(|path| filter::is_manifest(path) && !replaced.contains(path)).collect();
     paths.sort();
@@ -126,7 +127,7 @@ pub(in crate::kubernetes) fn gather(
     let mut asking: BTreeSet<&String> =
         looked.iter().filter(|it| it.matter == Matter::Asks).map(|it| it.path).collect();
     asking.extend(chart::templates(&asking.iter().copied().collect::<Vec<_>>(), &paths));
-    let asked = render::Asked { paths: &paths, asking: &asking, wanted: &wanted, values, rendered };
+    let asked = render::Asked { paths: &paths, kustomizations, asking: &asking, wanted: &wanted, values, rendered };
     let made = render::make(sources, &asked);
     (gathered.skipped, gathered.runs) = (made.skipped, made.runs);
     asking.retain(|path| !made.replaced.contains(*path));

@@ -203,7 +203,7 @@ fn resource(it: &Difference, change: &Change) -> String {
         (Some(earlier), Some(later)) if earlier.address != later.address => {
             format!("{} → {}", shown(&earlier.address), shown(&later.address))
         }
-        _ => shown(it.address(change)),
+        _ => shown(&it.address(change)),
     };
     let is_mixed = !it.delta.rented.is_nothing() && !it.delta.requested.is_nothing();
     if is_mixed && later.or(earlier).is_some_and(|it| it.role == Role::Requested) {

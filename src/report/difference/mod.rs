@@ -4,6 +4,7 @@ mod json;
 mod markdown;
 mod text;
 
+use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::HashSet;
 
@@ -136,9 +137,9 @@ impl<'a> Difference<'a> {
         !self.has_something_to_tell() && self.delta.visible().next().is_none()
     }
 
-    fn address(&self, change: &Change) -> &str {
-        let after = self.after.resource(change.after);
-        after.or_else(|| self.before.resource(change.before)).map_or("", |it| it.address.as_str())
+    fn address(&self, change: &Change) -> Cow<'_, str> {
+        let after = self.after.resource(change.after).map(|it| self.after.called(it));
+        after.or_else(|| self.before.resource(change.before).map(|it| self.before.called(it))).unwrap_or_default()
     }
 
     /// What it costs before and after, and for what; none for what is not there or not priced.
@@ -173,7 +174,7 @@ impl<'a> Difference<'a> {
             let distance = |a: Money, b: Money| (a - b).micros().unsigned_abs();
             (distance(expected(after), expected(before)), distance(ceiling(after), ceiling(before)))
         };
-        changes.sort_by(|a, b| size(b).cmp(&size(a)).then_with(|| self.address(a).cmp(self.address(b))));
+        changes.sort_by(|a, b| size(b).cmp(&size(a)).then_with(|| self.address(a).cmp(&self.address(b))));
         changes
     }
 }

@@ -66,7 +66,7 @@ fn costs(text: &mut String, it: &Difference) {
         };
         table.row(vec![
             change.kind.name().to_owned(),
-            escape::shortened(&escape::one_line(it.address(change)), 60),
+            escape::shortened(&escape::one_line(&it.address(change)), 60),
             shown(before, change.before.is_some()),
             shown(after, change.after.is_some()),
             if change.kind == ChangeKind::Moved { signed(Money::ZERO) } else { it.increase(change) },

@@ -164,6 +164,8 @@ struct Builder {
     by_place: HashMap<(String, Name), ResourceId>,
     by_name: HashMap<Name, ResourceId>,
     by_address: HashMap<String, ResourceId>,
+    /// Runs make objects of one name each: the first of a file, and the first of a run.
+    by_run: HashMap<(String, Option<String>, String), ResourceId>,
 }
 
 impl Builder {
@@ -181,7 +183,14 @@ impl Builder {
             verdict: Verdict::default(),
             catalog,
         };
-        Builder { located, state, by_place: HashMap::new(), by_name: HashMap::new(), by_address: HashMap::new() }
+        Builder {
+            located,
+            state,
+            by_place: HashMap::new(),
+            by_name: HashMap::new(),
+            by_address: HashMap::new(),
+            by_run: HashMap::new(),
+        }
     }
 
     fn resource(&mut self, name: Name, kind: &str, role: &str, span: Span, item: Item) -> Option<ResourceId> {
@@ -209,6 +218,12 @@ impl Builder {
         }
     }
 
+    /// The same, of the run that the finding names.
+    fn of_run(&self, run: Option<&str>, path: &str, address: Option<&str>) -> Option<ResourceId> {
+        let at = |path: Option<&str>| self.by_run.get(&(run?.to_owned(), path.map(Into::into), address?.to_owned()));
+        at(Some(path)).or_else(|| at(None)).copied()
+    }
+
     fn belongs(&mut self, resource: Option<ResourceId>, run: Option<&str>) {
         let resource = resource.and_then(|id| self.state.inventory.resources.get_mut(id.0));
         if let (Some(resource), Some(run)) = (resource.filter(|it| it.run.is_none()), run) {
@@ -230,7 +245,9 @@ impl Builder {
 
     fn finding(&mut self, it: SavedFinding) {
         let Some(span) = self.located.span(&it.path, it.line, it.column) else { return };
-        let resource = self.about(&it.path, named_by(&it.address, &it.root), it.kind.as_deref(), span);
+        let resource = self.of_run(it.run.as_deref(), &it.path, it.address.as_deref());
+        let name = named_by(&it.address, &it.root);
+        let resource = resource.or_else(|| self.about(&it.path, name, it.kind.as_deref(), span));
         self.belongs(resource, it.run.as_deref());
         let related = it.related.into_iter();
         let related = related.filter_map(|it| Some((self.located.span(&it.path, it.line, 1)?, it.message)));
@@ -299,7 +316,8 @@ impl Builder {
 
     fn undetermined(&mut self, it: SavedUnknown) {
         let Some(span) = self.located.span(&it.path, it.line, 1) else { return };
-        let resource = self.about(&it.path, named_by(&it.address, &it.root), None, span);
+        let resource = self.of_run(it.run.as_deref(), &it.path, it.address.as_deref());
+        let resource = resource.or_else(|| self.about(&it.path, named_by(&it.address, &it.root), None, span));
         self.belongs(resource, it.run.as_deref());
         self.state.undetermined.push(Undetermined { rule: it.rule, resource, piece: None, span, cause: it.cause });
     }
@@ -389,6 +407,12 @@ impl Builder {
         let item = Item { status, monthly: it.price.usd_per_month.map(Into::into), per, amount, ..Item::default() };
         let name = Name::new(&it.address, it.root.as_deref());
         let Some(id) = self.resource(name, &it.kind, &it.role, span, item) else { return };
+        if let Some(run) = &it.run {
+            let keys = [Some(it.path.clone()), None].map(|path| (run.clone(), path, it.address.clone()));
+            for key in keys {
+                self.by_run.entry(key).or_insert(id);
+            }
+        }
         let Some(resource) = self.state.inventory.resources.get_mut(id.0) else { return };
         let facts = [
             (Key::Provider, it.provider),

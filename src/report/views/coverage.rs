@@ -63,7 +63,9 @@ fn kind(path: &str, reason: &str) -> (&'static str, &'static str) {
         ("module not at hand", "modules not at hand")
     } else if is_variables {
         ("variable file that no run uses", "variable files that no run uses")
-    } else if reason.contains("render") {
+    } else if reason.starts_with("built without a part") || reason.starts_with("read without building it") {
+        ("overlay that was not wholly built", "overlays that were not wholly built")
+    } else if reason.contains("render") || reason.contains("by our own engine") {
         ("template that was not rendered", "templates that were not rendered")
     } else {
         ("file that could not be read", "files that could not be read")

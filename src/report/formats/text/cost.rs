@@ -36,7 +36,7 @@ pub(in crate::report) fn cost(report: &Report) -> String {
         let mut table =
             Table::new(&[role.name(), "", "", "count", "an hour", "hours", "floor", "expected", "ceiling"], 3..9);
         for (resource, item) in lines {
-            table.row(row(resource, item));
+            table.row(row(report, resource, item));
         }
         let _ = writeln!(text, "{}", table.print());
     }
@@ -45,7 +45,7 @@ pub(in crate::report) fn cost(report: &Report) -> String {
     text
 }
 
-fn row(resource: &Resource, item: Option<&Item>) -> Vec<String> {
+fn row<'a>(report: &Report<'a>, resource: &'a Resource, item: Option<&Item>) -> Vec<String> {
     let shown = |text: &str| escape::shortened(&escape::one_line(text), 60);
     let price = match item.and_then(|item| item.per_hour) {
         Some(range) => usd_per_hour(range.expected),
@@ -60,8 +60,8 @@ fn row(resource: &Resource, item: Option<&Item>) -> Vec<String> {
         None => price,
     };
     let address = match resource.version_of {
-        _ if !resource.is_added() => format!("{} (not added)", shown(&resource.address)),
-        _ => shown(&resource.address),
+        _ if !resource.is_added() => format!("{} (not added)", shown(&report.called(resource))),
+        _ => shown(&report.called(resource)),
     };
     let mut cells = vec![address, said(resource, Key::Machine), accelerators(resource), count(resource), price];
     cells.push(item.map_or_else(String::new, |item| match item.per {

@@ -1,5 +1,6 @@
 //! One finding for people, with its lines.
 
+use std::borrow::Cow;
 use std::fmt::{self, Write};
 
 use miette::{Diagnostic, GraphicalReportHandler, GraphicalTheme, LabeledSpan, Severity, SourceCode};
@@ -51,7 +52,9 @@ impl Renderer {
         self.block(text, &block);
         let mut facts: Vec<String> = Vec::new();
         if let Some(address) = finding.address(report.inventory) {
-            facts.push(escape::shortened(&escape::one_line(address), 200));
+            let resource = report.resource(finding.resource).filter(|it| it.address == address);
+            let address = resource.map_or(Cow::Borrowed(address), |it| report.called(it));
+            facts.push(escape::shortened(&escape::one_line(&address), 200));
         }
         facts.extend(root_elsewhere(report, decided));
         facts.push(format!("confidence {}", finding.confidence.name()));

@@ -1,0 +1,56 @@
+//! What is wanted of the charts and kustomizations of a tree, and what became of them.
+
+use std::collections::BTreeSet;
+
+use super::{Rendered, Renderer};
+use crate::inventory::{Run, Skipped};
+use crate::kubernetes::text::files::File;
+use crate::kubernetes::text::filter::Wanted;
+
+/// What may be rendered, and what is wanted of it.
+pub(in crate::kubernetes) struct Asked<'a> {
+    /// Sorted.
+    pub paths: &'a [&'a String],
+    /// The directories of the kustomizations among all files.
+    pub kustomizations: BTreeSet<&'a str>,
+    /// Those that ask for accelerators.
+    pub asking: &'a BTreeSet<&'a String>,
+    pub wanted: &'a Wanted<'a>,
+    /// Names of files of values.
+    pub values: &'a [String],
+    /// What another program rendered already.
+    pub rendered: &'a [Rendered],
+}
+
+impl Asked<'_> {
+    /// Another program rendered what stands in this directory.
+    pub(super) fn is_rendered(&self, by: Renderer, directory: &str) -> bool {
+        let plans = self.rendered.iter().map(|it| &it.plan).filter(|plan| plan.by == by);
+        plans.into_iter().any(|plan| plan.directory == directory || plan.parts.iter().any(|part| part == directory))
+    }
+
+    /// The file is one of those that are looked at by themselves.
+    pub(super) fn is_looked_at(&self, path: &str) -> bool {
+        self.paths.binary_search_by(|it| it.as_str().cmp(path)).is_ok()
+    }
+}
+
+/// What became of them.
+#[derive(Default)]
+pub(in crate::kubernetes) struct Made {
+    /// The documents that may matter.
+    pub files: Vec<File>,
+    /// What these stand for: nobody needs to read these files any more.
+    pub replaced: BTreeSet<String>,
+    pub runs: Vec<Run>,
+    pub skipped: Vec<Skipped>,
+}
+
+impl Made {
+    pub(super) fn add(&mut self, other: Made) {
+        self.files.extend(other.files);
+        self.replaced.extend(other.replaced);
+        self.runs.extend(other.runs);
+        self.skipped.extend(other.skipped);
+    }
+}

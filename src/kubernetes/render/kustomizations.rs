@@ -1,0 +1,257 @@
+//! Kustomizations built by our own engine: each that no other one uses is a run of its own, bases are read only through
+//! what uses them, and what cannot be built is told and read as it stands.
+
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+
+use super::charts::in_one_line;
+use super::kustomization::{NAMES, Outline, outline};
+use super::{Asked, Made, Renderer, Trail, trace};
+use crate::inventory::{Run, RunId, RunKind, Skipped};
+use crate::kubernetes::text::files::File;
+use crate::kubernetes::text::filter::{self, Matter};
+use crate::kustomize::{self, Built, Trouble};
+use crate::source::{Segment, Sources, each, parent};
+
+/// What building one kustomization may take here, in steps; the largest public ones take half of it.
+const MOST_EACH: u64 = 6_000_000;
+/// The same for all of a tree together, about two seconds.
+const MOST_STEPS: u64 = 60_000_000;
+/// Text that matters beyond this would fill the memory once it is taken apart.
+const MOST_BYTES: usize = 32 << 20;
+/// So many are built before it is looked what that took.
+const AT_ONCE: usize = 8;
+/// Kustomizations that fail have their bases built by themselves, and these theirs; nobody nests them deeper.
+const MOST_ROUNDS: usize = 32;
+
+/// The directories of the kustomizations among files.
+pub(in crate::kubernetes) fn among(paths: &[String]) -> BTreeSet<&str> {
+    let is_one = |path: &&String| path.rsplit('/').next().is_some_and(|name| NAMES.contains(&name));
+    paths.iter().filter(is_one).map(|path| parent(path)).collect()
+}
+
+/// Builds the kustomizations among files of which some part may ask for accelerators.
+pub(super) fn make(sources: &Sources, asked: &Asked<'_>) -> Made {
+    let mut made = Made::default();
+    let graph = Graph::read(sources, asked);
+    let mut waiting: BTreeSet<&str> = graph.wanted(asked).collect();
+    graph.open(sources, waiting.iter().copied());
+    let mut budget = Left { steps: MOST_STEPS, bytes: MOST_BYTES };
+    for round in 0.. {
+        if waiting.is_empty() {
+            break;
+        }
+        let used: HashSet<&str> = waiting.iter().flat_map(|it| graph.uses(it)).collect();
+        let tops: BTreeSet<&str> = waiting.difference(&used.into_iter().collect()).copied().collect();
+        // Those that use each other, which kustomize refuses.
+        let now = if tops.is_empty() || round >= MOST_ROUNDS { waiting.clone() } else { tops };
+        waiting.retain(|it| !now.contains(it));
+        let all: Vec<(&str, Result<Done, Trouble>)> = build_all(sources, asked, &now, &mut budget);
+        let parts: BTreeSet<String> =
+            all.iter().filter_map(|(_, done)| done.as_ref().ok()).flat_map(|it| it.built.parts.clone()).collect();
+        waiting.retain(|it| !parts.contains(*it));
+        for (directory, done) in all.into_iter().filter(|(directory, _)| !parts.contains(*directory)) {
+            let Some(outline) = graph.all.get(directory) else { continue };
+            match done {
+                Ok(done) => made.take_built(sources, asked, &graph, (directory, &outline.path), done),
+                Err(trouble) => made.skipped.push(not_built(sources, &outline.path, &trouble)),
+            }
+        }
+    }
+    made.skipped.sort();
+    made.skipped.dedup();
+    made
+}
+
+/// Which kustomizations there are, and what each names.
+struct Graph {
+    all: BTreeMap<String, Outline>,
+    /// Those of which some part may ask for accelerators.
+    mattering: HashSet<String>,
+}
+
+impl Graph {
+    fn read(sources: &Sources, asked: &Asked<'_>) -> Graph {
+        let mut all = BTreeMap::new();
+        let mut open: Vec<String> = asked.kustomizations.iter().rev().map(|it| (*it).to_owned()).collect();
+        while let Some(directory) = open.pop() {
+            if all.contains_key(&directory) {
+                continue;
+            }
+            if let Some(outline) = outline(sources, &directory) {
+                open.extend(outline.uses.iter().filter(|it| !all.contains_key(*it)).cloned());
+                all.insert(directory, outline);
+            }
+        }
+        let mut graph = Graph { all, mattering: HashSet::new() };
+        graph.find_mattering(sources, asked);
+        graph
+    }
+
+    /// What some part asks for, the whole asks for.
+    fn find_mattering(&mut self, sources: &Sources, asked: &Asked<'_>) {
+        let mut used_by: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+        for (directory, outline) in &self.all {
+            for used in &outline.uses {
+                used_by.entry(used).or_default().push(directory);
+            }
+        }
+        let own = self.all.iter().filter(|(_, outline)| may_ask(sources, asked, outline));
+        let mut open: Vec<&str> = own.map(|(directory, _)| directory.as_str()).collect();
+        let mut mattering: HashSet<String> = open.iter().map(|it| (*it).to_owned()).collect();
+        while let Some(directory) = open.pop() {
+            for user in used_by.get(directory).into_iter().flatten() {
+                if mattering.insert((*user).to_owned()) {
+                    open.push(user);
+                }
+            }
+        }
+        self.mattering = mattering;
+    }
+
+    /// Those that are built unless others use them.
+    fn wanted<'g>(&'g self, asked: &'g Asked<'_>) -> impl Iterator<Item = &'g str> {
+        let all = self.all.iter().filter(|(directory, outline)| {
+            asked.kustomizations.contains(directory.as_str())
+                && self.mattering.contains(*directory)
+                && !outline.is_component
+                && !asked.is_rendered(Renderer::Kustomize, directory)
+        });
+        all.map(|(directory, _)| directory.as_str())
+    }
+
+    /// Opens everything that they are made of in one order: the numbers of files must not depend on threads.
+    fn open<'g>(&'g self, sources: &Sources, wanted: impl Iterator<Item = &'g str>) {
+        let mut open: Vec<&str> = wanted.collect();
+        let mut seen: HashSet<&str> = HashSet::new();
+        while let Some(directory) = open.pop() {
+            let Some(outline) = self.all.get(directory).filter(|_| seen.insert(directory)) else { continue };
+            open.extend(outline.uses.iter().map(String::as_str));
+            outline.files.iter().for_each(|path| drop(sources.open(path)));
+        }
+    }
+
+    /// The directories that another one names, itself left out.
+    fn uses<'g>(&'g self, directory: &'g str) -> impl Iterator<Item = &'g str> {
+        let uses = self.all.get(directory).into_iter().flat_map(|outline| &outline.uses);
+        uses.map(String::as_str).filter(move |it| *it != directory)
+    }
+}
+
+/// Whether something that a kustomization names itself may ask for accelerators.
+fn may_ask(sources: &Sources, asked: &Asked<'_>, outline: &Outline) -> bool {
+    outline.files.iter().chain([&outline.path]).any(|path| {
+        let asks = |text: &[u8]| asked.wanted.look(text) == Matter::Asks;
+        let changes = *path == outline.path || outline.changing.contains(path);
+        asked.asking.contains(path)
+            || !asked.is_looked_at(path) && sources.glance(path, asks).unwrap_or(true)
+            || changes && sources.glance(path, points_at_asking).unwrap_or(true)
+    })
+}
+
+/// JSON patches write `nvidia.com~1gpu`.
+fn points_at_asking(text: &[u8]) -> bool {
+    const STROKE: &str = "~1";
+    memchr::memmem::find(text, STROKE.as_bytes()).is_some()
+        && filter::look(String::from_utf8_lossy(text).replace(STROKE, "/").as_bytes()) == Matter::Asks
+}
+
+/// What may still be taken.
+struct Left {
+    steps: u64,
+    bytes: usize,
+}
+
+/// A kustomization as it was built, with what its documents are good for.
+struct Done {
+    built: Built,
+    kept: Vec<(Matter, String, Vec<Segment>)>,
+}
+
+fn build_all<'d>(
+    sources: &Sources,
+    asked: &Asked<'_>,
+    directories: &BTreeSet<&'d str>,
+    left: &mut Left,
+) -> Vec<(&'d str, Result<Done, Trouble>)> {
+    let mut all = Vec::with_capacity(directories.len());
+    let directories: Vec<&str> = directories.iter().copied().collect();
+    for now in directories.chunks(AT_ONCE) {
+        if left.steps == 0 || left.bytes == 0 {
+            let why = "the kustomizations of this tree together take more than those of any other";
+            all.extend(now.iter().map(|it| (*it, Err(Trouble::beyond(why)))));
+            continue;
+        }
+        let steps = left.steps.min(MOST_EACH);
+        let build = |directory: &'d str| {
+            let built = kustomize::build_as_far_as_possible(sources, directory, steps);
+            (directory, built.map(|built| Done::new(sources, asked, built)))
+        };
+        for (directory, done) in each(now.to_vec(), build) {
+            left.steps = left.steps.saturating_sub(done.as_ref().map_or(steps, |it| it.built.steps));
+            let bytes = done.as_ref().map_or(0, |it| it.kept.iter().map(|(_, text, _)| text.len()).sum());
+            left.bytes = left.bytes.saturating_sub(bytes);
+            all.push((directory, done));
+        }
+    }
+    all
+}
+
+impl Done {
+    /// Of the documents only those are kept that matter.
+    fn new(sources: &Sources, asked: &Asked<'_>, mut built: Built) -> Done {
+        let documents = std::mem::take(&mut built.documents);
+        let kept = documents.iter().filter_map(|document| match asked.wanted.look(document.text().as_bytes()) {
+            Matter::Nothing => None,
+            matter => Some((matter, document.text().to_owned(), document.segments(sources))),
+        });
+        Done { kept: kept.collect(), built }
+    }
+}
+
+impl Made {
+    fn take_built(
+        &mut self,
+        sources: &Sources,
+        asked: &Asked<'_>,
+        graph: &Graph,
+        (directory, path): (&str, &str),
+        done: Done,
+    ) {
+        let Done { built, kept } = done;
+        self.skipped.extend(built.missing.iter().map(|trouble| without_a_part(sources, path, trouble)));
+        let Some(head) = trace::first_line(sources, path) else { return };
+        let shown = if directory.is_empty() { "." } else { directory };
+        let trail = Trail { by: Renderer::Kustomize, command: format!("kustomize build {shown}").into(), head };
+        let outlines = built.parts.iter().filter_map(|part| graph.all.get(part));
+        let mut inputs: BTreeSet<String> = outlines.map(|outline| outline.path.clone()).collect();
+        inputs.insert(path.to_owned());
+        inputs.extend(built.replaced.iter().filter(|it| asked.asking.contains(it)).cloned());
+        for (matter, text, segments) in kept {
+            let files: BTreeSet<_> = segments.iter().map(|segment| segment.origin.file).collect();
+            inputs.extend(files.into_iter().map(|file| sources.path(file)));
+            let id = sources.derive("", text, segments);
+            self.files.push(File::rendered(id, path.into(), matter != Matter::Asks, trail.clone()));
+        }
+        let mut run = Run::new(RunKind::Kustomization, directory, None).reading(inputs);
+        run.uses = built.parts.iter().map(|part| RunId::of(RunKind::Kustomization, part, None)).collect();
+        self.runs.push(run);
+        self.replaced.extend(built.replaced);
+    }
+}
+
+fn not_built(sources: &Sources, path: &str, trouble: &Trouble) -> Skipped {
+    let why = format!("read without building it: {}{}", trouble.message, elsewhere(sources, path, trouble));
+    Skipped { path: path.to_owned(), reason: in_one_line(&why) }
+}
+
+/// Told where it is missing, once for all that use it.
+fn without_a_part(sources: &Sources, path: &str, trouble: &Trouble) -> Skipped {
+    let path = trouble.at.map_or_else(|| path.to_owned(), |at| sources.path(sources.origin(at).file));
+    Skipped { path, reason: in_one_line(&format!("built without a part: {}", trouble.message)) }
+}
+
+fn elsewhere(sources: &Sources, path: &str, trouble: &Trouble) -> String {
+    let place = trouble.at.map(|at| sources.locate(at));
+    let place = place.filter(|place| place.path != path);
+    place.map(|place| format!(" (`{}`, line {})", place.path, place.line)).unwrap_or_default()
+}

@@ -46,5 +46,6 @@ mod schema;
 mod terraform;
 mod terraform_resources;
 mod terragrunt;
+mod unseen;
 mod vendor;
 mod verdict;

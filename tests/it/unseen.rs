@@ -1,0 +1,198 @@
+//! Ways in which text can be missed: whatever reads it, nothing passes in silence.
+//!
+//! Each way of `tests/unseen/ways.toml` is a change of a repository. What it adds is found (`seen`), or it is said in the same
+//! breath that it was not read or not understood (`told`).
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::Path;
+use std::process::Command;
+
+use rayon::prelude::*;
+use toml::{Table, Value};
+
+use crate::action::sandbox::{Sandbox, git, write};
+
+/// Ways that an output passes over in silence still, and why. One that is told does not belong here.
+const OPEN: &[(&str, &[&str], &str)] = &[
+    ("UTF-16, little end first", &["cost"], "the bill says nothing of what could not be read"),
+    ("a manifest that is broken", &["cost"], "the bill says nothing of what could not be read"),
+    (
+        "a manifest called .YAML",
+        &["check", "cost", "sarif", "diff", "comment", "hook"],
+        "names of files are taken as kubectl takes them, and nothing is said of others",
+    ),
+    ("tracked, and ignored", &["check", "cost"], "what git ignores is not asked for, even where it is tracked"),
+    (
+        "a submodule that is not here",
+        &["diff", "comment", "hook"],
+        "a submodule that is new is told as if it had been there, and a hook is given none of its files",
+    ),
+    (
+        "values of production",
+        &["diff", "comment", "hook"],
+        "files of values that no release names are no runs of their own",
+    ),
+    (
+        "a base from elsewhere",
+        &["check", "cost", "sarif", "diff", "comment", "hook"],
+        "nothing at hand names an accelerator",
+    ),
+    ("SkyPilot", &["check", "hook"], "a bill for an hour is told, and the machine is in no finding"),
+    ("Docker Compose", &["check", "cost", "diff", "comment", "hook"], "languages that are not read are not told"),
+    (
+        "CloudFormation",
+        &["check", "cost", "sarif", "diff", "comment", "hook"],
+        "languages that are not read are not told",
+    ),
+    (
+        "CloudFormation as JSON",
+        &["check", "cost", "sarif", "diff", "comment", "hook"],
+        "languages that are not read are not told",
+    ),
+    ("Pulumi", &["check", "cost", "sarif", "diff", "comment", "hook"], "languages that are not read are not told"),
+    (
+        "a program for Pulumi",
+        &["check", "cost", "sarif", "diff", "comment", "hook"],
+        "languages that are not read are not told",
+    ),
+    ("Bicep", &["check", "cost", "sarif", "diff", "comment", "hook"], "languages that are not read are not told"),
+    (
+        "a template of Azure",
+        &["check", "cost", "sarif", "diff", "comment", "hook"],
+        "languages that are not read are not told",
+    ),
+    (
+        "a cluster of Ray",
+        &["check", "cost", "sarif", "diff", "comment", "hook"],
+        "languages that are not read are not told",
+    ),
+    ("Ansible", &["check", "cost", "sarif", "diff", "comment", "hook"], "languages that are not read are not told"),
+    ("Nomad", &["check", "cost", "sarif", "diff", "comment", "hook"], "languages that are not read are not told"),
+    (
+        "a shell script that creates a machine",
+        &["check", "cost", "sarif", "diff", "comment", "hook"],
+        "languages that are not read are not told",
+    ),
+];
+
+const OUTPUTS: [(&str, &[&str]); 5] = [
+    ("check", &["check", "."]),
+    ("cost", &["cost", "."]),
+    ("sarif", &["check", "--format", "sarif", "."]),
+    ("diff", &["diff", "--base", "HEAD~1", "."]),
+    ("comment", &["diff", "--base", "HEAD~1", "--format", "markdown", "."]),
+];
+
+fn texts<'t>(way: &'t Table, key: &str) -> Vec<(&'t str, &'t str)> {
+    let table = way.get(key).and_then(Value::as_table);
+    table.into_iter().flatten().filter_map(|(path, text)| Some((path.as_str(), text.as_str()?))).collect()
+}
+
+fn encoded(text: &str, encoding: &str) -> Vec<u8> {
+    match encoding {
+        "utf-16le" => [0xFEFF].into_iter().chain(text.encode_utf16()).flat_map(u16::to_le_bytes).collect(),
+        "utf-16be" => [0xFEFF].into_iter().chain(text.encode_utf16()).flat_map(u16::to_be_bytes).collect(),
+        "bom" => [b"\xEF\xBB\xBF", text.as_bytes()].concat(),
+        "crlf" => text.replace('\n', "\r\n").into_bytes(),
+        "latin-1" => text.chars().map(|c| u8::try_from(u32::from(c)).unwrap()).collect(),
+        other => panic!("{other} is no encoding"),
+    }
+}
+
+/// Writes what the way adds, and says which files a hook would be given.
+fn change(here: &Path, way: &Table) -> Vec<String> {
+    let files = texts(way, "files");
+    write(here, &files);
+    for (path, encoding) in texts(way, "encoding") {
+        let text = fs::read_to_string(here.join(path)).unwrap();
+        fs::write(here.join(path), encoded(&text, encoding)).unwrap();
+    }
+    for (path, target) in texts(way, "links") {
+        symlink(target, here.join(path)).unwrap();
+    }
+    files
+        .into_iter()
+        .map(|(path, _)| path.to_owned())
+        .chain(texts(way, "links").into_iter().map(|it| it.0.to_owned()))
+        .collect()
+}
+
+fn run(here: &Path, arguments: &[&str]) -> String {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_gpulint"));
+    let run = command.args(arguments).current_dir(here).output();
+    let run = run.unwrap();
+    String::from_utf8_lossy(&run.stdout).into_owned() + &String::from_utf8_lossy(&run.stderr)
+}
+
+/// What is wrong with an output of a way.
+fn wrong(way: &Table, output: &str, said: &str) -> Option<String> {
+    let words = |key: &str| way.get(key).and_then(Value::as_str);
+    let (seen, told) = (words("seen"), words("told"));
+    let is_diff = ["diff", "comment"].contains(&output);
+    let passes = is_diff && ["verdict: pass", "**pass**", "nothing changed"].iter().any(|it| said.contains(it));
+    let is_said = [seen, told].into_iter().flatten().any(|it| said.contains(it));
+    // Findings and changes name no machine: what is counted, or pointed at, was read.
+    let counts = ["\nadded ", "\nchanged ", "| added |", "| changed |", ", a month ("];
+    let points = seen.is_some() && {
+        let files = texts(way, "files").into_iter().chain(texts(way, "before"));
+        counts.iter().any(|it| said.contains(it))
+            || output == "sarif" && (told.is_none() || files.into_iter().any(|it| names(said, it.0)))
+    };
+    match (is_said || points, seen) {
+        (false, _) => Some(format!("nothing is said of it:\n{said}")),
+        (true, None) if passes => Some(format!("it passes:\n{said}")),
+        _ => None,
+    }
+}
+
+/// A result of the format points at the file.
+fn names(sarif: &str, path: &str) -> bool {
+    sarif.contains(&format!("\"uri\": \"{path}\"")) || sarif.contains(&format!("\"uri\":\"{path}\""))
+}
+
+/// The outputs that pass it over, and how.
+fn faults_of(way: &Table) -> Vec<(&str, &'static str, String)> {
+    let name = way["name"].as_str().unwrap();
+    let sandbox = Sandbox::new("unseen");
+    let here = sandbox.path("work");
+    fs::create_dir_all(&here).unwrap();
+    git(&here, &["init", "--quiet", "--initial-branch=main"]);
+    write(&here, &[("README.md", "nothing\n")]);
+    write(&here, &texts(way, "before"));
+    git(&here, &["add", "--all", "--force"]);
+    git(&here, &["commit", "--quiet", "--message", "before"]);
+    let files = change(&here, way);
+    git(&here, &["add", "--all", "--force"]);
+    git(&here, &["commit", "--quiet", "--message", "after"]);
+    let hook: Vec<&str> =
+        ["check", "--allow-empty", "--"].into_iter().chain(files.iter().map(String::as_str)).collect();
+    let outputs = OUTPUTS.into_iter().chain([("hook", hook.as_slice())]);
+    let faults = outputs.filter_map(|(output, arguments)| {
+        let (before, behind) =
+            arguments.split_at(arguments.iter().position(|it| *it == "--").unwrap_or(arguments.len()));
+        let whole = [before, &["--prices", "embedded", "--today", "2026-11-22"], behind].concat();
+        Some((name, output, wrong(way, output, &run(&here, &whole))?))
+    });
+    faults.collect()
+}
+
+#[test]
+fn nothing_that_was_not_read_passes() {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/unseen/ways.toml");
+    let ways: Table = fs::read_to_string(file).unwrap().parse().unwrap();
+    let ways = ways["way"].as_array().unwrap();
+    assert!(ways.len() >= 40, "{} ways", ways.len());
+    let mut left: Vec<(&str, &str)> =
+        OPEN.iter().flat_map(|(way, outputs, _)| outputs.iter().map(|output| (*way, *output))).collect();
+    let mut faults = Vec::new();
+    let all: Vec<_> = ways.par_iter().flat_map_iter(|way| faults_of(way.as_table().unwrap())).collect();
+    for (name, output, fault) in all {
+        match left.iter().position(|it| *it == (name, output)) {
+            Some(at) => drop(left.swap_remove(at)),
+            None => faults.push(format!("## {name}: {output}\n{fault}")),
+        }
+    }
+    assert!(faults.is_empty(), "{} outputs:\n{}", faults.len(), faults.join("\n"));
+    assert!(left.is_empty(), "told now, and listed as open: {left:?}");
+}

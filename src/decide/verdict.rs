@@ -123,12 +123,16 @@ impl Seen<'_> {
             .any(|file| names_accelerators(&self.sources.text(file), self.catalog))
     }
 
-    /// Whether or not somebody accepted that it cannot be read.
+    /// Whether or not somebody accepted that it cannot be read, and where no rule is asked.
     fn unreadable(&self) -> impl Iterator<Item = Unjudged> {
-        let found = self.findings.iter().filter(|it| it.rule == "unreadable");
-        found.map(|it| {
-            let reason = format!("it cannot be read: {}", it.message);
-            Unjudged { cure: it.help.clone(), ..Unjudged::new(self.path(it.span), reason) }
+        let found = || self.findings.iter().filter(|it| it.rule == "unreadable");
+        let told: BTreeSet<_> = found().map(|it| it.span).collect();
+        let refused = self.inventory.diagnostics.iter().filter(|it| it.unreadable);
+        let refused = refused.filter_map(|it| Some((it.span?, &it.message, &it.help)));
+        let others = refused.filter(move |(span, ..)| !told.contains(span));
+        found().map(|it| (it.span, &it.message, &it.help)).chain(others).map(|(span, message, help)| {
+            let reason = format!("it cannot be read: {message}");
+            Unjudged { cure: help.clone(), ..Unjudged::new(self.path(span), reason) }
         })
     }
 

@@ -124,7 +124,7 @@ impl<'a> Report<'a> {
         }
     }
 
-    /// The address of a resource, and of an object that an overlay makes which one: others make one of the same name.
+    /// The address of a resource, with the overlay that makes it: others may make one of the same name.
     fn called(&self, resource: &'a Resource) -> Cow<'a, str> {
         let run = resource.run.as_ref().and_then(|run| self.inventory.run(run));
         match run.filter(|run| run.kind == RunKind::Kustomization && !run.uses.is_empty()) {

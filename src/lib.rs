@@ -32,11 +32,11 @@ use catalog::Catalog;
 use diagnostic::Diagnostic;
 use fit::Assessment;
 use inventory::{
-    Counted, Declined, Fact, FrontEnd, Inventory, Range, Resource, ResourceId, RunId, Skipped, Value, WantedRaw, Wish,
+    Counted, Declined, Fact, Foreign, FrontEnd, Inventory, Range, Resource, ResourceId, RunId, Skipped, Value, WantedRaw, Wish,
 };
 use pricing::{Bill, LeftOut};
 use rules::{Broken, Finding, Rules, Undetermined, World};
-use source::{Date, Edit, FileId, Sources, Span};
+use source::{Date, Edit, FileId, Sources, Span, each};
 
 /// What the rooms are told beside the text.
 #[derive(Debug, Clone, Default)]
@@ -156,6 +156,16 @@ impl fix::Writer for Writers<'_> {
 
 fn made_from_text() -> Declined {
     Declined::LeftAlone("a plan is made from text: change that".to_owned())
+}
+
+/// Files that no reader looks at, in languages that can rent machines.
+fn scripts(sources: &Sources, paths: &[String]) -> Vec<Foreign> {
+    let called = paths.iter().filter(|path| inventory::is_script(path)).collect();
+    let looked = each(called, |path: &String| {
+        let language = sources.glance(path, |text| inventory::language_of_script(path, text)).ok().flatten()?;
+        Some(Foreign { path: path.clone(), language })
+    });
+    looked.into_iter().flatten().collect()
 }
 
 /// What readers left out is counted with the files that were not read.
@@ -283,6 +293,8 @@ fn read(sources: &Sources, paths: &[String], settings: &Settings) -> Reading {
     inventory.diagnostics.extend(kubernetes.diagnostics);
     inventory.skipped.extend(kubernetes.skipped);
     inventory.unjudged.extend(kubernetes.unjudged);
+    inventory.foreign.extend(kubernetes.foreign);
+    inventory.foreign.extend(scripts(sources, paths));
     inventory.skipped.sort();
     inventory.skipped.dedup();
     Reading { inventory, blocks, roots, plans, comments, plain }

@@ -3,10 +3,10 @@
 use std::collections::{BTreeSet, HashMap};
 
 use crate::catalog::Catalog;
-use crate::inventory::{Inventory, ONLY_CHANGES, Skipped, Standing, Unjudged};
+use crate::inventory::{Inventory, Language, ONLY_CHANGES, Skipped, Standing, Unjudged};
 use crate::pricing::{Bill, Status, UnknownMachine};
 use crate::rules::Finding;
-use crate::source::{Sources, Span};
+use crate::source::{Sources, Span, join, parent};
 
 /// What came of a run. Every format says it with this word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
@@ -66,6 +66,7 @@ pub fn unjudged(seen: &Seen) -> Vec<Unjudged> {
     all.extend(seen.left_out());
     all.extend(seen.skipped());
     all.extend(seen.unreadable());
+    all.extend(seen.foreign());
     // What cannot be read has no price either: it is told once.
     let told: BTreeSet<Option<String>> = all.iter().map(|it| it.address.clone()).filter(Option::is_some).collect();
     all.extend(seen.without_price().filter(|it| !told.contains(&it.address)));
@@ -136,6 +137,24 @@ impl Seen<'_> {
         })
     }
 
+    /// Files in languages that nobody reads, where they name accelerators.
+    fn foreign(&self) -> impl Iterator<Item = Unjudged> {
+        self.inventory.foreign.iter().filter_map(|it| {
+            let asks = |path: &str| {
+                let names = |text: &[u8]| asked_for(&String::from_utf8_lossy(text), it.language, self.catalog);
+                self.sources.glance(path, names).ok().flatten().map(|name| (path.to_owned(), name))
+            };
+            let files = || std::iter::once(it.path.clone()).chain(beside(self.sources, &it.path, it.language));
+            let named: Vec<(String, String)> = files().filter_map(|path| asks(&path)).collect();
+            let machine = named.iter().find(|(_, name)| is_known(name, self.catalog));
+            let (place, name) = machine.or(named.first()).cloned()?;
+            let within = if place == it.path { String::new() } else { format!(" in {place}") };
+            let reason = format!("{} is not read, and this names `{name}`{within}", it.language.name);
+            let cure = "nothing is said of it here: judge it elsewhere, or leave it out with `exclude` in gpulint.toml";
+            Some(Unjudged { known: name, ..Unjudged::new(it.path.clone(), reason) }.with_cure(cure))
+        })
+    }
+
     fn without_price(&self) -> impl Iterator<Item = Unjudged> {
         let items = self.inventory.resources.iter().zip(&self.bill.items);
         items.filter(|(it, _)| it.is_added() && it.count.why() != Some(ONLY_CHANGES)).filter_map(|(it, item)| {
@@ -162,6 +181,45 @@ impl Seen<'_> {
 }
 
 /// Words of which nobody speaks who means no accelerator.
+/// Most files that are looked at beside one of a language that is written in several.
+const MOST_BESIDE: usize = 200;
+
+/// The other files of the same folder that a language is written in.
+fn beside(sources: &Sources, path: &str, language: &Language) -> Vec<String> {
+    if language.beside.is_empty() {
+        return Vec::new();
+    }
+    let files = sources.tree().list(parent(path)).into_iter().filter(|it| !it.is_directory);
+    let written = files.filter(|it| language.beside.iter().any(|ending| it.name.ends_with(ending)));
+    written.take(MOST_BESIDE).filter_map(|it| join(parent(path), &it.name)).collect()
+}
+
+/// The first name of a machine with accelerators or of an accelerator outside of comments, else the first word for one.
+fn asked_for(text: &str, language: &Language, catalog: &Catalog) -> Option<String> {
+    let is_comment = |line: &str| ["#", "//", "*"].iter().any(|it| line.trim_start().starts_with(it));
+    let lines = || text.lines().filter(|line| !is_comment(line));
+    let names = || lines().flat_map(|line| line.split(|c| !in_name(c))).map(|name| name.trim_matches(['-', '.']));
+    let is_machine = |name: &&str| is_known(name.trim_start_matches("ml."), catalog);
+    let is_word = |name: &&str| WHOLE_WORDS.iter().any(|word| name.eq_ignore_ascii_case(word));
+    let word = || names().find(is_word).filter(|_| !language.by_names_alone);
+    names().find(is_machine).or_else(word).map(str::to_owned)
+}
+
+/// Words that ask for accelerators where they stand alone.
+const WHOLE_WORDS: [&str; 9] =
+    ["gpu", "gpus", "nvidia", "tpu", "tpus", "neuron", "inferentia", "trainium", "nvidia.com"];
+
+fn in_name(c: char) -> bool {
+    c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.')
+}
+
+/// A machine that carries accelerators, or one of those.
+fn is_known(name: &str, catalog: &Catalog) -> bool {
+    let is_mixed =
+        name.len() > 1 && name.bytes().any(|b| b.is_ascii_digit()) && name.bytes().any(|b| b.is_ascii_alphabetic());
+    is_mixed && (catalog.provider_of(name).is_some() || catalog.accelerator(name).is_some())
+}
+
 const WORDS: [&str; 7] = ["gpu", "nvidia", "accelerator", "cuda", "neuron", "inferentia", "tpu"];
 
 /// Whether a text speaks of accelerators, or names a machine that carries some.
@@ -170,12 +228,7 @@ pub fn names_accelerators(text: &str, catalog: &Catalog) -> bool {
     if WORDS.iter().any(|word| text.contains(word)) {
         return true;
     }
-    let in_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
-    let is_mixed = |name: &&str| {
-        name.len() > 1 && name.bytes().any(|b| b.is_ascii_digit()) && name.bytes().any(|b| b.is_ascii_alphabetic())
-    };
-    let names = text.split(|c| !in_name(c)).filter(is_mixed);
-    names.into_iter().any(|name| catalog.provider_of(name).is_some() || catalog.accelerator(name).is_some())
+    text.split(|c| !in_name(c)).any(|name| is_known(name, catalog))
 }
 
 #[cfg(test)]

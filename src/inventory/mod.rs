@@ -5,6 +5,7 @@
 
 mod fact;
 mod key;
+mod language;
 mod link;
 pub mod programs;
 mod purpose;
@@ -19,11 +20,12 @@ mod wish;
 
 pub use fact::{Fact, Known, Origin, Unknown};
 pub use key::{Key, Type, Value};
+pub use language::{Language, is_script, language_of_data, language_of_script};
 pub use link::{infer_purposes, link_pools};
 pub use purpose::{Evidence, Says, production, purpose};
 pub use raw::{Data as RawData, MOST_VALUES, Raw, Tree};
 pub use resource::{
-    CountedIn, Disk, DiskSpeed, FrontEnd, Inventory, Labels, Link, LinkKind, Purchase, Purpose, Range, Refused,
+    CountedIn, Disk, DiskSpeed, Foreign, FrontEnd, Inventory, Labels, Link, LinkKind, Purchase, Purpose, Range, Refused,
     Resource, ResourceId, Role, Selector, Skipped, Taint, WantedObjects, WantedRaw,
 };
 pub use run::{Counted, GivenRun, Run, RunId, RunKind, settle};

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use crate::diagnostic::Diagnostic;
 use crate::source::Span;
 
+use super::language::Language;
 use super::fact::{Fact, Unknown};
 use super::key::{Key, Value};
 use super::raw::Raw;
@@ -25,6 +26,8 @@ pub struct Inventory {
     pub skipped: Vec<Skipped>,
     /// What matters and was not judged.
     pub unjudged: Vec<Unjudged>,
+    /// Files in languages that nobody reads, whether or not they have to do with accelerators.
+    pub foreign: Vec<Foreign>,
     /// What the tree has beside accelerators, and the first place that says so.
     pub signs: BTreeMap<Sign, Span>,
     /// Every manifest of the kinds that were asked for, accelerators or not.
@@ -50,6 +53,13 @@ pub enum WantedObjects {
     /// These kinds too, whatever they ask for.
     Kinds(BTreeSet<String>),
     All,
+}
+
+/// A file in a language that nobody reads.
+#[derive(Debug, Clone)]
+pub struct Foreign {
+    pub path: String,
+    pub language: &'static Language,
 }
 
 /// Text that was not read, and why.

@@ -67,8 +67,9 @@ pub fn rendered_charts(
 pub fn read(sources: &Sources, paths: &[String], embedded: &[(FileId, String)], options: &Options) -> Reading {
     let mut reading = Reading::default();
     let gathered = text::files::gather(sources, paths, embedded, options, &mut reading.inventory.diagnostics);
-    let text::files::Gathered { files, plain, skipped, runs } = gathered;
+    let text::files::Gathered { files, plain, skipped, runs, foreign } = gathered;
     reading.plain = plain;
+    reading.inventory.foreign = foreign;
     reading.inventory.skipped.extend(skipped);
     let mut parsed: Vec<Parsed> = each(files, |file| Parsed::new(sources, file));
     let (used, skipped) = deploy::apply(sources, paths, &mut parsed);

@@ -19,6 +19,11 @@ pub struct Options {
     pub exclude: Vec<String>,
 }
 
+/// Whether a path is among those that nobody deploys.
+pub fn is_excluded(path: &str, options: &Options) -> bool {
+    options.exclude.iter().any(|pattern| counted::covers(pattern, path))
+}
+
 /// Settles the runs of an inventory, and tells each resource what its run counts as.
 pub fn complete(inventory: &mut Inventory, options: &Options) {
     settle(&mut inventory.runs);

@@ -15,11 +15,6 @@ use crate::action::sandbox::{Sandbox, git, write};
 
 /// Ways that an output passes over in silence still, and why. One that is told does not belong here.
 const OPEN: &[(&str, &[&str], &str)] = &[
-    (
-        "a manifest called .YAML",
-        &["check", "cost", "sarif", "diff", "comment", "hook"],
-        "names of files are taken as kubectl takes them, and nothing is said of others",
-    ),
     ("tracked, and ignored", &["check", "cost"], "what git ignores is not asked for, even where it is tracked"),
     (
         "a submodule that is not here",
@@ -35,42 +30,6 @@ const OPEN: &[(&str, &[&str], &str)] = &[
         "a base from elsewhere",
         &["check", "cost", "sarif", "diff", "comment", "hook"],
         "nothing at hand names an accelerator",
-    ),
-    ("SkyPilot", &["check", "hook"], "a bill for an hour is told, and the machine is in no finding"),
-    ("Docker Compose", &["check", "cost", "diff", "comment", "hook"], "languages that are not read are not told"),
-    (
-        "CloudFormation",
-        &["check", "cost", "sarif", "diff", "comment", "hook"],
-        "languages that are not read are not told",
-    ),
-    (
-        "CloudFormation as JSON",
-        &["check", "cost", "sarif", "diff", "comment", "hook"],
-        "languages that are not read are not told",
-    ),
-    ("Pulumi", &["check", "cost", "sarif", "diff", "comment", "hook"], "languages that are not read are not told"),
-    (
-        "a program for Pulumi",
-        &["check", "cost", "sarif", "diff", "comment", "hook"],
-        "languages that are not read are not told",
-    ),
-    ("Bicep", &["check", "cost", "sarif", "diff", "comment", "hook"], "languages that are not read are not told"),
-    (
-        "a template of Azure",
-        &["check", "cost", "sarif", "diff", "comment", "hook"],
-        "languages that are not read are not told",
-    ),
-    (
-        "a cluster of Ray",
-        &["check", "cost", "sarif", "diff", "comment", "hook"],
-        "languages that are not read are not told",
-    ),
-    ("Ansible", &["check", "cost", "sarif", "diff", "comment", "hook"], "languages that are not read are not told"),
-    ("Nomad", &["check", "cost", "sarif", "diff", "comment", "hook"], "languages that are not read are not told"),
-    (
-        "a shell script that creates a machine",
-        &["check", "cost", "sarif", "diff", "comment", "hook"],
-        "languages that are not read are not told",
     ),
 ];
 

@@ -11,8 +11,8 @@ use crate::cli::world::git_files;
 use crate::kustomize;
 use crate::terraform::is_read_by_itself;
 
-/// Files that may hold Terraform or Kubernetes, by the end of their names.
-const ENDINGS: [&str; 13] = [
+/// Files that may hold Terraform or Kubernetes, by the end of their names, and those of languages that are told.
+const ENDINGS: [&str; 20] = [
     ".tf",
     ".tofu",
     ".tfvars",
@@ -26,6 +26,13 @@ const ENDINGS: [&str; 13] = [
     ".jinja2",
     ".gotmpl",
     ".template",
+    ".sh",
+    ".bash",
+    ".bicep",
+    ".bicepparam",
+    ".nomad",
+    ".nomad.hcl",
+    ".pkr.hcl",
 ];
 
 /// Directories that hold copies of other people's files or none at all.
@@ -203,7 +210,13 @@ fn is_left_out(entry: &DirEntry) -> bool {
 
 pub(in crate::cli) fn is_candidate(path: &Path) -> bool {
     let Some(name) = path.file_name() else { return false };
-    ENDINGS.iter().any(|ending| name.as_encoded_bytes().ends_with(ending.as_bytes()))
+    let name_bytes = name.as_encoded_bytes();
+    // kubectl reads what it is told to, and whoever names `pod.YAML` gets a pod.
+    let ends = |ending: &str| {
+        let end = name_bytes.len().checked_sub(ending.len()).and_then(|at| name_bytes.get(at..));
+        end.is_some_and(|end| end.eq_ignore_ascii_case(ending.as_bytes()))
+    };
+    ENDINGS.iter().any(|ending| ends(ending))
         || kustomize::NAMES.iter().any(|it| name == *it)
         || name.to_str().is_some_and(is_read_by_itself)
 }

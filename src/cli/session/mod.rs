@@ -446,6 +446,7 @@ impl Session {
             || !analysis.plans.is_empty()
             || !inventory.diagnostics.is_empty()
             || !inventory.skipped.is_empty()
+            || !inventory.unjudged.is_empty()
             || self.files.iter().filter(named).any(|file| discover::is_terraform(file))
             || files.any(|file| self.speaks_to_us(file))
     }

@@ -25,6 +25,7 @@ pub(in crate::cli) fn note(session: &Session, analysis: &mut Analysis) {
     });
     know_blocks(session, analysis, &mut all);
     all.extend(installed(session, analysis));
+    all.retain(|it| !crate::runs::is_excluded(&it.path, &session.settings.runs));
     analysis.inventory.unjudged = all;
 }
 

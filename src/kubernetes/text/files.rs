@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::diagnostic::{Diagnostic, Level};
-use crate::inventory::{Link, LinkKind, Run, Skipped, may_have_sign};
+use crate::inventory::{Foreign, Language, Link, LinkKind, Run, Skipped, language_of_data, may_have_sign};
 use crate::source::{FileId, ReadError, Sources, Span, decoded, each, from_utf16, those};
 
 use super::filter;
@@ -68,6 +68,8 @@ pub(in crate::kubernetes) struct Gathered {
     pub(in crate::kubernetes) skipped: Vec<Skipped>,
     /// The charts that were rendered and the kustomizations that were built, with the files that matter of each.
     pub(in crate::kubernetes) runs: Vec<Run>,
+    /// The files among them that are in a language which nobody reads.
+    pub(in crate::kubernetes) foreign: Vec<Foreign>,
 }
 
 /// A file that was read once and looked through.
@@ -77,20 +79,22 @@ struct Looked<'p> {
     /// Its text, where it is wanted for sure.
     read: Option<Result<Arc<str>, ReadError>>,
     may_have_sign: bool,
+    language: Option<&'static Language>,
 }
 
 impl<'p> Looked<'p> {
     fn at(path: &'p String, sources: &Sources, wanted: &filter::Wanted<'_>) -> Self {
         let bytes = match sources.tree().read(path) {
             Ok(bytes) => bytes,
-            Err(error) => return Looked { path, matter: Matter::Asks, read: Some(Err(error)), may_have_sign: false },
+            Err(error) => return Looked { path, matter: Matter::Asks, read: Some(Err(error)), may_have_sign: false, language: None },
         };
         if let Some(read) = from_utf16(&bytes) {
             return Looked::converted(path, read, wanted);
         }
         let matter = wanted.look(&bytes);
         let read = matches!(matter, Matter::Asks | Matter::Scales).then(|| Ok(decoded(&bytes)));
-        Looked { path, matter, read, may_have_sign: may_have_sign(&bytes) }
+        let language = language_of_data(path, &bytes);
+        Looked { path, matter, read, may_have_sign: may_have_sign(&bytes), language }
     }
 
     /// Text that is not as it stands in the file is kept whatever it is good for: nobody else reads it as what it is.
@@ -100,7 +104,8 @@ impl<'p> Looked<'p> {
             matter => matter,
         });
         let may_have_sign = read.as_ref().is_ok_and(|text| may_have_sign(text.as_bytes()));
-        Looked { path, matter, read: Some(read), may_have_sign }
+        let language = read.as_ref().ok().and_then(|text| language_of_data(path, text.as_bytes()));
+        Looked { path, matter, read: Some(read), may_have_sign, language }
     }
 }
 
@@ -123,6 +128,8 @@ pub(in crate::kubernetes) fn gather(
     let mut looked: Vec<Looked<'_>> = each(paths.clone(), |path| Looked::at(path, sources, &wanted));
     let mut gathered = Gathered::default();
     gathered.plain.extend(looked.iter().filter(|it| !it.may_have_sign).map(|it| it.path.clone()));
+    let foreign = looked.iter().filter_map(|it| Some(Foreign { path: it.path.clone(), language: it.language? }));
+    gathered.foreign.extend(foreign);
     hold(sources, &mut looked, Matter::Asks);
     let mut asking: BTreeSet<&String> =
         looked.iter().filter(|it| it.matter == Matter::Asks).map(|it| it.path).collect();

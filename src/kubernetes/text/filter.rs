@@ -57,7 +57,11 @@ pub(in crate::kubernetes) fn is_manifest(path: &str) -> bool {
     const ENDINGS: [&str; 10] =
         [".yaml", ".yml", ".json", ".tpl", ".tmpl", ".j2", ".jinja", ".jinja2", ".gotmpl", ".template"];
     const NOT: [&str; 2] = [".tf.json", ".tofu.json"];
-    ENDINGS.iter().any(|ending| path.ends_with(ending)) && !NOT.iter().any(|ending| path.ends_with(ending))
+    let ends = |ending: &str| {
+        let end = path.len().checked_sub(ending.len()).and_then(|at| path.get(at..));
+        end.is_some_and(|end| end.eq_ignore_ascii_case(ending))
+    };
+    ENDINGS.iter().any(|ending| ends(ending)) && !NOT.iter().any(|ending| path.ends_with(ending))
 }
 
 /// The kinds that rules look at as they are written, whatever they ask for.

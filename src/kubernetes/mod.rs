@@ -28,6 +28,7 @@ use relations::scale::Scaler;
 use relations::sharing::Sharing;
 use rows::table::{KINDS, Row};
 
+pub use text::files::Looks;
 pub use render::{Content, Input, Plan, Refused, Rendered, Renderer, plan};
 pub use write::{label, write};
 
@@ -40,6 +41,8 @@ pub struct Options {
     pub rendered: Vec<Rendered>,
     /// Files of values, by their names, with which charts are rendered; `*` stands for each of them once more.
     pub values: Vec<String>,
+    /// What was found of files when they were looked through, for another state of the same tree.
+    pub looks: Looks,
 }
 
 /// What was read.

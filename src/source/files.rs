@@ -194,6 +194,19 @@ impl Sources {
         self
     }
 
+    /// Takes the files of another state of the same tree, at the same places: those of which `is_same` says that they are
+    /// the same in both are read already. Only where nothing was read beyond the first `count` files, which both have.
+    pub fn share(&self, other: &Sources, count: usize, is_same: impl Fn(&str) -> bool) {
+        let mut files = self.files.write().unwrap_or_else(PoisonError::into_inner);
+        if files.all.len() != count || !files.by_path.is_empty() {
+            return;
+        }
+        let other = other.read_lock();
+        files.all.extend(other.all.iter().skip(count).cloned());
+        let same = other.by_path.iter().filter(|(path, _)| is_same(path));
+        files.by_path.extend(same.map(|(path, read)| (path.clone(), read.clone())));
+    }
+
     /// Files that were asked for and could not be read, and why.
     pub fn refused(&self) -> Vec<(String, ReadError)> {
         let files = self.read_lock();

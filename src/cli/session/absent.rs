@@ -11,12 +11,20 @@ use crate::cli::world::{git, git_files};
 use crate::inventory::Skipped;
 use crate::source::normalize;
 
-/// Longer than any list of submodules.
+/// Where git keeps the list of submodules.
+pub(super) const LIST: &str = ".gitmodules";
+/// Longer than any such list.
 const LONGEST_LIST_BYTES: u64 = 1 << 20;
 
 /// What is not there of a repository, by paths from its root. git is asked only where the checkout is a sparse one.
 pub(super) fn of(repository: &Path) -> Vec<Skipped> {
-    let mut absent = submodules(repository);
+    let list = read_limited(&repository.join(LIST), LONGEST_LIST_BYTES).unwrap_or_default();
+    not_here(repository, &list)
+}
+
+/// The same, with the list of submodules of another commit.
+pub(super) fn not_here(repository: &Path, list: &[u8]) -> Vec<Skipped> {
+    let mut absent = submodules(repository, list);
     match left_out(repository) {
         Ok(files) => {
             let mut counts: BTreeMap<String, usize> = BTreeMap::new();
@@ -59,15 +67,19 @@ fn missing_part(repository: &Path, file: &str) -> String {
     directories.find(|it| !repository.join(it).is_dir()).unwrap_or(file).to_owned()
 }
 
-fn submodules(repository: &Path) -> Vec<Skipped> {
-    let Ok(text) = read_limited(&repository.join(".gitmodules"), LONGEST_LIST_BYTES) else { return Vec::new() };
-    let text = String::from_utf8_lossy(&text);
+/// The directories of submodules, by git's list of them.
+pub(super) fn listed(list: &[u8]) -> Vec<String> {
+    let text = String::from_utf8_lossy(list);
     let named = text.lines().filter_map(|line| {
         let (key, path) = line.split_once('=')?;
         let path = path.trim().trim_matches('"');
         key.trim().eq_ignore_ascii_case("path").then(|| normalize(path)).flatten()
     });
+    named.collect()
+}
+
+fn submodules(repository: &Path, list: &[u8]) -> Vec<Skipped> {
     let is_there = |path: &str| fs::read_dir(repository.join(path)).is_ok_and(|mut entries| entries.next().is_some());
-    let absent = named.filter(|path| !is_there(path));
+    let absent = listed(list).into_iter().filter(|path| !is_there(path));
     absent.map(|path| Skipped { path, reason: "a submodule that is not checked out".to_owned() }).collect()
 }

@@ -11,6 +11,7 @@ use crate::cli::session::Session;
 use crate::cli::world::file_tree::{DiskTree, below, read_limited};
 use crate::cli::world::git::Base;
 use crate::inventory::Skipped;
+use crate::kubernetes::Looks;
 use crate::source::{Entry, ReadError, Tree, named};
 use crate::terraform;
 
@@ -60,7 +61,7 @@ fn commit(reference: &str, head: &mut Session, notes: &mut Vec<String>) -> Resul
     };
     let base = Base::find(&repository, reference)?;
     notes.extend(base.note.clone());
-    let tree = base.tree()?.up_to(head.sources.limits().file_bytes);
+    let tree = base.tree()?.up_to(head.sources.limits().file_bytes).over(&repository);
     let mut tracked = tracked::left_out(&repository, &head.files)?;
     tracked.retain(|file| is_wanted(head, file));
     head.take_in(tracked);
@@ -81,12 +82,16 @@ fn commit(reference: &str, head: &mut Session, notes: &mut Vec<String>) -> Resul
     let files: Vec<String> =
         tree.files().filter(wanted).filter(|file| !left_out.contains(*file)).map(str::to_owned).collect();
     let missing = tree.missing();
-    let mut unread = absent::of(&repository);
+    let same = tree.same_files();
+    head.settings.kubernetes.looks = Looks::kept();
+    let mut unread = absent::not_here(&repository, &tree.read(absent::LIST).unwrap_or_default());
     unread.extend(submodules.into_iter().map(|path| Skipped { path, reason: NOT_IN_BASE.to_owned() }));
     unread.retain(|it| is_wanted(head, &it.path));
     let mut base = head
         .at(tree, files)
         .with_missing(move || missing.lock().unwrap_or_else(PoisonError::into_inner).first().cloned());
+    base.settings.kubernetes.looks = head.settings.kubernetes.looks.for_same(same.clone());
+    base.same = same;
     base.tell_unread(unread);
     Ok(base)
 }

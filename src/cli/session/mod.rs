@@ -16,13 +16,13 @@ mod tracked;
 pub(super) mod unjudged;
 pub(super) mod variables;
 pub(super) mod verdicts;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::args::{Input, Selection};
-use super::world::file_tree::{self, DiskTree};
+use super::world::file_tree::{self, DiskTree, read_limited};
 use super::world::progress::Progress;
 use super::world::{clock, deadline, output};
 use super::{Failure, Outcome, render};
@@ -32,7 +32,7 @@ use crate::diagnostic::Diagnostic;
 use crate::inventory::{GivenRun, Skipped};
 use crate::report::{Paths, Report};
 use crate::rules::{Finding, PageText};
-use crate::source::{Date, Limits, ReadError, Sources, Span, Tree, named};
+use crate::source::{Date, Limits, ReadError, Sources, Span, Tree, join, named};
 use crate::{Analysis, Settings, kubernetes, terraform};
 use packs::Pack;
 use place::Place;
@@ -78,6 +78,8 @@ pub(super) struct Session {
     render: Option<render::Request>,
     /// Asks the tree for a file that it should hold and does not.
     missing: Option<Missing>,
+    /// Files of an earlier state that are as they are now.
+    same: Arc<HashSet<String>>,
 }
 
 type Missing = Box<dyn Fn() -> Option<String>>;
@@ -139,6 +141,7 @@ impl Session {
             add(&mut found, path, &place);
         }
         found.skipped.extend(absent_from(&place));
+        found.add_tracked(&place);
         let tree = DiskTree::new(place.root.clone(), place.allowed.clone());
         let largest = tree.largest();
         let mut tree = PolicyTree::of(input, &place, tree)?;
@@ -198,6 +201,7 @@ impl Session {
             own_pages: Vec::new(),
             packs,
             missing: None,
+            same: Arc::default(),
             sources,
             config,
         };
@@ -229,6 +233,7 @@ impl Session {
             allow_empty: self.allow_empty,
             render: self.render.clone(),
             missing: None,
+            same: Arc::default(),
         }
     }
 
@@ -241,6 +246,12 @@ impl Session {
     #[must_use]
     pub(super) fn with_missing(self, missing: impl Fn() -> Option<String> + 'static) -> Session {
         Session { missing: Some(Box::new(missing)), ..self }
+    }
+
+    /// Everything of this state, with what the later one has read of the files that are the same in both.
+    pub(super) fn analyze_before(&self, later: &Session) -> Analysis {
+        self.sources.share(&later.sources, self.files_of_settings, |path| self.same.contains(path));
+        self.analyze_all()
     }
 
     pub(super) fn missing(&self) -> Option<String> {
@@ -478,6 +489,8 @@ struct Found {
     /// Repositories of named files, which a hook may name by the hundred: each is walked through once.
     around: BTreeSet<PathBuf>,
     skipped: Vec<Skipped>,
+    /// Something was looked for: verbs that only want settings read nothing.
+    walked: bool,
 }
 
 impl Found {
@@ -489,6 +502,7 @@ impl Found {
             return;
         }
         let Some(file) = place.in_tree(path) else { return };
+        self.only.extend(submodules(path, place));
         // A file means nothing alone: what it belongs to may stand anywhere in its repository.
         let around = path.parent().map(|directory| place::repository(directory).unwrap_or(directory));
         if discover::is_candidate(path)
@@ -503,7 +517,23 @@ impl Found {
         self.only.insert(file);
     }
 
+    /// What git tracks and a walk leaves out.
+    fn add_tracked(&mut self, place: &Place) {
+        if !self.walked {
+            return;
+        }
+        self.files.sort_unstable();
+        self.files.dedup();
+        let tracked = tracked::not_found(place, &self.files);
+        let directories: Vec<String> =
+            place.named.iter().filter(|it| it.is_dir()).filter_map(|it| place.in_tree(it)).collect();
+        let inside = tracked.iter().filter(|file| directories.iter().any(|it| overlaps(it, file)));
+        self.only.extend(inside.cloned());
+        self.files.extend(tracked);
+    }
+
     fn below(&mut self, directory: &Path, place: &Place) -> Vec<String> {
+        self.walked = true;
         let mut files = Vec::new();
         let found = discover::below(directory);
         let shown = |path: &Path| match path.strip_prefix(&place.root).unwrap_or(path).to_string_lossy().into_owned() {
@@ -523,6 +553,16 @@ impl Found {
         }
         files
     }
+}
+
+/// The directories that a list of submodules names: whoever asks about the list asks about them.
+fn submodules(path: &Path, place: &Place) -> Vec<String> {
+    if path.file_name().is_none_or(|it| it != absent::LIST) {
+        return Vec::new();
+    }
+    let list = read_limited(path, Limits::DEFAULT.file_bytes).unwrap_or_default();
+    let directory = path.parent().and_then(|it| place.in_tree(it)).unwrap_or_default();
+    absent::listed(&list).iter().filter_map(|it| join(&directory, it)).collect()
 }
 
 /// What the repositories of what was named have and the disk has not.

@@ -29,7 +29,8 @@ pub(in crate::cli) fn run(arguments: &Diff) -> Result<Outcome, Failure> {
     let mut notes = Vec::new();
     let base = earlier(arguments, &mut head, &mut notes)?;
     let gate = Gate::of(&arguments.threshold, &head.config);
-    let (before, mut after) = (base.analyze_all(), head.analyze_all());
+    let mut after = head.analyze_all();
+    let before = base.analyze_before(&head);
     demand_whole(&base)?;
     lost::settle(&base, &before, &head, &mut after);
     let change = difference(side(&base, &before), side(&head, &after));

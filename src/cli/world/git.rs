@@ -1,6 +1,6 @@
 //! Trees and commits, read by the user's own git without touching anything.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Output, Stdio};
@@ -8,7 +8,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::started::{Started, read};
-use super::{deadline, git_files, programs, reference};
+use super::file_tree::{DiskTree, below, read_limited};
+use super::git_index::makes_other_text;
+use super::{deadline, git_files, git_index, programs, reference};
 use crate::cli::Failure;
 use crate::source::{Entry, Limits, ReadError, Tree, demand_text, join, named, parent};
 
@@ -17,6 +19,8 @@ const MOST_LINKS: usize = 16;
 
 /// Listing the largest known repositories takes seconds.
 const LONGEST: Duration = Duration::from_secs(120);
+/// Longer than any list of attributes.
+const LONGEST_ATTRIBUTES: u64 = 1 << 20;
 const MOMENT: Duration = Duration::from_secs(1);
 /// How much of what git complains is read.
 const MOST_COMPLAINTS: u64 = 64 << 10;
@@ -28,6 +32,13 @@ pub(in crate::cli) struct GitTree {
     missing: Arc<Mutex<Vec<String>>>,
     reader: Mutex<Reader>,
     largest_file: u64,
+    laid_under: Option<Laid>,
+}
+
+/// The work tree, where its files are as the commit has them: a change touches few, and git unpacks each one by one.
+struct Laid {
+    same: Arc<HashSet<String>>,
+    disk: DiskTree,
 }
 
 #[derive(Debug, Clone)]
@@ -94,7 +105,7 @@ impl GitTree {
             entries.insert(path, object);
         }
         let reader = Mutex::new(Reader::start(repository)?);
-        Ok(GitTree { entries, missing: Arc::default(), reader, largest_file: Limits::DEFAULT.file_bytes })
+        Ok(GitTree { entries, missing: Arc::default(), reader, largest_file: Limits::DEFAULT.file_bytes, laid_under: None })
     }
 }
 
@@ -142,6 +153,33 @@ impl GitTree {
     #[must_use]
     pub(in crate::cli) fn up_to(self, bytes: u64) -> Self {
         GitTree { largest_file: bytes, ..self }
+    }
+
+    /// Reads from the work tree what lies there as the commit has it.
+    #[must_use]
+    pub(in crate::cli) fn over(self, work_tree: &Path) -> Self {
+        let same = Arc::new(self.same(work_tree));
+        let disk = DiskTree::new(work_tree.to_owned(), vec![work_tree.to_owned()]).up_to(self.largest_file);
+        GitTree { laid_under: Some(Laid { same, disk }).filter(|it| !it.same.is_empty()), ..self }
+    }
+
+    fn same(&self, work_tree: &Path) -> HashSet<String> {
+        let is_attributes = |path: &str| path.rsplit('/').next() == Some(".gitattributes");
+        let before = self.entries.keys().filter(|path| is_attributes(path)).filter_map(|path| self.read(path).ok());
+        let tracked = git_index::tracked(work_tree).unwrap_or_default();
+        let now = tracked.iter().filter(|it| is_attributes(&it.path));
+        let now = now.filter_map(|it| read_limited(&below(work_tree, &it.path), LONGEST_ATTRIBUTES).ok());
+        if before.chain(now).chain([git_files::own_attributes(work_tree)]).any(|it| makes_other_text(&it)) {
+            return HashSet::new();
+        }
+        git_index::same(work_tree, &tracked, |path| {
+            self.entries.get(path).filter(|it| it.kind == ObjectKind::File).map(|it| it.id.as_str())
+        })
+    }
+
+    /// The files that lie in the work tree as the commit has them.
+    pub(in crate::cli) fn same_files(&self) -> Arc<HashSet<String>> {
+        self.laid_under.as_ref().map(|it| it.same.clone()).unwrap_or_default()
     }
 
     pub(in crate::cli) fn files(&self) -> impl Iterator<Item = &str> {
@@ -205,6 +243,11 @@ impl GitTree {
 impl Tree for GitTree {
     fn read(&self, path: &str) -> Result<Vec<u8>, ReadError> {
         let path = self.resolve(path)?;
+        if let Some(read) = self.laid_under.as_ref().filter(|it| it.same.contains(&path)).map(|it| it.disk.read(&path))
+            && (read.is_ok() || matches!(read, Err(ReadError::TooLarge { .. } | ReadError::Pointer)))
+        {
+            return read;
+        }
         match self.entries.get(&path) {
             Some(object) if object.kind == ObjectKind::File => self.object(&path, object),
             _ => Err(ReadError::Missing),

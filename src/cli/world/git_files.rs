@@ -13,13 +13,31 @@ const LONGEST_LIST_BYTES: u64 = 1 << 20;
 
 /// What git keeps for one work tree, and what it keeps for all of a repository.
 const OF_WORK_TREE: [&str; 4] = ["HEAD", "index", "commondir", "gitdir"];
-const OF_ALL: [&str; 6] =
-    ["config", "packed-refs", "shallow", "info/exclude", "info/grafts", "objects/info/alternates"];
+const OF_ALL: [&str; 7] =
+    ["config", "packed-refs", "shallow", "info/exclude", "info/attributes", "info/grafts", "objects/info/alternates"];
 
 /// The directory of git's files for a work tree; `.git` may be a file that names it.
 pub(in crate::cli) fn directory(work_tree: &Path) -> Option<PathBuf> {
     let git = work_tree.join(".git");
     if git.is_dir() { Some(git) } else { Some(work_tree.join(pointer(&git)?.strip_prefix("gitdir:")?.trim())) }
+}
+
+/// Whether objects are called by longer digests than usual.
+pub(in crate::cli) fn has_long_ids(work_tree: &Path) -> bool {
+    let config = common(work_tree).and_then(|it| read_limited(&it.join("config"), LONGEST_LIST_BYTES).ok());
+    config.is_some_and(|text| memchr::memmem::find(&text.to_ascii_lowercase(), b"sha256").is_some())
+}
+
+/// The attributes of files that stand in no file of the tree.
+pub(in crate::cli) fn own_attributes(work_tree: &Path) -> Vec<u8> {
+    let text = common(work_tree).and_then(|it| read_limited(&it.join("info/attributes"), LONGEST_LIST_BYTES).ok());
+    text.unwrap_or_default()
+}
+
+/// Where the files of all work trees of a repository are.
+fn common(work_tree: &Path) -> Option<PathBuf> {
+    let own = directory(work_tree)?;
+    Some(pointer(&own.join("commondir")).map_or_else(|| own.clone(), |it| own.join(it.trim())))
 }
 
 /// The first of git's files that is none.
@@ -31,7 +49,7 @@ pub(in crate::cli) fn odd(work_tree: &Path) -> Option<PathBuf> {
     let own = directory(work_tree)?;
     let find = |directory: &Path, names: &[&str]| names.iter().map(|it| directory.join(it)).find(|it| is_odd(it));
     find(&own, &OF_WORK_TREE).or_else(|| {
-        let common = pointer(&own.join("commondir")).map_or_else(|| own.clone(), |it| own.join(it.trim()));
+        let common = common(work_tree).unwrap_or_else(|| own.clone());
         find(&common, &OF_ALL)
     })
 }

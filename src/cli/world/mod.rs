@@ -8,6 +8,7 @@ pub(super) mod failure;
 pub(super) mod file_tree;
 pub(super) mod git;
 pub(super) mod git_files;
+pub(super) mod git_index;
 pub(super) mod network;
 pub(super) mod output;
 pub(super) mod programs;

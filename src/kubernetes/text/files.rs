@@ -1,7 +1,7 @@
 //! Which files are read: those that may ask for accelerators, and those that they may name.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::diagnostic::{Diagnostic, Level};
 use crate::inventory::{Foreign, Language, Link, LinkKind, Run, Skipped, language_of_data, may_have_sign};
@@ -82,7 +82,70 @@ struct Looked<'p> {
     language: Option<&'static Language>,
 }
 
+/// What was found of files when they were looked through. Two states of one tree have most files in common: the first
+/// notes what it finds, the second takes it where it is told that a file is the same.
+#[derive(Debug, Clone, Default)]
+pub struct Looks {
+    found: Arc<Mutex<HashMap<String, Look>>>,
+    /// The files of the second state that are the same; nothing for the first.
+    same: Option<Arc<HashSet<String>>>,
+    is_kept: bool,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Look {
+    matter: Matter,
+    may_have_sign: bool,
+    language: Option<&'static Language>,
+}
+
+impl Looks {
+    /// Notes what is found, for another state.
+    pub fn kept() -> Self {
+        Looks { is_kept: true, ..Looks::default() }
+    }
+
+    /// The same for the other state, in which these files are the same.
+    #[must_use]
+    pub fn for_same(&self, same: Arc<HashSet<String>>) -> Self {
+        Looks { found: self.found.clone(), same: Some(same), is_kept: false }
+    }
+
+    fn keep(&self, looked: &[Looked<'_>]) {
+        if !self.is_kept {
+            return;
+        }
+        let mut found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
+        // Of what could not be read nothing was found.
+        let read = looked.iter().filter(|it| !matches!(it.read, Some(Err(_))));
+        found.extend(read.map(|it| {
+            let Looked { matter, may_have_sign, language, .. } = *it;
+            (it.path.clone(), Look { matter, may_have_sign, language })
+        }));
+    }
+
+    /// What was found of the files that are the same.
+    fn known(&self) -> HashMap<String, Look> {
+        let Some(same) = &self.same else { return HashMap::new() };
+        let mut found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = std::mem::take(&mut *found);
+        known.retain(|path, _| same.contains(path));
+        known
+    }
+}
+
 impl<'p> Looked<'p> {
+    /// As it is known, where that is so: its text is kept already where it matters.
+    fn known(path: &'p String, sources: &Sources, Look { matter, may_have_sign, language }: Look) -> Option<Self> {
+        let needs_text = matches!(matter, Matter::Asks | Matter::Scales);
+        let read = match needs_text {
+            true if sources.has(path) => Some(Ok(sources.text(sources.open(path).ok()?))),
+            true => return None,
+            false => None,
+        };
+        Some(Looked { path, matter, read, may_have_sign, language })
+    }
+
     fn at(path: &'p String, sources: &Sources, wanted: &filter::Wanted<'_>) -> Self {
         let bytes = match sources.tree().read(path) {
             Ok(bytes) => bytes,
@@ -117,7 +180,7 @@ pub(in crate::kubernetes) fn gather(
     options: &Options,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Gathered {
-    let Options { objects, rendered, values } = options;
+    let Options { objects, rendered, values, .. } = options;
     let replaced: BTreeSet<&String> = rendered.iter().flat_map(|it| &it.plan.replaces).collect();
     let kustomizations = render::kustomizations_among(paths);
     let mut paths: Vec<&String> =
@@ -125,7 +188,12 @@ pub(in crate::kubernetes) fn gather(
     paths.sort();
     paths.dedup();
     let wanted = filter::Wanted::new(objects);
-    let mut looked: Vec<Looked<'_>> = each(paths.clone(), |path| Looked::at(path, sources, &wanted));
+    let known = options.looks.known();
+    let mut looked: Vec<Looked<'_>> = each(paths.clone(), |path| {
+        let known = known.get(path).and_then(|look| Looked::known(path, sources, *look));
+        known.unwrap_or_else(|| Looked::at(path, sources, &wanted))
+    });
+    options.looks.keep(&looked);
     let mut gathered = Gathered::default();
     gathered.plain.extend(looked.iter().filter(|it| !it.may_have_sign).map(|it| it.path.clone()));
     let foreign = looked.iter().filter_map(|it| Some(Foreign { path: it.path.clone(), language: it.language? }));

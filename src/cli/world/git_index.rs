@@ -1,0 +1,211 @@
+//! git's own list of the files that it tracks, read without starting git: which there are, and which are as they were
+//! checked out.
+
+use std::collections::HashSet;
+use std::fs::{self, Metadata};
+use std::path::Path;
+use std::time::{Duration, UNIX_EPOCH};
+
+use super::file_tree::{below, read_limited};
+use super::git_files;
+use crate::source::named;
+
+/// A list of two million files.
+const LONGEST_BYTES: u64 = 256 << 20;
+/// What stands before the identity of a file: times, places, size.
+const STAT_BYTES: usize = 40;
+const ASSUME_VALID: u16 = 0x8000;
+const EXTENDED: u16 = 0x4000;
+const STAGE: u16 = 0x3000;
+/// As the mode of a regular file begins.
+const REGULAR: u32 = 0o100_000;
+
+/// A file that git tracks.
+#[derive(Debug, PartialEq, Eq)]
+pub(in crate::cli) struct Indexed {
+    pub(in crate::cli) path: String,
+    /// What git calls its text, in hexadecimal.
+    id: String,
+    modified: Duration,
+    size: u32,
+    /// It is a file of one version whose times git looks at.
+    is_plain: bool,
+}
+
+/// The files that git tracks, in the order of their names. None where there is no such list, or it is of a form that is
+/// not read.
+pub(in crate::cli) fn tracked(work_tree: &Path) -> Option<Vec<Indexed>> {
+    let directory = git_files::directory(work_tree)?;
+    if git_files::odd(work_tree).is_some() {
+        return None;
+    }
+    let bytes = read_limited(&directory.join("index"), LONGEST_BYTES).ok()?;
+    let id_bytes = if git_files::has_long_ids(work_tree) { 32 } else { 20 };
+    read(&bytes, id_bytes)
+}
+
+fn read(bytes: &[u8], id_bytes: usize) -> Option<Vec<Indexed>> {
+    let mut rest = Rest { bytes };
+    if rest.take(4)? != b"DIRC" {
+        return None;
+    }
+    let version = rest.number()?;
+    let count = rest.number()? as usize;
+    if !(2..=4).contains(&version) || count > bytes.len() / STAT_BYTES {
+        return None;
+    }
+    let mut entries = Vec::with_capacity(count);
+    let mut path: Vec<u8> = Vec::new();
+    for _ in 0..count {
+        entries.push(rest.entry(version, id_bytes, &mut path)?);
+    }
+    // The other half of a list may stand in another file.
+    (!rest.has_other_half(id_bytes)).then_some(entries)
+}
+
+struct Rest<'b> {
+    bytes: &'b [u8],
+}
+
+impl<'b> Rest<'b> {
+    fn take(&mut self, count: usize) -> Option<&'b [u8]> {
+        let (taken, rest) = self.bytes.split_at_checked(count)?;
+        self.bytes = rest;
+        Some(taken)
+    }
+
+    fn number(&mut self) -> Option<u32> {
+        Some(u32::from_be_bytes(self.take(4)?.try_into().ok()?))
+    }
+
+    fn short(&mut self) -> Option<u16> {
+        Some(u16::from_be_bytes(self.take(2)?.try_into().ok()?))
+    }
+
+    fn entry(&mut self, version: u32, id_bytes: usize, path: &mut Vec<u8>) -> Option<Indexed> {
+        let before = self.bytes.len();
+        let mut stat = Rest { bytes: self.take(STAT_BYTES)? };
+        stat.take(8)?;
+        let modified = Duration::new(u64::from(stat.number()?), stat.number()?.min(999_999_999));
+        stat.take(8)?;
+        let mode = stat.number()?;
+        stat.take(8)?;
+        let size = stat.number()?;
+        let id = crate::source::to_hex(self.take(id_bytes)?);
+        let flags = self.short()?;
+        let more = if flags & EXTENDED != 0 { self.short()? } else { 0 };
+        if version == 4 {
+            let kept = path.len().checked_sub(self.offset()?)?;
+            path.truncate(kept);
+        } else {
+            path.clear();
+        }
+        let length = memchr::memchr(0, self.bytes)?;
+        path.extend_from_slice(self.take(length)?);
+        if version == 4 {
+            self.take(1)?;
+        } else {
+            let used = before - self.bytes.len();
+            self.take(8 - used % 8)?;
+        }
+        let is_plain = mode & !0o777 == REGULAR && flags & (ASSUME_VALID | STAGE) == 0 && more == 0;
+        Some(Indexed { path: named(path).into_owned(), id, modified, size, is_plain })
+    }
+
+    /// A number of seven bits a byte, as in packs.
+    fn offset(&mut self) -> Option<usize> {
+        let mut value = 0_usize;
+        loop {
+            let byte = *self.take(1)?.first()?;
+            value = value.checked_mul(128)?.checked_add(usize::from(byte & 0x7F))?;
+            if byte & 0x80 == 0 {
+                return Some(value);
+            }
+            value = value.checked_add(1)?;
+        }
+    }
+
+    fn has_other_half(&mut self, id_bytes: usize) -> bool {
+        while self.bytes.len() > id_bytes {
+            let Some(name) = self.take(4) else { return true };
+            let Some(length) = self.number() else { return true };
+            if name == b"link" || self.take(length as usize).is_none() {
+                return true;
+            }
+        }
+        false
+    }
+}
+
+impl Indexed {
+    /// What lies there is what git put there: it was not touched since, by its size and its time.
+    fn is_untouched(&self, there: &Metadata) -> bool {
+        let modified = there.modified().ok().and_then(|it| it.duration_since(UNIX_EPOCH).ok());
+        self.is_plain
+            && there.is_file()
+            && there.len() == u64::from(self.size)
+            && modified.is_some_and(|it| it == self.modified && self.modified.subsec_nanos() != 0)
+    }
+}
+
+/// The files of a commit that lie in the work tree as they are in it.
+///
+/// 1. git put the file there from the same object, and nobody touched it since;
+/// 2. the list was written later than the file, or a second change within one moment would not be seen;
+/// 3. nothing makes another text of an object when it is checked out.
+pub(in crate::cli) fn same<'o>(
+    work_tree: &Path,
+    tracked: &[Indexed],
+    object: impl Fn(&str) -> Option<&'o str>,
+) -> HashSet<String> {
+    let list = git_files::directory(work_tree).and_then(|it| fs::metadata(it.join("index")).ok()?.modified().ok());
+    let Some(written) = list.and_then(|it| it.duration_since(UNIX_EPOCH).ok()) else { return HashSet::new() };
+    let is_same = |file: &&Indexed| {
+        file.modified < written
+            && object(&file.path) == Some(file.id.as_str())
+            && fs::symlink_metadata(below(work_tree, &file.path)).is_ok_and(|it| file.is_untouched(&it))
+    };
+    tracked.iter().filter(is_same).map(|file| file.path.clone()).collect()
+}
+
+/// Whether attributes let git write another text than that of the object.
+pub(in crate::cli) fn makes_other_text(attributes: &[u8]) -> bool {
+    let words: [&[u8]; 3] = [b"working-tree-encoding", b"filter", b"ident"];
+    words.iter().any(|word| memchr::memmem::find(attributes, word).is_some())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn entry(path: &str, mode: u32) -> Vec<u8> {
+        let mut bytes: Vec<u8> = [0, 0, 7, 9, 0, 0, mode, 0, 0, 5].iter().flat_map(|it: &u32| it.to_be_bytes()).collect();
+        bytes.extend([0xAB; 20]);
+        bytes.extend(u16::try_from(path.len()).unwrap().to_be_bytes());
+        bytes.extend(path.as_bytes());
+        bytes.resize(bytes.len() + 8 - bytes.len() % 8, 0);
+        bytes
+    }
+
+    fn list(entries: &[Vec<u8>]) -> Vec<u8> {
+        let count = u32::try_from(entries.len()).unwrap();
+        let head: Vec<u8> = b"DIRC".iter().copied().chain(2_u32.to_be_bytes()).chain(count.to_be_bytes()).collect();
+        [head, entries.concat(), vec![0; 20]].concat()
+    }
+
+    #[test]
+    fn a_list_is_read_and_half_of_one_is_not() {
+        let whole = list(&[entry("a.tf", 0o100_644), entry("b/link", 0o120_000)]);
+        let files = read(&whole, 20).unwrap();
+        let seen: Vec<_> = files.iter().map(|it| (it.path.as_str(), it.size, it.is_plain)).collect();
+        assert_eq!(seen, [("a.tf", 5, true), ("b/link", 5, false)]);
+        assert_eq!(files[0].id, "ab".repeat(20));
+        for end in 0..whole.len() - 20 {
+            assert_eq!(read(&whole[..end], 20), None, "{end} bytes");
+        }
+        let mut split = whole[..whole.len() - 20].to_vec();
+        split.extend(*b"link\0\0\0\x04abcd");
+        split.extend([0; 20]);
+        assert_eq!(read(&split, 20), None);
+    }
+}

@@ -32,7 +32,8 @@ use catalog::Catalog;
 use diagnostic::Diagnostic;
 use fit::Assessment;
 use inventory::{
-    Counted, Declined, Fact, Foreign, FrontEnd, Inventory, Range, Resource, ResourceId, RunId, Skipped, Value, WantedRaw, Wish,
+    Counted, Declined, Fact, Foreign, FrontEnd, Inventory, Range, Resource, ResourceId, RunId, Skipped, Value,
+    WantedRaw, Wish,
 };
 use pricing::{Bill, LeftOut};
 use rules::{Broken, Finding, Rules, Undetermined, World};

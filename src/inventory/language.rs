@@ -87,7 +87,14 @@ static LANGUAGES: [Language; 15] = [
     Language { name: "Vertex AI", marks: &["workerPoolSpecs", "worker_pool_specs"], ..PLAIN },
     Language {
         name: "Ansible",
-        marks: &["ec2_instance", "ec2_launch_template", "gcp_compute_", "azure_rm_", "oci_compute_instance", "os_server"],
+        marks: &[
+            "ec2_instance",
+            "ec2_launch_template",
+            "gcp_compute_",
+            "azure_rm_",
+            "oci_compute_instance",
+            "os_server",
+        ],
         by_names_alone: true,
         ..PLAIN
     },

@@ -25,8 +25,8 @@ pub use link::{infer_purposes, link_pools};
 pub use purpose::{Evidence, Says, production, purpose};
 pub use raw::{Data as RawData, MOST_VALUES, Raw, Tree};
 pub use resource::{
-    CountedIn, Disk, DiskSpeed, Foreign, FrontEnd, Inventory, Labels, Link, LinkKind, Purchase, Purpose, Range, Refused,
-    Resource, ResourceId, Role, Selector, Skipped, Taint, WantedObjects, WantedRaw,
+    CountedIn, Disk, DiskSpeed, Foreign, FrontEnd, Inventory, Labels, Link, LinkKind, Purchase, Purpose, Range,
+    Refused, Resource, ResourceId, Role, Selector, Skipped, Taint, WantedObjects, WantedRaw,
 };
 pub use run::{Counted, GivenRun, Run, RunId, RunKind, settle};
 pub use shift::{Change, Shift, Until};

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use crate::diagnostic::Diagnostic;
 use crate::source::Span;
 
-use super::language::Language;
 use super::fact::{Fact, Unknown};
 use super::key::{Key, Value};
+use super::language::Language;
 use super::raw::Raw;
 use super::run::{Counted, Run, RunId};
 use super::shift::Shift;

@@ -28,8 +28,8 @@ use relations::scale::Scaler;
 use relations::sharing::Sharing;
 use rows::table::{KINDS, Row};
 
-pub use text::files::Looks;
 pub use render::{Content, Input, Plan, Refused, Rendered, Renderer, plan};
+pub use text::files::Looks;
 pub use write::{label, write};
 
 /// What the command line gives beside the files.

@@ -14,24 +14,11 @@ use toml::{Table, Value};
 use crate::action::sandbox::{Sandbox, git, write};
 
 /// Ways that an output passes over in silence still, and why. One that is told does not belong here.
-const OPEN: &[(&str, &[&str], &str)] = &[
-    ("tracked, and ignored", &["check", "cost"], "what git ignores is not asked for, even where it is tracked"),
-    (
-        "a submodule that is not here",
-        &["diff", "comment", "hook"],
-        "a submodule that is new is told as if it had been there, and a hook is given none of its files",
-    ),
-    (
-        "values of production",
-        &["diff", "comment", "hook"],
-        "files of values that no release names are no runs of their own",
-    ),
-    (
-        "a base from elsewhere",
-        &["check", "cost", "sarif", "diff", "comment", "hook"],
-        "nothing at hand names an accelerator",
-    ),
-];
+const OPEN: &[(&str, &[&str], &str)] = &[(
+    "values of production",
+    &["diff", "comment", "hook"],
+    "files of values that no release names are no runs of their own",
+)];
 
 const OUTPUTS: [(&str, &[&str]); 5] = [
     ("check", &["check", "."]),

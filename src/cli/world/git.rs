@@ -7,9 +7,9 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Output, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use super::started::{Started, read};
 use super::file_tree::{DiskTree, below, read_limited};
 use super::git_index::makes_other_text;
+use super::started::{Started, read};
 use super::{deadline, git_files, git_index, programs, reference};
 use crate::cli::Failure;
 use crate::source::{Entry, Limits, ReadError, Tree, demand_text, join, named, parent};
@@ -105,7 +105,13 @@ impl GitTree {
             entries.insert(path, object);
         }
         let reader = Mutex::new(Reader::start(repository)?);
-        Ok(GitTree { entries, missing: Arc::default(), reader, largest_file: Limits::DEFAULT.file_bytes, laid_under: None })
+        Ok(GitTree {
+            entries,
+            missing: Arc::default(),
+            reader,
+            largest_file: Limits::DEFAULT.file_bytes,
+            laid_under: None,
+        })
     }
 }
 

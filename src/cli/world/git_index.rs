@@ -179,7 +179,8 @@ mod tests {
     use super::*;
 
     fn entry(path: &str, mode: u32) -> Vec<u8> {
-        let mut bytes: Vec<u8> = [0, 0, 7, 9, 0, 0, mode, 0, 0, 5].iter().flat_map(|it: &u32| it.to_be_bytes()).collect();
+        let mut bytes: Vec<u8> =
+            [0, 0, 7, 9, 0, 0, mode, 0, 0, 5].iter().flat_map(|it: &u32| it.to_be_bytes()).collect();
         bytes.extend([0xAB; 20]);
         bytes.extend(u16::try_from(path.len()).unwrap().to_be_bytes());
         bytes.extend(path.as_bytes());

@@ -93,6 +93,8 @@ pub(super) struct Outline {
     pub changing: BTreeSet<String>,
     /// The directories of other kustomizations.
     pub uses: BTreeSet<String>,
+    /// What it takes from other places than this tree.
+    pub elsewhere: BTreeSet<String>,
     pub is_component: bool,
 }
 
@@ -100,11 +102,11 @@ pub(super) struct Outline {
 pub(super) fn outline(sources: &Sources, directory: &str) -> Option<Outline> {
     let mut closure = Closure::new(sources, true, 0);
     let _ = closure.visit(directory, 0);
-    let Closure { mut files, data, changing, mut directories, first, .. } = closure;
+    let Closure { mut files, data, changing, mut directories, elsewhere, first, .. } = closure;
     let (path, is_component) = first?;
     directories.remove(directory);
     files.retain(|it| *it != path && !data.contains(it));
-    Some(Outline { path, files, changing, uses: directories, is_component })
+    Some(Outline { path, files, changing, uses: directories, elsewhere, is_component })
 }
 
 fn is_component(root: &Node) -> bool {
@@ -121,14 +123,15 @@ struct Closure<'s> {
     data: BTreeSet<String>,
     changing: BTreeSet<String>,
     directories: BTreeSet<String>,
+    elsewhere: BTreeSet<String>,
     /// The file of the first kustomization, and whether that is a component.
     first: Option<(String, bool)>,
 }
 
 impl<'s> Closure<'s> {
     fn new(sources: &'s Sources, is_lenient: bool, deepest: usize) -> Self {
-        let (files, data, changing, directories) = Default::default();
-        Closure { sources, is_lenient, deepest, files, data, changing, directories, first: None }
+        let (files, data, changing, directories, elsewhere) = Default::default();
+        Closure { sources, is_lenient, deepest, files, data, changing, directories, elsewhere, first: None }
     }
 
     fn visit(&mut self, directory: &str, depth: usize) -> Result<(), String> {
@@ -177,6 +180,7 @@ impl<'s> Closure<'s> {
         let named =
             if field.ends_with("Generator") { text.split_once('=').map_or(text, |(_, path)| path) } else { text };
         if is_remote(named) {
+            self.elsewhere.insert(named.to_owned());
             return Err(format!("its `{field}` would fetch `{named}`"));
         }
         let needed = NEEDED.contains(&field);

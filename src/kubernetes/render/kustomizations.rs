@@ -137,15 +137,28 @@ impl Graph {
     }
 }
 
+/// Words in the names of what asks for accelerators.
+const ASKING: [&str; 9] = ["gpu", "nvidia", "cuda", "neuron", "accelerator", "vllm", "triton", "ollama", "trainium"];
+/// Words in the names of what serves those that ask, and asks for none itself.
+const SERVING: [&str; 6] = ["plugin", "operator", "dcgm", "discovery", "exporter", "driver"];
+
+/// Whether what is called so and is not here may ask for accelerators, as far as a name tells.
+fn may_ask_by_name(name: &String) -> bool {
+    let name = name.to_ascii_lowercase();
+    let has = |words: &[&str]| words.iter().any(|word| name.contains(word));
+    has(&ASKING) && !has(&SERVING)
+}
+
 /// Whether something that a kustomization names itself may ask for accelerators.
 fn may_ask(sources: &Sources, asked: &Asked<'_>, outline: &Outline) -> bool {
-    outline.files.iter().chain([&outline.path]).any(|path| {
-        let asks = |text: &[u8]| asked.wanted.look(text) == Matter::Asks;
-        let changes = *path == outline.path || outline.changing.contains(path);
-        asked.asking.contains(path)
-            || !asked.is_looked_at(path) && sources.glance(path, asks).unwrap_or(true)
-            || changes && sources.glance(path, points_at_asking).unwrap_or(true)
-    })
+    outline.elsewhere.iter().any(may_ask_by_name)
+        || outline.files.iter().chain([&outline.path]).any(|path| {
+            let asks = |text: &[u8]| asked.wanted.look(text) == Matter::Asks;
+            let changes = *path == outline.path || outline.changing.contains(path);
+            asked.asking.contains(path)
+                || !asked.is_looked_at(path) && sources.glance(path, asks).unwrap_or(true)
+                || changes && sources.glance(path, points_at_asking).unwrap_or(true)
+        })
 }
 
 /// JSON patches write `nvidia.com~1gpu`.

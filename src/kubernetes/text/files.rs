@@ -149,7 +149,15 @@ impl<'p> Looked<'p> {
     fn at(path: &'p String, sources: &Sources, wanted: &filter::Wanted<'_>) -> Self {
         let bytes = match sources.tree().read(path) {
             Ok(bytes) => bytes,
-            Err(error) => return Looked { path, matter: Matter::Asks, read: Some(Err(error)), may_have_sign: false, language: None },
+            Err(error) => {
+                return Looked {
+                    path,
+                    matter: Matter::Asks,
+                    read: Some(Err(error)),
+                    may_have_sign: false,
+                    language: None,
+                };
+            }
         };
         if let Some(read) = from_utf16(&bytes) {
             return Looked::converted(path, read, wanted);

@@ -205,6 +205,13 @@ impl Analysis {
         }
     }
 
+    /// Lets go of what is large and only asked for while a state is looked at: blocks that call no module.
+    pub fn let_go(&mut self) {
+        self.blocks.retain(|block| block.keyword == "module");
+        self.blocks.shrink_to_fit();
+        self.roots.iter_mut().for_each(|root| root.blocks = 0..0);
+    }
+
     /// Keeps what stands in these files: resources of which some fact does, and what is said about them.
     pub fn keep(&mut self, sources: &Sources, files: &BTreeSet<String>) -> Kept {
         let stands = |span: Span| files.contains(&sources.path(sources.origin(span).file));

@@ -184,14 +184,21 @@ impl Seen<'_> {
 /// Most files that are looked at beside one of a language that is written in several.
 const MOST_BESIDE: usize = 200;
 
-/// The other files of the same folder that a language is written in.
+/// Folders in which programs keep what describes machines.
+const PROGRAM_FOLDERS: [&str; 5] = ["lib", "bin", "src", "infra", "stacks"];
+
+/// The other files that a language is written in: of the same folder, and of those below it that programs have.
 fn beside(sources: &Sources, path: &str, language: &Language) -> Vec<String> {
     if language.beside.is_empty() {
         return Vec::new();
     }
-    let files = sources.tree().list(parent(path)).into_iter().filter(|it| !it.is_directory);
-    let written = files.filter(|it| language.beside.iter().any(|ending| it.name.ends_with(ending)));
-    written.take(MOST_BESIDE).filter_map(|it| join(parent(path), &it.name)).collect()
+    let folders = PROGRAM_FOLDERS.iter().filter_map(|name| join(parent(path), name));
+    let written = [parent(path).to_owned()].into_iter().chain(folders).flat_map(|folder| {
+        let files = sources.tree().list(&folder).into_iter().filter(|it| !it.is_directory);
+        let written = files.filter(|it| language.beside.iter().any(|ending| it.name.ends_with(ending)));
+        written.filter_map(|it| join(&folder, &it.name)).collect::<Vec<_>>()
+    });
+    written.take(MOST_BESIDE).collect()
 }
 
 /// The first name of a machine with accelerators or of an accelerator outside of comments, else the first word for one.

@@ -64,6 +64,20 @@ impl Chart {
         Chart { values, ..self.clone() }
     }
 
+    /// Whether values of this name mean something to it: it has some of its own, they are for a chart inside it, or one of
+    /// its templates asks for them.
+    pub(crate) fn takes(&self, sources: &Sources, key: &str) -> bool {
+        let asked = format!(".Values.{key}");
+        let asks = |text: &str| {
+            let behind = text.match_indices(&asked).filter_map(|(at, _)| text.get(at + asked.len()..));
+            behind.into_iter().any(|rest| !rest.starts_with(|c: char| c.is_alphanumeric() || c == '_'))
+        };
+        self.values.as_ref().is_some_and(|own| own.get(key).is_some())
+            || self.dependencies.iter().any(|it| it.alias.as_ref().unwrap_or(&it.name) == key)
+            || self.inside.iter().any(|it| it.name == key)
+            || self.templates.iter().any(|(_, file)| asks(&sources.text(*file)))
+    }
+
     /// Templates of the chart and of all inside it.
     pub(crate) fn template_files(&self) -> Vec<&String> {
         self.inside

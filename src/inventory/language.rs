@@ -22,14 +22,12 @@ pub struct Language {
 
 const PLAIN: Language = Language { name: "", names: &[], marks: &[], beside: &[], by_names_alone: false };
 
+/// Endings of programs that describe machines.
+const PROGRAMS: &[&str] = &[".py", ".ts", ".js", ".go", ".cs", ".java"];
+
 /// By their names, and, where these are those of data, by their words; 2026-11.
-static LANGUAGES: [Language; 15] = [
-    Language {
-        name: "Pulumi",
-        names: &["/Pulumi.yaml", "/Pulumi.yml"],
-        beside: &[".py", ".ts", ".js", ".go", ".cs", ".java"],
-        ..PLAIN
-    },
+static LANGUAGES: [Language; 21] = [
+    Language { name: "Pulumi", names: &["/Pulumi.yaml", "/Pulumi.yml"], beside: PROGRAMS, ..PLAIN },
     Language {
         name: "Docker Compose",
         names: &[
@@ -42,6 +40,10 @@ static LANGUAGES: [Language; 15] = [
         ],
         ..PLAIN
     },
+    Language { name: "CDK", names: &["/cdk.json", "/cdktf.json"], beside: PROGRAMS, ..PLAIN },
+    Language { name: "Jsonnet", names: &[".jsonnet", ".libsonnet"], ..PLAIN },
+    Language { name: "CUE", names: &[".cue"], ..PLAIN },
+    Language { name: "KCL", names: &[".k"], ..PLAIN },
     Language { name: "Bicep", names: &[".bicep", ".bicepparam"], ..PLAIN },
     Language { name: "Nomad", names: &[".nomad", ".nomad.hcl"], ..PLAIN },
     Language { name: "Packer", names: &[".pkr.hcl"], by_names_alone: true, ..PLAIN },
@@ -73,6 +75,13 @@ static LANGUAGES: [Language; 15] = [
         by_names_alone: true,
         ..PLAIN
     },
+    Language {
+        name: "a pipeline that creates machines",
+        marks: &["gcloud compute instances create", "aws ec2 run-instances", "az vm create"],
+        by_names_alone: true,
+        ..PLAIN
+    },
+    Language { name: "Helmfile", names: &["/helmfile.yaml", "/helmfile.yml", "/helmfile.yaml.gotmpl"], ..PLAIN },
     Language { name: "CloudFormation", marks: &["AWSTemplateFormatVersion", "AWS::"], ..PLAIN },
     Language { name: "a template of Azure", marks: &["/deploymentTemplate.json"], ..PLAIN },
     Language {
@@ -136,7 +145,9 @@ pub fn language_of_script(path: &str, text: &[u8]) -> Option<&'static Language> 
 
 /// Whether the name of a file says that it is in a language that is not read, and is not the name of data.
 pub fn is_script(path: &str) -> bool {
-    called(path).is_some_and(|it| !it.names.iter().any(|name| name.ends_with("ml")))
+    called(path).is_some_and(|it| {
+        !it.names.iter().any(|name| name.ends_with("ml") || name.ends_with(".json") || name.ends_with(".gotmpl"))
+    })
 }
 
 fn called(path: &str) -> Option<&'static Language> {
@@ -182,6 +193,7 @@ mod tests {
         assert_eq!(script("gcloud compute instances create a"), Some("a shell script"));
         assert_eq!(script("kubectl get pods"), None);
         assert!(is_script("up.sh") && is_script("a.bicep") && is_script("a.nomad.hcl"));
+        assert!(is_script("a/b.jsonnet") && !is_script("a/cdk.json"));
         assert!(!is_script("Pulumi.yaml") && !is_script("a.yaml") && !is_script("terragrunt.hcl"));
     }
 }

@@ -16,7 +16,7 @@ mod write;
 use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 
-use crate::inventory::{Inventory, Resource, Skipped, WantedObjects};
+use crate::inventory::{GivenRun, Inventory, Resource, Skipped, WantedObjects};
 use crate::source::{FileId, Sources, Span, each};
 
 use crate::yaml::{Document, Node, Stream};
@@ -41,6 +41,8 @@ pub struct Options {
     pub rendered: Vec<Rendered>,
     /// Files of values, by their names, with which charts are rendered; `*` stands for each of them once more.
     pub values: Vec<String>,
+    /// What the settings say of runs.
+    pub given_runs: Vec<GivenRun>,
     /// What was found of files when they were looked through, for another state of the same tree.
     pub looks: Looks,
 }
@@ -155,13 +157,13 @@ impl Parsed {
             reason: format!("{} of its documents cannot be read without rendering the template", template.unread),
         });
         Parsed {
-            file,
+            made_by: file.rendered.as_ref().and_then(|trail| trail.place_of(&file.path)),
             written: template.stream.documents.len(),
             stream: template.stream,
             skipped,
             inferred: template.inferred,
             stood_for: BTreeSet::new(),
-            made_by: None,
+            file,
         }
     }
 

@@ -24,7 +24,13 @@ impl Runs {
         let mut runs = Runs { all, by_place: HashMap::new() };
         for file in parsed.iter().filter(|it| !it.file.embedded) {
             let place = file.place();
+            let variant = file.file.rendered.as_ref().and_then(|trail| Some((trail, trail.variant.as_ref()?)));
             let run = match (file.is_made(), &file.file.rendered) {
+                (true, _) if variant.is_some() => {
+                    let (trail, label) = variant.map(|(trail, it)| (trail, &*it.label)).unzip();
+                    let chart = trail.map(|it| sources.path(it.head.file)).unwrap_or_default();
+                    Run::new(RunKind::Chart, parent(&chart), label)
+                }
                 (true, _) => Run::new(RunKind::Application, parent(place), None),
                 (false, Some(trail)) => {
                     let kind = match trail.by {

@@ -127,7 +127,12 @@ impl<'a> Report<'a> {
     /// The address of a resource, with the overlay that makes it: others may make one of the same name.
     fn called(&self, resource: &'a Resource) -> Cow<'a, str> {
         let run = resource.run.as_ref().and_then(|run| self.inventory.run(run));
-        match run.filter(|run| run.kind == RunKind::Kustomization && !run.uses.is_empty()) {
+        let is_one_of_several = |run: &&Run| match run.kind {
+            RunKind::Kustomization => !run.uses.is_empty(),
+            RunKind::Chart => run.variant.is_some(),
+            _ => false,
+        };
+        match run.filter(is_one_of_several) {
             Some(run) => Cow::Owned(format!("{} ({})", resource.address, self.name_of(run))),
             None => Cow::Borrowed(&resource.address),
         }

@@ -168,6 +168,8 @@ fn a_broken_repository_is_told() {
     let blob = git(&directory, &["rev-parse", "HEAD:main.tf"]);
     let object = directory.join(".git/objects").join(&blob[..2]).join(&blob[2..]);
     fs::remove_file(&object).unwrap();
+    let main = fs::read_to_string(directory.join("main.tf")).unwrap();
+    fs::write(directory.join("main.tf"), format!("{main}\n# changed\n")).unwrap();
     let (code, said) = diff("main");
     assert_eq!(code, Some(2), "an object that is gone must not make everything new: {said}");
     assert!(said.contains("main.tf"), "{said}");

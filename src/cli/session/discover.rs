@@ -12,7 +12,7 @@ use crate::kustomize;
 use crate::terraform::is_read_by_itself;
 
 /// Files that may hold Terraform or Kubernetes, by the end of their names, and those of languages that are told.
-const ENDINGS: [&str; 20] = [
+const ENDINGS: [&str; 24] = [
     ".tf",
     ".tofu",
     ".tfvars",
@@ -33,6 +33,10 @@ const ENDINGS: [&str; 20] = [
     ".nomad",
     ".nomad.hcl",
     ".pkr.hcl",
+    ".jsonnet",
+    ".libsonnet",
+    ".cue",
+    ".k",
 ];
 
 /// Directories that hold copies of other people's files or none at all.

@@ -179,7 +179,11 @@ impl Session {
                 catalog: settings::catalog(input, &sources, &config, &place, &packs)?,
                 declaring_labels: settings::declaring_labels(&config),
                 today: Some(today),
-                kubernetes: kubernetes::Options { values: values.clone(), ..kubernetes::Options::default() },
+                kubernetes: kubernetes::Options {
+                    values: values.clone(),
+                    given_runs: config.runs().into_iter().map(given_run).collect(),
+                    ..kubernetes::Options::default()
+                },
                 ..Settings::default()
             },
             only: named_files.then_some(found.only),

@@ -30,6 +30,7 @@ pub(in crate::cli) fn run(arguments: &Diff) -> Result<Outcome, Failure> {
     let base = earlier(arguments, &mut head, &mut notes)?;
     let gate = Gate::of(&arguments.threshold, &head.config);
     let mut after = head.analyze_all();
+    after.let_go();
     let before = base.analyze_before(&head);
     demand_whole(&base)?;
     lost::settle(&base, &before, &head, &mut after);

@@ -8,7 +8,7 @@ use std::time::{Duration, UNIX_EPOCH};
 
 use super::file_tree::{below, read_limited};
 use super::git_files;
-use crate::source::named;
+use crate::source::{named, those};
 
 /// A list of two million files.
 const LONGEST_BYTES: u64 = 256 << 20;
@@ -156,7 +156,7 @@ impl Indexed {
 pub(in crate::cli) fn same<'o>(
     work_tree: &Path,
     tracked: &[Indexed],
-    object: impl Fn(&str) -> Option<&'o str>,
+    object: impl Fn(&str) -> Option<&'o str> + Sync,
 ) -> HashSet<String> {
     let list = git_files::directory(work_tree).and_then(|it| fs::metadata(it.join("index")).ok()?.modified().ok());
     let Some(written) = list.and_then(|it| it.duration_since(UNIX_EPOCH).ok()) else { return HashSet::new() };
@@ -165,7 +165,8 @@ pub(in crate::cli) fn same<'o>(
             && object(&file.path) == Some(file.id.as_str())
             && fs::symlink_metadata(below(work_tree, &file.path)).is_ok_and(|it| file.is_untouched(&it))
     };
-    tracked.iter().filter(is_same).map(|file| file.path.clone()).collect()
+    let same = those(tracked.iter().collect(), is_same);
+    same.into_iter().map(|file| file.path.clone()).collect()
 }
 
 /// Whether attributes let git write another text than that of the object.

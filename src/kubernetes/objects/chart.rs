@@ -22,11 +22,11 @@ pub(in crate::kubernetes) fn of_template<'p>(sources: &Sources, path: &'p str) -
     if !path.contains("templates/") {
         return None;
     }
-    of(sources, path)
+    nearest(sources, path)
 }
 
 /// The nearest directory above a file that is a chart.
-fn of<'p>(sources: &Sources, path: &'p str) -> Option<&'p str> {
+pub(in crate::kubernetes) fn nearest<'p>(sources: &Sources, path: &'p str) -> Option<&'p str> {
     let mut directory = parent(path);
     for _ in 0..FARTHEST {
         let chart = join(directory, "Chart.yaml")?;

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::{Rendered, Renderer};
-use crate::inventory::{Run, Skipped};
+use crate::inventory::{GivenRun, Run, Skipped};
 use crate::kubernetes::text::files::File;
 use crate::kubernetes::text::filter::Wanted;
 
@@ -18,6 +18,8 @@ pub(in crate::kubernetes) struct Asked<'a> {
     pub wanted: &'a Wanted<'a>,
     /// Names of files of values.
     pub values: &'a [String],
+    /// What the settings say of runs.
+    pub given_runs: &'a [GivenRun],
     /// What another program rendered already.
     pub rendered: &'a [Rendered],
 }

@@ -5,12 +5,13 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::helm::{self, Chart, Document, Rendering};
-use crate::inventory::{Run, RunKind, Skipped};
+use crate::inventory::{Counted, Run, RunKind, Skipped};
 use crate::source::{Sources, each};
 use crate::yaml::Node;
 
 use super::matters;
-use super::plan::{at, document, release_name, sets};
+use super::plan::{at, release_name, sets};
+use super::variants::{self, Variant};
 use super::{Asked, Made, Renderer, Trail, trace};
 use crate::kubernetes::text::files::{File, Release};
 use crate::kubernetes::text::filter::Matter;
@@ -27,7 +28,7 @@ const AT_ONCE: usize = 32;
 /// One chart with one stack of files of values.
 struct Job {
     chart: Arc<Chart>,
-    values: Vec<String>,
+    variant: Variant,
     layers: Vec<Node>,
     name: String,
 }
@@ -76,7 +77,10 @@ pub(in crate::kubernetes) fn all(
     for directory in matters::charts(paths.iter().map(String::as_str)) {
         match helm::load(sources, directory) {
             Ok(chart) if chart.is_library => {}
-            Ok(chart) => jobs.extend(jobs_of(sources, chart, values)),
+            Ok(chart) => {
+                let variants = chosen(&chart, values);
+                jobs.extend(jobs_of(sources, chart, variants, &mut skipped));
+            }
             Err(why) => skipped.push(not_rendered(directory, &why)),
         }
     }
@@ -92,22 +96,35 @@ pub(in crate::kubernetes) fn all(
 fn load(sources: &Sources, directory: &str, asked: &Asked<'_>, jobs: &mut Vec<Job>, skipped: &mut Vec<Skipped>) {
     match helm::load(sources, directory) {
         Ok(chart) if chart.is_library || !matters::matters(sources, &chart, asked) => {}
-        Ok(chart) => jobs.extend(jobs_of(sources, chart, asked.values)),
+        Ok(chart) if asked.values.is_empty() => {
+            let variants = variants::of(sources, &chart, asked, skipped);
+            jobs.extend(jobs_of(sources, chart, variants, skipped));
+        }
+        Ok(chart) => {
+            let variants = chosen(&chart, asked.values);
+            jobs.extend(jobs_of(sources, chart, variants, skipped));
+        }
         Err(why) => skipped.push(not_rendered(directory, &why)),
     }
 }
 
-fn jobs_of(sources: &Sources, chart: Chart, values: &[String]) -> Vec<Job> {
-    let chart = Arc::new(chart);
+/// The stacks of values that were asked for: they stand in the place of the chart's own.
+fn chosen(chart: &Chart, values: &[String]) -> Vec<Variant> {
     let mut files = chart.inputs.clone();
     files.sort();
-    let job = |values: Vec<String>| Job {
+    let of = |files| Variant { label: None, name: None, files, counted: Counted::Deployed };
+    sets(&chart.directory, &files, values).into_iter().map(of).collect()
+}
+
+fn jobs_of(sources: &Sources, chart: Chart, variants: Vec<Variant>, skipped: &mut Vec<Skipped>) -> Vec<Job> {
+    let chart = Arc::new(chart);
+    let job = |variant: Variant| Job {
+        layers: variants::layers(sources, &chart, &variant, skipped),
         chart: chart.clone(),
-        layers: values.iter().filter_map(|file| document(sources, file)).collect(),
         name: release_name(&chart.name),
-        values,
+        variant,
     };
-    sets(&chart.directory, &files, values).into_iter().map(job).collect()
+    variants.into_iter().map(job).collect()
 }
 
 /// Renders what is to be rendered as long as that takes no more than any tree of honest charts; the rest is refused. Of the
@@ -145,7 +162,8 @@ fn render_all(
                 }
                 Err(why) => {
                     left = left.saturating_sub(MOST_STEPS / 1000);
-                    refused.push((job.chart.directory.clone(), why));
+                    let of = job.variant.files.last().unwrap_or(&job.chart.directory);
+                    refused.push((of.clone(), why));
                 }
             }
         }
@@ -169,7 +187,7 @@ impl Done {
     fn replaced(&self) -> impl Iterator<Item = &String> {
         let is_whole = self.rendering.failed.is_empty() && self.rendering.missing.is_empty();
         let failed: BTreeSet<&String> = self.rendering.failed.iter().map(|(path, _)| path).collect();
-        let values = self.job.chart.values_files().into_iter().chain(&self.job.values).filter(move |_| is_whole);
+        let values = self.job.chart.values_files().into_iter().chain(&self.job.variant.files).filter(move |_| is_whole);
         self.job.chart.template_files().into_iter().filter(move |path| !failed.contains(path)).chain(values)
     }
 
@@ -187,7 +205,7 @@ impl Done {
     }
 
     fn command(&self) -> String {
-        let values: String = self.job.values.iter().map(|file| format!(" --values {file}")).collect();
+        let values: String = self.job.variant.files.iter().map(|file| format!(" --values {file}")).collect();
         format!("helm template {}{values}", place(&self.job.chart.directory))
     }
 }
@@ -197,7 +215,8 @@ impl Made {
         let directory = &done.job.chart.directory;
         tell(sources, directory, &done.rendering, &mut self.skipped);
         let Some(head) = trace::first_line(sources, &at(directory, "Chart.yaml")) else { return };
-        let trail = Trail { by: Renderer::Helm, command: done.command().into(), head };
+        let (chart, variant) = (&done.job.chart, &done.job.variant);
+        let trail = Trail { by: Renderer::Helm, command: done.command().into(), head, variant: variant.trail(chart) };
         let mut inputs: BTreeSet<String> =
             done.replaced().filter(|path| asked.asking.contains(path)).map(ToOwned::to_owned).collect();
         for (document, matter) in done.rendering.documents.iter().zip(&done.matters) {
@@ -207,7 +226,10 @@ impl Made {
             }
         }
         if !inputs.is_empty() {
-            self.runs.push(Run::new(RunKind::Chart, directory, None).reading(inputs));
+            inputs.extend(variant.files.iter().cloned());
+            let mut run = Run::new(RunKind::Chart, directory, variant.label.as_deref()).reading(inputs);
+            (run.counted, run.given_name) = (variant.counted, variant.name.clone());
+            self.runs.push(run);
         }
     }
 }
@@ -280,7 +302,7 @@ pub(in crate::kubernetes) fn release(
     }
     tell(sources, &chart.directory, &rendering, skipped);
     let command = format!("helm template {}", place(&chart.directory));
-    let trail = Trail { by: Renderer::Helm, command: command.into(), head };
+    let trail = Trail { by: Renderer::Helm, command: command.into(), head, variant: None };
     let look = |document: &Document| crate::kubernetes::text::filter::look(document.text.as_bytes());
     let files = rendering.documents.iter().filter_map(|document| file(sources, document, look(document), &trail));
     Ok(files.map(|file| File { release: Some(release.clone()), ..file }).collect())

@@ -143,7 +143,7 @@ const ASKING: [&str; 9] = ["gpu", "nvidia", "cuda", "neuron", "accelerator", "vl
 const SERVING: [&str; 6] = ["plugin", "operator", "dcgm", "discovery", "exporter", "driver"];
 
 /// Whether what is called so and is not here may ask for accelerators, as far as a name tells.
-fn may_ask_by_name(name: &String) -> bool {
+fn may_ask_by_name(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     let has = |words: &[&str]| words.iter().any(|word| name.contains(word));
     has(&ASKING) && !has(&SERVING)
@@ -151,7 +151,7 @@ fn may_ask_by_name(name: &String) -> bool {
 
 /// Whether something that a kustomization names itself may ask for accelerators.
 fn may_ask(sources: &Sources, asked: &Asked<'_>, outline: &Outline) -> bool {
-    outline.elsewhere.iter().any(may_ask_by_name)
+    outline.elsewhere.iter().any(|name| may_ask_by_name(name))
         || outline.files.iter().chain([&outline.path]).any(|path| {
             let asks = |text: &[u8]| asked.wanted.look(text) == Matter::Asks;
             let changes = *path == outline.path || outline.changing.contains(path);
@@ -234,7 +234,8 @@ impl Made {
         self.skipped.extend(built.missing.iter().map(|trouble| without_a_part(sources, path, trouble)));
         let Some(head) = trace::first_line(sources, path) else { return };
         let shown = if directory.is_empty() { "." } else { directory };
-        let trail = Trail { by: Renderer::Kustomize, command: format!("kustomize build {shown}").into(), head };
+        let trail =
+            Trail { by: Renderer::Kustomize, command: format!("kustomize build {shown}").into(), head, variant: None };
         let outlines = built.parts.iter().filter_map(|part| graph.all.get(part));
         let mut inputs: BTreeSet<String> = outlines.map(|outline| outline.path.clone()).collect();
         inputs.insert(path.to_owned());

@@ -12,6 +12,7 @@ mod overlay;
 mod plan;
 mod trace;
 mod values;
+mod variants;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -84,9 +85,25 @@ pub(super) struct Trail {
     pub command: Arc<str>,
     /// The file that makes its directory a chart or a kustomization.
     pub head: Span,
+    /// Which of several stacks of values a chart was rendered with.
+    pub variant: Option<Variant>,
+}
+
+/// One of several stacks of values.
+#[derive(Debug, Clone)]
+pub(super) struct Variant {
+    pub label: Arc<str>,
+    /// Where what it makes stands, for joins: what one makes has nothing to do with what another does.
+    folder: Arc<str>,
 }
 
 impl Trail {
+    /// Where what was made of a template stands, if not where that does.
+    pub(super) fn place_of(&self, template: &str) -> Option<Arc<str>> {
+        let variant = self.variant.as_ref()?;
+        Some(format!("{}/{template}", variant.folder).into())
+    }
+
     pub(super) fn link(&self) -> Link {
         Link::named(LinkKind::Settings, self.command.to_string(), self.head)
     }

@@ -25,7 +25,7 @@ pub(in crate::kubernetes) fn derive(sources: &Sources, rendered: &Rendered) -> V
     let Some(head) = names.iter().find_map(|name| first_line(sources, &at(&plan.directory, name))) else {
         return Vec::new();
     };
-    let trail = Trail { by: plan.by, command: plan.command().into(), head };
+    let trail = Trail { by: plan.by, command: plan.command().into(), head, variant: None };
     let mut charts: BTreeMap<String, Values> = BTreeMap::new();
     let mut parts: Option<Parts> = None;
     let mut files = Vec::new();

@@ -1,0 +1,148 @@
+//! The stacks of values that a chart of the tree is applied with: what the settings say, else each file of values beside
+//! it, as variable files of a Terraform root are.
+
+use std::sync::Arc;
+
+use super::Asked;
+use super::plan::{at, document};
+use crate::helm::Chart;
+use crate::inventory::{Counted, Skipped};
+use crate::kubernetes::objects::chart::{is_values, nearest};
+use crate::source::{Sources, is_example, matches};
+use crate::yaml::Node;
+
+/// No chart has more environments.
+const MOST: usize = 100;
+/// Folders below a chart whose files are values, each of one environment.
+const FOLDERS: [&str; 6] = ["values", "env", "envs", "environment", "environments", "ci"];
+/// Words in the names of files that show something.
+const SHOWN: [&str; 4] = ["template", "ci", "demo", "dummy"];
+
+/// One stack of values.
+pub(super) struct Variant {
+    /// What tells it from the others of its chart; nothing for the chart's own values.
+    pub label: Option<Arc<str>>,
+    pub name: Option<Arc<str>>,
+    pub files: Vec<String>,
+    pub counted: Counted,
+}
+
+/// How a chart is applied. The chart's own values count where nothing stands in their place.
+pub(super) fn of(sources: &Sources, chart: &Chart, asked: &Asked<'_>, skipped: &mut Vec<Skipped>) -> Vec<Variant> {
+    let given: Vec<Variant> = given(chart, asked);
+    if !given.is_empty() {
+        return given;
+    }
+    let mut files = offered(chart, asked);
+    files.retain(|file| is_for(sources, chart, file, skipped));
+    if files.len() > MOST {
+        let reason = format!("it has {} files of values, of which {MOST} are read", files.len());
+        skipped.push(Skipped { path: super::charts::place(&chart.directory), reason });
+        files.truncate(MOST);
+    }
+    let mut variants: Vec<Variant> = files.into_iter().map(|file| Variant::of(chart, file)).collect();
+    let counted = match variants.iter().any(|it| it.counted == Counted::Deployed) {
+        true => Counted::Base,
+        false => Counted::Deployed,
+    };
+    variants.insert(0, Variant { label: None, name: None, files: Vec::new(), counted });
+    variants
+}
+
+impl Variant {
+    /// As what it makes remembers it.
+    pub(super) fn trail(&self, chart: &Chart) -> Option<super::Variant> {
+        let label = self.label.clone()?;
+        let folder = at(&chart.directory, &label.replace("..", "_")).into();
+        Some(super::Variant { label, folder })
+    }
+
+    fn of(chart: &Chart, file: &str) -> Variant {
+        let label = inside(chart, file);
+        let words = || label.split('/').flat_map(|part| part.split(['-', '_', '.']));
+        let is_shown = label.split('/').chain(words()).any(|it| is_example(it) || SHOWN.contains(&it));
+        let counted = if is_shown { Counted::Example } else { Counted::Deployed };
+        Variant { label: Some(label.into()), name: None, files: vec![file.to_owned()], counted }
+    }
+}
+
+/// What the settings say of it.
+fn given(chart: &Chart, asked: &Asked<'_>) -> Vec<Variant> {
+    let is_meant = |pattern: &String| {
+        let pattern = pattern.trim_end_matches("/**").trim_end_matches('/');
+        matches(if pattern == "." { "" } else { pattern }, &chart.directory)
+    };
+    let runs = asked.given_runs.iter().filter(|run| !run.values.is_empty() && run.paths.iter().any(is_meant));
+    let variant = |run: &crate::inventory::GivenRun| {
+        let files = || run.values.iter().map(|file| inside(chart, file)).collect::<Vec<_>>().join(", ");
+        Variant {
+            label: Some(run.name.clone().unwrap_or_else(files).into()),
+            name: run.name.as_deref().map(Into::into),
+            files: run.values.clone(),
+            counted: Counted::Deployed,
+        }
+    };
+    runs.map(variant).collect()
+}
+
+/// Files beside the chart's own values that are called as values are, or lie where values of environments do.
+fn offered<'a>(chart: &Chart, asked: &Asked<'a>) -> Vec<&'a String> {
+    let own = at(&chart.directory, "values.yaml");
+    let below = if chart.directory.is_empty() { String::new() } else { format!("{}/", chart.directory) };
+    let first = asked.paths.partition_point(|it| ***it < *below);
+    let all = asked.paths.iter().skip(first).take_while(|it| it.starts_with(&below)).copied();
+    let is_offered = |file: &&String| {
+        let inside = file.get(below.len()..).unwrap_or_default();
+        let plain = inside.ends_with(".yaml") || inside.ends_with(".yml");
+        let of_folder = || FOLDERS.contains(&inside.split('/').next().unwrap_or_default()) && inside.contains('/');
+        plain
+            && **file != own
+            && !["charts/", "templates/", "crds/"].iter().any(|it| inside.starts_with(it))
+            && (is_values(file) || of_folder())
+    };
+    all.filter(is_offered).collect()
+}
+
+/// 1. The chart is the nearest one above it;
+/// 2. it is one mapping without an object's keys, and not encrypted;
+/// 3. one of its keys is one of the chart's own values, of a chart inside it, or is asked for by a template.
+fn is_for(sources: &Sources, chart: &Chart, file: &str, skipped: &mut Vec<Skipped>) -> bool {
+    if nearest(sources, file) != Some(chart.directory.as_str()) {
+        return false;
+    }
+    let Some(root) = document(sources, file) else { return false };
+    let keys: Vec<&str> = root.entries().iter().map(|entry| &*entry.key).collect();
+    if keys.is_empty() || keys.contains(&"apiVersion") && keys.contains(&"kind") {
+        return false;
+    }
+    let is_known = |key: &&str| *key == "global" || chart.takes(sources, key);
+    if !keys.iter().any(is_known) {
+        return false;
+    }
+    if keys.contains(&"sops") {
+        let reason = "values of a chart that are encrypted: what they say is not known".to_owned();
+        skipped.push(Skipped { path: file.to_owned(), reason });
+        return false;
+    }
+    true
+}
+
+/// A path as it is written in the directory of the chart.
+fn inside(chart: &Chart, file: &str) -> String {
+    let below = file.strip_prefix(&chart.directory).map(|rest| rest.trim_start_matches('/'));
+    below.unwrap_or(file).to_owned()
+}
+
+/// The layers of values of a variant; what is not there is told.
+pub(super) fn layers(sources: &Sources, chart: &Chart, variant: &Variant, skipped: &mut Vec<Skipped>) -> Vec<Node> {
+    let read = variant.files.iter().filter_map(|file| {
+        let there = document(sources, file);
+        if there.is_none() && sources.tree().read(file).is_err() {
+            let of = super::charts::place(&chart.directory);
+            let reason = format!("a file of values of `[[runs]]` for {of} that is not there");
+            skipped.push(Skipped { path: file.clone(), reason });
+        }
+        there
+    });
+    read.collect()
+}

@@ -61,6 +61,7 @@ fn blank(rule: &str, span: Span) -> Finding {
         layer: "utilization".to_owned(),
         level: Level::Warning,
         confidence: Confidence::High,
+        is_estimated: false,
         risk: Risk::Low,
         resource: None,
         piece: None,

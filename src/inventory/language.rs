@@ -51,24 +51,29 @@ static LANGUAGES: [Language; 21] = [
         name: "a shell script",
         names: &[".sh", ".bash"],
         marks: &[
-            "gcloud compute",
-            "gcloud beta compute",
-            "gcloud alpha compute",
-            "gcloud container",
-            "gcloud beta container",
-            "gcloud ai ",
-            "aws ec2 run-instances",
-            "aws ec2 request-spot",
-            "aws eks create-nodegroup",
-            "aws sagemaker create",
+            "instances create",
+            "instance-templates create",
+            "tpu-vm create",
+            "queued-resources create",
+            "node-pools create",
+            "container clusters create",
+            "custom-jobs create",
+            "endpoints deploy-model",
+            "run-instances",
+            "request-spot",
+            "create-nodegroup",
+            "create-fleet",
+            "sagemaker create",
             "eksctl create",
-            "az vm create",
-            "az vmss create",
-            "az aks ",
-            "az ml ",
-            "oci compute instance",
-            "doctl compute",
-            "ibmcloud is instance-create",
+            "vm create",
+            "vmss create",
+            "aks create",
+            "nodepool add",
+            "ml compute create",
+            "ml online-deployment create",
+            "instance launch",
+            "droplet create",
+            "instance-create",
             "runpodctl create",
             "vastai create",
         ],
@@ -191,7 +196,7 @@ mod tests {
     fn scripts_count_where_they_create_something() {
         let script = |text: &str| language_of_script("up.sh", text.as_bytes()).map(|it| it.name);
         assert_eq!(script("gcloud compute instances create a"), Some("a shell script"));
-        assert_eq!(script("kubectl get pods"), None);
+        assert_eq!(script("gcloud compute instances list # l4"), None);
         assert!(is_script("up.sh") && is_script("a.bicep") && is_script("a.nomad.hcl"));
         assert!(is_script("a/b.jsonnet") && !is_script("a/cdk.json"));
         assert!(!is_script("Pulumi.yaml") && !is_script("a.yaml") && !is_script("terragrunt.hcl"));

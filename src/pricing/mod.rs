@@ -173,6 +173,20 @@ pub enum Status {
     Unasked,
 }
 
+impl Item {
+    /// Why its money is none of a price list, if it is not.
+    pub fn estimate(&self) -> Option<&str> {
+        match &self.status {
+            Status::Estimated(why) => Some(why),
+            _ => None,
+        }
+    }
+
+    pub fn is_estimated(&self) -> bool {
+        self.estimate().is_some()
+    }
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Scenario {
     OnDemand,

@@ -133,7 +133,9 @@ fn accelerators(pricing: &Pricing<'_, '_>) -> (Accelerators, String) {
             }
             let why = other.why().unwrap_or("the text names none");
             let vendor = pricing.resource.text(Key::Vendor).unwrap_or("nvidia");
-            let why = format!("the accelerator is not known ({why}): any common one of {vendor} is assumed");
+            let why = format!(
+                "the accelerator is not known ({why}): any common one of {vendor} is assumed; `defaults.accelerator` in gpulint.toml says which"
+            );
             let text = |key: Key| pricing.resource.text(key);
             let trains = text(Key::Purpose) == Some("training") || text(Key::Task) == Some("train");
             let processor = text(Key::Processor).map(str::to_owned);

@@ -35,8 +35,8 @@ use std::borrow::Cow;
 
 use crate::decide::{Decided, Verdict};
 use crate::diagnostic::Diagnostic;
-use crate::inventory::{Inventory, Key, Origin, Resource, ResourceId, Run, RunKind};
-use crate::pricing::{Bill, UnknownMachine};
+use crate::inventory::{Inventory, Key, Origin, Resource, ResourceId, Role, Run, RunKind};
+use crate::pricing::{Bill, Period, UnknownMachine};
 use crate::rules::{Rules, Undetermined};
 use crate::source::Sources;
 
@@ -136,6 +136,12 @@ impl<'a> Report<'a> {
             Some(run) => Cow::Owned(format!("{} ({})", resource.address, self.name_of(run))),
             None => Cow::Borrowed(&resource.address),
         }
+    }
+
+    /// Some of what such a sum counts is estimated.
+    fn is_estimated(&self, role: Role, per: Period) -> bool {
+        let items = self.inventory.resources.iter().zip(&self.bill.items);
+        items.into_iter().any(|(it, item)| it.is_added() && it.role == role && item.per == per && item.is_estimated())
     }
 
     /// Resources whose region is a setting and not in the text, and which setting.

@@ -3,7 +3,7 @@
 use crate::catalog::{Money, MoneyRange};
 use crate::fit::Market;
 use crate::inventory::{Origin, ResourceId, Role};
-use crate::pricing::Period;
+use crate::pricing::{Item, Period};
 use crate::source::Span;
 
 use super::cel::{Budget, Read};
@@ -135,13 +135,15 @@ impl Judge<'_> {
             reads.iter().filter_map(|read| Some((facts::stand(self.world, *read)?, *read))).collect();
         let Some(span) = self.span(asking, about, &stands) else { return Ok(None) };
         let page = self.page;
+        let item = resource_of(about).and_then(|id| self.world.bill.items.get(id.0));
+        let is_estimated = asking.saves.is_some() && item.is_some_and(Item::is_estimated);
         let message = self.first_known(&page.speech().messages, asking)?.unwrap_or_default();
         Ok(Some(Finding {
             rule: page.name.clone(),
             group: page.group.clone(),
             layer: page.layer.name().to_owned(),
             level: page.level,
-            confidence: confidence(&stands),
+            confidence: confidence(&stands).min(if is_estimated { Confidence::Medium } else { Confidence::High }),
             risk: page.risk,
             resource: resource_of(about),
             piece: self.piece(about),
@@ -149,7 +151,8 @@ impl Judge<'_> {
             message,
             help: self.first_known(&page.speech().help, asking)?,
             saves: asking.saves,
-            per: resource_of(about).and_then(|id| self.world.bill.items.get(id.0)).map_or(Period::Month, |it| it.per),
+            is_estimated,
+            per: item.map_or(Period::Month, |it| it.per),
             related: self.related(asking, span),
             edits: Vec::new(),
             fix: self.fix(asking),

@@ -51,6 +51,8 @@ pub struct Finding {
     pub layer: String,
     pub level: Level,
     pub confidence: Confidence,
+    /// What it saves rests on money that is estimated.
+    pub is_estimated: bool,
     /// What acting on it may break.
     pub risk: Risk,
     pub resource: Option<ResourceId>,

@@ -240,6 +240,7 @@ impl Rules {
             layer: page.layer.name().to_owned(),
             level: page.level,
             confidence: Confidence::High,
+            is_estimated: false,
             risk: page.risk,
             resource: None,
             piece: None,

@@ -3,11 +3,11 @@
 use serde::Serialize;
 
 use super::{Difference, Head, of_month};
-use crate::catalog::MoneyRange;
-use crate::pricing::{BeforeAfter, Change, Detail, Period};
+use crate::pricing::{BeforeAfter, Change, Detail};
 use crate::report::Team;
 use crate::report::formats::json;
 use crate::report::formats::json::{Bounds, Finding, finding};
+use crate::report::views::coverage::{self, Coverage};
 use crate::report::views::judged::{self, NotJudged};
 
 #[derive(Serialize)]
@@ -37,6 +37,7 @@ struct Document<'a> {
     /// fail, not judged or pass.
     verdict: &'static str,
     not_judged: Vec<NotJudged<'a>>,
+    coverage: Coverage<'a>,
 }
 
 #[derive(Serialize)]
@@ -94,11 +95,13 @@ struct Changed<'a> {
 struct Amount {
     per: &'static str,
     usd: Bounds,
+    /// It is the price of no price list.
+    estimated: bool,
 }
 
-impl From<(Period, MoneyRange)> for Amount {
-    fn from((per, range): (Period, MoneyRange)) -> Amount {
-        Amount { per: per.name(), usd: range.into() }
+impl From<super::Cost> for Amount {
+    fn from(cost: super::Cost) -> Amount {
+        Amount { per: cost.per.name(), usd: cost.range.into(), estimated: cost.is_estimated }
     }
 }
 
@@ -132,6 +135,7 @@ pub(super) fn difference(it: &Difference) -> String {
         decided_by: &it.gate.setting,
         verdict: it.after.verdict.name(),
         not_judged: judged::wire(&it.after),
+        coverage: coverage::wire(&it.after),
     })
 }
 

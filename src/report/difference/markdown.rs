@@ -7,7 +7,7 @@ use crate::decide::Verdict;
 use crate::inventory::Role;
 use crate::pricing::{Change, ChangeKind};
 use crate::report::Team;
-use crate::report::formats::markdown::{code, count_of, plain, told, unknown};
+use crate::report::formats::markdown::{code, count_of, plain, tildes, told, unknown};
 use crate::report::views::judged;
 use crate::report::views::money::usd_range;
 use crate::report::{Room, escape};
@@ -91,9 +91,9 @@ fn notes(text: &mut String, it: &Difference) {
 
 fn compose(it: &Difference, room: Room, kept: Kept) -> String {
     let (first, further) = headline(it);
-    let mut text = format!("### {first}\n\n");
+    let mut text = format!("### {}\n\n", tildes(&first));
     for line in further {
-        let _ = writeln!(text, "{line}\n");
+        let _ = writeln!(text, "{}\n", tildes(&line));
     }
     notes(&mut text, it);
     judged::in_markdown(&mut text, &it.after, room, kept.details);
@@ -150,13 +150,13 @@ fn changes(text: &mut String, it: &Difference, room: Room, with_details: bool) {
 fn row(text: &mut String, it: &Difference, change: &Change) {
     let (before, after) = it.costs(change);
     let shown = |cost: Option<Cost>, there: bool| match cost {
-        Some(cost) => super::shown(cost),
+        Some(cost) => tildes(&super::shown(cost)),
         None if there => "unpriced".to_owned(),
         None => "–".to_owned(),
     };
     let difference = match change.kind {
         ChangeKind::Moved => "–".to_owned(),
-        _ => it.increase(change),
+        _ => tildes(&it.increase(change)),
     };
     let _ = writeln!(
         text,

@@ -9,10 +9,11 @@ use std::cmp::Reverse;
 use std::collections::HashSet;
 
 use super::views::judged;
+use super::views::money::mark;
 use super::{Format, Report, Room, Style, Team};
 use crate::catalog::{Money, MoneyRange};
 use crate::decide::{Decided, Verdict};
-use crate::inventory::{Standing, Unjudged};
+use crate::inventory::{Role, Standing, Unjudged};
 use crate::pricing::{BeforeAfter, Change, ChangeKind, Delta, Period};
 use crate::source::Date;
 
@@ -145,21 +146,35 @@ impl<'a> Difference<'a> {
     /// What it costs before and after, and for what; none for what is not there or not priced.
     fn costs(&self, change: &Change) -> (Option<Cost>, Option<Cost>) {
         let of = |report: &Report, id: Option<crate::inventory::ResourceId>| {
-            id.and_then(|id| report.bill.items.get(id.0)).and_then(|item| Some((item.per, item.amount?)))
+            let item = id.and_then(|id| report.bill.items.get(id.0))?;
+            Some(Cost { per: item.per, range: item.amount?, is_estimated: item.is_estimated() })
         };
         (of(&self.before, change.before), of(&self.after, change.after))
+    }
+
+    /// Something that the change moves is estimated before or after it.
+    fn is_estimated(&self, role: Role) -> bool {
+        let is_of = |change: &Change| {
+            let resource = self.after.resource(change.after).or_else(|| self.before.resource(change.before));
+            resource.is_some_and(|it| it.role == role)
+        };
+        let changes = self.delta.visible().filter(|change| is_of(change));
+        let costs = changes.map(|change| self.costs(change));
+        costs.flat_map(|(before, after)| [before, after]).flatten().any(|it| it.is_estimated && it.per == Period::Month)
     }
 
     /// By how much it became dearer, where both are for the same.
     fn increase(&self, change: &Change) -> String {
         let (before, after) = self.costs(change);
         let known = (before.is_some() || change.before.is_none()) && (after.is_some() || change.after.is_none());
-        let per = after.or(before).map_or(Period::Month, |(per, _)| per);
-        let same = [before, after].into_iter().flatten().all(|(it, _)| it == per);
-        let expected = |cost: Option<Cost>| cost.map_or(Money::ZERO, |(_, range)| range.expected);
+        let costs = || [before, after].into_iter().flatten();
+        let per = after.or(before).map_or(Period::Month, |it| it.per);
+        let same = costs().all(|it| it.per == per);
+        let mark = mark(costs().any(|it| it.is_estimated));
+        let expected = |cost: Option<Cost>| cost.map_or(Money::ZERO, |it| it.range.expected);
         match known && same {
             _ if change.lost => "not known".to_owned(),
-            true => format!("{}{}", signed(expected(after) - expected(before)), suffix(per)),
+            true => format!("{mark}{}{}", signed(expected(after) - expected(before)), suffix(per)),
             false => "?".to_owned(),
         }
     }
@@ -169,8 +184,8 @@ impl<'a> Difference<'a> {
         let mut changes: Vec<&Change> = self.delta.visible().collect();
         let size = |change: &Change| {
             let (before, after) = self.costs(change);
-            let expected = |cost: Option<Cost>| cost.map_or(Money::ZERO, |(_, range)| range.expected);
-            let ceiling = |cost: Option<Cost>| cost.map_or(Money::ZERO, |(_, range)| range.ceiling);
+            let expected = |cost: Option<Cost>| cost.map_or(Money::ZERO, |it| it.range.expected);
+            let ceiling = |cost: Option<Cost>| cost.map_or(Money::ZERO, |it| it.range.ceiling);
             let distance = |a: Money, b: Money| (a - b).micros().unsigned_abs();
             (distance(expected(after), expected(before)), distance(ceiling(after), ceiling(before)))
         };
@@ -180,7 +195,12 @@ impl<'a> Difference<'a> {
 }
 
 /// An amount and what it is for.
-type Cost = (Period, MoneyRange);
+#[derive(Debug, Clone, Copy)]
+struct Cost {
+    per: Period,
+    range: MoneyRange,
+    is_estimated: bool,
+}
 
 /// Nothing behind what is for a month, as nearly all is.
 fn suffix(per: Period) -> String {
@@ -188,11 +208,11 @@ fn suffix(per: Period) -> String {
 }
 
 fn shown(cost: Cost) -> String {
-    format!("{}{}", super::views::money::usd_range(cost.1), suffix(cost.0))
+    format!("{}{}{}", mark(cost.is_estimated), super::views::money::usd_range(cost.range), suffix(cost.per))
 }
 
 fn of_month(cost: Option<Cost>) -> Option<MoneyRange> {
-    cost.filter(|(per, _)| *per == Period::Month).map(|(_, range)| range)
+    cost.filter(|it| it.per == Period::Month).map(|it| it.range)
 }
 
 /// `+$4,180`, `-$120`, `$0`.
@@ -233,33 +253,39 @@ fn headline(it: &Difference) -> (String, Vec<String>) {
     let at_least = if is_at_least { "at least " } else { "" };
     let open = judged::in_numbers(&it.after).map(|it| format!(" – {it}")).unwrap_or_default();
     let is_open = it.after.inventory.unjudged.iter().any(|it| it.standing != Standing::AsBefore);
-    let line = |sum: &BeforeAfter| {
+    let line = |sum: &BeforeAfter, role: Role| {
+        let (total, moved) = (mark(it.after.is_estimated(role, Period::Month)), mark(it.is_estimated(role)));
         let (floor, ceiling) = (super::views::money::usd(sum.after.floor), super::views::money::usd(sum.after.ceiling));
         // Less is no saving while something went out of sight.
         let is_dark = is_open && sum.difference().expected < Money::ZERO;
         let what = if is_dark {
             let before = super::views::money::usd(sum.before.expected);
-            format!("not known: at least {}/month, {before} before", super::views::money::usd(sum.after.expected))
+            format!(
+                "not known: at least {total}{}/month, {before} before",
+                super::views::money::usd(sum.after.expected)
+            )
         } else if sum.difference().expected.is_zero() {
             let word = if sum.lost == MoneyRange::ZERO { "unchanged at " } else { "not known: " };
-            format!("{word}{at_least}{}/month", super::views::money::usd(sum.after.expected))
+            format!("{word}{at_least}{total}{}/month", super::views::money::usd(sum.after.expected))
         } else {
-            format!("{at_least}{}", change_of(sum))
+            format!("{at_least}{moved}{}", change_of(sum))
         };
         format!("{what}: {floor} floor, {ceiling} at full scale{}", scale(sum))
     };
     let mut further = Vec::new();
     let mut first = match delta.rented.is_nothing() && !delta.requested.is_nothing() {
-        true => format!("GPU cost requested by pods {}", line(&delta.requested)),
-        false => format!("GPU cost {}", line(&delta.rented)),
+        true => format!("GPU cost requested by pods {}", line(&delta.requested, Role::Requested)),
+        false => format!("GPU cost {}", line(&delta.rented, Role::Rented)),
     };
     first.push_str(&open);
     if !delta.rented.is_nothing() && !delta.requested.is_nothing() {
         let requested = match delta.requested.difference().expected.is_zero() {
             true => {
-                format!("unchanged at {at_least}{}/month", super::views::money::usd(delta.requested.after.expected))
+                let mark = mark(it.after.is_estimated(Role::Requested, Period::Month));
+                let amount = super::views::money::usd(delta.requested.after.expected);
+                format!("unchanged at {at_least}{mark}{amount}/month")
             }
-            false => change_of(&delta.requested),
+            false => format!("{}{}", mark(it.is_estimated(Role::Requested)), change_of(&delta.requested)),
         };
         further.push(format!("Requested by pods, another view of the same machines: {requested}"));
     }

@@ -5,9 +5,11 @@ use std::fmt::Write;
 
 use crate::catalog::MoneyRange;
 use crate::decide::Decided;
-use crate::pricing::Status;
+use crate::inventory::Role;
+use crate::pricing::{Period, Status};
+use crate::report::formats::text::estimated;
 use crate::report::views::judged;
-use crate::report::views::money::{costs, saved, usd_range};
+use crate::report::views::money::{MARK, costs, mark, saved, usd_range};
 use crate::report::views::repeats::{also, told_once};
 use crate::report::views::scorecard::Scorecard;
 use crate::report::views::{apart, coverage};
@@ -31,14 +33,15 @@ fn compose(report: &Report, findings: &[&Decided], most: usize, room: Room) -> S
     let bill = report.bill;
     let at_least = if judged::is_at_least(report) { "at least " } else { "" };
     let open = judged::in_numbers(report).map(|it| format!(" – {it}")).unwrap_or_default();
-    let mut text = format!("### GPU cost {at_least}{}/month{open}\n\n", usd_range(bill.rented));
+    let marked = |role, range| format!("{}{}", mark(report.is_estimated(role, Period::Month)), usd_range(range));
+    let mut text = format!("### GPU cost {at_least}{}/month{open}\n\n", tildes(&marked(Role::Rented, bill.rented)));
     if bill.requested != MoneyRange::ZERO {
-        let requested = usd_range(bill.requested);
+        let requested = tildes(&marked(Role::Requested, bill.requested));
         let _ = writeln!(text, "Requested by pods (another view of the same machines): {requested}/month\n");
     }
     let ending = apart::ending_lines(report).into_iter();
     for line in ending.chain(apart::lines(report)).chain(coverage::line(report)) {
-        let _ = writeln!(text, "{line}\n");
+        let _ = writeln!(text, "{}\n", tildes(&line));
     }
     let _ = writeln!(text, "#### {}\n", count_of(findings.len()));
     judged::in_markdown(&mut text, report, room, true);
@@ -88,7 +91,7 @@ fn finding(text: &mut String, report: &Report, head: Option<&Head>, decided: &De
         Some(head) => format!("[{shown}]({}/{}#L{})", head.url(), linkable(&place.path), place.line),
         None => shown,
     };
-    let saves = saved(finding).map(|saved| format!(" – saves about {saved}")).unwrap_or_default();
+    let saves = saved(finding).map(|saved| format!(" – saves about {}", tildes(&saved))).unwrap_or_default();
     let resource = finding.address(report.inventory).map(|it| format!(" {}", code(&escape::shortened(it, 200))));
     let rule = match link(&finding.rule) {
         Some(link) => format!("[**{}**]({link})", finding.rule),
@@ -110,13 +113,18 @@ fn finding(text: &mut String, report: &Report, head: Option<&Head>, decided: &De
 pub(in crate::report) fn remark(text: &mut String, report: &Report, decided: &Decided) {
     let finding = &decided.finding;
     let costs = finding.resource.and_then(|id| costs(report.bill.items.get(id.0)?));
-    let costs = costs.map(|costs| format!(" – costs {costs}")).unwrap_or_default();
-    let saves = saved(finding).map(|saved| format!(" – saves about {saved}")).unwrap_or_default();
+    let costs = costs.map(|costs| format!(" – costs {}", tildes(&costs))).unwrap_or_default();
+    let saves = saved(finding).map(|saved| format!(" – saves about {}", tildes(&saved))).unwrap_or_default();
     let message = plain(&escape::shortened(&finding.message, 1_000));
     let _ = writeln!(text, "**{}**{costs}{saves}  \n{message}", finding.rule);
     if let Some(help) = &finding.help {
         let _ = writeln!(text, "\n_{}_", plain(&escape::shortened(help, 1_000)));
     }
+}
+
+/// Two marks of what is estimated in one line would strike through what stands between them.
+pub(in crate::report) fn tildes(money: &str) -> String {
+    money.replace(MARK, "\\~")
 }
 
 /// A path for a link: what could end the link or begin something else is written as bytes.
@@ -170,6 +178,10 @@ fn unknowns(report: &Report) -> Vec<String> {
             lines.push(format!("{} has no price: {}", name(&resource.address), why(cause)));
         }
     }
+    let mut counted: BTreeMap<String, usize> = BTreeMap::new();
+    for cause in estimated(report) {
+        *counted.entry(format!("estimated, marked \\~: {}", why(&cause))).or_default() += 1;
+    }
     for it in report.undetermined {
         lines.push(format!("{} could not be decided: {}", it.rule, why(&it.cause)));
     }
@@ -178,7 +190,6 @@ fn unknowns(report: &Report) -> Vec<String> {
     }
     lines.sort();
     lines.dedup();
-    let mut counted: BTreeMap<String, usize> = BTreeMap::new();
     for (_, cause) in report.assumed() {
         *counted.entry(format!("the region is assumed: {}", why(cause))).or_default() += 1;
     }

@@ -13,7 +13,7 @@ use serde::Deserialize;
 use super::Team;
 use super::difference::Gate;
 use super::{Catalog, Difference, Head, Paths, Report};
-use crate::catalog::Money;
+use crate::catalog::{Money, MoneyRange};
 use crate::decide::{Decided, Suppressed, Verdict};
 use crate::diagnostic::Level;
 use crate::inventory::{
@@ -260,7 +260,10 @@ impl Builder {
             Some(Suppressed { reason: by.reason, until: by.until.and_then(|date| date.parse().ok()), span })
         });
         let safety = it.fix_safety.and_then(|name| named(&Safety::ALL, Safety::name, &name));
+        let item = resource.and_then(|id| self.state.bill.items.get(id.0));
+        let saves: Option<MoneyRange> = it.saves_usd.or(it.saves_usd_per_month).map(Into::into);
         let finding = Finding {
+            is_estimated: saves.is_some() && item.is_some_and(Item::is_estimated),
             rule: it.rule,
             group: it.group,
             layer: it.layer,
@@ -272,7 +275,7 @@ impl Builder {
             span,
             message: it.message,
             help: it.help,
-            saves: it.saves_usd.or(it.saves_usd_per_month).map(Into::into),
+            saves,
             per: it.saves_per.as_deref().and_then(Period::from_name).unwrap_or_default(),
             related: related.collect(),
             edits: edit.into_iter().collect(),

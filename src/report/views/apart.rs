@@ -1,6 +1,6 @@
 //! What sums do not count, told beside them: examples, bases, what the settings exclude.
 
-use super::money::{usd, usd_range};
+use super::money::{mark, usd, usd_range};
 use crate::catalog::MoneyRange;
 use crate::inventory::{Counted, Role};
 use crate::pricing::{Ending, Period};
@@ -36,7 +36,8 @@ fn place(counted: Counted) -> &'static str {
 /// What runs and ends, as a sentence each.
 pub(in crate::report) fn ending_lines(report: &Report) -> Vec<String> {
     let said = |((role, per), it): ((Role, Period), Ending)| {
-        let (amount, per, role) = (usd_range(it.amount), per.name(), role.name());
+        let mark = mark(report.is_estimated(role, per));
+        let (amount, per, role) = (format!("{mark}{}", usd_range(it.amount)), per.name(), role.name());
         format!("Beside it, what runs and ends, {role}: {amount}/{per} ({})", it.resources)
     };
     report.bill.endings(report.inventory).into_iter().map(said).collect()

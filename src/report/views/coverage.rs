@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use serde::Serialize;
+
 use crate::inventory::Run;
 use crate::report::Report;
 
@@ -21,8 +23,8 @@ pub(in crate::report) fn files<'a>(report: &Report<'a>) -> Vec<Covered<'a>> {
             files.entry(path).or_default().0.push(run);
         }
     }
-    for it in &report.inventory.skipped {
-        files.entry(&it.path).or_default().1.insert(&it.reason);
+    for (path, reasons) in unread(report) {
+        files.entry(path).or_default().1.extend(reasons);
     }
     let shown = |(path, (runs, unread)): (&str, (Vec<&'a Run>, BTreeSet<&'a str>))| Covered {
         path: report.paths.show(path),
@@ -32,18 +34,60 @@ pub(in crate::report) fn files<'a>(report: &Report<'a>) -> Vec<Covered<'a>> {
     files.into_iter().map(shown).collect()
 }
 
+/// Files and directories that were not read, or not all of them, and why: what readers passed by, and what is not judged as
+/// a whole.
+fn unread<'a>(report: &Report<'a>) -> BTreeMap<&'a str, BTreeSet<&'a str>> {
+    let inventory = report.inventory;
+    let skipped = inventory.skipped.iter().map(|it| (it.path.as_str(), it.reason.as_str()));
+    let whole = inventory.unjudged.iter().filter(|it| it.span.is_none() && it.address.is_none());
+    let mut unread: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    for (path, reason) in skipped.chain(whole.map(|it| (it.path.as_str(), it.reason.as_str()))) {
+        unread.entry(path).or_default().insert(reason);
+    }
+    unread
+}
+
+/// As our own JSON has it; `gpulint files` lists every file.
+#[derive(Serialize)]
+pub(in crate::report) struct Coverage<'a> {
+    files_that_matter: usize,
+    wholly_read: usize,
+    not_read: Vec<Unread<'a>>,
+}
+
+#[derive(Serialize)]
+struct Unread<'a> {
+    path: String,
+    /// The ids of the runs that read a part of it.
+    runs: Vec<&'a str>,
+    reasons: Vec<&'a str>,
+}
+
+pub(in crate::report) fn wire<'a>(report: &Report<'a>) -> Coverage<'a> {
+    let files = files(report);
+    let matter = files.len();
+    let unread = files.into_iter().filter(|it| !it.unread.is_empty());
+    let shown = |it: Covered<'a>| Unread {
+        path: it.path,
+        runs: it.runs.iter().map(|run| run.id.as_str()).collect(),
+        reasons: it.unread,
+    };
+    let not_read: Vec<Unread<'a>> = unread.map(shown).collect();
+    Coverage { files_that_matter: matter, wholly_read: matter - not_read.len(), not_read }
+}
+
 /// `read 212 of 219 files that matter; 7 not wholly: 4 variable files, …`; nothing where all were read.
 pub(in crate::report) fn line(report: &Report) -> Option<String> {
-    let unread: BTreeMap<&str, &str> =
-        report.inventory.skipped.iter().map(|it| (it.path.as_str(), it.reason.as_str())).collect();
+    let unread = unread(report);
     if unread.is_empty() {
         return None;
     }
     let read: BTreeSet<&str> = report.inventory.runs.iter().flat_map(|run| &run.inputs).map(|path| &**path).collect();
     let all = read.iter().copied().chain(unread.keys().copied()).collect::<BTreeSet<&str>>().len();
     let mut kinds: BTreeMap<(&str, &str), usize> = BTreeMap::new();
-    for (path, reason) in &unread {
-        *kinds.entry(kind(path, reason)).or_default() += 1;
+    for (path, reasons) in &unread {
+        let last = reasons.last().copied().unwrap_or_default();
+        *kinds.entry(kind(path, last)).or_default() += 1;
     }
     let told = kinds.into_iter().map(|((one, many), n)| format!("{n} {}", if n == 1 { one } else { many }));
     let told: Vec<String> = told.collect();
@@ -65,6 +109,8 @@ fn kind(path: &str, reason: &str) -> (&'static str, &'static str) {
         ("variable file that no run uses", "variable files that no run uses")
     } else if reason.starts_with("built without a part") || reason.starts_with("read without building it") {
         ("overlay that was not wholly built", "overlays that were not wholly built")
+    } else if reason.contains("is not read, and this names") {
+        ("file in another language", "files in other languages")
     } else if reason.contains("render") || reason.contains("by our own engine") {
         ("template that was not rendered", "templates that were not rendered")
     } else {

@@ -30,14 +30,27 @@ pub(in crate::report) fn usd_range(range: MoneyRange) -> String {
     }
 }
 
+/// Stands before money that is not a price of the very thing: estimated from others, or of what is assumed.
+pub(in crate::report) const MARK: &str = "~";
+
+pub(in crate::report) fn mark(is_estimated: bool) -> &'static str {
+    if is_estimated { MARK } else { "" }
+}
+
+/// The same before the money of a resource.
+pub(in crate::report) fn mark_of(item: &Item) -> &'static str {
+    mark(item.is_estimated())
+}
+
 /// What acting on a finding saves, with what that is for: `$120/month`, `$8.50/run`.
 pub(in crate::report) fn saved(finding: &Finding) -> Option<String> {
-    Some(format!("{}/{}", usd(finding.saves?.expected), finding.per.name()))
+    let mark = mark(finding.is_estimated);
+    Some(format!("{mark}{}/{}", usd(finding.saves?.expected), finding.per.name()))
 }
 
 /// What something costs, with what that is for.
 pub(in crate::report) fn costs(item: &Item) -> Option<String> {
-    Some(format!("{}/{}", usd_range(item.amount?), item.per.name()))
+    Some(format!("{}{}/{}", mark_of(item), usd_range(item.amount?), item.per.name()))
 }
 
 /// Every digit, so that a sum can be done again.

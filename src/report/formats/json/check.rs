@@ -8,6 +8,7 @@ use crate::decide::{self, Decided};
 use crate::inventory::ResourceId;
 use crate::pricing::Period;
 use crate::report::suggestion;
+use crate::report::views::coverage::{self, Coverage};
 use crate::report::views::judged::{self, NotJudged};
 use crate::report::views::scorecard::Scorecard;
 use crate::report::{Report, Suggestion};
@@ -31,6 +32,7 @@ struct Document<'a> {
     /// fail, not judged or pass.
     verdict: &'static str,
     not_judged: Vec<NotJudged<'a>>,
+    coverage: Coverage<'a>,
 }
 
 #[derive(Serialize)]
@@ -133,6 +135,7 @@ pub(in crate::report) fn check(report: &Report) -> String {
         catalog: catalog(report),
         verdict: report.verdict.name(),
         not_judged: judged::wire(report),
+        coverage: coverage::wire(report),
     })
 }
 

@@ -6,6 +6,7 @@ use super::wire;
 use super::wire::{Count, Fact, Price, Run, Skipped, Totals};
 use crate::inventory::{Key, Resource};
 use crate::report::Report;
+use crate::report::views::coverage::{self, Coverage};
 use crate::report::views::judged::{self, NotJudged};
 
 #[derive(Serialize)]
@@ -16,6 +17,7 @@ struct Document<'a> {
     bill: Totals,
     skipped: Vec<Skipped<'a>>,
     not_judged: Vec<NotJudged<'a>>,
+    coverage: Coverage<'a>,
 }
 
 #[derive(Serialize)]
@@ -46,6 +48,7 @@ pub(in crate::report) fn cost(report: &Report) -> String {
         bill: Totals::new(report),
         skipped: wire::skipped(report),
         not_judged: judged::wire(report),
+        coverage: coverage::wire(report),
     })
 }
 

@@ -5,9 +5,9 @@ use std::fmt::Write;
 use super::summary;
 use super::table::Table;
 use crate::inventory::{Fact, Key, Resource, Role};
-use crate::pricing::{Item, Period, Status};
+use crate::pricing::{Item, Period};
 use crate::report::views::judged;
-use crate::report::views::money::{usd, usd_per_hour};
+use crate::report::views::money::{mark_of, usd, usd_per_hour};
 use crate::report::{Report, escape};
 
 /// The bill, the most expensive first, Rented and Requested apart.
@@ -51,10 +51,7 @@ fn row<'a>(report: &Report<'a>, resource: &'a Resource, item: Option<&Item>) -> 
         Some(range) => usd_per_hour(range.expected),
         None => "unpriced".to_owned(),
     };
-    let price = match item.map(|item| &item.status) {
-        Some(Status::Estimated(_)) => format!("~{price}"),
-        _ => price,
-    };
+    let price = format!("{}{price}", item.map_or("", mark_of));
     let price = match item.and_then(|item| item.stale.as_ref()) {
         Some(_) => format!("{price} old"),
         None => price,
@@ -74,7 +71,8 @@ fn row<'a>(report: &Report<'a>, resource: &'a Resource, item: Option<&Item>) -> 
             let per = if per == Period::Month { String::new() } else { format!("/{}", per.name()) };
             let shown = |money| format!("{}{per}", usd(money));
             let most = if is_open(resource) { "no limit".to_owned() } else { shown(range.ceiling) };
-            cells.extend([shown(range.floor), shown(range.expected), most]);
+            let mark = item.filter(|_| !range.expected.is_zero()).map_or("", mark_of);
+            cells.extend([shown(range.floor), format!("{mark}{}", shown(range.expected)), most]);
         }
         None => cells.extend(["?", "?", "?"].map(str::to_owned)),
     }

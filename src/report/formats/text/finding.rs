@@ -8,7 +8,7 @@ use miette::{Diagnostic, GraphicalReportHandler, GraphicalTheme, LabeledSpan, Se
 use super::snippet::Snippet;
 use crate::decide::Decided;
 use crate::diagnostic::{self, Level};
-use crate::report::views::money::{costs, usd};
+use crate::report::views::money::{costs, mark, usd};
 use crate::report::views::repeats::also;
 use crate::report::{Paths, Report, Style, escape};
 use crate::rules::{Finding, Safety};
@@ -135,7 +135,7 @@ fn shown_help(help: &str) -> String {
 /// What the resource costs, and what acting on the finding saves.
 fn money(report: &Report, finding: &Finding) -> Option<String> {
     let costs = finding.resource.and_then(|id| costs(report.bill.items.get(id.0)?));
-    let saves = finding.saves.map(|range| format!("saves {}", usd(range.expected)));
+    let saves = finding.saves.map(|range| format!("saves {}{}", mark(finding.is_estimated), usd(range.expected)));
     match (costs, saves) {
         (Some(costs), Some(saves)) => Some(format!("{costs}, {saves}")),
         (one, other) => one.or(other),

@@ -8,7 +8,7 @@ mod table;
 
 pub(in crate::report) use cost::cost;
 pub(in crate::report) use finding::Renderer;
-pub(in crate::report) use summary::headline;
+pub(in crate::report) use summary::{estimated, headline};
 pub(in crate::report) use table::Table;
 
 use std::collections::BTreeMap;

@@ -10,7 +10,7 @@ use crate::diagnostic::Level;
 use crate::inventory::{Resource, Role};
 use crate::pricing::{Item, Period, Status};
 use crate::report::views::judged;
-use crate::report::views::money::usd;
+use crate::report::views::money::{mark, usd};
 use crate::report::views::scorecard::{Scorecard, best_savings};
 use crate::report::views::{apart, coverage};
 use crate::report::{Report, Style, escape};
@@ -55,6 +55,7 @@ pub(super) fn write_bill(text: &mut String, report: &Report) {
     let open = open.map(|it| escape::one_line(&it.address));
     causes(text, "without a limit, so that the ceiling is what is expected of it", open.collect());
     causes(text, "unpriced", unpriced(report));
+    causes(text, "estimated, marked ~", estimated(report).collect());
     let machines = report.unknown_machines.iter().map(|it| it.why.to_string());
     causes(text, "machines that may or may not carry accelerators", machines.collect());
     causes(text, "not read", report.inventory.skipped.iter().map(|it| it.reason.clone()).collect());
@@ -121,7 +122,9 @@ pub(in crate::report) fn headline(report: &Report) -> String {
         n => format!(", {n} accepted"),
     };
     let saved = Period::ALL.into_iter().map(|per| (per, savings(report, per))).filter(|(_, money)| !money.is_zero());
-    let saved: Vec<String> = saved.map(|(per, money)| format!("{}/{}", usd(money), per.name())).collect();
+    let is_estimated = |per| best_savings(report).values().any(|it| it.per == per && it.is_estimated);
+    let shown = |(per, money): (Period, Money)| format!("{}{}/{}", mark(is_estimated(per)), usd(money), per.name());
+    let saved: Vec<String> = saved.map(shown).collect();
     let saved = match saved.as_slice() {
         [] => String::new(),
         saved => format!("; up to {} to save", saved.join(", ")),
@@ -146,24 +149,39 @@ fn bill(text: &mut String, report: &Report) {
     };
     let mut table = Table::new(&["", "", "floor", "expected", "ceiling"], 2..5);
     let at_least = if judged::is_at_least(report) { "at least" } else { "" };
-    let mut line = |name: &str, at_least: &str, count: usize, range: MoneyRange| {
+    let mut line = |name: &str, at_least: &str, count: usize, range: MoneyRange, mark: &str| {
         if count > 0 {
             let money = [range.floor, range.expected, range.ceiling].map(usd);
             let [floor, expected, ceiling] = money;
+            let expected = if range.expected.is_zero() { expected } else { format!("{mark}{expected}") };
             table.row(vec![format!("{name} ({count})"), at_least.to_owned(), floor, expected, ceiling]);
         }
     };
-    line("rented, a month", at_least, count(Role::Rented), report.bill.rented);
-    line("requested, a month", at_least, count(Role::Requested), report.bill.requested);
+    let mark = |role, per| mark(report.is_estimated(role, per));
+    for (role, amount) in [(Role::Rented, report.bill.rented), (Role::Requested, report.bill.requested)] {
+        line(&format!("{}, a month", role.name()), at_least, count(role), amount, mark(role, Period::Month));
+    }
     for ((role, per), ending) in &endings {
         let article = if *per == Period::Hour { "an" } else { "a" };
-        line(&format!("{}, beside it, {article} {}", role.name(), per.name()), "", ending.resources, ending.amount);
+        line(
+            &format!("{}, beside it, {article} {}", role.name(), per.name()),
+            "",
+            ending.resources,
+            ending.amount,
+            mark(*role, *per),
+        );
     }
     let has_disks = |it: &&Item| it.attached.as_ref().is_some_and(|it| !it.monthly.ceiling.is_zero());
     let is_open = |it: &Item| it.attached.as_ref().is_some_and(|it| !it.not_known.is_empty());
     let at_least = if report.bill.items.iter().any(is_open) { "at least" } else { "" };
-    line("disks, a month", at_least, report.bill.items.iter().filter(has_disks).count(), report.bill.attached);
+    line("disks, a month", at_least, report.bill.items.iter().filter(has_disks).count(), report.bill.attached, "");
     text.push_str(&table.print());
+}
+
+/// Why the money of resources that count is none of a price list.
+pub(in crate::report) fn estimated(report: &Report) -> impl Iterator<Item = String> {
+    let items = report.inventory.resources.iter().zip(&report.bill.items).filter(|(it, _)| it.is_added());
+    items.filter_map(|(_, item)| item.estimate().map(str::to_owned))
 }
 
 fn unpriced(report: &Report) -> Vec<String> {

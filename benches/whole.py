@@ -32,7 +32,7 @@ def main():
     gpulint = str(Path(arguments.gpulint).resolve())
     if not shutil.which("rg"):
         sys.exit("ripgrep (rg) is not installed: it is what runs are compared with")
-    rows = []
+    rows, compared = [], []
     with tempfile.TemporaryDirectory(prefix="gpulint-bench-") as directory:
         base = Path(directory)
         small = base / "small"
@@ -45,10 +45,16 @@ def main():
             row = measure(f"monorepo of {files:,} files", gpulint, tree, arguments.rounds)
             growth.append((files, row))
             rows.append(row)
+            if files == arguments.files:
+                compared = compare(gpulint, tree, arguments.rounds)
             shutil.rmtree(tree)
         if arguments.corpus:
             rows.append(measure("corpus", gpulint, Path(arguments.corpus), arguments.rounds))
     table(rows)
+    print("\n| for one changed file of the largest | median | ratio to check | memory | ratio |")
+    print("|---|---|---|---|---|")
+    for name, seconds, memory in compared:
+        print(f"| {name} | {milliseconds(seconds)} | {seconds / compared[0][1]:.2f} | {memory / 1024:.0f} MiB | {memory / compared[0][2]:.2f} |")
     if arguments.plot:
         Path(arguments.plot).write_text(plot(growth), encoding="utf-8")
 
@@ -78,6 +84,30 @@ def measure(name, gpulint, directory, rounds):
             memory = max(memory, peak)
     return {"name": name, "files": files, "mb": size / 1e6, "ours": statistics.median(ours), "best": min(ours),
             "theirs": statistics.median(theirs), "memory": memory / 1024}
+
+
+def compare(gpulint, tree, rounds):
+    """Median times and the largest memory of a check, of a comparison with the last commit, and of a hook for one file."""
+    git = ["git", "-c", "user.name=a", "-c", "user.email=a@example.org"]
+    for command in (["init", "--quiet"], ["add", "--all"], ["commit", "--quiet", "--message", "all"]):
+        subprocess.run(git + command, cwd=tree, check=True)
+    changed = "live/root-1/part-0.tf"
+    with (tree / changed).open("a") as file:
+        file.write('\nresource "aws_instance" "changed" {\n  instance_type = "g5.xlarge"\n}\n')
+    options = ["--no-config", "--allow-empty", "--prices", "embedded"]
+    commands = {
+        "check": ["check", *options, "."],
+        "diff --base HEAD": ["diff", "--base", "HEAD", *options, "."],
+        "hook": ["check", *options, "--", changed],
+    }
+    times, memory = {name: [] for name in commands}, dict.fromkeys(commands, 0)
+    for turn in range(rounds + 1):
+        for name, command in commands.items():
+            seconds, peak = run([gpulint, *command], tree, {0, 1})
+            if turn > 0:
+                times[name].append(seconds)
+                memory[name] = max(memory[name], peak)
+    return [(name, statistics.median(times[name]), memory[name]) for name in commands]
 
 
 def run(command, directory, allowed):

@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use crate::source::{FileId, Sources, join};
+use crate::source::{FileId, Sources, decoded, join};
 use crate::yaml::{self, Node};
 
+use super::archive;
 use super::ignored::Ignored;
 
 /// A chart with more files than this is no chart that a person wrote.
@@ -225,11 +226,32 @@ impl Loader<'_> {
                 chart.inputs.extend(found.inputs.iter().cloned());
                 chart.inside.push(found);
             } else if first.ends_with(".tgz") {
-                archives.push(first);
+                match self.unpacked(&inside).and_then(|names| self.chart(&inside, names, depth + 1)) {
+                    Ok(found) => {
+                        chart.inputs.extend(found.inputs.iter().cloned());
+                        chart.inside.push(found);
+                    }
+                    Err(why) => archives.push((first, why)),
+                }
             }
         }
         self.dependencies(&mut chart, &archives, depth)?;
         Ok(chart)
+    }
+
+    /// Puts the files of a chart in an archive where they would lie if it were a folder; their names within it.
+    fn unpacked(&mut self, path: &str) -> Result<Vec<String>, Refused> {
+        let packed = self.sources.tree().read(path).map_err(|why| why.to_string())?;
+        let files = archive::unpack(&packed)?;
+        self.bytes += files.iter().map(|(_, bytes)| bytes.len()).sum::<usize>();
+        if self.bytes > MOST_BYTES {
+            return Err(format!("its files have more than {} MiB", MOST_BYTES >> 20));
+        }
+        let hold = |(name, bytes): (String, Vec<u8>)| {
+            let _ = self.sources.hold(&at(path, &name), Ok(decoded(&bytes)));
+            name
+        };
+        Ok(files.into_iter().map(hold).collect())
     }
 
     /// The texts that templates may ask for.
@@ -246,7 +268,7 @@ impl Loader<'_> {
         Ok(())
     }
 
-    fn dependencies(&mut self, chart: &mut Chart, archives: &[String], depth: usize) -> Result<(), Refused> {
+    fn dependencies(&mut self, chart: &mut Chart, archives: &[(String, Refused)], depth: usize) -> Result<(), Refused> {
         let mut lists = vec![chart.about.clone()];
         lists.extend(self.document(&at(&chart.directory, "requirements.yaml")).transpose()?);
         for list in lists.iter().filter_map(|root| root.get("dependencies")) {
@@ -267,10 +289,12 @@ impl Loader<'_> {
                             chart.inside.push(found);
                         }
                         Some(Err(why)) => dependency.missing = Some(why),
-                        None if archives.iter().any(|it| it.starts_with(&format!("{name}-"))) => {
-                            dependency.missing = Some(format!("the chart `{name}` is packed in an archive"));
+                        None => {
+                            let packed = archives.iter().find(|(it, _)| it.starts_with(&format!("{name}-")));
+                            let why = packed.map(|(it, why)| format!("the chart `{name}`, packed in `{it}`: {why}"));
+                            let absent = || format!("the chart `{name}` is not in its directory");
+                            dependency.missing = Some(why.unwrap_or_else(absent));
                         }
-                        None => dependency.missing = Some(format!("the chart `{name}` is not in its directory")),
                     }
                 }
                 chart.dependencies.push(dependency);

@@ -3,6 +3,7 @@
 //!
 //! What cannot be known is a hole, and what cannot be rendered is told. Knows no kind of Kubernetes.
 
+mod archive;
 mod chart;
 mod ignored;
 mod output;

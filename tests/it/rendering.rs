@@ -143,3 +143,42 @@ fn places(document: &Value) -> String {
     }
     text
 }
+
+/// Charts that others are packed into say what Helm makes of them, whichever way they were packed.
+#[test]
+fn charts_in_archives_are_rendered_as_helm_renders_them() {
+    let Some(helm) = installed("helm") else { return eprintln!("SKIPPED 1 rendering: helm is not installed") };
+    let sandbox = crate::action::sandbox::Sandbox::new("packed");
+    let here = sandbox.path("work");
+    let template = "kind: Pod\nmetadata: { name: {{ .Release.Name }}-a }\nspec:\n  gpus: {{ .Values.gpus }}\n";
+    crate::action::sandbox::write(
+        &here,
+        &[
+            ("inner/Chart.yaml", "apiVersion: v2\nname: inner\nversion: 0.1.0\n"),
+            ("inner/values.yaml", "gpus: 2\n"),
+            ("inner/templates/pod.yaml", template),
+            (
+                "outer/Chart.yaml",
+                "apiVersion: v2\nname: outer\nversion: 0.1.0\ndependencies: [{ name: inner, version: 0.1.0, repository: 'https://example.com' }]\n",
+            ),
+            ("outer/values.yaml", "inner: { gpus: 5 }\n"),
+            ("outer/templates/pod.yaml", &template.replace(".Values.gpus", ".Values.inner.gpus")),
+        ],
+    );
+    let ran = |program: &Path, arguments: &[&str]| {
+        let output = Command::new(program).args(arguments).current_dir(&here).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    };
+    ran(&helm, &["package", "inner", "--destination", "outer/charts"]);
+    fs::remove_dir_all(here.join("inner")).unwrap();
+    let documents = |text: String| {
+        let mut documents: Vec<String> = text.split("---\n").map(|it| it.trim().to_owned()).collect();
+        documents.sort();
+        documents
+    };
+    let theirs = documents(ran(&helm, &["template", "outer", "outer"]));
+    let ours = documents(ran(Path::new(env!("CARGO_BIN_EXE_gpulint")), &["template", "outer"]));
+    assert_eq!(ours, theirs);
+    assert!(theirs.iter().any(|it| it.contains("gpus: 5") && it.contains("charts/inner")), "{theirs:?}");
+}

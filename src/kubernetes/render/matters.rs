@@ -59,6 +59,10 @@ fn depends_on_others(sources: &Sources, directory: &str) -> bool {
 
 /// Words in templates, in values, or in what templates may take from other files.
 fn hints(sources: &Sources, files: &[String]) -> bool {
+    // What is packed may ask for anything.
+    if files.iter().any(|path| path.ends_with(".tgz")) {
+        return true;
+    }
     let Some(words) = WORDS.as_ref() else { return true };
     let is_read = |path: &&String| path.contains("templates/") || path.ends_with("values.yaml");
     let (read, others): (Vec<&String>, Vec<&String>) = files.iter().partition(is_read);

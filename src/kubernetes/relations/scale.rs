@@ -23,6 +23,7 @@ pub(in crate::kubernetes) struct Scaler {
     name: Arc<str>,
     namespace: Option<Arc<str>>,
     count: Fact<Range>,
+    wakes: bool,
     looks_at: Fact<Value>,
     cooldown: Fact<Value>,
     shifts: Vec<Shift>,
@@ -56,6 +57,7 @@ impl Scaler {
             name: name.text()?.clone(),
             namespace: object.namespace.clone(),
             count,
+            wakes: scales.wakes,
             looks_at: looks_at(object, scales),
             cooldown: read(&scales.cooldown).map(Value::Number),
             span: name.span,
@@ -157,8 +159,9 @@ fn attach(found: &mut Found, scaler: &Scaler, decides: bool, why: Arc<str>) {
     if allows_none {
         return;
     }
-    let stopped = resource.count.value().is_some_and(|range| range.ceiling == 0.0);
-    if !decides || stopped {
+    // Of a workload that says none there are none, but where its autoscaler starts from none.
+    let says_none = resource.count.value().is_some_and(|range| range.ceiling == 0.0);
+    if !decides || says_none && !scaler.wakes {
         return;
     }
     resource.set(Key::Autoscaled, Fact::known(Value::Flag(true), scaler.span, Origin::Resolved));

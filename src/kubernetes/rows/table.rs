@@ -288,6 +288,9 @@ pub(in crate::kubernetes) struct Scales {
     pub floor: f64,
     /// Where no maximum is written.
     pub ceiling: Option<f64>,
+    /// It starts pods of a workload that says itself that there are none.
+    #[serde(default)]
+    pub wakes: bool,
     /// What it looks at, by name.
     #[serde(default)]
     pub metrics: Vec<Path>,

@@ -43,7 +43,8 @@ fn one(span: Span) -> Fact<Range> {
 pub(super) fn range(scope: &Scope<'_>, count: &Count) -> Fact<Range> {
     let number = |spec| number_of(scope.fact(spec, Wanted::NUMBER));
     let (desired, min, max) = (number(&count.desired), number(&count.min), number(&count.max));
-    let is_open = max.is_absent() && is_left_to_others(scope, &count.desired);
+    let is_left = |spec| is_left_to_others(scope, spec);
+    let is_open = if max.is_absent() { is_left(&count.desired) } else { is_left(&count.max) };
     let mut fact = match combine(desired, min, max, count.unlimited) {
         Fact::Known(known) if is_open && known.value.ceiling == 0.0 => {
             Fact::Known(Known { value: Range { ceiling: f64::INFINITY, ..known.value }, ..known })
@@ -67,15 +68,17 @@ pub(super) fn range(scope: &Scope<'_>, count: &Count) -> Fact<Range> {
 
 /// Whether Terraform leaves the number to somebody else once the thing is there: `ignore_changes = [node_count]`. Nobody
 /// does that for a number that stays what it is.
-fn is_left_to_others(scope: &Scope<'_>, desired: &Spec) -> bool {
+fn is_left_to_others(scope: &Scope<'_>, number: &Spec) -> bool {
     let lifecycles = scope.block.blocks.iter().filter(|it| it.keyword == "lifecycle");
     let ignored = lifecycles.filter_map(|it| it.attributes.get("ignore_changes"));
     let mut names = ignored.flat_map(|it| std::slice::from_ref(&it.value).iter().chain(it.value.items()));
-    let paths: Vec<String> = desired.0.iter().filter_map(|it| it.at.as_ref()).map(Path::name).collect();
+    let paths: Vec<String> = number.0.iter().filter_map(|it| it.at.as_ref()).map(Path::name).collect();
     names.any(|name| {
         let name = name.as_text().unwrap_or_default();
         let end = name.rsplit('.').next().unwrap_or_default();
-        name == "all" || paths.iter().any(|path| path.as_str().rsplit('.').next() == Some(end))
+        let is_within = |path: &String| path.split('.').next() == Some(name.split('[').next().unwrap_or_default());
+        name == "all"
+            || paths.iter().any(|path| path.rsplit('.').next() == Some(end) || !name.contains('.') && is_within(path))
     })
 }
 

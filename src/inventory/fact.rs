@@ -115,6 +115,11 @@ impl<T> Fact<T> {
         }
     }
 
+    /// It is one of several that are known.
+    pub fn is_open(&self) -> bool {
+        matches!(self, Fact::Unknown(unknown) if !unknown.candidates.is_empty())
+    }
+
     pub fn is_absent(&self) -> bool {
         matches!(self, Fact::Absent)
     }

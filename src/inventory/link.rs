@@ -378,6 +378,11 @@ fn put_by_the_cloud(key: &str) -> bool {
 
 fn attach(pod: &mut Resource, pool: &Resource, span: Span, why: Arc<str>) {
     for &key in INHERITED {
+        // What the pool may be, the pod may run on.
+        let open = pool.fact(key).is_open() && matches!(key, Key::Machine | Key::Accelerator);
+        if open && pod.fact(key).is_absent() {
+            pod.set(key, pool.fact(key).clone());
+        }
         let Fact::Known(known) = pool.fact(key) else { continue };
         let replace = match pod.fact(key) {
             Fact::Absent => true,

@@ -128,10 +128,20 @@ impl Completion<'_> {
         }
     }
 
-    /// Who made the accelerators.
+    /// Who made the accelerators, or all that they may be.
     fn vendor(&self, resource: &Resource) -> Option<String> {
-        let said = resource.text(Key::Vendor).map(str::to_ascii_lowercase);
-        said.or_else(|| Some(self.catalog.accelerator(resource.text(Key::Accelerator)?)?.vendor.to_ascii_lowercase()))
+        if let Some(said) = resource.text(Key::Vendor) {
+            return Some(said.to_ascii_lowercase());
+        }
+        let names: Vec<&Value> = match resource.fact(Key::Accelerator) {
+            Fact::Known(known) => vec![&known.value],
+            Fact::Unknown(unknown) => unknown.candidates.iter().collect(),
+            Fact::Absent => Vec::new(),
+        };
+        let mut vendors =
+            names.into_iter().map(|it| Some(self.catalog.accelerator(it.as_text()?)?.vendor.to_ascii_lowercase()));
+        let first = vendors.next()??;
+        vendors.all(|other| other.as_ref() == Some(&first)).then_some(first)
     }
 
     /// The cloud of a machine, or of all machines that it may be.

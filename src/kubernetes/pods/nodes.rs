@@ -252,6 +252,9 @@ fn purchase(condition: &Condition, values: Vec<(Fact<Value>, Span)>) -> Fact<Val
 
 /// The machines of families, in the sizes that another condition leaves of them.
 fn families(condition: &Condition, all: &[Condition]) -> Fact<Value> {
+    if is_narrowed(all, &[Said::Machine]) {
+        return Fact::Absent;
+    }
     let sizes = beside(condition, all, Said::Size).map_or_else(|| vec!["*".to_owned()], texts);
     let names: Vec<&str> = condition.values.iter().map(|(text, _)| &**text).collect();
     let why = format!("any machine with {} {}", condition.key, names.join(" or "));
@@ -265,6 +268,12 @@ fn families(condition: &Condition, all: &[Condition]) -> Fact<Value> {
         }
         _ => Fact::Unknown(Unknown { span: condition.span, why: why.into(), candidates }),
     }
+}
+
+/// Another condition that must hold too says more exactly which machines are meant.
+fn is_narrowed(all: &[Condition], by: &[Said]) -> bool {
+    let says = |it: &Condition| DEVICES.label(&it.key).and_then(|label| label.fact).is_some_and(|it| by.contains(&it));
+    all.iter().any(|it| !it.preferred && !it.values.is_empty() && says(it))
 }
 
 /// What another condition says beside this one.
@@ -285,7 +294,9 @@ const LAST_GENERATION: u8 = 9;
 /// Categories are of interest if all of them have accelerators; which machine it will be stays open, within the generations
 /// and sizes that other conditions leave.
 fn category(condition: &Condition, label: &Label, all: &[Condition]) -> Fact<Value> {
-    if !condition.values.iter().all(|(text, _)| label.values.contains_key(&**text)) {
+    if !condition.values.iter().all(|(text, _)| label.values.contains_key(&**text))
+        || is_narrowed(all, &[Said::Family, Said::Machine])
+    {
         return Fact::Absent;
     }
     let names: Vec<&str> = condition.values.iter().map(|(text, _)| &**text).collect();

@@ -10,6 +10,7 @@ use super::claims;
 use super::pod::{Part, Pod};
 use crate::kubernetes::objects::index::Index;
 use crate::kubernetes::rows::devices::{DEVICES, Device};
+use crate::kubernetes::rows::table::Amount;
 use crate::kubernetes::text::amount;
 use crate::yaml::Node;
 
@@ -149,12 +150,12 @@ impl Tally {
     fn apart(&mut self, pod: &Pod) {
         let Some(row) = pod.row else { return };
         if let Some(amount) = &row.amount
-            && let Some(node) = amount.count.first(&pod.spec)
+            && let Some((count, span)) = amount_of(amount, &pod.spec)
         {
             let key = amount.key.as_ref().and_then(|path| path.first(&pod.spec)?.text());
             let key = key.map_or(amount.is.as_deref().unwrap_or(USUAL), |key| pod.long_key(key));
-            if let (Some(count), true) = (written(node, amount.part.as_deref()), DEVICES.device(key).is_some()) {
-                self.put(key, count, node.span);
+            if DEVICES.device(key).is_some() {
+                self.put(key, count, span);
             }
         }
         for found in row.devices.iter().flat_map(|path| path.all(&pod.spec)) {
@@ -235,6 +236,16 @@ fn asked(amount: &Node, part: &Part, span: Span) -> Fact<f64> {
         Fact::Absent if part.node.text_at("image").is_some() => Fact::unknown("no amount is written", span),
         other => other,
     }
+}
+
+/// An amount that stands in no container, as it is written, or as it is where nobody writes it.
+fn amount_of(amount: &Amount, spec: &Node) -> Option<(Fact<f64>, Span)> {
+    if let Some(node) = amount.count.first(spec) {
+        return Some((written(node, amount.part.as_deref())?, node.span));
+    }
+    let default = amount.default.as_ref()?;
+    let span = default.beside.first(spec)?.span;
+    Some((Fact::known(default.is, span, Origin::Default), span))
 }
 
 /// An amount, or the part of a text that is one: `nvidia-gpu-l4:2`.

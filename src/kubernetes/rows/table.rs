@@ -261,6 +261,16 @@ pub(in crate::kubernetes) struct Amount {
     pub count: Path,
     /// The part of a text that is the amount: one group of a regular expression. A text without it asks for nothing.
     pub part: Option<String>,
+    /// What it is where it is not written.
+    pub default: Option<DefaultAmount>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(in crate::kubernetes) struct DefaultAmount {
+    /// Only beside something that is.
+    pub beside: Path,
+    pub is: f64,
 }
 
 /// A template elsewhere in the tree.

@@ -257,3 +257,32 @@ fn what_git_tracks_is_read_whatever_a_list_of_ignored_files_says() {
     write(here, &[("untracked/more.tf", &pool("more"))]);
     assert_eq!(changes(here, "main").0, NOTHING);
 }
+
+/// What the base and the work tree have in common is read from the work tree, where nothing makes another text of it.
+#[test]
+fn attributes_that_make_another_text_of_a_file_hide_nothing() {
+    let repository = Repository::new();
+    let directory = &repository.directory;
+    fs::write(directory.join(".gitattributes"), "*.tf working-tree-encoding=UTF-16LE\n").unwrap();
+    git(directory, &["add", ".gitattributes"]);
+    git(directory, &["commit", "--quiet", "--message", "encoded"]);
+    fs::remove_file(directory.join("infra/main.tf")).unwrap();
+    git(directory, &["checkout", "--quiet", "infra/main.tf"]);
+    assert!(fs::read(directory.join("infra/main.tf")).unwrap().contains(&0), "git wrote UTF-16");
+    let (code, said, _) = run(directory, &["diff", "--base", "HEAD~1"]);
+    assert_eq!(code, Some(1), "{said}");
+    assert!(said.contains("lost: infra/main.tf"), "{said}");
+}
+
+/// What was changed in the work tree is not the base, committed or not.
+#[test]
+fn a_base_is_as_it_was_committed_whatever_lies_in_the_work_tree() {
+    let repository = Repository::new();
+    let directory = &repository.directory;
+    let larger = pool("train").replace("size = 1", "size = 9").replace("min_size     = 1", "min_size     = 9");
+    fs::write(directory.join("infra/main.tf"), larger).unwrap();
+    assert_eq!(changes(directory, "HEAD"), (vec!["changed".to_owned()], NOTHING));
+    repository.commit(&[], "larger");
+    assert_eq!(changes(directory, "HEAD~1"), (vec!["changed".to_owned()], NOTHING));
+    assert_eq!(changes(directory, "HEAD"), (NOTHING, NOTHING));
+}

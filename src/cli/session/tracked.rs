@@ -1,7 +1,8 @@
 //! What git tracks is part of a change and of what is deployed, whatever a list of ignored files or the name of a folder
 //! would leave out of a walk: whoever writes a change writes those too.
 
-use std::path::Path;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
 
 use super::discover;
 use super::place::{self, Place};
@@ -23,15 +24,20 @@ pub(super) fn left_out(repository: &Path, found: &[String]) -> Result<Vec<String
 /// `found` is sorted. Where the list is of a form that is not read, a walk has to do.
 pub(super) fn not_found(place: &Place, found: &[String]) -> Vec<String> {
     let reads_all = place.named.iter().any(|path| path.is_file());
-    let is_wanted = |path: &Path| reads_all || place.named.iter().any(|named| path.starts_with(named));
     let repositories = place.allowed.iter().filter(|it| place::repository(it) == Some(it));
-    let of_repository = |repository: &std::path::PathBuf| {
+    let of_repository = |repository: &PathBuf| {
         let above = place.in_tree(repository)?;
         let in_tree = |path: String| if above.is_empty() { path } else { format!("{above}/{path}") };
-        let tracked = git_index::tracked(repository)?.into_iter().map(|it| in_tree(it.path));
-        let mut files = missing(&place.root, tracked, found);
-        files.retain(|file| is_wanted(&below(&place.root, file)));
-        Some(files)
+        let inside = place.named.iter().filter_map(|named| Some(named.strip_prefix(repository).ok()?.as_os_str()));
+        let wanted: Vec<&[u8]> = inside.map(OsStr::as_encoded_bytes).collect();
+        let is_wanted = |path: &[u8]| {
+            let is_below = |outer: &&[u8]| {
+                outer.is_empty() || path.strip_prefix(*outer).is_some_and(|rest| rest.first() == Some(&b'/'))
+            };
+            reads_all || wanted.iter().any(is_below)
+        };
+        let tracked = git_index::tracked_names(repository, is_wanted)?.into_iter().map(in_tree);
+        Some(missing(&place.root, tracked, found))
     };
     repositories.filter_map(of_repository).flatten().collect()
 }

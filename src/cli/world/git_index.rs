@@ -17,6 +17,7 @@ const STAT_BYTES: usize = 40;
 const ASSUME_VALID: u16 = 0x8000;
 const EXTENDED: u16 = 0x4000;
 const STAGE: u16 = 0x3000;
+const LENGTH: u16 = 0x0FFF;
 /// As the mode of a regular file begins.
 const REGULAR: u32 = 0o100_000;
 
@@ -35,16 +36,35 @@ pub(in crate::cli) struct Indexed {
 /// The files that git tracks, in the order of their names. None where there is no such list, or it is of a form that is
 /// not read.
 pub(in crate::cli) fn tracked(work_tree: &Path) -> Option<Vec<Indexed>> {
+    let mut files = Vec::new();
+    each(&list(work_tree)?, |path, entry| files.push(entry.named(path)))?;
+    Some(files)
+}
+
+/// The names of those for which this holds; of the others nothing is made.
+pub(in crate::cli) fn tracked_names(work_tree: &Path, is_wanted: impl Fn(&[u8]) -> bool) -> Option<Vec<String>> {
+    let mut names = Vec::new();
+    each(&list(work_tree)?, |path, _| names.extend(is_wanted(path).then(|| named(path).into_owned())))?;
+    Some(names)
+}
+
+/// The bytes of a list, and how long the digests in it are.
+struct List {
+    bytes: Vec<u8>,
+    id_bytes: usize,
+}
+
+fn list(work_tree: &Path) -> Option<List> {
     let directory = git_files::directory(work_tree)?;
     if git_files::odd(work_tree).is_some() {
         return None;
     }
     let bytes = read_limited(&directory.join("index"), LONGEST_BYTES).ok()?;
-    let id_bytes = if git_files::has_long_ids(work_tree) { 32 } else { 20 };
-    read(&bytes, id_bytes)
+    Some(List { bytes, id_bytes: if git_files::has_long_ids(work_tree) { 32 } else { 20 } })
 }
 
-fn read(bytes: &[u8], id_bytes: usize) -> Option<Vec<Indexed>> {
+/// Nothing where the list is broken, or where its other half may stand in another file.
+fn each(List { bytes, id_bytes }: &List, mut visit: impl FnMut(&[u8], &Entry<'_>)) -> Option<()> {
     let mut rest = Rest { bytes };
     if rest.take(4)? != b"DIRC" {
         return None;
@@ -54,13 +74,37 @@ fn read(bytes: &[u8], id_bytes: usize) -> Option<Vec<Indexed>> {
     if !(2..=4).contains(&version) || count > bytes.len() / STAT_BYTES {
         return None;
     }
-    let mut entries = Vec::with_capacity(count);
     let mut path: Vec<u8> = Vec::new();
     for _ in 0..count {
-        entries.push(rest.entry(version, id_bytes, &mut path)?);
+        let entry = rest.entry(version, *id_bytes, &mut path)?;
+        visit(&path, &entry);
     }
-    // The other half of a list may stand in another file.
-    (!rest.has_other_half(id_bytes)).then_some(entries)
+    (!rest.has_other_half(*id_bytes)).then_some(())
+}
+
+/// What stands beside a name.
+struct Entry<'b> {
+    stat: &'b [u8],
+    id: &'b [u8],
+    flags: u16,
+    more: u16,
+}
+
+impl Entry<'_> {
+    fn named(&self, path: &[u8]) -> Indexed {
+        let number = |at: usize| {
+            let bytes = self.stat.get(at..at + 4).and_then(|it| it.try_into().ok());
+            u32::from_be_bytes(bytes.unwrap_or_default())
+        };
+        let is_plain = number(24) & !0o777 == REGULAR && self.flags & (ASSUME_VALID | STAGE) == 0 && self.more == 0;
+        Indexed {
+            path: named(path).into_owned(),
+            id: crate::source::to_hex(self.id),
+            modified: Duration::new(u64::from(number(8)), number(12).min(999_999_999)),
+            size: number(36),
+            is_plain,
+        }
+    }
 }
 
 struct Rest<'b> {
@@ -82,16 +126,10 @@ impl<'b> Rest<'b> {
         Some(u16::from_be_bytes(self.take(2)?.try_into().ok()?))
     }
 
-    fn entry(&mut self, version: u32, id_bytes: usize, path: &mut Vec<u8>) -> Option<Indexed> {
+    fn entry(&mut self, version: u32, id_bytes: usize, path: &mut Vec<u8>) -> Option<Entry<'b>> {
         let before = self.bytes.len();
-        let mut stat = Rest { bytes: self.take(STAT_BYTES)? };
-        stat.take(8)?;
-        let modified = Duration::new(u64::from(stat.number()?), stat.number()?.min(999_999_999));
-        stat.take(8)?;
-        let mode = stat.number()?;
-        stat.take(8)?;
-        let size = stat.number()?;
-        let id = crate::source::to_hex(self.take(id_bytes)?);
+        let stat = self.take(STAT_BYTES)?;
+        let id = self.take(id_bytes)?;
         let flags = self.short()?;
         let more = if flags & EXTENDED != 0 { self.short()? } else { 0 };
         if version == 4 {
@@ -100,16 +138,22 @@ impl<'b> Rest<'b> {
         } else {
             path.clear();
         }
-        let length = memchr::memchr(0, self.bytes)?;
+        // Longer names are counted by nobody; of shared beginnings only the rest stands here.
+        let counted = usize::from(flags & LENGTH);
+        let length = match counted.checked_sub(path.len()) {
+            Some(rest) if counted < usize::from(LENGTH) => rest,
+            _ => memchr::memchr(0, self.bytes)?,
+        };
         path.extend_from_slice(self.take(length)?);
         if version == 4 {
-            self.take(1)?;
+            if self.take(1)? != [0] {
+                return None;
+            }
         } else {
             let used = before - self.bytes.len();
             self.take(8 - used % 8)?;
         }
-        let is_plain = mode & !0o777 == REGULAR && flags & (ASSUME_VALID | STAGE) == 0 && more == 0;
-        Some(Indexed { path: named(path).into_owned(), id, modified, size, is_plain })
+        Some(Entry { stat, id, flags, more })
     }
 
     /// A number of seven bits a byte, as in packs.
@@ -198,16 +242,21 @@ mod tests {
     #[test]
     fn a_list_is_read_and_half_of_one_is_not() {
         let whole = list(&[entry("a.tf", 0o100_644), entry("b/link", 0o120_000)]);
-        let files = read(&whole, 20).unwrap();
+        let read = |bytes: &[u8]| {
+            let mut files = Vec::new();
+            let list = List { bytes: bytes.to_vec(), id_bytes: 20 };
+            each(&list, |path, entry| files.push(entry.named(path))).map(|()| files)
+        };
+        let files = read(&whole).unwrap();
         let seen: Vec<_> = files.iter().map(|it| (it.path.as_str(), it.size, it.is_plain)).collect();
         assert_eq!(seen, [("a.tf", 5, true), ("b/link", 5, false)]);
         assert_eq!(files[0].id, "ab".repeat(20));
         for end in 0..whole.len() - 20 {
-            assert_eq!(read(&whole[..end], 20), None, "{end} bytes");
+            assert_eq!(read(&whole[..end]), None, "{end} bytes");
         }
         let mut split = whole[..whole.len() - 20].to_vec();
         split.extend(*b"link\0\0\0\x04abcd");
         split.extend([0; 20]);
-        assert_eq!(read(&split, 20), None);
+        assert_eq!(read(&split), None);
     }
 }

@@ -507,6 +507,8 @@ impl Found {
         }
         let Some(file) = place.in_tree(path) else { return };
         self.only.extend(submodules(path, place));
+        // Of a chart the folder is told, not the file that makes it one.
+        self.only.extend(file.strip_suffix("Chart.yaml").map(|folder| folder.trim_end_matches('/').to_owned()));
         // A file means nothing alone: what it belongs to may stand anywhere in its repository.
         let around = path.parent().map(|directory| place::repository(directory).unwrap_or(directory));
         if discover::is_candidate(path)

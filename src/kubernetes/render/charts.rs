@@ -10,9 +10,11 @@ use crate::source::{Sources, each};
 use crate::yaml::Node;
 
 use super::matters;
+use super::names;
 use super::plan::{at, release_name, sets};
 use super::variants::{self, Variant};
 use super::{Asked, Made, Renderer, Trail, trace};
+use crate::kubernetes::objects::chart::is_values;
 use crate::kubernetes::text::files::{File, Release};
 use crate::kubernetes::text::filter::Matter;
 
@@ -87,7 +89,7 @@ pub(in crate::kubernetes) fn all(
     let (done, refused) = render_all(sources, jobs, |_| Matter::Asks);
     skipped.extend(refused.iter().map(|(directory, why)| not_rendered(directory, why)));
     for done in &done {
-        tell(sources, &done.job.chart.directory, &done.rendering, &mut skipped);
+        tell(sources, &done.job.chart.directory, &done.rendering, true, &mut skipped);
     }
     let documents = done.into_iter().flat_map(|done| done.rendering.documents);
     (documents.map(|document| (document.template, document.text)).collect(), skipped)
@@ -191,6 +193,12 @@ impl Done {
         self.job.chart.template_files().into_iter().filter(move |path| !failed.contains(path)).chain(values)
     }
 
+    /// Its values speak of accelerators.
+    fn is_given(&self, sources: &Sources) -> bool {
+        let own = self.job.chart.inputs.iter().filter(|path| is_values(path));
+        own.chain(&self.job.variant.files).any(|path| names::in_file(sources, path))
+    }
+
     /// Some document of it came from a chart in another directory.
     fn shows(&self, sources: &Sources, directory: &str) -> bool {
         let own = &self.job.chart.directory;
@@ -213,7 +221,7 @@ impl Done {
 impl Made {
     fn take(&mut self, sources: &Sources, done: &Done, asked: &Asked<'_>) {
         let directory = &done.job.chart.directory;
-        tell(sources, directory, &done.rendering, &mut self.skipped);
+        tell(sources, directory, &done.rendering, done.is_given(sources), &mut self.skipped);
         let Some(head) = trace::first_line(sources, &at(directory, "Chart.yaml")) else { return };
         let (chart, variant) = (&done.job.chart, &done.job.variant);
         let trail = Trail { by: Renderer::Helm, command: done.command().into(), head, variant: variant.trail(chart) };
@@ -245,13 +253,14 @@ fn file(sources: &Sources, document: &Document, matter: Matter, trail: &Trail) -
     Some(File { doubt, is_holed, ..File::rendered(id, path, matter != Matter::Asks, trail.clone()) })
 }
 
-/// What has to be said of a rendering that is not whole.
-fn tell(sources: &Sources, directory: &str, rendering: &Rendering, skipped: &mut Vec<Skipped>) {
+/// What has to be said of a rendering that is not whole. Most charts that are missing have nothing to do with accelerators:
+/// those do that may be given some, or are called so.
+fn tell(sources: &Sources, directory: &str, rendering: &Rendering, is_given: bool, skipped: &mut Vec<Skipped>) {
     for (path, why) in &rendering.failed {
         skipped.push(not_rendered(path, why));
     }
     let mut say = |path: String, reason: String| skipped.push(Skipped { path, reason: in_one_line(&reason) });
-    for why in &rendering.missing {
+    for why in rendering.missing.iter().filter(|why| is_given || names::may_ask(why)) {
         say(place(directory), format!("rendered without a part: {why}"));
     }
     for wanted in &rendering.wanted {
@@ -295,12 +304,13 @@ pub(in crate::kubernetes) fn release(
     let head = trace::first_line(sources, &at(&chart.directory, "Chart.yaml")).ok_or("its Chart.yaml is empty")?;
     let name = release.name.as_ref().map_or_else(|| release_name(&chart.name), ToString::to_string);
     let namespace = release.namespace.as_deref().unwrap_or(NAMESPACE);
+    let is_given = values.as_ref().is_some_and(names::in_values);
     let rendering = render(sources, &chart.with_values(values), &[], &name, namespace)?;
     // Where a template fails, what it says is still to be had by reading it.
     if let Some((path, why)) = rendering.failed.first() {
         return Err(format!("`{path}`: {why}"));
     }
-    tell(sources, &chart.directory, &rendering, skipped);
+    tell(sources, &chart.directory, &rendering, is_given, skipped);
     let command = format!("helm template {}", place(&chart.directory));
     let trail = Trail { by: Renderer::Helm, command: command.into(), head, variant: None };
     let look = |document: &Document| crate::kubernetes::text::filter::look(document.text.as_bytes());

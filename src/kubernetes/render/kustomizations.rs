@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use super::charts::in_one_line;
 use super::kustomization::{NAMES, Outline, outline};
-use super::{Asked, Made, Renderer, Trail, trace};
+use super::{Asked, Made, Renderer, Trail, names, trace};
 use crate::inventory::{Run, RunId, RunKind, Skipped};
 use crate::kubernetes::text::files::File;
 use crate::kubernetes::text::filter::{self, Matter};
@@ -137,21 +137,9 @@ impl Graph {
     }
 }
 
-/// Words in the names of what asks for accelerators.
-const ASKING: [&str; 9] = ["gpu", "nvidia", "cuda", "neuron", "accelerator", "vllm", "triton", "ollama", "trainium"];
-/// Words in the names of what serves those that ask, and asks for none itself.
-const SERVING: [&str; 6] = ["plugin", "operator", "dcgm", "discovery", "exporter", "driver"];
-
-/// Whether what is called so and is not here may ask for accelerators, as far as a name tells.
-fn may_ask_by_name(name: &str) -> bool {
-    let name = name.to_ascii_lowercase();
-    let has = |words: &[&str]| words.iter().any(|word| name.contains(word));
-    has(&ASKING) && !has(&SERVING)
-}
-
 /// Whether something that a kustomization names itself may ask for accelerators.
 fn may_ask(sources: &Sources, asked: &Asked<'_>, outline: &Outline) -> bool {
-    outline.elsewhere.iter().any(|name| may_ask_by_name(name))
+    outline.elsewhere.iter().any(|name| names::may_ask(name))
         || outline.files.iter().chain([&outline.path]).any(|path| {
             let asks = |text: &[u8]| asked.wanted.look(text) == Matter::Asks;
             let changes = *path == outline.path || outline.changing.contains(path);

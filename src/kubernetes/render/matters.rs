@@ -6,8 +6,8 @@ use std::sync::LazyLock;
 
 use regex::bytes::Regex;
 
-use super::Asked;
 use super::plan::{at, is_part};
+use super::{Asked, names};
 use crate::helm::{self, Chart};
 use crate::kubernetes::rows::devices::DEVICES;
 use crate::kubernetes::text::filter::{self, Matter};
@@ -33,6 +33,7 @@ pub(super) fn charts<'p>(paths: impl Iterator<Item = &'p str>) -> Vec<&'p str> {
 pub(super) fn may_matter(sources: &Sources, directory: &str, asked: &Asked<'_>) -> bool {
     asks_below(directory, asked)
         || depends_on_others(sources, directory)
+        || names::in_file(sources, &at(directory, "Chart.yaml"))
         || hints(sources, &helm::files(sources, directory))
 }
 

@@ -8,6 +8,7 @@ mod dependencies;
 mod kustomization;
 mod kustomizations;
 mod matters;
+mod names;
 mod overlay;
 mod plan;
 mod trace;

@@ -177,7 +177,7 @@ pub fn suppression(data: &[u8]) {
 pub fn prices(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
     let catalog = Catalog::embedded;
-    if let Ok(catalog) = catalog().with_prices_at("own.csv", &text, 1.08) {
+    if let Ok(catalog) = catalog().with_prices_at("own.csv", &text, Some(1.08)) {
         priced(catalog);
     }
     for stem in ["aws", "machines", "regions", "spot"] {

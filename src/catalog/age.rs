@@ -119,6 +119,14 @@ pub fn is_stale(as_of: &str, class: Class, today: Date) -> bool {
     first_day(as_of).is_some_and(|day| today.since(day) > class.days())
 }
 
+/// For how many days a spot price is still a price of today, and not only one of the past.
+pub const SPOT_IS_GOOD_FOR: i64 = 30;
+
+/// Whether a spot price of that date says only what it was.
+pub fn is_past_spot(as_of: &str, today: Date) -> bool {
+    first_day(as_of).is_some_and(|day| today.since(day) > SPOT_IS_GOOD_FOR)
+}
+
 /// `2026` and `2026-07` are dated as if they were of the first day: the rest is not known.
 fn first_day(date: &str) -> Option<Date> {
     let mut parts = date.split('-');

@@ -7,6 +7,7 @@
 
 mod accelerator;
 mod age;
+mod book;
 mod disk;
 mod format;
 mod machine;
@@ -28,13 +29,13 @@ pub use table::covers;
 pub use verify::PER_ACCELERATOR_USD;
 
 pub use accelerator::{Accelerator, Slice};
-pub use age::{Ages, Class, is_stale};
+pub use age::{Ages, Class, SPOT_IS_GOOD_FOR, is_past_spot, is_stale};
 pub use disk::{Disk, Meter};
 pub use format::{File, TableError, records};
 pub use machine::{Host, Machine, Recognized};
 pub use model::{Modality, Model};
 pub use models::{Identification, Identified, Models};
-pub use money::{Money, MoneyRange, grouped};
+pub use money::{Currency, Money, MoneyRange, grouped};
 pub use precision::Precision;
 pub use quote::{Basis, Commitment, Offer, Part, Quote};
 pub use search::Search;
@@ -91,12 +92,12 @@ impl Catalog {
 
     /// With prices of the user's own, which come before all others. `path` is for messages.
     pub fn with_prices(self, path: &str, text: &str) -> Result<Self, TableError> {
-        self.with_prices_at(path, text, 1.0)
+        self.with_prices_at(path, text, None)
     }
 
-    /// The same in another currency, of which one unit is so many dollars.
-    pub fn with_prices_at(self, path: &str, text: &str, usd_per_unit: f64) -> Result<Self, TableError> {
-        Ok(Catalog { own: OwnPrices::read(path, text, usd_per_unit)?, ..self })
+    /// The same in another currency, of which one unit is so many dollars, where somebody says so.
+    pub fn with_prices_at(self, path: &str, text: &str, usd_per_unit: Option<f64>) -> Result<Self, TableError> {
+        Ok(Catalog { own: OwnPrices::read(path, text, usd_per_unit, &self)?, ..self })
     }
 
     /// With newer rows for some providers.

@@ -2,6 +2,49 @@
 
 use std::iter::Sum;
 use std::ops::{Add, AddAssign, Neg, Sub};
+use std::sync::OnceLock;
+
+/// The currency in which people read amounts, at a rate that the settings state. Sums are made in dollars.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Currency {
+    /// `EUR`
+    pub code: String,
+    pub per_usd: f64,
+}
+
+/// One for a whole process, as its language is: set once, before anything is written.
+static SHOWN: OnceLock<Currency> = OnceLock::new();
+
+impl Currency {
+    /// None where it makes no sense, or is dollars.
+    pub fn stated(code: &str, per_usd: f64) -> Option<Currency> {
+        let is_code = code.len() == 3 && code.bytes().all(|byte| byte.is_ascii_uppercase());
+        let is_rate = per_usd.is_finite() && per_usd > 0.0;
+        (is_code && is_rate && code != "USD").then(|| Currency { code: code.to_owned(), per_usd })
+    }
+
+    /// From now on people read amounts in it.
+    pub fn show(self) {
+        let _ = SHOWN.set(self);
+    }
+
+    /// None where it is dollars.
+    pub fn shown() -> Option<&'static Currency> {
+        SHOWN.get()
+    }
+
+    /// What stands before an amount.
+    pub fn symbol(&self) -> String {
+        match self.code.as_str() {
+            "EUR" => "€".to_owned(),
+            "GBP" => "£".to_owned(),
+            "JPY" | "CNY" => "¥".to_owned(),
+            "INR" => "₹".to_owned(),
+            "KRW" => "₩".to_owned(),
+            code => format!("{code} "),
+        }
+    }
+}
 
 /// US dollars in millionths.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
@@ -38,6 +81,14 @@ impl Money {
         let product = i128::from(self.0) * i128::from(millionths);
         let half = if product < 0 { -500_000 } else { 500_000 };
         Money(i64::try_from((product + half) / 1_000_000).unwrap_or(i64::MAX))
+    }
+
+    /// The amount as people read it, with what stands before it.
+    pub fn shown(self) -> (String, Money) {
+        match Currency::shown() {
+            Some(currency) => (currency.symbol(), self.times(currency.per_usd)),
+            None => ("$".to_owned(), self),
+        }
     }
 
     pub fn is_zero(self) -> bool {

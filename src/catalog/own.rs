@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use super::Catalog;
+use super::book::{self, Export};
 use super::format::{TableError, millionths, records};
 use super::machine::Machine;
 use super::money::Money;
@@ -21,7 +23,7 @@ pub(super) struct OwnPrice {
     pub(super) provider: String,
     pub(super) machine: String,
     pub(super) accelerator: String,
-    region: String,
+    pub(super) region: String,
     accelerator_count: Option<f64>,
     pub(super) vcpus: Option<f64>,
     pub(super) memory_gib: Option<f64>,
@@ -36,15 +38,39 @@ pub(super) struct OwnPrice {
 }
 
 impl OwnPrices {
-    /// Reads comma-separated text with the header of the price tables; columns may be missing and in any order.
-    pub(super) fn read(path: &str, text: &str, usd_per_unit: f64) -> Result<Self, TableError> {
+    /// Reads comma-separated text with the header of the price tables, of which columns may be missing and in any order, or
+    /// with that of a billing export.
+    pub(super) fn read(
+        path: &str,
+        text: &str,
+        usd_per_unit: Option<f64>,
+        catalog: &Catalog,
+    ) -> Result<Self, TableError> {
         let error = |line: usize, message: String| TableError { path: path.to_owned(), line, message };
         let mut records = records(text);
         let header = match records.next() {
             Some((line, header)) => header.map_err(|message| error(line, message))?,
             None => return Err(error(1, "the file is empty: it needs a header".into())),
         };
-        let usd_per_unit = (usd_per_unit * 1e6).round() as i64;
+        let rate = (usd_per_unit.unwrap_or(1.0) * 1e6).round() as i64;
+        if let Some(export) = Export::of(&header) {
+            let mut billed = Vec::new();
+            for (line, record) in records {
+                let record = record.map_err(|message| error(line, message))?;
+                let Some(it) = export.read(&record, catalog) else { continue };
+                if usd_per_unit.is_none() && !matches!(it.currency.as_str(), "" | "USD") {
+                    let what =
+                        format!("it is billed in {}: `prices.usd_per_unit` says what that is in dollars", it.currency);
+                    return Err(error(line, what));
+                }
+                billed.push((line, it));
+            }
+            if billed.is_empty() {
+                return Err(error(1, "no line of this export bills an hour of a machine with accelerators".into()));
+            }
+            return Ok(OwnPrices { rows: book::rows(billed, rate).into() });
+        }
+        let usd_per_unit = rate;
         let mut rows = Vec::new();
         for (line, record) in records {
             let record = record.map_err(|message| error(line, message))?;
@@ -103,6 +129,10 @@ impl OwnPrices {
 }
 
 impl OwnPrice {
+    pub(super) fn of_machine(provider: String, machine: String, region: String, usd_per_unit: i64) -> Self {
+        OwnPrice { provider, machine, region, usd_per_unit, ..OwnPrice::default() }
+    }
+
     fn set(&mut self, column: &str, cell: String) -> Result<(), String> {
         let number = || match cell.as_str() {
             "" => Ok(None),

@@ -468,6 +468,7 @@ fn overlay<'c>(listed: Quote<'c>, own: &OwnPrice, machine: &Machine<'_>) -> Quot
         source: "own prices".into(),
         confidence: "high",
         as_of: "",
+        spot_as_of: if own.spot.is_some() { "" } else { listed.spot_as_of },
         ..listed
     }
 }

@@ -110,6 +110,8 @@ fn sample(path: &str, kind: Kind) -> String {
         "tiers.interactive" => "[\"T4\", \"L4\", \"A10G\"]".to_owned(),
         "models.file" => "\"models.csv\"".to_owned(),
         "prices.file" => "\"contract-prices.csv\"".to_owned(),
+        "prices.currency" => "\"EUR\"".to_owned(),
+        "prices.units_per_usd" => "0.92".to_owned(),
         "prices.discount.aws" => "0.12".to_owned(),
         "contracts[].provider" => "\"aws\"".to_owned(),
         "contracts[].machine" => "\"p5.*\"".to_owned(),

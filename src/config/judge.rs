@@ -130,6 +130,7 @@ impl Config {
         {
             refuse("`usd_per_unit` is a number above zero, as in 1.08".to_owned(), entry.span);
         }
+        self.judge_currency(refuse);
         let contract = [
             setting!("contracts[].discount"),
             setting!("contracts[].usd_per_gpu_hour"),
@@ -143,9 +144,45 @@ impl Config {
             (setting!("usage"), &usage, "usage"),
         ] {
             for table in self.tables(list) {
+                judge_commitment(&table, refuse);
                 judge_numbers(&table, one_of, who, refuse);
             }
         }
+    }
+}
+
+impl Config {
+    /// A currency needs a rate, and nobody fetches one.
+    fn judge_currency(&self, refuse: &mut Refuse) {
+        let rate = self.get(setting!("prices.units_per_usd"));
+        if let Some(entry) = rate
+            && entry.value.number().is_none_or(|rate| rate <= 0.0)
+        {
+            refuse("`units_per_usd` is a number above zero, as in 0.92".to_owned(), entry.span);
+        }
+        let Some((code, span)) = self.text(setting!("prices.currency")) else { return };
+        if code.len() != 3 || !code.bytes().all(|byte| byte.is_ascii_uppercase()) {
+            refuse(format!("`{}` is no code of a currency, as in \"EUR\"", code.escape_debug()), span);
+        }
+        if rate.is_none() && code != "USD" {
+            refuse(
+                format!("`units_per_usd` says what a dollar is in {}: no rate is fetched", code.escape_debug()),
+                span,
+            );
+        }
+    }
+}
+
+/// A commitment is a way of buying itself.
+fn judge_commitment(table: &Table<'_>, refuse: &mut Refuse) {
+    let way = table.text(setting!("contracts[].purchase")).unwrap_or("on-demand");
+    if let Some(entry) = table.at(COMMITMENT_YEARS)
+        && way != "on-demand"
+    {
+        refuse(
+            format!("`commitment_years` is what on-demand use is committed to: `purchase` is not {way} then"),
+            entry.span,
+        );
     }
 }
 

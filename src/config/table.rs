@@ -46,6 +46,7 @@ pub struct Setting {
     pub default: Option<&'static str>,
 }
 
+const PURCHASES: Kind = Kind::OneOf(&["on-demand", "spot", "reserved-1y", "reserved-3y"]);
 const LEVELS: Kind = Kind::OneOf(&[Level::Note.name(), Level::Warning.name(), Level::Error.name()]);
 const CONFIDENCES: Kind = Kind::OneOf(&["low", "medium", "high"]);
 /// What a label may declare, by the names that `gpulint.dev/…` has for it.
@@ -141,12 +142,15 @@ settings! {
     "approvals.label" Kind::Text, None, "the label on a pull request that approves what it brings";
     "prices.file" Kind::Path, None, "a CSV file with your own prices";
     "prices.usd_per_unit" Kind::Number, Some("1"), "dollars for one unit of the currency of `prices.file`, as in 1.08";
+    "prices.currency" Kind::Text, None, "the currency in which amounts are shown, as in \"EUR\"; JSON stays in dollars";
+    "prices.units_per_usd" Kind::Number, None, "what a dollar is in that currency, as in 0.92; it is never fetched";
     "prices.discount.*" Kind::Number, None, "the share by which a provider's list prices are lowered, 0 to 1";
     "contracts[].provider" Kind::Text, None, "the cloud that agreed to it; `*` stands for anything, as in the next three";
     "contracts[].machine" Kind::Text, None, "the machines that it is for, as in \"p5.*\"";
     "contracts[].accelerator" Kind::Text, None, "the accelerators that it is for, as in \"H100*\"";
     "contracts[].region" Kind::Text, None, "the regions that it is for";
-    "contracts[].discount" Kind::Number, None, "the share by which the on-demand price is lowered, 0 to 1";
+    "contracts[].purchase" PURCHASES, Some("\"on-demand\""), "the way of buying whose price it is";
+    "contracts[].discount" Kind::Number, None, "the share by which that price is lowered, 0 to 1";
     "contracts[].usd_per_gpu_hour" Kind::Number, None, "dollars for one accelerator and hour, instead of a discount";
     "contracts[].commitment_years" Kind::Number, None, "1 or 3: a savings plan, reserved instances or committed use for so long, at its list price";
     "hardware[].accelerator" Kind::Text, None, "accelerators of your own, for the provider \"on-prem\"";

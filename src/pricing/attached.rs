@@ -7,7 +7,7 @@ use super::bill::spoken_count;
 use super::complete::plain;
 use super::hours::Runtime;
 use super::unit::dollars;
-use super::{HOURS_PER_MONTH, Period, Step};
+use super::{HOURS_PER_MONTH, Of, Period, Step};
 
 /// A cost beside that of the machine.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -57,7 +57,7 @@ pub(super) fn attached(
     let mut attached = Attached::default();
     if runtime.per != Period::Month {
         attached.leave_out(format!("disks of what ends, for as long as it runs ({})", resource.disks.len()));
-        attached.steps.extend(attached.not_known.iter().map(|why| said(format!("not in the sum: {why}"))));
+        attached.steps.extend(attached.not_known.iter().map(|why| Step::said(format!("not in the sum: {why}"))));
         return Some(attached);
     }
     let mut each = Money::ZERO;
@@ -67,7 +67,7 @@ pub(super) fn attached(
             Err(why) => attached.leave_out(why),
         }
     }
-    attached.steps.extend(attached.not_known.iter().map(|why| said(format!("not in the sum: {why}"))));
+    attached.steps.extend(attached.not_known.iter().map(|why| Step::said(format!("not in the sum: {why}"))));
     let Some(count) = count.filter(|_| !each.is_zero()) else { return Some(attached) };
     // A disk goes with a machine that is taken away, and stays with one that is stopped.
     let together = runtime.together.filter(|_| runtime.takes_away);
@@ -78,13 +78,10 @@ pub(super) fn attached(
     let most = if count.ceiling.is_finite() { count.ceiling } else { count.expected };
     attached.monthly =
         MoneyRange { floor: each.times(count.floor), expected: each.times(count.expected), ceiling: each.times(most) };
-    attached.steps.push(Step { text, result: Some(attached.monthly.expected) });
+    attached.steps.push(Step::new(text, attached.monthly.expected).of(Of::Count));
     Some(attached)
 }
 
-fn said(text: String) -> Step {
-    Step { text, result: None }
-}
 
 /// What the disks of one kind cost a month, or why that is not known.
 fn of_one_machine(
@@ -107,7 +104,7 @@ fn of_one_machine(
     let many = if disks == 1.0 { String::new() } else { format!("{} x ", plain(disks)) };
     let what = format!("{many}{} GiB", plain(gib));
     if kind == Some("local-ssd") && WITH_LOCAL_DISKS.iter().any(|pattern| covers(pattern, machine)) {
-        attached.steps.push(said(format!("{what} of local-ssd: in the price of {machine}")));
+        attached.steps.push(Step::said(format!("{what} of local-ssd: in the price of {machine}")).at(&disk.gib));
         return Ok(Money::ZERO);
     }
     let provider = resource.text(Key::Provider).unwrap_or_default();
@@ -134,7 +131,7 @@ fn of_one_machine(
         attached.estimated.get_or_insert(why);
         text.push_str(&format!("; {region} is not listed"));
     }
-    attached.steps.push(Step { text, result: Some(price) });
+    attached.steps.push(Step::new(text, price).at(&disk.gib));
     if WITH_SPEED_APART.contains(&found.kind) {
         attached.leave_out(format!("the speed of {} disks is bought apart from their size", found.kind));
         return Ok(price);
@@ -186,7 +183,7 @@ fn of_speed(
         attached.estimated.get_or_insert(why);
         text.push_str(&format!("; {region} is not listed"));
     }
-    attached.steps.push(Step { text, result: Some(price) });
+    attached.steps.push(Step::new(text, price).at(fact));
     price
 }
 

@@ -12,7 +12,7 @@ use super::hours::{Runtime, runtime};
 use super::purchase::{Bought, Variant, buy};
 use super::share::{Found, Searches, Share, devices, on_any_machine, pod_variants};
 use super::unit::{dollars, unit};
-use super::{Apart, Bill, Ending, HOURS_PER_MONTH, Item, Period, Scenario, Settings, Status, Step};
+use super::{Apart, Bill, Ending, HOURS_PER_MONTH, Item, Of, Period, Scenario, Settings, Status, Step};
 
 /// What everything costs. The inventory must be complete.
 pub fn bill(inventory: &Inventory, catalog: &Catalog, settings: &Settings) -> Bill {
@@ -183,7 +183,7 @@ impl<'a> Pricing<'_, 'a> {
 
     /// The region that prices it. One that cannot be known is taken for the configured or the base region, and said.
     pub(super) fn region(&self, provider: &str) -> (String, Option<Step>) {
-        let said = |text: String| Some(Step { text, result: None });
+        let said = |text: String| Some(Step::said(text).of(Of::Fact(Key::Region)));
         match self.resource.fact(Key::Region) {
             Fact::Known(known) => {
                 let region = known.value.as_text().unwrap_or_default().to_owned();
@@ -249,7 +249,7 @@ impl<'a> Pricing<'_, 'a> {
         if variants.len() > 1 {
             let (low, high) = (dollars(per_hour.floor), dollars(per_hour.ceiling));
             let text = format!("it may be any of {} machines, from {low} to {high}", variants.len());
-            steps.push(Step { text, result: Some(per_hour.expected) });
+            steps.push(Step::new(text, per_hour.expected).of(Of::Fact(Key::Machine)));
         }
         let status = match (first.unit.status(), bought.estimated) {
             (Status::Priced, Some(why)) => Status::Estimated(why),
@@ -269,14 +269,16 @@ impl<'a> Pricing<'_, 'a> {
             licence: licence(self.resource),
             stranded: first.stranded,
             stale: self.stale(first),
+            spot_in_doubt: first.unit.spot_in_doubt.clone(),
             ..Item::default()
         };
-        steps.extend(runtime.because.clone().map(|text| Step { text, result: None }));
+        let because = runtime.because.clone().map(Step::said);
+        steps.extend(because.map(|step| Step { of: runtime.of.map(Of::Fact), ..step }));
         match count {
             Some(count) => {
                 let times = times(count, &runtime, &mut steps);
                 let amount = multiply(per_hour, times);
-                steps.push(Step { text: runtime.sum(count), result: Some(amount.expected) });
+                steps.push(Step::new(runtime.sum(count), amount.expected).of(Of::Count));
                 item.amount = Some(amount);
                 item.monthly = item.amount.filter(|_| item.per == Period::Month);
                 let ways = Scenario::ALL.into_iter();
@@ -285,7 +287,7 @@ impl<'a> Pricing<'_, 'a> {
             }
             None => {
                 let why = self.resource.count.why().unwrap_or("the text does not say");
-                steps.push(Step { text: format!("how many there are is not known: {why}"), result: None });
+                steps.push(Step::said(format!("how many there are is not known: {why}")).of(Of::Count));
             }
         }
         item.steps = steps;
@@ -315,7 +317,7 @@ fn limited(count: Range, steps: &mut Vec<Step>) -> Range {
         return count;
     }
     let text = "nothing limits how many there are: the ceiling is what is expected".to_owned();
-    steps.push(Step { text, result: None });
+    steps.push(Step::said(text).of(Of::Count));
     let most = if count.expected.is_finite() { count.expected } else { count.floor };
     Range { floor: count.floor, expected: most, ceiling: most }
 }
@@ -335,7 +337,7 @@ fn multiply(per_hour: MoneyRange, hours: Range) -> MoneyRange {
 }
 
 fn unpriced(why: String) -> Item {
-    let steps = vec![Step { text: format!("unpriced: {why}"), result: None }];
+    let steps = vec![Step::said(format!("unpriced: {why}"))];
     Item { status: Status::Unpriced(why), steps, hours: HOURS_PER_MONTH, ..Item::default() }
 }
 

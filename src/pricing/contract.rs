@@ -2,16 +2,18 @@
 
 use crate::catalog::{Machine, Money, covers};
 
+use super::Scenario;
 use super::complete::plain;
 use super::unit::dollars;
 
-/// A lower price for some machines, on demand. Patterns; empty covers everything.
+/// A lower price for some machines, bought in one way. Patterns; empty covers everything.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Contract {
     pub provider: String,
     pub machine: String,
     pub accelerator: String,
     pub region: String,
+    pub way: Scenario,
     pub terms: Terms,
 }
 
@@ -35,15 +37,22 @@ impl Contract {
     }
 
     /// The price under the contract, and how it is made.
-    /// `list` has the prices on demand, for a year and for three.
-    pub(super) fn price(&self, machine: &Machine<'_>, list: [Option<Money>; 3]) -> Option<(Money, String)> {
-        let [list, one_year, three_years] = list;
+    /// `list` says what the price was until here.
+    pub(super) fn price(
+        &self,
+        machine: &Machine<'_>,
+        list: impl Fn(Scenario) -> Option<Money>,
+    ) -> Option<(Money, String)> {
         match self.terms {
-            Terms::Committed(3.0) => Some((three_years?, "committed to for three years by contract".to_owned())),
-            Terms::Committed(_) => Some((one_year?, "committed to for a year by contract".to_owned())),
+            Terms::Committed(3.0) => {
+                Some((list(Scenario::Reserved3y)?, "committed to for three years by contract".to_owned()))
+            }
+            Terms::Committed(_) => {
+                Some((list(Scenario::Reserved1y)?, "committed to for a year by contract".to_owned()))
+            }
             Terms::Discount(share) => {
                 let keep = ((1.0 - share.clamp(0.0, 1.0)) * 1e6).round() as i64;
-                Some((list?.scaled(keep), format!("{}% off by contract", plain(share * 100.0))))
+                Some((list(self.way)?.scaled(keep), format!("{}% off by contract", plain(share * 100.0))))
             }
             Terms::Rate(rate) => {
                 let text = format!("{} x {} an accelerator by contract", plain(machine.count), dollars(rate));

@@ -52,13 +52,15 @@ pub(super) struct Runtime {
     pub(super) together: Option<Range>,
     /// What says so, where it is not simply the whole month.
     pub(super) because: Option<String>,
+    /// The fact of the resource that says it, where it is not the settings.
+    pub(super) of: Option<Key>,
     /// What does not run is not there either, nor are its disks.
     pub(super) takes_away: bool,
 }
 
 impl Runtime {
     fn of(per: Period, hours: Range, because: impl Into<Option<String>>) -> Self {
-        Runtime { per, hours, together: None, because: because.into(), takes_away: false }
+        Runtime { per, hours, together: None, because: because.into(), of: None, takes_away: false }
     }
 
     /// What the amount is made of.
@@ -68,6 +70,10 @@ impl Runtime {
             Some(together) => format!("x {} hours of all together", plain(together.expected)),
             None => format!("x {} x {} {hours}", spoken_count(count), plain(self.hours.expected)),
         }
+    }
+
+    fn by(self, key: Key) -> Self {
+        Runtime { of: Some(key), ..self }
     }
 
     fn up_to(per: Period, hours: f64, because: String) -> Self {
@@ -87,19 +93,19 @@ pub(super) fn runtime(resource: &Resource, settings: &Settings, count: Option<Ra
         (Some(limit), Some(starts)) => {
             let most = (starts * limit).min(HOURS_PER_MONTH);
             let text = format!("{} starts a month of at most {} hours each", plain(tenths(starts)), plain(limit));
-            return Runtime::up_to(Period::Month, most, text);
+            return Runtime::up_to(Period::Month, most, text).by(Key::Cron);
         }
         (None, Some(starts)) => {
             let text = format!("{} starts a month: how long each runs is not known", plain(tenths(starts)));
-            return Runtime::of(Period::Hour, Range::exactly(1.0), text);
+            return Runtime::of(Period::Hour, Range::exactly(1.0), text).by(Key::Cron);
         }
         _ => {}
     }
     if is_booked(resource) {
-        return booked(limit);
+        return booked(limit).by(if limit.is_some() { Key::TimeLimit } else { Key::Purchase });
     }
     if resource.flag(Key::EndsByItself) == Some(true) {
-        return until_it_ends(resource, limit);
+        return until_it_ends(resource, limit).by(if limit.is_some() { Key::TimeLimit } else { Key::EndsByItself });
     }
     scheduled(resource, count)
 }
@@ -139,18 +145,20 @@ fn until_it_ends(resource: &Resource, limit: Option<f64>) -> Runtime {
 
 fn scheduled(resource: &Resource, count: Option<Range>) -> Runtime {
     let always = Range::exactly(HOURS_PER_MONTH);
-    let unknown = |why: String| Runtime::up_to(Period::Month, HOURS_PER_MONTH, why);
+    let unknown = |why: String| Runtime::up_to(Period::Month, HOURS_PER_MONTH, why).by(Key::Schedule);
     match week(resource, count.unwrap_or(Range::exactly(1.0))) {
         Some(Ok(week)) => {
             let expected = count.map_or(1.0, |count| count.expected);
             let each = if expected > 0.0 { week.hours.expected / expected } else { week.hours.expected };
             let runtime = Runtime::of(Period::Month, Range::exactly(each), week.text);
-            Runtime { together: Some(week.hours), takes_away: week.takes_away, ..runtime }
+            Runtime { together: Some(week.hours), takes_away: week.takes_away, ..runtime }.by(Key::Schedule)
         }
         Some(Err(why)) => unknown(format!("{why}: how many hours remain is not known")),
         None => match (resource.text(Key::Schedule), resource.number(Key::IdleMinutes)) {
             (Some(schedule), _) => unknown(format!("stopped by {schedule}: how many hours remain is not known")),
-            (None, Some(minutes)) => unknown(format!("stopped after {} idle minutes", plain(minutes))),
+            (None, Some(minutes)) => {
+                unknown(format!("stopped after {} idle minutes", plain(minutes))).by(Key::IdleMinutes)
+            }
             (None, None) => Runtime::of(Period::Month, always, None),
         },
     }

@@ -24,8 +24,8 @@ mod week;
 use std::collections::BTreeMap;
 
 use crate::catalog::{Money, MoneyRange};
-use crate::inventory::{Counted, Range, ResourceId};
-use crate::source::Date;
+use crate::inventory::{Counted, Fact, Key, Range, Resource, ResourceId, Value};
+use crate::source::{Date, Span};
 
 pub use allocatable::{allocatable_cpus, allocatable_gib};
 pub use attached::Attached;
@@ -136,6 +136,8 @@ pub struct Item {
     pub stranded: f64,
     /// Why the price is too old to be relied on, if it is.
     pub stale: Option<String>,
+    /// Why what it would cost on spot is no price of today, if it is none.
+    pub spot_in_doubt: Option<String>,
 }
 
 /// What an amount of money is for.
@@ -214,4 +216,46 @@ pub struct Step {
     /// What was done: "row aws g5.xlarge us-east-1, 2026-07-20, karpenter-provider-aws".
     pub text: String,
     pub result: Option<Money>,
+    /// What of the text it rests on; nothing where settings or tables say it.
+    pub of: Option<Of>,
+}
+
+/// What of a resource a step rests on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Of {
+    Fact(Key),
+    Count,
+    At(Span),
+}
+
+impl Step {
+    fn new(text: impl Into<String>, result: Money) -> Step {
+        Step { text: text.into(), result: Some(result), of: None }
+    }
+
+    fn said(text: impl Into<String>) -> Step {
+        Step { text: text.into(), result: None, of: None }
+    }
+
+    fn of(self, of: Of) -> Step {
+        Step { of: Some(of), ..self }
+    }
+
+    fn at(self, fact: &Fact<Value>) -> Step {
+        Step { of: fact.span().map(Of::At), ..self }
+    }
+
+    /// Where the text says it.
+    pub fn span(&self, resource: &Resource) -> Option<Span> {
+        match self.of? {
+            // a machine that nobody names follows from what it must have
+            Of::Fact(Key::Machine) => {
+                let facts = [Key::Machine, Key::Accelerator, Key::AcceleratorCount];
+                facts.into_iter().find_map(|key| resource.fact(key).span())
+            }
+            Of::Fact(key) => resource.fact(key).span(),
+            Of::Count => resource.count.span(),
+            Of::At(span) => Some(span),
+        }
+    }
 }

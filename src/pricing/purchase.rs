@@ -5,7 +5,7 @@ use crate::inventory::{Fact, Key, Purchase, Range, Resource};
 
 use super::complete::plain;
 use super::unit::{Unit, dollars};
-use super::{Scenario, Step};
+use super::{Of, Scenario, Step};
 
 /// The price of an hour as it is bought.
 #[derive(Debug, Clone)]
@@ -20,7 +20,7 @@ pub(super) struct Bought {
 
 impl Bought {
     fn said(per_hour: MoneyRange, ways: &[Scenario], text: impl Into<String>) -> Self {
-        let step = Step { text: text.into(), result: Some(per_hour.expected) };
+        let step = Step::new(text, per_hour.expected).of(Of::Fact(Key::Purchase));
         Bought { per_hour, steps: vec![step], ways: ways.to_vec(), estimated: None }
     }
 }
@@ -88,9 +88,9 @@ pub(super) fn buy(
 
 fn spot(variant: &Variant<'_>) -> Result<Bought, String> {
     let bought = variant.exactly(Scenario::Spot, "spot")?;
-    let Some(why) = &variant.unit.may_not_run else { return Ok(bought) };
-    let per_hour = MoneyRange { floor: Money::ZERO, ..bought.per_hour };
-    Ok(Bought { per_hour, estimated: Some(why.clone()), ..bought })
+    let per_hour = variant.unit.spot().unwrap_or(bought.per_hour);
+    let unit = &variant.unit;
+    Ok(Bought { per_hour, estimated: unit.may_not_run.clone().or(unit.spot_in_doubt.clone()), ..bought })
 }
 
 /// Capacity that is held costs what running it costs, whether something runs in it or not; some providers take less for
@@ -137,7 +137,8 @@ fn spot_to_on_demand(variant: &Variant<'_>, dear: bool, text: String) -> Result<
     let floor = variant.price(Scenario::Spot).unwrap_or(on_demand).min(on_demand);
     let expected = if dear { on_demand } else { floor };
     let ways = [Scenario::OnDemand, Scenario::Spot];
-    Ok(Bought::said(MoneyRange { floor, expected, ceiling: on_demand }, &ways, text))
+    let estimated = variant.unit.spot_in_doubt.clone().filter(|_| !dear);
+    Ok(Bought { estimated, ..Bought::said(MoneyRange { floor, expected, ceiling: on_demand }, &ways, text) })
 }
 
 /// So many on demand, and above that a share of spot.
@@ -146,10 +147,11 @@ fn mixed(resource: &Resource, variant: &Variant<'_>, count: Option<Range>) -> Re
         return spot_to_on_demand(variant, true, "the share of spot is not known".into());
     };
     let (on_demand, spot) = (variant.price(Scenario::OnDemand)?, variant.price(Scenario::Spot)?);
+    let dearest = variant.unit.spot().map_or(spot, |range| range.ceiling);
     let base = resource.number(Key::OnDemandBase).unwrap_or(0.0).max(0.0);
     let share = share.clamp(0.0, 1.0);
-    let above = spot.times(share) + on_demand.times(1.0 - share);
-    let average = |count: f64| {
+    let average = |count: f64, spot: Money| {
+        let above = spot.times(share) + on_demand.times(1.0 - share);
         if !count.is_finite() || count <= 0.0 {
             return above;
         }
@@ -157,8 +159,11 @@ fn mixed(resource: &Resource, variant: &Variant<'_>, count: Option<Range>) -> Re
         (on_demand.times(always) + above.times(count - always)).times(1.0 / count)
     };
     let count = count.unwrap_or(Range::exactly(1.0));
-    let per_hour =
-        MoneyRange { floor: average(count.floor), expected: average(count.expected), ceiling: average(count.ceiling) };
+    let per_hour = MoneyRange {
+        floor: average(count.floor, spot),
+        expected: average(count.expected, spot),
+        ceiling: average(count.ceiling, dearest),
+    };
     let text = format!(
         "of {}, {} on demand at {}, and of the rest {}% spot at {}: the average of one",
         plain(count.expected),
@@ -167,7 +172,8 @@ fn mixed(resource: &Resource, variant: &Variant<'_>, count: Option<Range>) -> Re
         plain(share * 100.0),
         dollars(spot)
     );
-    Ok(Bought::said(per_hour, &[Scenario::OnDemand, Scenario::Spot], text))
+    let estimated = variant.unit.spot_in_doubt.clone().filter(|_| share > 0.0);
+    Ok(Bought { estimated, ..Bought::said(per_hour, &[Scenario::OnDemand, Scenario::Spot], text) })
 }
 
 /// Purchases that the catalog prices apart from the usual ways.

@@ -242,7 +242,7 @@ impl<'a> Search<'a, '_> {
         let (_, _, machine, share) = offers
             .min_by(|one, other| (one.0, one.1).cmp(&(other.0, other.1)).then_with(|| one.2.name.cmp(&other.2.name)))?;
         let mut unit = unit(self.catalog, self.settings, &machine, &region);
-        said.into_iter().for_each(|text| unit.say(Step { text, result: None }));
+        said.into_iter().for_each(|text| unit.say(Step::said(text)));
         let unit = unit.times(share.part, &format!("{}; the cheapest machine with {accelerator} for it", share.why));
         Some(Variant { machine, region, unit, share: share.part, stranded: share.stranded })
     }

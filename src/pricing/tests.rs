@@ -344,6 +344,7 @@ fn usage_and_time_limits_say_how_many_hours_it_runs() {
 #[test]
 fn contracts_lower_the_price_on_demand() {
     let contract = |terms| Contract {
+        way: Scenario::OnDemand,
         provider: "aws".into(),
         machine: String::new(),
         accelerator: "A10*".into(),
@@ -437,6 +438,7 @@ fn what_is_reserved_is_called_what_it_is() {
     assert_eq!(hourly(&reserved), (0.0, 80.0, 80.0));
     assert!(matches!(reserved.status, Status::Estimated(_)) && !said(&reserved).contains("reserved for"));
     let committed = |years| Contract {
+        way: Scenario::OnDemand,
         provider: "aws".into(),
         machine: "p5.*".into(),
         accelerator: String::new(),
@@ -485,7 +487,7 @@ fn capacity_blocks_have_a_price_of_their_own() {
 #[test]
 fn prices_of_another_currency_are_converted_at_the_stated_rate() {
     let text = "machine,on_demand_usd_per_hour\ng5.xlarge,2\n";
-    let catalog = Catalog::examples().with_prices_at("own.csv", text, 1.25).unwrap();
+    let catalog = Catalog::examples().with_prices_at("own.csv", text, Some(1.25)).unwrap();
     let machine = catalog.machine("aws", "g5.xlarge").unwrap();
     assert_eq!(catalog.quote(&machine, "us-east-1").unwrap().on_demand, Some(Money::from_usd(2.5)));
 }

@@ -1,11 +1,11 @@
 //! What one machine costs an hour: the row, the estimates where there is none, and the discount.
 
-use crate::catalog::{Basis, Catalog, Machine, Money, Part, Quote, covers};
+use crate::catalog::{Basis, Catalog, Machine, Money, MoneyRange, Part, Quote, SPOT_IS_GOOD_FOR, covers, is_past_spot};
 use crate::inventory::{Key, Resource};
 
 use super::complete::plain;
 use super::purchase::spoken;
-use super::{OWN_PROVIDER, Scenario, Settings, Status, Step, Terms};
+use super::{OWN_PROVIDER, Of, Scenario, Settings, Status, Step, Terms};
 
 /// Prices of one machine in one region, with the steps that led to them.
 #[derive(Debug, Clone, Default)]
@@ -17,6 +17,10 @@ pub(super) struct Unit {
     steps: Vec<(Option<Scenario>, Step)>,
     /// Spot is a share of what on demand costs.
     is_spot_of_on_demand: bool,
+    /// Why spot may cost something else today, anything up to on demand.
+    pub(super) spot_in_doubt: Option<String>,
+    /// The most that the text pays for spot.
+    most_for_spot: Option<Money>,
     /// Of the row, `2026-07-20`.
     pub(super) as_of: Option<String>,
     pub(super) spot_as_of: String,
@@ -44,6 +48,15 @@ impl Unit {
         }
     }
 
+    /// What spot costs, with what it may cost instead.
+    pub(super) fn spot(&self) -> Option<MoneyRange> {
+        let price = self.price(Scenario::Spot)?;
+        let floor = if self.may_not_run.is_some() { Money::ZERO } else { price };
+        let most = [self.price(Scenario::OnDemand), self.most_for_spot].into_iter().flatten().min();
+        let ceiling = most.filter(|_| self.spot_in_doubt.is_some()).unwrap_or(price).max(price);
+        Some(MoneyRange { floor, expected: price, ceiling })
+    }
+
     fn set(&mut self, scenario: Scenario, price: Option<Money>) {
         self.prices[scenario as usize] = price;
     }
@@ -52,8 +65,13 @@ impl Unit {
         self.estimated.get_or_insert(why);
     }
 
+    /// A price of the machine that the text names.
     fn step(&mut self, scenario: Scenario, text: String, result: Money) {
-        self.steps.push((Some(scenario), Step { text, result: Some(result) }));
+        self.push(scenario, Step::new(text, result).of(Of::Fact(Key::Machine)));
+    }
+
+    fn push(&mut self, scenario: Scenario, step: Step) {
+        self.steps.push((Some(scenario), step));
     }
 
     /// Said of every price.
@@ -90,11 +108,11 @@ impl Unit {
     }
 
     /// Every price changed in the same way.
-    fn change(&mut self, text: &str, change: impl Fn(Money) -> Money) {
+    fn change(&mut self, text: &str, of: Option<Of>, change: impl Fn(Money) -> Money) {
         for scenario in Scenario::ALL {
             if let Some(price) = self.price(scenario).map(&change) {
                 self.set(scenario, Some(price));
-                self.step(scenario, text.to_owned(), price);
+                self.push(scenario, Step { of, ..Step::new(text, price) });
             }
         }
     }
@@ -105,6 +123,7 @@ impl Unit {
         let share = resource.number(Key::MaxPriceShare).filter(|share| *share > 0.0);
         let stated = resource.number(Key::MaxPrice).filter(|usd| *usd > 0.0).map(Money::from_usd);
         let Some(most) = stated.or_else(|| Some(on_demand?.times(share?))) else { return };
+        self.most_for_spot = Some(most);
         let text = match self.price(Scenario::Spot) {
             Some(spot) if spot <= most => format!("at most {} is paid for spot", dollars(most)),
             Some(spot) => {
@@ -121,11 +140,12 @@ impl Unit {
         };
         let price = self.price(Scenario::Spot).map_or(most, |spot| spot.min(most));
         self.set(Scenario::Spot, Some(price));
-        self.step(Scenario::Spot, text, price);
+        let stated = if resource.fact(Key::MaxPrice).is_absent() { Key::MaxPriceShare } else { Key::MaxPrice };
+        self.push(Scenario::Spot, Step::new(text, price).of(Of::Fact(stated)));
     }
 
     pub(super) fn times(mut self, share: f64, text: &str) -> Unit {
-        self.change(text, |price| price.times(share));
+        self.change(text, Some(Of::Fact(Key::AcceleratorCount)), |price| price.times(share));
         self
     }
 }
@@ -136,6 +156,7 @@ pub(super) fn unit(catalog: &Catalog, settings: &Settings, machine: &Machine<'_>
         Some(quote) => from_quote(catalog, &quote, machine, region),
         None => Unit::default(),
     };
+    doubt_old_spot(&mut unit, settings);
     if owned(&mut unit, settings, machine) {
         return unit;
     }
@@ -327,6 +348,18 @@ fn estimate_spot(unit: &mut Unit, catalog: &Catalog, machine: &Machine<'_>, regi
         unit.step(Scenario::Spot, text, spot);
         unit.set(Scenario::Spot, Some(spot));
         unit.is_spot_of_on_demand = true;
+        unit.spot_in_doubt = Some(format!("spot of {} is not listed: that of its kind", machine.name));
+    }
+}
+
+/// A spot price moves every day: one of last season says what it was, and no more.
+fn doubt_old_spot(unit: &mut Unit, settings: &Settings) {
+    let is_old = settings.today.is_some_and(|today| is_past_spot(&unit.spot_as_of, today));
+    if is_old && unit.price(Scenario::Spot).is_some() {
+        let why = format!("the spot price is of {}, more than {SPOT_IS_GOOD_FOR} days old", unit.spot_as_of);
+        let text = format!("{why}: today it may be anything up to on demand");
+        unit.push(Scenario::Spot, Step::said(text));
+        unit.spot_in_doubt = Some(why);
     }
 }
 
@@ -334,29 +367,42 @@ fn discount(unit: &mut Unit, settings: &Settings, machine: &Machine<'_>) {
     let Some(share) = settings.discounts.get(&*machine.provider) else { return };
     let keep = ((1.0 - share.clamp(0.0, 1.0)) * 1e6).round() as i64;
     let text = format!("{}% off the list of {}", plain(share * 100.0), machine.provider);
-    unit.change(&text, |price| price.scaled(keep));
+    unit.change(&text, None, |price| price.scaled(keep));
 }
 
-/// A contract makes on demand cheaper; a later one comes before an earlier one.
+/// Contracts change the price of one way of buying each; of several for the same way the later one holds.
 fn contract(unit: &mut Unit, settings: &Settings, machine: &Machine<'_>, region: &str) {
-    let Some(contract) = settings.contracts.iter().rev().find(|it| it.covers(machine, region)) else { return };
-    let prices = [Scenario::OnDemand, Scenario::Reserved1y, Scenario::Reserved3y].map(|way| unit.price(way));
-    if let Some((price, how)) = contract.price(machine, prices) {
-        let way = match contract.terms {
+    for way in Scenario::ALL {
+        let contracts = settings.contracts.iter().rev();
+        let Some(contract) = contracts.into_iter().find(|it| it.way == way && it.covers(machine, region)) else {
+            continue;
+        };
+        let Some((price, how)) = contract.price(machine, |way| unit.price(way)) else { continue };
+        let committed = match contract.terms {
             Terms::Committed(3.0) => Some(Scenario::Reserved3y),
             Terms::Committed(_) => Some(Scenario::Reserved1y),
             _ => None,
         };
-        if let Some(way) = way {
+        if let Some(committed) = committed {
             // The steps that led to what is committed to are now those to the price on demand.
             let led: Vec<_> =
-                unit.steps.iter().filter(|(of, _)| *of == Some(way)).map(|(_, step)| step.clone()).collect();
-            unit.steps.retain(|(of, _)| *of != Some(Scenario::OnDemand));
-            unit.steps.extend(led.into_iter().map(|step| (Some(Scenario::OnDemand), step)));
+                unit.steps.iter().filter(|(of, _)| *of == Some(committed)).map(|(_, step)| step.clone()).collect();
+            unit.steps.retain(|(of, _)| *of != Some(way));
+            unit.steps.extend(led.into_iter().map(|step| (Some(way), step)));
             unit.is_committed = true;
         }
-        unit.step(Scenario::OnDemand, format!("{} on demand: {how}", machine.name), price);
-        unit.set(Scenario::OnDemand, Some(price));
+        if way == Scenario::Spot && matches!(contract.terms, Terms::Rate(_)) {
+            unit.spot_in_doubt = None;
+        }
+        unit.push(way, Step::new(format!("{} {}: {how}", machine.name, spoken_way(way)), price));
+        unit.set(way, Some(price));
+    }
+}
+
+fn spoken_way(way: Scenario) -> &'static str {
+    match way {
+        Scenario::OnDemand => "on demand",
+        way => spoken(way),
     }
 }
 

@@ -34,6 +34,7 @@ impl<'a> Ground<'a> {
             resource: place,
             end: Cell::new(End::Expected),
             saves: None,
+            asked_spot: Cell::new(false),
         }
     }
 }

@@ -1,19 +1,22 @@
 //! Numbers as messages write them.
 
-/// Dollars: whole above ten, with cents below, never as zero what is not.
+use crate::catalog::Money;
+
+/// Dollars, in the currency that people read: whole above ten, with cents below, never as zero what is not.
 pub(super) fn usd(amount: f64) -> String {
     if !amount.is_finite() {
         return "an unknown amount".to_owned();
     }
+    let (symbol, shown) = Money::from_usd(amount).shown();
     let sign = if amount < 0.0 { "-" } else { "" };
-    let amount = amount.abs();
+    let amount = shown.usd().abs();
     if amount >= 10.0 {
-        return format!("{sign}${}", with_commas(amount.round() as u64));
+        return format!("{sign}{symbol}{}", with_commas(amount.round() as u64));
     }
     if amount > 0.0 && amount < 0.005 {
-        return format!("{sign}under $0.01");
+        return format!("{sign}under {symbol}0.01");
     }
-    format!("{sign}${amount:.2}")
+    format!("{sign}{symbol}{amount:.2}")
 }
 
 fn with_commas(number: u64) -> String {

@@ -105,6 +105,7 @@ impl Judge<'_> {
     /// `saves` at each end; nothing where a price is missing.
     fn saves(&self, asking: &Asking<'_>) -> Result<Option<MoneyRange>, String> {
         let Some(saves) = &self.page.speech().saves else { return Ok(None) };
+        asking.asked_spot.set(false);
         let mut ends = [0.0; 3];
         for (end, amount) in [End::Floor, End::Expected, End::Ceiling].into_iter().zip(&mut ends) {
             asking.end.set(end);
@@ -136,7 +137,11 @@ impl Judge<'_> {
         let Some(span) = self.span(asking, about, &stands) else { return Ok(None) };
         let page = self.page;
         let item = resource_of(about).and_then(|id| self.world.bill.items.get(id.0));
-        let is_estimated = asking.saves.is_some() && item.is_some_and(Item::is_estimated);
+        // Said with the saving, because the resource itself may have a price of today.
+        let doubt = item.filter(|_| asking.saves.is_some() && asking.asked_spot.get());
+        let doubt = doubt.and_then(|it| it.spot_in_doubt.as_deref());
+        let saves = asking.saves.map(|it| if doubt.is_some() { MoneyRange { floor: Money::ZERO, ..it } } else { it });
+        let is_estimated = doubt.is_some() || asking.saves.is_some() && item.is_some_and(Item::is_estimated);
         let message = self.first_known(&page.speech().messages, asking)?.unwrap_or_default();
         Ok(Some(Finding {
             rule: page.name.clone(),
@@ -149,14 +154,22 @@ impl Judge<'_> {
             piece: self.piece(about),
             span,
             message,
-            help: self.first_known(&page.speech().help, asking)?,
-            saves: asking.saves,
+            help: self.help(asking, doubt)?,
+            saves,
             is_estimated,
             per: item.map_or(Period::Month, |it| it.per),
             related: self.related(asking, span),
             edits: Vec::new(),
             fix: self.fix(asking),
             evidence: self.evidence(asking, &stands),
+        }))
+    }
+
+    fn help(&self, asking: &Asking<'_>, doubt: Option<&str>) -> Result<Option<String>, String> {
+        let help = self.first_known(&self.page.speech().help, asking)?;
+        Ok(help.map(|help| match doubt {
+            Some(why) => format!("{help} ({why})"),
+            None => help,
         }))
     }
 

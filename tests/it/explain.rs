@@ -213,6 +213,7 @@ fn lines(explained: &str) -> Vec<Line<'_>> {
 }
 
 fn line_end(line: &str) -> Option<(&str, f64)> {
+    let line = line.rsplit_once("  [").map_or(line, |(line, _)| line);
     let (text, end) = line.rsplit_once("  $")?;
     Some((text, end.parse().ok()?))
 }

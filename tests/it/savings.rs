@@ -205,14 +205,14 @@ fn explained(place: &Place, address: &str) -> Told {
     let month = text.lines().rfind(|line| line.trim_start().starts_with("x ")).unwrap();
     let bought = text.lines().filter_map(|line| {
         let (way, usd) = line.trim().strip_prefix("bought ")?.split_once(": ")?;
-        Some((way.to_owned(), dollars(usd.strip_suffix("/month")?.split('–').next_back()?)))
+        Some((way.to_owned(), dollars(usd.split_once("/month")?.0.trim_start_matches('~').split('–').next_back()?)))
     });
     let facts = text.lines().filter_map(|line| {
         let mut words = line.split_whitespace();
         Some((words.next()?.to_owned(), words.next()?.to_owned()))
     });
     Told {
-        month: dollars(month.rsplit("  ").next().unwrap()),
+        month: dollars(month.split("  [").next().unwrap().rsplit("  ").next().unwrap()),
         bought: bought.collect(),
         other: None,
         facts: facts.collect(),

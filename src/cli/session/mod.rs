@@ -163,6 +163,7 @@ impl Session {
         sources.limit(bounds::of(&config));
         largest.set(sources.limits().file_bytes);
         deadline::start(bounds::time(&config));
+        prices::show_currency(&config);
         let today = input.today.map_or_else(clock::today, Ok)?;
         let named_files = place.named.iter().any(|path| path.is_file());
         let packs = Arc::new(packs::load(&sources, &config, &place)?);

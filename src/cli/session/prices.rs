@@ -3,11 +3,11 @@
 use std::fs;
 use std::path::Path;
 
-use crate::catalog::{Catalog, Money};
+use crate::catalog::{Catalog, Currency, Money};
 use crate::cli::Failure;
 use crate::cli::world::{cache, ci};
 use crate::config::{Config, Table, setting};
-use crate::pricing::{Contract, Owned, Purchased, Settings, Terms, Usage};
+use crate::pricing::{Contract, Owned, Purchased, Scenario, Settings, Terms, Usage};
 use crate::source::Date;
 
 /// The catalog that `--prices` names, and whether it names a file of the user's own.
@@ -18,7 +18,7 @@ pub(in crate::cli) fn catalog(named: Option<&Path>) -> Result<(Catalog, bool), F
         (Some(word), Some(path)) if word != "cached" => {
             let text =
                 fs::read_to_string(path).map_err(|error| Failure::new(format!("`{word}` cannot be read: {error}")))?;
-            Ok((lay_over(Catalog::embedded(), word, &text, 1.0)?, true))
+            Ok((lay_over(Catalog::embedded(), word, &text, None)?, true))
         }
         _ => {
             let directory = cache::directory(&ci::of_process);
@@ -33,11 +33,18 @@ pub(in crate::cli) fn lay_over(
     catalog: Catalog,
     shown: &str,
     text: &str,
-    usd_per_unit: f64,
+    usd_per_unit: Option<f64>,
 ) -> Result<Catalog, Failure> {
     catalog.with_prices_at(shown, text, usd_per_unit).map_err(|error| {
-        Failure::new(error.to_string()).with_help("the columns are those of the files in gpulint's `pricing` directory")
+        Failure::new(error.to_string()).with_help("the columns are those of `docs/prices.md`: of gpulint's own tables, of FOCUS, or of AWS's cost and usage report")
     })
+}
+
+/// From now on people read amounts in the currency of the configuration.
+pub(in crate::cli) fn show_currency(config: &Config) {
+    let code = config.text(setting!("prices.currency")).map_or("USD", |(code, _)| code);
+    let rate = config.number(setting!("prices.units_per_usd")).unwrap_or(1.0);
+    Currency::stated(code, rate).into_iter().for_each(Currency::show);
 }
 
 pub fn settings(config: &Config, today: Date) -> Settings {
@@ -63,10 +70,16 @@ fn contract(table: &Table<'_>) -> Option<Contract> {
         machine: pattern(setting!("contracts[].machine")),
         accelerator: pattern(setting!("contracts[].accelerator")),
         region: pattern(setting!("contracts[].region")),
+        way: way(table.text(setting!("contracts[].purchase")).unwrap_or_default()),
         terms: rate
             .or_else(|| table.number(setting!("contracts[].discount")).map(Terms::Discount))
             .or_else(|| table.number(setting!("contracts[].commitment_years")).map(Terms::Committed))?,
     })
+}
+
+fn way(name: &str) -> Scenario {
+    let named = |way: &Scenario| way.name().replace('_', "-") == name;
+    Scenario::ALL.into_iter().find(named).unwrap_or(Scenario::OnDemand)
 }
 
 fn owned(table: &Table<'_>) -> Option<Owned> {

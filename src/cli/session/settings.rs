@@ -134,7 +134,7 @@ fn priced(
         return Ok(catalog);
     }
     let Some((shown, text)) = file_of(setting!("prices.file"), sources, config, place)? else { return Ok(catalog) };
-    let rate = config.number(setting!("prices.usd_per_unit")).unwrap_or(1.0);
+    let rate = config.number(setting!("prices.usd_per_unit"));
     prices::lay_over(catalog, &shown, &text, rate)
 }
 

@@ -6,7 +6,7 @@ use crate::inventory::{Fact, Known, Resource, ResourceId};
 use crate::pricing::{Scenario, Status, Step};
 use crate::report::escape::one_line;
 use crate::report::formats::text::Table;
-use crate::report::views::money::{costs, exact, usd_range};
+use crate::report::views::money::{costs, currency, exact, mark, usd_range};
 use crate::report::{Report, escape};
 
 /// A resource with its facts, the steps of its price, and what it would cost bought differently.
@@ -18,7 +18,7 @@ pub fn explain(report: &Report, id: ResourceId) -> String {
     text.push_str(&links(report, resource));
     let Some(item) = report.bill.items.get(id.0) else { return text };
     let _ = writeln!(text);
-    steps(&mut text, &item.steps);
+    steps(&mut text, report, resource, &item.steps);
     let _ = match &item.status {
         Status::Priced => writeln!(text, "priced"),
         Status::Estimated(why) => writeln!(text, "estimated: {}", one_line(why)),
@@ -28,17 +28,23 @@ pub fn explain(report: &Report, id: ResourceId) -> String {
     for note in [&item.licence, &item.stale].into_iter().flatten() {
         let _ = writeln!(text, "{}", one_line(note));
     }
+    if let Some(currency) = currency() {
+        let _ = writeln!(text, "{currency}");
+    }
     if let Some(costs) = costs(item) {
         let _ = writeln!(text, "{costs}");
     }
     let per = item.per.name();
     let others = Scenario::ALL.iter().filter_map(|scenario| Some((scenario, item.amount_if.get(scenario)?)));
     for (scenario, range) in others {
-        let _ = writeln!(text, "  bought {}: {}/{per}", scenario.name().replace('_', " "), usd_range(*range));
+        let doubt = item.spot_in_doubt.as_ref().filter(|_| *scenario == Scenario::Spot);
+        let why = doubt.map(|why| format!(", or more: {}", one_line(why))).unwrap_or_default();
+        let (way, money) = (scenario.name().replace('_', " "), usd_range(*range));
+        let _ = writeln!(text, "  bought {way}: {}{money}/{per}{why}", mark(doubt.is_some()));
     }
     if let Some(attached) = &item.attached {
         let _ = writeln!(text, "\ndisks, billed beside it");
-        steps(&mut text, &attached.steps);
+        steps(&mut text, report, resource, &attached.steps);
         let _ = attached.estimated.as_ref().map(|why| writeln!(text, "estimated: {}", one_line(why)));
         let _ = match (attached.known(), attached.not_known.is_empty()) {
             (Some(monthly), true) => writeln!(text, "{}/month", usd_range(monthly)),
@@ -50,10 +56,15 @@ pub fn explain(report: &Report, id: ResourceId) -> String {
     text
 }
 
-fn steps(text: &mut String, steps: &[Step]) {
+/// Each line with its result, and with the place in the text that it rests on.
+fn steps(text: &mut String, report: &Report, resource: &Resource, steps: &[Step]) {
     for step in steps {
         let result = step.result.map(|money| format!("  {}", exact(money))).unwrap_or_default();
-        let _ = writeln!(text, "  {}{result}", one_line(&step.text));
+        let place = step.span(resource).map(|span| {
+            let at = report.paths.locate(report.sources, span);
+            format!("  [{}:{}]", one_line(&at.path), at.line)
+        });
+        let _ = writeln!(text, "  {}{result}{}", one_line(&step.text), place.unwrap_or_default());
     }
 }
 

@@ -9,7 +9,7 @@ use crate::inventory::Role;
 use crate::pricing::{Period, Status};
 use crate::report::formats::text::estimated;
 use crate::report::views::judged;
-use crate::report::views::money::{MARK, costs, mark, saved, usd_range};
+use crate::report::views::money::{MARK, costs, currency, mark, saved, usd_range};
 use crate::report::views::repeats::{also, told_once};
 use crate::report::views::scorecard::Scorecard;
 use crate::report::views::{apart, coverage};
@@ -145,10 +145,12 @@ fn linkable(path: &str) -> String {
 pub(in crate::report) fn unknown(text: &mut String, report: &Report, room: Room) {
     const MOST: usize = 50;
     let dated = if report.catalog.as_of.is_empty() {
-        "Prices are list prices from the catalog in the binary.".to_owned()
+        "Prices are list prices from the catalog in the binary".to_owned()
     } else {
-        format!("Prices are list prices as of {}.", report.catalog.as_of)
+        format!("Prices are list prices as of {}", report.catalog.as_of)
     };
+    let currency = currency().map(|it| format!(", {it}")).unwrap_or_default();
+    let dated = format!("{dated}{}.", plain(&currency));
     let lines = unknowns(report);
     if lines.is_empty() && !report.inventory.unjudged.is_empty() {
         let _ = writeln!(text, "{dated}\n");

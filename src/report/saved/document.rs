@@ -174,6 +174,14 @@ pub(super) struct SavedCatalog {
     pub(super) as_of: String,
     #[serde(default)]
     pub(super) oldest_row_used: Option<String>,
+    #[serde(default)]
+    pub(super) currency: Option<SavedCurrency>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct SavedCurrency {
+    pub(super) code: String,
+    pub(super) per_usd: f64,
 }
 
 #[derive(Deserialize)]
@@ -354,7 +362,8 @@ impl SavedFinding {
 
 impl SavedCatalog {
     fn words(&self) -> Vec<&str> {
-        std::iter::once(self.as_of.as_str()).chain(self.oldest_row_used.as_deref()).collect()
+        let code = self.currency.as_ref().map(|it| it.code.as_str());
+        std::iter::once(self.as_of.as_str()).chain(self.oldest_row_used.as_deref()).chain(code).collect()
     }
 }
 

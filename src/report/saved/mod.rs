@@ -13,7 +13,7 @@ use serde::Deserialize;
 use super::Team;
 use super::difference::Gate;
 use super::{Catalog, Difference, Head, Paths, Report};
-use crate::catalog::{Money, MoneyRange};
+use crate::catalog::{Currency, Money, MoneyRange};
 use crate::decide::{Decided, Suppressed, Verdict};
 use crate::diagnostic::Level;
 use crate::inventory::{
@@ -171,6 +171,11 @@ struct Builder {
 impl Builder {
     fn new(places: Places, catalog: Option<SavedCatalog>) -> Builder {
         let (sources, located) = places.build();
+        // Its sentences were written in that currency.
+        let currency = catalog
+            .as_ref()
+            .and_then(|it| Currency::stated(&it.currency.as_ref()?.code, it.currency.as_ref()?.per_usd));
+        currency.into_iter().for_each(Currency::show);
         let catalog = catalog.map(|it| Catalog { version: it.version, as_of: it.as_of }).unwrap_or_default();
         let state = State {
             sources,

@@ -1,21 +1,22 @@
 //! Amounts as people read them: the one place that rounds.
 
-use crate::catalog::{Money, MoneyRange, grouped};
+use crate::catalog::{Currency, Money, MoneyRange, grouped};
 use crate::pricing::Item;
 use crate::rules::Finding;
 
-/// Dollars as people write them: `$39,821`, `$8.50`, `-$120`.
+/// Money as people write it: `$39,821`, `$8.50`, `-$120`.
 pub fn usd(money: Money) -> String {
+    let (symbol, money) = money.shown();
     let sign = if money < Money::ZERO { "-" } else { "" };
     let micros = money.micros().unsigned_abs();
     if micros >= 100_000_000 {
-        return format!("{sign}${}", grouped((micros + 500_000) / 1_000_000));
+        return format!("{sign}{symbol}{}", grouped((micros + 500_000) / 1_000_000));
     }
     let cents = (micros + 5_000) / 10_000;
     if cents.is_multiple_of(100) {
-        format!("{sign}${}", cents / 100)
+        format!("{sign}{symbol}{}", cents / 100)
     } else {
-        format!("{sign}${}.{:02}", cents / 100, cents % 100)
+        format!("{sign}{symbol}{}.{:02}", cents / 100, cents % 100)
     }
 }
 
@@ -53,22 +54,29 @@ pub(in crate::report) fn costs(item: &Item) -> Option<String> {
     Some(format!("{}{}/{}", mark_of(item), usd_range(item.amount?), item.per.name()))
 }
 
-/// Every digit, so that a sum can be done again.
+/// Every digit, and in dollars, so that a sum can be done again.
 pub(in crate::report) fn exact(money: Money) -> String {
-    with_decimals(money, 6)
+    with_decimals("$", money, 6)
+}
+
+/// In which currency amounts are read, where it is not dollars.
+pub(in crate::report) fn currency() -> Option<String> {
+    let currency = Currency::shown()?;
+    Some(format!("shown in {}: {} for a dollar, as the settings state", currency.code, currency.per_usd))
 }
 
 /// The price of an hour, to a hundredth of a cent.
 pub(in crate::report) fn usd_per_hour(money: Money) -> String {
-    with_decimals(money, 4)
+    let (symbol, money) = money.shown();
+    with_decimals(&symbol, money, 4)
 }
 
 /// At least two decimals, and at most so many.
-fn with_decimals(money: Money, most: usize) -> String {
+fn with_decimals(symbol: &str, money: Money, most: usize) -> String {
     let dollars = format!("{:.most$}", money.usd());
     let kept = dollars.trim_end_matches('0');
     let decimals = kept.split_once('.').map_or(0, |(_, decimals)| decimals.len());
-    format!("${kept}{}", "0".repeat(2usize.saturating_sub(decimals)))
+    format!("{symbol}{kept}{}", "0".repeat(2usize.saturating_sub(decimals)))
 }
 
 #[cfg(test)]

@@ -56,6 +56,8 @@ pub(super) struct Asking<'a> {
     pub(super) resource: usize,
     pub(super) end: Cell<End>,
     pub(super) saves: Option<MoneyRange>,
+    /// Whether what it would cost on spot was asked for.
+    pub(super) asked_spot: Cell<bool>,
 }
 
 /// What a rule is asked about.

@@ -179,6 +179,9 @@ const SUMS: [Sum; 25] = [
 
 /// A sum as a record: its number is that of the resource and of the sum.
 pub(super) fn money(asking: &Asking<'_>, id: u32, sum: Sum) -> Value {
+    if matches!(sum, Sum::CostSpot | Sum::Spot) {
+        asking.asked_spot.set(true);
+    }
     if range(asking, id, sum).is_some() {
         let place = SUMS.iter().position(|it| *it == sum).unwrap_or(0);
         return MONEY.value(id * SUMS.len() as u32 + place as u32);

@@ -102,7 +102,7 @@ pub(in crate::cli) fn prices(
     packs.iter().rev().try_fold(catalog, |catalog, pack| {
         let path = format!("{}/{PRICES}", pack.path);
         match sources.open(&path) {
-            Ok(file) => prices::lay_over(catalog, &place.paths().show(&path), &sources.text(file), 1.0),
+            Ok(file) => prices::lay_over(catalog, &place.paths().show(&path), &sources.text(file), None),
             Err(_) => Ok(catalog),
         }
     })

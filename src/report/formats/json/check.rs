@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use super::wire;
 use super::wire::{Bounds, Counted, Run, Skipped, Totals, UnknownMachine};
+use crate::catalog::Currency;
 use crate::decide::{self, Decided};
 use crate::inventory::ResourceId;
 use crate::pricing::Period;
@@ -117,6 +118,15 @@ pub(in crate::report) struct Catalog<'a> {
     version: &'a str,
     as_of: &'a str,
     oldest_row_used: Option<&'a str>,
+    /// In which amounts in words are written; numbers are dollars always.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    currency: Option<Shown>,
+}
+
+#[derive(Serialize)]
+struct Shown {
+    code: &'static str,
+    per_usd: f64,
 }
 
 /// The findings and what could not be known.
@@ -144,6 +154,7 @@ pub(in crate::report) fn catalog<'a>(report: &'a Report) -> Catalog<'a> {
         version: &report.catalog.version,
         as_of: &report.catalog.as_of,
         oldest_row_used: report.bill.oldest_row.as_deref(),
+        currency: Currency::shown().map(|it| Shown { code: &it.code, per_usd: it.per_usd }),
     }
 }
 

@@ -10,7 +10,7 @@ use crate::diagnostic::Level;
 use crate::inventory::{Resource, Role};
 use crate::pricing::{Item, Period, Status};
 use crate::report::views::judged;
-use crate::report::views::money::{mark, usd};
+use crate::report::views::money::{currency, mark, usd};
 use crate::report::views::scorecard::{Scorecard, best_savings};
 use crate::report::views::{apart, coverage};
 use crate::report::{Report, Style, escape};
@@ -66,6 +66,9 @@ pub(super) fn write_bill(text: &mut String, report: &Report) {
         let version = escape::one_line(&report.catalog.version);
         let layers = version.split_once(' ').map(|(_, layers)| format!(" ({layers})")).unwrap_or_default();
         let _ = writeln!(text, "prices of {}{layers}{oldest}; a month is 730 hours", report.catalog.as_of);
+        if let Some(line) = currency() {
+            let _ = writeln!(text, "{line}");
+        }
         if report.bill.stale > 0 {
             let _ = writeln!(text, "priced by rows that are too old: {}; `gpulint catalog update`", report.bill.stale);
         }

@@ -82,7 +82,6 @@ pub(super) fn attached(
     Some(attached)
 }
 
-
 /// What the disks of one kind cost a month, or why that is not known.
 fn of_one_machine(
     catalog: &Catalog,

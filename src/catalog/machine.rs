@@ -56,6 +56,13 @@ pub struct Host {
     pub memory_gib: f64,
 }
 
+impl Machine<'_> {
+    /// Its accelerators are attached to it and sold apart.
+    pub fn has_guests(&self) -> bool {
+        matches!(self.kind, Kind::Equipped { .. })
+    }
+}
+
 impl Catalog {
     /// The machine of that name: any case, service prefixes and retired names included.
     pub fn machine(&self, provider: &str, name: &str) -> Option<Machine<'_>> {

@@ -210,6 +210,14 @@ impl Catalog {
         row.millionths()
     }
 
+    /// Where the index of a region comes from: its source and date.
+    pub fn index_source(&self, provider: &str, region: &str) -> Option<(&str, &str)> {
+        let mut row = self.block.table("regions").find(&[provider, region])?;
+        let _ = (row.text(), row.text(), row.text(), row.millionths(), row.millionths(), row.millionths());
+        let (_types, as_of, source) = (row.millionths(), row.text(), row.text());
+        Some((source, as_of))
+    }
+
     fn listed_quote(&self, provider: &str, machine: &str, region: &str) -> Option<Quote<'_>> {
         if let Some(block) = &self.refreshed
             && let Some(quote) = exact(block.table("prices"), provider, machine, region)

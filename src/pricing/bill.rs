@@ -11,8 +11,9 @@ use super::complete::plain;
 use super::hours::{Runtime, runtime};
 use super::purchase::{Bought, Variant, buy};
 use super::share::{Found, Searches, Share, devices, on_any_machine, pod_variants};
+use super::sustained::shares;
 use super::unit::{dollars, unit};
-use super::{Apart, Bill, Ending, HOURS_PER_MONTH, Item, Of, Period, Scenario, Settings, Status, Step};
+use super::{Apart, Bill, Ending, HOURS_PER_MONTH, Item, Of, Period, Scenario, Settings, Status, Step, multiply};
 
 /// What everything costs. The inventory must be complete.
 pub fn bill(inventory: &Inventory, catalog: &Catalog, settings: &Settings) -> Bill {
@@ -277,13 +278,26 @@ impl<'a> Pricing<'_, 'a> {
         match count {
             Some(count) => {
                 let times = times(count, &runtime, &mut steps);
-                let amount = multiply(per_hour, times);
-                steps.push(Step::new(runtime.sum(count), amount.expected).of(Of::Count));
+                let list = multiply(per_hour, times);
+                steps.push(Step::new(runtime.sum(count), list.expected).of(Of::Count));
+                let off = sustained(first, &runtime, count);
+                let amount = match &off {
+                    Some((shares, text)) if bought.ways == [Scenario::OnDemand] => {
+                        let amount = multiply(list, *shares);
+                        item.sustained = Some(*shares);
+                        steps.push(Step::new(text.clone(), amount.expected));
+                        amount
+                    }
+                    _ => list,
+                };
                 item.amount = Some(amount);
                 item.monthly = item.amount.filter(|_| item.per == Period::Month);
-                let ways = Scenario::ALL.into_iter();
-                let ways = ways.filter_map(|way| Some((way, multiply(scenario_range(variants, way)?, times))));
-                item.amount_if = ways.collect();
+                let if_bought = |way| {
+                    let list = multiply(scenario_range(variants, way)?, times);
+                    let off = off.as_ref().filter(|_| way == Scenario::OnDemand);
+                    Some((way, off.map_or(list, |(shares, _)| multiply(list, *shares))))
+                };
+                item.amount_if = Scenario::ALL.into_iter().filter_map(if_bought).collect();
             }
             None => {
                 let why = self.resource.count.why().unwrap_or("the text does not say");
@@ -293,6 +307,19 @@ impl<'a> Pricing<'_, 'a> {
         item.steps = steps;
         item
     }
+}
+
+/// What the vendor takes off by itself for the hours of a month, and why.
+fn sustained(variant: &Variant<'_>, runtime: &Runtime, count: Range) -> Option<(Range, String)> {
+    if !variant.unit.sustains || runtime.per != Period::Month {
+        return None;
+    }
+    let each = runtime.together.filter(|_| count.expected > 0.0).map(|all| all.map(|hours| hours / count.expected));
+    let hours = each.unwrap_or(runtime.hours);
+    let shares = shares(hours);
+    let text =
+        format!("x {}: {} of 730 hours of an N1 machine, sustained use", plain(shares.expected), plain(hours.expected));
+    (shares.expected < 1.0 || shares.ceiling < 1.0).then_some((shares, text))
 }
 
 /// Hours of all of them together. Where nothing limits how many there are, the most that can be said is what is expected.
@@ -326,14 +353,6 @@ fn scenario_range(variants: &[&Variant<'_>], scenario: Scenario) -> Option<Money
     let expected = variants.first()?.unit.price(scenario)?;
     let all = || variants.iter().filter_map(|variant| variant.unit.price(scenario));
     Some(MoneyRange { floor: all().min()?, expected, ceiling: all().max()? })
-}
-
-fn multiply(per_hour: MoneyRange, hours: Range) -> MoneyRange {
-    MoneyRange {
-        floor: per_hour.floor.times(hours.floor),
-        expected: per_hour.expected.times(hours.expected),
-        ceiling: per_hour.ceiling.times(hours.ceiling),
-    }
 }
 
 fn unpriced(why: String) -> Item {

@@ -16,6 +16,7 @@ mod market;
 mod plan;
 mod purchase;
 mod share;
+mod sustained;
 #[cfg(test)]
 mod tests;
 mod unit;
@@ -111,6 +112,8 @@ pub struct Item {
     pub status: Status,
     /// One machine or pod for one hour, as it is bought.
     pub per_hour: Option<MoneyRange>,
+    /// The part of it that an hour costs where something runs so long that the vendor takes a part off by itself.
+    pub sustained: Option<Range>,
     /// Unit price × count × hours, for what is there for a month or comes back by a schedule.
     pub monthly: Option<MoneyRange>,
     /// What `amount` is for.
@@ -184,8 +187,22 @@ impl Item {
         }
     }
 
+    /// One machine or pod for one of its hours, after what the vendor takes off by itself.
+    pub fn hourly(&self) -> Option<MoneyRange> {
+        let list = self.per_hour?;
+        Some(self.sustained.map_or(list, |shares| multiply(list, shares)))
+    }
+
     pub fn is_estimated(&self) -> bool {
         self.estimate().is_some()
+    }
+}
+
+fn multiply(money: MoneyRange, by: Range) -> MoneyRange {
+    MoneyRange {
+        floor: money.floor.times(by.floor),
+        expected: money.expected.times(by.expected),
+        ceiling: money.ceiling.times(by.ceiling),
     }
 }
 

@@ -5,6 +5,7 @@ use crate::inventory::{Key, Resource};
 
 use super::complete::plain;
 use super::purchase::spoken;
+use super::sustained::sustains;
 use super::{OWN_PROVIDER, Of, Scenario, Settings, Status, Step, Terms};
 
 /// Prices of one machine in one region, with the steps that led to them.
@@ -30,6 +31,8 @@ pub(super) struct Unit {
     pub(super) unverified: Option<String>,
     /// A price of the user's own, which nothing lowers.
     pub(super) is_own: bool,
+    /// The list price on demand falls while the machine runs.
+    pub(super) sustains: bool,
     /// The price on demand is one that the user committed to.
     pub(super) is_committed: bool,
     /// Why it may not run at all: spot costs more than the text pays for it.
@@ -167,6 +170,7 @@ pub(super) fn unit(catalog: &Catalog, settings: &Settings, machine: &Machine<'_>
         let when = if date.is_empty() { String::new() } else { format!(" since {date}") };
         unit.estimate(format!("{} is retired{when}: its last price", machine.name));
     }
+    unit.sustains = !unit.is_own && sustains(machine);
     estimate_spot(&mut unit, catalog, machine, region);
     if !unit.is_own {
         discount(&mut unit, settings, machine);
@@ -219,6 +223,11 @@ fn from_quote(catalog: &Catalog, quote: &Quote<'_>, machine: &Machine<'_>, regio
         }
         let base = base.as_ref().and_then(|base| listed(base, scenario));
         unit.step(scenario, origin(quote, machine, region, scenario, base), price);
+    }
+    if let Basis::Regional { .. } = quote.basis
+        && let Some((source, as_of)) = catalog.index_source(&machine.provider, region)
+    {
+        unit.say(Step::said(format!("the regional index of {region}: {source}, {as_of}")).of(Of::Fact(Key::Region)));
     }
     unit
 }
@@ -391,6 +400,7 @@ fn contract(unit: &mut Unit, settings: &Settings, machine: &Machine<'_>, region:
             unit.steps.extend(led.into_iter().map(|step| (Some(way), step)));
             unit.is_committed = true;
         }
+        unit.sustains &= way != Scenario::OnDemand;
         if way == Scenario::Spot && matches!(contract.terms, Terms::Rate(_)) {
             unit.spot_in_doubt = None;
         }

@@ -44,9 +44,6 @@ fn parsed(text: &str) -> Vec<Bill> {
 
 /// Bills that are not equal yet, and why. One that is equal does not belong here.
 const OPEN: &[(&str, &str)] = &[
-    ("A sustained month of N1", "the discount that Google gives by itself is not known"),
-    ("Flex-start for a day", "flex-start has no listed price"),
-    ("Flex-start for twelve hours", "flex-start has no listed price"),
     ("A commitment for a year", "commitments of Google are not read"),
     ("All slices of a machine", "the price of one pod is rounded to a millionth before it is multiplied"),
 ];

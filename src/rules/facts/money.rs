@@ -65,7 +65,8 @@ pub(super) static BILL: LazyLock<Records> = LazyLock::new(|| {
             most: Type::Double, "The most that it costs in a month: one run of what ends, or all hours where nobody knows how long it runs." => |asking, id| most(asking.item(id));
             cost_if: COST_SCENARIOS.holds(), "As `bill.cost`, bought in another way." => |_, id| COST_SCENARIOS.value(id);
             monthly: MONEY.holds(), "All of them for a month; not known of what runs and ends." => |asking, id| money(asking, id, Sum::Monthly);
-            hourly: MONEY.holds(), "One of them for an hour, as it is bought." => |asking, id| money(asking, id, Sum::Hourly);
+            hourly: MONEY.holds(), "One of them for an hour, as it is bought, after what the vendor takes off by itself for a long month." => |asking, id| money(asking, id, Sum::Hourly);
+            list_hourly: MONEY.holds(), "The same for a few hours, of which nothing is taken off." => |asking, id| money(asking, id, Sum::ListHourly);
             monthly_if: SCENARIOS.holds(), "A month, bought in another way." => |_, id| SCENARIOS.value(id);
             status: Type::Text, "priced, estimated, unpriced or unasked." => |asking, id| Value::text(status(asking.item(id)));
             reason: Type::Text, "Why it has no price, where it has none." => |asking, id| match asking.item(id).map(|item| &item.status) {
@@ -133,6 +134,7 @@ pub(super) enum Sum {
     CostReserved3y,
     Monthly,
     Hourly,
+    ListHourly,
     OnDemand,
     Spot,
     Reserved1y,
@@ -149,7 +151,7 @@ pub(super) enum Sum {
     RequestedBefore,
 }
 
-const SUMS: [Sum; 25] = [
+const SUMS: [Sum; 26] = [
     Sum::Cost,
     Sum::CostOnDemand,
     Sum::CostSpot,
@@ -157,6 +159,7 @@ const SUMS: [Sum; 25] = [
     Sum::CostReserved3y,
     Sum::Monthly,
     Sum::Hourly,
+    Sum::ListHourly,
     Sum::OnDemand,
     Sum::Spot,
     Sum::Reserved1y,
@@ -188,7 +191,7 @@ pub(super) fn money(asking: &Asking<'_>, id: u32, sum: Sum) -> Value {
     }
     let status = asking.item(id).map(|item| &item.status);
     unknown_price(match (sum, status) {
-        (Sum::Monthly | Sum::Hourly, Some(Status::Unpriced(why))) => why,
+        (Sum::Monthly | Sum::Hourly | Sum::ListHourly, Some(Status::Unpriced(why))) => why,
         (Sum::Disks, _) => "no disks are known",
         (Sum::Spot, _) => "no price on spot is known",
         (Sum::Reserved1y | Sum::Reserved3y, _) => "no reserved price is known",
@@ -231,7 +234,8 @@ fn range(asking: &Asking<'_>, id: u32, sum: Sum) -> Option<MoneyRange> {
         Sum::CostReserved1y => otherwise(Scenario::Reserved1y),
         Sum::CostReserved3y => otherwise(Scenario::Reserved3y),
         Sum::Monthly => item?.monthly,
-        Sum::Hourly => item?.per_hour,
+        Sum::Hourly => item?.hourly(),
+        Sum::ListHourly => item?.per_hour,
         Sum::OnDemand => if_bought(Scenario::OnDemand),
         Sum::Spot => if_bought(Scenario::Spot),
         Sum::Reserved1y => if_bought(Scenario::Reserved1y),

@@ -1,0 +1,41 @@
+//! What Google takes off by itself for N1 machines, and accelerators attached to them, that run for much of a month.
+
+use crate::catalog::Machine;
+use crate::inventory::Range;
+
+use super::HOURS_PER_MONTH;
+
+/// What each quarter of a month costs of the list price.
+const QUARTERS: [f64; 4] = [1.0, 0.8, 0.6, 0.4];
+
+/// Whether a machine is of those whose price falls while it runs: accelerators of Google are attached to N1 only.
+pub(super) fn sustains(machine: &Machine<'_>) -> bool {
+    machine.has_guests()
+}
+
+/// The part of the list price that so many hours of a month cost.
+fn share(hours: f64) -> f64 {
+    let quarter = HOURS_PER_MONTH / 4.0;
+    let paid = QUARTERS
+        .iter()
+        .zip(0u8..)
+        .map(|(price, place)| price * (hours - quarter * f64::from(place)).clamp(0.0, quarter));
+    if hours > 0.0 { paid.sum::<f64>() / hours } else { 1.0 }
+}
+
+/// For each end of the hours of one machine the part that it costs.
+pub(super) fn shares(hours: Range) -> Range {
+    hours.map(share)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_whole_month_is_thirty_percent_off_and_a_quarter_nothing() {
+        for (hours, expected) in [(730.0, 0.7), (365.0, 0.9), (182.5, 1.0), (100.0, 1.0), (0.0, 1.0), (547.5, 0.8)] {
+            assert!((share(hours) - expected).abs() < 1e-9, "{hours}: {}", share(hours));
+        }
+    }
+}

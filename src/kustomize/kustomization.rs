@@ -96,7 +96,8 @@ impl Kustomization {
         if !version.is_empty() && version != known {
             return Err(Trouble::refused(format!("`apiVersion` has to be {known}"), at));
         }
-        let says = |value: &Value| !(value.is_null() || (value.is_list() && value.items().is_empty()));
+        // an empty list is something, an empty text is not: as kustomize counts it
+        let says = |value: &Value| !value.is_null() && value.text() != Some("");
         let about = root.fields().iter().filter(|field| !matches!(&*field.key, "apiVersion" | "kind"));
         if !about.clone().any(|field| says(&field.value)) {
             return Err(Trouble::refused("the kustomization says nothing", at));

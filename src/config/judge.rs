@@ -52,6 +52,7 @@ impl Config {
         self.judge_layers(refuse);
         self.judge_prices(refuse);
         self.judge_runs(refuse);
+        self.judge_charts(refuse);
         for table in self.tables(setting!("packs")) {
             pack::judge(&table, refuse);
         }
@@ -105,6 +106,15 @@ impl Config {
             && self.runs().iter().any(names_none)
         {
             refuse("[[runs]] says which directories it is for: paths = [\"infra\"]".to_owned(), entry.key);
+        }
+    }
+
+    fn judge_charts(&self, refuse: &mut Refuse) {
+        let Some((version, span)) = self.text(setting!("charts.kubernetes")) else { return };
+        let parts: Vec<&str> = version.trim_start_matches('v').split('.').collect();
+        let is_number = |part: &&str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+        if !matches!(parts.len(), 2 | 3) || !parts.iter().all(is_number) {
+            refuse(format!("`{}` is no version of Kubernetes, as in \"1.34\"", version.escape_debug()), span);
         }
     }
 

@@ -8,6 +8,7 @@ mod chart;
 mod ignored;
 mod output;
 mod render;
+mod schema;
 #[cfg(test)]
 mod tests;
 mod values;

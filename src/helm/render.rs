@@ -1,5 +1,6 @@
 //! One chart with one stack of values → documents.
 
+use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
@@ -12,6 +13,7 @@ use crate::yaml::Node;
 
 use super::chart;
 use super::output::{self, Document};
+use super::schema;
 use super::values::Chart;
 use super::world::{About, Capabilities, Files};
 
@@ -33,6 +35,8 @@ pub(crate) struct Release {
 #[derive(Debug, Default)]
 pub(crate) struct Rendering {
     pub(crate) documents: Vec<Document>,
+    /// What values break of a `values.schema.json`: Helm would install nothing.
+    pub(crate) refused: Vec<String>,
     /// Templates that became nothing, and why.
     pub(crate) failed: Vec<(String, String)>,
     /// What Helm would not go on without: messages of `required`.
@@ -87,14 +91,14 @@ impl Renderer<'_> {
     fn run(&self, loaded: &chart::Chart, layers: &[Node]) -> Result<Rendering, String> {
         let heap = Evaluator::heap(loaded.about.span.file);
         let mut jobs = Vec::new();
-        let missing = self.jobs(loaded, layers, &heap, &mut jobs).map_err(say)?;
+        let (missing, refused) = self.jobs(loaded, layers, &heap, &mut jobs).map_err(say)?;
         // Deeper ones first, so that those of outer charts take the place of others.
         jobs.sort_by(|a, b| {
             let depth = |job: &Job| job.name.matches('/').count();
             depth(b).cmp(&depth(a)).then_with(|| b.name.cmp(&a.name))
         });
         let mut templates: Templates = HashMap::new();
-        let mut rendering = Rendering { missing, ..Rendering::default() };
+        let mut rendering = Rendering { missing, refused, ..Rendering::default() };
         for job in &jobs {
             let text = self.sources.text(job.file);
             let whole = Origin { span: Span::new(job.file, 0, text.len()), linear: true };
@@ -141,14 +145,14 @@ impl Renderer<'_> {
         Ok(rendering)
     }
 
-    /// All templates with what they see; and the charts that are missing.
+    /// All templates with what they see; the charts that are missing, and what values break of their schemas.
     fn jobs(
         &self,
         loaded: &chart::Chart,
         layers: &[Node],
         heap: &Heap,
         jobs: &mut Vec<Job>,
-    ) -> Result<Vec<String>, Failure> {
+    ) -> Result<(Vec<String>, Vec<String>), Failure> {
         let own = |chart: &chart::Chart| match &chart.values {
             Some(node) => of_node(self.sources, node, heap),
             None => Ok(Value::nil()),
@@ -176,13 +180,14 @@ impl Renderer<'_> {
             heap,
             release: heap.map(about),
             capabilities: Capabilities::value(&release.kubernetes, &release.interfaces),
+            refused: RefCell::default(),
         };
         let mut missing = Vec::new();
         let name = chart.name.clone();
         self.contexts(&chart, &name, Kind::Map(given).into(), true, &shared, jobs, &mut missing);
         missing.sort();
         missing.dedup();
-        Ok(missing)
+        Ok((missing, shared.refused.into_inner()))
     }
 
     #[allow(clippy::too_many_arguments, reason = "what a level of charts passes to the next")]
@@ -198,6 +203,7 @@ impl Renderer<'_> {
     ) -> Value {
         let heap = shared.heap;
         missing.extend(chart.missing.iter().cloned());
+        shared.refused.borrow_mut().extend(schema::broken(chart.loaded.schema.as_deref(), &values));
         let inside = heap.new_map(Entries::new());
         let pairs: [(&str, Value); 6] = [
             ("Chart", About::value(&chart.name, &chart.loaded.about, is_root)),
@@ -238,6 +244,7 @@ struct Shared<'h> {
     heap: &'h Heap,
     release: Value,
     capabilities: Value,
+    refused: RefCell<Vec<String>>,
 }
 
 /// A layer of values over others: mappings are joined, everything else is replaced.

@@ -43,8 +43,26 @@ pub struct Options {
     pub values: Vec<String>,
     /// What the settings say of runs.
     pub given_runs: Vec<GivenRun>,
+    /// What charts are told of the cluster.
+    pub cluster: Cluster,
     /// What was found of files when they were looked through, for another state of the same tree.
     pub looks: Looks,
+}
+
+/// What charts are told of the cluster that they are installed in.
+#[derive(Debug, Clone)]
+pub struct Cluster {
+    /// `v1.34.0`
+    pub version: String,
+    /// Interfaces that it has beside those of Kubernetes itself, as in `monitoring.coreos.com/v1`.
+    pub interfaces: Vec<String>,
+}
+
+impl Default for Cluster {
+    /// The version that most clusters of the large clouds run (November 2026).
+    fn default() -> Self {
+        Cluster { version: "v1.34.0".to_owned(), interfaces: Vec::new() }
+    }
 }
 
 /// What was read.
@@ -63,9 +81,9 @@ pub struct Reading {
 pub fn rendered_charts(
     sources: &Sources,
     paths: &[String],
-    values: &[String],
+    options: &Options,
 ) -> (Vec<(String, String)>, Vec<Skipped>) {
-    render::all(sources, paths, values)
+    render::all(sources, paths, &options.values, &options.cluster)
 }
 
 /// Reads manifests; `embedded` are manifests inside Terraform, with the address of the resource that carries them.
@@ -77,7 +95,7 @@ pub fn read(sources: &Sources, paths: &[String], embedded: &[(FileId, String)], 
     reading.inventory.foreign = foreign;
     reading.inventory.skipped.extend(skipped);
     let mut parsed: Vec<Parsed> = each(files, |file| Parsed::new(sources, file));
-    let (used, skipped) = deploy::apply(sources, paths, &mut parsed);
+    let (used, skipped) = deploy::apply(sources, paths, &options.cluster, &mut parsed);
     reading.inventory.skipped.extend(skipped);
     let index = Index::new(parsed.iter().map(|it| (it.file.id, it.place().clone(), it.roots().collect())));
     let mut found = read_all(sources, &parsed, &index);

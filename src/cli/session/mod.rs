@@ -182,6 +182,7 @@ impl Session {
                 today: Some(today),
                 kubernetes: kubernetes::Options {
                     values: values.clone(),
+                    cluster: cluster(&config),
                     given_runs: config.runs().into_iter().map(given_run).collect(),
                     ..kubernetes::Options::default()
                 },
@@ -603,13 +604,28 @@ fn chart_values(input: &Input, config: &Config, files: &[String]) -> Result<Vec<
     if input.values.is_empty() {
         return Ok(config.texts(setting!("values")).iter().map(|(name, _)| name.clone()).collect());
     }
+    let is_chart = |path: &&String| path.rsplit('/').next() == Some("Chart.yaml");
+    let all: Vec<&str> = files.iter().filter(is_chart).map(|path| crate::source::parent(path)).collect();
+    let is_inside =
+        |chart: &str| all.iter().any(|other| chart.strip_prefix(other).is_some_and(|rest| rest.starts_with('/')));
+    let charts: Vec<&str> = all.iter().copied().filter(|chart| !is_inside(chart)).collect();
     for name in input.values.iter().filter(|name| *name != "*") {
         let wanted = name.trim_start_matches("./");
         let is_called =
             |file: &String| file.strip_suffix(wanted).is_some_and(|rest| rest.is_empty() || rest.ends_with('/'));
-        if !files.iter().any(is_called) {
+        let called: Vec<&String> = files.iter().filter(|file| is_called(file)).collect();
+        if called.is_empty() {
             return Err(Failure::new(format!("no file of values is called `{name}`"))
                 .with_help("name it as it is called within the directory of its chart"));
+        }
+        let in_chart =
+            |file: &&&String| charts.iter().any(|chart| chart.is_empty() || file.starts_with(&format!("{chart}/")));
+        if charts.len() != 1 && !called.iter().any(|file| in_chart(&file)) {
+            return Err(Failure::new(format!(
+                "`{name}` lies in no chart, and there are {} that it may be for",
+                charts.len()
+            ))
+            .with_help("name the directory of the chart and the file, or say it in gpulint.toml under [[runs]]"));
         }
     }
     Ok(input.values.clone())
@@ -705,4 +721,17 @@ fn environment() -> Vec<(String, String)> {
         .collect();
     variables.sort();
     variables
+}
+
+/// What charts are told of the cluster.
+fn cluster(config: &Config) -> kubernetes::Cluster {
+    let usual = kubernetes::Cluster::default();
+    let whole = |(version, _): (&str, Span)| match version.trim_start_matches('v') {
+        short if short.matches('.').count() < 2 => format!("v{short}.0"),
+        whole => format!("v{whole}"),
+    };
+    kubernetes::Cluster {
+        version: config.text(setting!("charts.kubernetes")).map_or(usual.version, whole),
+        interfaces: config.texts(setting!("charts.api-versions")).iter().map(|(name, _)| name.clone()).collect(),
+    }
 }

@@ -10,7 +10,7 @@ use crate::report::harmless;
 pub(in crate::cli) fn run(input: &Input) -> Result<Outcome, Failure> {
     let session = Session::open(input)?;
     let (documents, skipped) =
-        kubernetes::rendered_charts(&session.sources, &session.files, &session.settings.kubernetes.values);
+        kubernetes::rendered_charts(&session.sources, &session.files, &session.settings.kubernetes);
     let mut text = String::new();
     for (template, document) in &documents {
         let document = document.trim_start_matches("---").trim_matches('\n');

@@ -8,6 +8,7 @@ mod substitute;
 use std::collections::BTreeSet;
 
 use crate::inventory::Skipped;
+use crate::kubernetes::Cluster;
 use crate::source::Sources;
 
 use super::Parsed;
@@ -22,12 +23,17 @@ const MOST: usize = 4_000;
 
 /// Puts what deployment tools make beside the files that were read; returns the files of values that releases use, and what
 /// has to be said.
-pub(super) fn apply(sources: &Sources, paths: &[String], parsed: &mut Vec<Parsed>) -> (Used, Vec<Skipped>) {
+pub(super) fn apply(
+    sources: &Sources,
+    paths: &[String],
+    cluster: &Cluster,
+    parsed: &mut Vec<Parsed>,
+) -> (Used, Vec<Skipped>) {
     generate::apply(parsed);
     let substituted = substitute::made(sources, parsed);
     add(parsed, substituted);
     let mut used = Used::new();
-    let mut released = release::made(sources, paths, parsed, &mut used);
+    let mut released = release::made(sources, paths, cluster, parsed, &mut used);
     let skipped = std::mem::take(&mut released.skipped);
     add(parsed, released);
     (used, skipped)

@@ -7,7 +7,6 @@ use crate::source::{FileId, Sources, is_example, join, parent};
 
 use super::{MOST, Made, index, row};
 use crate::helm::{self, Chart};
-use crate::kubernetes::Parsed;
 use crate::kubernetes::objects::chart;
 use crate::kubernetes::objects::chart::Used;
 use crate::kubernetes::objects::index::Index;
@@ -17,14 +16,15 @@ use crate::kubernetes::render::{self, Renderer};
 use crate::kubernetes::rows::table::{Layers, Row};
 use crate::kubernetes::text::files::{File, Release};
 use crate::kubernetes::text::filter::is_manifest;
+use crate::kubernetes::{Cluster, Parsed};
 use crate::yaml::Node;
 
-pub(super) fn made(sources: &Sources, paths: &[String], parsed: &[Parsed], used: &mut Used) -> Made {
+pub(super) fn made(sources: &Sources, paths: &[String], cluster: &Cluster, parsed: &[Parsed], used: &mut Used) -> Made {
     if !parsed.iter().flat_map(Parsed::roots).any(|root| row(root).is_some_and(|(_, row)| row.takes_values())) {
         return Made::default();
     }
     let index = index(parsed);
-    let mut releases = Releases::new(sources, paths, &index, used);
+    let mut releases = Releases::new((sources, paths, cluster), &index, used);
     for (place, file) in parsed.iter().enumerate() {
         for (object, row) in file.roots().filter_map(row) {
             if !releases.of(file, &object, row) {
@@ -41,6 +41,7 @@ pub(super) fn made(sources: &Sources, paths: &[String], parsed: &[Parsed], used:
 struct Releases<'a, 't> {
     sources: &'a Sources,
     paths: &'a [String],
+    cluster: &'a Cluster,
     index: &'a Index<'t>,
     /// Directories of charts, with their templates.
     charts: BTreeMap<String, Vec<&'a String>>,
@@ -60,10 +61,14 @@ struct Releases<'a, 't> {
 const MOST_ENTRIES: u64 = 20_000_000;
 
 impl<'a, 't> Releases<'a, 't> {
-    fn new(sources: &'a Sources, paths: &'a [String], index: &'a Index<'t>, used: &'a mut Used) -> Self {
+    fn new(
+        (sources, paths, cluster): (&'a Sources, &'a [String], &'a Cluster),
+        index: &'a Index<'t>,
+        used: &'a mut Used,
+    ) -> Self {
         let (charts, loaded, own) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
         let (deployed, left, made) = (BTreeSet::new(), MOST_ENTRIES, Made::default());
-        Releases { sources, paths, index, charts, deployed, loaded, own, left, made, used }
+        Releases { sources, paths, cluster, index, charts, deployed, loaded, own, left, made, used }
     }
 
     /// Whether it was still read.
@@ -105,7 +110,7 @@ impl<'a, 't> Releases<'a, 't> {
             }
             let loaded = self.loaded.entry(directory.clone()).or_insert_with(|| helm::load(sources, &directory));
             let made = loaded.as_ref().map_err(Clone::clone).and_then(|chart| {
-                render::release(sources, chart, given.values.clone(), &release, &mut self.made.skipped)
+                render::release(sources, chart, given.values.clone(), &release, self.cluster, &mut self.made.skipped)
             });
             match made {
                 Ok(made) => {

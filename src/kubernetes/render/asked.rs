@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use super::{Rendered, Renderer};
 use crate::inventory::{GivenRun, Run, Skipped};
+use crate::kubernetes::Cluster;
 use crate::kubernetes::text::files::File;
 use crate::kubernetes::text::filter::Wanted;
 
@@ -20,6 +21,8 @@ pub(in crate::kubernetes) struct Asked<'a> {
     pub values: &'a [String],
     /// What the settings say of runs.
     pub given_runs: &'a [GivenRun],
+    /// What charts are told of the cluster.
+    pub cluster: &'a Cluster,
     /// What another program rendered already.
     pub rendered: &'a [Rendered],
 }

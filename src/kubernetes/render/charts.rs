@@ -11,15 +11,14 @@ use crate::yaml::Node;
 
 use super::matters;
 use super::names;
-use super::plan::{at, release_name, sets};
+use super::plan::{at, is_called, release_name, sets};
 use super::variants::{self, Variant};
 use super::{Asked, Made, Renderer, Trail, trace};
+use crate::kubernetes::Cluster;
 use crate::kubernetes::objects::chart::is_values;
 use crate::kubernetes::text::files::{File, Release};
 use crate::kubernetes::text::filter::Matter;
 
-/// The version of Kubernetes that charts are told: the one most clusters of the large clouds run (November 2026).
-const KUBERNETES: &str = "v1.34.0";
 /// Where nobody says another.
 const NAMESPACE: &str = "default";
 /// What rendering all charts of a tree may take, in steps; the largest public charts take 30,000 each.
@@ -52,7 +51,7 @@ pub(super) fn make(sources: &Sources, asked: &Asked<'_>) -> Made {
             load(sources, directory, asked, &mut jobs, &mut made.skipped);
         }
     }
-    let (done, refused) = render_all(sources, jobs, |text| asked.wanted.look(text));
+    let (done, refused) = render_all(sources, jobs, asked.cluster, |text| asked.wanted.look(text));
     // What is part of another chart is told with it, if that one shows it.
     let is_shown = |directory: &str| done.iter().any(|other| other.shows(sources, directory));
     for (directory, why) in refused.iter().filter(|(directory, _)| !is_shown(directory)) {
@@ -74,19 +73,20 @@ pub(in crate::kubernetes) fn all(
     sources: &Sources,
     paths: &[String],
     values: &[String],
+    cluster: &Cluster,
 ) -> (Vec<(String, String)>, Vec<Skipped>) {
     let (mut jobs, mut skipped) = (Vec::new(), Vec::new());
     for directory in matters::charts(paths.iter().map(String::as_str)) {
         match helm::load(sources, directory) {
             Ok(chart) if chart.is_library => {}
             Ok(chart) => {
-                let variants = chosen(&chart, values);
+                let variants = chosen(&chart, values, paths.iter().map(String::as_str));
                 jobs.extend(jobs_of(sources, chart, variants, &mut skipped));
             }
             Err(why) => skipped.push(not_rendered(directory, &why)),
         }
     }
-    let (done, refused) = render_all(sources, jobs, |_| Matter::Asks);
+    let (done, refused) = render_all(sources, jobs, cluster, |_| Matter::Asks);
     skipped.extend(refused.iter().map(|(directory, why)| not_rendered(directory, why)));
     for done in &done {
         tell(sources, &done.job.chart.directory, &done.rendering, true, &mut skipped);
@@ -103,17 +103,22 @@ fn load(sources: &Sources, directory: &str, asked: &Asked<'_>, jobs: &mut Vec<Jo
             jobs.extend(jobs_of(sources, chart, variants, skipped));
         }
         Ok(chart) => {
-            let variants = chosen(&chart, asked.values);
+            let variants = chosen(&chart, asked.values, asked.paths.iter().map(|path| path.as_str()));
             jobs.extend(jobs_of(sources, chart, variants, skipped));
         }
         Err(why) => skipped.push(not_rendered(directory, &why)),
     }
 }
 
-/// The stacks of values that were asked for: they stand in the place of the chart's own.
-fn chosen(chart: &Chart, values: &[String]) -> Vec<Variant> {
+/// The stacks of values that were asked for. Files outside of charts are for the only chart.
+fn chosen<'p>(chart: &Chart, values: &[String], paths: impl Iterator<Item = &'p str> + Clone) -> Vec<Variant> {
     let mut files = chart.inputs.clone();
+    if matters::charts(paths.clone()).len() == 1 {
+        let named = |path: &&str| values.iter().any(|name| is_called(path, name));
+        files.extend(paths.filter(named).map(ToOwned::to_owned));
+    }
     files.sort();
+    files.dedup();
     let of = |files| Variant { label: None, name: None, files, counted: Counted::Deployed };
     sets(&chart.directory, &files, values).into_iter().map(of).collect()
 }
@@ -134,6 +139,7 @@ fn jobs_of(sources: &Sources, chart: Chart, variants: Vec<Variant>, skipped: &mu
 fn render_all(
     sources: &Sources,
     jobs: Vec<Job>,
+    cluster: &Cluster,
     look: impl Fn(&[u8]) -> Matter + Send + Sync,
 ) -> (Vec<Done>, Vec<(String, String)>) {
     let (mut done, mut refused) = (Vec::new(), Vec::new());
@@ -147,7 +153,7 @@ fn render_all(
             continue;
         }
         let one = |job: Job| {
-            let rendering = render(sources, &job.chart, &job.layers, &job.name, NAMESPACE);
+            let rendering = render(sources, &job.chart, &job.layers, (&job.name, NAMESPACE), cluster);
             (job, rendering)
         };
         for (job, rendering) in each(now, one) {
@@ -174,12 +180,18 @@ fn render_all(
 }
 
 /// What a release of a chart becomes.
-fn render(sources: &Sources, chart: &Chart, layers: &[Node], name: &str, namespace: &str) -> Result<Rendering, String> {
+fn render(
+    sources: &Sources,
+    chart: &Chart,
+    layers: &[Node],
+    (name, namespace): (&str, &str),
+    cluster: &Cluster,
+) -> Result<Rendering, String> {
     let release = helm::Release {
         name: name.to_owned(),
         namespace: namespace.to_owned(),
-        kubernetes: KUBERNETES.to_owned(),
-        interfaces: Vec::new(),
+        kubernetes: cluster.version.clone(),
+        interfaces: cluster.interfaces.clone(),
     };
     helm::render(sources, chart, layers, &release)
 }
@@ -263,6 +275,10 @@ fn tell(sources: &Sources, directory: &str, rendering: &Rendering, is_given: boo
     for why in rendering.missing.iter().filter(|why| is_given || names::may_ask(why)) {
         say(place(directory), format!("rendered without a part: {why}"));
     }
+    if !rendering.refused.is_empty() {
+        let why = rendering.refused.join("; ");
+        say(place(directory), format!("helm would refuse its values, which break values.schema.json: {why}"));
+    }
     for wanted in &rendering.wanted {
         say(place(directory), format!("rendered without a value that it requires: {wanted}"));
     }
@@ -299,13 +315,14 @@ pub(in crate::kubernetes) fn release(
     chart: &Chart,
     values: Option<Node>,
     release: &Release,
+    cluster: &Cluster,
     skipped: &mut Vec<Skipped>,
 ) -> Result<Vec<File>, String> {
     let head = trace::first_line(sources, &at(&chart.directory, "Chart.yaml")).ok_or("its Chart.yaml is empty")?;
     let name = release.name.as_ref().map_or_else(|| release_name(&chart.name), ToString::to_string);
     let namespace = release.namespace.as_deref().unwrap_or(NAMESPACE);
     let is_given = values.as_ref().is_some_and(names::in_values);
-    let rendering = render(sources, &chart.with_values(values), &[], &name, namespace)?;
+    let rendering = render(sources, &chart.with_values(values), &[], (&name, namespace), cluster)?;
     // Where a template fails, what it says is still to be had by reading it.
     if let Some((path, why)) = rendering.failed.first() {
         return Err(format!("`{path}`: {why}"));

@@ -193,10 +193,12 @@ pub(super) fn sets(directory: &str, files: &[String], values: &[String]) -> Vec<
     let mut offered: Vec<&String> = files.iter().filter(|file| offers(directory, file) && **file != own).collect();
     offered.sort();
     let wanted = values.iter().filter(|name| *name != "*");
+    // What is named is a file of values, whatever it is called.
     let chosen = wanted.flat_map(|name| offered.iter().filter(move |file| is_called(file, name)));
     let mut sets: Vec<Vec<String>> = vec![chosen.map(|file| (*file).clone()).collect()];
     if values.iter().any(|name| name == "*") {
-        sets.extend(offered.iter().map(|file| vec![(*file).clone()]));
+        let usual = offered.iter().filter(|file| chart::is_values(file));
+        sets.extend(usual.map(|file| vec![(*file).clone()]));
     }
     sets
 }
@@ -211,10 +213,10 @@ pub(super) fn is_rendered(directory: &str, file: &str) -> bool {
 fn offers(directory: &str, file: &str) -> bool {
     let inside = file.strip_prefix(directory).unwrap_or(file).trim_start_matches('/');
     let plain = file.ends_with(".yaml") || file.ends_with(".yml");
-    plain && chart::is_values(file) && !inside.starts_with("charts/") && !inside.starts_with("templates/")
+    plain && inside != "Chart.yaml" && !inside.starts_with("charts/") && !inside.starts_with("templates/")
 }
 
-fn is_called(file: &str, name: &str) -> bool {
+pub(super) fn is_called(file: &str, name: &str) -> bool {
     let name = name.trim_start_matches("./");
     file.strip_suffix(name).is_some_and(|rest| rest.is_empty() || rest.ends_with('/'))
 }

@@ -188,7 +188,7 @@ pub(in crate::kubernetes) fn gather(
     options: &Options,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Gathered {
-    let Options { objects, rendered, values, given_runs, .. } = options;
+    let Options { objects, rendered, values, given_runs, cluster, .. } = options;
     let replaced: BTreeSet<&String> = rendered.iter().flat_map(|it| &it.plan.replaces).collect();
     let kustomizations = render::kustomizations_among(paths);
     let mut paths: Vec<&String> =
@@ -210,8 +210,16 @@ pub(in crate::kubernetes) fn gather(
     let mut asking: BTreeSet<&String> =
         looked.iter().filter(|it| it.matter == Matter::Asks).map(|it| it.path).collect();
     asking.extend(chart::templates(&asking.iter().copied().collect::<Vec<_>>(), &paths));
-    let asked =
-        render::Asked { paths: &paths, kustomizations, asking: &asking, wanted: &wanted, values, given_runs, rendered };
+    let asked = render::Asked {
+        paths: &paths,
+        kustomizations,
+        asking: &asking,
+        wanted: &wanted,
+        values,
+        given_runs,
+        cluster,
+        rendered,
+    };
     let made = render::make(sources, &asked);
     (gathered.skipped, gathered.runs) = (made.skipped, made.runs);
     asking.retain(|path| !made.replaced.contains(*path));

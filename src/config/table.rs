@@ -90,8 +90,6 @@ settings! {
     "baseline" Kind::Path, Some("\".gpulint-baseline.json\""), "the file of findings that were accepted at once";
     "render" Kind::Flag, Some("false"), "render charts with helm, and kustomizations with kustomize or kubectl, instead of by ourselves";
     "values" Kind::Texts, Some("[]"), "files of values to render charts with; \"*\": once more with each of them";
-    "charts.kubernetes" Kind::Text, Some("\"1.34\""), "the version of Kubernetes that charts are told";
-    "charts.api-versions" Kind::Texts, Some("[]"), "what the cluster knows beside Kubernetes itself, as in \"monitoring.coreos.com/v1\"";
     "exclude" Kind::Patterns, Some("[]"), "directories that nobody deploys: they are read, and told beside the bill";
     "runs[].paths" Kind::Patterns, None, "the Terraform roots that this run is one of; what is found for them counts no more";
     "runs[].name" Kind::Text, None, "what it is called; without it: by its files";
@@ -100,6 +98,8 @@ settings! {
     "runs[].modules-dir" Kind::Path, None, "where its downloaded modules lie";
     "runs[].values" Kind::Paths, None, "the files of values that its chart is rendered with";
     "runs[].vars.*" Kind::Parameter, None, "the value of a variable";
+    "charts.kubernetes" Kind::Text, Some("\"1.34\""), "the version of Kubernetes that charts are told";
+    "charts.api-versions" Kind::Texts, Some("[]"), "what the cluster knows beside Kubernetes itself, as in \"monitoring.coreos.com/v1\"";
     "defaults.provider" Kind::Text, None, "cloud of machines where the text names none; then marked as assumed";
     "defaults.region" Kind::Text, None, "region where the text names none; then marked as assumed";
     "defaults.accelerator" Kind::Text, None, "accelerator of pods that name none; then marked as assumed";

@@ -40,7 +40,13 @@ fn cost(report: &Report) -> String {
         ("monthly-cost-ceiling", dollars(bill.rented.ceiling)),
         ("monthly-requested", dollars(bill.requested.expected)),
         ("unpriced", bill.unpriced.to_string()),
+        ("without-month", endings(report).to_string()),
     ])
+}
+
+/// Resources with a price of a run or of an hour: no text says how often they run, so that they stand in no month.
+fn endings(report: &Report) -> usize {
+    report.bill.endings(report.inventory).values().map(|it| it.resources).sum()
 }
 
 /// With two decimals and nothing else, so that a shell can calculate with it.

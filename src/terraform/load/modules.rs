@@ -53,7 +53,7 @@ pub(in crate::terraform) fn registry_name(source: &str) -> String {
 }
 
 /// What modules call their provider where the provider calls itself otherwise.
-const ALSO_CALLED: [(&str, &str); 2] = [("azure", "azurerm"), ("gcp", "google")];
+const ALSO_CALLED: [(&str, &str); 3] = [("azure", "azurerm"), ("gcp", "google"), ("nb", "nebius")];
 
 /// The provider whose resources a module of the registry makes, by its own name: `aws` of `terraform-aws-modules/eks/aws`.
 pub(in crate::terraform) fn provider_of_source(source: &str) -> Option<String> {

@@ -10,8 +10,8 @@ use super::node::Held;
 const DEEPEST: usize = 8;
 
 /// What modules call the number of accelerators of a machine.
-const COUNTS: [&str; 6] =
-    ["accelerator_count", "guest_accelerator_count", "gpu_count", "gpus_per_instance", "gpus", "count"];
+const COUNTS: [&str; 7] =
+    ["accelerator_count", "guest_accelerator_count", "gpu_count", "gpus_per_instance", "node_gpus", "gpus", "count"];
 
 /// What they call the number of machines, the least and the most of them.
 const NUMBERS: [&str; 13] = [
@@ -34,6 +34,9 @@ const LEAST: [&str; 7] =
 const MOST: [&str; 7] =
     ["max_size", "max_count", "max_nodes", "max_node_count", "max_capacity", "max_replicas", "maximum"];
 
+/// What they call a mapping of such numbers.
+const SCALES: [&str; 6] = ["fixed_scale", "auto_scale", "autoscaling", "scaling", "scaling_config", "scale_policy"];
+
 /// How many machines there are, as far as the mapping says that names the machine.
 #[derive(Clone, Default)]
 pub(super) struct Sizes {
@@ -44,11 +47,34 @@ pub(super) struct Sizes {
 
 impl Sizes {
     fn of(members: &[(String, Held)]) -> Self {
-        let named = |keys: &[&str]| {
-            let find = |key: &&str| members.iter().find(|(name, _)| bare(name) == *key).map(|(_, held)| held.clone());
-            keys.iter().find_map(find)
-        };
-        Sizes { number: named(&NUMBERS), least: named(&LEAST), most: named(&MOST) }
+        let sizes =
+            Sizes { number: named(members, &NUMBERS), least: named(members, &LEAST), most: named(members, &MOST) };
+        if sizes.number.is_some() || sizes.least.is_some() || sizes.most.is_some() {
+            return sizes;
+        }
+        // Numbers that stand together apart: `fixed_scale = { size = 2 }`.
+        let apart = members.iter().find(|(name, _)| SCALES.contains(&bare(name)));
+        let apart = apart.map(|(_, held)| inner(held)).unwrap_or_default();
+        Sizes {
+            number: named(&apart, &NUMBERS).or_else(|| named(&apart, &["size", "desired", "initial"])),
+            least: named(&apart, &LEAST).or_else(|| named(&apart, &["min"])),
+            most: named(&apart, &MOST).or_else(|| named(&apart, &["max"])),
+        }
+    }
+}
+
+fn named(members: &[(String, Held)], keys: &[&str]) -> Option<Held> {
+    let find = |key: &&str| members.iter().find(|(name, _)| bare(name) == *key).map(|(_, held)| held.clone());
+    keys.iter().find_map(find)
+}
+
+/// The members of a mapping.
+fn inner(held: &Held) -> Vec<(String, Held)> {
+    match &held.value.data {
+        Data::Map(items) | Data::Object(items) => {
+            items.iter().map(|(key, item)| (format!("[{key:?}]"), held.holding(item.clone()))).collect()
+        }
+        _ => Vec::new(),
     }
 }
 
@@ -102,28 +128,27 @@ struct Around {
 /// The members of one mapping, of which one may be the machine that accelerators further down belong to.
 fn below(path: &str, members: Vec<(String, Held)>, around: Around, depth: usize, found: &mut Found) {
     let own = members.iter().map(|(_, held)| held).find(|held| text(held).is_some_and(looks_like_a_machine));
-    let accelerator = members.iter().find(|(name, held)| {
-        text(held).is_some_and(|text| is_accelerator(text) || tells_accelerator(bare(name)) && is_chip(text))
+    let counted = count_beside(&members, own.is_none() && depth > 0);
+    let accelerator = members.iter().find_map(|(name, held)| {
+        let written = text(held)?;
+        if is_accelerator(written) || tells_accelerator(bare(name)) && is_chip(written) {
+            return Some((name, held.clone()));
+        }
+        let has_some = counted.as_ref().is_some_and(|held| held.value.as_f64() != Some(0.0));
+        let chip = platform(written).filter(|_| has_some)?;
+        Some((name, held.holding(Value::text(chip, held.said))))
     });
     // What says nothing about machines itself, such as a mapping for the accelerators alone, is about those around it.
     let mut sizes = Sizes::of(&members);
-    let is_call = depth == 0;
     if accelerator.is_some() && own.is_none() && around.machine.is_some() {
         sizes = around.sizes.clone();
     }
     let near = Around { machine: own.cloned().or(around.machine), sizes: sizes.clone() };
     let before = found.all.len();
     if let Some((name, accelerator)) = accelerator {
-        // One number is that of the accelerators where the machine is named elsewhere.
-        let counts = COUNTS.iter().filter(|key| **key != "count" || own.is_none() && !is_call);
-        let of_key = |key: &&str| {
-            let is_it = |(name, held): &&(String, Held)| bare(name) == *key && held.value.as_number().is_some();
-            members.iter().find(is_it).map(|(_, held)| held.clone())
-        };
-        let count = counts.into_iter().find_map(of_key);
-        let pair = Some((accelerator.clone(), count));
         let (path, machine) = (format!("{path}{name}"), near.machine.clone());
-        found.add(Machine { path, told: accelerator.clone(), machine, accelerator: pair, sizes: sizes.clone() });
+        let told = accelerator.clone();
+        found.add(Machine { path, told, machine, accelerator: Some((accelerator, counted)), sizes: sizes.clone() });
     }
     for (name, held) in &members {
         inside(&format!("{path}{name}"), held, &near, depth + 1, found);
@@ -132,6 +157,16 @@ fn below(path: &str, members: Vec<(String, Held)>, around: Around, depth: usize,
     for (name, held) in members.iter().filter(|_| !told) {
         plain(&|| format!("{path}{name}"), held, &sizes, found);
     }
+}
+
+/// The number of accelerators that a mapping says; `alone`: one number is theirs, as the machine is named elsewhere.
+fn count_beside(members: &[(String, Held)], alone: bool) -> Option<Held> {
+    let counts = COUNTS.iter().filter(|key| **key != "count" || alone);
+    let of_key = |key: &&str| {
+        let is_it = |(name, held): &&(String, Held)| bare(name) == *key && held.value.as_number().is_some();
+        members.iter().find(is_it).map(|(_, held)| held.clone())
+    };
+    counts.into_iter().find_map(of_key)
 }
 
 fn inside(path: &str, held: &Held, near: &Around, depth: usize, found: &mut Found) {
@@ -148,10 +183,7 @@ fn inside(path: &str, held: &Held, near: &Around, depth: usize, found: &mut Foun
                 plain(&|| path.clone(), &item, &near.sizes, found);
             }
         }
-        Data::Map(items) | Data::Object(items) => {
-            let members = items.iter().map(|(key, item)| member(format!("[{key:?}]"), item)).collect();
-            below(path, members, near.clone(), depth, found);
-        }
+        Data::Map(_) | Data::Object(_) => below(path, inner(held), near.clone(), depth, found),
         _ => {}
     }
 }
@@ -191,6 +223,14 @@ fn is_chip(text: &str) -> bool {
     CHIPS.contains(&chip) && chip != "rtx" && is_memory
 }
 
+/// The chip of a platform, as some clouds call machines of which the number of accelerators is said apart: `gpu-h100`,
+/// `gpu-h100-c`.
+fn platform(text: &str) -> Option<&str> {
+    let mut parts = text.strip_prefix("gpu-")?.split('-');
+    let chip = parts.next().filter(|chip| CHIPS.contains(chip))?;
+    parts.all(|part| part.bytes().all(|c| c.is_ascii_alphabetic())).then_some(chip)
+}
+
 /// `gpu_class`, `accelerator_type`, `gpu_model`, but no `gpu_count`.
 fn tells_accelerator(name: &str) -> bool {
     let lower = name.to_ascii_lowercase();
@@ -207,6 +247,9 @@ fn tells_accelerator(name: &str) -> bool {
 /// says later.
 fn looks_like_a_machine(text: &str) -> bool {
     if text.len() > 48 || !text.bytes().all(|c| c.is_ascii_alphanumeric() || b"._-".contains(&c)) {
+        return false;
+    }
+    if platform(text).is_some() {
         return false;
     }
     let lower = text.to_ascii_lowercase();
@@ -250,6 +293,17 @@ mod tests {
     }
 
     #[test]
+    fn platforms_name_a_chip_and_no_number() {
+        assert_eq!(
+            [platform("gpu-h100"), platform("gpu-h100-c"), platform("gpu-l40s-a")],
+            [Some("h100"), Some("h100"), Some("l40s")]
+        );
+        for other in ["gpu-h100x8-640gb", "gpu-pool", "gpu-h100-8", "h100"] {
+            assert_eq!(platform(other), None, "{other}");
+        }
+    }
+
+    #[test]
     fn machine_types_are_told_from_other_texts() {
         for machine in [
             "g5.xlarge",
@@ -260,6 +314,7 @@ mod tests {
             "VM.GPU.A10.1",
             "BM.GPU.H100.8",
             "gpu-h100x8-640gb",
+            "gpu-h100-sxm_8gpu-128vcpu-1600gb",
             "u-6tb1.metal",
         ] {
             assert!(looks_like_a_machine(machine), "{machine}");

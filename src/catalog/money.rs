@@ -16,10 +16,13 @@ pub struct Currency {
 static SHOWN: OnceLock<Currency> = OnceLock::new();
 
 impl Currency {
+    /// What a dollar may be in a currency: amounts beyond are none that anybody reads.
+    pub const RATES: std::ops::RangeInclusive<f64> = 1e-4..=1e6;
+
     /// None where it makes no sense, or is dollars.
     pub fn stated(code: &str, per_usd: f64) -> Option<Currency> {
         let is_code = code.len() == 3 && code.bytes().all(|byte| byte.is_ascii_uppercase());
-        let is_rate = per_usd.is_finite() && per_usd > 0.0;
+        let is_rate = Self::RATES.contains(&per_usd);
         (is_code && is_rate && code != "USD").then(|| Currency { code: code.to_owned(), per_usd })
     }
 

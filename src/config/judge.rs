@@ -166,9 +166,9 @@ impl Config {
     fn judge_currency(&self, refuse: &mut Refuse) {
         let rate = self.get(setting!("prices.units_per_usd"));
         if let Some(entry) = rate
-            && entry.value.number().is_none_or(|rate| rate <= 0.0)
+            && !entry.value.number().is_some_and(|rate| (1e-4..=1e6).contains(&rate))
         {
-            refuse("`units_per_usd` is a number above zero, as in 0.92".to_owned(), entry.span);
+            refuse("`units_per_usd` is a number from 0.0001 to 1000000, as in 0.92".to_owned(), entry.span);
         }
         let Some((code, span)) = self.text(setting!("prices.currency")) else { return };
         if code.len() != 3 || !code.bytes().all(|byte| byte.is_ascii_uppercase()) {

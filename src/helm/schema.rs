@@ -2,7 +2,7 @@
 //!
 //! What JSON Schema knows beyond the words below, and what lies elsewhere (`$ref` to another file), breaks nothing here.
 
-use regex_lite::Regex;
+use regex_lite::{Regex, RegexBuilder};
 use serde_json::{Map as Json, Value as Schema};
 
 use crate::template::{Kind, Value};
@@ -12,6 +12,10 @@ const MOST: usize = 200_000;
 /// Schemas within schemas.
 const DEEPEST: usize = 64;
 const LONGEST_PATTERN: usize = 1_000;
+/// A pattern that takes more is none that a person wrote.
+const PATTERN_BYTES: usize = 64 << 10;
+/// What compiling one counts, in comparisons.
+const PATTERN_COUNTS: usize = 500;
 /// Told of one chart.
 const TOLD: usize = 3;
 
@@ -103,6 +107,10 @@ impl<'s> Judge<'s> {
         for (key, value) in entries {
             let path = format!("{path}/{key}");
             let mut is_named = false;
+            self.left = self.left.saturating_sub(patterns.len());
+            if self.left == 0 {
+                return;
+            }
             if let Some(schema) = known.and_then(|known| known.get(&**key)) {
                 is_named = true;
                 self.judge(schema, value, &path, depth + 1, broken);
@@ -177,10 +185,11 @@ impl<'s> Judge<'s> {
             }
     }
 
-    /// A pattern of a reasonable length; compiling it counts.
+    /// A pattern of a reasonable size; compiling it counts.
     fn pattern(&mut self, pattern: &str) -> Option<Regex> {
-        self.left = self.left.saturating_sub(pattern.len());
-        Regex::new(pattern).ok().filter(|_| pattern.len() <= LONGEST_PATTERN)
+        self.left = self.left.saturating_sub(PATTERN_COUNTS);
+        let is_usual = self.left > 0 && pattern.len() <= LONGEST_PATTERN;
+        RegexBuilder::new(pattern).size_limit(PATTERN_BYTES).build().ok().filter(|_| is_usual)
     }
 
     /// `#/definitions/resources`

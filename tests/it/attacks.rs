@@ -264,6 +264,40 @@ fn hostile_charts_end_and_hide_nothing() {
     assert!(said.all.contains("read without rendering it: it takes more steps than any chart"), "{}", said.all);
 }
 
+/// Schemas of values whose patterns, references or branches multiply.
+#[test]
+fn hostile_schemas_of_values_end_and_hide_nothing() {
+    let (_sandbox, here) = repository("schemas", &CHART);
+    let wide = |pattern: &str, times: usize| {
+        let rows: Vec<String> = (0..times).map(|row| format!("\"^{}{row}$\": {{}}", pattern)).collect();
+        format!("{{\"patternProperties\": {{{}}}}}", rows.join(", "))
+    };
+    let nested = (0..60).fold("{\"type\": \"string\"}".to_owned(), |inner, _| {
+        format!("{{\"properties\": {{\"a\": {{\"anyOf\": [{inner}, {inner}]}}}}}}").chars().take(1 << 20).collect()
+    });
+    let schemas = [
+        wide("(a|b|c){1,500}7(x{1,90}){1,90}", 300),
+        wide("[a-z]{1,60}", 900),
+        "{\"$ref\": \"#\"}".to_owned(),
+        "{\"$ref\": \"#/a\", \"a\": {\"anyOf\": [{\"$ref\": \"#/a\"}, {\"$ref\": \"#/a\"}]}}".to_owned(),
+        nested,
+    ];
+    let values: String = (0..2_000).map(|row| format!("{}{row}: a\n", "abc".repeat(9))).collect();
+    for (number, schema) in schemas.iter().enumerate() {
+        let at = |name: &str| format!("c{number}/{name}");
+        let pod = CHART[1].1.replace("name: a }", &format!("name: pod{number} }}"));
+        let [about_at, values_at, schema_at, pod_at] =
+            ["Chart.yaml", "values.yaml", "values.schema.json", "templates/pod.yaml"].map(at);
+        write(&here, &[(&about_at, CHART[0].1), (&values_at, &values), (&schema_at, schema), (&pod_at, &pod)]);
+    }
+    let started = std::time::Instant::now();
+    let said = gpulint(&here, &["check", "--format", "json", "--prices", "embedded"]);
+    assert!(started.elapsed().as_secs() < 60, "it took {} seconds", started.elapsed().as_secs());
+    for number in 0..schemas.len() {
+        assert!(said.all.contains(&format!("Pod/pod{number}")), "the pod of chart {number} is lost: {}", said.all);
+    }
+}
+
 #[test]
 fn programs_of_the_repository_are_not_started() {
     let (sandbox, here) = repository("programs", &CHART);

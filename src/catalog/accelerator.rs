@@ -26,6 +26,8 @@ pub struct Accelerator<'c> {
     pub mig_instances: u32,
     /// What the processors of its machines run, where it is not the usual x86-64.
     pub processor: &'c str,
+    /// Its place, cheapest first, among those that a pod may mean that names none.
+    pub assumed: Option<f64>,
 }
 
 /// A part of an accelerator that is sold or scheduled as one.
@@ -109,7 +111,7 @@ fn read(mut row: Cells<'_>) -> Accelerator<'_> {
     let (year, memory) = (row.number(), row.number());
     let (bandwidth, _fp32, bf16, fp8, watts) = (row.number(), row.number(), row.number(), row.number(), row.number());
     row.text();
-    let (interconnect, mig, processor) = (row.number(), row.number(), row.text());
+    let (interconnect, mig, processor, assumed) = (row.number(), row.number(), row.text(), row.number());
     Accelerator {
         name,
         vendor,
@@ -124,6 +126,7 @@ fn read(mut row: Cells<'_>) -> Accelerator<'_> {
         interconnect_gb_per_second: interconnect,
         mig_instances: mig.unwrap_or_default() as u32,
         processor,
+        assumed,
     }
 }
 

@@ -51,6 +51,17 @@ pub struct Ages {
 }
 
 impl Catalog {
+    /// The clouds among which something lies whose text names no provider.
+    pub fn assumed_clouds(&self) -> Vec<&str> {
+        let rows = self.block.table("providers").rows().filter_map(|mut row| {
+            let (provider, _class) = (row.text(), row.text());
+            Some((row.number()?, provider))
+        });
+        let mut clouds: Vec<(f64, &str)> = rows.collect();
+        clouds.sort_by(|one, two| one.0.total_cmp(&two.0));
+        clouds.into_iter().map(|(_, provider)| provider).collect()
+    }
+
     pub fn class(&self, provider: &str) -> Class {
         let class = self.block.table("providers").find(&[provider]).map(|mut row| {
             row.text();

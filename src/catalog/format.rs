@@ -76,6 +76,7 @@ pub(super) const SCHEMAS: &[Schema] = &[
             ("interconnect_gbps", Number),
             ("mig_max_instances", Number),
             ("processor", Text),
+            ("assumed", Number),
             ("as_of", Text),
             ("source", Text),
             ("confidence", Text),
@@ -204,7 +205,14 @@ pub(super) const SCHEMAS: &[Schema] = &[
     Schema {
         name: "providers",
         keys: 1,
-        columns: &[("provider", Text), ("class", Text), ("as_of", Text), ("source", Text), ("confidence", Text)],
+        columns: &[
+            ("provider", Text),
+            ("class", Text),
+            ("assumed", Number),
+            ("as_of", Text),
+            ("source", Text),
+            ("confidence", Text),
+        ],
     },
     Schema {
         name: "disks",

@@ -3,8 +3,9 @@
 use std::collections::{BTreeSet, HashMap};
 
 use crate::catalog::Catalog;
+use crate::complete::UnknownMachine;
 use crate::inventory::{Inventory, Language, ONLY_CHANGES, Skipped, Standing, Unjudged};
-use crate::pricing::{Bill, Status, UnknownMachine};
+use crate::pricing::{Bill, Status};
 use crate::rules::Finding;
 use crate::source::{Sources, Span, join, parent};
 

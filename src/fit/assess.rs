@@ -16,9 +16,6 @@ use crate::pricing::{Bill, Item, Settings};
 
 const FEW: usize = 32;
 
-/// Clouds among which a pod may run that names none.
-const CLOUDS: [&str; 3] = ["aws", "azure", "gcp"];
-
 /// Whether each resource's model fits it, in the order of the inventory.
 pub fn assess_all(inventory: &Inventory, bill: &Bill, catalog: &Catalog, settings: &Settings) -> Vec<Fact<Assessment>> {
     let market = Market::new(catalog, settings);
@@ -232,7 +229,7 @@ impl Search<'_, '_> {
             let region = self.catalog.base_region(provider);
             self.market.cheapest(demand, &Place { provider, region, ..place.clone() })
         };
-        let mut choices: Vec<Choice> = CLOUDS.into_iter().filter_map(in_cloud).collect();
+        let mut choices: Vec<Choice> = self.catalog.assumed_clouds().into_iter().filter_map(in_cloud).collect();
         choices.sort_by_key(|choice| choice.per_hour);
         let middle = choices.len().checked_sub(1)? / 2;
         choices.into_iter().nth(middle)

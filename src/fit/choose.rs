@@ -11,8 +11,9 @@ use super::hardware::{Device, device};
 use super::workload::Task;
 use super::{Choice, MARGIN};
 use crate::catalog::{Catalog, Machine, Money, Precision, Quote};
+use crate::complete::{allocatable_cpus, allocatable_gib};
 use crate::inventory::Purchase;
-use crate::pricing::{Settings, allocatable_cpus, allocatable_gib};
+use crate::pricing::Settings;
 
 /// Machines with graphics processors, with their prices at each place, found once.
 pub struct Market<'c> {

@@ -6,31 +6,27 @@
 mod fact;
 mod key;
 mod language;
-mod link;
 pub mod programs;
 mod purpose;
 mod raw;
 mod resource;
 mod run;
 mod shift;
-mod surroundings;
-mod together;
+mod sign;
 mod unjudged;
 mod wish;
 
 pub use fact::{Fact, Known, Origin, Unknown};
 pub use key::{Key, Type, Value};
 pub use language::{Language, is_script, language_of_data, language_of_script};
-pub use link::{infer_purposes, link_pools};
 pub use purpose::{Evidence, Says, production, purpose};
 pub use raw::{Data as RawData, MOST_VALUES, Raw, Tree};
 pub use resource::{
-    CountedIn, Disk, DiskSpeed, Foreign, FrontEnd, Inventory, Labels, Link, LinkKind, Purchase, Purpose, Range,
+    CountedIn, Disk, DiskSpeed, Foreign, FrontEnd, Home, Inventory, Labels, Link, LinkKind, Purchase, Purpose, Range,
     Refused, Resource, ResourceId, Role, Selector, Skipped, Taint, WantedObjects, WantedRaw,
 };
 pub use run::{Counted, GivenRun, Run, RunId, RunKind, settle};
 pub use shift::{Change, Shift, Until};
-pub use surroundings::{Sign, look_round, may_have_sign};
-pub use together::{Home, settle_homes};
+pub use sign::{Sign, may_have_sign, signs};
 pub use unjudged::{ONLY_CHANGES, Standing, Unjudged};
 pub use wish::{Declined, Part, Wish};

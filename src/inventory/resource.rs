@@ -12,8 +12,7 @@ use super::language::Language;
 use super::raw::Raw;
 use super::run::{Counted, Run, RunId};
 use super::shift::Shift;
-use super::surroundings::Sign;
-use super::together::Home;
+use super::sign::Sign;
 use super::unjudged::Unjudged;
 
 /// Everything that the front ends found in one tree.
@@ -101,6 +100,15 @@ impl WantedRaw {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ResourceId(pub usize);
+
+/// Where a resource is deployed from.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Home {
+    /// The folder of its Terraform root, or else of its file.
+    pub folder: Arc<str>,
+    /// What applies it, as a sentence about two that share it.
+    pub parts: Vec<Arc<str>>,
+}
 
 /// One thing that rents accelerators or asks for them.
 ///
@@ -364,7 +372,7 @@ pub enum Refused {
 }
 
 impl Refused {
-    pub(super) fn covers(&self, value: &str) -> bool {
+    pub fn covers(&self, value: &str) -> bool {
         let number = || value.parse::<f64>().ok();
         match self {
             Refused::Any => true,

@@ -4,6 +4,7 @@
 //! price and no rule, and no kind by name outside the table.
 
 mod deploy;
+mod gather;
 mod objects;
 mod pods;
 mod relations;
@@ -28,8 +29,9 @@ use relations::scale::Scaler;
 use relations::sharing::Sharing;
 use rows::table::{KINDS, Row};
 
-pub use render::{Content, Input, Plan, Refused, Rendered, Renderer, plan};
-pub use text::files::Looks;
+pub use gather::Looks;
+pub use render::{Content, Input, Plan, Refused, Rendered, plan};
+pub use text::trail::Renderer;
 pub use write::{label, write};
 
 /// What the command line gives beside the files.
@@ -89,8 +91,8 @@ pub fn rendered_charts(
 /// Reads manifests; `embedded` are manifests inside Terraform, with the address of the resource that carries them.
 pub fn read(sources: &Sources, paths: &[String], embedded: &[(FileId, String)], options: &Options) -> Reading {
     let mut reading = Reading::default();
-    let gathered = text::files::gather(sources, paths, embedded, options, &mut reading.inventory.diagnostics);
-    let text::files::Gathered { files, plain, skipped, runs, foreign } = gathered;
+    let gathered = gather::gather(sources, paths, embedded, options, &mut reading.inventory.diagnostics);
+    let gather::Gathered { files, plain, skipped, runs, foreign } = gathered;
     reading.plain = plain;
     reading.inventory.foreign = foreign;
     reading.inventory.skipped.extend(skipped);
@@ -100,13 +102,13 @@ pub fn read(sources: &Sources, paths: &[String], embedded: &[(FileId, String)], 
     let index = Index::new(parsed.iter().map(|it| (it.file.id, it.place().clone(), it.roots().collect())));
     let mut found = read_all(sources, &parsed, &index);
     relations::terraform_loaded::leave_out(sources, embedded, &mut found);
-    objects::chart::tell_once(sources, &mut found, &used);
-    objects::owned::leave_out(&mut found);
+    relations::chart::tell_once(sources, &mut found, &used);
+    relations::owned::leave_out(&mut found);
     relations::scale::apply(&scalers(&parsed), &mut found);
     pods::claims::share(&mut found);
     relations::holders::apply(&relations(&parsed), &mut found);
     relations::sharing::apply(&sharings(sources, &parsed), &mut found);
-    objects::versions::mark(&mut found);
+    relations::versions::mark(&mut found);
     let granted =
         self::objects(&parsed).filter_map(|(_, object, row)| relations::grants::unjudged(sources, &object, row));
     reading.inventory.unjudged.extend(granted);
@@ -144,7 +146,7 @@ pub fn read(sources: &Sources, paths: &[String], embedded: &[(FileId, String)], 
 
 /// A file with what its text was found to be.
 struct Parsed {
-    file: text::files::File,
+    file: text::file::File,
     stream: Stream,
     skipped: Option<Skipped>,
     /// Why what it says is only a conclusion.
@@ -158,7 +160,7 @@ struct Parsed {
 }
 
 impl Parsed {
-    fn new(sources: &Sources, file: text::files::File) -> Self {
+    fn new(sources: &Sources, file: text::file::File) -> Self {
         let text = sources.text(file.id);
         let mut template = text::template::read(&file, &text, sources.limits());
         if file.is_holed || file.doubt.is_some() {
@@ -256,15 +258,15 @@ fn read_file(parsed: &Parsed, reader: &Reader<'_, '_>) -> Vec<Found> {
     for found in &mut found {
         found.carrier = parsed.file.carrier;
         if found.kind == objects::chart::VALUES {
-            objects::chart::infer(&mut found.resource, &Arc::from(objects::chart::VALUES_ALONE), true);
+            relations::chart::infer(&mut found.resource, &Arc::from(objects::chart::VALUES_ALONE), true);
         } else if let Some(why) = &parsed.inferred {
-            objects::chart::infer(&mut found.resource, why, parsed.file.of_chart);
+            relations::chart::infer(&mut found.resource, why, parsed.file.of_chart);
         }
         if let Some(release) = &parsed.file.release {
-            release.mark(found);
+            release.mark(&mut found.resource);
         }
         if let Some(trail) = &parsed.file.rendered {
-            objects::chart::rendered(reader.sources, &mut found.resource, trail);
+            relations::chart::rendered(reader.sources, &mut found.resource, trail);
         }
     }
     found

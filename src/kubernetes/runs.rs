@@ -9,7 +9,7 @@ use crate::source::{Sources, parent};
 use super::Parsed;
 use super::objects::chart;
 use super::pods::workload::Found;
-use super::render::Renderer;
+use super::text::trail::Renderer;
 
 /// The runs of files, and which run the objects at each place belong to.
 pub(super) struct Runs {

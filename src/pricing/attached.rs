@@ -4,10 +4,10 @@ use crate::catalog::{Catalog, Meter, Money, MoneyRange, covers};
 use crate::inventory::{Disk, Fact, Key, Range, Resource, Value};
 
 use super::bill::spoken_count;
-use super::complete::plain;
 use super::hours::Runtime;
 use super::unit::dollars;
 use super::{HOURS_PER_MONTH, Of, Period, Step};
+use crate::complete::plain;
 
 /// A cost beside that of the machine.
 #[derive(Debug, Clone, Default, PartialEq)]

@@ -7,13 +7,13 @@ use crate::inventory::{Fact, Inventory, Key, Origin, Purchase, Range, Resource, 
 use crate::source::each;
 
 use super::attached::attached;
-use super::complete::plain;
 use super::hours::{Runtime, runtime};
 use super::purchase::{Bought, Variant, buy};
-use super::share::{Found, Searches, Share, devices, on_any_machine, pod_variants};
+use super::share::{Found, Searches, Share, on_any_machine, pod_variants};
 use super::sustained::shares;
 use super::unit::{dollars, unit};
 use super::{Apart, Bill, Ending, HOURS_PER_MONTH, Item, Of, Period, Scenario, Settings, Status, Step, multiply};
+use crate::complete::{devices, plain};
 
 /// What everything costs. The inventory must be complete.
 pub fn bill(inventory: &Inventory, catalog: &Catalog, settings: &Settings) -> Bill {
@@ -195,7 +195,7 @@ impl<'a> Pricing<'_, 'a> {
                 (region, step)
             }
             other => {
-                let configured = self.settings.default_region.as_deref();
+                let configured = self.settings.defaults.region.as_deref();
                 let configured = configured.and_then(|region| self.catalog.region(provider, region));
                 let region = configured.unwrap_or_else(|| self.catalog.base_region(provider)).to_owned();
                 let why = other.why().unwrap_or("the text names none");

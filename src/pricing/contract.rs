@@ -3,8 +3,8 @@
 use crate::catalog::{Machine, Money, covers};
 
 use super::Scenario;
-use super::complete::plain;
 use super::unit::dollars;
+use crate::complete::plain;
 
 /// A lower price for some machines, bought in one way. Patterns; empty covers everything.
 #[derive(Debug, Clone, PartialEq)]

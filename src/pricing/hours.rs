@@ -3,10 +3,10 @@
 use crate::inventory::{Key, Purchase, Range, Resource, Role};
 
 use super::bill::spoken_count;
-use super::complete::plain;
 use super::cron::starts_per_month;
 use super::week::week;
 use super::{HOURS_PER_MONTH, Period, Settings};
+use crate::complete::plain;
 
 /// What the configuration says about the hours of some resources.
 #[derive(Debug, Clone, Default, PartialEq)]

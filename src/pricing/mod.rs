@@ -1,12 +1,9 @@
 //! Inventory + catalog → bill. Two bills → delta.
 //!
-//! First completes each resource with what follows from its machine (accelerator, memory, CPUs) and drops what carries
-//! no accelerator; then prices what is left. Each price remembers the steps that led to it. Unpriced is a result.
+//! Each price remembers the steps that led to it. Unpriced is a result.
 
-mod allocatable;
 mod attached;
 mod bill;
-mod complete;
 mod contract;
 mod cron;
 mod delta;
@@ -25,20 +22,18 @@ mod week;
 use std::collections::BTreeMap;
 
 use crate::catalog::{Money, MoneyRange};
+use crate::complete::Defaults;
 use crate::inventory::{Counted, Fact, Key, Range, Resource, ResourceId, Value};
 use crate::source::{Date, Span};
 
-pub use allocatable::{allocatable_cpus, allocatable_gib};
 pub use attached::Attached;
 pub use bill::bill;
-pub use complete::{LeftOut, UnknownMachine, complete};
 pub use contract::{Contract, Owned, Purchased, Terms};
 pub use delta::{BeforeAfter, Change, ChangeKind, Delta, Detail, Side, delta};
 pub use either::count_dearer;
 pub use hours::Usage;
 pub use market::{Elsewhere, cheaper_provider, cheaper_region};
 pub use plan::{Run, Way, ways};
-pub use share::devices;
 
 /// Hours of a month, by convention of the clouds' own calculators.
 pub const HOURS_PER_MONTH: f64 = 730.0;
@@ -47,10 +42,7 @@ pub const HOURS_PER_MONTH: f64 = 730.0;
 #[derive(Debug, Clone, Default)]
 pub struct Settings {
     /// Used where the text names none, and then marked as assumed.
-    pub default_provider: Option<String>,
-    pub default_region: Option<String>,
-    /// Used for pods that name no accelerator, and then marked as assumed.
-    pub default_accelerator: Option<String>,
+    pub defaults: Defaults,
     /// Share by which a provider's list prices are lowered, 0 to 1.
     pub discounts: BTreeMap<String, f64>,
     /// What was agreed for some machines; later ones come first.

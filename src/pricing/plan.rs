@@ -3,7 +3,7 @@
 use crate::catalog::{Catalog, Machine, Money, Quote, Search, grouped};
 
 use super::Scenario;
-use super::complete::plain;
+use crate::complete::plain;
 
 /// So many accelerators for so many hours.
 #[derive(Debug, Clone, PartialEq)]

@@ -3,9 +3,9 @@
 use crate::catalog::{Catalog, Machine, Money, MoneyRange};
 use crate::inventory::{Fact, Key, Purchase, Range, Resource};
 
-use super::complete::plain;
 use super::unit::{Unit, dollars};
 use super::{Of, Scenario, Step};
+use crate::complete::plain;
 
 /// The price of an hour as it is bought.
 #[derive(Debug, Clone)]

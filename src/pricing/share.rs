@@ -4,20 +4,13 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::catalog::{Accelerator, Catalog, Machine, Money};
-use crate::inventory::{Fact, Key, Origin, Resource, Role, Value};
+use crate::complete::{Exact, Request, allocatable_cpus, allocatable_gib, devices, plain};
+use crate::inventory::{Fact, Key, Role, Value};
 
-use super::allocatable::{allocatable_cpus, allocatable_gib};
 use super::bill::Pricing;
-use super::complete::plain;
 use super::purchase::Variant;
 use super::unit::unit;
 use super::{OWN_PROVIDER, Scenario, Settings, Step};
-
-/// Clouds among which the price of an accelerator lies, where the text names no provider.
-const CLOUDS: [&str; 3] = ["aws", "azure", "gcp"];
-
-/// Accelerators that a pod may mean by `nvidia.com/gpu` alone: those that the clouds rent out today, cheapest first.
-const COMMON: [&str; 6] = ["T4", "L4", "A10G", "A10", "A100-80GB", "H100-80GB"];
 
 /// The kind of accelerators on which nothing can be trained.
 const ONLY_INFERS: &str = "inference";
@@ -37,7 +30,7 @@ pub(super) fn pod_variants<'a>(pricing: &Pricing<'_, 'a>) -> Found<'a> {
         if let (true, Some(lack)) = (holding.is_empty(), small.iter().find_map(|machine| request.lacks(machine))) {
             return Err(lack);
         }
-        let share = |machine: &Machine<'a>| Some(request.share(machine));
+        let share = |machine: &Machine<'a>| Some(share(&request, machine));
         return Ok(pricing.variants(provider, holding, share).into());
     }
     on_any_machine(pricing, provider, devices)
@@ -126,7 +119,7 @@ fn accelerators(pricing: &Pricing<'_, '_>) -> (Accelerators, String) {
             (names, format!("it may be any of {} accelerators", unknown.candidates.len()))
         }
         other => {
-            if let Some(name) = pricing.settings.default_accelerator.as_deref() {
+            if let Some(name) = pricing.settings.defaults.accelerator.as_deref() {
                 let name = pricing.catalog.accelerator(name).map_or(name, |known| known.name);
                 let why = format!("no accelerator is named: {name} is assumed");
                 return (Accelerators::Named(vec![name.to_owned()]), why);
@@ -155,7 +148,7 @@ impl<'a> Search<'a, '_> {
     fn run(&self) -> Result<Vec<Variant<'a>>, String> {
         let accelerators = self.accelerators()?;
         let provider = self.asked.place.as_ref().map(|place| &*place.provider);
-        let providers: Vec<&str> = provider.map_or_else(|| CLOUDS.to_vec(), |provider| vec![provider]);
+        let providers: Vec<&str> = provider.map_or_else(|| self.catalog.assumed_clouds(), |provider| vec![provider]);
         let mut variants: Vec<Variant<'a>> = Vec::new();
         for accelerator in &accelerators {
             for provider in &providers {
@@ -202,16 +195,21 @@ impl<'a> Search<'a, '_> {
             (!trains || it.kind != ONLY_INFERS) && processor.is_none_or(|processor| processor == runs)
         };
         let of_vendor = || self.catalog.accelerators().filter(|it| it.vendor == vendor);
-        let mut all: Vec<&str> = of_vendor().filter(suits).map(|it| it.name).collect();
+        let mut all: Vec<Accelerator<'_>> = of_vendor().filter(suits).collect();
         if all.is_empty() {
-            all = of_vendor().map(|it| it.name).collect();
+            all = of_vendor().collect();
         }
-        let rents = |name: &&str| match &self.asked.place {
-            Some(place) => !self.catalog.machines_with(&place.provider, name).is_empty(),
+        let rents = |it: &Accelerator<'_>| match &self.asked.place {
+            Some(place) => !self.catalog.machines_with(&place.provider, it.name).is_empty(),
             None => true,
         };
-        let usual: Vec<&str> = COMMON.into_iter().filter(|name| all.contains(name)).filter(rents).collect();
-        let names = if usual.is_empty() { all } else { usual };
+        let mut usual: Vec<(f64, &str)> =
+            all.iter().filter(|it| rents(it)).filter_map(|it| Some((it.assumed?, it.name))).collect();
+        usual.sort_by(|one, two| one.0.total_cmp(&two.0));
+        let names: Vec<&str> = match usual.is_empty() {
+            true => all.iter().map(|it| it.name).collect(),
+            false => usual.into_iter().map(|(_, name)| name).collect(),
+        };
         if names.is_empty() {
             return Err(format!("the catalog knows no accelerators of {vendor}"));
         }
@@ -229,7 +227,7 @@ impl<'a> Search<'a, '_> {
             }
         };
         let offers = self.hosts(provider, accelerator).into_iter().filter_map(|machine| {
-            let share = self.asked.request.share(&machine);
+            let share = share(&self.asked.request, &machine);
             if provider == OWN_PROVIDER {
                 return Some((false, Money::ZERO, machine, share));
             }
@@ -297,48 +295,6 @@ impl<'a> Search<'a, '_> {
     }
 }
 
-/// Why no machine can ever hold a pod: not the one that it is on, nor any that its cloud has with its accelerator. What
-/// runs on hardware of one's own, or where is not known, may well be held.
-pub(super) fn never_starts(resource: &Resource, catalog: &Catalog) -> Option<String> {
-    let is_said = |key: Key| matches!(resource.fact(key).origin(), Some(Origin::Written | Origin::Resolved));
-    let provider = resource.text(Key::Provider).filter(|provider| CLOUDS.contains(provider))?;
-    let request = Request::of(resource, devices(resource, catalog).ok()?);
-    if let Some(name) = resource.text(Key::Machine) {
-        return request.lacks(&catalog.machine(provider, name)?);
-    }
-    let accelerator =
-        resource.text(Key::Accelerator).filter(|_| is_said(Key::Provider) && is_said(Key::Accelerator))?;
-    let is_open = resource.fact(Key::Machine).is_unknown();
-    (!is_open).then(|| request.beyond_all(catalog, &[provider], &[accelerator.to_owned()])).flatten()
-}
-
-/// A machine is large enough for a pod, as far as both are known.
-pub(super) fn holds(resource: &Resource, machine: &Machine<'_>) -> bool {
-    let count = resource.number(Key::AcceleratorCount).unwrap_or(0.0);
-    count <= machine.count && Request::of(resource, count).lacks(machine).is_none()
-}
-
-/// How many whole accelerators the pod takes; slices count as the part of a device that one of them is.
-pub fn devices(resource: &Resource, catalog: &Catalog) -> Result<f64, String> {
-    let count = match resource.fact(Key::AcceleratorCount) {
-        Fact::Known(known) => known.value.as_number().unwrap_or(1.0),
-        Fact::Unknown(unknown) => {
-            return Err(format!("how many accelerators a pod takes is not known: {}", unknown.why));
-        }
-        Fact::Absent => 1.0,
-    };
-    // Whoever shares one accelerator with others asks for it as for a whole one.
-    let count = count / resource.number(Key::SharedBy).filter(|pods| *pods >= 1.0).unwrap_or(1.0);
-    let Some(profile) = resource.text(Key::Slice) else { return Ok(count) };
-    let most = match resource.text(Key::Accelerator) {
-        Some(accelerator) => catalog.mig(accelerator, profile).map(|slice| slice.max_instances),
-        // What it may be cut from agrees in practice: a profile names its share of the compute.
-        None => catalog.slices(profile).iter().map(|slice| slice.max_instances).min(),
-    };
-    let most = most.ok_or_else(|| format!("no accelerator is known to have slices of {profile}"))?;
-    Ok(count / f64::from(most))
-}
-
 /// What of a machine a pod pays for.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Share {
@@ -349,121 +305,29 @@ pub(super) struct Share {
     pub(super) stranded: f64,
 }
 
-/// A number that can be looked up: the same where every bit is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-struct Exact(u64);
-
-impl Exact {
-    fn of(number: f64) -> Self {
-        Exact(number.to_bits())
-    }
-
-    fn get(self) -> f64 {
-        f64::from_bits(self.0)
-    }
-}
-
-/// What a pod asks of a machine.
-#[derive(Debug, PartialEq, Eq, Hash)]
-struct Request {
-    devices: Exact,
-    cpus: Option<Exact>,
-    memory_gib: Option<Exact>,
-    /// Why it takes less than a whole accelerator, where it does.
-    parts: String,
-    /// All its devices are whole ones of one machine.
-    is_on_one_machine: bool,
-}
-
-impl Request {
-    fn of(resource: &Resource, devices: f64) -> Self {
-        let number = |key: Key| resource.number(key).map(Exact::of);
-        let devices = Exact::of(devices);
-        let parts = parts(resource);
-        // Devices of these are seen as one by pods on several machines, or as several where there is one.
-        let several = matches!(resource.text(Key::Vendor), Some("google" | "aws"));
-        let is_on_one_machine = resource.role == Role::Requested && !several && parts.is_empty();
-        Request { devices, cpus: number(Key::Cpus), memory_gib: number(Key::Memory), parts, is_on_one_machine }
-    }
-
-    /// What it asks for beyond what a machine has, and that it therefore never starts there.
-    fn lacks(&self, machine: &Machine<'_>) -> Option<String> {
-        let asked = [
-            (self.whole_devices(), "accelerators", Some(machine.count)),
-            (self.cpus, "CPUs", machine.cpus),
-            (self.memory_gib, "GiB of memory", machine.memory_gib),
-        ];
-        asked.into_iter().find_map(|(asked, what, has)| {
-            let (asked, has) = (asked?.get(), has.filter(|has| *has > 0.0)?);
-            let (more, name) = (plain(asked), &machine.name);
-            (asked > has)
-                .then(|| format!("the pod asks for {more} {what}, and {name} has {}: it never starts", plain(has)))
-        })
-    }
-
-    /// The same of all machines of some providers that have an accelerator, where there are any.
-    fn beyond_all(&self, catalog: &Catalog, providers: &[&str], accelerators: &[String]) -> Option<String> {
-        let pairs = providers.iter().flat_map(|provider| accelerators.iter().map(move |name| (*provider, name)));
-        let machines: Vec<Machine<'_>> =
-            pairs.flat_map(|(provider, name)| catalog.machines_with(provider, name)).collect();
-        let most = |of: &dyn Fn(&Machine<'_>) -> Option<f64>| {
-            let sizes: Option<Vec<f64>> = machines.iter().map(of).collect();
-            sizes?.into_iter().reduce(f64::max)
-        };
-        let asked = [
-            (self.whole_devices(), "accelerators", most(&|machine| Some(machine.count))),
-            (self.cpus, "CPUs", most(&|machine| machine.cpus)),
-            (self.memory_gib, "GiB of memory", most(&|machine| machine.memory_gib)),
-        ];
-        let (asked, what, has) = asked.into_iter().find_map(|(asked, what, has)| {
-            let (asked, has) = (asked?.get(), has?);
-            (asked > has).then(|| (plain(asked), what, plain(has)))
-        })?;
-        let (whose, names) = (providers.join(", "), accelerators.join(", "));
-        Some(format!(
-            "the pod asks for {asked} {what}, and no machine of {whose} with {names} has more than {has}: it never starts"
-        ))
-    }
-
-    /// Devices of which none is a part of one, nor one of a group that spreads over machines.
-    fn whole_devices(&self) -> Option<Exact> {
-        self.is_on_one_machine.then_some(self.devices)
-    }
-
-    /// The largest of the pod's shares of the machine's accelerators, CPUs and memory.
-    fn share(&self, machine: &Machine<'_>) -> Share {
-        let devices = self.devices.get();
-        let of_devices = devices / machine.count;
-        let mut largest = (of_devices, "accelerators", devices, machine.count);
-        let others = [(self.cpus, "CPUs", machine.cpus), (self.memory_gib, "GiB of memory", machine.memory_gib)];
-        for (asked, what, of) in others {
-            if let (Some(asked), Some(has)) = (asked.map(Exact::get), of)
-                && has > 0.0
-                && asked / has > largest.0
-            {
-                largest = (asked / has, what, asked, has);
-            }
+/// The largest of the pod's shares of the machine's accelerators, CPUs and memory.
+fn share(request: &Request, machine: &Machine<'_>) -> Share {
+    let devices = request.devices.get();
+    let of_devices = devices / machine.count;
+    let mut largest = (of_devices, "accelerators", devices, machine.count);
+    let others = [(request.cpus, "CPUs", machine.cpus), (request.memory_gib, "GiB of memory", machine.memory_gib)];
+    for (asked, what, of) in others {
+        if let (Some(asked), Some(has)) = (asked.map(Exact::get), of)
+            && has > 0.0
+            && asked / has > largest.0
+        {
+            largest = (asked / has, what, asked, has);
         }
-        let (part, what, asked, has) = largest;
-        let stranded = ((part.min(1.0) - of_devices) * machine.count).max(0.0);
-        let mut why = format!("{} of its {} {what}", plain(asked), plain(has));
-        if what == "accelerators" {
-            why.push_str(&self.parts);
-        }
-        if stranded > 0.0 {
-            let hundredths = plain((stranded * 100.0).round() / 100.0);
-            why.push_str(&format!(", which leaves {hundredths} of {} accelerators to nobody", plain(machine.count)));
-        }
-        Share { part, why, stranded }
     }
-}
-
-/// Why it takes less than a whole accelerator, where it does.
-fn parts(resource: &Resource) -> String {
-    let shared = resource.number(Key::SharedBy).filter(|pods| *pods > 1.0);
-    let shared = shared.map(|pods| format!("{} pods share each", plain(pods)));
-    let asked = resource.number(Key::AcceleratorCount).unwrap_or(1.0);
-    let slice = resource.text(Key::Slice).map(|profile| format!("{} slices of {profile}", plain(asked)));
-    let all: Vec<String> = slice.into_iter().chain(shared).collect();
-    if all.is_empty() { String::new() } else { format!(" ({})", all.join(", ")) }
+    let (part, what, asked, has) = largest;
+    let stranded = ((part.min(1.0) - of_devices) * machine.count).max(0.0);
+    let mut why = format!("{} of its {} {what}", plain(asked), plain(has));
+    if what == "accelerators" {
+        why.push_str(&request.parts);
+    }
+    if stranded > 0.0 {
+        let hundredths = plain((stranded * 100.0).round() / 100.0);
+        why.push_str(&format!(", which leaves {hundredths} of {} accelerators to nobody", plain(machine.count)));
+    }
+    Share { part, why, stranded }
 }

@@ -1,14 +1,13 @@
 //! Cases of bills.
 
 use crate::catalog::{Catalog, Money, MoneyRange};
+use crate::complete::{Defaults, LeftOut, complete_machines};
 use crate::inventory::{
     CountedIn, Disk, DiskSpeed, Fact, FrontEnd, Inventory, Key, Origin, Range, Resource, Role, Unknown, Value,
 };
 use crate::source::{MemoryTree, Sources, Span};
 
-use super::{
-    Bill, Contract, Item, LeftOut, Owned, Period, Purchased, Scenario, Settings, Status, Terms, Usage, bill, complete,
-};
+use super::{Bill, Contract, Item, Owned, Period, Purchased, Scenario, Settings, Status, Terms, Usage, bill};
 
 /// A catalog of two machines, of which nobody has found a source for the price of the first.
 fn with_an_unverified_row() -> Catalog {
@@ -39,7 +38,7 @@ fn a_row_that_nobody_verified_is_told_and_enters_no_sum() {
             };
             let sums = |resources: Vec<Resource>| {
                 let mut inventory = Inventory { resources, ..Inventory::default() };
-                complete(&mut inventory, &catalog, &Settings::default());
+                complete_machines(&mut inventory, &catalog, &Settings::default().defaults);
                 let bill = bill(&inventory, &catalog, &Settings::default());
                 let endings = bill.endings(&inventory);
                 (bill, endings)
@@ -79,9 +78,9 @@ fn pod(facts: &[(Key, &str)]) -> Resource {
 fn priced(resources: Vec<Resource>) -> (Inventory, Bill, LeftOut) {
     let catalog = Catalog::examples();
     let mut inventory = Inventory { resources, ..Inventory::default() };
-    let left_out = complete(&mut inventory, &catalog, &Settings::default());
+    let left_out = complete_machines(&mut inventory, &catalog, &Settings::default().defaults);
     let before = format!("{:?}", inventory.resources);
-    complete(&mut inventory, &catalog, &Settings::default());
+    complete_machines(&mut inventory, &catalog, &Settings::default().defaults);
     assert_eq!(before, format!("{:?}", inventory.resources), "completing twice changes nothing");
     let bill = bill(&inventory, &catalog, &Settings::default());
     (inventory, bill, left_out)
@@ -227,9 +226,12 @@ fn a_pod_without_a_provider_costs_between_the_clouds() {
 #[test]
 fn regions_and_providers_that_are_assumed_say_so() {
     let catalog = Catalog::examples();
-    let settings = Settings { default_region: Some("eu-west-1".into()), ..Settings::default() };
+    let settings = Settings {
+        defaults: Defaults { region: Some("eu-west-1".into()), ..Defaults::default() },
+        ..Settings::default()
+    };
     let mut inventory = Inventory { resources: vec![rented(&[(Key::Machine, "g5.xlarge")])], ..Inventory::default() };
-    complete(&mut inventory, &catalog, &settings);
+    complete_machines(&mut inventory, &catalog, &settings.defaults);
     let region = inventory.resources[0].fact(Key::Region);
     assert_eq!(region.value().and_then(Value::as_text), Some("eu-west-1"));
     assert!(matches!(region.origin(), Some(Origin::Assumed(_))));
@@ -247,7 +249,7 @@ fn a_discount_lowers_list_prices_and_not_own_ones() {
         rented(&[(Key::Machine, "p4d.24xlarge"), (Key::Region, "us-east-1")]),
     ];
     let mut inventory = Inventory { resources, ..Inventory::default() };
-    complete(&mut inventory, &catalog, &settings);
+    complete_machines(&mut inventory, &catalog, &settings.defaults);
     let bill = bill(&inventory, &catalog, &settings);
     assert_eq!(hourly(&bill.items[0]).1, 0.9);
     assert_eq!(hourly(&bill.items[1]).1, 20.0);
@@ -296,7 +298,7 @@ fn a_pod_without_a_machine_is_priced_where_its_share_costs_least() {
 fn with(settings: Settings, resource: Resource) -> Item {
     let catalog = Catalog::examples();
     let mut inventory = Inventory { resources: vec![resource], ..Inventory::default() };
-    complete(&mut inventory, &catalog, &settings);
+    complete_machines(&mut inventory, &catalog, &settings.defaults);
     bill(&inventory, &catalog, &settings).items.remove(0)
 }
 
@@ -375,7 +377,11 @@ fn owned_hardware_costs_its_purchase_and_its_power() {
     // (350,400 / (5 x 8,760 x 0.8) + 10 x 0.2) / 8
     assert_eq!(owned.per_accelerator_hour.usd(), 1.5);
     assert!(Owned::purchased("*", Purchased { years: 0.0, ..purchased }).is_none());
-    let settings = Settings { owned: vec![owned], default_provider: Some("on-prem".into()), ..Settings::default() };
+    let settings = Settings {
+        owned: vec![owned],
+        defaults: Defaults { provider: Some("on-prem".into()), ..Defaults::default() },
+        ..Settings::default()
+    };
     let pod = pod(&[(Key::Accelerator, "H100"), (Key::AcceleratorCount, "4"), (Key::Purchase, "on-prem")]);
     let item = with(settings.clone(), pod);
     assert_eq!(hourly(&item).1, 6.0, "{item:#?}");
@@ -568,7 +574,7 @@ fn whoever_rents_gets_a_machine_of_that_size_and_a_pod_a_part_of_the_cheapest() 
     let facts = [(Key::Provider, "lambda"), (Key::Accelerator, "A100-80GB"), (Key::AcceleratorCount, "4")];
     let costs = |resource: Resource| {
         let mut inventory = Inventory { resources: vec![resource], ..Inventory::default() };
-        complete(&mut inventory, &catalog, &Settings::default());
+        complete_machines(&mut inventory, &catalog, &Settings::default().defaults);
         hourly(&bill(&inventory, &catalog, &Settings::default()).items[0]).1
     };
     assert_eq!(costs(rented(&facts)), 9.0);
@@ -587,7 +593,7 @@ fn a_part_of_a_device_is_one_to_whoever_asks_for_it() {
             (Key::AcceleratorCount, count),
         ];
         let mut inventory = Inventory { resources: vec![rented(&facts)], ..Inventory::default() };
-        complete(&mut inventory, &catalog, &Settings::default());
+        complete_machines(&mut inventory, &catalog, &Settings::default().defaults);
         let machine = &inventory.resources[0];
         assert_eq!(machine.number(Key::AcceleratorCount), Some(0.5));
         machine.text(Key::Impossible).map(str::to_owned)

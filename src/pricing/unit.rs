@@ -3,10 +3,10 @@
 use crate::catalog::{Basis, Catalog, Machine, Money, MoneyRange, Part, Quote, SPOT_IS_GOOD_FOR, covers, is_past_spot};
 use crate::inventory::{Key, Resource};
 
-use super::complete::plain;
 use super::purchase::spoken;
 use super::sustained::sustains;
 use super::{OWN_PROVIDER, Of, Scenario, Settings, Status, Step, Terms};
+use crate::complete::plain;
 
 /// Prices of one machine in one region, with the steps that led to them.
 #[derive(Debug, Clone, Default)]

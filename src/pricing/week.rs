@@ -3,8 +3,8 @@
 use crate::inventory::{Change, Fact, Key, Range, Resource, Shift, Until, Value};
 
 use super::HOURS_PER_MONTH;
-use super::complete::plain;
 use super::cron::minutes_of_week;
+use crate::complete::plain;
 
 const MINUTES: usize = 7 * 24 * 60;
 const HOURS_PER_WEEK: f64 = 168.0;

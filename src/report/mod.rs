@@ -33,10 +33,11 @@ pub use views::teams::{Team, teams};
 
 use std::borrow::Cow;
 
+use crate::complete::UnknownMachine;
 use crate::decide::{Decided, Verdict};
 use crate::diagnostic::Diagnostic;
 use crate::inventory::{Inventory, Key, Origin, Resource, ResourceId, Role, Run, RunKind};
-use crate::pricing::{Bill, Period, UnknownMachine};
+use crate::pricing::{Bill, Period};
 use crate::rules::{Rules, Undetermined};
 use crate::source::Sources;
 

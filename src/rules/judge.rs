@@ -2,7 +2,7 @@
 
 use crate::catalog::{Money, MoneyRange};
 use crate::fit::Market;
-use crate::inventory::{Origin, ResourceId, Role};
+use crate::inventory::{Counted, Inventory, Origin, ResourceId, Role};
 use crate::pricing::{Item, Period};
 use crate::source::Span;
 
@@ -49,9 +49,17 @@ pub(super) fn judge(
         }
     }
     combine(pages, &mut judgement.findings);
+    judgement.findings.retain(|it| is_judged(world.inventory, it.resource));
+    judgement.undetermined.retain(|it| is_judged(world.inventory, it.resource));
     judgement.failures.sort();
     judgement.failures.dedup();
     judgement
+}
+
+/// Nobody applies a base in whose place others stand, nor what the settings exclude: they are told, not judged.
+fn is_judged(inventory: &Inventory, resource: Option<ResourceId>) -> bool {
+    let resource = resource.and_then(|id| inventory.resources.get(id.0));
+    resource.is_none_or(|it| !matches!(it.counted, Counted::Base | Counted::Excluded))
 }
 
 struct Judge<'a> {

@@ -230,6 +230,18 @@ impl Rules {
         pages.filter(|page| is_wanted(page)).collect()
     }
 
+    /// Text that Terraform or kubectl would refuse, or that is more than may be read.
+    pub fn unreadable(&self, diagnostics: &[Diagnostic]) -> Vec<Finding> {
+        let refused = diagnostics.iter().filter(|it| it.unreadable);
+        let say = |it: &Diagnostic| {
+            let mut finding = self.say("unreadable", it.message.clone(), it.help.clone(), it.span?)?;
+            let notes = it.notes.iter().filter_map(|(span, note)| Some(((*span)?, note.clone())));
+            finding.related.extend(notes);
+            Some(finding)
+        };
+        refused.filter_map(say).collect()
+    }
+
     /// What gpulint itself has to say about a text, as a finding of the page that explains it; none where that rule is
     /// off.
     pub fn say(&self, rule: &str, message: String, help: Option<String>, span: Span) -> Option<Finding> {

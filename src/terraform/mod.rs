@@ -5,6 +5,7 @@
 
 mod address;
 mod block;
+mod code;
 mod convert;
 mod embedded;
 mod evaluate;
@@ -27,7 +28,7 @@ use crate::diagnostic::Diagnostic;
 use crate::inventory::{FrontEnd, GivenRun, Inventory, Run, RunId, RunKind, Skipped};
 use crate::source::{FileId, Limits, Sources, Span};
 
-use load::library::{Library, Tool};
+use code::library::{Library, Tool};
 use load::variants;
 use load::{parallel, plans, roots, rounds};
 

@@ -33,6 +33,73 @@ fn rooms_import_each_other_only_along_the_arrows() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
+#[test]
+fn rooms_inside_of_rooms_import_only_those_before_them() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let order = inside(&fs::read_to_string(root.join("ARCHITECTURE.md")).unwrap());
+    let mut wrong = Vec::new();
+    for file in files(&root.join("src")) {
+        let text = fs::read_to_string(&file).unwrap();
+        let path = file.strip_prefix(root.join("src")).unwrap().with_extension("");
+        let mut module: Vec<&str> = path.iter().map(|part| part.to_str().unwrap()).collect();
+        module.retain(|part| *part != "mod");
+        let [room, within, ..] = module[..] else { continue };
+        if !root.join("src").join(room).join(within).is_dir() {
+            continue;
+        }
+        let Some(rooms) = order.get(room) else {
+            wrong.push(format!("`{room}` has rooms of its own that the table does not name"));
+            continue;
+        };
+        let Some(at) = rooms.iter().position(|it| it == within) else {
+            wrong.push(format!("`{room}/{within}` stands in no row of the table"));
+            continue;
+        };
+        for name in reached(&text, &module) {
+            let later = rooms.iter().position(|it| *it == name).is_some_and(|other| other > at);
+            let (from, to) = (format!("{room}/{within}"), format!("{room}/{name}"));
+            if later {
+                wrong.push(format!("{} imports {to}; `{from}` stands before it", path.display()));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// The rooms inside of a module's room that its text names.
+fn reached(text: &str, module: &[&str]) -> BTreeSet<String> {
+    let text = text.split("#[cfg(test)]\nmod ").next().unwrap();
+    let mut names = BTreeSet::new();
+    let crates = format!("crate::{}::", module[0]);
+    for (at, _) in text.match_indices(&*crates) {
+        names.extend(first_names(&text[at + crates.len()..]));
+    }
+    // As many steps back as lead to the room itself.
+    let back = "super::".repeat(module.len() - 1);
+    for (at, _) in text.match_indices(&*back) {
+        let is_whole = !text[..at].ends_with("::") && !text[at + back.len()..].starts_with("super::");
+        if is_whole {
+            names.extend(first_names(&text[at + back.len()..]));
+        }
+    }
+    names
+}
+
+fn first_names(after: &str) -> Vec<String> {
+    match after.strip_prefix('{') {
+        Some(list) => listed(list),
+        None => vec![identifier(after)],
+    }
+}
+
+/// Room → the rooms inside, in the order of the table.
+fn inside(text: &str) -> BTreeMap<String, Vec<String>> {
+    let (_, after) = text.split_once("| room | inside, from the ground up |").expect("the table of inner rooms");
+    let rows = after.lines().skip(2).map_while(|line| line.strip_prefix("| `")?.strip_suffix('|'));
+    let named = |cell: &str| cell.split('`').skip(1).step_by(2).map(str::to_owned).collect();
+    rows.filter_map(|row| row.split_once("` |").map(|(room, cell)| (room.to_owned(), named(cell)))).collect()
+}
+
 /// Room → the rooms that it may import; none for one that may import everything.
 fn table(text: &str) -> Arrows {
     let rows = text.lines().filter_map(|line| line.strip_prefix("| `")?.strip_suffix('|'));

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use gpulint::catalog::{Catalog, Model, Models, MoneyRange, Precision};
+use gpulint::complete::complete_machines;
 use gpulint::fit::{
     Alternative, Assessment, Engine, Method, Placed, Sharding, Task, Training, Verdict, Workload, assess_all, budget,
     device, estimate, verdict,
@@ -91,7 +92,7 @@ impl Pod {
     fn assess(self) -> Fact<Assessment> {
         let (catalog, settings) = (Catalog::embedded(), Settings::default());
         let mut inventory = Inventory { resources: vec![self.resource], ..Inventory::default() };
-        pricing::complete(&mut inventory, &catalog, &settings);
+        complete_machines(&mut inventory, &catalog, &settings.defaults);
         let bill = pricing::bill(&inventory, &catalog, &settings);
         assess_all(&inventory, &bill, &catalog, &settings).remove(0)
     }

@@ -4,12 +4,13 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::PoisonError;
 
-use super::{absent, discover, place, tracked};
+use super::{absent, discover, tracked};
 use crate::cli::Failure;
 use crate::cli::args::Diff;
 use crate::cli::session::Session;
 use crate::cli::world::file_tree::{DiskTree, below, read_limited};
 use crate::cli::world::git::Base;
+use crate::cli::world::place;
 use crate::inventory::Skipped;
 use crate::kubernetes::Looks;
 use crate::source::{Entry, ReadError, Tree, named};

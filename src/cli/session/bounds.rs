@@ -1,7 +1,5 @@
 //! What `[bounds]` of the settings says.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use crate::config::{Config, setting};
@@ -33,24 +31,4 @@ pub(in crate::cli) fn time(config: &Config) -> Duration {
 /// How long a program may take that renders.
 pub(in crate::cli) fn rendering_time(config: &Config) -> Duration {
     Duration::from_secs_f64(config.number(setting!("bounds.render-seconds")).unwrap_or(RENDER_SECONDS))
-}
-
-/// The size of the largest file that is read. The settings lie in the tree themselves: what they say holds from then on.
-#[derive(Debug, Clone)]
-pub(in crate::cli) struct LargestFile(Arc<AtomicU64>);
-
-impl Default for LargestFile {
-    fn default() -> Self {
-        LargestFile(Arc::new(AtomicU64::new(Limits::DEFAULT.file_bytes)))
-    }
-}
-
-impl LargestFile {
-    pub(in crate::cli) fn set(&self, bytes: u64) {
-        self.0.store(bytes, Ordering::Relaxed);
-    }
-
-    pub(in crate::cli) fn bytes(&self) -> u64 {
-        self.0.load(Ordering::Relaxed)
-    }
 }

@@ -6,6 +6,7 @@ use std::path::Path;
 use crate::catalog::{Catalog, Currency, Money};
 use crate::cli::Failure;
 use crate::cli::world::{cache, ci};
+use crate::complete::Defaults;
 use crate::config::{Config, Table, setting};
 use crate::pricing::{Contract, Owned, Purchased, Scenario, Settings, Terms, Usage};
 use crate::source::Date;
@@ -51,9 +52,11 @@ pub fn settings(config: &Config, today: Date) -> Settings {
     let text = |key| config.text(key).map(|(text, _)| text.to_owned());
     let discounts = config.below(setting!("prices.discount"));
     Settings {
-        default_provider: text(setting!("defaults.provider")),
-        default_region: text(setting!("defaults.region")),
-        default_accelerator: text(setting!("defaults.accelerator")),
+        defaults: Defaults {
+            provider: text(setting!("defaults.provider")),
+            region: text(setting!("defaults.region")),
+            accelerator: text(setting!("defaults.accelerator")),
+        },
         discounts: discounts.filter_map(|(provider, it)| Some((provider.to_owned(), it.value.number()?))).collect(),
         contracts: config.tables(setting!("contracts")).filter_map(|table| contract(&table)).collect(),
         owned: config.tables(setting!("hardware")).filter_map(|table| owned(&table)).collect(),

@@ -7,13 +7,13 @@ use std::sync::Arc;
 use super::packs;
 use super::packs::Pack;
 use super::place;
-use super::place::Place;
 use super::policy::PolicyTree;
 use super::prices;
 use crate::catalog::Catalog;
 use crate::cli::Failure;
 use crate::cli::args::{Input, Selection};
 use crate::cli::world::output;
+use crate::cli::world::place::Place;
 use crate::config::{self, Config, Key, key, setting};
 use crate::decide::{self, Baseline};
 use crate::diagnostic::{Diagnostic, Level};
@@ -107,6 +107,10 @@ pub(in crate::cli) fn declaring_labels(config: &Config) -> BTreeMap<String, Stri
     declared.filter_map(|(label, entry)| Some((label.to_owned(), entry.value.text()?.to_owned()))).collect()
 }
 
+/// What is wrong with a table of models is told with what it should hold.
+pub(in crate::cli) const MODEL_COLUMNS: &str =
+    "the columns are those of gpulint's `pricing/models.csv`; `model_id` and `params_b` are needed";
+
 /// The catalog that `--prices` names, with the prices of packs and the user's own prices and models laid over it.
 pub(in crate::cli) fn catalog(
     input: &Input,
@@ -118,7 +122,7 @@ pub(in crate::cli) fn catalog(
     let catalog = priced(input, sources, config, place, packs)?;
     let Some((shown, text)) = file_of(setting!("models.file"), sources, config, place)? else { return Ok(catalog) };
     let with_models = catalog.with_models(&shown, &text);
-    with_models.map_err(|error| Failure::new(error.to_string()).with_help(crate::cli::verbs::fit::MODEL_COLUMNS))
+    with_models.map_err(|error| Failure::new(error.to_string()).with_help(MODEL_COLUMNS))
 }
 
 fn priced(

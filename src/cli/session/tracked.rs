@@ -5,9 +5,9 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use super::discover;
-use super::place::{self, Place};
 use crate::cli::Failure;
 use crate::cli::world::file_tree::below;
+use crate::cli::world::place::{self, Place};
 use crate::cli::world::{git, git_index};
 use crate::source::named;
 

@@ -5,9 +5,11 @@ use std::path::Path;
 
 use crate::catalog::Catalog;
 use crate::cli::args::Fit;
+use crate::cli::session::settings::MODEL_COLUMNS;
 use crate::cli::world::file_tree::read_limited;
 use crate::cli::world::output;
 use crate::cli::{Failure, Outcome};
+use crate::complete::complete_machines;
 use crate::fit::{self, Assessment, Choice, Market, Place, cases};
 use crate::inventory::programs::declared;
 use crate::inventory::{Fact, FrontEnd, Inventory, Key, Resource, Role, Value};
@@ -17,9 +19,6 @@ use crate::source::{Limits, MemoryTree, Sources, Span};
 
 /// Configurations that are shown of each large cloud, and of all the others together.
 const MOST: usize = 4;
-
-/// The clouds that most people have a contract with come first.
-const CLOUDS: [&str; 3] = ["aws", "azure", "gcp"];
 
 pub(in crate::cli) fn run(arguments: &Fit) -> Result<Outcome, Failure> {
     let mut catalog = Catalog::embedded();
@@ -37,7 +36,7 @@ pub(in crate::cli) fn run(arguments: &Fit) -> Result<Outcome, Failure> {
     let places = places(arguments, &catalog)?;
     let mut inventory = Inventory { resources: vec![question(arguments, &catalog)?], ..Inventory::default() };
     let asked = inventory.resources.clone();
-    pricing::complete(&mut inventory, &catalog, &settings);
+    complete_machines(&mut inventory, &catalog, &settings.defaults);
     let bill = pricing::bill(&inventory, &catalog, &settings);
     // A machine without accelerators is left out as nothing to judge; here it is what was asked about.
     let resource = match (inventory.resources.first().or(asked.first()), &arguments.machine) {
@@ -54,7 +53,8 @@ pub(in crate::cli) fn run(arguments: &Fit) -> Result<Outcome, Failure> {
     if resource.fact(Key::Accelerator).is_absent() && resource.fact(Key::Machine).is_absent() {
         nothing_to_hold_it(&mut fact);
     }
-    let options = by_provider(fit::options(resource, &catalog, &market, &places), arguments.provider.is_some());
+    let options = fit::options(resource, &catalog, &market, &places);
+    let options = by_provider(options, &catalog.assumed_clouds(), arguments.provider.is_some());
     output::write(&arguments.output, Format::Text, |format, _style| report::fit(format, &fact, &options))?;
     Ok(Outcome::Passed)
 }
@@ -88,14 +88,14 @@ fn places<'c>(arguments: &'c Fit, catalog: &'c Catalog) -> Result<Vec<Place<'c>>
 }
 
 /// The cheapest of each large cloud, then one of each of the cheapest others; the cheapest first among themselves.
-fn by_provider(options: Vec<Choice>, of_one: bool) -> Vec<Choice> {
+fn by_provider(options: Vec<Choice>, clouds: &[&str], of_one: bool) -> Vec<Choice> {
     if of_one {
         return unlike(options).take(2 * MOST).collect();
     }
     let mut shown: BTreeMap<String, usize> = BTreeMap::new();
     let (mut of_clouds, mut of_others) = (Vec::new(), Vec::new());
     for choice in unlike(options) {
-        let is_cloud = CLOUDS.contains(&&*choice.provider);
+        let is_cloud = clouds.contains(&&*choice.provider);
         let (list, most) = if is_cloud { (&mut of_clouds, MOST) } else { (&mut of_others, 1) };
         let count = shown.entry(choice.provider.clone()).or_default();
         if *count < most && (is_cloud || list.len() < MOST) {
@@ -192,10 +192,6 @@ fn declare(resource: &mut Resource, arguments: &Fit, span: Span) -> Result<(), F
     }
     Ok(())
 }
-
-/// What is wrong with a table of models is told with what it should hold.
-pub(in crate::cli) const MODEL_COLUMNS: &str =
-    "the columns are those of gpulint's `pricing/models.csv`; `model_id` and `params_b` are needed";
 
 fn read(file: &Path) -> Result<String, Failure> {
     let bytes = read_limited(file, Limits::DEFAULT.file_bytes)

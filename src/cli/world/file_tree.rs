@@ -10,8 +10,8 @@ use std::io::{self, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 use std::sync::{PoisonError, RwLock};
 
-use crate::cli::session::bounds::LargestFile;
 #[cfg(unix)]
+use super::largest::LargestFile;
 use crate::source::bytes_of;
 use crate::source::{Entry, ReadError, Tree, demand_text, named};
 

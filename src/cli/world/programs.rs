@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::cli::session::place;
+use crate::cli::world::place;
 
 /// The first program of this name on the search path. `.`, an empty entry and every other relative one mean wherever the
 /// run happens to be, and what lies in the repository, or is led there by a link, is its author's program and not the user's.

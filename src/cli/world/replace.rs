@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use std::path::{Component, Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use crate::cli::session::place;
+use crate::cli::world::place;
 
 /// What a run that was killed left behind is taken away by a later one. A write takes moments.
 const ABANDONED: Duration = Duration::from_secs(3_600);

@@ -12,9 +12,9 @@ use crate::kubernetes::Cluster;
 use crate::source::Sources;
 
 use super::Parsed;
-use super::objects::chart::Used;
 use super::objects::index::Index;
 use super::objects::object::Object;
+use super::relations::chart::Used;
 use super::rows::table::{KINDS, Row};
 use crate::yaml::Node;
 

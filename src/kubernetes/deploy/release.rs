@@ -8,14 +8,15 @@ use crate::source::{FileId, Sources, is_example, join, parent};
 use super::{MOST, Made, index, row};
 use crate::helm::{self, Chart};
 use crate::kubernetes::objects::chart;
-use crate::kubernetes::objects::chart::Used;
 use crate::kubernetes::objects::index::Index;
 use crate::kubernetes::objects::layers;
 use crate::kubernetes::objects::object::Object;
-use crate::kubernetes::render::{self, Renderer};
+use crate::kubernetes::relations::chart::Used;
+use crate::kubernetes::render;
 use crate::kubernetes::rows::table::{Layers, Row};
-use crate::kubernetes::text::files::{File, Release};
+use crate::kubernetes::text::file::{File, Release};
 use crate::kubernetes::text::filter::is_manifest;
+use crate::kubernetes::text::trail::Renderer;
 use crate::kubernetes::{Cluster, Parsed};
 use crate::yaml::Node;
 

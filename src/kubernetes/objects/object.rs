@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::inventory::{Fact, Labels};
 use crate::source::Span;
 
-use crate::kubernetes::text::amount::placeholder;
+use crate::kubernetes::rows::amount::placeholder;
 use crate::yaml::Node;
 
 /// Annotations longer than this carry data, not attribution.

@@ -7,7 +7,7 @@ use crate::inventory::{FrontEnd, MOST_VALUES, Origin, Raw, RawData, Tree};
 use crate::source::Span;
 
 use super::object::Object;
-use crate::kubernetes::text::amount::{is_hole, placeholder};
+use crate::kubernetes::rows::amount::{is_hole, placeholder};
 use crate::yaml::{Data, Node, scalar};
 
 /// The objects of a document: itself, or the items of a list.

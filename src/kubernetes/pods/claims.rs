@@ -11,8 +11,8 @@ use super::request::Request;
 use super::workload::Found;
 use crate::kubernetes::objects::index::{Index, Place};
 use crate::kubernetes::objects::object::Object;
+use crate::kubernetes::rows::amount;
 use crate::kubernetes::rows::devices::{DEVICES, Device, Said};
-use crate::kubernetes::text::amount;
 use crate::yaml::Node;
 
 /// What the claims of a pod ask for; `None` where no accelerator is among them.

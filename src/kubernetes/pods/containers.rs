@@ -8,7 +8,7 @@ use crate::inventory::{Fact, Known, Origin};
 use super::pod::Part;
 use super::request;
 use crate::kubernetes::objects::index::{Index, Place};
-use crate::kubernetes::text::amount::placeholder;
+use crate::kubernetes::rows::amount::placeholder;
 use crate::yaml::Node;
 
 /// Variables of one map that a container gets: thousands of pods may name the same map.

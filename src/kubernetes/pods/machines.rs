@@ -7,18 +7,19 @@ use crate::source::Span;
 
 use super::containers;
 use super::nodes;
-use super::nodes::{Condition, Facts, fill};
+use super::nodes::Condition;
 use super::pod::taints;
 use super::resource::settle_purpose;
 use super::workload::{Above, Found};
 use crate::kubernetes::objects::object;
 use crate::kubernetes::objects::object::Object;
+use crate::kubernetes::rows::amount;
 use crate::kubernetes::rows::count;
 use crate::kubernetes::rows::devices::DEVICES;
+use crate::kubernetes::rows::facts::{Facts, fill};
 use crate::kubernetes::rows::path::{Match, Path};
 use crate::kubernetes::rows::sources;
 use crate::kubernetes::rows::table::Machines;
-use crate::kubernetes::text::amount;
 use crate::yaml::Node;
 
 /// The resources of one entry of a row.

@@ -2,6 +2,7 @@
 
 pub(super) mod claims;
 pub(super) mod containers;
+pub(super) mod generic;
 pub(super) mod machines;
 pub(super) mod nodes;
 pub(super) mod pod;

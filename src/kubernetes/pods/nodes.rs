@@ -1,16 +1,15 @@
 //! What a pod or a pool says of the nodes it wants: labels → accelerator, machine, region, purchase, provider.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use crate::inventory::{Fact, Key, Known, Origin, Refused, Unknown, Value};
 use crate::source::Span;
 
+use crate::kubernetes::rows::amount::{fallback, placeholder};
 use crate::kubernetes::rows::devices::{DEVICES, Label, Said};
-use crate::kubernetes::text::amount::{fallback, placeholder};
+use crate::kubernetes::rows::facts::{Facts, fill, region_of};
 use crate::yaml::Node;
-
-pub(in crate::kubernetes) type Facts = BTreeMap<Key, Fact<Value>>;
 
 /// A node label and the values that it may have.
 #[derive(Debug, Clone)]
@@ -351,40 +350,4 @@ fn names(facts: &mut Facts, condition: &Condition) {
 
 fn inferred(condition: &Condition) -> Origin {
     Origin::Inferred(format!("nodes with {} are preferred, not required", condition.key).into())
-}
-
-pub(in crate::kubernetes) fn fill(facts: &mut Facts, key: Key, fact: Fact<Value>) {
-    if !fact.is_absent() {
-        facts.entry(key).or_insert(fact);
-    }
-}
-
-/// `us-central1-a` → `us-central1`, `us-east-1a` → `us-east-1`, `eastus-1` → `eastus`.
-pub(in crate::kubernetes) fn region_of(zone: &str) -> String {
-    let bytes = zone.as_bytes();
-    let region = match bytes {
-        [rest @ .., b'-', letter] if letter.is_ascii_lowercase() => rest,
-        [rest @ .., letter] if letter.is_ascii_lowercase() && rest.last().is_some_and(u8::is_ascii_digit) => rest,
-        [rest @ .., b'-', digit] if digit.is_ascii_digit() && !rest.contains(&b'-') => rest,
-        whole => whole,
-    };
-    String::from_utf8_lossy(region).into_owned()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_zone_tells_its_region() {
-        for (zone, region) in [
-            ("us-central1-a", "us-central1"),
-            ("us-east-1a", "us-east-1"),
-            ("eastus-1", "eastus"),
-            ("eastus", "eastus"),
-            ("us-east-1", "us-east-1"),
-        ] {
-            assert_eq!(region_of(zone), region);
-        }
-    }
 }

@@ -6,12 +6,13 @@ use crate::inventory::{Fact, Key, Selector, Taint, Unknown, Value};
 use crate::source::Span;
 
 use super::nodes;
-use super::nodes::{Condition, Facts, fill};
+use super::nodes::Condition;
 use super::request::Request;
 use crate::kubernetes::objects::layers;
+use crate::kubernetes::rows::amount;
 use crate::kubernetes::rows::devices::DEVICES;
+use crate::kubernetes::rows::facts::{Facts, fill};
 use crate::kubernetes::rows::table::Pods;
-use crate::kubernetes::text::amount;
 use crate::kubernetes::text::nested;
 use crate::yaml::Node;
 

@@ -7,11 +7,12 @@ use std::sync::Arc;
 use crate::inventory::{Fact, Known, Labels, Origin};
 use crate::source::Span;
 
-use super::nodes::{self, Condition, Facts};
+use super::nodes::{self, Condition};
 use super::request::Request;
 use crate::kubernetes::objects::index::{Index, Place};
 use crate::kubernetes::objects::object::Object;
 use crate::kubernetes::rows::devices::DEVICES;
+use crate::kubernetes::rows::facts::Facts;
 use crate::yaml::Node;
 
 /// How a workload names its queue.

@@ -9,9 +9,9 @@ use crate::source::{Expression, Span};
 use super::claims;
 use super::pod::{Part, Pod};
 use crate::kubernetes::objects::index::Index;
+use crate::kubernetes::rows::amount;
 use crate::kubernetes::rows::devices::{DEVICES, Device};
 use crate::kubernetes::rows::table::Amount;
-use crate::kubernetes::text::amount;
 use crate::yaml::Node;
 
 /// Why the part of a device that slices of several sizes are together is not told.

@@ -9,7 +9,6 @@ use crate::inventory::{
 use crate::source::{Expression, Span};
 
 use super::containers;
-use super::nodes::{Facts, fill};
 use super::pod::{Part, Pod};
 use super::queues;
 use super::request;
@@ -20,7 +19,8 @@ use crate::kubernetes::objects::chart;
 use crate::kubernetes::objects::index::Index;
 use crate::kubernetes::objects::object;
 use crate::kubernetes::objects::object::Object;
-use crate::kubernetes::objects::owned;
+use crate::kubernetes::objects::owners;
+use crate::kubernetes::rows::facts::{Facts, fill};
 use crate::kubernetes::rows::table::VALUES;
 use crate::yaml::Node;
 
@@ -66,7 +66,7 @@ pub(in crate::kubernetes) fn finish(
             shared,
             listens,
             carrier: None,
-            owners: owned::owners(object.root),
+            owners: owners::owners(object.root),
         });
     }
 }

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use crate::inventory::{Fact, Key, Origin, Value};
 use crate::source::Span;
 
-use super::nodes::{Facts, fill};
 use super::pod::Pod;
 use crate::kubernetes::objects::index::{Index, Place};
+use crate::kubernetes::rows::facts::{Facts, fill};
 use crate::yaml::Node;
 
 /// Drivers and provisioners of file systems that are slow at small random reads, by a part of their name. Parallel file

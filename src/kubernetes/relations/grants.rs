@@ -4,9 +4,9 @@ use crate::inventory::Unjudged;
 use crate::source::Sources;
 
 use crate::kubernetes::objects::object::Object;
+use crate::kubernetes::rows::amount;
 use crate::kubernetes::rows::devices::DEVICES;
 use crate::kubernetes::rows::table::Row;
-use crate::kubernetes::text::amount;
 
 /// What is told of an object that hands out accelerators.
 pub(in crate::kubernetes) fn unjudged(sources: &Sources, object: &Object<'_>, row: &Row) -> Option<Unjudged> {

@@ -1,10 +1,13 @@
 //! What other objects decide about a workload: autoscalers, budgets, queues, quotas, defaults, patches, shares, and who loads
 //! its text.
 
+pub(super) mod chart;
 pub(super) mod grants;
 pub(super) mod holders;
 mod nearby;
+pub(super) mod owned;
 pub(super) mod patch;
 pub(super) mod scale;
 pub(super) mod sharing;
 pub(super) mod terraform_loaded;
+pub(super) mod versions;

@@ -9,9 +9,9 @@ use crate::yaml::Node;
 use crate::kubernetes::objects::index::distance;
 use crate::kubernetes::objects::object::Object;
 use crate::kubernetes::pods::workload::Found;
+use crate::kubernetes::rows::amount;
 use crate::kubernetes::rows::path::Path;
 use crate::kubernetes::rows::table::Scales;
-use crate::kubernetes::text::amount;
 
 use super::nearby;
 

@@ -2,11 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use super::{Rendered, Renderer};
+use super::Rendered;
 use crate::inventory::{GivenRun, Run, Skipped};
 use crate::kubernetes::Cluster;
-use crate::kubernetes::text::files::File;
+use crate::kubernetes::text::file::File;
 use crate::kubernetes::text::filter::Wanted;
+use crate::kubernetes::text::trail::Renderer;
 
 /// What may be rendered, and what is wanted of it.
 pub(in crate::kubernetes) struct Asked<'a> {

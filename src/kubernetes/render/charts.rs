@@ -13,11 +13,12 @@ use super::matters;
 use super::names;
 use super::plan::{at, is_called, release_name, sets};
 use super::variants::{self, Variant};
-use super::{Asked, Made, Renderer, Trail, trace};
+use super::{Asked, Made, trace};
 use crate::kubernetes::Cluster;
 use crate::kubernetes::objects::chart::is_values;
-use crate::kubernetes::text::files::{File, Release};
+use crate::kubernetes::text::file::{File, Release};
 use crate::kubernetes::text::filter::Matter;
+use crate::kubernetes::text::trail::{Renderer, Trail};
 
 /// Where nobody says another.
 const NAMESPACE: &str = "default";

@@ -7,8 +7,8 @@ use crate::kustomize::is_remote;
 use crate::source::{Sources, join};
 use crate::yaml::{Data, Node};
 
-use super::Renderer;
 use super::plan::{Input, Plan, Refused, at, document};
+use crate::kubernetes::text::trail::Renderer;
 
 pub(in crate::kubernetes) use crate::kustomize::NAMES;
 

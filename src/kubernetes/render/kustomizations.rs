@@ -5,10 +5,11 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use super::charts::in_one_line;
 use super::kustomization::{NAMES, Outline, outline};
-use super::{Asked, Made, Renderer, Trail, names, trace};
+use super::{Asked, Made, names, trace};
 use crate::inventory::{Run, RunId, RunKind, Skipped};
-use crate::kubernetes::text::files::File;
+use crate::kubernetes::text::file::File;
 use crate::kubernetes::text::filter::{self, Matter};
+use crate::kubernetes::text::trail::{Renderer, Trail};
 use crate::kustomize::{self, Built, Trouble};
 use crate::source::{Segment, Sources, each, parent};
 

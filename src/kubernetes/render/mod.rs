@@ -16,10 +16,10 @@ mod values;
 mod variants;
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
 
-use crate::inventory::{Link, LinkKind};
-use crate::source::{Sources, Span};
+use crate::source::Sources;
+
+use super::text::trail::Renderer;
 
 pub(super) use asked::{Asked, Made};
 pub(super) use charts::{all, not_rendered, release};
@@ -34,22 +34,6 @@ pub(super) fn make(sources: &Sources, asked: &Asked<'_>) -> Made {
     let mut made = charts::make(sources, asked);
     made.add(kustomizations::make(sources, asked));
     made
-}
-
-/// The program that renders.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Renderer {
-    Helm,
-    Kustomize,
-}
-
-impl Renderer {
-    pub fn name(self) -> &'static str {
-        match self {
-            Renderer::Helm => "helm",
-            Renderer::Kustomize => "kustomize",
-        }
-    }
 }
 
 /// What a program made of a chart or of a kustomization.
@@ -75,37 +59,5 @@ impl Rendered {
             plan.replaces.extend(replaced);
         }
         Rendered { plan, text }
-    }
-}
-
-/// What a rendered document remembers of where it came from.
-#[derive(Debug, Clone)]
-pub(super) struct Trail {
-    pub by: Renderer,
-    /// `helm template charts/x`.
-    pub command: Arc<str>,
-    /// The file that makes its directory a chart or a kustomization.
-    pub head: Span,
-    /// Which of several stacks of values a chart was rendered with.
-    pub variant: Option<Variant>,
-}
-
-/// One of several stacks of values.
-#[derive(Debug, Clone)]
-pub(super) struct Variant {
-    pub label: Arc<str>,
-    /// Where what it makes stands, for joins: what one makes has nothing to do with what another does.
-    folder: Arc<str>,
-}
-
-impl Trail {
-    /// Where what was made of a template stands, if not where that does.
-    pub(super) fn place_of(&self, template: &str) -> Option<Arc<str>> {
-        let variant = self.variant.as_ref()?;
-        Some(format!("{}/{template}", variant.folder).into())
-    }
-
-    pub(super) fn link(&self) -> Link {
-        Link::named(LinkKind::Settings, self.command.to_string(), self.head)
     }
 }

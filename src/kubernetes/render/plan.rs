@@ -6,7 +6,8 @@ use crate::kubernetes::objects::chart;
 use crate::source::{Sources, join, parent};
 use crate::yaml::{self, Node};
 
-use super::{Renderer, dependencies, kustomization};
+use super::{dependencies, kustomization};
+use crate::kubernetes::text::trail::Renderer;
 
 /// A chart with more files than this is no chart that a person wrote.
 pub(super) const MOST_FILES: usize = 5_000;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::kubernetes::text::files::File;
+use crate::kubernetes::text::file::File;
 use crate::kubernetes::text::filter;
 use crate::kubernetes::text::filter::Matter;
 use crate::source::{FileId, Segment, Sources, Span};
@@ -13,7 +13,8 @@ use super::align::{TemplateLine, align};
 use super::overlay::Parts;
 use super::plan::at;
 use super::values::{Values, uses};
-use super::{Rendered, Renderer, SOURCE, Trail, kustomization};
+use super::{Rendered, SOURCE, kustomization};
+use crate::kubernetes::text::trail::{Renderer, Trail};
 
 /// The documents of a rendered text that may matter, as files.
 pub(in crate::kubernetes) fn derive(sources: &Sources, rendered: &Rendered) -> Vec<File> {

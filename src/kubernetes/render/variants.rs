@@ -8,6 +8,7 @@ use super::plan::{at, document};
 use crate::helm::Chart;
 use crate::inventory::{Counted, Skipped};
 use crate::kubernetes::objects::chart::{is_values, nearest};
+use crate::kubernetes::text::trail::Stack;
 use crate::source::{Sources, is_example, matches};
 use crate::yaml::Node;
 
@@ -51,10 +52,10 @@ pub(super) fn of(sources: &Sources, chart: &Chart, asked: &Asked<'_>, skipped: &
 
 impl Variant {
     /// As what it makes remembers it.
-    pub(super) fn trail(&self, chart: &Chart) -> Option<super::Variant> {
+    pub(super) fn trail(&self, chart: &Chart) -> Option<Stack> {
         let label = self.label.clone()?;
         let folder = at(&chart.directory, &label.replace("..", "_")).into();
-        Some(super::Variant { label, folder })
+        Some(Stack { label, folder })
     }
 
     fn of(chart: &Chart, file: &str) -> Variant {

@@ -4,7 +4,7 @@ use crate::inventory::{Fact, Known, Origin, Range};
 
 use super::path::{Match, Path};
 use super::table::Factor;
-use crate::kubernetes::text::amount;
+use crate::kubernetes::rows::amount;
 use crate::yaml::Node;
 
 /// What operators write where they set no bound: the largest number of 32 bits.

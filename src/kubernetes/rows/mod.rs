@@ -1,8 +1,11 @@
 //! The rows of `kinds.toml` and `devices.toml`, and what reads facts out of an object by them.
 
+pub(super) mod amount;
 pub(super) mod count;
 pub(super) mod devices;
+pub(super) mod facts;
 pub(super) mod path;
+pub(super) mod quantity;
 pub(super) mod settings;
 pub(super) mod sources;
 pub(super) mod table;

@@ -8,7 +8,7 @@ use crate::inventory::{Fact, Origin};
 use crate::source::Span;
 
 use super::table::Told;
-use crate::kubernetes::pods::nodes::Facts;
+use crate::kubernetes::rows::facts::Facts;
 use crate::yaml::{self, Data, Node};
 
 /// Settings inside of settings.

@@ -3,11 +3,11 @@
 use crate::inventory::{Fact, Key, Known, Origin, Unknown, Value};
 use crate::source::{Expression, Span};
 
+use super::facts::{Facts, fill, region_of};
 use super::path::{Match, Path};
 use super::table;
 use super::table::{Constant, Source, SourceOrigin, Unit};
-use crate::kubernetes::pods::nodes::{Facts, fill, region_of};
-use crate::kubernetes::text::amount;
+use crate::kubernetes::rows::amount;
 use crate::yaml::{Data, Node};
 
 /// The facts of a row or of an entry in it, for one match of `along`.

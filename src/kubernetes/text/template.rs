@@ -6,7 +6,7 @@ use std::sync::{Arc, LazyLock};
 use regex::Regex;
 
 use super::expression::Scope;
-use super::files::File;
+use super::file::File;
 use super::filter;
 use super::template_mask::{has_directives, mask};
 use crate::source::{FileId, Limits, Sources, Span};

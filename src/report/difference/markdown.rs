@@ -7,8 +7,9 @@ use crate::decide::Verdict;
 use crate::inventory::Role;
 use crate::pricing::{Change, ChangeKind};
 use crate::report::Team;
-use crate::report::formats::markdown::{code, count_of, plain, tildes, told, unknown};
+use crate::report::formats::markdown::{count_of, tildes, told, unknown};
 use crate::report::views::judged;
+use crate::report::views::markup::{code, plain};
 use crate::report::views::money::usd_range;
 use crate::report::{Room, escape};
 

@@ -14,13 +14,14 @@ use super::Team;
 use super::difference::Gate;
 use super::{Catalog, Difference, Head, Paths, Report};
 use crate::catalog::{Currency, Money, MoneyRange};
+use crate::complete::UnknownMachine;
 use crate::decide::{Decided, Suppressed, Verdict};
 use crate::diagnostic::Level;
 use crate::inventory::{
     Counted, Fact, FrontEnd, Inventory, Key, Origin, Range, Resource, ResourceId, Role, Run, RunId, RunKind, Skipped,
     Standing, Unjudged, Value,
 };
-use crate::pricing::{Apart, Bill, Change, ChangeKind, Delta, Detail, Item, Period, Status, UnknownMachine};
+use crate::pricing::{Apart, Bill, Change, ChangeKind, Delta, Detail, Item, Period, Status};
 use crate::rules::{Confidence, Finding, Fix, Risk, Rules, Safety, Undetermined};
 use crate::source::{Edit, Sources, Span};
 use document::{

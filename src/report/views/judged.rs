@@ -5,9 +5,9 @@ use std::fmt::Write;
 
 use serde::Serialize;
 
+use super::markup;
 use crate::inventory::{Standing, Unjudged};
 use crate::report::escape::{one_line, shortened};
-use crate::report::formats::markdown;
 use crate::report::{Report, Room};
 
 /// Those that are named in one line.
@@ -92,11 +92,11 @@ pub(in crate::report) fn in_markdown(text: &mut String, report: &Report, room: R
 
 fn lines(text: &mut String, report: &Report, all: &[&Unjudged]) {
     for it in all.iter().take(LISTED) {
-        let path = markdown::code(&shortened(&report.paths.show(&it.path), 200));
+        let path = markup::code(&shortened(&report.paths.show(&it.path), 200));
         let lost = if it.standing == Standing::Lost { " **was known before**" } else { "" };
-        let _ = writeln!(text, "- {path}{lost} {}", markdown::plain(&shortened(&it.reason, 400)));
+        let _ = writeln!(text, "- {path}{lost} {}", markup::plain(&shortened(&it.reason, 400)));
         if let Some(cure) = &it.cure {
-            let _ = writeln!(text, "  _{}_", markdown::plain(&shortened(cure, 400)));
+            let _ = writeln!(text, "  _{}_", markup::plain(&shortened(cure, 400)));
         }
     }
     if all.len() > LISTED {

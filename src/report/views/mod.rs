@@ -4,6 +4,7 @@ pub(super) mod apart;
 pub(super) mod comment_limits;
 pub(super) mod coverage;
 pub(super) mod judged;
+pub(super) mod markup;
 pub(super) mod money;
 pub(super) mod paths;
 pub(super) mod repeats;

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::{Asking, kinds, unknown_price};
 use crate::catalog::{Money, Quote};
+use crate::complete::complete_machines;
 use crate::fit::{self, Assessment, Choice, Place, Verdict};
 use crate::inventory::{self, Fact, FrontEnd, Inventory, Key, Known, Resource, Role};
 use crate::pricing;
@@ -15,9 +16,6 @@ const STEPS: usize = 5_000;
 
 /// Alternatives that a page sees.
 const MOST: usize = 16;
-
-/// Clouds in which alternatives are looked for where a pod names none.
-const CLOUDS: [&str; 3] = ["aws", "azure", "gcp"];
 
 pub(super) fn ask(asking: &Asking<'_>, what: Ask, given: &[Value], budget: &mut Budget) -> Result<Value, Fault> {
     match (what, given) {
@@ -84,7 +82,7 @@ fn fits(asking: &Asking<'_>, model: &str, accelerator: &str, count: f64) -> Valu
     }
     question.set(Key::AcceleratorCount, Fact::written(inventory::Value::Number(count), span));
     let mut inventory = Inventory { resources: vec![question], ..Inventory::default() };
-    pricing::complete(&mut inventory, world.catalog, world.pricing);
+    complete_machines(&mut inventory, world.catalog, &world.pricing.defaults);
     let bill = pricing::bill(&inventory, world.catalog, world.pricing);
     let assessed = inventory
         .resources
@@ -119,7 +117,8 @@ fn alternatives(asking: &Asking<'_>, record: Handle, budget: &mut Budget) -> Res
     let now = asking.item(record.id).and_then(|item| item.per_hour).map(|range| range.expected);
     let shared = resource.role == Role::Requested;
     let number = |key| if shared { resource.number(key).unwrap_or(0.0) } else { 0.0 };
-    let clouds: Vec<&str> = resource.text(Key::Provider).map_or(CLOUDS.to_vec(), |provider| vec![provider]);
+    let clouds: Vec<&str> =
+        resource.text(Key::Provider).map_or_else(|| world.catalog.assumed_clouds(), |provider| vec![provider]);
     let places: Vec<Place<'_>> = clouds
         .into_iter()
         .map(|provider| Place {

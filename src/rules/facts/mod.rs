@@ -7,6 +7,7 @@ mod market;
 mod money;
 mod raw;
 mod resource;
+mod scope;
 mod settings;
 mod table;
 
@@ -21,12 +22,13 @@ use crate::source::{Date, Span};
 
 use super::Settings;
 use super::cel::{self, About, Ask, Budget, Fault, Handle, Host, Read, Schema, Type, Unknown, Value};
-use super::page::LooksAt;
 use super::{format, template};
 use money::{DELTA, MONEY, Sum, TOTAL};
 use raw::{BLOCK, OBJECT};
 pub(super) use raw::{Path, Raws, part, written};
 use resource::{COUNT, RESOURCE};
+pub use scope::LooksAt;
+pub(super) use scope::{SCOPES, Subject};
 use settings::{SETTINGS, TREE};
 use table::{Answer, Records};
 
@@ -58,14 +60,6 @@ pub(super) struct Asking<'a> {
     pub(super) saves: Option<MoneyRange>,
     /// Whether what it would cost on spot was asked for.
     pub(super) asked_spot: Cell<bool>,
-}
-
-/// What a rule is asked about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Subject {
-    Resource,
-    Object,
-    Block,
 }
 
 /// Which end of a range a number is: `saves` is computed for each.

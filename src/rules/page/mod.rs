@@ -15,7 +15,8 @@ use crate::diagnostic::Level;
 use crate::inventory::{WantedObjects, WantedRaw};
 
 use super::cel::{self, Meaning, Program, Scope, Type, Value, Variable};
-use super::facts::{self, SeenBy, Subject};
+pub use super::facts::LooksAt;
+use super::facts::{self, SCOPES, SeenBy};
 use super::nearest::nearest;
 use super::settings::{Parameter, Profile};
 use super::template::Template;
@@ -81,46 +82,6 @@ pub(super) struct Front {
     /// It speaks of objects or blocks in some word.
     pub(super) may_look_at_raw: bool,
 }
-
-/// What a condition is evaluated for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum LooksAt {
-    /// Each resource.
-    Resource,
-    /// Each manifest, whatever it asks for.
-    Object,
-    /// Each Terraform block, whatever it is.
-    Block,
-    /// All of them, once.
-    Repository,
-    /// What lies between two states, once; only where two states are compared.
-    Change,
-    /// Nothing: gpulint says it itself while it reads, and the page gives it a level and explains it.
-    Text,
-}
-
-impl LooksAt {
-    pub fn from_name(name: &str) -> Option<LooksAt> {
-        SCOPES.iter().find(|(known, _)| *known == name).map(|(_, looks_at)| *looks_at)
-    }
-
-    pub(super) fn subject(self) -> Subject {
-        match self {
-            LooksAt::Object => Subject::Object,
-            LooksAt::Block => Subject::Block,
-            _ => Subject::Resource,
-        }
-    }
-}
-
-const SCOPES: [(&str, LooksAt); 6] = [
-    ("resource", LooksAt::Resource),
-    ("object", LooksAt::Object),
-    ("block", LooksAt::Block),
-    ("repository", LooksAt::Repository),
-    ("change", LooksAt::Change),
-    ("text", LooksAt::Text),
-];
 
 /// Small letters, digits and dashes.
 pub fn is_name(text: &str) -> bool {

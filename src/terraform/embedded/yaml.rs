@@ -3,7 +3,7 @@
 use crate::source::{Segment, Sources, Span};
 
 use super::super::value::{Data, Value};
-use crate::terraform::load::outline;
+use crate::terraform::code::outline;
 
 /// A manifest between Terraform and YAML.
 #[derive(Debug, Clone)]

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::diagnostic::Diagnostic;
 use crate::source::Span;
-use crate::terraform::load::module::ModuleCode;
+use crate::terraform::code::module::ModuleCode;
 use crate::terraform::syntax::BlockNode;
 use crate::terraform::value::{Cause, Computed, Value};
 

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::source::Span;
+use crate::terraform::code::outline;
 use crate::terraform::convert::set_of;
-use crate::terraform::load::outline;
 use crate::terraform::syntax::{Conditional, Expression, For, Item, Kind, Name, Part};
 use crate::terraform::types::Type;
 use crate::terraform::value::{Cause, Data, Entries, Number, Value};

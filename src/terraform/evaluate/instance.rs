@@ -8,7 +8,7 @@ use std::sync::Arc;
 use crate::inventory::{Fact, Range};
 use crate::source::Span;
 use crate::terraform::block::Provider;
-use crate::terraform::load::module::ModuleCode;
+use crate::terraform::code::module::ModuleCode;
 use crate::terraform::syntax::BlockNode;
 use crate::terraform::value::Value;
 

@@ -40,7 +40,7 @@ pub(super) use variables::Assignment;
 /// Evaluates one root.
 pub(super) struct Evaluator<'r> {
     pub(super) sources: &'r Sources,
-    pub(super) library: &'r super::load::library::Library<'r>,
+    pub(super) library: &'r super::code::library::Library<'r>,
     /// The directory of the root: `file("x")` and `path.root` are relative to it.
     pub(super) root: String,
     /// The workspace that it is evaluated in.
@@ -49,7 +49,7 @@ pub(super) struct Evaluator<'r> {
     pub(super) assignments: HashMap<String, Vec<Assignment>>,
     /// What variables are that nothing assigns, where something that is not known may.
     pub(super) assigned_to_any: Option<Assignment>,
-    pub(super) modules: super::load::modules::Modules,
+    pub(super) modules: super::code::modules::Modules,
     /// Shared where several files are read for one.
     pub(super) budget: Rc<Budget>,
     /// Regular expressions that were compiled; none for what is no such expression.

@@ -4,7 +4,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::terraform::block::Provider;
-use crate::terraform::load::modules::provider_of_source;
+use crate::terraform::code::modules::provider_of_source;
 use crate::terraform::syntax::{BlockNode, Expression, Kind, StepKind};
 
 use super::{Evaluator, Instance, Repetition, Scope};

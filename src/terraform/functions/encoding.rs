@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use crate::source::{from_base64, to_base64};
-use crate::terraform::load::outline;
+use crate::terraform::code::outline;
 use crate::terraform::syntax::json::{Json, JsonKind, parse_json};
 use crate::terraform::value::{Cause, Data, Entries, Value};
 

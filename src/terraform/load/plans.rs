@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use crate::inventory::{FrontEnd, Run, RunKind, Skipped};
 use crate::source::{Sources, normalize, parent, those};
 
-use super::module::is_configuration;
 use super::roots::is_variable_file;
+use crate::terraform::code::module::is_configuration;
 use crate::terraform::plan;
 use crate::terraform::plan::Plan;
 use crate::terraform::{Options, Reading, embedded, rows};

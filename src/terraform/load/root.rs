@@ -8,13 +8,13 @@ use std::sync::Arc;
 use crate::diagnostic::Diagnostic;
 use crate::source::{Sources, Span};
 
-use super::library::Library;
-use super::module::ModuleCode;
-use super::modules::Modules;
 use super::roots::automatic_files;
 use super::variants::Variant;
 use crate::terraform::Options;
 use crate::terraform::block::Block;
+use crate::terraform::code::library::Library;
+use crate::terraform::code::module::ModuleCode;
+use crate::terraform::code::modules::Modules;
 use crate::terraform::evaluate::{Assignment, Budget, Evaluator, Instance, Shadows};
 use crate::terraform::syntax::Kind;
 use crate::terraform::value::Value;

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use crate::source::{Sources, join, normalize, parent, those};
 
-use super::module::{ModuleCode, is_configuration};
-use super::modules::is_local;
 use super::variants::Assigned;
+use crate::terraform::code::module::{ModuleCode, has_configuration, is_configuration};
+use crate::terraform::code::modules::is_local;
 use crate::terraform::syntax::Kind;
 
 /// The directories of Terraform files that `paths` name or lie in, sorted.
@@ -34,10 +34,6 @@ fn is_other_file(path: &str) -> bool {
 fn is_terraform_file(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
     is_configuration(name) || is_variable_file(name)
-}
-
-pub(in crate::terraform) fn has_configuration(sources: &Sources, directory: &str) -> bool {
-    sources.tree().list(directory).iter().any(|entry| !entry.is_directory && is_configuration(&entry.name))
 }
 
 pub(in crate::terraform) fn is_variable_file(name: &str) -> bool {

@@ -7,11 +7,11 @@ use crate::diagnostic::Diagnostic;
 use crate::inventory::{FrontEnd, Key, Resource, RunId, RunKind, Value};
 use crate::source::Sources;
 
-use super::library::{Library, Tool};
 use super::parallel;
 use super::root::{self, Root};
 use super::roots::{Candidates, Why};
 use super::variants::{self, Assigned, Variant};
+use crate::terraform::code::library::{Library, Tool};
 use crate::terraform::{Embedded, Options, embedded, rows};
 
 /// More rounds than this are a chain of calls that make nothing; what is left then is read at once.

@@ -9,11 +9,11 @@ use std::sync::Arc;
 use crate::inventory::{Counted, GivenRun};
 use crate::source::{Sources, matches, parent};
 
-use super::library::Library;
-use super::module::{ModuleCode, is_configuration};
 use super::roots::{called, is_variable_file};
 use super::workspaces;
 use crate::terraform::Options;
+use crate::terraform::code::library::Library;
+use crate::terraform::code::module::{ModuleCode, is_configuration};
 use crate::terraform::syntax::BlockNode;
 
 /// One way in which a root is applied.

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::module::ModuleCode;
+use crate::terraform::code::module::ModuleCode;
 use crate::terraform::syntax::{BinaryOperator, BlockNode, Body, Expression, Kind, Step, StepKind};
 
 /// Names as people give them; others are no evidence.

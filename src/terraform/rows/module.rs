@@ -12,7 +12,7 @@ use super::count::times;
 use super::language::Table;
 use super::node::Held;
 use super::place::region_of;
-use crate::terraform::load::modules::{provider_of_source, registry_name};
+use crate::terraform::code::modules::{provider_of_source, registry_name};
 
 /// Adds what a call rents: by the rows of its source, else whatever among its arguments looks like a machine type.
 pub(super) fn add<'a>(builder: &mut Builder<'a>, block: &'a Block) {

@@ -11,7 +11,7 @@ use super::load;
 use super::node::Node;
 use super::path::{Name, Path, Start};
 use super::scope::{Scope, Truth};
-use crate::terraform::load::modules::registry_name;
+use crate::terraform::code::modules::registry_name;
 
 /// Where a resource stands, and the words of its type.
 #[derive(Clone)]

@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use crate::diagnostic::Diagnostic;
 use crate::source::{Span, parent};
+use crate::terraform::code::modules::Modules;
 use crate::terraform::evaluate::{Budget, Dialect, Evaluator, Instance, Repetition, Scope, Shadows};
-use crate::terraform::load::modules::Modules;
 use crate::terraform::syntax::{BlockNode, Body, Expression};
 use crate::terraform::value::{Cause, Data, Entries, Value};
 

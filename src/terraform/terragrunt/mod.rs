@@ -22,11 +22,11 @@ use crate::inventory::Skipped;
 use crate::source::{Sources, Span, normalize, parent};
 
 use super::Options;
+use super::code::library::Library;
+use super::code::module::has_configuration;
 use super::evaluate::{Budget, Shadows};
-use super::load::library::Library;
 use super::load::parallel;
 use super::load::root::{Configuration, Root, evaluate_with};
-use super::load::roots::has_configuration;
 use super::load::rounds::allowed;
 use super::load::variants::Variant;
 use super::value::{Cause, Value};

@@ -5,9 +5,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::source::{FileId, ReadError, Sources, Span, join, parent};
 use crate::terraform::Options;
+use crate::terraform::code::library::{Library, Tool};
+use crate::terraform::code::module::{ModuleCode, ModuleFile};
 use crate::terraform::evaluate::Shadows;
-use crate::terraform::load::library::{Library, Tool};
-use crate::terraform::load::module::{ModuleCode, ModuleFile};
 use crate::terraform::syntax::json::parse_json_as;
 use crate::terraform::syntax::{Body, SyntaxError, parse_body};
 

@@ -4,9 +4,9 @@ use std::fmt::Write;
 use std::sync::Arc;
 
 use crate::source::{FileId, Segment, Span};
+use crate::terraform::code::module::has_configuration;
+use crate::terraform::code::module::{ModuleCode, ModuleFile, Text, files_of};
 use crate::terraform::evaluate::{Shadows, outside_of_prefix};
-use crate::terraform::load::module::{ModuleCode, ModuleFile, Text, files_of};
-use crate::terraform::load::roots::has_configuration;
 use crate::terraform::value::{Entries, Value};
 
 use super::Unit;
@@ -81,7 +81,7 @@ fn generated(reader: &Reader<'_>, settings: &Value) -> Vec<(String, FileId, bool
         let (Some(path), Some(contents)) = (text("path"), member("contents")) else { continue };
         let path = path.strip_prefix("./").unwrap_or(&path).to_owned();
         let is_off = member("disable").and_then(Value::as_bool) == Some(true);
-        if is_off || path.contains('/') || !crate::terraform::load::module::is_configuration(&path) {
+        if is_off || path.contains('/') || !crate::terraform::code::module::is_configuration(&path) {
             continue;
         }
         let Some(written) = known_text(contents) else { continue };

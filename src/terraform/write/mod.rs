@@ -17,7 +17,7 @@ use crate::inventory::{Declined, FrontEnd, LinkKind, Part, Resource, Value, Wish
 use crate::source::{Edit, FileId, Sources, Span};
 
 use super::block::Block;
-use super::load::library::{Library, Tool};
+use super::code::library::{Library, Tool};
 use super::rows::{Assignment, Held, Index, Literal, Node, Site, Spot};
 use super::syntax::{BlockNode, Body, Expression, Kind, parse_expression};
 use super::{Root, value::Data};

@@ -11,8 +11,8 @@ use crate::source::{FileId, Span, join, parent};
 use super::super::block::Block;
 use super::super::syntax::{BlockNode, Expression, Kind, StepKind, parse_expression};
 use super::Writer;
-use crate::terraform::load::module::ModuleCode;
-use crate::terraform::load::modules::is_local;
+use crate::terraform::code::module::ModuleCode;
+use crate::terraform::code::modules::is_local;
 
 /// Values come through so many variables and locals at most.
 const LONGEST_WAY: usize = 16;

@@ -8,12 +8,12 @@ mod lock;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::place::Place;
 use super::prices;
 use super::settings;
 use super::settings::refused;
 use crate::catalog::Catalog;
 use crate::cli::Failure;
+use crate::cli::world::place::Place;
 use crate::config::{self, Config, setting};
 use crate::diagnostic::{Diagnostic, Level};
 use crate::rules::{self, PageText};

@@ -4,12 +4,12 @@ use std::path::Path;
 
 use crate::cli::args::Input;
 use crate::cli::session::packs::Copies;
-use crate::cli::session::place::Place;
 use crate::cli::session::policy::PolicyTree;
 use crate::cli::session::settings;
 use crate::cli::session::settings::refused;
 use crate::cli::world::file_tree::DiskTree;
 use crate::cli::world::output;
+use crate::cli::world::place::Place;
 use crate::cli::{Failure, Outcome};
 use crate::diagnostic::Diagnostic;
 use crate::source::Sources;

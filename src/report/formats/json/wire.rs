@@ -3,6 +3,7 @@
 use serde::{Serialize, Serializer};
 
 use crate::catalog::{Money, MoneyRange};
+use crate::complete;
 use crate::inventory;
 use crate::inventory::{Key, Resource, Value};
 use crate::pricing::{self, Item, Period, Status};
@@ -230,7 +231,7 @@ pub(in crate::report) struct UnknownMachine<'a> {
 }
 
 pub(in crate::report) fn unknown_machines<'a>(report: &Report<'a>) -> Vec<UnknownMachine<'a>> {
-    let shown = |it: &'a pricing::UnknownMachine| {
+    let shown = |it: &'a complete::UnknownMachine| {
         let at = report.paths.locate(report.sources, it.span);
         UnknownMachine { address: &it.address, path: at.path, line: at.line, cause: &it.why }
     };

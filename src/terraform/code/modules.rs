@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use crate::source::{Sources, join, normalize};
 
-use super::roots::has_configuration;
+use super::module::has_configuration;
 use crate::terraform::syntax::json::parse_json;
 
 /// The modules that `terraform init` downloaded for one root.

@@ -7,10 +7,10 @@ use std::sync::Arc;
 use crate::inventory::{Fact, Key, Known, Origin, Resource};
 use crate::source::parent;
 
-use super::index::distance;
 use crate::inventory::ONLY_CHANGES;
+use crate::kubernetes::objects::index::distance;
 use crate::kubernetes::pods::workload::Found;
-use crate::kubernetes::text::amount::placeholder;
+use crate::kubernetes::rows::amount::placeholder;
 
 /// Marks all versions of an object but the one that counts.
 pub(in crate::kubernetes) fn mark(found: &mut [(Arc<str>, Found)]) {

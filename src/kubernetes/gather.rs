@@ -4,72 +4,28 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::diagnostic::{Diagnostic, Level};
-use crate::inventory::{Foreign, Language, Link, LinkKind, Run, Skipped, language_of_data, may_have_sign};
-use crate::source::{FileId, ReadError, Sources, Span, decoded, each, from_utf16, those};
+use crate::inventory::{Foreign, Language, Run, Skipped, language_of_data, may_have_sign};
+use crate::source::{FileId, ReadError, Sources, decoded, each, from_utf16, those};
 
-use super::filter;
-use super::filter::{Matter, Names};
-use crate::kubernetes::Options;
-use crate::kubernetes::objects::chart;
-use crate::kubernetes::pods::workload::Found;
-use crate::kubernetes::render::{self, Trail};
+use super::objects::chart;
+use super::text::file::File;
+use super::text::filter::{self, Matter, Names};
+use super::{Options, render};
 use crate::yaml::Node;
-
-#[derive(Debug, Clone)]
-pub(in crate::kubernetes) struct File {
-    pub id: FileId,
-    pub path: Arc<str>,
-    /// Only here because other files may name its objects.
-    pub joined_only: bool,
-    /// Rules may look at documents that ask for nothing whatever is in them.
-    pub idle_too: bool,
-    /// It is a template of a chart.
-    pub of_chart: bool,
-    /// The values that its chart has by default.
-    pub values: Option<Node>,
-    /// It is what a chart or a kustomization makes.
-    pub rendered: Option<Trail>,
-    /// It is a template as one release of its chart fills it in.
-    pub release: Option<Release>,
-    /// Why some of it may not be there.
-    pub doubt: Option<Arc<str>>,
-    /// Some of its values are not known: what makes it no YAML may be ours.
-    pub is_holed: bool,
-    /// It stands inside Terraform.
-    pub embedded: bool,
-    /// The text inside Terraform that it is made of, where it is not that itself.
-    pub carrier: Option<FileId>,
-}
-
-/// A release of a chart.
-#[derive(Debug, Clone, Default)]
-pub(in crate::kubernetes) struct Release {
-    pub name: Option<Arc<str>>,
-    pub namespace: Option<Arc<str>>,
-    /// The object that makes it, and its place.
-    pub by: (String, Option<Span>),
-}
-
-impl Release {
-    pub(in crate::kubernetes) fn mark(&self, found: &mut Found) {
-        let (to, span) = (&self.by.0, self.by.1);
-        found.resource.links.extend(span.map(|span| Link::named(LinkKind::Settings, to.clone(), span)));
-    }
-}
 
 /// What was found among the files.
 #[derive(Debug, Default)]
-pub(in crate::kubernetes) struct Gathered {
+pub(super) struct Gathered {
     /// The files that matter, sorted by path; text inside Terraform comes last, in the order in which it was found.
-    pub(in crate::kubernetes) files: Vec<File>,
+    pub(super) files: Vec<File>,
     /// The files that say nothing about what stands beside accelerators, sorted.
-    pub(in crate::kubernetes) plain: Vec<String>,
+    pub(super) plain: Vec<String>,
     /// Charts that were not rendered and kustomizations that were not built, or not wholly, and why.
-    pub(in crate::kubernetes) skipped: Vec<Skipped>,
+    pub(super) skipped: Vec<Skipped>,
     /// The charts that were rendered and the kustomizations that were built, with the files that matter of each.
-    pub(in crate::kubernetes) runs: Vec<Run>,
+    pub(super) runs: Vec<Run>,
     /// The files among them that are in a language which nobody reads.
-    pub(in crate::kubernetes) foreign: Vec<Foreign>,
+    pub(super) foreign: Vec<Foreign>,
 }
 
 /// A file that was read once and looked through.
@@ -181,7 +137,7 @@ impl<'p> Looked<'p> {
 }
 
 /// Finds the files that matter.
-pub(in crate::kubernetes) fn gather(
+pub(super) fn gather(
     sources: &Sources,
     paths: &[String],
     embedded: &[(FileId, String)],
@@ -249,38 +205,6 @@ pub(in crate::kubernetes) fn gather(
     let idle_too = !matches!(wanted, filter::Wanted::Nothing);
     gathered.files = files.into_iter().map(|file| File { idle_too, ..file }).collect();
     gathered
-}
-
-impl File {
-    fn new(id: FileId, path: Arc<str>, joined_only: bool) -> Self {
-        File {
-            id,
-            path,
-            joined_only,
-            idle_too: false,
-            of_chart: false,
-            values: None,
-            rendered: None,
-            release: None,
-            doubt: None,
-            is_holed: false,
-            embedded: false,
-            carrier: None,
-        }
-    }
-
-    pub(in crate::kubernetes) fn of_release(
-        id: FileId,
-        path: Arc<str>,
-        values: Option<Node>,
-        release: Release,
-    ) -> Self {
-        File { of_chart: true, values, release: Some(release), ..File::new(id, path, false) }
-    }
-
-    pub(in crate::kubernetes) fn rendered(id: FileId, path: Arc<str>, joined_only: bool, trail: Trail) -> Self {
-        File { rendered: Some(trail), ..File::new(id, path, joined_only) }
-    }
 }
 
 /// Keeps what was read of the files that matter so, in the order of their paths: the numbers of files must not depend on

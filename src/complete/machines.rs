@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use crate::catalog::{Catalog, Host, Machine, Recognized};
-use crate::inventory::{
-    CountedIn, Fact, Inventory, Key, Known, Origin, Resource, Role, Unknown, Value, infer_purposes, link_pools,
-};
+use crate::inventory::{CountedIn, Fact, Inventory, Key, Known, Origin, Resource, Role, Unknown, Value};
 use crate::source::Span;
 
-use super::Settings;
-use super::share::{holds, never_starts};
+use super::Defaults;
+use super::capacity::{holds, never_starts};
+use super::pools::link_pools;
+use super::purposes::infer_purposes;
 
 /// Resources that were left out because nothing is known about their machine.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -27,9 +27,9 @@ pub struct UnknownMachine {
 
 /// Completes every resource with what follows from its machine and its pool, and removes those without accelerators.
 /// Doing it again changes nothing.
-pub fn complete(inventory: &mut Inventory, catalog: &Catalog, settings: &Settings) -> LeftOut {
+pub fn complete_machines(inventory: &mut Inventory, catalog: &Catalog, defaults: &Defaults) -> LeftOut {
     let mut left_out = LeftOut::default();
-    let completion = Completion { catalog, settings };
+    let completion = Completion { catalog, defaults };
     for resource in &mut inventory.resources {
         completion.names(resource);
     }
@@ -56,7 +56,7 @@ pub fn complete(inventory: &mut Inventory, catalog: &Catalog, settings: &Setting
 
 struct Completion<'c> {
     catalog: &'c Catalog,
-    settings: &'c Settings,
+    defaults: &'c Defaults,
 }
 
 /// What the name of a machine says about a resource.
@@ -328,7 +328,7 @@ impl Completion<'_> {
             } else if let Some(provider) = only_provider {
                 let origin = Origin::Inferred("the only provider in this tree".into());
                 resource.set(Key::Provider, Fact::known(Value::text(provider), resource.span, origin));
-            } else if let Some(provider) = &self.settings.default_provider {
+            } else if let Some(provider) = &self.defaults.provider {
                 let origin = Origin::Assumed("defaults.provider".into());
                 resource.set(Key::Provider, Fact::known(Value::text(provider.as_str()), resource.span, origin));
             }
@@ -420,7 +420,7 @@ impl Completion<'_> {
     }
 
     fn assumed_region(&self, provider: &str) -> (String, &'static str) {
-        let configured = self.settings.default_region.as_deref();
+        let configured = self.defaults.region.as_deref();
         match configured.and_then(|region| self.catalog.region(provider, region)) {
             Some(region) => (region.to_owned(), "defaults.region"),
             None => (self.catalog.base_region(provider).to_owned(), "the base region of the provider"),
@@ -549,7 +549,7 @@ fn chips(topology: &str) -> Option<f64> {
 }
 
 /// A number without needless decimals.
-pub(super) fn plain(number: f64) -> String {
+pub fn plain(number: f64) -> String {
     let rounded = (number * 1e6).round() / 1e6;
     format!("{rounded}")
 }

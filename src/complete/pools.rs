@@ -4,12 +4,10 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
+use crate::inventory::{Fact, Inventory, Key, Known, Link, LinkKind, Origin, Resource, Role, Taint};
 use crate::source::Span;
 
-use super::fact::{Fact, Known, Origin};
-use super::key::{Key, Value};
-use super::resource::{Inventory, Link, LinkKind, Purpose, Resource, Role, Taint};
-use super::together::{Ground, around, is_within};
+use super::homes::{Ground, around, is_within};
 
 /// What a pod takes over from the pool that it runs on, where its own text does not say.
 const INHERITED: &[Key] = &[
@@ -31,7 +29,7 @@ pub(super) type Vendor<'v> = &'v dyn Fn(&Resource) -> Option<String>;
 /// Links every pod to the one pool whose labels it selects, among those that it belongs together with; one that selects
 /// nothing, to the only one whose devices it asks for and whose taint it tolerates. Where two pools of different machines
 /// would do, the pod stays unlinked: nobody can know where it will run.
-pub fn link_pools(inventory: &mut Inventory, vendor: Vendor<'_>) {
+pub(super) fn link_pools(inventory: &mut Inventory, vendor: Vendor<'_>) {
     let pools: Vec<usize> = positions(inventory, Role::Rented, is_pool);
     let pods: Vec<usize> = positions(inventory, Role::Requested, |pod| {
         let says = !pod.selector.labels.is_empty() || !pod.selector.taints.is_empty();
@@ -49,66 +47,8 @@ pub fn link_pools(inventory: &mut Inventory, vendor: Vendor<'_>) {
     }
 }
 
-/// A pool is for what runs on it: where it does not say itself what it is for, its pods do, if they agree. A pool that
-/// nobody selects by name takes the purpose that all pods have that it belongs together with.
-pub fn infer_purposes(inventory: &mut Inventory) {
-    let ground = Ground::new(&inventory.resources);
-    let mut of_pool: BTreeMap<&str, Agreement> = BTreeMap::new();
-    let mut of_folder: HashMap<&str, Agreement> = HashMap::new();
-    for pod in inventory.resources.iter().filter(|it| it.role == Role::Requested) {
-        let purpose = pod.text(Key::Purpose).and_then(Purpose::from_name);
-        if matches!(purpose, Some(Purpose::Test | Purpose::Infra)) {
-            continue;
-        }
-        for folder in around(&pod.home.folder) {
-            of_folder.entry(folder).or_default().add(purpose);
-        }
-        for link in pod.links.iter().filter(|link| link.kind == LinkKind::Pool && purpose.is_some()) {
-            of_pool.entry(&link.to).or_default().add(purpose);
-        }
-    }
-    let beside = |it: &Resource| of_folder.get(ground.beside(&it.home)?)?.purpose();
-    let inferred: Vec<(usize, Purpose, &str)> = inventory
-        .resources
-        .iter()
-        .enumerate()
-        .filter(|(_, it)| is_pool(it) && it.fact(Key::Purpose).is_absent())
-        .filter_map(|(at, it)| match of_pool.get(it.address.as_str()) {
-            Some(agreement) => Some((at, agreement.purpose()?, "what runs on it says so")),
-            // What says which model it runs is no place for others.
-            None if !it.fact(Key::Model).is_absent() => None,
-            // One of which not even the kind of machine is known may be for processors.
-            None if !it.fact(Key::Accelerator).is_narrowed() && !it.fact(Key::Machine).is_narrowed() => None,
-            None => Some((at, beside(it)?, "all pods with accelerators beside it say so")),
-        })
-        .collect();
-    for (at, purpose, why) in inferred {
-        let it = &mut inventory.resources[at];
-        let span = it.span;
-        it.set(Key::Purpose, Fact::known(Value::text(purpose.name()), span, Origin::Inferred(why.into())));
-    }
-}
-
-fn is_pool(it: &Resource) -> bool {
+pub(super) fn is_pool(it: &Resource) -> bool {
     it.role == Role::Rented && (!it.selector.labels.is_empty() || !it.selector.taints.is_empty())
-}
-
-/// One purpose, until somebody says another.
-#[derive(Default)]
-struct Agreement {
-    said: Option<Purpose>,
-    broken: bool,
-}
-
-impl Agreement {
-    fn add(&mut self, purpose: Option<Purpose>) {
-        self.broken |= purpose.is_none() || self.said.is_some_and(|said| Some(said) != purpose);
-        self.said = purpose;
-    }
-
-    fn purpose(&self) -> Option<Purpose> {
-        self.said.filter(|_| !self.broken)
-    }
 }
 
 fn positions(inventory: &Inventory, role: Role, wanted: impl Fn(&Resource) -> bool) -> Vec<usize> {
@@ -399,9 +339,9 @@ fn attach(pod: &mut Resource, pool: &Resource, span: Span, why: Arc<str>) {
 
 #[cfg(test)]
 mod tests {
+    use super::super::purposes::infer_purposes;
     use super::*;
-    use crate::inventory::Unknown;
-    use crate::inventory::{FrontEnd, Refused};
+    use crate::inventory::{FrontEnd, Purpose, Refused, Unknown, Value};
     use crate::source::{MemoryTree, Sources};
 
     fn span() -> Span {

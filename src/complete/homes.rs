@@ -7,24 +7,14 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
+use crate::inventory::{Home, Inventory, LinkKind, Resource, Role};
 use crate::source::{Sources, join, parent};
-
-use super::resource::{Inventory, LinkKind, Resource, Role};
 
 /// Kustomizations name each other less deep than this, and less often.
 const MOST_REACHED: usize = 10_000;
 
-/// Where a resource is deployed from.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Home {
-    /// The folder of its Terraform root, or else of its file.
-    pub folder: Arc<str>,
-    /// What applies it, as a sentence about two that share it.
-    pub parts: Vec<Arc<str>>,
-}
-
 /// Notes of every resource where it is deployed from.
-pub fn settle_homes(inventory: &mut Inventory, sources: &Sources) {
+pub(super) fn settle_homes(inventory: &mut Inventory, sources: &Sources) {
     let paths: Vec<String> = inventory.resources.iter().map(|it| sources.path(sources.origin(it.span).file)).collect();
     for (resource, path) in inventory.resources.iter_mut().zip(&paths) {
         resource.home.folder = resource.root.clone().unwrap_or_else(|| parent(path).into());

@@ -6,18 +6,18 @@ use std::sync::Arc;
 use crate::inventory::{Fact, Key, Known, Origin, Purpose, Range, Value};
 use crate::source::Span;
 
-use super::chart::VALUES_ALONE;
+use crate::kubernetes::objects::chart::VALUES_ALONE;
 
-use super::object::Object;
-use crate::kubernetes::pods::nodes::fill;
+use crate::kubernetes::objects::object::Object;
 use crate::kubernetes::pods::pod::{Part, Pod};
 use crate::kubernetes::pods::workload;
 use crate::kubernetes::pods::workload::{Above, Group};
+use crate::kubernetes::rows::amount;
 use crate::kubernetes::rows::count::times;
 use crate::kubernetes::rows::devices::DEVICES;
+use crate::kubernetes::rows::facts::fill;
 use crate::kubernetes::rows::settings;
 use crate::kubernetes::rows::table::{KINDS, Row};
-use crate::kubernetes::text::amount;
 use crate::yaml::{Data, Node};
 
 /// Keys that say how many there are of what lies below their mapping.

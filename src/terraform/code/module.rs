@@ -119,6 +119,10 @@ impl<T> Named<T> {
     }
 }
 
+pub(in crate::terraform) fn has_configuration(sources: &Sources, directory: &str) -> bool {
+    sources.tree().list(directory).iter().any(|entry| !entry.is_directory && is_configuration(&entry.name))
+}
+
 /// Whether Terraform reads a file of this name as configuration.
 pub(in crate::terraform) fn is_configuration(name: &str) -> bool {
     let hidden = name.starts_with('.') || name.ends_with('~') || (name.starts_with('#') && name.ends_with('#'));

@@ -1,0 +1,101 @@
+//! What a tree of text says, and parts of it.
+
+use std::collections::BTreeSet;
+
+use crate::complete::LeftOut;
+use crate::fit::Assessment;
+use crate::inventory::{Fact, Inventory, ResourceId};
+use crate::pricing::Bill;
+use crate::rules::{Broken, Finding, Undetermined, World};
+use crate::source::{Sources, Span};
+use crate::{Settings, terraform};
+
+/// What a tree of text says: its resources, their price, and what is wasteful about them.
+#[derive(Debug, Default)]
+pub struct Analysis {
+    pub inventory: Inventory,
+    /// Every evaluated Terraform block, whether or not it has to do with accelerators.
+    pub blocks: Vec<terraform::Block>,
+    /// The directories that were read as Terraform roots.
+    pub roots: Vec<terraform::Root>,
+    /// The plans and states among the files.
+    pub plans: Vec<String>,
+    pub bill: Bill,
+    /// Comments that may speak to gpulint.
+    pub comments: Vec<Span>,
+    /// Whether each resource's model fits it, in the order of the inventory.
+    pub fits: Vec<Fact<Assessment>>,
+    /// What was taken for a machine without accelerators because its type cannot be known.
+    pub left_out: LeftOut,
+    pub findings: Vec<Finding>,
+    pub undetermined: Vec<Undetermined>,
+    /// Rules that could not be evaluated.
+    pub broken_rules: Vec<Broken>,
+}
+
+impl Analysis {
+    /// What rules see of it.
+    pub fn world<'a>(&'a self, settings: &'a Settings) -> World<'a> {
+        World {
+            inventory: &self.inventory,
+            bill: &self.bill,
+            fit: &self.fits,
+            today: settings.today,
+            delta: None,
+            catalog: &settings.catalog,
+            pricing: &settings.pricing,
+        }
+    }
+
+    /// Lets go of what is large and only asked for while a state is looked at: blocks that call no module.
+    pub fn let_go(&mut self) {
+        self.blocks.retain(|block| block.keyword == "module");
+        self.blocks.shrink_to_fit();
+        self.roots.iter_mut().for_each(|root| root.blocks = 0..0);
+    }
+
+    /// Keeps what stands in these files: resources of which some fact does, and what is said about them.
+    pub fn keep(&mut self, sources: &Sources, files: &BTreeSet<String>) -> Kept {
+        let stands = |span: Span| files.contains(&sources.path(sources.origin(span).file));
+        let kept: Vec<bool> = self.inventory.resources.iter().map(|it| it.places().any(stands)).collect();
+        let mut moved: Vec<Option<ResourceId>> = Vec::with_capacity(kept.len());
+        let mut next = 0;
+        for keep in &kept {
+            moved.push(keep.then_some(ResourceId(next)));
+            next += usize::from(*keep);
+        }
+        let moves = Kept { moved };
+        self.findings.retain_mut(|it| moves.keeps(&mut it.resource, || stands(it.span)));
+        self.undetermined.retain_mut(|it| moves.keeps(&mut it.resource, || stands(it.span)));
+        self.left_out.unknown_machines.retain(|it| stands(it.span));
+        self.inventory.diagnostics.retain(|it| it.span.is_none_or(stands));
+        self.inventory.skipped.retain(|it| files.contains(&it.path));
+        self.inventory.unjudged.retain(|it| files.contains(&it.path));
+        let mut keep = kept.iter().copied();
+        self.inventory.resources.retain(|_| keep.next().unwrap_or(true));
+        let mut keep = kept.iter().copied();
+        self.bill.items.retain(|_| keep.next().unwrap_or(true));
+        let mut keep = kept.iter().copied();
+        self.fits.retain(|_| keep.next().unwrap_or(true));
+        self.bill.sum_up(&self.inventory);
+        moves
+    }
+}
+
+/// Which resources were kept, and their new places.
+pub struct Kept {
+    moved: Vec<Option<ResourceId>>,
+}
+
+impl Kept {
+    /// Whether something is kept that was said about a resource, or about the text itself.
+    pub fn keeps(&self, resource: &mut Option<ResourceId>, stands: impl FnOnce() -> bool) -> bool {
+        match resource {
+            Some(id) => {
+                *resource = self.moved.get(id.0).copied().flatten();
+                resource.is_some()
+            }
+            None => stands(),
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! What a pod asks of a machine, and whether a machine has it.
+
+use crate::catalog::{Catalog, Machine};
+use crate::inventory::{Fact, Key, Origin, Resource, Role};
+
+use super::machines::plain;
+
+/// A number that can be looked up: the same where every bit is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Exact(u64);
+
+impl Exact {
+    pub fn of(number: f64) -> Self {
+        Exact(number.to_bits())
+    }
+
+    pub fn get(self) -> f64 {
+        f64::from_bits(self.0)
+    }
+}
+
+/// What a pod asks of a machine.
+#[derive(Debug, PartialEq, Eq, Hash)]
+pub struct Request {
+    pub devices: Exact,
+    pub cpus: Option<Exact>,
+    pub memory_gib: Option<Exact>,
+    /// Why it takes less than a whole accelerator, where it does.
+    pub parts: String,
+    /// All its devices are whole ones of one machine.
+    is_on_one_machine: bool,
+}
+
+impl Request {
+    pub fn of(resource: &Resource, devices: f64) -> Self {
+        let number = |key: Key| resource.number(key).map(Exact::of);
+        let devices = Exact::of(devices);
+        let parts = parts(resource);
+        // Devices of these are seen as one by pods on several machines, or as several where there is one.
+        let several = matches!(resource.text(Key::Vendor), Some("google" | "aws"));
+        let is_on_one_machine = resource.role == Role::Requested && !several && parts.is_empty();
+        Request { devices, cpus: number(Key::Cpus), memory_gib: number(Key::Memory), parts, is_on_one_machine }
+    }
+
+    /// What it asks for beyond what a machine has, and that it therefore never starts there.
+    pub fn lacks(&self, machine: &Machine<'_>) -> Option<String> {
+        let asked = [
+            (self.whole_devices(), "accelerators", Some(machine.count)),
+            (self.cpus, "CPUs", machine.cpus),
+            (self.memory_gib, "GiB of memory", machine.memory_gib),
+        ];
+        asked.into_iter().find_map(|(asked, what, has)| {
+            let (asked, has) = (asked?.get(), has.filter(|has| *has > 0.0)?);
+            let (more, name) = (plain(asked), &machine.name);
+            (asked > has)
+                .then(|| format!("the pod asks for {more} {what}, and {name} has {}: it never starts", plain(has)))
+        })
+    }
+
+    /// The same of all machines of some providers that have an accelerator, where there are any.
+    pub fn beyond_all(&self, catalog: &Catalog, providers: &[&str], accelerators: &[String]) -> Option<String> {
+        let pairs = providers.iter().flat_map(|provider| accelerators.iter().map(move |name| (*provider, name)));
+        let machines: Vec<Machine<'_>> =
+            pairs.flat_map(|(provider, name)| catalog.machines_with(provider, name)).collect();
+        let most = |of: &dyn Fn(&Machine<'_>) -> Option<f64>| {
+            let sizes: Option<Vec<f64>> = machines.iter().map(of).collect();
+            sizes?.into_iter().reduce(f64::max)
+        };
+        let asked = [
+            (self.whole_devices(), "accelerators", most(&|machine| Some(machine.count))),
+            (self.cpus, "CPUs", most(&|machine| machine.cpus)),
+            (self.memory_gib, "GiB of memory", most(&|machine| machine.memory_gib)),
+        ];
+        let (asked, what, has) = asked.into_iter().find_map(|(asked, what, has)| {
+            let (asked, has) = (asked?.get(), has?);
+            (asked > has).then(|| (plain(asked), what, plain(has)))
+        })?;
+        let (whose, names) = (providers.join(", "), accelerators.join(", "));
+        Some(format!(
+            "the pod asks for {asked} {what}, and no machine of {whose} with {names} has more than {has}: it never starts"
+        ))
+    }
+
+    /// Devices of which none is a part of one, nor one of a group that spreads over machines.
+    fn whole_devices(&self) -> Option<Exact> {
+        self.is_on_one_machine.then_some(self.devices)
+    }
+}
+
+/// Why it takes less than a whole accelerator, where it does.
+fn parts(resource: &Resource) -> String {
+    let shared = resource.number(Key::SharedBy).filter(|pods| *pods > 1.0);
+    let shared = shared.map(|pods| format!("{} pods share each", plain(pods)));
+    let asked = resource.number(Key::AcceleratorCount).unwrap_or(1.0);
+    let slice = resource.text(Key::Slice).map(|profile| format!("{} slices of {profile}", plain(asked)));
+    let all: Vec<String> = slice.into_iter().chain(shared).collect();
+    if all.is_empty() { String::new() } else { format!(" ({})", all.join(", ")) }
+}
+
+/// Why no machine can ever hold a pod: not the one that it is on, nor any that its cloud has with its accelerator. What
+/// runs on hardware of one's own, or where is not known, may well be held.
+pub(super) fn never_starts(resource: &Resource, catalog: &Catalog) -> Option<String> {
+    let is_said = |key: Key| matches!(resource.fact(key).origin(), Some(Origin::Written | Origin::Resolved));
+    let provider = resource.text(Key::Provider).filter(|provider| catalog.assumed_clouds().contains(provider))?;
+    let request = Request::of(resource, devices(resource, catalog).ok()?);
+    if let Some(name) = resource.text(Key::Machine) {
+        return request.lacks(&catalog.machine(provider, name)?);
+    }
+    let accelerator =
+        resource.text(Key::Accelerator).filter(|_| is_said(Key::Provider) && is_said(Key::Accelerator))?;
+    let is_open = resource.fact(Key::Machine).is_unknown();
+    (!is_open).then(|| request.beyond_all(catalog, &[provider], &[accelerator.to_owned()])).flatten()
+}
+
+/// A machine is large enough for a pod, as far as both are known.
+pub(super) fn holds(resource: &Resource, machine: &Machine<'_>) -> bool {
+    let count = resource.number(Key::AcceleratorCount).unwrap_or(0.0);
+    count <= machine.count && Request::of(resource, count).lacks(machine).is_none()
+}
+
+/// How many whole accelerators the pod takes; slices count as the part of a device that one of them is.
+pub fn devices(resource: &Resource, catalog: &Catalog) -> Result<f64, String> {
+    let count = match resource.fact(Key::AcceleratorCount) {
+        Fact::Known(known) => known.value.as_number().unwrap_or(1.0),
+        Fact::Unknown(unknown) => {
+            return Err(format!("how many accelerators a pod takes is not known: {}", unknown.why));
+        }
+        Fact::Absent => 1.0,
+    };
+    // Whoever shares one accelerator with others asks for it as for a whole one.
+    let count = count / resource.number(Key::SharedBy).filter(|pods| *pods >= 1.0).unwrap_or(1.0);
+    let Some(profile) = resource.text(Key::Slice) else { return Ok(count) };
+    let most = match resource.text(Key::Accelerator) {
+        Some(accelerator) => catalog.mig(accelerator, profile).map(|slice| slice.max_instances),
+        // What it may be cut from agrees in practice: a profile names its share of the compute.
+        None => catalog.slices(profile).iter().map(|slice| slice.max_instances).min(),
+    };
+    let most = most.ok_or_else(|| format!("no accelerator is known to have slices of {profile}"))?;
+    Ok(count / f64::from(most))
+}

@@ -1,0 +1,81 @@
+//! The second half of reading: what follows from facts together, once all text is read.
+//!
+//! Front ends see one object at a time. Here the inventory is finished, in an order that matters:
+//!
+//! 1. runs are settled, and each resource learns whether sums count it;
+//! 2. labels by which people declare a fact are read: what is declared is stronger than what is recognized;
+//! 3. each resource learns where it is deployed from, which decides what may be joined;
+//! 4. machines tell their accelerators, CPUs and memory; what rents none is left out;
+//! 5. pods are joined to their pools, and pools learn from their pods what they are for;
+//! 6. providers and regions that the text leaves open are inferred, or assumed and marked so;
+//! 7. files that hold no resource are searched for what stands beside them: queues, quotas, metrics.
+//!
+//! It asks no price. What it leaves does not change any more, but for one thing that only prices tell: which of two
+//! alternatives sums count (`pricing::count_dearer`).
+
+mod allocatable;
+mod capacity;
+mod homes;
+mod machines;
+mod pools;
+mod purposes;
+mod surroundings;
+
+use std::collections::BTreeMap;
+
+use crate::catalog::Catalog;
+use crate::inventory::{Inventory, Skipped, programs};
+use crate::runs;
+use crate::source::Sources;
+
+pub use allocatable::{allocatable_cpus, allocatable_gib};
+pub use capacity::{Exact, Request, devices};
+pub use machines::{LeftOut, UnknownMachine, complete_machines, plain};
+
+/// What stands for what the text leaves open, and is then marked as assumed.
+#[derive(Debug, Clone, Default)]
+pub struct Defaults {
+    pub provider: Option<String>,
+    pub region: Option<String>,
+    /// Of pods that name none.
+    pub accelerator: Option<String>,
+}
+
+/// What an inventory is finished with.
+pub struct Tools<'a> {
+    pub catalog: &'a Catalog,
+    pub defaults: &'a Defaults,
+    pub runs: &'a runs::Options,
+    /// Labels by which the user's workloads declare a fact.
+    pub declaring_labels: &'a BTreeMap<String, String>,
+}
+
+/// Finishes an inventory, and says what was left out of it. `plain` are those of the files at `paths`, sorted, that are
+/// known to hold no sign of anything.
+pub fn complete(
+    inventory: &mut Inventory,
+    sources: &Sources,
+    paths: &[String],
+    plain: &[String],
+    tools: &Tools<'_>,
+) -> LeftOut {
+    runs::complete(inventory, tools.runs);
+    count_unread(inventory, sources);
+    for resource in &mut inventory.resources {
+        programs::declare(resource, tools.declaring_labels);
+    }
+    homes::settle_homes(inventory, sources);
+    let left_out = complete_machines(inventory, tools.catalog, tools.defaults);
+    surroundings::find_surroundings(inventory, sources, paths, plain);
+    left_out
+}
+
+/// What readers left out is counted with the files that were not read.
+fn count_unread(inventory: &mut Inventory, sources: &Sources) {
+    for it in &inventory.diagnostics {
+        if let (Some(what), Some(span)) = (&it.unread, it.span) {
+            inventory.skipped.push(Skipped { path: sources.path(span.file), reason: what.clone() });
+        }
+    }
+    inventory.skipped.sort();
+}

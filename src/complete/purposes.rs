@@ -1,0 +1,66 @@
+//! What a pool is for, where only what runs on it says so.
+
+use std::collections::{BTreeMap, HashMap};
+
+use crate::inventory::{Fact, Inventory, Key, LinkKind, Origin, Purpose, Resource, Role, Value};
+
+use super::homes::{Ground, around};
+use super::pools::is_pool;
+
+/// A pool is for what runs on it: where it does not say itself what it is for, its pods do, if they agree. A pool that
+/// nobody selects by name takes the purpose that all pods have that it belongs together with.
+pub(super) fn infer_purposes(inventory: &mut Inventory) {
+    let ground = Ground::new(&inventory.resources);
+    let mut of_pool: BTreeMap<&str, Agreement> = BTreeMap::new();
+    let mut of_folder: HashMap<&str, Agreement> = HashMap::new();
+    for pod in inventory.resources.iter().filter(|it| it.role == Role::Requested) {
+        let purpose = pod.text(Key::Purpose).and_then(Purpose::from_name);
+        if matches!(purpose, Some(Purpose::Test | Purpose::Infra)) {
+            continue;
+        }
+        for folder in around(&pod.home.folder) {
+            of_folder.entry(folder).or_default().add(purpose);
+        }
+        for link in pod.links.iter().filter(|link| link.kind == LinkKind::Pool && purpose.is_some()) {
+            of_pool.entry(&link.to).or_default().add(purpose);
+        }
+    }
+    let beside = |it: &Resource| of_folder.get(ground.beside(&it.home)?)?.purpose();
+    let inferred: Vec<(usize, Purpose, &str)> = inventory
+        .resources
+        .iter()
+        .enumerate()
+        .filter(|(_, it)| is_pool(it) && it.fact(Key::Purpose).is_absent())
+        .filter_map(|(at, it)| match of_pool.get(it.address.as_str()) {
+            Some(agreement) => Some((at, agreement.purpose()?, "what runs on it says so")),
+            // What says which model it runs is no place for others.
+            None if !it.fact(Key::Model).is_absent() => None,
+            // One of which not even the kind of machine is known may be for processors.
+            None if !it.fact(Key::Accelerator).is_narrowed() && !it.fact(Key::Machine).is_narrowed() => None,
+            None => Some((at, beside(it)?, "all pods with accelerators beside it say so")),
+        })
+        .collect();
+    for (at, purpose, why) in inferred {
+        let it = &mut inventory.resources[at];
+        let span = it.span;
+        it.set(Key::Purpose, Fact::known(Value::text(purpose.name()), span, Origin::Inferred(why.into())));
+    }
+}
+
+/// One purpose, until somebody says another.
+#[derive(Default)]
+struct Agreement {
+    said: Option<Purpose>,
+    broken: bool,
+}
+
+impl Agreement {
+    fn add(&mut self, purpose: Option<Purpose>) {
+        self.broken |= purpose.is_none() || self.said.is_some_and(|said| Some(said) != purpose);
+        self.said = purpose;
+    }
+
+    fn purpose(&self) -> Option<Purpose> {
+        self.said.filter(|_| !self.broken)
+    }
+}

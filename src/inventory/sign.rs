@@ -1,0 +1,151 @@
+//! Signs of what a tree has beside accelerators: what exports their metrics, queues, quotas, classes of priority, budgets.
+
+use std::collections::BTreeSet;
+use std::sync::LazyLock;
+
+use regex::bytes::Regex;
+
+use crate::source::Needles;
+
+/// Something that a tree has or has not, and that is no accelerator itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Sign {
+    /// Something exports what the accelerators are doing.
+    Metrics,
+    /// A limit of what a namespace may ask for.
+    Quota,
+    /// A queue for batch work.
+    Queue,
+    /// Classes of priority.
+    Priority,
+    /// A budget with an alarm.
+    Budget,
+}
+
+/// By which words each is known, in documents and in Terraform. Exporters and operators as their own charts and images are
+/// called, 2026-11.
+const WORDS: &[(Sign, &str)] = &[
+    (Sign::Metrics, r"(?i-u:dcgm|gpu[-_]operator|nvidia_gpu\b|nvidia_smi_exporter|nvidia-gpu-exporter)"),
+    (
+        Sign::Metrics,
+        r"(?i-u:amd-metrics-exporter|device-metrics-exporter|neuron-monitor|tpu-metrics|containerinsights)",
+    ),
+    (Sign::Quota, r#"(?-u:\bkind"?\s*[:=]\s*.?(ResourceQuota|ClusterQueue)\b|kubernetes_resource_quota)"#),
+    (Sign::Queue, r#"(?-u:\bkind"?\s*[:=]\s*.?(LocalQueue|ClusterQueue)\b)"#),
+    (Sign::Priority, r#"(?-u:\bkind"?\s*[:=]\s*.?PriorityClass\b|kubernetes_priority_class)"#),
+    (Sign::Budget, r"(?-u:aws_budgets_budget|google_billing_budget|azurerm_consumption_budget|oci_budget_budget)"),
+];
+
+static PATTERNS: LazyLock<Vec<(Sign, Option<Regex>)>> =
+    LazyLock::new(|| WORDS.iter().map(|(sign, words)| (*sign, Regex::new(words).ok())).collect());
+
+/// The first place of each sign, comments left out.
+pub fn signs(text: &[u8]) -> Vec<(Sign, std::ops::Range<usize>)> {
+    let mut seen = BTreeSet::new();
+    let mut found = Vec::new();
+    let patterns = if may_have_sign(text) { PATTERNS.as_slice() } else { &[] };
+    for (sign, pattern) in patterns {
+        let all = pattern.iter().flat_map(|it| it.find_iter(text));
+        let mut outside = all.filter(|it| !is_comment(text.get(..it.start()).unwrap_or_default()));
+        if let Some(it) = outside.next().filter(|_| seen.insert(*sign)) {
+            found.push((*sign, it.range()));
+        }
+    }
+    found
+}
+
+/// Words of which one stands in every text that one of the patterns matches, whatever their case; cut before three letters
+/// that are rare in other text, by which they are found.
+const PARTS: [(&str, &str); 11] = [
+    ("d", "cgm"),
+    ("g", "pu-operator"),
+    ("g", "pu_operator"),
+    ("nvid", "ia_gpu"),
+    ("nvid", "ia_smi_exporter"),
+    ("nvidia-g", "pu-exporter"),
+    ("amd-metri", "cs-exporter"),
+    ("device-metri", "cs-exporter"),
+    ("neuro", "n-monitor"),
+    ("t", "pu-metrics"),
+    ("containerinsig", "hts"),
+];
+
+/// The same of words that are written in one way.
+const EXACT: [&str; 7] = [
+    "ResourceQuota",
+    "ClusterQueue",
+    "LocalQueue",
+    "kubernetes_resource_quota",
+    "PriorityClass",
+    "kubernetes_priority_class",
+    "_budget",
+];
+
+/// What every text with a sign has, as letters that all stand beside each other.
+static RARE: LazyLock<Needles> = LazyLock::new(|| {
+    let three: BTreeSet<&str> = PARTS.iter().filter_map(|(_, rest)| rest.get(..3)).collect();
+    let words = EXACT.map(str::to_owned).into_iter().chain(three.into_iter().flat_map(in_any_case));
+    Needles::new(&words.collect::<Vec<_>>())
+});
+
+/// A word of a few letters, in small and in large ones.
+fn in_any_case(word: &str) -> Vec<String> {
+    word.chars().fold(vec![String::new()], |made, letter| {
+        let cases: BTreeSet<char> = [letter.to_ascii_lowercase(), letter.to_ascii_uppercase()].into();
+        let longer = |start: &String| cases.iter().map(|it| format!("{start}{it}")).collect::<Vec<_>>();
+        made.iter().flat_map(longer).collect()
+    })
+}
+
+/// A search of bytes that says no for most texts.
+pub fn may_have_sign(text: &[u8]) -> bool {
+    RARE.any(text, |word, at| word < EXACT.len() || PARTS.iter().any(|part| stands_at(text, at, part)))
+}
+
+fn stands_at(text: &[u8], at: usize, (before, rest): &(&str, &str)) -> bool {
+    let is = |range: std::ops::Range<usize>, part: &str| {
+        text.get(range).is_some_and(|there| there.eq_ignore_ascii_case(part.as_bytes()))
+    };
+    is(at..at + rest.len(), rest) && at.checked_sub(before.len()).is_some_and(|start| is(start..at, before))
+}
+
+/// Whether the line so far begins a comment.
+fn is_comment(before: &[u8]) -> bool {
+    let line = before.rsplit(|byte| *byte == b'\n').next().unwrap_or_default().trim_ascii_start();
+    line.starts_with(b"#") || line.starts_with(b"//")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_sign_has_words_that_compile() {
+        assert!(PATTERNS.iter().all(|(_, pattern)| pattern.is_some()));
+    }
+
+    #[test]
+    fn no_text_with_a_sign_is_ruled_out() {
+        let words = "dcgm DCGM-exporter GPU-Operator gpu_operator nvidia_gpu nvidia_smi_exporter Nvidia-GPU-exporter \
+                     AMD-metrics-exporter device-metrics-exporter neuron-monitor tpu-metrics ContainerInsights \
+                     kubernetes_resource_quota kubernetes_priority_class aws_budgets_budget google_billing_budget \
+                     azurerm_consumption_budget oci_budget_budget";
+        let kinds =
+            ["ResourceQuota", "ClusterQueue", "LocalQueue", "PriorityClass"].map(|kind| format!("kind: {kind}"));
+        for text in words.split_whitespace().map(str::to_owned).chain(kinds) {
+            let text = format!("x {text} y");
+            let is_sign = |pattern: &Option<Regex>| pattern.as_ref().is_some_and(|it| it.is_match(text.as_bytes()));
+            assert!(PATTERNS.iter().any(|(_, pattern)| is_sign(pattern)), "{text} is no sign");
+            assert!(may_have_sign(text.as_bytes()), "{text} is ruled out");
+        }
+        assert!(!may_have_sign(b"kind: Deployment\nname: gpu\n"));
+        assert_eq!(in_any_case("a-b"), ["A-B", "A-b", "a-B", "a-b"]);
+    }
+
+    #[test]
+    fn a_comment_is_no_sign() {
+        assert!(is_comment(b"a: b\n  # install "));
+        assert!(is_comment(b"// "));
+        assert!(!is_comment(b"image: "));
+    }
+}

@@ -1,0 +1,103 @@
+//! What stands in a chart: where it is shown, how sure it is, and that values and templates tell it once.
+
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::sync::Arc;
+
+use crate::inventory::{Fact, FrontEnd, Key, Known, Link, LinkKind, Origin, Resource, Value};
+use crate::kubernetes::objects::chart::VALUES;
+use crate::kubernetes::pods::workload::Found;
+use crate::kubernetes::text::trail::{Renderer, Trail};
+use crate::source::{FileId, Sources, Span};
+
+/// Files of values, each with the files that are read with them.
+pub(in crate::kubernetes) type Used = BTreeMap<FileId, BTreeSet<FileId>>;
+
+/// What is read of a template without rendering it, or of values without their chart, is a conclusion; it is shown where
+/// the values ask for the accelerators.
+pub(in crate::kubernetes) fn infer(resource: &mut Resource, why: &Arc<str>, of_chart: bool) {
+    if of_chart {
+        resource.front_end = FrontEnd::Chart;
+    }
+    let asked = resource.fact(Key::AcceleratorCount).span();
+    if resource.kind == VALUES {
+        resource.span = asked.unwrap_or(resource.span);
+    } else if let Some(asked) = asked.filter(|asked| of_chart && asked.file != resource.span.file) {
+        let template = Link::named(LinkKind::Settings, resource.address.clone(), resource.span);
+        resource.links.push(template);
+        resource.span = asked;
+    }
+    let facts: Vec<(Key, Fact<Value>)> = resource.facts().map(|(key, fact)| (key, fact.clone())).collect();
+    for (key, fact) in facts {
+        resource.set(key, weakened(fact, why));
+    }
+    // Volumes stand in the templates, which are not at hand.
+    if let (VALUES, Fact::Known(Known { span, origin: Origin::Inferred(_), .. })) =
+        (resource.kind.as_str(), resource.fact(Key::SharedMemory).clone())
+    {
+        resource.set(Key::SharedMemory, Fact::unknown("the template of the chart decides about volumes", span));
+    }
+    resource.count = weakened(std::mem::take(&mut resource.count), why);
+}
+
+/// What was rendered is shown where the values ask for the accelerators, too; it remembers the command that rendered it.
+pub(in crate::kubernetes) fn rendered(sources: &Sources, resource: &mut Resource, trail: &Trail) {
+    if trail.by == Renderer::Helm {
+        resource.front_end = FrontEnd::Chart;
+        let asked = resource.fact(Key::AcceleratorCount).span();
+        let elsewhere = |asked: &Span| sources.origin(*asked).file != sources.origin(resource.span).file;
+        if let Some(asked) = asked.filter(elsewhere) {
+            let template = Link::named(LinkKind::Settings, resource.address.clone(), resource.span);
+            resource.links.push(template);
+            resource.span = asked;
+        }
+    }
+    resource.links.push(trail.link());
+}
+
+fn weakened<T>(fact: Fact<T>, why: &Arc<str>) -> Fact<T> {
+    match fact {
+        Fact::Known(known) => {
+            let origin = known.origin.weakest(Origin::Inferred(why.clone()));
+            Fact::Known(Known { origin, ..known })
+        }
+        other => other,
+    }
+}
+
+/// The place where a scalar is written, without quotes: what is rendered need not have those of the values.
+fn bare(sources: &Sources, span: Span) -> Span {
+    let span = sources.origin(span);
+    let text = sources.text(span.file);
+    let written = text.get(span.range()).unwrap_or_default();
+    let (before, after) = (written.trim_start_matches(['"', '\'']), written.trim_end_matches(['"', '\'']));
+    let range = span.range();
+    let start = range.end - before.len();
+    Span::new(span.file, start, (range.start + after.len()).max(start))
+}
+
+/// Values that a template of their chart uses are not told a second time, nor those that another object takes.
+pub(in crate::kubernetes) fn tell_once(sources: &Sources, found: &mut Vec<(Arc<str>, Found)>, used: &Used) {
+    if !found.iter().any(|(_, it)| it.kind == VALUES || it.from_values) {
+        return;
+    }
+    // Of a claim the number stands where it is described, and many may name the same.
+    let claims = |found: &Found| found.resource.links.iter().any(|link| link.kind == LinkKind::Claim);
+    // Where it is written: what was rendered has other places.
+    let asked = |found: &Found| {
+        let span = found.resource.fact(Key::AcceleratorCount).span().filter(|_| !claims(found));
+        span.map(|span| bare(sources, span))
+    };
+    let told = |by: fn(&Found) -> bool| -> HashSet<Span> {
+        found.iter().filter(|(_, it)| by(it)).filter_map(|(_, it)| asked(it)).collect()
+    };
+    let by_templates = told(|it| !it.from_values);
+    let by_others = told(|it| it.kind != VALUES);
+    let files: BTreeSet<FileId> =
+        found.iter().filter(|(_, it)| it.kind != VALUES).map(|(_, it)| it.resource.body.file).collect();
+    let is_told = |it: &Found| {
+        let taken = used.get(&it.resource.body.file).is_some_and(|by| !by.is_disjoint(&files));
+        let told = if it.kind == VALUES { &by_others } else { &by_templates };
+        (it.kind == VALUES && taken) || asked(it).is_some_and(|span| told.contains(&span))
+    };
+    found.retain(|(_, it)| !((it.kind == VALUES || it.from_values) && is_told(it)));
+}

@@ -24,10 +24,10 @@ pub fn write(root: &Path, out: &Path) -> Result<(), Box<dyn Error>> {
         let table = read(&root.join(path))?;
         fs::write(out.join(format!("{name}.json")), serde_json::to_string(&table)?)?;
     }
-    let mut table = read(&root.join("src/terraform/resources.toml"))?;
+    let mut table = read_all(&root.join("src/terraform/resources"))?;
     let mut section = |name: &str| -> Result<Section, Box<dyn Error>> {
         let value = table.remove(name).unwrap_or_else(|| toml::Table::new().into());
-        Ok(like::resolved(&value.try_into()?).map_err(|why| format!("src/terraform/resources.toml: {why}"))?)
+        Ok(like::resolved(&value.try_into()?).map_err(|why| format!("src/terraform/resources: {why}"))?)
     };
     let (types, modules) = (section("type")?, section("module")?);
     let mut code = format!("static PROVIDERS: &str = {:?};\n", serde_json::to_string(&table)?);
@@ -35,6 +35,29 @@ pub fn write(root: &Path, out: &Path) -> Result<(), Box<dyn Error>> {
     write_section(&mut code, "MODULES", &modules)?;
     fs::write(out.join("resources.rs"), code)?;
     Ok(())
+}
+
+/// The files of a directory as one table; two of them may hold rows of one section, not of one name.
+fn read_all(directory: &Path) -> Result<toml::Table, Box<dyn Error>> {
+    println!("cargo::rerun-if-changed={}", directory.display());
+    let mut paths: Vec<_> = fs::read_dir(directory)?.collect::<Result<Vec<_>, _>>()?;
+    paths.sort_by_key(fs::DirEntry::path);
+    let mut all = toml::Table::new();
+    for path in paths.iter().map(fs::DirEntry::path) {
+        for (section, rows) in read(&path)? {
+            let (toml::Value::Table(rows), toml::Value::Table(known)) =
+                (rows, all.entry(section).or_insert_with(|| toml::Table::new().into()))
+            else {
+                return Err(format!("{}: rows stand in sections", path.display()).into());
+            };
+            for (name, row) in rows {
+                if known.insert(name.clone(), row).is_some() {
+                    return Err(format!("{}: another file has rows of `{name}`", path.display()).into());
+                }
+            }
+        }
+    }
+    Ok(all)
 }
 
 fn read(path: &Path) -> Result<toml::Table, Box<dyn Error>> {

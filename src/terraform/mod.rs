@@ -1,7 +1,7 @@
 //! Terraform text and plans → inventory.
 //!
 //! Reads roots, evaluates them as Terraform does and turns evaluated blocks into resources by the rows of
-//! `resources.toml`. Nothing is mocked: what cannot be known is a value that says why. Knows no price and no rule.
+//! `resources/`. Nothing is mocked: what cannot be known is a value that says why. Knows no price and no rule.
 
 mod address;
 mod block;

@@ -41,6 +41,7 @@ mod references;
 mod refresh;
 mod refresh_faults;
 mod rendering;
+mod rows;
 mod savings;
 mod schema;
 mod terraform;

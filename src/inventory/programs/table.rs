@@ -93,7 +93,10 @@ static LABELS: LazyLock<HashMap<String, Key>> = LazyLock::new(|| {
     struct OnlyLabels {
         labels: BTreeMap<String, String>,
     }
-    serde_json::from_str(TEXT).map(|only: OnlyLabels| labels(&only.labels)).unwrap_or_default()
+    match serde_json::from_str::<OnlyLabels>(TEXT) {
+        Ok(only) => labels(&only.labels),
+        Err(why) => unreachable!("the embedded programs: {why}"),
+    }
 });
 
 /// What a label of a well-known name declares.

@@ -213,8 +213,8 @@ fn one(label: &Label, fact: Said, text: &Arc<str>, span: Span) -> Fact<Value> {
             }
         }
         _ if label.any.is_some() => Value::text(label.any.clone().unwrap_or_default()),
-        _ if label.values.is_empty() => Value::Text(text.clone()),
-        _ => match label.values.get(&**text) {
+        _ if label.map.is_empty() => Value::Text(text.clone()),
+        _ => match label.map.get(&**text) {
             Some(value) => Value::text(value.as_str()),
             None => return Fact::unknown(format!("`{text}` is no known value of {}", label.key), span),
         },
@@ -293,7 +293,7 @@ const LAST_GENERATION: u8 = 9;
 /// Categories are of interest if all of them have accelerators; which machine it will be stays open, within the generations
 /// and sizes that other conditions leave.
 fn category(condition: &Condition, label: &Label, all: &[Condition]) -> Fact<Value> {
-    if !condition.values.iter().all(|(text, _)| label.values.contains_key(&**text))
+    if !condition.values.iter().all(|(text, _)| label.map.contains_key(&**text))
         || is_narrowed(all, &[Said::Family, Said::Machine])
     {
         return Fact::Absent;

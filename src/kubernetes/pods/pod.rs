@@ -173,7 +173,7 @@ impl Pod {
         for taint in self.tolerations() {
             let Some(value) = &taint.value else { continue };
             let label = DEVICES.label(&taint.key);
-            if label.and_then(|label| label.values.get(&**value)).is_some_and(|purchase| purchase == "spot") {
+            if label.and_then(|label| label.map.get(&**value)).is_some_and(|purchase| purchase == "spot") {
                 fill(facts, Key::Purchase, Fact::written(Value::text("spot-or-on-demand"), taint.span));
             }
         }

@@ -241,7 +241,7 @@ fn asked(amount: &Node, part: &Part, span: Span) -> Fact<f64> {
 /// An amount that stands in no container, as it is written, or as it is where nobody writes it.
 fn amount_of(amount: &Amount, spec: &Node) -> Option<(Fact<f64>, Span)> {
     if let Some(node) = amount.count.first(spec) {
-        return Some((written(node, amount.part.as_deref())?, node.span));
+        return Some((written(node, amount.pattern.as_deref())?, node.span));
     }
     let default = amount.default.as_ref()?;
     let span = default.beside.first(spec)?.span;

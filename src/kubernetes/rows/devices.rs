@@ -51,7 +51,7 @@ pub(in crate::kubernetes) struct Label {
     pub fact: Option<Said>,
     pub provider: Option<String>,
     #[serde(default)]
-    pub values: BTreeMap<String, String>,
+    pub map: BTreeMap<String, String>,
     /// What any value means.
     pub any: Option<String>,
     /// A part of values that only hardware of one's own has.
@@ -254,7 +254,10 @@ fn starred<'k>(pattern: &str, key: &'k str) -> Option<&'k str> {
 
 /// The table is part of the program; a test proves that it parses.
 pub(in crate::kubernetes) static DEVICES: LazyLock<Devices> =
-    LazyLock::new(|| Devices::parse(include_str!(concat!(env!("OUT_DIR"), "/devices.json"))).unwrap_or_default());
+    LazyLock::new(|| match Devices::parse(include_str!(concat!(env!("OUT_DIR"), "/devices.json"))) {
+        Ok(devices) => devices,
+        Err(why) => unreachable!("the embedded devices: {why}"),
+    });
 
 #[cfg(test)]
 mod tests {

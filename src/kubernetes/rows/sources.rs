@@ -6,7 +6,7 @@ use crate::source::{Expression, Span};
 use super::facts::{Facts, fill, region_of};
 use super::path::{Match, Path};
 use super::table;
-use super::table::{Constant, Source, SourceOrigin, Unit};
+use super::table::{Constant, Source, Unit};
 use crate::kubernetes::rows::amount;
 use crate::yaml::{Data, Node};
 
@@ -30,23 +30,19 @@ pub(in crate::kubernetes) fn facts(
 
 fn read(source: &Source, key: Key, root: &Node, along: &Path, at: &Match<'_>, head: Span) -> Fact<Value> {
     let found = source.at.0.iter().map(|path| path.beside(root, along, at)).find(|nodes| !nodes.is_empty());
-    match (&source.is, found) {
-        (Some(constant), Some(nodes)) => constant_fact(source, constant, nodes.first().map_or(head, |node| node.span)),
-        (Some(constant), None) if source.at.0.is_empty() => constant_fact(source, constant, head),
-        (None, Some(nodes)) => written(source, key, &nodes),
-        _ => match &source.default {
-            Some(constant) => Fact::known(value(constant), head, Origin::Default),
-            None => Fact::Absent,
-        },
+    if let Some(constant) = &source.is {
+        return concluded(source, constant, head);
+    }
+    match (found, &source.present, &source.default) {
+        (Some(nodes), Some(constant), _) => concluded(source, constant, nodes.first().map_or(head, |node| node.span)),
+        (Some(nodes), None, _) => written(source, key, &nodes),
+        (None, _, Some(constant)) => Fact::known(value(constant), head, Origin::Default),
+        (None, _, None) => Fact::Absent,
     }
 }
 
-fn constant_fact(source: &Source, constant: &Constant, span: Span) -> Fact<Value> {
-    let origin = match (&source.inferred, source.origin) {
-        (Some(why), _) => Origin::Inferred(why.as_str().into()),
-        (None, SourceOrigin::Default) => Origin::Default,
-        (None, SourceOrigin::Said) => Origin::Resolved,
-    };
+fn concluded(source: &Source, constant: &Constant, span: Span) -> Fact<Value> {
+    let origin = source.because.as_ref().map_or(Origin::Resolved, |why| Origin::Inferred(why.as_str().into()));
     Fact::known(value(constant), span, origin)
 }
 
@@ -107,12 +103,12 @@ fn one(source: &Source, node: &Node) -> Fact<Value> {
     if let Some(why) = amount::placeholder(text) {
         return Fact::unknown(why, node.span);
     }
-    if source.duration || source.quantity.is_some() || source.scale.is_some() {
+    if source.unit.is_some() || source.times.is_some() {
         return scaled(source, node, text);
     }
-    if !source.values.is_empty() {
+    if !source.map.is_empty() {
         // Of a part that is not there nothing is said.
-        return match &source.part {
+        return match &source.pattern {
             None => translated(source, node, text),
             Some(part) => match Expression::new(part.as_str()).first_group(text) {
                 Some(part) => translated(source, node, &part),
@@ -120,7 +116,7 @@ fn one(source: &Source, node: &Node) -> Fact<Value> {
             },
         };
     }
-    if let Some(part) = &source.part
+    if let Some(part) = &source.pattern
         && !(source.member && node.number().is_some())
     {
         let found = Expression::new(part.as_str()).first_group(text);
@@ -149,8 +145,8 @@ fn plain(part: &str) -> Value {
 }
 
 fn scaled(source: &Source, node: &Node, text: &str) -> Fact<Value> {
-    let number = match source.quantity {
-        _ if source.duration => match seconds(text) {
+    let number = match source.unit {
+        Some(Unit::Seconds) => match seconds(text) {
             Some(seconds) => Fact::written(seconds, node.span),
             // `Never` and the like: there is no such time.
             None => return Fact::Absent,
@@ -158,12 +154,12 @@ fn scaled(source: &Source, node: &Node, text: &str) -> Fact<Value> {
         Some(Unit::Gib) => amount::gib(node),
         _ => amount::number(node),
     };
-    number.map(|number| Value::Number(number * source.scale.unwrap_or(1.0) + source.plus))
+    number.map(|number| Value::Number(number * source.times.unwrap_or(1.0) + source.plus))
 }
 
 fn translated(source: &Source, node: &Node, text: &str) -> Fact<Value> {
     let plain = node.flag().map(|flag| flag.to_string());
-    match source.values.get(plain.as_deref().unwrap_or(text)).or(source.other.as_ref()) {
+    match source.map.get(plain.as_deref().unwrap_or(text)).or_else(|| source.map.get("*")) {
         Some(value) => Fact::written(Value::text(value.as_str()), node.span),
         None => Fact::unknown(format!("`{}` is no known value", amount::shorten(text)), node.span),
     }

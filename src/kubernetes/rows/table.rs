@@ -259,8 +259,9 @@ pub(in crate::kubernetes) struct Amount {
     /// The key where none is written; that of NVIDIA's devices if this is not said either.
     pub is: Option<String>,
     pub count: Path,
-    /// The part of a text that is the amount: one group of a regular expression. A text without it asks for nothing.
-    pub part: Option<String>,
+    /// The amount is the first group of this expression; a text that it does not match asks for nothing.
+    #[serde(rename = "match")]
+    pub pattern: Option<String>,
     /// What it is where it is not written.
     pub default: Option<DefaultAmount>,
 }
@@ -458,29 +459,24 @@ pub(in crate::kubernetes) struct Source {
     /// The first of these paths at which something is written.
     #[serde(default)]
     pub at: Paths,
-    /// A constant: what the kind itself says, or with `at` what the presence of something there says.
+    /// The kind itself says so.
     pub is: Option<Constant>,
-    /// The constant is a conclusion rather than a definition; the text says from what.
-    pub inferred: Option<String>,
-    /// The constant is what happens when nobody says anything.
+    /// The value where anything stands at a path, whatever it is.
+    pub present: Option<Constant>,
+    /// It is concluded, and from this.
+    pub because: Option<String>,
+    /// What written values mean; `*` is any other, and without it another is unknown.
     #[serde(default)]
-    pub origin: SourceOrigin,
-    /// What written values mean.
-    #[serde(default)]
-    pub values: BTreeMap<String, String>,
-    /// What other values mean; without it they are unknown.
-    pub other: Option<String>,
+    pub map: BTreeMap<String, String>,
     /// The written number times this, plus that.
-    pub scale: Option<f64>,
+    pub times: Option<f64>,
     #[serde(default)]
     pub plus: f64,
-    /// Written as `30s`, `10m`, `1h30m`: read in seconds, then scaled.
-    #[serde(default)]
-    pub duration: bool,
-    /// Written as a quantity: `64Gi`, in GiB; or `500m`, plain.
-    pub quantity: Option<Unit>,
-    /// The part of the written text that counts: one group of a regular expression.
-    pub part: Option<String>,
+    /// What a number is written in.
+    pub unit: Option<Unit>,
+    /// The value is the first group of this expression.
+    #[serde(rename = "match")]
+    pub pattern: Option<String>,
     /// A region, or a zone of one.
     #[serde(default)]
     pub zone: bool,
@@ -494,18 +490,14 @@ pub(in crate::kubernetes) struct Source {
     pub default: Option<Constant>,
 }
 
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub(in crate::kubernetes) enum SourceOrigin {
-    #[default]
-    Said,
-    Default,
-}
-
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(in crate::kubernetes) enum Unit {
+    /// `30s`, `10m`, `1h30m`; a bare number is seconds.
+    Seconds,
+    /// `64Gi`
     Gib,
+    /// `500m`
     Plain,
 }
 
@@ -591,12 +583,12 @@ impl Kinds {
             let facts = row.pods.iter().map(|pods| &pods.facts).chain(row.machines.iter().map(|m| &m.facts));
             for (name, source) in facts.chain([&row.facts]).flatten() {
                 Key::named(name).ok_or_else(|| format!("{}: there is no fact `{name}`", row.kind))?;
-                for part in source.0.iter().filter_map(|source| source.part.as_ref()) {
+                for part in source.0.iter().filter_map(|source| source.pattern.as_ref()) {
                     regex::Regex::new(part).map_err(|error| format!("{}: {error}", row.kind))?;
                 }
             }
             for amount in row.pods.iter().filter_map(|pods| pods.amount.as_ref()) {
-                let sound = amount.part.as_ref().is_none_or(|part| Expression::new(part.as_str()).has_group());
+                let sound = amount.pattern.as_ref().is_none_or(|part| Expression::new(part.as_str()).has_group());
                 let known = amount.is.as_ref().is_none_or(|key| DEVICES.device(key).is_some());
                 (sound && known).then_some(()).ok_or_else(|| format!("{}: an amount is not sound", row.kind))?;
             }
@@ -633,7 +625,7 @@ impl Kinds {
 /// The table is part of the program; a test proves that it parses.
 pub(in crate::kubernetes) static KINDS: LazyLock<Kinds> = LazyLock::new(|| {
     Kinds::parse(include_str!(concat!(env!("OUT_DIR"), "/kinds.json")))
-        .unwrap_or_else(|_| Kinds { rows: Vec::new(), by_name: HashMap::new() })
+        .unwrap_or_else(|why| unreachable!("the embedded kinds: {why}"))
 });
 
 #[cfg(test)]

@@ -164,7 +164,7 @@ pub(super) fn spot(document: &Document, paper: &Page<'_>, resource: &Resource) -
 /// Spot, as the label calls it that says how nodes are bought.
 pub(super) fn labelled_spot(document: &Document, paper: &Page<'_>, label: &str, value: &Node) -> Result<Edit> {
     let label = DEVICES.label(label);
-    let word = label.and_then(|it| it.values.iter().find(|(_, meant)| *meant == "spot"));
+    let word = label.and_then(|it| it.map.iter().find(|(_, meant)| *meant == "spot"));
     let Some((word, _)) = word else { return left_alone("the label of its nodes has no word for spot") };
     document.is_own(value)?;
     paper.replace(value, &Piece::text(word))

@@ -3,7 +3,7 @@
 use crate::inventory::{Key, Resource, Value};
 use crate::kubernetes::pods::workload;
 use crate::kubernetes::rows::path::Path;
-use crate::kubernetes::rows::table::{KINDS, Row, Source};
+use crate::kubernetes::rows::table::{KINDS, Row, Source, Unit};
 use crate::source::{Edit, Span};
 use crate::yaml::Node;
 
@@ -70,24 +70,26 @@ fn find<'n>(
 }
 
 fn is_reversible(source: &Source) -> bool {
-    let plain = source.is.is_none() && source.part.is_none() && source.quantity.is_none();
-    plain && !source.keys && !source.member && !source.zone && !source.at.0.is_empty()
+    let is_constant = source.is.is_some() || source.present.is_some();
+    let is_plain = source.pattern.is_none() && !matches!(source.unit, Some(Unit::Gib | Unit::Plain));
+    !is_constant && is_plain && !source.keys && !source.member && !source.zone && !source.at.0.is_empty()
 }
 
 /// What is written for a value, so that it is read again as this value.
 fn inverse(source: &Source, value: &Value) -> Option<Piece> {
-    if !source.values.is_empty() {
+    if !source.map.is_empty() {
         let wanted = value.to_string();
-        let (written, _) = source.values.iter().find(|(_, meant)| **meant == wanted)?;
+        let (written, _) = source.map.iter().find(|(written, meant)| **meant == wanted && *written != "*")?;
         let is_flag = matches!(written.as_str(), "true" | "false");
         return Some(if is_flag { Piece::Number(written.clone()) } else { Piece::text(written) });
     }
     let Some(number) = value.as_number() else { return Some(piece(value)) };
-    let number = (number - source.plus) / source.scale.unwrap_or(1.0);
+    let number = (number - source.plus) / source.times.unwrap_or(1.0);
     if number.fract() != 0.0 || number < 0.0 {
         return None;
     }
-    Some(if source.duration { Piece::Text(format!("{number:.0}s")) } else { Piece::Number(format!("{number:.0}")) })
+    let is_duration = source.unit == Some(Unit::Seconds);
+    Some(if is_duration { Piece::Text(format!("{number:.0}s")) } else { Piece::Number(format!("{number:.0}")) })
 }
 
 /// The autoscaler that names its target at a place, the path of its floor, and how low that may be.

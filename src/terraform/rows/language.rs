@@ -1,4 +1,4 @@
-//! The words of `resources.toml`.
+//! The words of `resources/`.
 
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
@@ -10,7 +10,7 @@ use crate::source::Expression;
 
 use super::path::Path;
 
-/// What `resources.toml` says about one type, or about a part of it.
+/// What `resources/` says about one type, or about a part of it.
 #[derive(Debug, Deserialize)]
 pub(super) struct Row {
     #[serde(default)]

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use toml::{Table, Value};
 
-/// The rows of one section of `resources.toml`, by type.
+/// The rows of one section of `resources/`, by type.
 pub(super) type Section = BTreeMap<String, Vec<Table>>;
 
 /// How long a chain of rows may be, each like the next.

@@ -1,4 +1,4 @@
-//! How the text of `resources.toml` becomes rows.
+//! How the text of `resources/` becomes rows.
 
 use std::collections::BTreeMap;
 use std::fmt;

@@ -1,4 +1,4 @@
-//! Evaluated blocks → resources, by the rows of `resources.toml`.
+//! Evaluated blocks → resources, by the rows of `resources/`.
 //!
 //! A row says for a type where each fact stands; the words are explained at the top of the table. This reader knows the
 //! words and no type: what a row cannot say becomes a word for every row.

@@ -1,6 +1,6 @@
 //! A wish → edits of the configuration that a resource was read from.
 //!
-//! The rows of `resources.toml` say where a fact is read, and so where it is written. Bytes are spliced at the spans of our
+//! The rows of `resources/` say where a fact is read, and so where it is written. Bytes are spliced at the spans of our
 //! own parser; no tree is ever printed.
 
 mod align;
@@ -25,7 +25,7 @@ use align::Change;
 use insert::Addition;
 use origin::Way;
 
-/// Writes facts where the rows of `resources.toml` read them.
+/// Writes facts where the rows of `resources/` read them.
 pub struct Writer<'a> {
     sources: &'a Sources,
     blocks: &'a [Block],

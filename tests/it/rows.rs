@@ -1,0 +1,50 @@
+//! The page about rows teaches every word that rows use, and no other.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+use gpulint::inventory::Key;
+use toml::Value;
+
+/// Words below which names stand that are nobody's words: of providers, labels, links, facts, and places to write at.
+const NAMES_BELOW: [&str; 10] =
+    ["map", "write", "gives", "when", "links", "facts", "node_labels", "implied_labels", "devices", "keys"];
+
+fn words(value: &Value, below: &str, found: &mut BTreeSet<String>) {
+    match value {
+        Value::Table(table) => {
+            for (word, value) in table {
+                let is_name = NAMES_BELOW.contains(&below) || Key::named(word).is_some();
+                if !is_name {
+                    found.insert(word.clone());
+                }
+                // Under a name of a link or of a fact stand words again.
+                let goes_on = !is_name || below == "links" || below == "facts" || below.is_empty();
+                if goes_on {
+                    words(value, if is_name { "fact" } else { word }, found);
+                }
+            }
+        }
+        Value::Array(items) => items.iter().for_each(|item| words(item, below, found)),
+        _ => {}
+    }
+}
+
+#[test]
+fn the_page_about_rows_teaches_their_words() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let page = fs::read_to_string(root.join("docs/rows.md")).unwrap();
+    let taught: BTreeSet<&str> = page.split('`').skip(1).step_by(2).collect();
+    let read = |path: &Path| -> toml::Table { toml::from_str(&fs::read_to_string(path).unwrap()).unwrap() };
+    let mut used = BTreeSet::new();
+    for file in fs::read_dir(root.join("src/terraform/resources")).unwrap() {
+        for rows in read(&file.unwrap().path()).values() {
+            rows.as_table().unwrap().values().for_each(|row| words(row, "", &mut used));
+        }
+    }
+    words(&read(&root.join("src/kubernetes/rows/kinds.toml"))["kind"], "", &mut used);
+    assert!(used.len() > 60, "{used:?}");
+    let untaught: Vec<&String> = used.iter().filter(|word| !taught.contains(&***word)).collect();
+    assert!(untaught.is_empty(), "docs/rows.md does not teach {untaught:?}");
+}

@@ -1,4 +1,4 @@
-//! Money: integers of millionths of a dollar, so that sums are exact.
+//! Money: integers of billionths of a dollar, so that sums are exact and a part of a machine is as much as it is.
 
 use std::iter::Sum;
 use std::ops::{Add, AddAssign, Neg, Sub};
@@ -49,41 +49,49 @@ impl Currency {
     }
 }
 
-/// US dollars in millionths.
+/// US dollars in billionths: price lists have millionths, and a month of seven sevenths is to be a month of the whole.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
-pub struct Money(i64);
+pub struct Money(i128);
 
 impl Money {
     pub const ZERO: Money = Money(0);
 
     pub fn from_micros(micros: i64) -> Self {
-        Money(micros)
+        Money(i128::from(micros) * 1000)
     }
 
-    /// Rounds to the nearest millionth.
+    /// A price as it is written: rounds to the nearest millionth.
     pub fn from_usd(usd: f64) -> Self {
-        Money((usd * 1e6).round() as i64)
+        Money((usd * 1e6).round() as i128).thousandfold()
     }
 
+    /// Rounded to the nearest millionth.
     pub fn micros(self) -> i64 {
-        self.0
+        let half = if self.0 < 0 { -500 } else { 500 };
+        i64::try_from((self.0 + half) / 1000).unwrap_or(if self.0 < 0 { i64::MIN } else { i64::MAX })
     }
 
+    /// To the nearest millionth, which is what reports hold.
     pub fn usd(self) -> f64 {
-        self.0 as f64 / 1e6
+        self.micros() as f64 / 1e6
     }
 
     #[must_use]
     pub fn times(self, factor: f64) -> Money {
-        Money((self.0 as f64 * factor).round() as i64)
+        Money((self.0 as f64 * factor).round() as i128)
     }
 
-    /// Times a factor in millionths, exactly, then rounded to the nearest millionth of a dollar.
+    /// Times a factor in millionths, exactly, then rounded to the nearest millionth of a dollar: prices of one list follow
+    /// from another by it.
     #[must_use]
     pub fn scaled(self, millionths: i64) -> Money {
-        let product = i128::from(self.0) * i128::from(millionths);
-        let half = if product < 0 { -500_000 } else { 500_000 };
-        Money(i64::try_from((product + half) / 1_000_000).unwrap_or(i64::MAX))
+        let product = self.0.saturating_mul(i128::from(millionths));
+        let half = if product < 0 { -500_000_000 } else { 500_000_000 };
+        Money((product.saturating_add(half)) / 1_000_000_000).thousandfold()
+    }
+
+    fn thousandfold(self) -> Money {
+        Money(self.0.saturating_mul(1000))
     }
 
     /// The amount as people read it, with what stands before it.

@@ -23,7 +23,7 @@ use crate::source::{Date, Sources, Span};
 pub use baseline::{Baseline, FILE_NAME as BASELINE, View, fingerprint as evidence_of};
 pub use compare::{Compared, compare};
 pub use fingerprint::{fingerprints, hash as digest};
-pub use verdict::{Call, Seen, Verdict, names_accelerators, unjudged};
+pub use verdict::{Call, Seen, Verdict, named_machine, names_accelerators, unjudged};
 
 /// A finding with what was decided about it.
 #[derive(Debug, Clone)]

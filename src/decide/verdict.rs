@@ -228,6 +228,12 @@ fn is_known(name: &str, catalog: &Catalog) -> bool {
     is_mixed && (catalog.provider_of(name).is_some() || catalog.accelerator(name).is_some())
 }
 
+/// The first name in a value of a machine that carries accelerators, or of one of these.
+pub fn named_machine(value: &str, catalog: &Catalog) -> Option<String> {
+    let names = value.split(|c| !in_name(c)).map(|name| name.trim_matches(['-', '.']));
+    names.map(|name| name.trim_start_matches("ml.")).find(|name| is_known(name, catalog)).map(str::to_owned)
+}
+
 const WORDS: [&str; 7] = ["gpu", "nvidia", "accelerator", "cuda", "neuron", "inferentia", "tpu"];
 
 /// Whether a text speaks of accelerators, or names a machine that carries some.

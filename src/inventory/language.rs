@@ -26,7 +26,7 @@ const PLAIN: Language = Language { name: "", names: &[], marks: &[], beside: &[]
 const PROGRAMS: &[&str] = &[".py", ".ts", ".js", ".go", ".cs", ".java"];
 
 /// By their names, and, where these are those of data, by their words; 2026-11.
-static LANGUAGES: [Language; 21] = [
+static LANGUAGES: [Language; 22] = [
     Language { name: "Pulumi", names: &["/Pulumi.yaml", "/Pulumi.yml"], beside: PROGRAMS, ..PLAIN },
     Language {
         name: "Docker Compose",
@@ -46,6 +46,7 @@ static LANGUAGES: [Language; 21] = [
     Language { name: "KCL", names: &[".k"], ..PLAIN },
     Language { name: "Bicep", names: &[".bicep", ".bicepparam"], ..PLAIN },
     Language { name: "Nomad", names: &[".nomad", ".nomad.hcl"], ..PLAIN },
+    Language { name: "Terraform Stacks", names: &[".tfcomponent.hcl", ".tfstack.hcl", ".tfdeploy.hcl"], ..PLAIN },
     Language { name: "Packer", names: &[".pkr.hcl"], by_names_alone: true, ..PLAIN },
     Language {
         name: "a shell script",

@@ -112,6 +112,10 @@ pub fn read(sources: &Sources, paths: &[String], embedded: &[(FileId, String)], 
     let granted =
         self::objects(&parsed).filter_map(|(_, object, row)| relations::grants::unjudged(sources, &object, row));
     reading.inventory.unjudged.extend(granted);
+    let mut deployed = relations::unfollowed::Deployed::default();
+    let changed =
+        self::objects(&parsed).flat_map(|(_, object, row)| deployed.tell(sources, &object, row, !found.is_empty()));
+    reading.inventory.unjudged.extend(changed);
     let runs = runs::Runs::of(sources, &parsed, runs);
     runs.mark(&mut found);
     reading.inventory.runs.extend(runs.finish());

@@ -4,6 +4,7 @@
 
 mod action;
 mod arrows;
+mod aside;
 mod attacks;
 mod bases;
 mod bills;

@@ -19,16 +19,16 @@ const LONGEST_LIST_BYTES: u64 = 1 << 20;
 /// What is not there of a repository, by paths from its root. git is asked only where the checkout is a sparse one.
 pub(super) fn of(repository: &Path) -> Vec<Skipped> {
     let list = read_limited(&repository.join(LIST), LONGEST_LIST_BYTES).unwrap_or_default();
-    not_here(repository, &list)
+    not_here(repository, &list, &|_| true)
 }
 
-/// The same, with the list of submodules of another commit.
-pub(super) fn not_here(repository: &Path, list: &[u8]) -> Vec<Skipped> {
+/// The same of another commit: with its list of submodules, and of the files that it has.
+pub(super) fn not_here(repository: &Path, list: &[u8], is_in_it: &dyn Fn(&str) -> bool) -> Vec<Skipped> {
     let mut absent = submodules(repository, list);
     match left_out(repository) {
         Ok(files) => {
             let mut counts: BTreeMap<String, usize> = BTreeMap::new();
-            for file in &files {
+            for file in files.iter().filter(|file| is_in_it(file)) {
                 *counts.entry(missing_part(repository, file)).or_default() += 1;
             }
             absent.extend(counts.into_iter().map(|(path, count)| {

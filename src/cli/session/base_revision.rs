@@ -80,12 +80,14 @@ fn commit(reference: &str, head: &mut Session, notes: &mut Vec<String>) -> Resul
             && (present.contains(file) || !below(&repository, file).exists())
     };
     let left_out: BTreeSet<String> = absent::left_out(&repository).unwrap_or_default().into_iter().collect();
+    let of_base: BTreeSet<String> = tree.files().filter(|file| left_out.contains(*file)).map(str::to_owned).collect();
     let files: Vec<String> =
         tree.files().filter(wanted).filter(|file| !left_out.contains(*file)).map(str::to_owned).collect();
     let missing = tree.missing();
     let same = tree.same_files();
     head.settings.kubernetes.looks = Looks::kept();
-    let mut unread = absent::not_here(&repository, &tree.read(absent::LIST).unwrap_or_default());
+    let list = tree.read(absent::LIST).unwrap_or_default();
+    let mut unread = absent::not_here(&repository, &list, &|file| of_base.contains(file));
     unread.extend(submodules.into_iter().map(|path| Skipped { path, reason: NOT_IN_BASE.to_owned() }));
     unread.retain(|it| is_wanted(head, &it.path));
     let mut base = head

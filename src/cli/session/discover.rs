@@ -12,7 +12,10 @@ use crate::kustomize;
 use crate::terraform::is_read_by_itself;
 
 /// Files that may hold Terraform or Kubernetes, by the end of their names, and those of languages that are told.
-const ENDINGS: [&str; 24] = [
+const ENDINGS: [&str; 27] = [
+    ".tfcomponent.hcl",
+    ".tfstack.hcl",
+    ".tfdeploy.hcl",
     ".tf",
     ".tofu",
     ".tfvars",

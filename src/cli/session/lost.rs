@@ -1,6 +1,9 @@
 //! What a change did to what was not judged: new, as before, or lost.
 
 use std::collections::{BTreeSet, HashMap};
+use std::sync::LazyLock;
+
+use regex::Regex;
 
 use super::{Session, discover};
 use crate::Analysis;
@@ -15,6 +18,8 @@ pub(in crate::cli) fn settle(base: &Session, before: &Analysis, head: &Session, 
     if let Some(unread) = unread_variables(base, before, head, after) {
         after.inventory.unjudged.extend(unread);
     }
+    let forgotten = forgotten(base, head);
+    after.inventory.unjudged.extend(forgotten);
     let switched_off = switched_off(before, head, after);
     after.inventory.unjudged.extend(switched_off);
     let said = |session: &Session, it: &Unjudged| said(&session.sources, it);
@@ -144,6 +149,22 @@ fn switched_off(before: &Analysis, head: &Session, after: &Analysis) -> Vec<Unju
             .with_cure("say that it is not run: exclude it in gpulint.toml, or delete it")
     };
     files.filter(speaks).map(tell).collect()
+}
+
+/// What Terraform forgets without destroying it (`removed` with `destroy = false`) goes on running, and costs what it did.
+fn forgotten(base: &Session, head: &Session) -> Vec<Unjudged> {
+    static BLOCK: LazyLock<Option<Regex>> =
+        LazyLock::new(|| Regex::new(r"(?s)removed\s*\{[^{}]*?from\s*=\s*([\w.-]+).*?destroy\s*=\s*false").ok());
+    let files = head.files.iter().filter(|path| discover::is_terraform(path) && !base.same.contains(*path));
+    let tell = |path: &String| {
+        let text = head.sources.tree().read(path).ok()?;
+        let text = String::from_utf8_lossy(&text);
+        let found = BLOCK.as_ref()?.captures_iter(&text).filter_map(|it| Some(it.get(1)?.as_str().to_owned()));
+        let reason = "Terraform forgets it without destroying it: it goes on running";
+        let tell = |from: String| Unjudged::new(path.clone(), format!("{from}: {reason}")).about(&from);
+        Some(found.map(tell).collect::<Vec<_>>())
+    };
+    files.filter_map(tell).flatten().collect()
 }
 
 fn said(sources: &Sources, it: &Unjudged) -> Said {

@@ -1,6 +1,7 @@
 //! The input of one run: a tree, the files in it, the settings, and what is concluded from them.
 
 pub(super) mod absent;
+pub(super) mod aside;
 pub(super) mod base_revision;
 pub(super) mod bounds;
 pub(super) mod discover;

@@ -11,7 +11,7 @@ use crate::cli::session::Session;
 use crate::cli::session::base_revision::{self, earlier};
 use crate::cli::session::gate::Gate;
 use crate::cli::session::outgrown::{self, Outgrown, States};
-use crate::cli::session::{lost, unjudged};
+use crate::cli::session::{aside, lost, unjudged};
 use crate::cli::world::output;
 use crate::cli::{Failure, Outcome};
 use crate::decide::{self, Decided, Decision};
@@ -38,6 +38,8 @@ pub(in crate::cli) fn run(arguments: &Diff) -> Result<Outcome, Failure> {
     judge_change(&head, &mut after, &change);
     let gone = lost::gone(&change, side(&base, &before), side(&head, &after));
     lost::mark(&mut after.inventory.unjudged, &gone, &head.sources);
+    let aside = aside::grown(&base, &before, &head, &after, &change);
+    after.inventory.unjudged.extend(aside);
     let (before, earlier) = decided(&base, before, &gate);
     let (mut after, mut later) = decided(&head, after, &gate);
     let stopped = earlier.findings.iter().filter(|it| gate.stops(it)).map(|it| &it.finding);

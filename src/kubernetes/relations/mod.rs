@@ -10,4 +10,5 @@ pub(super) mod patch;
 pub(super) mod scale;
 pub(super) mod sharing;
 pub(super) mod terraform_loaded;
+pub(super) mod unfollowed;
 pub(super) mod versions;

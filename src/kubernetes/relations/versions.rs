@@ -1,10 +1,11 @@
 //! Several texts of one object: a base and what an overlay changes about it, alternatives side by side. A cluster holds
 //! only one of them, so that sums count one.
 
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::inventory::{Fact, Key, Known, Origin, Resource};
+use crate::inventory::{Fact, Key, Known, LinkKind, Origin, Resource};
 use crate::source::parent;
 
 use crate::inventory::ONLY_CHANGES;
@@ -14,15 +15,16 @@ use crate::kubernetes::rows::amount::placeholder;
 
 /// Marks all versions of an object but the one that counts.
 pub(in crate::kubernetes) fn mark(found: &mut [(Arc<str>, Found)]) {
-    let mut by_name: BTreeMap<(String, bool), Vec<usize>> = BTreeMap::new();
+    let mut by_name: BTreeMap<((String, String), bool), Vec<usize>> = BTreeMap::new();
     for (place, (_, found)) in found.iter().enumerate() {
         // A name that is made up for each run, or filled in elsewhere, is no identity.
         let fixed = found.name.as_ref().is_some_and(|name| placeholder(name).is_none()) && !found.generated;
         if fixed {
-            by_name.entry((found.resource.address.clone(), found.is_overlay)).or_default().push(place);
+            let identity = (found.resource.address.clone(), releases(&found.resource));
+            by_name.entry((identity, found.is_overlay)).or_default().push(place);
         }
     }
-    let bases: BTreeMap<&String, &Vec<usize>> =
+    let bases: BTreeMap<&(String, String), &Vec<usize>> =
         by_name.iter().filter(|((_, overlay), _)| !overlay).map(|((address, _), places)| (address, places)).collect();
     let mut marks: Vec<(usize, usize)> = Vec::new();
     for ((address, overlay), places) in &by_name {
@@ -42,6 +44,12 @@ pub(in crate::kubernetes) fn mark(found: &mut [(Arc<str>, Found)]) {
             }
         }
     }
+}
+
+/// The objects that make it: two releases of one chart make two objects of one name.
+fn releases(resource: &Resource) -> String {
+    let by = resource.links.iter().filter(|link| link.kind == LinkKind::Settings && !link.to.contains(' '));
+    by.map(|link| link.to.as_str()).collect::<Vec<_>>().join(" ")
 }
 
 /// What an overlay does not say about its nodes and its number stands in what it is laid over.
@@ -89,7 +97,8 @@ fn nearest(found: &[(Arc<str>, Found)], place: usize, among: &[usize]) -> Option
     among.iter().copied().min_by_key(|&at| found.get(at).map(|(other, _)| distance(path, other)))
 }
 
-/// Objects of one name in one directory: the first with pods counts, the others are alternatives of it.
+/// Objects of one name in one directory: the one that asks for most counts, the others are alternatives of it. Which of
+/// them is applied last nobody can tell from the text.
 fn neighbours(found: &[(Arc<str>, Found)], places: &[usize]) -> Vec<(usize, usize)> {
     let mut by_directory: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
     for &place in places {
@@ -97,15 +106,24 @@ fn neighbours(found: &[(Arc<str>, Found)], places: &[usize]) -> Vec<(usize, usiz
             by_directory.entry(parent(path)).or_default().push(place);
         }
     }
-    let runs = |place: usize| {
-        let count = found.get(place).map(|(_, found)| &found.resource.count);
-        !matches!(count, Some(Fact::Known(known)) if known.value.ceiling == 0.0)
+    let asks = |place: usize| {
+        let resource = &found.get(place)?.1.resource;
+        let count = match &resource.count {
+            Fact::Known(known) if known.value.ceiling.is_finite() => known.value.ceiling,
+            Fact::Known(known) => known.value.expected.max(1.0),
+            Fact::Unknown(_) | Fact::Absent => 1.0,
+        };
+        Some(count * resource.number(Key::AcceleratorCount).unwrap_or(1.0))
     };
     let mut marks = Vec::new();
     for places in by_directory.into_values().filter(|places| places.len() > 1) {
-        let Some(counts) = places.iter().copied().find(|&place| runs(place)).or(places.first().copied()) else {
-            continue;
-        };
+        // Of those that ask for as much, the first.
+        let most = places
+            .iter()
+            .copied()
+            .rev()
+            .max_by(|one, two| asks(*one).partial_cmp(&asks(*two)).unwrap_or(Ordering::Equal));
+        let Some(counts) = most else { continue };
         marks.extend(places.into_iter().filter(|&place| place != counts).map(|place| (place, counts)));
     }
     marks

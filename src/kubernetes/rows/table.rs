@@ -54,6 +54,9 @@ pub(in crate::kubernetes) struct Row {
     /// What containers of its namespace get that ask for nothing themselves, by keys of resources.
     #[serde(default)]
     pub grants: Vec<Path>,
+    /// What it changes about what it deploys, and nobody here follows.
+    #[serde(default)]
+    pub unfollowed: Vec<Path>,
     /// Values of a chart, or text that holds them, which say what the chart asks for.
     #[serde(default)]
     pub values: Vec<Layers>,
@@ -224,7 +227,7 @@ pub(in crate::kubernetes) const VALUES: &str = "values";
 impl Row {
     /// Other objects and files are told by it, whatever it says itself.
     pub(in crate::kubernetes) fn is_joined(&self) -> bool {
-        let tells = self.scales.is_some() || !self.grants.is_empty();
+        let tells = self.scales.is_some() || !self.grants.is_empty() || !self.unfollowed.is_empty();
         let tells = tells || self.relates.as_ref().is_some_and(|relates| !relates.beside);
         tells || self.generates.is_some() || self.substitutes.is_some() || self.takes_values()
     }

@@ -17,9 +17,9 @@ use super::veil::{self, Given, Key, Seen, has_key_alias, unveil};
 
 /// Words of dynamic resource allocation.
 const CLAIMS: [&str; 3] = ["resourceClaimName", "resourceClaimTemplateName", "resourceClaims"];
-/// A kind of which there are many that fill nothing in, and the word of those that do.
+/// A kind of which there are many that change nothing, and the words of those that do.
 const SUBSTITUTING: &[u8] = b"Kustomization";
-const FILLED_IN: &[u8] = b"postBuild";
+const FILLED_IN: [&[u8]; 3] = [b"postBuild", b"patches", b"components"];
 /// What may stand behind a key.
 const BEHIND_KEYS: [&str; 10] = [":", "\"", "'", " ", "\t", "\n", "\r", ",", "]", "}"];
 /// What stands in every text of which all documents are idle.
@@ -132,10 +132,15 @@ fn look_as_written(text: &[u8]) -> Matter {
 
 fn told_by(kind: &[u8], text: &[u8]) -> Matter {
     match TELLING_KINDS.get(kind) {
-        Some(Matter::Scales) if kind == SUBSTITUTING && !has(text, FILLED_IN) => Matter::Nothing,
+        Some(Matter::Scales) if kind == SUBSTITUTING && !is_of_flux(text) => Matter::Nothing,
         Some(matter) => *matter,
         None => Matter::Nothing,
     }
+}
+
+/// One that a cluster applies, and that changes what it applies.
+fn is_of_flux(text: &[u8]) -> bool {
+    has(text, b"toolkit.fluxcd.io") && FILLED_IN.iter().any(|word| has(text, word)) || has(text, FILLED_IN[0])
 }
 
 fn has(text: &[u8], word: &[u8]) -> bool {

@@ -9,6 +9,8 @@ use crate::terraform::syntax::{BinaryOperator, BlockNode, Body, Expression, Kind
 /// Names as people give them; others are no evidence.
 const LONGEST: usize = 60;
 const MOST: usize = 100;
+/// What stands for the others where the text names only the one that everybody has.
+const ANOTHER: &str = "another";
 
 pub(in crate::terraform) fn named(code: &ModuleCode) -> BTreeSet<Arc<str>> {
     let mut names = BTreeSet::new();
@@ -30,8 +32,30 @@ pub(in crate::terraform) fn named(code: &ModuleCode) -> BTreeSet<Arc<str>> {
         local.expression.each(&mut look);
     }
     // Terraform has it everywhere; nobody applies only that.
-    names.remove("default");
+    if names.remove("default") && names.is_empty() && decides_numbers(code) {
+        names.insert(ANOTHER.into());
+    }
     if names.len() > MOST { BTreeSet::new() } else { names }
+}
+
+/// A number hangs on the workspace: `terraform.workspace == "default" ? 0 : 4`.
+fn decides_numbers(code: &ModuleCode) -> bool {
+    let mut found = false;
+    let mut look = |expression: &Expression| {
+        if let Kind::Conditional(parts) = &expression.kind {
+            let is_number = |it: &Expression| matches!(it.kind, Kind::Number(_));
+            let mut names_it = false;
+            parts.condition.each(&mut |inner| names_it |= is_workspace(inner));
+            found |= names_it && (is_number(&parts.yes) || is_number(&parts.no));
+        }
+    };
+    for block in code.resources.iter().chain(code.calls.iter()) {
+        in_body(&block.body, &mut look);
+    }
+    for local in code.locals.iter() {
+        local.expression.each(&mut look);
+    }
+    found
 }
 
 fn in_body(body: &Body, look: &mut dyn FnMut(&Expression)) {
@@ -54,6 +78,12 @@ fn in_expression(expression: &Expression, code: &ModuleCode, names: &mut BTreeSe
             if let Some(at) = steps.iter().position(index) {
                 names.extend(steps.get(..at).into_iter().flat_map(|path| keys(base, path, code)));
             }
+        }
+        Kind::Call(call)
+            if matches!(&*call.name.text, "startswith" | "endswith" | "strcontains" | "regex" | "regexall")
+                && call.arguments.iter().any(is_workspace) =>
+        {
+            names.extend(call.arguments.iter().filter_map(name));
         }
         Kind::Call(call) if matches!(&*call.name.text, "lookup" | "contains") => {
             let [first, second, ..] = call.arguments.as_slice() else { return };

@@ -1,0 +1,382 @@
+//! Growth where no sum looks: in what others stand in for, and in text that something else takes the place of.
+//!
+//! An environment stands in for the root that it is of, an overlay for its base, one text of an object for another. Nothing in
+//! a repository proves that nobody applies the other one as it stands. What grows there and not where sums count is told:
+//!
+//! 1. of resources that are listed and not added, what they cost now is compared with what they cost before;
+//! 2. files that changed are read once more, each as if nothing took its place;
+//! 3. new lines that name accelerators are compared with the places of all facts.
+//!
+//! What counts in sums and grew by as much explains the growth.
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use super::{Session, discover};
+use crate::catalog::{Catalog, Money};
+use crate::decide;
+use crate::inventory::{Counted, Fact, FrontEnd, Key, Resource, ResourceId, Unjudged};
+use crate::pricing::{Delta, Side};
+use crate::report::usd;
+use crate::source::{Sources, Span, parent};
+use crate::{Analysis, Settings, analyze, kubernetes};
+
+const CURE: &str = "`[[runs]]` in gpulint.toml says what is applied, `exclude` what is not";
+
+/// What a resource weighs: what it costs a month at most, as far as that is known, and its accelerators.
+#[derive(Clone, Copy, Default)]
+struct Weight {
+    usd: f64,
+    accelerators: f64,
+}
+
+impl Weight {
+    fn of(side: &Side, id: ResourceId) -> Weight {
+        let resource = side.resource(id);
+        let at_most = |floor: f64, expected: f64, ceiling: f64| {
+            if ceiling.is_finite() { ceiling.max(expected) } else { expected.max(floor) }
+        };
+        let usd = side.item(id).and_then(|item| item.amount).map_or(0.0, |it| {
+            let ceiling = it.ceiling.usd();
+            at_most(it.floor.usd(), it.expected.usd(), if ceiling < 1e12 { ceiling } else { f64::INFINITY })
+        });
+        let count = match &resource.count {
+            Fact::Known(known) => at_most(known.value.floor, known.value.expected, known.value.ceiling),
+            Fact::Unknown(_) | Fact::Absent => 1.0,
+        };
+        Weight { usd, accelerators: count * resource.number(Key::AcceleratorCount).unwrap_or(1.0) }
+    }
+
+    fn beyond(self, other: Weight) -> Weight {
+        Weight { usd: self.usd - other.usd, accelerators: self.accelerators - other.accelerators }
+    }
+
+    /// More than rounding.
+    fn is_more(self) -> bool {
+        self.usd > 0.5 || self.accelerators > 0.01
+    }
+
+    /// As much, but for rounding.
+    fn explains(self, other: Weight) -> bool {
+        self.usd * 1.001 + 0.5 >= other.usd && self.accelerators + 0.01 >= other.accelerators
+    }
+
+    fn most(self, other: Weight) -> Weight {
+        Weight { usd: self.usd.max(other.usd), accelerators: self.accelerators.max(other.accelerators) }
+    }
+
+    fn spoken(self) -> String {
+        let accelerators = self.accelerators.max(0.0);
+        match self.usd > 0.5 {
+            true => format!("up to {} a month", usd(Money::from_usd(self.usd))),
+            false => format!("{accelerators} accelerators"),
+        }
+    }
+}
+
+/// What tells that two resources may be one thing: kind and name, or kind and file.
+fn identities(sources: &Sources, resource: &Resource) -> [String; 2] {
+    let address = resource.address.split(" (").next().unwrap_or_default();
+    let name = address.split('[').next().unwrap_or_default().rsplit(['.', '/']).next().unwrap_or_default();
+    let path = sources.path(sources.origin(resource.span).file);
+    [format!("{} {name}", resource.kind), format!("{} in {path}", resource.kind)]
+}
+
+/// By how much grew what sums count, and what it weighs now, by identity.
+fn counted(delta: &Delta, before: &Side, after: &Side) -> HashMap<String, (Weight, Weight)> {
+    let mut grown: HashMap<String, (Weight, Weight)> = HashMap::new();
+    for change in &delta.changes {
+        let Some(id) = change.after.filter(|id| after.resource(*id).is_added()) else { continue };
+        let now = Weight::of(after, id);
+        let earlier = change.before.filter(|id| before.resource(*id).is_added());
+        let by = now.beyond(earlier.map_or(Weight::default(), |id| Weight::of(before, id)));
+        for identity in identities(after.sources, after.resource(id)) {
+            let (most, all) = grown.entry(identity).or_default();
+            *most = most.most(by);
+            *all = all.most(now);
+        }
+    }
+    grown
+}
+
+/// Everything that grew aside.
+pub(in crate::cli) fn grown(
+    base: &Session,
+    before: &Analysis,
+    head: &Session,
+    after: &Analysis,
+    delta: &Delta,
+) -> Vec<Unjudged> {
+    let (earlier, later) = (side(&base.sources, before), side(&head.sources, after));
+    let counted = counted(delta, &earlier, &later);
+    let mut told = not_added(&earlier, &later, delta, &counted);
+    let said: BTreeSet<String> = told.iter().map(|it| it.path.clone()).collect();
+    told.extend(read_alone(base, head, after, &counted).into_iter().filter(|it| !said.contains(&it.path)));
+    let said: BTreeSet<String> = told.iter().map(|it| it.path.clone()).collect();
+    told.extend(unexplained(base, head, after).into_iter().filter(|it| !said.contains(&it.path)));
+    told
+}
+
+fn side<'a>(sources: &'a Sources, analysis: &'a Analysis) -> Side<'a> {
+    Side { sources, inventory: &analysis.inventory, bill: &analysis.bill }
+}
+
+type Counts = HashMap<String, (Weight, Weight)>;
+
+/// The most that anything weighs and grew which sums count and which may be the same thing.
+fn stand_in(counted: &Counts, sources: &Sources, resource: &Resource) -> (Weight, Weight) {
+    let found = identities(sources, resource).into_iter().filter_map(|identity| counted.get(&identity));
+    found
+        .fold((Weight::default(), Weight::default()), |(grown, now), (other, all)| (grown.most(*other), now.most(*all)))
+}
+
+/// Resources that are listed and not added.
+fn not_added(before: &Side, after: &Side, delta: &Delta, counted: &Counts) -> Vec<Unjudged> {
+    let mut told = Vec::new();
+    for change in &delta.changes {
+        let Some(id) = change.after else { continue };
+        let resource = after.resource(id);
+        let why = match (resource.counted, resource.version_of) {
+            (Counted::Base, _) => "others stand in for it",
+            (Counted::Deployed, Some(_)) => "another text of the same object is counted",
+            (Counted::Example | Counted::Module | Counted::Excluded, _) => "it stands where nothing is deployed from",
+            _ => continue,
+        };
+        let now = Weight::of(after, id);
+        let is_aside = matches!(resource.counted, Counted::Example | Counted::Module | Counted::Excluded);
+        let grew = now.beyond(change.before.map_or(Weight::default(), |id| Weight::of(before, id)));
+        let (grown, all) = stand_in(counted, after.sources, resource);
+        let was_counted = change.before.is_some_and(|id| before.resource(id).is_added());
+        // Of several texts of one object a cluster holds one: the heaviest is counted.
+        let is_held = resource.version_of.is_some() && all.explains(now);
+        let reason = if !is_aside && !is_held && grew.is_more() && !grown.explains(grew) {
+            format!("it grew by {}, and no sum counts it: {why}", grew.spoken())
+        } else if was_counted && now.is_more() && !all.explains(now) {
+            format!("sums counted it before, {}, and do not any more: {why}", now.spoken())
+        } else {
+            continue;
+        };
+        let span = after.sources.origin(resource.span);
+        let path = after.sources.path(span.file);
+        told.push(Unjudged::new(path, reason).about(&resource.address).at(span).with_cure(CURE));
+    }
+    told
+}
+
+/// Files that changed, read as if nothing took their place: manifests, and the roots that keep a state of their own.
+fn read_alone(base: &Session, head: &Session, after: &Analysis, counted: &Counts) -> Vec<Unjudged> {
+    let (manifests, roots) = changed(base, head);
+    let mut told = Vec::new();
+    for paths in [manifests].into_iter().chain(roots) {
+        if paths.is_empty() {
+            continue;
+        }
+        let (now, earlier) = (alone(head, &paths), alone(base, &paths));
+        let (now_side, earlier_side) = (side(&head.sources, &now), side(&base.sources, &earlier));
+        let mut known: HashMap<(String, String), Weight> = HashMap::new();
+        let key = |side: &Side, resource: &Resource| {
+            (side.sources.path(side.sources.origin(resource.span).file), resource.address.clone())
+        };
+        for id in (0..earlier.inventory.resources.len()).map(ResourceId) {
+            let of = known.entry(key(&earlier_side, earlier_side.resource(id))).or_default();
+            *of = of.most(Weight::of(&earlier_side, id));
+        }
+        for id in (0..now.inventory.resources.len()).map(ResourceId) {
+            let resource = now_side.resource(id);
+            let (path, address) = key(&now_side, resource);
+            let before = known.get(&(path.clone(), address.clone())).copied().unwrap_or_default();
+            // Apart from its pool it has another price.
+            let alone = Weight { usd: 0.0, ..Weight::of(&now_side, id) };
+            let grew = Weight { usd: 0.0, ..alone.beyond(before) };
+            let (grown, all) = stand_in(counted, now_side.sources, resource);
+            let is_seen = grown.explains(grew) || all.explains(alone);
+            // Values without their chart, and patches of anything, ask for nothing by themselves.
+            let is_part = resource.kind == "Values" || address.ends_with("/*");
+            let is_told = after.inventory.unjudged.iter().any(|it| it.path == path);
+            if resource.is_added() && !is_part && grew.is_more() && !is_seen && !is_told {
+                let reason =
+                    format!("`{address}` grew by {} as it stands, and not in what takes its place", grew.spoken());
+                told.push(Unjudged::new(path, reason).about(&address).with_cure(CURE));
+            }
+        }
+    }
+    told
+}
+
+/// A few files, with nothing around them that could take their place.
+fn alone(session: &Session, paths: &[String]) -> Analysis {
+    let there: Vec<String> = paths.iter().filter(|path| session.files.binary_search(path).is_ok()).cloned().collect();
+    let settings = &session.settings;
+    let kubernetes = kubernetes::Options { looks: kubernetes::Looks::default(), ..settings.kubernetes.clone() };
+    let rules = std::sync::Arc::default();
+    let settings = Settings { kubernetes, rules, ..settings.clone() };
+    analyze(&session.sources, &there, &settings)
+}
+
+/// Manifests that differ, and of each root that keeps a state of its own and differs, all files.
+fn changed(base: &Session, head: &Session) -> (Vec<String>, Vec<Vec<String>>) {
+    let differs = |path: &&String| {
+        !base.same.contains(*path) && base.sources.tree().read(path).ok() != head.sources.tree().read(path).ok()
+    };
+    let gone = base.files.iter().filter(|path| head.files.binary_search(path).is_err());
+    let all: BTreeSet<&String> = head.files.iter().chain(gone).filter(differs).collect();
+    let manifests = all.iter().filter(|path| is_plain_manifest(path)).map(|path| (*path).clone()).collect();
+    let directories: BTreeSet<&str> =
+        all.iter().filter(|path| discover::is_terraform(path)).map(|path| parent(path)).collect();
+    let roots = directories.into_iter().filter_map(|directory| {
+        let files: Vec<String> = head
+            .files
+            .iter()
+            .filter(|path| parent(path) == directory && discover::is_terraform(path) && !path.ends_with(".hcl"))
+            .cloned()
+            .collect();
+        let keeps_state = |path: &String| {
+            let text = head.sources.tree().read(path).unwrap_or_default();
+            let text = String::from_utf8_lossy(&text);
+            text.lines().any(|line| {
+                let line = line.trim_start();
+                line.starts_with("backend \"") || line.starts_with("cloud {")
+            })
+        };
+        files.iter().any(keeps_state).then_some(files)
+    });
+    (manifests, roots.collect())
+}
+
+/// Neither a chart's, which its values fill in, nor a kustomization itself.
+fn is_plain_manifest(path: &str) -> bool {
+    let is_manifest = [".yaml", ".yml", ".json"].iter().any(|ending| path.ends_with(ending));
+    let name = path.rsplit('/').next().unwrap_or(path).to_ascii_lowercase();
+    is_manifest
+        && !path.contains("templates/")
+        && !name.starts_with("kustomization.")
+        && !name.contains("values")
+        && !name.ends_with(".tf.json")
+        && !name.ends_with(".tfvars.json")
+        && name != "chart.yaml"
+}
+
+/// Lines that are new, name a machine with accelerators or ask for some, and that nothing of what was read explains: no fact
+/// stands there, and nothing says that it was not judged.
+///
+/// 1. The line asks for devices (`nvidia.com/gpu: 8`, also inside text), or a key that speaks of machines has a value that
+///    names one of the catalog.
+/// 2. It is no comment, and no template or file of values, which charts switch on and off; of these, only what a release or
+///    a cluster decides.
+/// 3. No resource has a fact, a link or its head there, whether sums count it or not; of manifests, it is in no object that
+///    is listed.
+fn unexplained(base: &Session, head: &Session, after: &Analysis) -> Vec<Unjudged> {
+    let changed = head.files.iter().filter(|path| {
+        is_text_of_ours(path)
+            && !base.same.contains(*path)
+            && !after.inventory.unjudged.iter().any(|it| it.path == **path && it.span.is_none())
+    });
+    let mut explained: Option<HashMap<String, BTreeSet<usize>>> = None;
+    let mut told = Vec::new();
+    for path in changed {
+        let read = |session: &Session| {
+            let bytes = session.sources.tree().read(path).ok()?;
+            Some(String::from_utf8_lossy(&bytes).into_owned())
+        };
+        let (Some(text), earlier) = (read(head), read(base).unwrap_or_default()) else { continue };
+        if text == earlier || (is_of_chart(path) && !CLUSTER_DECIDES.iter().any(|word| text.contains(word))) {
+            continue;
+        }
+        // Variable files say other values than the defaults.
+        let has_values = head.sources.tree().list(parent(path)).iter().any(|it| it.name.contains(".tfvars"));
+        let mut left: HashMap<&str, usize> = HashMap::new();
+        earlier.lines().for_each(|line| *left.entry(line.trim()).or_default() += 1);
+        let mut at = 0;
+        for (number, line) in text.split_inclusive('\n').enumerate() {
+            let start = at;
+            at += line.len();
+            if let Some(known) = left.get_mut(line.trim()).filter(|left| **left > 0) {
+                *known -= 1;
+                continue;
+            }
+            let Some(name) = mentioned(line, &head.settings.catalog, has_values) else { continue };
+            let explained = explained.get_or_insert_with(|| lines_of_facts(head, after));
+            if explained.get(path).is_some_and(|lines| lines.contains(&number)) {
+                continue;
+            }
+            let Ok(file) = head.sources.open(path) else { continue };
+            let span = Span::new(file, start, start + line.trim_end().len());
+            let reason = format!("line {} names `{name}`, and nothing that was read explains it", number + 1);
+            let cure = "a kind or a type that gpulint does not know is judged by nobody here: look at it";
+            told.push(Unjudged::new(path.clone(), reason).at(span).with_cure(cure));
+            break;
+        }
+    }
+    told
+}
+
+/// Words of templates about what only a release or a cluster decides.
+const CLUSTER_DECIDES: [&str; 6] =
+    [".Release.Namespace", ".Release.IsUpgrade", ".Release.IsInstall", ".Release.Revision", ".Capabilities", "lookup "];
+
+fn is_text_of_ours(path: &str) -> bool {
+    [".tf", ".tofu", ".hcl", ".yaml", ".yml", ".json"].iter().any(|ending| path.ends_with(ending))
+}
+
+fn is_of_chart(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    path.contains("templates/") || name.contains("values")
+}
+
+/// The lines where a fact of some resource stands, or something that is told as not judged, by file.
+fn lines_of_facts(head: &Session, after: &Analysis) -> HashMap<String, BTreeSet<usize>> {
+    let mut lines: HashMap<String, BTreeSet<usize>> = HashMap::new();
+    let resources = after.inventory.resources.iter().flat_map(Resource::places);
+    let unjudged = after.inventory.unjudged.iter().filter_map(|it| it.span);
+    // What a manifest asks for stands in it more than once: requests and limits, a node and its machine.
+    let is_manifest = |it: &&Resource| matches!(it.front_end, FrontEnd::Kubernetes | FrontEnd::Chart);
+    let bodies = after.inventory.resources.iter().filter(is_manifest).map(|it| it.body);
+    for span in resources.chain(unjudged).chain(bodies) {
+        let span = head.sources.origin(span);
+        let text = head.sources.text(span.file);
+        let first = text.get(..span.range().start).map_or(0, |before| before.matches('\n').count());
+        let more = text.get(span.range()).map_or(0, |there| there.matches('\n').count());
+        lines.entry(head.sources.path(span.file)).or_default().extend(first..=first + more);
+    }
+    lines
+}
+
+/// A key of devices with a number, or with what a template fills in.
+static DEVICES: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    let keys = r"(?:nvidia|amd|habana|intel)\.(?:com|ai)/[a-z0-9.-]+|google\.com/tpu|aws\.amazon\.com/neuron[a-z]*";
+    Regex::new(&format!(r#"({keys})\\?["']?\s*[:=]\s*\\?["']?(?:[1-9]|\{{\{{|\$\{{)"#)).ok()
+});
+
+/// A key and its value, wherever they stand in a line.
+static PAIRS: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(r#"([A-Za-z_][\w.-]*)\\?["']?\s*[:=]\s*(\[[^\]]*\]|"[^"]*"|'[^']*'|[^\s,{}\[\]]+)"#).ok()
+});
+
+/// Keys whose values are for people.
+const PROSE: [&str; 7] = ["description", "name", "title", "summary", "message", "error_message", "condition"];
+
+/// What a line asks for.
+fn mentioned(line: &str, catalog: &Catalog, has_values: bool) -> Option<String> {
+    let line = line.trim();
+    if ["#", "//", "*"].iter().any(|mark| line.starts_with(mark)) {
+        return None;
+    }
+    if let Some(found) = DEVICES.as_ref()?.captures(line) {
+        return found.get(1).map(|key| key.as_str().to_owned());
+    }
+    PAIRS.as_ref()?.captures_iter(line).find_map(|found| {
+        let (key, value) = (found.get(1)?.as_str().to_ascii_lowercase(), found.get(2)?.as_str());
+        if PROSE.contains(&key.as_str()) || (key == "default" && has_values) {
+            return None;
+        }
+        let is_of_accelerators = key.contains("gpu") || key.contains("accelerator");
+        let is_command = key.contains("command");
+        let name = decide::named_machine(value, catalog)?;
+        let is_machine = catalog.provider_of(&name).is_some() && name.contains(['.', '-', '_']);
+        let is_of_accelerators = is_of_accelerators && name.len() > 3;
+        let is_whole = value.trim_matches(['"', '\'', '[', ']', ' ']).split([',', '"', ' ']).any(|it| it == name);
+        ((is_machine && (is_whole || is_command)) || is_of_accelerators).then_some(name)
+    })
+}

@@ -616,6 +616,12 @@ impl<'a> Evaluator<'a> {
             let origin = arguments.iter().find_map(Value::place);
             return Ok(Value { kind: Kind::Unknown(cause), origin });
         }
+        if function.makes_numbers
+            && let Some(text) = arguments.iter().filter_map(Value::as_str).find(|text| is_filled_in_elsewhere(text))
+        {
+            let cause = Cause::new("number", format!("`{text}` is filled in elsewhere"));
+            return Ok(Value { kind: Kind::Unknown(cause), origin: arguments.iter().find_map(Value::place) });
+        }
         let origin = match function.keeps_origin {
             true => arguments.iter().rev().find_map(Value::place).map(|origin| Origin { linear: false, ..origin }),
             false => None,
@@ -732,4 +738,9 @@ pub(super) fn shorten(text: &str) -> String {
 /// A mapping of text, for functions that make one.
 pub(super) fn entries(pairs: impl IntoIterator<Item = (String, Value)>) -> Entries {
     pairs.into_iter().map(|(key, value)| (Arc::from(key), value.into())).collect()
+}
+
+/// What whoever hands over a value could not know: `${data.x.y}` of Terraform, `${VAR}` of a shell. As a number it would be 0.
+fn is_filled_in_elsewhere(text: &str) -> bool {
+    text.strip_prefix("${").and_then(|rest| rest.strip_suffix('}')).is_some_and(|name| !name.is_empty())
 }

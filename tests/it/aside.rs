@@ -75,6 +75,7 @@ const BASE: &str = "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomiza
 const NONE_OF_IT: &str = "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources: [../base]\nreplicas: [{name: b, count: 0}]\n";
 const CHART: &str = "apiVersion: v2\nname: c\nversion: 1.0.0\n";
 const TEMPLATE: &str = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: b}\nspec:\n  replicas: {{ .Values.r }}\n  selector: {matchLabels: {app: a}}\n  template:\n    metadata: {labels: {app: a}}\n    spec:\n      containers: [{name: c, image: x, resources: {limits: {nvidia.com/gpu: {{ .Values.gpu }}}}}]\n";
+const NUMBER: &str = "apiVersion: v1\nkind: Pod\nmetadata: {name: b}\nspec:\n  containers: [{name: c, image: x, resources: {limits: {nvidia.com/gpu: {{ min (.Values.g | int) 8 }}}}}]\n";
 const APPLICATION: &str = "apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: {name: NAME}\nspec:\n  source:\n    repoURL: https://example.com/r\n    path: m\n";
 
 const GROWN: &[Change] = &[
@@ -231,6 +232,19 @@ const GROWN: &[Change] = &[
             "x.tfcomponent.hcl",
             "component \"m\" {\n  source = \"./m\"\n  inputs = { t = \"p5.48xlarge\" }\n}\n",
         )],
+    },
+    Change {
+        what: "a number that Terraform does not know is not none",
+        base: &[],
+        head: &[
+            ("c/Chart.yaml", CHART),
+            ("c/values.yaml", "g: 0\n"),
+            ("c/templates/d.yaml", NUMBER),
+            (
+                "main.tf",
+                "data \"terraform_remote_state\" \"a\" {\n  backend = \"local\"\n}\nresource \"helm_release\" \"x\" {\n  name = \"x\"\n  chart = \"./c\"\n  set {\n    name = \"g\"\n    value = data.terraform_remote_state.a.outputs.g\n  }\n}\n",
+            ),
+        ],
     },
     Change {
         what: "what moves among the tests was deployed before",

@@ -101,19 +101,24 @@ pub fn recognize_settings(program: Option<&str>, settings: &[Setting]) -> Facts 
     found.finish(&[program], span, Origin::Written)
 }
 
-/// The facts of the command that says most: one with a model before one without.
+/// The facts of the command that says most: one that names its program before one that only runs in its image, then one
+/// with a model before one without.
 fn best(commands: Vec<Command>, accelerated: bool) -> Facts {
     let mut best = Facts::new();
+    let mut is_best_named = false;
     let cluster = commands.iter().find_map(|command| match command.words.as_slice() {
         [name, verb, ..] if words::base_name(&name.text) == "ray" && verb.text == "start" => Some(name.clone()),
         _ => None,
     });
     for command in commands {
         let facts = recognize_command(&command, accelerated);
-        let score =
-            |facts: &Facts| (facts.contains_key(&Key::Model), facts.contains_key(&Key::Program), facts.len() > 2);
-        if !facts.is_empty() && (best.is_empty() || score(&facts) > score(&best)) {
+        let is_named = command.bare_arguments || !matching_programs(&command.words).is_empty();
+        let score = |is_named: bool, facts: &Facts| {
+            (is_named, facts.contains_key(&Key::Model), facts.contains_key(&Key::Program), facts.len() > 2)
+        };
+        if !facts.is_empty() && (best.is_empty() || score(is_named, &facts) > score(is_best_named, &best)) {
             best = facts;
+            is_best_named = is_named;
         }
     }
     if let Some(ray) = cluster.filter(|_| best.contains_key(&Key::Program)) {

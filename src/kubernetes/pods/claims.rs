@@ -169,7 +169,7 @@ fn select(request: &mut Request, selector: &Node) {
     let Some(expression) = selector.text() else { return };
     for part in expression.split("&&") {
         let Some(value) = quoted(part).last() else { continue };
-        if part.contains("productName") && part.contains("==") {
+        if (part.contains("productName") || part.contains(".model")) && part.contains("==") {
             request.chip = Fact::written(value.into(), selector.span);
         } else if part.contains("profile") && part.contains("==") {
             request.slice = Some((value.into(), selector.span));

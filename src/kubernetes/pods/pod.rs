@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::inventory::{Fact, Key, Selector, Taint, Unknown, Value};
+use crate::inventory::{Fact, Key, Origin, Selector, Taint, Unknown, Value};
 use crate::source::Span;
 
 use super::nodes;
@@ -10,7 +10,7 @@ use super::nodes::Condition;
 use super::request::Request;
 use crate::kubernetes::objects::layers;
 use crate::kubernetes::rows::amount;
-use crate::kubernetes::rows::devices::DEVICES;
+use crate::kubernetes::rows::devices::{DEVICES, Said};
 use crate::kubernetes::rows::facts::{Facts, fill};
 use crate::kubernetes::rows::table::Pods;
 use crate::kubernetes::text::nested;
@@ -156,6 +156,7 @@ impl Pod {
             fill(&mut facts, Key::Vendor, Fact::written(Value::text(request.vendor.as_str()), request.span));
         }
         fill(&mut facts, Key::Accelerator, request.chip.clone().map(Value::Text));
+        fill(&mut facts, Key::Accelerator, self.tolerated_card());
         if let Some(provider) = &request.provider {
             fill(&mut facts, Key::Provider, Fact::written(Value::text(provider.as_str()), request.span));
         }
@@ -177,6 +178,18 @@ impl Pod {
                 fill(facts, Key::Purchase, Fact::written(Value::text("spot-or-on-demand"), taint.span));
             }
         }
+    }
+
+    /// A taint of devices whose value names the card: `nvidia.com/gpu=NVIDIA-A10G-SHARED`.
+    fn tolerated_card(&self) -> Fact<Value> {
+        let named = self.tolerations().into_iter().find_map(|taint| {
+            DEVICES.device(&taint.key)?;
+            let mut cards = DEVICES.names.iter().filter(|name| name.fact == Said::Accelerator);
+            Some((cards.find_map(|name| name.find(taint.value.as_ref()?))?, taint.span))
+        });
+        named.map_or(Fact::Absent, |(card, span)| {
+            Fact::known(Value::text(card), span, Origin::Inferred("the taint that it tolerates names it".into()))
+        })
     }
 
     /// The sum over containers of the first of these sides that says something.

@@ -98,6 +98,12 @@ fn resource(
     storage::facts(&group.pod, index, &mut facts);
     fill(&mut facts, Key::Kept, kept(&group.pod));
     settle_purpose(&evidence(object, &resource.labels, &group.pod), &mut facts);
+    // A name that speaks of serving is none of what sleeps.
+    let is_asleep = group.pod.containers.iter().filter(|part| request::asks(part)).any(only_sleeps);
+    let serves = |fact: &Fact<Value>| fact.value().and_then(Value::as_text) == Some("inference");
+    if is_asleep && facts.get(&Key::Purpose).is_some_and(serves) {
+        facts.remove(&Key::Purpose);
+    }
     // What is read without a row is a conclusion from its shape.
     if let (Some(why), Some(Fact::Known(known))) = (&group.by_shape, facts.get_mut(&Key::AcceleratorCount)) {
         known.origin = known.origin.clone().weakest(Origin::Inferred(why.clone()));
@@ -128,7 +134,7 @@ fn programs_of(pod: &Pod, index: &Index<'_>) -> Facts {
     let mut parts = pod.containers.clone();
     parts.sort_by_key(|part| !request::asks(part));
     let mut facts = Facts::new();
-    for part in parts {
+    for part in parts.into_iter().filter(|part| !only_sleeps(part)) {
         for (key, fact) in programs::recognize(&containers::container(&part, index)) {
             fill(&mut facts, key, fact);
         }
@@ -183,18 +189,35 @@ fn only_looks(part: &Part) -> bool {
 
 /// A container that asks for accelerators and only waits, or lets people in: by its command.
 fn kept(pod: &Pod) -> Fact<Value> {
-    for part in pod.containers.iter().filter(|part| request::asks(part)) {
-        let lists: Vec<&Node> = ["command", "args"].iter().filter_map(|key| part.node.get(key)).collect();
-        let words = lists.iter().flat_map(|list| list.items().iter().chain([*list])).filter_map(Node::text);
-        let command = words.map(|word| &**word).collect::<Vec<_>>().join(" ");
-        let waits = |way: &&Wait| way.words.iter().any(|word| command.contains(word)) && way.pattern.is_match(&command);
-        let why = WAITS.iter().find(waits).map(|way| way.why);
-        if let (Some(why), Some(list)) = (why, lists.first()) {
-            return Fact::written(Value::text(why), list.span);
-        }
-    }
-    Fact::Absent
+    let mut asking = pod.containers.iter().filter(|part| request::asks(part));
+    let waits = asking.find_map(|part| waiting(part).or_else(|| let_in(part)));
+    waits.map_or(Fact::Absent, |(why, span)| Fact::written(Value::text(why), span))
 }
+
+/// What a command waits for that never ends, and where it stands.
+fn waiting(part: &Part) -> Option<(&'static str, Span)> {
+    let lists: Vec<&Node> = ["command", "args"].iter().filter_map(|key| part.node.get(key)).collect();
+    let words = lists.iter().flat_map(|list| list.items().iter().chain([*list])).filter_map(Node::text);
+    let command = words.map(|word| &**word).collect::<Vec<_>>().join(" ");
+    let waits = |way: &&Wait| way.words.iter().any(|word| command.contains(word)) && way.pattern.is_match(&command);
+    Some((WAITS.iter().find(waits)?.why, lists.first()?.span))
+}
+
+/// A port that is called after notebooks lets people in.
+fn let_in(part: &Part) -> Option<(&'static str, Span)> {
+    let ports = part.node.get("ports").map(Node::items).unwrap_or_default();
+    let of_notebooks =
+        |port: &&Node| port.text_at("name").is_some_and(|name| matches!(&**name, "notebook" | "jupyter"));
+    ports.iter().find(of_notebooks).map(|port| (PEOPLE, port.span))
+}
+
+/// A command that only sleeps: whatever its image is for, nothing of that runs.
+fn only_sleeps(part: &Part) -> bool {
+    waiting(part).is_some_and(|(why, _)| why == SLEEPS)
+}
+
+const SLEEPS: &str = "its command sleeps for ever";
+const PEOPLE: &str = "people work in it";
 
 /// A command that never ends and asks nothing of an accelerator.
 struct Wait {
@@ -213,9 +236,9 @@ static WAITS: LazyLock<[Wait; 3]> = LazyLock::new(|| {
     let desk = r"(?:^|[\s/;&|])(?:jupyter[- ](?:lab|notebook|server)|code-server)\b";
     let wait = |words, pattern: &str, why| Wait { words, pattern: Expression::new(pattern), why };
     [
-        wait(&["sleep", "tail"], &forever, "its command sleeps for ever"),
+        wait(&["sleep", "tail"], &forever, SLEEPS),
         wait(&["sshd"], login, "people log in to it"),
-        wait(&["jupyter", "code-server"], desk, "people work in it"),
+        wait(&["jupyter", "code-server"], desk, PEOPLE),
     ]
 });
 
@@ -250,7 +273,7 @@ fn evidence<'a>(object: &'a Object<'_>, labels: &'a Labels, pod: &'a Pod) -> Vec
     if let Some(name) = &object.name {
         evidence.push(Evidence { says: Says::Name(name), span: object.head });
     }
-    for part in &pod.containers {
+    for part in pod.containers.iter().filter(|part| !only_sleeps(part)) {
         let image = part.node.get("image").and_then(|image| Some((image.text()?, image.span)));
         if let Some((image, span)) = image {
             let name = image.rsplit('/').next().unwrap_or(image);

@@ -46,6 +46,8 @@ pub(super) struct Function {
     repeats: bool,
     /// It deals with values that are not known itself; what others make of these is not known.
     pub(super) takes_unknowns: bool,
+    /// Text that is no number would be 0 to it.
+    pub(super) makes_numbers: bool,
     /// What it gives counts as written where its last argument was.
     pub(super) keeps_origin: bool,
     pub(super) run: Run,
@@ -107,6 +109,7 @@ impl Function {
             parameters: parameters.chars().filter(|it| *it != '*').map(letter).collect(),
             repeats: parameters.contains('*'),
             takes_unknowns: *how == How::Careful,
+            makes_numbers: *how != How::Careful && math::TABLE.iter().any(|row| row.0 == *name),
             keeps_origin: *how == How::Form,
             run: *run,
         }

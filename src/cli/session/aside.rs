@@ -9,7 +9,7 @@
 //!
 //! What counts in sums and grew by as much explains the growth.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::LazyLock;
 
 use regex::Regex;
@@ -168,6 +168,7 @@ fn not_added(before: &Side, after: &Side, delta: &Delta, counted: &Counts) -> Ve
 /// Files that changed, read as if nothing took their place: manifests, and the roots that keep a state of their own.
 fn read_alone(base: &Session, head: &Session, after: &Analysis, counted: &Counts) -> Vec<Unjudged> {
     let (manifests, roots) = changed(base, head);
+    let is_told: HashSet<&str> = after.inventory.unjudged.iter().map(|it| it.path.as_str()).collect();
     let mut told = Vec::new();
     for paths in [manifests].into_iter().chain(roots) {
         if paths.is_empty() {
@@ -194,8 +195,7 @@ fn read_alone(base: &Session, head: &Session, after: &Analysis, counted: &Counts
             let is_seen = grown.explains(grew) || all.explains(alone);
             // Values without their chart, and patches of anything, ask for nothing by themselves.
             let is_part = resource.kind == "Values" || address.ends_with("/*");
-            let is_told = after.inventory.unjudged.iter().any(|it| it.path == path);
-            if resource.is_added() && !is_part && grew.is_more() && !is_seen && !is_told {
+            if resource.is_added() && !is_part && grew.is_more() && !is_seen && !is_told.contains(&*path) {
                 let reason =
                     format!("`{address}` grew by {} as it stands, and not in what takes its place", grew.spoken());
                 told.push(Unjudged::new(path, reason).about(&address).with_cure(CURE));
@@ -223,15 +223,14 @@ fn changed(base: &Session, head: &Session) -> (Vec<String>, Vec<Vec<String>>) {
     let gone = base.files.iter().filter(|path| head.files.binary_search(path).is_err());
     let all: BTreeSet<&String> = head.files.iter().chain(gone).filter(differs).collect();
     let manifests = all.iter().filter(|path| is_plain_manifest(path)).map(|path| (*path).clone()).collect();
-    let directories: BTreeSet<&str> =
-        all.iter().filter(|path| discover::is_terraform(path)).map(|path| parent(path)).collect();
-    let roots = directories.into_iter().filter_map(|directory| {
-        let files: Vec<String> = head
-            .files
-            .iter()
-            .filter(|path| parent(path) == directory && discover::is_terraform(path) && !path.ends_with(".hcl"))
-            .cloned()
-            .collect();
+    let directories = all.iter().filter(|path| discover::is_terraform(path)).map(|path| (parent(path), Vec::new()));
+    let mut directories: BTreeMap<&str, Vec<String>> = directories.collect();
+    if !directories.is_empty() {
+        for path in head.files.iter().filter(|path| discover::is_terraform(path) && !path.ends_with(".hcl")) {
+            directories.get_mut(parent(path)).into_iter().for_each(|files| files.push(path.clone()));
+        }
+    }
+    let roots = directories.into_values().filter_map(|files| {
         let keeps_state = |path: &String| {
             let text = head.sources.tree().read(path).unwrap_or_default();
             let text = String::from_utf8_lossy(&text);
@@ -268,11 +267,12 @@ fn is_plain_manifest(path: &str) -> bool {
 /// 3. No resource has a fact, a link or its head there, whether sums count it or not; of manifests, it is in no object that
 ///    is listed.
 fn unexplained(base: &Session, head: &Session, after: &Analysis) -> Vec<Unjudged> {
-    let changed = head.files.iter().filter(|path| {
-        is_text_of_ours(path)
-            && !base.same.contains(*path)
-            && !after.inventory.unjudged.iter().any(|it| it.path == **path && it.span.is_none())
-    });
+    let unread = after.inventory.unjudged.iter().filter(|it| it.span.is_none());
+    let unread: HashSet<&str> = unread.map(|it| it.path.as_str()).collect();
+    let changed = head
+        .files
+        .iter()
+        .filter(|path| is_text_of_ours(path) && !base.same.contains(*path) && !unread.contains(path.as_str()));
     let mut explained: Option<HashMap<String, BTreeSet<usize>>> = None;
     let mut told = Vec::new();
     for path in changed {

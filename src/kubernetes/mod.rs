@@ -282,7 +282,10 @@ fn gives_values(root: &Node) -> bool {
 
 fn scalers(parsed: &[Parsed]) -> Vec<(Arc<str>, Scaler)> {
     let scaler = |(path, object, row): (&Arc<str>, Object<'_>, &'static Row)| {
-        Some((path.clone(), Scaler::new(&object, row.scales.as_ref()?)?))
+        let paused = row.suspended.as_ref().and_then(|path| path.first(object.root)?.text());
+        let rests = paused.is_some_and(|text| text.eq_ignore_ascii_case("true"));
+        let scales = row.scales.as_ref().filter(|_| !rests)?;
+        Some((path.clone(), Scaler::new(&object, scales)?))
     };
     objects(parsed).filter_map(scaler).collect()
 }

@@ -40,7 +40,12 @@ impl Scaler {
             let node = path.as_ref().and_then(|path| path.first(object.root));
             node.map_or(Fact::Absent, amount::number)
         };
-        let (min, max) = (read(&scales.min), read(&scales.max));
+        // What is held at a number has neither bounds nor hours.
+        let held = read(&scales.held);
+        let (min, max) = match &held {
+            Fact::Absent => (read(&scales.min), read(&scales.max)),
+            held => (held.clone(), held.clone()),
+        };
         let count = match (min, max, scales.ceiling) {
             (Fact::Unknown(unknown), ..) | (_, Fact::Unknown(unknown), _) => Fact::unknown(unknown.why, unknown.span),
             (min, max, ceiling) => {
@@ -51,7 +56,7 @@ impl Scaler {
             }
         };
         Some(Scaler {
-            shifts: windows(object, scales),
+            shifts: if held.is_absent() { windows(object, scales) } else { Vec::new() },
             address: object.address(),
             kind,
             name: name.text()?.clone(),

@@ -298,6 +298,8 @@ pub(in crate::kubernetes) struct Scales {
     pub kind: Option<String>,
     pub min: Option<Path>,
     pub max: Option<Path>,
+    /// The number at which it holds its target, if it does.
+    pub held: Option<Path>,
     /// Where no minimum is written.
     pub floor: f64,
     /// Where no maximum is written.

@@ -267,6 +267,27 @@ fn nothing_that_grows_aside_passes() {
     assert!(silent.is_empty(), "{}", silent.join("\n"));
 }
 
+/// What a commit of another repository takes the place of may be there still.
+#[test]
+fn a_directory_that_becomes_a_commit_of_another_repository_is_no_saving() {
+    let sandbox = Sandbox::new("gitlink");
+    let here = sandbox.path("work");
+    fs::create_dir_all(&here).unwrap();
+    git(&here, &["init", "--quiet", "--initial-branch", "main"]);
+    let base = commit(&here, &[("s/main.tf", "MACHINE 2\n")]);
+    fs::remove_file(here.join("s/main.tf")).unwrap();
+    git(&here, &["add", "--all"]);
+    git(&here, &["update-index", "--add", "--cacheinfo", &format!("160000,{base},s")]);
+    git(&here, &["commit", "--quiet", "--message", "link"]);
+    let done = Command::new(env!("CARGO_BIN_EXE_gpulint"))
+        .args(["diff", "--base", &base, "--prices", "embedded", "--today", "2026-11-22", "."])
+        .current_dir(&here)
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&done.stdout);
+    assert!(!said.contains("verdict: pass") && said.contains("a commit of another repository"), "{said}");
+}
+
 /// Changes of which sums tell everything.
 const SEEN: &[Change] = &[
     Change {

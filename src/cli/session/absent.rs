@@ -7,7 +7,7 @@ use std::path::Path;
 
 use super::discover;
 use crate::cli::world::file_tree::read_limited;
-use crate::cli::world::{git, git_files};
+use crate::cli::world::{git, git_files, git_index};
 use crate::inventory::Skipped;
 use crate::source::normalize;
 
@@ -76,6 +76,19 @@ pub(super) fn listed(list: &[u8]) -> Vec<String> {
         key.trim().eq_ignore_ascii_case("path").then(|| normalize(path)).flatten()
     });
     named.collect()
+}
+
+/// Directories that git has as commits of other repositories and that no list names: nobody can check them out.
+pub(super) fn unlisted(repository: &Path) -> Vec<Skipped> {
+    let list = read_limited(&repository.join(LIST), LONGEST_LIST_BYTES).unwrap_or_default();
+    let listed = listed(&list);
+    let is_open = |path: &String| {
+        !listed.contains(path)
+            && fs::read_dir(repository.join(path)).map_or(true, |mut entries| entries.next().is_none())
+    };
+    let reason = "a commit of another repository stands here, and .gitmodules does not say of which";
+    let links = git_index::links(repository).into_iter().filter(is_open);
+    links.map(|path| Skipped { path, reason: reason.to_owned() }).collect()
 }
 
 fn submodules(repository: &Path, list: &[u8]) -> Vec<Skipped> {

@@ -72,6 +72,9 @@ fn commit(reference: &str, head: &mut Session, notes: &mut Vec<String>) -> Resul
         notes.push(format!("submodules are not compared: {}", submodules.join(", ")));
         head.leave_out(NOT_IN_BASE, inside);
     }
+    let mut unlisted = absent::unlisted(&repository);
+    unlisted.retain(|it| !submodules.contains(&it.path) && is_wanted(head, &it.path));
+    head.tell_unread(unlisted);
     let present: BTreeSet<&str> = head.files.iter().map(String::as_str).collect();
     let wanted = |file: &&str| {
         discover::is_candidate(Path::new(file))

@@ -20,6 +20,8 @@ const STAGE: u16 = 0x3000;
 const LENGTH: u16 = 0x0FFF;
 /// As the mode of a regular file begins.
 const REGULAR: u32 = 0o100_000;
+/// And that of a commit of another repository.
+const LINK: u32 = 0o160_000;
 
 /// A file that git tracks.
 #[derive(Debug, PartialEq, Eq)]
@@ -46,6 +48,18 @@ pub(in crate::cli) fn tracked_names(work_tree: &Path, is_wanted: impl Fn(&[u8]) 
     let mut names = Vec::new();
     each(&list(work_tree)?, |path, _| names.extend(is_wanted(path).then(|| named(path).into_owned())))?;
     Some(names)
+}
+
+/// The directories that stand for commits of other repositories, whether or not a list of submodules names them.
+pub(in crate::cli) fn links(work_tree: &Path) -> Vec<String> {
+    let mut links = Vec::new();
+    let visit = |path: &[u8], entry: &Entry<'_>| {
+        if entry.number(24) & 0o170_000 == LINK {
+            links.push(named(path).into_owned());
+        }
+    };
+    list(work_tree).and_then(|list| each(&list, visit));
+    links
 }
 
 /// The bytes of a list, and how long the digests in it are.
@@ -91,11 +105,13 @@ struct Entry<'b> {
 }
 
 impl Entry<'_> {
+    fn number(&self, at: usize) -> u32 {
+        let bytes = self.stat.get(at..at + 4).and_then(|it| it.try_into().ok());
+        u32::from_be_bytes(bytes.unwrap_or_default())
+    }
+
     fn named(&self, path: &[u8]) -> Indexed {
-        let number = |at: usize| {
-            let bytes = self.stat.get(at..at + 4).and_then(|it| it.try_into().ok());
-            u32::from_be_bytes(bytes.unwrap_or_default())
-        };
+        let number = |at: usize| self.number(at);
         let is_plain = number(24) & !0o777 == REGULAR && self.flags & (ASSUME_VALID | STAGE) == 0 && self.more == 0;
         Indexed {
             path: named(path).into_owned(),

@@ -11,7 +11,7 @@ use crate::kubernetes::text::file::File;
 use crate::kubernetes::text::filter::{self, Matter};
 use crate::kubernetes::text::trail::{Renderer, Trail};
 use crate::kustomize::{self, Built, Trouble};
-use crate::source::{Segment, Sources, each, parent};
+use crate::source::{Segment, Sources, each, is_example, parent};
 
 /// What building one kustomization may take here, in steps; the largest public ones take half of it.
 const MOST_EACH: u64 = 6_000_000;
@@ -238,7 +238,10 @@ impl Made {
         let mut run = Run::new(RunKind::Kustomization, directory, None).reading(inputs);
         run.uses = built.parts.iter().map(|part| RunId::of(RunKind::Kustomization, part, None)).collect();
         self.runs.push(run);
-        self.replaced.extend(built.replaced);
+        // What only shows something takes the place of nothing that is deployed.
+        let shows = |path: &str| path.split('/').any(is_example);
+        let replaced = built.replaced.into_iter().filter(|path| !shows(directory) || shows(path));
+        self.replaced.extend(replaced);
     }
 }
 

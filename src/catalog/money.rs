@@ -68,7 +68,7 @@ impl Money {
     /// Rounded to the nearest millionth.
     pub fn micros(self) -> i64 {
         let half = if self.0 < 0 { -500 } else { 500 };
-        i64::try_from((self.0 + half) / 1000).unwrap_or(if self.0 < 0 { i64::MIN } else { i64::MAX })
+        i64::try_from(self.0.saturating_add(half) / 1000).unwrap_or(if self.0 < 0 { i64::MIN } else { i64::MAX })
     }
 
     /// To the nearest millionth, which is what reports hold.
@@ -188,5 +188,17 @@ impl Add for MoneyRange {
 impl AddAssign for MoneyRange {
     fn add_assign(&mut self, other: MoneyRange) {
         *self = *self + other;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_beyond_all_numbers_stays_there() {
+        let most = Money::from_usd(f64::MAX).times(f64::INFINITY);
+        assert_eq!((most.micros(), (-most).micros()), (i64::MAX, i64::MIN));
+        assert_eq!((most + most).scaled(2_000_000).micros(), i64::MAX);
     }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::complete::LeftOut;
 use crate::fit::Assessment;
 use crate::inventory::{Fact, Inventory, ResourceId};
-use crate::pricing::Bill;
+use crate::pricing::{Bill, Side};
 use crate::rules::{Broken, Finding, Undetermined, World};
 use crate::source::{Sources, Span};
 use crate::{Settings, terraform};
@@ -45,6 +45,11 @@ impl Analysis {
             catalog: &settings.catalog,
             pricing: &settings.pricing,
         }
+    }
+
+    /// As one of two states that are compared.
+    pub fn side<'a>(&'a self, sources: &'a Sources) -> Side<'a> {
+        Side { sources, inventory: &self.inventory, bill: &self.bill }
     }
 
     /// Lets go of what is large and only asked for while a state is looked at: blocks that call no module.

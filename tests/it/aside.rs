@@ -56,6 +56,17 @@ fn commit(here: &Path, files: &[(&str, &str)]) -> String {
     git(here, &["rev-parse", "HEAD"])
 }
 
+/// What gpulint says there, by the same prices on the same day.
+fn told(here: &Path, arguments: &[&str]) -> String {
+    let done = Command::new(env!("CARGO_BIN_EXE_gpulint"))
+        .args(arguments)
+        .args(["--prices", "embedded", "--today", "2026-11-22", "."])
+        .current_dir(here)
+        .output()
+        .unwrap();
+    format!("{}{}", String::from_utf8_lossy(&done.stdout), String::from_utf8_lossy(&done.stderr))
+}
+
 /// What a comparison with the base says, and its last line but for the sums.
 fn compared(sandbox: &Sandbox, number: usize, change: &Change) -> String {
     let here = sandbox.path(&format!("{number}"));
@@ -63,12 +74,7 @@ fn compared(sandbox: &Sandbox, number: usize, change: &Change) -> String {
     git(&here, &["init", "--quiet", "--initial-branch", "main"]);
     let base = commit(&here, change.base);
     commit(&here, change.head);
-    let done = Command::new(env!("CARGO_BIN_EXE_gpulint"))
-        .args(["diff", "--base", &base, "--policy-ref", &base, "--prices", "embedded", "--today", "2026-11-22", "."])
-        .current_dir(&here)
-        .output()
-        .unwrap();
-    format!("{}{}", String::from_utf8_lossy(&done.stdout), String::from_utf8_lossy(&done.stderr))
+    told(&here, &["diff", "--base", &base, "--policy-ref", &base])
 }
 
 const BASE: &str = "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources: [d.yaml]\n";
@@ -279,12 +285,7 @@ fn a_directory_that_becomes_a_commit_of_another_repository_is_no_saving() {
     git(&here, &["add", "--all"]);
     git(&here, &["update-index", "--add", "--cacheinfo", &format!("160000,{base},s")]);
     git(&here, &["commit", "--quiet", "--message", "link"]);
-    let done = Command::new(env!("CARGO_BIN_EXE_gpulint"))
-        .args(["diff", "--base", &base, "--prices", "embedded", "--today", "2026-11-22", "."])
-        .current_dir(&here)
-        .output()
-        .unwrap();
-    let said = String::from_utf8_lossy(&done.stdout);
+    let said = told(&here, &["diff", "--base", &base]);
     assert!(!said.contains("verdict: pass") && said.contains("a commit of another repository"), "{said}");
 }
 
@@ -297,12 +298,7 @@ fn an_example_takes_nothing_out_of_the_sums() {
     git(&here, &["init", "--quiet"]);
     let overlay = "resources: [../../m/d.yaml]\nreplicas: [{name: b, count: 0}]\n";
     commit(&here, &[("m/d.yaml", "DEPLOYMENT 3\n"), ("examples/x/kustomization.yaml", overlay)]);
-    let done = Command::new(env!("CARGO_BIN_EXE_gpulint"))
-        .args(["cost", "--prices", "embedded", "--today", "2026-11-22", "."])
-        .current_dir(&here)
-        .output()
-        .unwrap();
-    let said = String::from_utf8_lossy(&done.stdout);
+    let said = told(&here, &["cost"]);
     assert!(said.lines().any(|line| line.starts_with("Deployment/b ") && line.contains("  3  ")), "{said}");
 }
 

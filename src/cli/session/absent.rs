@@ -82,17 +82,18 @@ pub(super) fn listed(list: &[u8]) -> Vec<String> {
 pub(super) fn unlisted(repository: &Path) -> Vec<Skipped> {
     let list = read_limited(&repository.join(LIST), LONGEST_LIST_BYTES).unwrap_or_default();
     let listed = listed(&list);
-    let is_open = |path: &String| {
-        !listed.contains(path)
-            && fs::read_dir(repository.join(path)).map_or(true, |mut entries| entries.next().is_none())
-    };
+    let is_open = |path: &String| !listed.contains(path) && !has_files(repository, path);
     let reason = "a commit of another repository stands here, and .gitmodules does not say of which";
     let links = git_index::links(repository).into_iter().filter(is_open);
     links.map(|path| Skipped { path, reason: reason.to_owned() }).collect()
 }
 
 fn submodules(repository: &Path, list: &[u8]) -> Vec<Skipped> {
-    let is_there = |path: &str| fs::read_dir(repository.join(path)).is_ok_and(|mut entries| entries.next().is_some());
-    let absent = listed(list).into_iter().filter(|path| !is_there(path));
+    let absent = listed(list).into_iter().filter(|path| !has_files(repository, path));
     absent.map(|path| Skipped { path, reason: "a submodule that is not checked out".to_owned() }).collect()
+}
+
+/// Something lies in a directory.
+fn has_files(repository: &Path, path: &str) -> bool {
+    fs::read_dir(repository.join(path)).is_ok_and(|mut entries| entries.next().is_some())
 }

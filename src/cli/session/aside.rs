@@ -109,18 +109,24 @@ pub(in crate::cli) fn grown(
     after: &Analysis,
     delta: &Delta,
 ) -> Vec<Unjudged> {
-    let (earlier, later) = (side(&base.sources, before), side(&head.sources, after));
+    let (earlier, later) = (before.side(&base.sources), after.side(&head.sources));
     let counted = counted(delta, &earlier, &later);
+    let changed = changed(base, head);
     let mut told = not_added(&earlier, &later, delta, &counted);
-    let said: BTreeSet<String> = told.iter().map(|it| it.path.clone()).collect();
-    told.extend(read_alone(base, head, after, &counted).into_iter().filter(|it| !said.contains(&it.path)));
-    let said: BTreeSet<String> = told.iter().map(|it| it.path.clone()).collect();
-    told.extend(unexplained(base, head, after).into_iter().filter(|it| !said.contains(&it.path)));
+    for more in [read_alone(base, head, after, &counted, &changed), unexplained(base, head, after, &changed)] {
+        let said: HashSet<String> = told.iter().map(|it| it.path.clone()).collect();
+        told.extend(more.into_iter().filter(|it| !said.contains(&it.path)));
+    }
     told
 }
 
-fn side<'a>(sources: &'a Sources, analysis: &'a Analysis) -> Side<'a> {
-    Side { sources, inventory: &analysis.inventory, bill: &analysis.bill }
+/// Files that differ between both states, or that only one of them has.
+fn changed<'f>(base: &'f Session, head: &'f Session) -> BTreeSet<&'f String> {
+    let differs = |path: &&String| {
+        !base.same.contains(*path) && base.sources.tree().read(path).ok() != head.sources.tree().read(path).ok()
+    };
+    let gone = base.files.iter().filter(|path| head.files.binary_search(path).is_err());
+    head.files.iter().chain(gone).filter(differs).collect()
 }
 
 type Counts = HashMap<String, (Weight, Weight)>;
@@ -166,8 +172,16 @@ fn not_added(before: &Side, after: &Side, delta: &Delta, counted: &Counts) -> Ve
 }
 
 /// Files that changed, read as if nothing took their place: manifests, and the roots that keep a state of their own.
-fn read_alone(base: &Session, head: &Session, after: &Analysis, counted: &Counts) -> Vec<Unjudged> {
-    let (manifests, roots) = changed(base, head);
+fn read_alone(
+    base: &Session,
+    head: &Session,
+    after: &Analysis,
+    counted: &Counts,
+    changed: &BTreeSet<&String>,
+) -> Vec<Unjudged> {
+    let manifests: Vec<String> =
+        changed.iter().filter(|path| is_plain_manifest(path)).map(|path| (*path).clone()).collect();
+    let roots = roots(head, changed);
     let is_told: HashSet<&str> = after.inventory.unjudged.iter().map(|it| it.path.as_str()).collect();
     let mut told = Vec::new();
     for paths in [manifests].into_iter().chain(roots) {
@@ -175,7 +189,7 @@ fn read_alone(base: &Session, head: &Session, after: &Analysis, counted: &Counts
             continue;
         }
         let (now, earlier) = (alone(head, &paths), alone(base, &paths));
-        let (now_side, earlier_side) = (side(&head.sources, &now), side(&base.sources, &earlier));
+        let (now_side, earlier_side) = (now.side(&head.sources), earlier.side(&base.sources));
         let mut known: HashMap<(String, String), Weight> = HashMap::new();
         let key = |side: &Side, resource: &Resource| {
             (side.sources.path(side.sources.origin(resource.span).file), resource.address.clone())
@@ -215,15 +229,9 @@ fn alone(session: &Session, paths: &[String]) -> Analysis {
     analyze(&session.sources, &there, &settings)
 }
 
-/// Manifests that differ, and of each root that keeps a state of its own and differs, all files.
-fn changed(base: &Session, head: &Session) -> (Vec<String>, Vec<Vec<String>>) {
-    let differs = |path: &&String| {
-        !base.same.contains(*path) && base.sources.tree().read(path).ok() != head.sources.tree().read(path).ok()
-    };
-    let gone = base.files.iter().filter(|path| head.files.binary_search(path).is_err());
-    let all: BTreeSet<&String> = head.files.iter().chain(gone).filter(differs).collect();
-    let manifests = all.iter().filter(|path| is_plain_manifest(path)).map(|path| (*path).clone()).collect();
-    let directories = all.iter().filter(|path| discover::is_terraform(path)).map(|path| (parent(path), Vec::new()));
+/// Of each root that keeps a state of its own and has a file that differs, all files.
+fn roots(head: &Session, changed: &BTreeSet<&String>) -> Vec<Vec<String>> {
+    let directories = changed.iter().filter(|path| discover::is_terraform(path)).map(|path| (parent(path), Vec::new()));
     let mut directories: BTreeMap<&str, Vec<String>> = directories.collect();
     if !directories.is_empty() {
         for path in head.files.iter().filter(|path| discover::is_terraform(path) && !path.ends_with(".hcl")) {
@@ -241,7 +249,7 @@ fn changed(base: &Session, head: &Session) -> (Vec<String>, Vec<Vec<String>>) {
         };
         files.iter().any(keeps_state).then_some(files)
     });
-    (manifests, roots.collect())
+    roots.collect()
 }
 
 /// Neither a chart's, which its values fill in, nor a kustomization itself.
@@ -252,8 +260,7 @@ fn is_plain_manifest(path: &str) -> bool {
         && !path.contains("templates/")
         && !name.starts_with("kustomization.")
         && !name.contains("values")
-        && !name.ends_with(".tf.json")
-        && !name.ends_with(".tfvars.json")
+        && !discover::is_terraform(path)
         && name != "chart.yaml"
 }
 
@@ -266,22 +273,19 @@ fn is_plain_manifest(path: &str) -> bool {
 ///    a cluster decides.
 /// 3. No resource has a fact, a link or its head there, whether sums count it or not; of manifests, it is in no object that
 ///    is listed.
-fn unexplained(base: &Session, head: &Session, after: &Analysis) -> Vec<Unjudged> {
+fn unexplained(base: &Session, head: &Session, after: &Analysis, changed: &BTreeSet<&String>) -> Vec<Unjudged> {
     let unread = after.inventory.unjudged.iter().filter(|it| it.span.is_none());
     let unread: HashSet<&str> = unread.map(|it| it.path.as_str()).collect();
-    let changed = head
-        .files
-        .iter()
-        .filter(|path| is_text_of_ours(path) && !base.same.contains(*path) && !unread.contains(path.as_str()));
+    let changed = changed.iter().filter(|path| is_text_of_ours(path) && !unread.contains(path.as_str()));
     let mut explained: Option<HashMap<String, BTreeSet<usize>>> = None;
     let mut told = Vec::new();
-    for path in changed {
+    for &path in changed {
         let read = |session: &Session| {
             let bytes = session.sources.tree().read(path).ok()?;
             Some(String::from_utf8_lossy(&bytes).into_owned())
         };
         let (Some(text), earlier) = (read(head), read(base).unwrap_or_default()) else { continue };
-        if text == earlier || (is_of_chart(path) && !CLUSTER_DECIDES.iter().any(|word| text.contains(word))) {
+        if is_of_chart(path) && !CLUSTER_DECIDES.iter().any(|word| text.contains(word)) {
             continue;
         }
         // Variable files say other values than the defaults.

@@ -34,9 +34,9 @@ pub(in crate::cli) fn run(arguments: &Diff) -> Result<Outcome, Failure> {
     let before = base.analyze_before(&head);
     demand_whole(&base)?;
     lost::settle(&base, &before, &head, &mut after);
-    let change = difference(side(&base, &before), side(&head, &after));
+    let change = difference(before.side(&base.sources), after.side(&head.sources));
     judge_change(&head, &mut after, &change);
-    let gone = lost::gone(&change, side(&base, &before), side(&head, &after));
+    let gone = lost::gone(&change, before.side(&base.sources), after.side(&head.sources));
     lost::mark(&mut after.inventory.unjudged, &gone, &head.sources);
     let aside = aside::grown(&base, &before, &head, &after, &change);
     after.inventory.unjudged.extend(aside);
@@ -146,10 +146,6 @@ fn tell(arguments: &Diff, gate: &Gate, states: Compared<'_>, notes: Vec<String>)
     };
     output::write(&arguments.output, Format::Text, |format, style| report::difference(format, &difference, style))?;
     Ok(blocked)
-}
-
-fn side<'a>(session: &'a Session, analysis: &'a Analysis) -> Side<'a> {
-    Side { sources: &session.sources, inventory: &analysis.inventory, bill: &analysis.bill }
 }
 
 fn side_of<'a>(report: &Report<'a>) -> Side<'a> {

@@ -90,16 +90,18 @@ fn resource(
     let mut facts = programs::declared(resource.labels.entries.iter().map(|(key, word)| (key.as_str(), word)));
     let asked = group.pod.facts(request, &conditions);
     let asked = asked.into_iter().chain(queues::facts(&queued));
-    for (key, fact) in group.facts.into_iter().chain(programs_of(&group.pod, index)).chain(asked) {
+    // A command that only sleeps: whatever its image is for, nothing of that runs.
+    let (asleep, awake): (Vec<&Part>, Vec<&Part>) = group.pod.containers.iter().partition(|part| only_sleeps(part));
+    for (key, fact) in group.facts.into_iter().chain(programs_of(&awake, index)).chain(asked) {
         fill(&mut facts, key, fact);
     }
     fill(&mut facts, Key::Queue, queue(&resource.labels));
     fill(&mut facts, Key::TimeLimit, limit_of_queue(&resource.labels));
     storage::facts(&group.pod, index, &mut facts);
     fill(&mut facts, Key::Kept, kept(&group.pod));
-    settle_purpose(&evidence(object, &resource.labels, &group.pod), &mut facts);
+    settle_purpose(&evidence(object, &resource.labels, &group.pod, &awake), &mut facts);
     // A name that speaks of serving is none of what sleeps.
-    let is_asleep = group.pod.containers.iter().filter(|part| request::asks(part)).any(only_sleeps);
+    let is_asleep = asleep.into_iter().any(request::asks);
     let serves = |fact: &Fact<Value>| fact.value().and_then(Value::as_text) == Some("inference");
     if is_asleep && facts.get(&Key::Purpose).is_some_and(serves) {
         facts.remove(&Key::Purpose);
@@ -130,12 +132,12 @@ fn listens(pod: &Pod) -> bool {
 }
 
 /// What runs in the containers; those that ask for accelerators speak first.
-fn programs_of(pod: &Pod, index: &Index<'_>) -> Facts {
-    let mut parts = pod.containers.clone();
+fn programs_of(awake: &[&Part], index: &Index<'_>) -> Facts {
+    let mut parts = awake.to_vec();
     parts.sort_by_key(|part| !request::asks(part));
     let mut facts = Facts::new();
-    for part in parts.into_iter().filter(|part| !only_sleeps(part)) {
-        for (key, fact) in programs::recognize(&containers::container(&part, index)) {
+    for part in parts {
+        for (key, fact) in programs::recognize(&containers::container(part, index)) {
             fill(&mut facts, key, fact);
         }
     }
@@ -211,7 +213,7 @@ fn let_in(part: &Part) -> Option<(&'static str, Span)> {
     ports.iter().find(of_notebooks).map(|port| (PEOPLE, port.span))
 }
 
-/// A command that only sleeps: whatever its image is for, nothing of that runs.
+/// Its command never does anything.
 fn only_sleeps(part: &Part) -> bool {
     waiting(part).is_some_and(|(why, _)| why == SLEEPS)
 }
@@ -263,7 +265,7 @@ fn of_task(task: Fact<Value>) -> Fact<Value> {
     }
 }
 
-fn evidence<'a>(object: &'a Object<'_>, labels: &'a Labels, pod: &'a Pod) -> Vec<Evidence<'a>> {
+fn evidence<'a>(object: &'a Object<'_>, labels: &'a Labels, pod: &'a Pod, awake: &[&'a Part]) -> Vec<Evidence<'a>> {
     let mut evidence = Vec::new();
     for (key, fact) in &labels.entries {
         if let Fact::Known(known) = fact {
@@ -273,7 +275,7 @@ fn evidence<'a>(object: &'a Object<'_>, labels: &'a Labels, pod: &'a Pod) -> Vec
     if let Some(name) = &object.name {
         evidence.push(Evidence { says: Says::Name(name), span: object.head });
     }
-    for part in pod.containers.iter().filter(|part| !only_sleeps(part)) {
+    for part in awake {
         let image = part.node.get("image").and_then(|image| Some((image.text()?, image.span)));
         if let Some((image, span)) = image {
             let name = image.rsplit('/').next().unwrap_or(image);

@@ -219,10 +219,28 @@ fn present(nodes: &[Node<'_>], constant: &Constant) -> Fact<Value> {
     }
 }
 
+/// Blocks at the end of a link stand there as often as their own `count` makes them.
+fn number_of_blocks(nodes: &[Node<'_>]) -> Fact<f64> {
+    let mut number: Fact<f64> = Fact::Absent;
+    for node in nodes {
+        let one = match node {
+            Node::Block(block) => block.instances.clone().map(|range| range.expected),
+            _ => Fact::written(1.0, node.span()),
+        };
+        number = match (number, one) {
+            (Fact::Known(sum), Fact::Known(one)) => Fact::Known(Known { value: sum.value + one.value, ..sum }),
+            (Fact::Absent, one) => one,
+            (sum @ Fact::Unknown(_), _) => sum,
+            (_, one) => one,
+        };
+    }
+    number
+}
+
 fn length(nodes: &[Node<'_>]) -> Fact<Value> {
     let Some(first) = nodes.first() else { return Fact::Absent };
     let Node::Value(held) = first else {
-        return Fact::written(Value::Integer(nodes.len() as i64), first.span());
+        return number_of_blocks(nodes).map(|number| Value::Integer(number as i64));
     };
     match &held.value.data {
         Data::Unknown(cause) => Fact::unknown(cause.why.as_str(), held.said),

@@ -177,7 +177,7 @@ pub(super) struct LinkWord {
     /// Types that stand between, which refer on in their turn.
     #[serde(default)]
     pub(super) through: Many<String>,
-    /// The link is drawn the other way: the other end refers to this one.
+    /// The link is drawn the other way: the other end refers to this one, or has at `by` the text that stands here at `at`.
     #[serde(default)]
     pub(super) back: bool,
     /// With `back`: the other end refers to what this link leads to.

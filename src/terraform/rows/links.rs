@@ -90,7 +90,11 @@ impl<'a> Index<'a> {
             let all = of.iter().filter_map(|block| self.referrers.get(base(&block.address)));
             let referrers = all.flatten().copied();
             let there = |it: &Block| !it.is_none() || scope.block.is_none();
-            let found: Vec<_> = referrers.filter(|(it, _)| there(it) && is_one_of(it, &link.to.0)).collect();
+            let mut found: Vec<_> = referrers.filter(|(it, _)| there(it) && is_one_of(it, &link.to.0)).collect();
+            if found.is_empty() && link.of.is_none() {
+                let places: Vec<Node<'a>> = link.at.0.iter().flat_map(|path| scope.find(path)).collect();
+                found = self.named(scope, link, &places);
+            }
             return (!found.is_empty()).then(|| Linked::Blocks(same_key(scope.block, found)));
         }
         let places: Vec<Node<'a>> = link.at.0.iter().flat_map(|path: &Path| scope.find(path)).collect();

@@ -10,8 +10,8 @@ use std::str::FromStr;
 /// - `a!json` reads a text as JSON, `a!base64` decodes one.
 /// - `a.{b}` goes into the key whose name stands at `b`, as seen from where the path starts.
 /// - `a."x.y/z"` goes into a key with punctuation, `#key` is the key of the part.
-/// - `/a` starts at the block where the row describes a part of it; `@link.a` starts at what a link leads to;
-///   `$provider.a` at the provider's configuration.
+/// - `/a` starts at the block where the row describes a part of it (`/` is the block itself); `@link.a` starts at what a
+///   link leads to; `$provider.a` at the provider's configuration.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Path {
     pub(super) start: Start,
@@ -74,7 +74,7 @@ impl FromStr for Path {
             _ => (Start::Part, text),
         };
         let steps = split(rest).into_iter().map(step).collect::<Result<Vec<_>, _>>()?;
-        if steps.is_empty() && !matches!(start, Start::Link(_)) {
+        if steps.is_empty() && !matches!(start, Start::Link(_) | Start::Block) {
             return Err("an empty path".to_owned());
         }
         Ok(Path { start, steps })

@@ -135,6 +135,11 @@ fn until_it_ends(resource: &Resource, limit: Option<f64>) -> Runtime {
             let text = "it ends by itself: how long it runs is not known".to_owned();
             Runtime::up_to(Period::Month, HOURS_PER_MONTH, text)
         }
+        // Longer than a month is no limit of a month.
+        Some(limit) if limit >= HOURS_PER_MONTH => {
+            let text = format!("it may run for {} hours, more than a month has", plain(limit));
+            Runtime::up_to(Period::Month, HOURS_PER_MONTH, text)
+        }
         Some(limit) => Runtime::up_to(Period::Run, limit, format!("at most {} hours a run", plain(limit))),
         None => {
             let text = "it ends by itself: how long it runs is not known".to_owned();

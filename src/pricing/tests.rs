@@ -326,7 +326,11 @@ fn usage_and_time_limits_say_how_many_hours_it_runs() {
     let run = item.amount.unwrap();
     assert_eq!((item.per, item.monthly), (Period::Run, None));
     assert_eq!((run.floor.usd(), run.expected.usd(), run.ceiling.usd()), (0.0, 2.0, 2.0));
-    assert_eq!(with_usage(usage(None, Some(10.0), None), job).monthly.unwrap().expected.usd(), 20.0);
+    assert_eq!(with_usage(usage(None, Some(10.0), None), job.clone()).monthly.unwrap().expected.usd(), 20.0);
+    // A limit of years leaves no month free.
+    job.set(Key::TimeLimit, Fact::written(Value::Integer(100_000_000), span()));
+    let monthly = with(Settings::default(), job).monthly.unwrap();
+    assert_eq!((monthly.floor.usd(), monthly.expected.usd(), monthly.ceiling.usd()), (0.0, 730.0, 730.0));
     let mut nightly = g5();
     nightly.set(Key::Cron, Fact::written(Value::text("0 0 * * *"), span()));
     nightly.set(Key::TimeLimit, Fact::written(Value::Integer(7200), span()));

@@ -5,7 +5,9 @@
 //!
 //! 1. of resources that are listed and not added, what they cost now is compared with what they cost before;
 //! 2. files that changed are read once more, each as if nothing took its place;
-//! 3. new lines that name accelerators are compared with the places of all facts.
+//! 3. new lines that name accelerators are compared with the places of all facts;
+//! 4. what asks for more and costs no more must say why itself: a price that is only assumed falls when another text gives
+//!    a hint of another cloud.
 //!
 //! What counts in sums and grew by as much explains the growth.
 
@@ -16,6 +18,7 @@ use regex::Regex;
 
 use super::{Session, discover};
 use crate::catalog::{Catalog, Money};
+use crate::complete::plain;
 use crate::decide;
 use crate::inventory::{Counted, Fact, FrontEnd, Key, Resource, ResourceId, Unjudged};
 use crate::pricing::{Delta, Side};
@@ -113,6 +116,7 @@ pub(in crate::cli) fn grown(
     let counted = counted(delta, &earlier, &later);
     let changed = changed(base, head);
     let mut told = not_added(&earlier, &later, delta, &counted);
+    told.extend(more_for_less(&earlier, &later, delta));
     for more in [read_alone(base, head, after, &counted, &changed), unexplained(base, head, after, &changed)] {
         let said: HashSet<String> = told.iter().map(|it| it.path.clone()).collect();
         told.extend(more.into_iter().filter(|it| !said.contains(&it.path)));
@@ -169,6 +173,43 @@ fn not_added(before: &Side, after: &Side, delta: &Delta, counted: &Counts) -> Ve
         told.push(Unjudged::new(path, reason).about(&resource.address).at(span).with_cure(CURE));
     }
     told
+}
+
+/// Resources that sums count, with more accelerators of the same kind for no more money, where the price is assumed.
+fn more_for_less(before: &Side, after: &Side, delta: &Delta) -> Vec<Unjudged> {
+    let is_same = |now: &Resource, earlier: &Resource| {
+        [Key::Machine, Key::Accelerator].iter().all(|key| match (now.fact(*key), earlier.fact(*key)) {
+            (Fact::Known(now), Fact::Known(earlier)) => now.value == earlier.value,
+            (Fact::Known(_), _) => false,
+            _ => true,
+        })
+    };
+    let told = delta.changes.iter().filter_map(|change| {
+        let (id, earlier) = (change.after?, change.before?);
+        let resource = after.resource(id);
+        let is_assumed = after.item(id)?.is_estimated() && before.item(earlier)?.is_estimated();
+        let (now, was) = (Weight::of(after, id), Weight::of(before, earlier));
+        let expected = |side: &Side, id| side.item(id).and_then(|item| Some(item.amount?.expected));
+        let is_cheaper = expected(after, id) <= expected(before, earlier);
+        if !resource.is_added()
+            || !is_assumed
+            || !is_cheaper
+            || now.beyond(was).accelerators <= 0.01
+            || !is_same(resource, before.resource(earlier))
+        {
+            return None;
+        }
+        let (was, now) = (plain(was.accelerators), plain(now.accelerators));
+        let reason = format!(
+            "it asks for up to {now} accelerators, {was} before, and costs less only by what is assumed of them"
+        );
+        let span = after.sources.origin(resource.span);
+        let cure =
+            "a selector or a label of the accelerator, or `[defaults]` in gpulint.toml, says what it is priced on";
+        let told = Unjudged::new(after.sources.path(span.file), reason).about(&resource.address).at(span);
+        Some(told.with_cure(cure))
+    });
+    told.collect()
 }
 
 /// Files that changed, read as if nothing took their place: manifests, and the roots that keep a state of their own.

@@ -296,6 +296,14 @@ const GROWN: &[Change] = &[
         ],
     },
     Change {
+        what: "a maker that nobody knows, inside of a kind that nobody knows",
+        base: &[],
+        head: &[(
+            "b.yaml",
+            "apiVersion: foo.io/v1\nkind: Thing\nmetadata: {name: g}\nspec:\n  template: |\n    limits:\n      cloud.example.com/h100: 8\n",
+        )],
+    },
+    Change {
         what: "what moves among the tests was deployed before",
         base: &[("infra/main.tf", "MACHINE 2\n")],
         head: &[("test/infra/main.tf", "MACHINE 2\n")],

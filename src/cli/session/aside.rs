@@ -390,8 +390,11 @@ fn lines_of_facts(head: &Session, after: &Analysis) -> HashMap<String, BTreeSet<
 
 /// A key of devices with a number, or with what a template fills in.
 static DEVICES: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    let keys = r"(?:nvidia|amd|habana|intel)\.(?:com|ai)/[a-z0-9.-]+|google\.com/tpu|aws\.amazon\.com/neuron[a-z]*";
-    Regex::new(&format!(r#"({keys})\\?["']?\s*[:=]\s*\\?["']?(?:[1-9]|\{{\{{|\$\{{)"#)).ok()
+    let known = r"(?:nvidia|amd|habana|intel)\.(?:com|ai)/[a-z0-9.-]+|google\.com/tpu|aws\.amazon\.com/neuron[a-z]*";
+    // Of others by the name alone; behind the colon of an image no blank stands.
+    let others = r"\b[a-z0-9-]+(?:\.[a-z0-9-]+)*/(?:nvidia|v?gpu|[hb][12]00|a100|cuda)[a-z0-9._-]*";
+    let amount = r#"\\?["']?(?:[1-9]|\{\{|\$\{)"#;
+    Regex::new(&format!(r#"({known})\\?["']?\s*[:=]\s*{amount}|({others})\\?["']?\s*:\s+{amount}"#)).ok()
 });
 
 /// A key and its value, wherever they stand in a line.
@@ -409,7 +412,7 @@ fn mentioned(line: &str, catalog: &Catalog, has_values: bool) -> Option<String> 
         return None;
     }
     if let Some(found) = DEVICES.as_ref()?.captures(line) {
-        return found.get(1).map(|key| key.as_str().to_owned());
+        return found.get(1).or(found.get(2)).map(|key| key.as_str().to_owned());
     }
     PAIRS.as_ref()?.captures_iter(line).find_map(|found| {
         let (key, value) = (found.get(1)?.as_str().to_ascii_lowercase(), found.get(2)?.as_str());

@@ -77,6 +77,14 @@ impl Instance {
             providers: Memo::default(),
         }
     }
+
+    /// Forgets the modules that it calls. They hold it as their parent, so that nothing would ever free either.
+    pub(in crate::terraform) fn let_go(&self) {
+        let calls = self.calls.known.take();
+        for instance in calls.values().flatten().flat_map(|called| &called.instances) {
+            instance.let_go();
+        }
+    }
 }
 
 impl CallSite {

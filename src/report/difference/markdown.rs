@@ -2,7 +2,9 @@
 
 use std::fmt::Write;
 
-use super::{Cost, Difference, headline, signed};
+use super::headline::Headline;
+use super::rows::{Row, environments, rows};
+use super::{Cost, Difference, signed};
 use crate::decide::Verdict;
 use crate::inventory::Role;
 use crate::pricing::{Change, ChangeKind};
@@ -18,6 +20,9 @@ const ROWS: usize = 10;
 
 /// Rows behind the fold.
 const MOST_ROWS: usize = 200;
+
+/// Environments that are told apart.
+const MOST_ENVIRONMENTS: usize = 12;
 
 /// Teams that are told apart.
 const MOST_TEAMS: usize = 8;
@@ -91,15 +96,12 @@ fn notes(text: &mut String, it: &Difference) {
 }
 
 fn compose(it: &Difference, room: Room, kept: Kept) -> String {
-    let (first, further) = headline(it);
-    let mut text = format!("### {}\n\n", tildes(&first));
-    for line in further {
-        let _ = writeln!(text, "{}\n", tildes(&line));
-    }
+    let mut text = format!("### GPU cost: {}\n\n", tildes(&Headline::of(it).line(it.after.verdict)));
     notes(&mut text, it);
-    judged::in_markdown(&mut text, &it.after, room, kept.details);
     changes(&mut text, it, room, kept.details);
+    by_environment(&mut text, it);
     teams(&mut text, it);
+    judged::in_markdown(&mut text, &it.after, room, kept.details);
     new_findings(&mut text, it, kept.new);
     accepted(&mut text, it);
     if kept.fixed {
@@ -120,16 +122,16 @@ fn compose(it: &Difference, room: Room, kept: Kept) -> String {
 const HEAD: &str = "| change | resource | before | after | a month |\n|---|---|---:|---:|---:|\n";
 
 fn changes(text: &mut String, it: &Difference, room: Room, with_details: bool) {
-    let changes = it.largest_first();
-    if changes.is_empty() {
+    let rows = rows(it);
+    if rows.is_empty() {
         return;
     }
     text.push_str(HEAD);
-    for change in changes.iter().take(ROWS) {
-        row(text, it, change);
+    for one in rows.iter().take(ROWS) {
+        row(text, it, one);
     }
     text.push('\n');
-    let rest = changes.get(ROWS..).unwrap_or_default();
+    let rest = rows.get(ROWS..).unwrap_or_default();
     if rest.is_empty() {
         return;
     }
@@ -139,8 +141,8 @@ fn changes(text: &mut String, it: &Difference, room: Room, with_details: bool) {
     }
     room.open_fold(text, &format!("{} more", rest.len()));
     text.push_str(HEAD);
-    for change in rest.iter().take(MOST_ROWS) {
-        row(text, it, change);
+    for one in rest.iter().take(MOST_ROWS) {
+        row(text, it, one);
     }
     if rest.len() > MOST_ROWS {
         let _ = writeln!(text, "\nand {} more", rest.len() - MOST_ROWS);
@@ -148,8 +150,8 @@ fn changes(text: &mut String, it: &Difference, room: Room, with_details: bool) {
     room.close_fold(text);
 }
 
-fn row(text: &mut String, it: &Difference, change: &Change) {
-    let (before, after) = it.costs(change);
+fn row(text: &mut String, it: &Difference, row: &Row) {
+    let change = row.first;
     let shown = |cost: Option<Cost>, there: bool| match cost {
         Some(cost) => tildes(&super::shown(cost)),
         None if there => "unpriced".to_owned(),
@@ -157,15 +159,15 @@ fn row(text: &mut String, it: &Difference, change: &Change) {
     };
     let difference = match change.kind {
         ChangeKind::Moved => "–".to_owned(),
-        _ => tildes(&it.increase(change)),
+        _ => tildes(&it.increase(change, row.before, row.after)),
     };
     let _ = writeln!(
         text,
         "| {} | {} | {} | {} | {difference} |",
         what(it, change),
-        resource(it, change),
-        shown(before, change.before.is_some()),
-        shown(after, change.after.is_some()),
+        resource(it, row),
+        shown(row.before, change.before.is_some()),
+        shown(row.after, change.after.is_some()),
     );
 }
 
@@ -197,20 +199,41 @@ fn is_renamed(it: &Difference, change: &Change) -> bool {
 }
 
 /// The address; where it was another one before, that one too. What pods ask for is marked where machines stand beside it.
-fn resource(it: &Difference, change: &Change) -> String {
+fn resource(it: &Difference, row: &Row) -> String {
+    let change = row.first;
     let (earlier, later) = (it.before.resource(change.before), it.after.resource(change.after));
     let shown = |address: &str| code(&escape::shortened(address, 100));
     let mut text = match (earlier, later) {
         (Some(earlier), Some(later)) if earlier.address != later.address => {
             format!("{} → {}", shown(&earlier.address), shown(&later.address))
         }
-        _ => shown(&it.address(change)),
+        _ => shown(&row.name(it)),
     };
+    text.push_str(&row.number());
     let is_mixed = !it.delta.rented.is_nothing() && !it.delta.requested.is_nothing();
     if is_mixed && later.or(earlier).is_some_and(|it| it.role == Role::Requested) {
         text.push_str(" (requested)");
     }
     text
+}
+
+/// What each environment costs, where the change touches several.
+fn by_environment(text: &mut String, it: &Difference) {
+    let all = environments(it);
+    if all.is_empty() {
+        return;
+    }
+    text.push_str("| in | before | after | a month |\n|---|---:|---:|---:|\n");
+    for one in all.iter().take(MOST_ENVIRONMENTS) {
+        let name = code(&escape::shortened(&one.name, 100));
+        let difference = signed(one.after.expected - one.before.expected);
+        let (before, after) = (usd_range(one.before), usd_range(one.after));
+        let _ = writeln!(text, "| {name} | {before} | {after} | {difference} |");
+    }
+    if all.len() > MOST_ENVIRONMENTS {
+        let _ = writeln!(text, "\nand {} more", all.len() - MOST_ENVIRONMENTS);
+    }
+    text.push('\n');
 }
 
 /// Who pays, where the change moves that and a label says whose it is.
@@ -294,16 +317,15 @@ fn fixed(text: &mut String, it: &Difference, room: Room) {
     room.close_fold(text);
 }
 
+/// Which setting decided; the verdict itself is the first word of the comment.
 fn gate(it: &Difference) -> String {
-    let verdict = it.after.verdict;
-    let below = match (verdict, it.new.len()) {
+    let setting = code(&it.gate.setting);
+    let below = match (it.after.verdict, it.new.len()) {
         (Verdict::Fail, _) | (_, 0) => String::new(),
-        (_, n) => format!(", {} below the level", counted(n, "new finding")),
+        (_, n) => format!(" – {} below the level", counted(n, "new finding")),
     };
-    let open = match judged::in_numbers(&it.after) {
-        Some(open) if verdict != Verdict::NotJudged => format!(", {open}"),
-        _ => String::new(),
-    };
-    let fails = if it.fails_for_the_unread() { ", which fails" } else { "" };
-    format!("**{}**{fails}{below}{open} – decided by {}", verdict.name(), code(&it.gate.setting))
+    match it.fails_for_the_unread() {
+        true => format!("**{}** fails here – decided by {setting}", it.after.verdict.name()),
+        false => format!("**{}**{below} – decided by {setting}", it.after.verdict.name()),
+    }
 }

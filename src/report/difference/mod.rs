@@ -1,20 +1,21 @@
 //! What a change does to cost and to findings, in each format that can tell it.
 
+mod headline;
 mod json;
 mod markdown;
+mod rows;
 mod text;
 
 use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::HashSet;
 
-use super::views::judged;
 use super::views::money::mark;
 use super::{Format, Report, Room, Style, Team};
 use crate::catalog::{Money, MoneyRange};
 use crate::decide::{Decided, Verdict};
 use crate::inventory::{Role, Standing, Unjudged};
-use crate::pricing::{BeforeAfter, Change, ChangeKind, Delta, Period};
+use crate::pricing::{Change, ChangeKind, Delta, Period};
 use crate::source::Date;
 
 /// Two states of a tree, and what lies between them.
@@ -163,9 +164,8 @@ impl<'a> Difference<'a> {
         costs.flat_map(|(before, after)| [before, after]).flatten().any(|it| it.is_estimated && it.per == Period::Month)
     }
 
-    /// By how much it became dearer, where both are for the same.
-    fn increase(&self, change: &Change) -> String {
-        let (before, after) = self.costs(change);
+    /// By how much it became dearer from this to that, where both are for the same.
+    fn increase(&self, change: &Change, before: Option<Cost>, after: Option<Cost>) -> String {
         let known = (before.is_some() || change.before.is_none()) && (after.is_some() || change.after.is_none());
         let costs = || [before, after].into_iter().flatten();
         let per = after.or(before).map_or(Period::Month, |it| it.per);
@@ -219,78 +219,4 @@ fn of_month(cost: Option<Cost>) -> Option<MoneyRange> {
 fn signed(money: Money) -> String {
     let sign = if money > Money::ZERO { "+" } else { "" };
     format!("{sign}{}", super::views::money::usd(money))
-}
-
-/// `+$4,180/month (+32%)`
-fn change_of(sum: &BeforeAfter) -> String {
-    let difference = sum.difference().expected;
-    let before = sum.before.expected;
-    let percent = if before.is_zero() || difference.is_zero() {
-        String::new()
-    } else {
-        let percent = difference.micros() as f64 / before.micros() as f64 * 100.0;
-        format!(" ({}{percent:.0}%)", if percent > 0.0 { "+" } else { "" })
-    };
-    format!("{}/month{percent}", signed(difference))
-}
-
-/// What becomes of the full scale, where the bill itself stays as it is.
-fn scale(sum: &BeforeAfter) -> String {
-    let difference = sum.difference();
-    match difference.expected.is_zero() && !difference.ceiling.is_zero() {
-        true => format!(" ({})", signed(difference.ceiling)),
-        false => String::new(),
-    }
-}
-
-/// What the change does to the bill, in one line; in further ones, where pods ask for machines that are billed above, and
-/// where disks beside them cost something else.
-///
-/// `GPU cost +$4,180/month (+32%): $0 floor, $71,500 at full scale`
-fn headline(it: &Difference) -> (String, Vec<String>) {
-    let delta = it.delta;
-    let is_at_least = delta.unpriced_after > 0 || judged::is_at_least(&it.after);
-    let at_least = if is_at_least { "at least " } else { "" };
-    let open = judged::in_numbers(&it.after).map(|it| format!(" – {it}")).unwrap_or_default();
-    let is_open = it.after.inventory.unjudged.iter().any(|it| it.standing != Standing::AsBefore);
-    let line = |sum: &BeforeAfter, role: Role| {
-        let (total, moved) = (mark(it.after.is_estimated(role, Period::Month)), mark(it.is_estimated(role)));
-        let (floor, ceiling) = (super::views::money::usd(sum.after.floor), super::views::money::usd(sum.after.ceiling));
-        // Less is no saving while something went out of sight.
-        let is_dark = is_open && sum.difference().expected < Money::ZERO;
-        let what = if is_dark {
-            let before = super::views::money::usd(sum.before.expected);
-            format!(
-                "not known: at least {total}{}/month, {before} before",
-                super::views::money::usd(sum.after.expected)
-            )
-        } else if sum.difference().expected.is_zero() {
-            let word = if sum.lost == MoneyRange::ZERO { "unchanged at " } else { "not known: " };
-            format!("{word}{at_least}{total}{}/month", super::views::money::usd(sum.after.expected))
-        } else {
-            format!("{at_least}{moved}{}", change_of(sum))
-        };
-        format!("{what}: {floor} floor, {ceiling} at full scale{}", scale(sum))
-    };
-    let mut further = Vec::new();
-    let mut first = match delta.rented.is_nothing() && !delta.requested.is_nothing() {
-        true => format!("GPU cost requested by pods {}", line(&delta.requested, Role::Requested)),
-        false => format!("GPU cost {}", line(&delta.rented, Role::Rented)),
-    };
-    first.push_str(&open);
-    if !delta.rented.is_nothing() && !delta.requested.is_nothing() {
-        let requested = match delta.requested.difference().expected.is_zero() {
-            true => {
-                let mark = mark(it.after.is_estimated(Role::Requested, Period::Month));
-                let amount = super::views::money::usd(delta.requested.after.expected);
-                format!("unchanged at {at_least}{mark}{amount}/month")
-            }
-            false => format!("{}{}", mark(it.is_estimated(Role::Requested)), change_of(&delta.requested)),
-        };
-        further.push(format!("Requested by pods, another view of the same machines: {requested}"));
-    }
-    if delta.attached.difference() != MoneyRange::ZERO {
-        further.push(format!("Their disks, beside it: {}{}", change_of(&delta.attached), scale(&delta.attached)));
-    }
-    (first, further)
 }

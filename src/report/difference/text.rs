@@ -2,7 +2,9 @@
 
 use std::fmt::Write;
 
-use super::{Cost, Difference, headline, signed};
+use super::headline::Headline;
+use super::rows::rows;
+use super::{Cost, Difference, signed};
 use crate::catalog::Money;
 use crate::pricing::{Change, ChangeKind};
 use crate::report::formats::text::{Renderer, Table};
@@ -19,11 +21,7 @@ pub(super) fn difference(it: &Difference, style: Style) -> String {
         renderer.finding(&mut text, &it.after, decided, &[]);
     }
     costs(&mut text, it);
-    let (first, further) = headline(it);
-    let _ = writeln!(text, "against {}: {first}", escape::one_line(&it.base));
-    for line in further {
-        let _ = writeln!(text, "{line}");
-    }
+    let _ = writeln!(text, "against {}: GPU cost {}", escape::one_line(&it.base), Headline::of(it).money);
     let _ =
         writeln!(text, "findings: {} new, {} fixed, {} as before", it.new.len(), it.fixed.len(), it.unchanged.len());
     judged::text(&mut text, &it.after);
@@ -52,24 +50,25 @@ fn gate(it: &Difference) -> String {
 }
 
 fn costs(text: &mut String, it: &Difference) {
-    let changes = it.largest_first();
-    if changes.is_empty() {
+    let rows = rows(it);
+    if rows.is_empty() {
         return;
     }
     let mut table = Table::new(&["change", "", "before", "after", "difference", ""], 2..5);
-    for change in changes {
-        let (before, after) = it.costs(change);
+    for row in rows {
+        let change = row.first;
         let shown = |cost: Option<Cost>, there: bool| match cost {
             Some(cost) => super::shown(cost),
             None if there => "unpriced".to_owned(),
             None => String::new(),
         };
+        let is_moved = change.kind == ChangeKind::Moved;
         table.row(vec![
             change.kind.name().to_owned(),
-            escape::shortened(&escape::one_line(&it.address(change)), 60),
-            shown(before, change.before.is_some()),
-            shown(after, change.after.is_some()),
-            if change.kind == ChangeKind::Moved { signed(Money::ZERO) } else { it.increase(change) },
+            format!("{}{}", escape::shortened(&escape::one_line(&row.name(it)), 60), row.number()),
+            shown(row.before, change.before.is_some()),
+            shown(row.after, change.after.is_some()),
+            if is_moved { signed(Money::ZERO) } else { it.increase(change, row.before, row.after) },
             details(change),
         ]);
     }

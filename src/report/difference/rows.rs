@@ -1,0 +1,148 @@
+//! The changes as people read them: what one text makes many times is one row.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{Cost, Difference};
+use crate::catalog::MoneyRange;
+use crate::inventory::Role;
+use crate::pricing::{Change, ChangeKind, Period};
+use crate::report::Report;
+use crate::source::Span;
+
+/// Changes of the same text in the same way.
+pub(super) struct Row<'a> {
+    /// The largest of them.
+    pub(super) first: &'a Change,
+    pub(super) all: Vec<&'a Change>,
+    /// In how many runs they are: roots, overlays, environments.
+    pub(super) runs: usize,
+    /// Of all together; none where one of them has no price.
+    pub(super) before: Option<Cost>,
+    pub(super) after: Option<Cost>,
+}
+
+impl Row<'_> {
+    /// The address, without the keys of instances where it stands for several.
+    pub(super) fn name(&self, it: &Difference) -> String {
+        let address = it.address(self.first);
+        if self.all.len() > 1 { without_keys(&address) } else { address.into_owned() }
+    }
+
+    /// ` × 3`, ` in 8 roots`
+    pub(super) fn number(&self) -> String {
+        match (self.all.len(), self.runs) {
+            (1, _) => String::new(),
+            (all, 1) => format!(" × {all}"),
+            (all, runs) if all == runs => format!(" in {runs} roots"),
+            (all, runs) => format!(" × {all} in {runs} roots"),
+        }
+    }
+}
+
+/// What an environment costs before and after the change.
+pub(super) struct Environment {
+    pub(super) name: String,
+    pub(super) before: MoneyRange,
+    pub(super) after: MoneyRange,
+}
+
+/// The largest first.
+pub(super) fn rows<'a>(it: &'a Difference) -> Vec<Row<'a>> {
+    let mut rows: Vec<Row<'a>> = Vec::new();
+    let mut known: BTreeMap<Alike, usize> = BTreeMap::new();
+    for change in it.largest_first() {
+        let (before, after) = it.costs(change);
+        match alike(it, change).map(|alike| *known.entry(alike).or_insert(rows.len())) {
+            Some(at) if at < rows.len() => {
+                let row = &mut rows[at];
+                row.all.push(change);
+                row.before = together(row.before, before);
+                row.after = together(row.after, after);
+            }
+            _ => rows.push(Row { first: change, all: vec![change], runs: 1, before, after }),
+        }
+    }
+    for row in &mut rows {
+        row.runs = row.all.iter().map(|change| run(it, change)).collect::<BTreeSet<_>>().len();
+    }
+    rows
+}
+
+/// What changes of one text have in common: where it stands, what became of it, and for what it is paid.
+type Alike = (Option<Span>, Option<Span>, &'static str, String, Vec<Option<Period>>);
+
+/// Only what nothing but its address tells apart; a move has two places and is shown alone.
+fn alike(it: &Difference, change: &Change) -> Option<Alike> {
+    if change.kind == ChangeKind::Moved {
+        return None;
+    }
+    let place = |report: &Report, id| {
+        let span = report.resource(id)?.span;
+        Some(report.sources.origin(span))
+    };
+    let (before, after) = it.costs(change);
+    let details: Vec<String> =
+        change.details.iter().map(|it| format!("{} {} → {}", it.what, it.before, it.after)).collect();
+    let periods = [before, after].into_iter().map(|cost| cost.map(|cost| cost.per)).collect();
+    let (before, after) = (place(&it.before, change.before), place(&it.after, change.after));
+    Some((before, after, change.kind.name(), details.join(", "), periods))
+}
+
+fn together(one: Option<Cost>, other: Option<Cost>) -> Option<Cost> {
+    let (one, other) = (one?, other?);
+    Some(Cost { range: one.range + other.range, is_estimated: one.is_estimated || other.is_estimated, ..one })
+}
+
+/// The run that a change is in, as people call it; empty where it is in none.
+fn run(it: &Difference, change: &Change) -> String {
+    let of = |report: &Report, id| {
+        let run = report.resource(id)?.run.as_ref()?;
+        Some(report.inventory.run(run).map_or_else(|| run.to_string(), |run| report.name_of(run)))
+    };
+    of(&it.after, change.after).or_else(|| of(&it.before, change.before)).unwrap_or_default()
+}
+
+/// The runs that the change touches with what all in them costs, where it touches several of which one has a name: what
+/// changes most first.
+pub(super) fn environments(it: &Difference) -> Vec<Environment> {
+    let touched: BTreeSet<String> =
+        it.delta.visible().map(|change| run(it, change)).filter(|it| !it.is_empty()).collect();
+    if touched.len() < 2 {
+        return Vec::new();
+    }
+    let role = if it.delta.rented.is_nothing() { Role::Requested } else { Role::Rented };
+    let mut sums: BTreeMap<String, (MoneyRange, MoneyRange)> = BTreeMap::new();
+    for (report, is_after) in [(&it.before, false), (&it.after, true)] {
+        for (resource, item) in report.inventory.resources.iter().zip(&report.bill.items) {
+            let (Some(monthly), Some(run)) = (item.monthly, resource.run.as_ref()) else { continue };
+            let name = report.inventory.run(run).map_or_else(|| run.to_string(), |run| report.name_of(run));
+            if resource.role == role && resource.is_added() && touched.contains(&name) {
+                let (before, after) = sums.entry(name).or_default();
+                *if is_after { after } else { before } += monthly;
+            }
+        }
+    }
+    let one = |(name, (before, after))| Environment { name, before, after };
+    let mut all: Vec<Environment> = sums.into_iter().map(one).filter(|it| it.before != it.after).collect();
+    let moved = |it: &Environment| (it.after.expected - it.before.expected).micros().unsigned_abs();
+    all.sort_by(|a, b| moved(b).cmp(&moved(a)).then_with(|| a.name.cmp(&b.name)));
+    if all.len() > 1 { all } else { Vec::new() }
+}
+
+/// The address of all instances of a text: `module.a.aws_instance.b` of `module.a["x"].aws_instance.b[0]`.
+fn without_keys(address: &str) -> String {
+    let mut depth = 0usize;
+    let address = address.split(" (").next().unwrap_or(address);
+    let outside = address.chars().filter(|c| match c {
+        '[' => {
+            depth += 1;
+            false
+        }
+        ']' => {
+            depth = depth.saturating_sub(1);
+            false
+        }
+        _ => depth == 0,
+    });
+    outside.collect()
+}

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Cost, Difference};
 use crate::catalog::MoneyRange;
-use crate::inventory::Role;
+use crate::inventory::{Role, RunKind};
 use crate::pricing::{Change, ChangeKind, Period};
 use crate::report::Report;
 use crate::source::Span;
@@ -16,6 +16,8 @@ pub(super) struct Row<'a> {
     pub(super) all: Vec<&'a Change>,
     /// In how many runs they are: roots, overlays, environments.
     pub(super) runs: usize,
+    /// What these are, where they are all of one kind.
+    places: &'static str,
     /// Of all together; none where one of them has no price.
     pub(super) before: Option<Cost>,
     pub(super) after: Option<Cost>,
@@ -25,7 +27,11 @@ impl Row<'_> {
     /// The address, without the keys of instances where it stands for several.
     pub(super) fn name(&self, it: &Difference) -> String {
         let address = it.address(self.first);
-        if self.all.len() > 1 { without_keys(&address) } else { address.into_owned() }
+        match (self.all.len(), self.runs) {
+            (1, _) => address.into_owned(),
+            (_, 1) => without_keys(&address),
+            _ => without_keys(address.split(" (").next().unwrap_or(&address)),
+        }
     }
 
     /// ` × 3`, ` in 8 roots`
@@ -33,8 +39,8 @@ impl Row<'_> {
         match (self.all.len(), self.runs) {
             (1, _) => String::new(),
             (all, 1) => format!(" × {all}"),
-            (all, runs) if all == runs => format!(" in {runs} roots"),
-            (all, runs) => format!(" × {all} in {runs} roots"),
+            (all, runs) if all == runs => format!(" in {runs} {}", self.places),
+            (all, runs) => format!(" × {all} in {runs} {}", self.places),
         }
     }
 }
@@ -59,11 +65,17 @@ pub(super) fn rows<'a>(it: &'a Difference) -> Vec<Row<'a>> {
                 row.before = together(row.before, before);
                 row.after = together(row.after, after);
             }
-            _ => rows.push(Row { first: change, all: vec![change], runs: 1, before, after }),
+            _ => rows.push(Row { first: change, all: vec![change], runs: 1, places: "", before, after }),
         }
     }
     for row in &mut rows {
-        row.runs = row.all.iter().map(|change| run(it, change)).collect::<BTreeSet<_>>().len();
+        let runs: BTreeMap<String, Option<RunKind>> = row.all.iter().map(|change| run(it, change)).collect();
+        row.runs = runs.len();
+        row.places = match () {
+            () if runs.values().all(|kind| *kind == Some(RunKind::Root)) => "roots",
+            () if runs.values().all(|kind| *kind == Some(RunKind::Kustomization)) => "overlays",
+            () => "places",
+        };
     }
     rows
 }
@@ -93,11 +105,12 @@ fn together(one: Option<Cost>, other: Option<Cost>) -> Option<Cost> {
     Some(Cost { range: one.range + other.range, is_estimated: one.is_estimated || other.is_estimated, ..one })
 }
 
-/// The run that a change is in, as people call it; empty where it is in none.
-fn run(it: &Difference, change: &Change) -> String {
+/// The run that a change is in, as people call it, and what it is; empty where it is in none.
+fn run(it: &Difference, change: &Change) -> (String, Option<RunKind>) {
     let of = |report: &Report, id| {
         let run = report.resource(id)?.run.as_ref()?;
-        Some(report.inventory.run(run).map_or_else(|| run.to_string(), |run| report.name_of(run)))
+        let known = report.inventory.run(run);
+        Some((known.map_or_else(|| run.to_string(), |run| report.name_of(run)), known.map(|run| run.kind)))
     };
     of(&it.after, change.after).or_else(|| of(&it.before, change.before)).unwrap_or_default()
 }
@@ -106,7 +119,7 @@ fn run(it: &Difference, change: &Change) -> String {
 /// changes most first.
 pub(super) fn environments(it: &Difference) -> Vec<Environment> {
     let touched: BTreeSet<String> =
-        it.delta.visible().map(|change| run(it, change)).filter(|it| !it.is_empty()).collect();
+        it.delta.visible().map(|change| run(it, change).0).filter(|it| !it.is_empty()).collect();
     if touched.len() < 2 {
         return Vec::new();
     }
@@ -132,7 +145,6 @@ pub(super) fn environments(it: &Difference) -> Vec<Environment> {
 /// The address of all instances of a text: `module.a.aws_instance.b` of `module.a["x"].aws_instance.b[0]`.
 fn without_keys(address: &str) -> String {
     let mut depth = 0usize;
-    let address = address.split(" (").next().unwrap_or(address);
     let outside = address.chars().filter(|c| match c {
         '[' => {
             depth += 1;

@@ -21,7 +21,9 @@ pub(super) fn difference(it: &Difference, style: Style) -> String {
         renderer.finding(&mut text, &it.after, decided, &[]);
     }
     costs(&mut text, it);
-    let _ = writeln!(text, "against {}: GPU cost {}", escape::one_line(&it.base), Headline::of(it).money);
+    let headline = Headline::of(it);
+    let open = headline.open.map(|open| format!("; {open}")).unwrap_or_default();
+    let _ = writeln!(text, "against {}: GPU cost {}{open}", escape::one_line(&it.base), headline.money);
     let _ =
         writeln!(text, "findings: {} new, {} fixed, {} as before", it.new.len(), it.fixed.len(), it.unchanged.len());
     judged::text(&mut text, &it.after);

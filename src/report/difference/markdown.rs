@@ -119,7 +119,8 @@ fn compose(it: &Difference, room: Room, kept: Kept) -> String {
     text
 }
 
-const HEAD: &str = "| change | resource | before | after | a month |\n|---|---|---:|---:|---:|\n";
+/// What a phone shows without scrolling comes first: the money, and of what.
+const HEAD: &str = "| a month | resource | change | before → after |\n|---:|---|---|---|\n";
 
 fn changes(text: &mut String, it: &Difference, room: Room, with_details: bool) {
     let rows = rows(it);
@@ -161,13 +162,13 @@ fn row(text: &mut String, it: &Difference, row: &Row) {
         ChangeKind::Moved => "–".to_owned(),
         _ => tildes(&it.increase(change, row.before, row.after)),
     };
+    let (before, after) = (shown(row.before, change.before.is_some()), shown(row.after, change.after.is_some()));
     let _ = writeln!(
         text,
-        "| {} | {} | {} | {} | {difference} |",
-        what(it, change),
+        "| {difference} | {} | {} | {} |",
         resource(it, row),
-        shown(row.before, change.before.is_some()),
-        shown(row.after, change.after.is_some()),
+        what(it, change),
+        if before == after { before } else { format!("{before} → {after}") },
     );
 }
 
@@ -223,12 +224,12 @@ fn by_environment(text: &mut String, it: &Difference) {
     if all.is_empty() {
         return;
     }
-    text.push_str("| in | before | after | a month |\n|---|---:|---:|---:|\n");
+    text.push_str("| a month | in | before → after |\n|---:|---|---|\n");
     for one in all.iter().take(MOST_ENVIRONMENTS) {
         let name = code(&escape::shortened(&one.name, 100));
         let difference = signed(one.after.expected - one.before.expected);
         let (before, after) = (usd_range(one.before), usd_range(one.after));
-        let _ = writeln!(text, "| {name} | {before} | {after} | {difference} |");
+        let _ = writeln!(text, "| {difference} | {name} | {before} → {after} |");
     }
     if all.len() > MOST_ENVIRONMENTS {
         let _ = writeln!(text, "\nand {} more", all.len() - MOST_ENVIRONMENTS);
@@ -249,12 +250,12 @@ fn teams(text: &mut String, it: &Difference) {
             }
         }
         moved if moved.iter().any(|team| team.name.is_some()) => {
-            text.push_str("| team | before | after | a month |\n|---|---:|---:|---:|\n");
+            text.push_str("| a month | team | before → after |\n|---:|---|---|\n");
             for team in moved.iter().take(MOST_TEAMS) {
                 let name = name(team).unwrap_or_else(|| "_no team_".to_owned());
                 let difference = signed(team.after.expected - team.before.expected);
                 let (before, after) = (usd_range(team.before), usd_range(team.after));
-                let _ = writeln!(text, "| {name} | {before} | {after} | {difference} |");
+                let _ = writeln!(text, "| {difference} | {name} | {before} → {after} |");
             }
             if moved.len() > MOST_TEAMS {
                 let _ = writeln!(text, "\nand {} more teams", moved.len() - MOST_TEAMS);

@@ -106,7 +106,9 @@ fn finding(text: &mut String, report: &Report, head: Option<&Head>, decided: &De
         plain(&escape::shortened(&finding.message, 1_000))
     );
     if let Some(help) = &finding.help {
-        let _ = writeln!(text, "  _{}_", plain(&escape::shortened(help, 1_000)));
+        // A line of its own: two blanks end the one before.
+        text.truncate(text.trim_end().len());
+        let _ = writeln!(text, "  \n  _{}_", plain(&escape::shortened(help, 1_000)));
     }
 }
 

@@ -22,7 +22,11 @@ case $code in
     if [ "${GPULINT_VERDICT:-}" = "not judged" ]; then
       echo "::error title=gpulint::not judged: ${GPULINT_NOT_JUDGED:-some things} that matter; the report says why of each"
     else
-      echo "::error title=gpulint::${GPULINT_NEW_FINDINGS:-there are} findings that count, or a budget is broken"
+      found="findings that count"
+      if [ -n "${GPULINT_NEW_FINDINGS:-}" ]; then
+        found="$GPULINT_NEW_FINDINGS new findings, ${GPULINT_WORSE_FINDINGS:-0} worse ones"
+      fi
+      echo "::error title=gpulint::$found, or a broken budget: the report says which"
     fi
     ;;
   2) echo "::error title=gpulint::the scan could not be done; the log of the step Scan says why" ;;

@@ -215,6 +215,7 @@ pub(crate) fn change(before: MemoryTree, after: MemoryTree) {
     let difference = Difference {
         teams: report::teams(&earlier, &later),
         new: after.findings.iter().collect(),
+        grown: Vec::new(),
         unchanged: Vec::new(),
         fixed: before.findings.iter().collect(),
         accepted: Vec::new(),

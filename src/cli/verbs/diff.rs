@@ -116,9 +116,8 @@ fn tell(arguments: &Diff, gate: &Gate, states: Compared<'_>, notes: Vec<String>)
                 .is_some_and(|id| grown.contains(&id))
     };
     let (worse, unchanged): (Vec<usize>, Vec<usize>) = compared.unchanged.iter().partition(|at| is_worse(at));
-    let mut new = [compared.new, worse].concat();
-    new.sort_unstable();
-    let new = chosen(&after, &new);
+    let (new, grown) = apart_from_known_text(&after, compared.new, &compared.unchanged);
+    let (new, grown) = (chosen(&after, &new), chosen(&after, &[worse, grown].concat()));
     let undecided: HashSet<(&str, ResourceId)> = {
         let all = after.undetermined.iter();
         all.filter_map(|it| Some((it.rule.as_str(), *selves.get(&it.resource?)?))).collect()
@@ -128,7 +127,7 @@ fn tell(arguments: &Diff, gate: &Gate, states: Compared<'_>, notes: Vec<String>)
         let finding = before.findings.get(*at).map(|it| &it.finding);
         finding.is_some_and(|it| it.resource.is_some_and(|id| undecided.contains(&(it.rule.as_str(), id))))
     };
-    let (verdict, blocked) = gate.decide(new.iter().copied(), &after.inventory.unjudged);
+    let (verdict, blocked) = gate.decide(new.iter().chain(&grown).copied(), &after.inventory.unjudged);
     after.verdict = verdict;
     let difference = Difference {
         teams: report::teams(&before, &after),
@@ -139,6 +138,7 @@ fn tell(arguments: &Diff, gate: &Gate, states: Compared<'_>, notes: Vec<String>)
         after,
         delta: &delta,
         new,
+        grown,
         base: base_revision::name(arguments).unwrap_or_else(|| "the state before the plan".to_owned()),
         head: arguments.files_url.clone(),
         notes,
@@ -179,6 +179,22 @@ fn decided(session: &Session, analysis: Analysis, gate: &Gate) -> (Analysis, Dec
 /// Those that nobody has accepted.
 fn chosen<'a>(report: &Report<'a>, places: &[usize]) -> Vec<&'a Decided> {
     places.iter().filter_map(|at| report.findings.get(*at)).filter(|decided| decided.counts()).collect()
+}
+
+/// Findings that are new, and those of more instances of a text of which the same was said before.
+fn apart_from_known_text(report: &Report<'_>, new: Vec<usize>, unchanged: &[usize]) -> (Vec<usize>, Vec<usize>) {
+    let text =
+        |at: &usize| {
+            let finding = &report.findings.get(*at)?.finding;
+            Some((
+                finding.rule.clone(),
+                report.sources.origin(finding.resource.map_or(finding.span, |id| {
+                    report.inventory.resources.get(id.0).map_or(finding.span, |it| it.span)
+                })),
+            ))
+        };
+    let known: HashSet<_> = unchanged.iter().filter_map(text).collect();
+    new.into_iter().partition(|at| text(at).is_none_or(|text| !known.contains(&text)))
 }
 
 /// What makes a finding the same in both states: its rule and its resource, or its file and its text where it has none.

@@ -18,7 +18,7 @@ pub struct Note {
 /// Notes for the new findings with a fix that fits into a few lines.
 pub fn notes(difference: &Difference) -> Vec<Note> {
     let after = &difference.after;
-    let new: Vec<Decided> = difference.new.iter().map(|decided| (*decided).clone()).collect();
+    let new: Vec<Decided> = difference.brought().cloned().collect();
     let keys = fingerprints(&new, after.sources, after.inventory);
     let note = |(decided, key): (&Decided, String)| {
         let suggestion = suggestion(after, &decided.finding)?;

@@ -126,10 +126,15 @@ fn findings(it: &Difference) -> Vec<String> {
         1 => Some(format!("1 finding is {what}")),
         n => Some(format!("{n} findings are {what}")),
     };
-    [said(it.new.len(), "new"), said(it.fixed.len(), "fixed"), said(it.accepted.len(), "accepted")]
-        .into_iter()
-        .flatten()
-        .collect()
+    [
+        said(it.new.len(), "new"),
+        said(it.grown.len(), "worse"),
+        said(it.fixed.len(), "fixed"),
+        said(it.accepted.len(), "accepted"),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
 }
 
 fn open(it: &Difference) -> Option<String> {

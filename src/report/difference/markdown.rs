@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use super::headline::Headline;
 use super::rows::{Row, environments, rows};
-use super::{Cost, Difference, signed};
+use super::{Cost, Difference, most_important_first, signed};
 use crate::decide::Verdict;
 use crate::inventory::Role;
 use crate::pricing::{Change, ChangeKind};
@@ -39,7 +39,7 @@ pub(super) fn difference(it: &Difference, room: Room) -> String {
     }
     // The order of cutting: what was fixed, then the details of cost and what is not known, then new findings from the
     // last one on. The headline, the first rows of the table and the gate always stay.
-    let mut kept = Kept { new: it.new.len(), fixed: true, details: true };
+    let mut kept = Kept { new: it.new.len() + it.grown.len(), fixed: true, details: true };
     loop {
         let text = compose(it, room, kept);
         if text.chars().count() <= room.characters {
@@ -218,7 +218,7 @@ fn resource(it: &Difference, row: &Row) -> String {
     text
 }
 
-/// What each environment costs, where the change touches several.
+/// What the change does to each environment, where it touches several.
 fn by_environment(text: &mut String, it: &Difference) {
     let all = environments(it);
     if all.is_empty() {
@@ -267,19 +267,19 @@ fn teams(text: &mut String, it: &Difference) {
 }
 
 fn new_findings(text: &mut String, it: &Difference, most: usize) {
-    if it.new.is_empty() {
-        return;
+    let mut most = most;
+    for (findings, what) in [(&it.new, "new"), (&it.grown, "worse than before")] {
+        if findings.is_empty() {
+            continue;
+        }
+        let _ = writeln!(text, "#### {} {what}\n", count_of(findings.len()));
+        let left_out = told(text, &it.after, it.head.as_ref(), &most_important_first(findings), most);
+        most = most.saturating_sub(findings.len());
+        if left_out > 0 {
+            let _ = writeln!(text, "\nand {left_out} more; the full report lists them");
+        }
+        text.push('\n');
     }
-    let _ = writeln!(text, "#### {}\n", counted(it.new.len(), "new finding"));
-    let left_out = told(text, &it.after, it.head.as_ref(), &it.most_important_first(), most);
-    if left_out > 0 {
-        let _ = writeln!(text, "\nand {left_out} more; the full report lists them");
-    }
-    text.push('\n');
-}
-
-fn counted(n: usize, what: &str) -> String {
-    format!("{n} {what}{}", if n == 1 { "" } else { "s" })
 }
 
 /// What somebody says is all right as it is, and why.
@@ -321,9 +321,10 @@ fn fixed(text: &mut String, it: &Difference, room: Room) {
 /// Which setting decided; the verdict itself is the first word of the comment.
 fn gate(it: &Difference) -> String {
     let setting = code(&it.gate.setting);
-    let below = match (it.after.verdict, it.new.len()) {
+    let below = match (it.after.verdict, it.new.len() + it.grown.len()) {
         (Verdict::Fail, _) | (_, 0) => String::new(),
-        (_, n) => format!(" – {} below the level", counted(n, "new finding")),
+        (_, 1) => " – the new finding is below the level".to_owned(),
+        (_, n) => format!(" – the {n} new findings are below the level"),
     };
     match it.fails_for_the_unread() {
         true => format!("**{}** fails here – decided by {setting}", it.after.verdict.name()),

@@ -24,6 +24,8 @@ pub struct Difference<'a> {
     pub after: Report<'a>,
     pub delta: &'a Delta,
     pub new: Vec<&'a Decided>,
+    /// Those that were there before, about what costs clearly more now, or about more of the same text.
+    pub grown: Vec<&'a Decided>,
     pub unchanged: Vec<&'a Decided>,
     pub fixed: Vec<&'a Decided>,
     /// Those that the change suppresses.
@@ -91,7 +93,7 @@ pub fn difference(format: Format, difference: &Difference, style: Style) -> Opti
         }
         // What knows no change is told what the change brought.
         format => {
-            let new: Vec<Decided> = difference.new.iter().map(|decided| (*decided).clone()).collect();
+            let new: Vec<Decided> = difference.brought().cloned().collect();
             let after = &difference.after;
             let report = Report { findings: &new, catalog: after.catalog.clone(), ..*after };
             Some(super::render(format, &report, style))
@@ -112,7 +114,7 @@ impl<'a> Difference<'a> {
 
     fn has_something_to_tell(&self) -> bool {
         let is_news = |it: &Unjudged| it.standing != Standing::AsBefore;
-        !self.new.is_empty()
+        self.brought().next().is_some()
             || !self.fixed.is_empty()
             || !self.accepted.is_empty()
             || self.after.inventory.unjudged.iter().any(is_news)
@@ -123,15 +125,9 @@ impl<'a> Difference<'a> {
         self.gate.blocked && self.after.verdict == Verdict::NotJudged
     }
 
-    /// New findings: what fails before what does not, then the most money.
-    fn most_important_first(&self) -> Vec<&'a Decided> {
-        let mut new = self.new.clone();
-        new.sort_by_key(|decided| {
-            let finding = &decided.finding;
-            let saves = finding.saves.map(|saves| saves.expected);
-            (Reverse(finding.level), Reverse(saves), finding.span, finding.rule.clone())
-        });
-        new
+    /// What the change brings: findings that are new, and those that are worse.
+    pub(super) fn brought(&self) -> impl Iterator<Item = &'a Decided> {
+        self.new.iter().chain(&self.grown).copied()
     }
 
     /// Neither cost nor findings changed.
@@ -192,6 +188,17 @@ impl<'a> Difference<'a> {
         changes.sort_by(|a, b| size(b).cmp(&size(a)).then_with(|| self.address(a).cmp(&self.address(b))));
         changes
     }
+}
+
+/// What fails before what does not, then the most money.
+fn most_important_first<'a>(findings: &[&'a Decided]) -> Vec<&'a Decided> {
+    let mut findings = findings.to_vec();
+    findings.sort_by_key(|decided| {
+        let finding = &decided.finding;
+        let saves = finding.saves.map(|saves| saves.expected);
+        (Reverse(finding.level), Reverse(saves), finding.span, finding.rule.clone())
+    });
+    findings
 }
 
 /// An amount and what it is for.

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Cost, Difference};
+use super::{Cost, Difference, of_month};
 use crate::catalog::MoneyRange;
 use crate::inventory::{Role, RunKind};
 use crate::pricing::{Change, ChangeKind, Period};
@@ -45,7 +45,7 @@ impl Row<'_> {
     }
 }
 
-/// What an environment costs before and after the change.
+/// What a change touches in an environment, before and after.
 pub(super) struct Environment {
     pub(super) name: String,
     pub(super) before: MoneyRange,
@@ -115,8 +115,7 @@ fn run(it: &Difference, change: &Change) -> (String, Option<RunKind>) {
     of(&it.after, change.after).or_else(|| of(&it.before, change.before)).unwrap_or_default()
 }
 
-/// The runs that the change touches with what all in them costs, where it touches several of which one has a name: what
-/// changes most first.
+/// The runs that the change touches with what it touches there, where these are several: what changes most first.
 pub(super) fn environments(it: &Difference) -> Vec<Environment> {
     let touched: BTreeSet<String> =
         it.delta.visible().map(|change| run(it, change).0).filter(|it| !it.is_empty()).collect();
@@ -125,15 +124,15 @@ pub(super) fn environments(it: &Difference) -> Vec<Environment> {
     }
     let role = if it.delta.rented.is_nothing() { Role::Requested } else { Role::Rented };
     let mut sums: BTreeMap<String, (MoneyRange, MoneyRange)> = BTreeMap::new();
-    for (report, is_after) in [(&it.before, false), (&it.after, true)] {
-        for (resource, item) in report.inventory.resources.iter().zip(&report.bill.items) {
-            let (Some(monthly), Some(run)) = (item.monthly, resource.run.as_ref()) else { continue };
-            let name = report.inventory.run(run).map_or_else(|| run.to_string(), |run| report.name_of(run));
-            if resource.role == role && resource.is_added() && touched.contains(&name) {
-                let (before, after) = sums.entry(name).or_default();
-                *if is_after { after } else { before } += monthly;
-            }
+    for change in it.delta.visible() {
+        let resource = it.after.resource(change.after).or_else(|| it.before.resource(change.before));
+        if resource.is_none_or(|it| it.role != role) {
+            continue;
         }
+        let (before, after) = it.costs(change);
+        let sum = sums.entry(run(it, change).0).or_default();
+        sum.0 += of_month(before).unwrap_or_default();
+        sum.1 += of_month(after).unwrap_or_default();
     }
     let one = |(name, (before, after))| Environment { name, before, after };
     let mut all: Vec<Environment> = sums.into_iter().map(one).filter(|it| it.before != it.after).collect();

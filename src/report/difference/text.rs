@@ -17,15 +17,21 @@ pub(super) fn difference(it: &Difference, style: Style) -> String {
         let _ = writeln!(text, "note: {}", escape::one_line(note));
     }
     let renderer = Renderer::new(style);
-    for decided in &it.new {
+    for decided in it.brought() {
         renderer.finding(&mut text, &it.after, decided, &[]);
     }
     costs(&mut text, it);
     let headline = Headline::of(it);
     let open = headline.open.map(|open| format!("; {open}")).unwrap_or_default();
     let _ = writeln!(text, "against {}: GPU cost {}{open}", escape::one_line(&it.base), headline.money);
-    let _ =
-        writeln!(text, "findings: {} new, {} fixed, {} as before", it.new.len(), it.fixed.len(), it.unchanged.len());
+    let worse = if it.grown.is_empty() { String::new() } else { format!("{} worse, ", it.grown.len()) };
+    let _ = writeln!(
+        text,
+        "findings: {} new, {worse}{} fixed, {} as before",
+        it.new.len(),
+        it.fixed.len(),
+        it.unchanged.len()
+    );
     judged::text(&mut text, &it.after);
     for decided in &it.fixed {
         let resource = decided.finding.address(it.before.inventory).unwrap_or_default();

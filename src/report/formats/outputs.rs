@@ -14,8 +14,9 @@ pub(in crate::report) fn difference(it: &Difference) -> String {
     let delta = it.delta.rented.difference();
     let changed = verdict(&it.after)
         + &lines(&[
-            ("findings", (it.new.len() + it.unchanged.len()).to_string()),
+            ("findings", (it.brought().count() + it.unchanged.len()).to_string()),
             ("new-findings", it.new.len().to_string()),
+            ("worse-findings", it.grown.len().to_string()),
             ("fixed-findings", it.fixed.len().to_string()),
             ("monthly-delta", dollars(delta.expected)),
             ("monthly-delta-floor", dollars(delta.floor)),

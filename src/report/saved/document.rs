@@ -42,6 +42,8 @@ pub(super) struct DifferenceDocument {
     #[serde(default)]
     pub(super) teams: Vec<SavedTeam>,
     pub(super) new: Vec<SavedFinding>,
+    #[serde(default)]
+    pub(super) grown: Vec<SavedFinding>,
     pub(super) unchanged: Vec<SavedFinding>,
     pub(super) fixed: Vec<SavedFinding>,
     #[serde(default)]
@@ -380,7 +382,7 @@ impl DifferenceDocument {
         self.catalog.iter().try_for_each(|it| check(&it.words()))?;
         self.undetermined.iter().try_for_each(|it| check(&[&it.rule]))?;
         self.changes.iter().flat_map(|it| &it.details).try_for_each(|it| check(&[&it.what]))?;
-        let findings = [&self.new, &self.unchanged, &self.fixed, &self.accepted];
+        let findings = [&self.new, &self.grown, &self.unchanged, &self.fixed, &self.accepted];
         findings.into_iter().flatten().try_for_each(SavedFinding::check)
     }
 }

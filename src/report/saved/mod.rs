@@ -58,6 +58,7 @@ pub struct Compared {
     delta: Delta,
     /// So many of the findings afterwards are new; then come those that were there before, then those that are accepted.
     new: usize,
+    grown: usize,
     unchanged: usize,
     teams: Vec<Team>,
     base: String,
@@ -125,12 +126,14 @@ impl State {
 impl Compared {
     pub fn difference<'a>(&'a self, rules: &'a Rules) -> Difference<'a> {
         let (new, rest) = self.after.findings.split_at(self.new.min(self.after.findings.len()));
+        let (grown, rest) = rest.split_at(self.grown.min(rest.len()));
         let (unchanged, accepted) = rest.split_at(self.unchanged.min(rest.len()));
         Difference {
             before: self.before.report(rules),
             after: self.after.report(rules),
             delta: &self.delta,
             new: new.iter().collect(),
+            grown: grown.iter().collect(),
             unchanged: unchanged.iter().collect(),
             accepted: accepted.iter().collect(),
             fixed: self.before.findings.iter().collect(),
@@ -461,7 +464,7 @@ impl DifferenceDocument {
             before.mark(&it.path, it.line, 1);
             after.mark(&it.path, it.line, 1);
         }
-        let of_after = self.new.iter().chain(&self.unchanged).chain(&self.accepted);
+        let of_after = self.new.iter().chain(&self.grown).chain(&self.unchanged).chain(&self.accepted);
         of_after.for_each(|it| mark_finding(&mut after, it));
         self.fixed.iter().for_each(|it| mark_finding(&mut before, it));
         self.undetermined.iter().for_each(|it| after.mark(&it.path, it.line, 1));
@@ -477,8 +480,9 @@ impl DifferenceDocument {
                 item.status = Status::Unpriced(it.cause);
             }
         }
-        let (new, unchanged) = (self.new.len(), self.unchanged.len());
-        self.new.into_iter().chain(self.unchanged).chain(self.accepted).for_each(|it| after.finding(it));
+        let (new, grown, unchanged) = (self.new.len(), self.grown.len(), self.unchanged.len());
+        let of_after = self.new.into_iter().chain(self.grown).chain(self.unchanged).chain(self.accepted);
+        of_after.for_each(|it| after.finding(it));
         after.left_open(self.unknown_machines, self.assumed, self.skipped);
         after.unjudged(self.not_judged, &self.verdict);
         self.fixed.into_iter().for_each(|it| before.finding(it));
@@ -504,6 +508,7 @@ impl DifferenceDocument {
             after,
             delta,
             new,
+            grown,
             unchanged,
             teams: self.teams.into_iter().map(team).collect(),
             base: self.base,

@@ -268,10 +268,13 @@ fn teams(text: &mut String, it: &Difference) {
 
 fn new_findings(text: &mut String, it: &Difference, most: usize) {
     let mut most = most;
-    for (findings, what) in [(&it.new, "new"), (&it.grown, "worse than before")] {
+    for (findings, what) in
+        [(&it.new, ("is new", "are new")), (&it.grown, ("is worse than before", "are worse than before"))]
+    {
         if findings.is_empty() {
             continue;
         }
+        let what = if findings.len() == 1 { what.0 } else { what.1 };
         let _ = writeln!(text, "#### {} {what}\n", count_of(findings.len()));
         let left_out = told(text, &it.after, it.head.as_ref(), &most_important_first(findings), most);
         most = most.saturating_sub(findings.len());
@@ -323,8 +326,7 @@ fn gate(it: &Difference) -> String {
     let setting = code(&it.gate.setting);
     let below = match (it.after.verdict, it.new.len() + it.grown.len()) {
         (Verdict::Fail, _) | (_, 0) => String::new(),
-        (_, 1) => " – the new finding is below the level".to_owned(),
-        (_, n) => format!(" – the {n} new findings are below the level"),
+        _ => " – what the change brings is below the level".to_owned(),
     };
     match it.fails_for_the_unread() {
         true => format!("**{}** fails here – decided by {setting}", it.after.verdict.name()),

@@ -61,6 +61,8 @@ pub(super) enum Verb {
     /// The settings in force, what may be set, or a file to start from
     #[command(subcommand)]
     Config(Config),
+    /// A first gpulint.toml, the hook and the workflow for this repository; nothing is overwritten
+    Init(super::verbs::init::Init),
     /// Post a finished report to a pull request
     Comment(Box<super::verbs::comment::Comment>),
     /// What overlays make, as it is read, without kustomize
@@ -431,7 +433,7 @@ pub(super) struct Inspect {
 }
 
 /// What is read.
-#[derive(Debug, Clone, Args)]
+#[derive(Debug, Clone, Default, Args)]
 pub(super) struct Input {
     /// Files, directories, a plan as JSON, or `-` for standard input [default: the current directory]
     pub(super) paths: Vec<PathBuf>,
@@ -550,6 +552,7 @@ impl Arguments {
                 | Verb::Explain(_)
                 | Verb::Catalog(_)
                 | Verb::Config(_)
+                | Verb::Init(_)
                 | Verb::Render(_)
                 | Verb::Completions { .. }
                 | Verb::Manual { .. }
@@ -563,24 +566,7 @@ impl Arguments {
 impl Input {
     /// The running directory, with its settings.
     pub(super) fn here() -> Input {
-        Input {
-            paths: Vec::new(),
-            variables: Vec::new(),
-            variable_files: Vec::new(),
-            workspace: None,
-            today: None,
-            config: None,
-            beside: Vec::new(),
-            exclude: Vec::new(),
-            modules_directory: None,
-            given: Vec::new(),
-            render: Default::default(),
-            values: Default::default(),
-            no_config: false,
-            prices: None,
-            policy_ref: None,
-            allow_empty: true,
-        }
+        Input { allow_empty: true, ..Input::default() }
     }
 
     pub(super) fn without_settings() -> Input {

@@ -70,6 +70,7 @@ fn run(arguments: Arguments) -> Result<Outcome, Failure> {
         Some(Verb::Baseline(verb)) => verbs::baseline::run(&verb),
         Some(Verb::Facts { output }) => verbs::facts::run(&output),
         Some(Verb::Config(verb)) => verbs::config::run(&verb),
+        Some(Verb::Init(init)) => verbs::init::run(&init),
         Some(Verb::Render(render)) => verbs::render::run(&render),
         Some(Verb::Completions { shell }) => verbs::completions::run(shell),
         Some(Verb::Template(input)) => verbs::template::run(&input),

@@ -28,6 +28,7 @@ mod growth;
 mod guide;
 mod hidden;
 mod holds;
+mod init;
 mod kubernetes;
 mod kustomize;
 mod manifest_fixes;

@@ -15,6 +15,7 @@ pub(super) mod facts;
 pub(super) mod files;
 pub(super) mod fit;
 pub(super) mod fix;
+pub(super) mod init;
 pub(super) mod inspect;
 pub(super) mod manual;
 pub(super) mod price;

@@ -100,7 +100,8 @@ fn told_of(pairs: &[(usize, Pair)]) -> BTreeSet<String> {
     let list = |key: &str| said[key].as_array().cloned().unwrap_or_default();
     let text = |it: &Value, key: &str| it[key].as_str().unwrap_or_default().to_owned();
     let counts = |it: &&Value| it["level"] != "note" && it["confidence"] != "low";
-    let new = list("new").iter().filter(counts).map(|it| text(it, "path")).collect::<Vec<_>>();
+    let new =
+        [list("new"), list("grown")].iter().flatten().filter(counts).map(|it| text(it, "path")).collect::<Vec<_>>();
     let open =
         list("not_judged").iter().filter(|it| it["standing"] != "as before").map(|it| text(it, "path")).collect();
     let told: BTreeSet<String> =

@@ -1,0 +1,289 @@
+//! `gpulint init`: the first settings, the hook and the workflow of a repository, from what stands in it. Asks nothing and
+//! overwrites nothing.
+
+use std::collections::BTreeSet;
+use std::fmt::Write;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+
+use crate::cli::args::{Accepting, BaselineVerb, Input, Selection};
+use crate::cli::session::Session;
+use crate::cli::verbs::baseline;
+use crate::cli::world::{output, place};
+use crate::cli::{Failure, Outcome};
+use crate::config;
+use crate::inventory::Counted;
+use crate::report::one_line;
+
+#[derive(Debug, Args)]
+pub(in crate::cli) struct Init {
+    /// The directory that gets the settings: the repository, or a part of it [default: the current directory]
+    directory: Option<PathBuf>,
+    /// Accept what is found today, so that only what is new counts
+    #[arg(long)]
+    baseline: bool,
+    /// Write nothing: compare the runs that gpulint.toml lists with those that are found now, and exit with 1 where they differ
+    #[arg(long, conflicts_with = "baseline")]
+    check: bool,
+}
+
+/// A line of gpulint.toml with a run that was found.
+const RUN: &str = "# run: ";
+
+/// Runs that are listed; a file of settings is for people.
+const MOST_RUNS: usize = 500;
+
+const HOOKS: &str = ".pre-commit-config.yaml";
+
+/// A host of code: how an address of it is recognized, and what stands in a repository that uses its pipelines.
+struct Host {
+    name: &'static str,
+    address: &'static [&'static str],
+    /// Where its pipelines are described.
+    pipelines: &'static str,
+    /// The file that runs gpulint; where the host has one file for all pipelines, this one.
+    workflow: &'static str,
+    /// The page whose recipe is written.
+    recipes: &'static str,
+}
+
+const OTHERS: &str = include_str!("../../../docs/ci/other-hosts.md");
+
+const HOSTS: [Host; 6] = [
+    Host {
+        name: "GitHub",
+        address: &["github."],
+        pipelines: ".github",
+        workflow: ".github/workflows/gpulint.yml",
+        recipes: include_str!("../../../docs/ci/github.md"),
+    },
+    Host {
+        name: "GitLab",
+        address: &["gitlab"],
+        pipelines: ".gitlab-ci.yml",
+        workflow: ".gitlab-ci.yml",
+        recipes: include_str!("../../../docs/ci/gitlab.md"),
+    },
+    Host {
+        name: "Bitbucket",
+        address: &["bitbucket."],
+        pipelines: "bitbucket-pipelines.yml",
+        workflow: "bitbucket-pipelines.yml",
+        recipes: OTHERS,
+    },
+    Host {
+        name: "Azure Repos",
+        address: &["dev.azure.com", "visualstudio.com"],
+        pipelines: "azure-pipelines.yml",
+        workflow: "azure-pipelines.yml",
+        recipes: OTHERS,
+    },
+    Host {
+        name: "Forgejo",
+        address: &["codeberg.org", "forgejo"],
+        pipelines: ".forgejo",
+        workflow: ".forgejo/workflows/gpulint.yml",
+        recipes: OTHERS,
+    },
+    Host {
+        name: "Gitea",
+        address: &["gitea"],
+        pipelines: ".gitea",
+        workflow: ".gitea/workflows/gpulint.yml",
+        recipes: OTHERS,
+    },
+];
+
+pub(in crate::cli) fn run(asked: &Init) -> Result<Outcome, Failure> {
+    let directory = asked.directory.clone().unwrap_or_else(|| PathBuf::from("."));
+    if !directory.is_dir() {
+        return Err(Failure::new(format!("`{}` is no directory", directory.display())));
+    }
+    let input = Input { paths: vec![directory.clone()], ..Input::default() };
+    let session = Session::open(&input)?;
+    let analysis = session.analyze();
+    // Of those that have accelerators; others stand in for a base.
+    let runs = analysis.inventory.resources.iter().filter(|it| it.counted != Counted::Base);
+    let runs: BTreeSet<String> = runs.filter_map(|it| it.run.as_ref()).map(|id| one_line(id.as_str())).collect();
+    if asked.check {
+        return compare(&directory, &runs);
+    }
+    let mut told = String::new();
+    settings(&mut told, &directory, &runs)?;
+    let real = directory.canonicalize().unwrap_or(directory.clone());
+    match place::repository(&real) {
+        Some(repository) => {
+            hook(&mut told, repository)?;
+            workflow(&mut told, repository)?;
+        }
+        None => told.push_str("no hook and no workflow: this is no git repository\n"),
+    }
+    output::print(&told)?;
+    if asked.baseline {
+        let accepting = Accepting { input, selection: Selection::default() };
+        return baseline::run(&BaselineVerb::Create(Box::new(accepting))).map(|_| Outcome::Passed);
+    }
+    output::print(
+        "\nnext: `gpulint` says what is found today; `gpulint init --baseline` accepts that, so that only what is new counts\n",
+    )?;
+    Ok(Outcome::Passed)
+}
+
+/// The runs of the settings and those that are there.
+fn compare(directory: &Path, found: &BTreeSet<String>) -> Result<Outcome, Failure> {
+    let path = directory.join(config::FILE_NAME);
+    let Ok(text) = fs::read_to_string(&path) else {
+        output::print(&format!("{} is not there: `gpulint init` writes it\n", path.display()))?;
+        return Ok(Outcome::Failed);
+    };
+    let listed: BTreeSet<String> = text.lines().filter_map(|line| line.strip_prefix(RUN)).map(str::to_owned).collect();
+    let found: BTreeSet<String> = found.iter().take(MOST_RUNS).cloned().collect();
+    let mut told = String::new();
+    for new in found.difference(&listed) {
+        let _ = writeln!(told, "not listed: {new}");
+    }
+    for gone in listed.difference(&found) {
+        let _ = writeln!(told, "not found any more: {gone}");
+    }
+    let is_true = told.is_empty();
+    match is_true {
+        true => _ = writeln!(told, "{} lists what is there: {}", config::FILE_NAME, counted(found.len())),
+        false => told.push_str("correct these lines at the top of gpulint.toml; they change nothing that is checked\n"),
+    }
+    output::print(&told)?;
+    Ok(if is_true { Outcome::Passed } else { Outcome::Failed })
+}
+
+fn counted(runs: usize) -> String {
+    if runs == 1 { "1 run".to_owned() } else { format!("{runs} runs") }
+}
+
+/// What was done with a file, in columns.
+fn tell(told: &mut String, done: &str, path: &str, what: &str) {
+    let _ = writeln!(told, "{done:<6}  {path:<32}  {what}");
+}
+
+fn settings(told: &mut String, directory: &Path, runs: &BTreeSet<String>) -> Result<(), Failure> {
+    let path = directory.join(config::FILE_NAME);
+    if fs::symlink_metadata(&path).is_ok() {
+        tell(told, "kept", config::FILE_NAME, "it is there already: `gpulint config show` prints what it sets");
+        return Ok(());
+    }
+    let mut text = String::from(
+        "# Written by `gpulint init`. Each run is what somebody applies in one go. They are found again every time, so that nothing\n\
+         # has to stand here for them; `[[runs]]` below is for what cannot be found. `gpulint init --check` compares this list.\n",
+    );
+    for run in runs.iter().take(MOST_RUNS) {
+        let _ = writeln!(text, "{RUN}{run}");
+    }
+    if runs.is_empty() {
+        text.push_str("# No run was found: nothing here has accelerators yet.\n");
+    }
+    text.push('\n');
+    text.push_str(&config::example());
+    output::save(&path, &text)?;
+    let what = match runs.len() {
+        0 => "settings, all of them switched off; nothing with accelerators was found".to_owned(),
+        1 => "settings, all of them switched off, and the run that was found".to_owned(),
+        n => format!("settings, all of them switched off, and the {n} runs that were found"),
+    };
+    tell(told, "wrote", config::FILE_NAME, &what);
+    Ok(())
+}
+
+fn hook(told: &mut String, repository: &Path) -> Result<(), Failure> {
+    let recipe = recipe(include_str!("../../../docs/ci/pre-commit.md"), HOOKS).unwrap_or_default();
+    let what = "the hook: `pre-commit install` lets git run it before each commit";
+    let help = "add this to its `repos`:";
+    // Below `repos:`, as it stands in the recipe.
+    let piece = recipe.split_once("repos:\n").map_or(recipe.as_str(), |(_, piece)| piece).to_owned();
+    place_file(told, repository, HOOKS, &recipe, what, (help, &piece))
+}
+
+fn workflow(told: &mut String, repository: &Path) -> Result<(), Failure> {
+    let Some(host) = host(repository) else {
+        tell(told, "left", "the workflow", "no code host was recognized: docs/ci has a recipe for each");
+        return Ok(());
+    };
+    let Some(recipe) = recipe(host.recipes, host.workflow) else { return Ok(()) };
+    let what = format!("{}: a comment on each pull request, and the gate", host.name);
+    let help = "add this job to it:";
+    place_file(told, repository, host.workflow, &recipe, &what, (help, &recipe))
+}
+
+/// Writes a file that is not there. One that is there and does not name gpulint is kept, and what is to be added is shown.
+fn place_file(
+    told: &mut String,
+    repository: &Path,
+    name: &str,
+    text: &str,
+    what: &str,
+    (help, piece): (&str, &str),
+) -> Result<(), Failure> {
+    let path = repository.join(name);
+    if fs::symlink_metadata(&path).is_ok() {
+        let runs_it = fs::read_to_string(&path).is_ok_and(|text| text.contains("gpulint"));
+        if runs_it {
+            tell(told, "kept", name, "it runs gpulint already");
+        } else {
+            tell(told, "kept", name, &format!("it is there and does not run gpulint; {help}"));
+            for line in piece.lines() {
+                let _ = writeln!(told, "        {line}");
+            }
+        }
+        return Ok(());
+    }
+    let directory = path.parent().unwrap_or(repository);
+    if !stays_inside(repository, directory) {
+        tell(told, "left", name, "a link on the way leads out of the repository");
+        return Ok(());
+    }
+    fs::create_dir_all(directory)
+        .map_err(|error| Failure::new(format!("`{}` cannot be made: {error}", directory.display())))?;
+    output::save(&path, text)?;
+    tell(told, "wrote", name, what);
+    Ok(())
+}
+
+/// No link on the way to a directory leads elsewhere.
+fn stays_inside(repository: &Path, directory: &Path) -> bool {
+    let there = directory.ancestors().find(|it| fs::symlink_metadata(it).is_ok());
+    let real = there.and_then(|it| it.canonicalize().ok());
+    real.zip(repository.canonicalize().ok()).is_some_and(|(real, repository)| real.starts_with(repository))
+}
+
+/// The host by its pipelines in the tree, else by the address that the repository was cloned from.
+fn host(repository: &Path) -> Option<&'static Host> {
+    let address = fs::read_to_string(repository.join(".git/config")).unwrap_or_default();
+    let urls: Vec<&str> = address.lines().filter_map(|line| line.trim().strip_prefix("url = ")).collect();
+    let is_of = |host: &&Host| urls.iter().any(|url| host.address.iter().any(|part| url.contains(part)));
+    HOSTS.iter().find(|host| repository.join(host.pipelines).exists()).or_else(|| HOSTS.iter().find(is_of))
+}
+
+/// The recipe of a page for a file: a fence whose first line is a comment that names it. Other words of that line are for
+/// readers of the page.
+fn recipe(page: &str, file: &str) -> Option<String> {
+    let fences = page.split("```yaml\n").skip(1).filter_map(|rest| rest.split_once("\n```"));
+    let named = fences.map(|(fence, _)| fence).find(|fence| {
+        let first = fence.lines().next().unwrap_or_default();
+        first.starts_with('#') && first.contains(file)
+    })?;
+    let (_, body) = named.split_once('\n')?;
+    Some(format!("{body}\n"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_host_has_its_recipe() {
+        for host in &HOSTS {
+            let recipe = recipe(host.recipes, host.workflow).unwrap_or_default();
+            assert!(recipe.contains("gpulint"), "{}", host.name);
+        }
+        assert!(recipe(include_str!("../../../docs/ci/pre-commit.md"), HOOKS).is_some());
+    }
+}

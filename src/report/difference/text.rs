@@ -6,9 +6,11 @@ use super::headline::Headline;
 use super::rows::rows;
 use super::{Cost, Difference, signed};
 use crate::catalog::Money;
+use crate::decide::Decided;
 use crate::pricing::{Change, ChangeKind};
 use crate::report::formats::text::{Renderer, Table};
 use crate::report::views::judged;
+use crate::report::views::repeats::told_once;
 use crate::report::{Style, escape};
 
 pub(super) fn difference(it: &Difference, style: Style) -> String {
@@ -17,8 +19,9 @@ pub(super) fn difference(it: &Difference, style: Style) -> String {
         let _ = writeln!(text, "note: {}", escape::one_line(note));
     }
     let renderer = Renderer::new(style);
-    for decided in it.brought() {
-        renderer.finding(&mut text, &it.after, decided, &[]);
+    let brought: Vec<&Decided> = it.brought().collect();
+    for (decided, others) in told_once(&it.after, &brought) {
+        renderer.finding(&mut text, &it.after, decided, &others);
     }
     costs(&mut text, it);
     let headline = Headline::of(it);

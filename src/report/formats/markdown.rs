@@ -77,7 +77,7 @@ pub(in crate::report) fn told(
         finding(text, report, head, decided);
         if !others.is_empty() {
             text.truncate(text.trim_end().len());
-            let _ = writeln!(text, "  \n  {}", also(report, others));
+            let _ = writeln!(text, "  \n  {}", also(report, decided, others));
         }
     }
     left_out

@@ -10,4 +10,5 @@ pub(super) mod queues;
 pub(super) mod request;
 pub(super) mod resource;
 pub(super) mod storage;
+pub(super) mod waits;
 pub(super) mod workload;

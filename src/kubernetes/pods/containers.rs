@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::inventory::programs::{Container, Word};
 use crate::inventory::{Fact, Known, Origin};
 
-use super::pod::Part;
+use super::pod::{Part, Pod};
 use super::request;
 use crate::kubernetes::objects::index::{Index, Place};
 use crate::kubernetes::rows::amount::placeholder;
@@ -14,13 +14,18 @@ use crate::yaml::Node;
 /// Variables of one map that a container gets: thousands of pods may name the same map.
 const MOST_FROM_A_MAP: usize = 500;
 
-pub(in crate::kubernetes) fn container(part: &Part, index: &Index<'_>) -> Container {
+pub(in crate::kubernetes) fn container(part: &Part, pod: &Pod, index: &Index<'_>) -> Container {
     let node = &part.node;
+    let (mut command, mut args) = (words(node, "command"), words(node, "args"));
+    let brought = command.iter().chain(&args).find_map(|word| script(word.value()?, part, pod, index));
+    if let Some(brought) = brought {
+        (command, args) = (shell(brought), Vec::new());
+    }
     let mut container = Container {
         image: node.get("image").map_or(Fact::Absent, image),
         accelerated: request::asks(part),
-        command: words(node, "command"),
-        args: words(node, "args"),
+        command,
+        args,
         ..Container::default()
     };
     for variable in node.get("env").map(Node::items).unwrap_or_default() {
@@ -38,13 +43,43 @@ pub(in crate::kubernetes) fn container(part: &Part, index: &Index<'_>) -> Contai
     container
 }
 
+/// The script at a path of a container, where a configuration map of the text is mounted there.
+pub(super) fn script<'t>(path: &str, part: &Part, pod: &Pod, index: &Index<'t>) -> Option<&'t Node> {
+    let path = path.trim();
+    if !path.starts_with('/') || path.contains(char::is_whitespace) {
+        return None;
+    }
+    let mounts = part.node.get("volumeMounts").map(Node::items).unwrap_or_default();
+    mounts.iter().find_map(|mount| {
+        let below = path.strip_prefix(mount.text_at("mountPath")?.trim_end_matches('/'))?;
+        let file = match (below.strip_prefix('/'), mount.text_at("subPath")) {
+            (Some(file), None) => file,
+            (None, Some(file)) if below.is_empty() => file,
+            _ => return None,
+        };
+        let name = mount.text_at("name")?;
+        let volumes = pod.spec.get("volumes").map(Node::items).unwrap_or_default();
+        let volume = volumes.iter().find(|volume| volume.text_at("name") == Some(name))?;
+        let map = volume.get("configMap")?;
+        let items = map.get("items").map(Node::items).unwrap_or_default();
+        let item = items.iter().find(|item| item.text_at("path").is_some_and(|path| &**path == file));
+        let key = item.and_then(|item| item.text_at("key")).map_or(file, |key| key);
+        config(map.text_at("name")?, map, index)?.get(key)
+    })
+}
+
+/// The command that runs a script.
+fn shell(script: &Node) -> Vec<Word> {
+    let shell = |word: &str| Fact::written(Arc::from(word), script.span);
+    vec![shell("sh"), shell("-c"), word(script)]
+}
+
 /// A script as a container that runs it.
 pub(in crate::kubernetes) fn of_script(script: &Node, image_at: Option<&Node>, env: Option<&Node>) -> Container {
-    let shell = |word: &str| Fact::written(Arc::from(word), script.span);
     let variables = env.map(Node::entries).unwrap_or_default();
     Container {
         image: image_at.map_or(Fact::Absent, image),
-        command: vec![shell("sh"), shell("-c"), word(script)],
+        command: shell(script),
         env: variables.iter().map(|entry| (entry.key.to_string(), word(&entry.value))).collect(),
         accelerated: true,
         ..Container::default()

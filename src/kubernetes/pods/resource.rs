@@ -91,14 +91,14 @@ fn resource(
     let asked = asked.into_iter().chain(queues::facts(&queued));
     // A command that only sleeps: whatever its image is for, nothing of that runs.
     let (asleep, awake): (Vec<&Part>, Vec<&Part>) =
-        group.pod.containers.iter().partition(|part| waits::only_sleeps(part));
-    for (key, fact) in group.facts.into_iter().chain(programs_of(&awake, index)).chain(asked) {
+        group.pod.containers.iter().partition(|part| waits::only_sleeps(part, &group.pod, index));
+    for (key, fact) in group.facts.into_iter().chain(programs_of(&awake, &group.pod, index)).chain(asked) {
         fill(&mut facts, key, fact);
     }
     fill(&mut facts, Key::Queue, queue(&resource.labels));
     fill(&mut facts, Key::TimeLimit, limit_of_queue(&resource.labels));
     storage::facts(&group.pod, index, &mut facts);
-    fill(&mut facts, Key::Kept, waits::kept(&group.pod));
+    fill(&mut facts, Key::Kept, waits::kept(&group.pod, object, index));
     settle_purpose(&evidence(object, &resource.labels, &group.pod, &awake), &mut facts);
     // A name that speaks of serving is none of what sleeps.
     let is_asleep = asleep.into_iter().any(request::asks);
@@ -132,12 +132,12 @@ fn listens(pod: &Pod) -> bool {
 }
 
 /// What runs in the containers; those that ask for accelerators speak first.
-fn programs_of(awake: &[&Part], index: &Index<'_>) -> Facts {
+fn programs_of(awake: &[&Part], pod: &Pod, index: &Index<'_>) -> Facts {
     let mut parts = awake.to_vec();
     parts.sort_by_key(|part| !request::asks(part));
     let mut facts = Facts::new();
     for part in parts {
-        for (key, fact) in programs::recognize(&containers::container(part, index)) {
+        for (key, fact) in programs::recognize(&containers::container(part, pod, index)) {
             fill(&mut facts, key, fact);
         }
     }

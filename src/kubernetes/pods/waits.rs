@@ -6,38 +6,81 @@ use crate::inventory::{Fact, Value};
 use crate::source::{Expression, Span};
 use crate::yaml::Node;
 
+use super::containers;
 use super::pod::{Part, Pod};
 use super::request;
+use crate::kubernetes::objects::index::Index;
+use crate::kubernetes::objects::object::Object;
 
 /// A container that asks for accelerators and only waits, or lets people in: by its command.
-pub(super) fn kept(pod: &Pod) -> Fact<Value> {
+pub(super) fn kept(pod: &Pod, object: &Object<'_>, index: &Index<'_>) -> Fact<Value> {
     let mut asking = pod.containers.iter().filter(|part| request::asks(part));
-    let waits = asking.find_map(|part| waiting(part).or_else(|| let_in(part)));
+    let waiting = |part| waiting(part, pod, index).filter(|(why, _)| *why != NAPS || is_started_again(pod, object));
+    let waits = asking.find_map(|part| waiting(part).or_else(|| let_in(part, object)));
     waits.map_or(Fact::Absent, |(why, span)| Fact::written(Value::text(why), span))
 }
 
 /// What a command waits for that never ends, and where it stands.
-fn waiting(part: &Part) -> Option<(&'static str, Span)> {
+fn waiting(part: &Part, pod: &Pod, index: &Index<'_>) -> Option<(&'static str, Span)> {
     let lists: Vec<&Node> = ["command", "args"].iter().filter_map(|key| part.node.get(key)).collect();
     let words = lists.iter().flat_map(|list| list.items().iter().chain([*list])).filter_map(Node::text);
-    let command = words.map(|word| &**word).collect::<Vec<_>>().join(" ");
+    let mut command = String::new();
+    for word in words {
+        command.push(' ');
+        match containers::script(word, part, pod, index).and_then(Node::text) {
+            // What a script leaves running behind its back is work.
+            Some(script) if leaves_running(script) => return None,
+            Some(script) => command.push_str(script),
+            None => command.push_str(word),
+        }
+    }
+    let span = lists.first()?.span;
     let waits = |way: &&Wait| way.words.iter().any(|word| command.contains(word)) && way.pattern.is_match(&command);
-    Some((WAITS.iter().find(waits)?.why, lists.first()?.span))
+    match WAITS.iter().find(waits) {
+        Some(way) => Some((way.why, span)),
+        None => naps(&command).then_some((NAPS, span)),
+    }
 }
 
-/// A port that is called after notebooks lets people in.
-fn let_in(part: &Part) -> Option<(&'static str, Span)> {
+/// A line that ends with `&` and no pause.
+fn leaves_running(script: &str) -> bool {
+    let lines = script.lines().map(str::trim).filter(|line| !line.starts_with('#'));
+    let mut behind = lines.filter(|line| line.ends_with('&') && !line.ends_with("&&"));
+    behind.any(|line| !line.starts_with("sleep"))
+}
+
+/// Where its command ends, it is started once more.
+fn is_started_again(pod: &Pod, object: &Object<'_>) -> bool {
+    const KINDS: [&str; 5] = ["Pod", "Deployment", "StatefulSet", "DaemonSet", "ReplicaSet"];
+    KINDS.contains(&object.kind) && pod.spec.text_at("restartPolicy").is_none_or(|policy| &**policy == "Always")
+}
+
+/// It does nothing but sleep for a quarter of an hour or more.
+fn naps(command: &str) -> bool {
+    command.contains("sleep") && NAP.is_match(command)
+}
+
+/// A port of notebooks lets people in: by its name, or by its number where the object is called after notebooks.
+fn let_in(part: &Part, object: &Object<'_>) -> Option<(&'static str, Span)> {
+    const NUMBERS: [f64; 2] = [8888.0, 8787.0];
+    const NAMES: [&str; 3] = ["jupyter", "notebook", "rstudio"];
     let ports = part.node.get("ports").map(Node::items).unwrap_or_default();
-    let of_notebooks =
-        |port: &&Node| port.text_at("name").is_some_and(|name| matches!(&**name, "notebook" | "jupyter"));
+    let is_called = object.name.as_ref().is_some_and(|name| NAMES.iter().any(|known| name.contains(known)));
+    let of_notebooks = |port: &&Node| {
+        let is_named = port.text_at("name").is_some_and(|name| matches!(&**name, "notebook" | "jupyter"));
+        is_named
+            || is_called && port.get("containerPort").and_then(Node::number).is_some_and(|it| NUMBERS.contains(&it))
+    };
     ports.iter().find(of_notebooks).map(|port| (PEOPLE, port.span))
 }
 
 /// Its command never does anything.
-pub(super) fn only_sleeps(part: &Part) -> bool {
-    waiting(part).is_some_and(|(why, _)| why == SLEEPS)
+pub(super) fn only_sleeps(part: &Part, pod: &Pod, index: &Index<'_>) -> bool {
+    waiting(part, pod, index).is_some_and(|(why, _)| matches!(why, SLEEPS | NAPS | LOOKS))
 }
 
+const NAPS: &str = "its command only sleeps, and is started again";
+const LOOKS: &str = "its command only shows the devices, for ever";
 const SLEEPS: &str = "its command sleeps for ever";
 const PEOPLE: &str = "people work in it";
 
@@ -49,16 +92,25 @@ struct Wait {
     why: &'static str,
 }
 
-static WAITS: LazyLock<[Wait; 3]> = LazyLock::new(|| {
+static NAP: LazyLock<Expression> = LazyLock::new(|| {
+    let shell = r"(?:/\S*/)?(?:bash|sh|ash|dash)|-\w*c";
+    let quiet =
+        r"(?:echo|printf|export|set|trap|date|hostname|env|ls|nvidia-smi|rocm-smi)\b(?:'[^']*'|[^;&|\n'])*[;\n]";
+    Expression::new(&format!(r"^(?:\s|{shell}|{quiet})*(?:exec\s+)?sleep\s+(?:\d{{4,}}|\d+h)(?:\s*&\s*wait)?[\s;]*$"))
+});
+
+static WAITS: LazyLock<[Wait; 4]> = LazyLock::new(|| {
     // A loop counts where all that stands in it says something or sleeps: what runs between two pauses is work.
     let loops = r"while\s+(?:true|:|1|\[+\s*1\s*\]+)\s*;?\s*do\s+(?:(?:echo|printf|date|uptime|hostname|nvidia-smi|rocm-smi)\b[^;&|\n]*[;\n]\s*)*sleep\s+[^\s;&|]+(?:\s*&\s*wait\b[^;\n]*)?[\s;]*done\b";
     let stays = r"sleep\s+(?:infinity|inf|\d{6,}|\d+d)\b|tail\s+-f\s+/dev/null";
     let forever = format!(r"(?:^|[\s;&|(])(?:{stays}|{loops})");
+    let looks = r"^\s*(?:(?:/\S*/)?(?:bash|sh)\s+-\w*c\s+)?(?:watch\s+(?:-\S+\s+(?:\d\S*\s+)?)*)?(?:nvidia-smi\s[^;&|]*(?:--loop|-l\b)|nvidia-smi\s+dmon|watch\s[^;&|]*(?:nvidia|rocm)-smi)[^;&|]*$";
     let login = r"(?:^|[\s/;&|])sshd(?:\s+-\w+)*\s+-\w*D";
     let desk = r"(?:^|[\s/;&|])(?:jupyter[- ](?:lab|notebook|server)|code-server)\b";
     let wait = |words, pattern: &str, why| Wait { words, pattern: Expression::new(pattern), why };
     [
         wait(&["sleep", "tail"], &forever, SLEEPS),
+        wait(&["nvidia-smi", "rocm-smi"], looks, LOOKS),
         wait(&["sshd"], login, "people log in to it"),
         wait(&["jupyter", "code-server"], desk, PEOPLE),
     ]

@@ -39,17 +39,18 @@ pub(in crate::kubernetes) fn infer(resource: &mut Resource, why: &Arc<str>, of_c
     resource.count = weakened(std::mem::take(&mut resource.count), why);
 }
 
-/// What was rendered is shown where the values ask for the accelerators, too; it remembers the command that rendered it.
+/// What was rendered is shown where the accelerators are asked for: in values, or in the patch of an overlay. It remembers the
+/// command that rendered it.
 pub(in crate::kubernetes) fn rendered(sources: &Sources, resource: &mut Resource, trail: &Trail) {
     if trail.by == Renderer::Helm {
         resource.front_end = FrontEnd::Chart;
-        let asked = resource.fact(Key::AcceleratorCount).span();
-        let elsewhere = |asked: &Span| sources.origin(*asked).file != sources.origin(resource.span).file;
-        if let Some(asked) = asked.filter(elsewhere) {
-            let template = Link::named(LinkKind::Settings, resource.address.clone(), resource.span);
-            resource.links.push(template);
-            resource.span = asked;
-        }
+    }
+    let asked = resource.fact(Key::AcceleratorCount).span();
+    let elsewhere = |asked: &Span| sources.origin(*asked).file != sources.origin(resource.span).file;
+    if let Some(asked) = asked.filter(elsewhere) {
+        let template = Link::named(LinkKind::Settings, resource.address.clone(), resource.span);
+        resource.links.push(template);
+        resource.span = asked;
     }
     resource.links.push(trail.link());
 }

@@ -123,8 +123,12 @@ impl Schema {
         if depth > DEEPEST {
             return Shape { way: String::new(), to: String::new(), merged_by: None };
         }
-        if let Some(items) = value.get("items").filter(|_| text("type") == "array") {
-            let inner = self.shape(items, format!("{at}/[]"), depth + 1);
+        if text("type") == "array" {
+            // By what a list is merged holds whether or not its elements are described.
+            let inner = match value.get("items") {
+                Some(items) => self.shape(items, format!("{at}/[]"), depth + 1),
+                None => Shape { way: String::new(), to: String::new(), merged_by: None },
+            };
             let is_merged = text("x-kubernetes-patch-strategy").split(',').any(|it| it == "merge");
             let listed = value.get("x-kubernetes-list-map-keys").map(Value::items);
             let keys = || match listed {

@@ -32,7 +32,8 @@ fn one(factor: &Factor, root: &Node, along: &Path, at: &Match<'_>) -> Fact<Range
     if let Some(why) = &factor.unknown {
         return Fact::unknown(why.as_str(), root.span);
     }
-    let less = factor.less_if.as_ref().is_some_and(|path| !path.beside(root, along, at).is_empty());
+    let is_there = |path: &Option<Path>| path.as_ref().is_some_and(|path| !path.beside(root, along, at).is_empty());
+    let (less, more) = (is_there(&factor.less_if), is_there(&factor.more_if));
     let first = |path: &Option<Path>, others: &[Path]| {
         let other = |path: &Path| path.beside(root, along, at).first().copied().map(amount::number);
         read(path).or(|| others.iter().find_map(other).unwrap_or_default())
@@ -66,7 +67,7 @@ fn one(factor: &Factor, root: &Node, along: &Path, at: &Match<'_>) -> Fact<Range
         None if max.is_unknown() => return Fact::unknown(max.why().unwrap_or_default(), span),
         None => Range::between(floor.min(expected), Some(expected), expected),
     };
-    let one = if less { 1.0 } else { 0.0 };
+    let one = f64::from(less) - f64::from(more);
     let most = read(&factor.most).value().copied().unwrap_or(f64::INFINITY);
     let lowered = |n: f64| (n.min(most) - one).max(0.0);
     let range =

@@ -407,6 +407,8 @@ pub(in crate::kubernetes) struct Factor {
     pub scaled_if: Option<Path>,
     /// One less where there is something at this path.
     pub less_if: Option<Path>,
+    /// One more where there is something at this path.
+    pub more_if: Option<Path>,
     /// Without a written maximum there is no ceiling.
     pub open: bool,
     /// The number cannot be known from this object, and why.
@@ -434,6 +436,7 @@ struct FullFactor {
     most: Option<Path>,
     scaled_if: Option<Path>,
     less_if: Option<Path>,
+    more_if: Option<Path>,
     #[serde(default)]
     open: bool,
     unknown: Option<String>,
@@ -444,9 +447,21 @@ impl From<FactorForm> for Factor {
         match form {
             FactorForm::Plain(at) => Factor { at: Some(at), ..Factor::default() },
             FactorForm::Full(full) => {
-                let FullFactor { at, min, max, or_min, or_max, default, most, scaled_if, less_if, open, unknown } =
-                    *full;
-                Factor { at, min, max, or_min, or_max, default, most, scaled_if, less_if, open, unknown }
+                let FullFactor {
+                    at,
+                    min,
+                    max,
+                    or_min,
+                    or_max,
+                    default,
+                    most,
+                    scaled_if,
+                    less_if,
+                    more_if,
+                    open,
+                    unknown,
+                } = *full;
+                Factor { at, min, max, or_min, or_max, default, most, scaled_if, less_if, more_if, open, unknown }
             }
         }
     }

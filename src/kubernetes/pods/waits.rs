@@ -96,7 +96,7 @@ static NAP: LazyLock<Expression> = LazyLock::new(|| {
     let shell = r"(?:/\S*/)?(?:bash|sh|ash|dash)|-\w*c";
     let quiet =
         r"(?:echo|printf|export|set|trap|date|hostname|env|ls|nvidia-smi|rocm-smi)\b(?:'[^']*'|[^;&|\n'])*[;\n]";
-    Expression::new(&format!(r"^(?:\s|{shell}|{quiet})*(?:exec\s+)?sleep\s+(?:\d{{4,}}|\d+h)(?:\s*&\s*wait)?[\s;]*$"))
+    Expression::new(format!(r"^(?:\s|{shell}|{quiet})*(?:exec\s+)?sleep\s+(?:\d{{4,}}|\d+h)(?:\s*&\s*wait)?[\s;]*$"))
 });
 
 static WAITS: LazyLock<[Wait; 4]> = LazyLock::new(|| {

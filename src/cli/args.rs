@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 
 use crate::diagnostic::Level;
-use crate::report::{Format, Head};
+use crate::report::{Choice, Detail, Format, GroupBy, Head, Most, Sort, Style};
 use crate::rules::{Confidence, Profile};
 use crate::source::Date;
 
@@ -325,6 +325,8 @@ pub(super) struct Check {
     #[command(flatten)]
     pub(super) threshold: Threshold,
     #[command(flatten)]
+    pub(super) view: View,
+    #[command(flatten)]
     pub(super) output: Output,
 }
 
@@ -415,6 +417,8 @@ pub(super) struct Cost {
     #[command(flatten)]
     pub(super) input: Input,
     #[command(flatten)]
+    pub(super) view: View,
+    #[command(flatten)]
     pub(super) output: Output,
 }
 
@@ -482,6 +486,50 @@ pub(super) struct Input {
     /// Exit with 0 where nothing was there to check
     #[arg(long)]
     pub(super) allow_empty: bool,
+}
+
+/// How much of the report people see, and in which order. Only text depends on it.
+#[derive(Debug, Clone, Default, Args)]
+pub(super) struct View {
+    /// The first N only [default: what fits on a screen]
+    #[arg(long, value_name = "N", conflicts_with = "all", help_heading = "Text for people")]
+    pub(super) top: Option<usize>,
+    /// Everything
+    #[arg(long, help_heading = "Text for people")]
+    pub(super) all: bool,
+    /// By what it is sorted
+    #[arg(long, value_parser = Sort::NAMES, default_value = Sort::NAMES[0], hide_default_value = true, help_heading = "Text for people")]
+    pub(super) sort: String,
+    /// In groups, those with the most money first
+    #[arg(long, value_parser = GroupBy::NAMES, help_heading = "Text for people")]
+    pub(super) group_by: Option<String>,
+    /// Only sums, the count of findings, and what was not judged
+    #[arg(long, short, conflicts_with = "verbose", help_heading = "Text for people")]
+    pub(super) quiet: bool,
+    /// Also notes, and what stands behind the sums
+    #[arg(long, short, help_heading = "Text for people")]
+    pub(super) verbose: bool,
+    /// No drawing characters, for readers of screens
+    #[arg(long, help_heading = "Text for people")]
+    pub(super) plain: bool,
+}
+
+impl View {
+    /// What is chosen of it for text that is as it is otherwise.
+    pub(super) fn style(&self, style: Style) -> Style {
+        let most = match (self.top, self.all) {
+            (Some(top), _) => Most::Top(top),
+            (None, true) => Most::All,
+            (None, false) => style.choice.most,
+        };
+        let detail = match (self.quiet, self.verbose) {
+            (true, _) => Detail::Quiet,
+            (_, true) => Detail::Verbose,
+            _ => Detail::Usual,
+        };
+        let group = self.group_by.as_deref().and_then(GroupBy::named);
+        Style { plain: self.plain, choice: Choice { sort: Sort::named(&self.sort), group, most, detail }, ..style }
+    }
 }
 
 /// Where the report goes.

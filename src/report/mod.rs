@@ -26,6 +26,7 @@ pub use formats::json::{inspect, print as json};
 pub use formats::junit::escaped as xml;
 pub use saved::{Compared, Saved, State, saved};
 pub use views::comment_limits::Room;
+pub use views::entries::{Choice, Detail, GroupBy, Most, Sort};
 pub use views::money::usd;
 pub use views::paths::Paths;
 pub use views::suggestion::{Suggestion, suggestion};
@@ -40,6 +41,9 @@ use crate::inventory::{Inventory, Key, Origin, Resource, ResourceId, Role, Run, 
 use crate::pricing::{Bill, Period};
 use crate::rules::{Rules, Undetermined};
 use crate::source::Sources;
+
+/// Columns of a page.
+const WIDTH: usize = 110;
 
 /// The findings in a format.
 pub fn render(format: Format, report: &Report, style: Style) -> String {
@@ -74,9 +78,9 @@ pub fn comment(report: &Report, room: Room) -> String {
 }
 
 /// The bill in a format; `None` where the format is one of findings.
-pub fn cost(format: Format, report: &Report) -> Option<String> {
+pub fn cost(format: Format, report: &Report, style: Style) -> Option<String> {
     match format {
-        Format::Text => Some(formats::text::cost(report)),
+        Format::Text => Some(formats::text::cost(report, style)),
         Format::Json => Some(formats::json::cost(report)),
         Format::Csv => Some(formats::csv::cost(report)),
         _ => None,
@@ -88,10 +92,22 @@ pub fn diagnostics(sources: &Sources, paths: &Paths, all: &[Diagnostic], style: 
     formats::text::diagnostics(sources, paths, all, style)
 }
 
-/// How text for people may look.
-#[derive(Debug, Clone, Copy, Default)]
+/// How text for people may look, and how much of it there is.
+#[derive(Debug, Clone, Copy)]
 pub struct Style {
     pub color: bool,
+    /// For readers of screens: no drawing characters.
+    pub plain: bool,
+    /// Columns of a line.
+    pub width: usize,
+    pub choice: Choice,
+}
+
+/// A file has room for everything.
+impl Default for Style {
+    fn default() -> Self {
+        Style { color: false, plain: false, width: WIDTH, choice: Choice::default() }
+    }
 }
 
 /// Everything that a report may tell.

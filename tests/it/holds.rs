@@ -177,9 +177,9 @@ impl Run {
         for format in Format::ALL {
             assert_written(*format, &report::render(*format, &report, Style::default()));
         }
-        report::render(Format::Text, &report, Style { color: true });
+        report::render(Format::Text, &report, Style { color: true, ..Style::default() });
         for format in [Format::Text, Format::Csv, Format::Json] {
-            assert_harmless("the bill", &report::cost(format, &report).unwrap_or_default());
+            assert_harmless("the bill", &report::cost(format, &report, Style::default()).unwrap_or_default());
         }
         assert_written(Format::Markdown, &report::comment(&report, Room::of(2_000, false)));
         for id in 0..self.analysis.inventory.resources.len().min(5) {

@@ -27,7 +27,9 @@ pub(in crate::cli) fn run(arguments: &Check) -> Result<Outcome, Failure> {
     let (verdict, failed) = gate.decide(&findings, &analysis.inventory.unjudged);
     findings.retain(|decided| gate.shows(decided));
     let report = Report { verdict, ..session.report(&analysis, &findings) };
-    output::write(&arguments.output, Format::Text, |format, style| Some(report::render(format, &report, style)))?;
+    output::write(&arguments.output, Format::Text, |format, style| {
+        Some(report::render(format, &report, arguments.view.style(style)))
+    })?;
     session.demand_whole_rules(&analysis)?;
     let outcome = if failed { Outcome::Failed } else { session.outcome(&analysis) };
     if outcome == Outcome::Passed {

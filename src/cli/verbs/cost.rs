@@ -10,6 +10,8 @@ pub(in crate::cli) fn run(arguments: &Cost) -> Result<Outcome, Failure> {
     let session = Session::open(&arguments.input)?;
     let analysis = session.analyze();
     let report = session.report(&analysis, &[]);
-    output::write(&arguments.output, Format::Text, |format, _style| report::cost(format, &report))?;
+    output::write(&arguments.output, Format::Text, |format, style| {
+        report::cost(format, &report, arguments.view.style(style))
+    })?;
     Ok(session.outcome(&analysis))
 }

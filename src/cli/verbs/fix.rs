@@ -50,7 +50,9 @@ pub(in crate::cli) fn run(arguments: &Check) -> Result<Outcome, Failure> {
     let left_alone = work.save(&state.session)?;
     let gate = Gate::of(&arguments.threshold, &state.session.config);
     let report = state.session.report(&state.analysis, &state.findings);
-    output::write(&arguments.output, Format::Text, |format, style| Some(report::render(format, &report, style)))?;
+    output::write(&arguments.output, Format::Text, |format, style| {
+        Some(report::render(format, &report, arguments.view.style(style)))
+    })?;
     work.tell("fixed", &state, &before);
     for (path, why) in &left_alone {
         output::complain(&format!("`{}` {why} and is left alone", state.session.paths.show(path)));

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use super::replace;
 use crate::cli::Failure;
 use crate::cli::args::{Color, Output};
-use crate::report::{Format, Style, harmless};
+use crate::report::{Choice, Format, Most, Style, harmless};
 
 /// Renders each format that was asked for to its file or to standard output.
 pub(in crate::cli) fn write(
@@ -58,7 +58,16 @@ fn style(color: Color) -> Style {
         Color::Never => false,
         Color::Auto => io::stdout().is_terminal() && colors_are_welcome(),
     };
-    Style { color }
+    let most = Most::Screen;
+    Style { color, width: width(), choice: Choice { most, ..Choice::default() }, ..Style::default() }
+}
+
+/// Columns of the terminal, as far as people can read them in one line; `COLUMNS` says so where it is set.
+fn width() -> usize {
+    let said = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
+    let terminal = || io::stdout().is_terminal().then(terminal_size::terminal_size).flatten();
+    let columns: Option<usize> = said.or_else(|| terminal().map(|(width, _)| usize::from(width.0)));
+    columns.map_or(Style::default().width, |columns| columns.clamp(60, 200))
 }
 
 pub(in crate::cli) fn errors_in_color() -> bool {

@@ -21,7 +21,7 @@ pub(super) fn difference(it: &Difference, style: Style) -> String {
     let renderer = Renderer::new(style);
     let brought: Vec<&Decided> = it.brought().collect();
     for (decided, others) in told_once(&it.after, &brought) {
-        renderer.finding(&mut text, &it.after, decided, &others);
+        renderer.finding(&mut text, &it.after, decided, &others, true);
     }
     costs(&mut text, it);
     let headline = Headline::of(it);

@@ -5,10 +5,10 @@ use std::fmt::Write;
 use super::text;
 use crate::diagnostic::Level;
 use crate::inventory::Standing;
-use crate::report::Report;
 use crate::report::escape::{one_line, shortened};
 use crate::report::views::judged;
 use crate::report::views::money::saved;
+use crate::report::{Choice, Report};
 
 /// What GitHub shows of an annotation.
 const LONGEST_MESSAGE: usize = 4_000;
@@ -19,8 +19,8 @@ const MOST_UNJUDGED: usize = 10;
 pub(in crate::report) fn check(report: &Report) -> String {
     let mut commands = String::new();
     // GitHub shows the first ten of a step: the most money comes first.
-    for (_, findings) in text::by_money(report) {
-        for decided in findings {
+    for group in Choice::default().groups(report) {
+        for decided in group.findings {
             let finding = &decided.finding;
             let at = report.paths.locate(report.sources, finding.span);
             let command = match finding.level {

@@ -7,11 +7,12 @@ use crate::diagnostic::Level;
 use crate::inventory::Unjudged;
 use crate::report::Report;
 use crate::report::escape::{harmless, shortened};
+use crate::report::views::entries::by_file;
 use crate::report::views::judged;
 use crate::report::views::money::saved;
 
 pub(in crate::report) fn check(report: &Report) -> String {
-    let files = text::by_money(report);
+    let files = by_file(report);
     let all: usize = files.values().map(Vec::len).sum();
     let unjudged = judged::listed(report);
     let skipped = unjudged.len();

@@ -3,6 +3,7 @@
 pub(super) mod apart;
 pub(super) mod comment_limits;
 pub(super) mod coverage;
+pub(super) mod entries;
 pub(super) mod judged;
 pub(super) mod markup;
 pub(super) mod money;

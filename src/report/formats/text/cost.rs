@@ -1,48 +1,71 @@
 //! The bill as a table for people.
 
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use super::summary;
 use super::table::Table;
+use crate::catalog::Money;
 use crate::inventory::{Fact, Key, Resource, Role};
 use crate::pricing::{Item, Period};
 use crate::report::views::judged;
 use crate::report::views::money::{mark_of, usd, usd_per_hour};
-use crate::report::{Report, escape};
+use crate::report::{Most, Report, Sort, Style, escape};
 
-/// The bill, the most expensive first, Rented and Requested apart.
-pub(in crate::report) fn cost(report: &Report) -> String {
+/// The bill, Rented and Requested apart, the most expensive first or by path, in groups where they are wanted.
+pub(in crate::report) fn cost(report: &Report, style: Style) -> String {
     let mut text = String::new();
+    let resources = || report.inventory.resources.iter().zip(&report.bill.items);
     for role in [Role::Rented, Role::Requested] {
-        let mut lines: Vec<(&Resource, Option<&Item>)> = report
-            .inventory
-            .resources
-            .iter()
-            .enumerate()
-            .filter(|(_, resource)| resource.role == role)
-            .map(|(index, resource)| (resource, report.bill.items.get(index)))
-            .collect();
-        if lines.is_empty() {
-            continue;
+        let mut groups: BTreeMap<String, Vec<(&Resource, &Item)>> = BTreeMap::new();
+        for (resource, item) in resources().filter(|(resource, _)| resource.role == role) {
+            let name = style.choice.group.map(|by| by.of(report, resource)).unwrap_or_default();
+            groups.entry(name).or_default().push((resource, item));
         }
-        // Months first, then runs, then hours.
-        let monthly = |item: Option<&Item>| {
-            let item = item?;
-            item.amount.map(|range| (std::cmp::Reverse(item.per), range.expected, range.ceiling))
+        let sum = |lines: &[(&Resource, &Item)]| {
+            let counted = lines.iter().filter(|(resource, _)| resource.is_added());
+            counted.filter_map(|(_, item)| item.monthly).map(|monthly| monthly.expected).sum::<Money>()
         };
-        lines.sort_by(|a, b| {
-            monthly(b.1).cmp(&monthly(a.1)).then_with(|| a.0.address.cmp(&b.0.address)).then(a.0.span.cmp(&b.0.span))
-        });
-        let mut table =
-            Table::new(&[role.name(), "", "", "count", "an hour", "hours", "floor", "expected", "ceiling"], 3..9);
-        for (resource, item) in lines {
-            table.row(row(report, resource, item));
+        let mut groups: Vec<(String, Vec<(&Resource, &Item)>)> = groups.into_iter().collect();
+        groups.sort_by_key(|(name, lines)| (Reverse(sum(lines)), name.clone()));
+        for (name, mut lines) in groups {
+            sort(&mut lines, report, style.choice.sort);
+            if !name.is_empty() {
+                let name = escape::shortened(&escape::one_line(&name), 120);
+                let _ = writeln!(text, "{name}: {} a month", usd(sum(&lines)));
+            }
+            let headings = [role.name(), "", "", "count", "an hour", "hours", "floor", "expected", "ceiling", "where"];
+            let mut table = Table::new(&headings, 3..9);
+            let most = match style.choice.most {
+                Most::Top(most) => most,
+                Most::All | Most::Screen => usize::MAX,
+            };
+            for (resource, item) in lines.iter().take(most) {
+                table.row(row(report, resource, Some(item)));
+            }
+            let _ = writeln!(text, "{}", table.print());
+            if lines.len() > most {
+                let _ = writeln!(text, "not shown: {} more; --all shows them\n", lines.len() - most);
+            }
         }
-        let _ = writeln!(text, "{}", table.print());
     }
     judged::text(&mut text, report);
     summary::write_bill(&mut text, report);
     text
+}
+
+fn sort(lines: &mut [(&Resource, &Item)], report: &Report, by: Sort) {
+    // Months first, then runs, then hours.
+    let money = |item: &Item| item.amount.map(|range| (Reverse(item.per), range.expected, range.ceiling));
+    let path = |it: &Resource| report.sources.path(report.sources.origin(it.span).file);
+    lines.sort_by(|a, b| match by {
+        Sort::Path => (path(a.0), a.0.span).cmp(&(path(b.0), b.0.span)),
+        _ => money(b.1)
+            .cmp(&money(a.1))
+            .then_with(|| a.0.address.cmp(&b.0.address))
+            .then_with(|| a.0.span.cmp(&b.0.span)),
+    });
 }
 
 fn row<'a>(report: &Report<'a>, resource: &'a Resource, item: Option<&Item>) -> Vec<String> {
@@ -76,6 +99,8 @@ fn row<'a>(report: &Report<'a>, resource: &'a Resource, item: Option<&Item>) -> 
         }
         None => cells.extend(["?", "?", "?"].map(str::to_owned)),
     }
+    let at = report.paths.locate(report.sources, resource.span);
+    cells.push(format!("{}:{}", shown(&at.path), at.line));
     cells
 }
 

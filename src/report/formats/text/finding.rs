@@ -14,31 +14,30 @@ use crate::report::{Paths, Report, Style, escape};
 use crate::rules::{Finding, Safety};
 use crate::source::{self, Sources};
 
-/// Columns of a page.
-const WIDTH: usize = 110;
-
 /// Lines that one finding names beside its own.
 const MOST_RELATED: usize = 5;
 
 pub(in crate::report) struct Renderer {
     handler: GraphicalReportHandler,
+    is_plain: bool,
 }
 
 impl Renderer {
     pub(in crate::report) fn new(style: Style) -> Self {
         let theme = if style.color { GraphicalTheme::unicode() } else { GraphicalTheme::unicode_nocolor() };
         let handler =
-            GraphicalReportHandler::new_themed(theme).with_width(WIDTH).with_links(false).with_context_lines(1);
-        Renderer { handler: handler.without_syntax_highlighting() }
+            GraphicalReportHandler::new_themed(theme).with_width(style.width).with_links(false).with_context_lines(1);
+        Renderer { handler: handler.without_syntax_highlighting(), is_plain: style.plain }
     }
 
-    /// A finding; `others` are those that say the same about other lines of the file.
+    /// A finding; `others` are those that say the same elsewhere. What its resource costs is said once of each.
     pub(in crate::report) fn finding(
         &self,
         text: &mut String,
         report: &Report,
         decided: &Decided,
         others: &[&Decided],
+        with_cost: bool,
     ) {
         let finding = &decided.finding;
         let message = format!("{}: {}", finding.rule, finding.message);
@@ -46,7 +45,7 @@ impl Renderer {
             level: finding.level,
             message: escape::shortened(&escape::one_line(&message), 1_000),
             snippet: Snippet::new(report.sources, report.paths, finding.span),
-            label: money(report, finding),
+            label: money(report, finding, with_cost),
             help: finding.help.as_deref().map(shown_help),
         };
         self.block(text, &block);
@@ -106,6 +105,14 @@ impl Renderer {
     }
 
     fn block(&self, text: &mut String, block: &Block) {
+        if self.is_plain {
+            let _ =
+                writeln!(text, "{}: {}\n  at {}", block.level.name(), block.message, block.snippet.place_and_line());
+            for line in [&block.label, &block.help].into_iter().flatten() {
+                let _ = writeln!(text, "  {line}");
+            }
+            return;
+        }
         if let Some(place) = block.snippet.place_of_unknown_text() {
             let _ = writeln!(text, "{}: {}\n  at {place}", block.level.name(), block.message);
             for line in [&block.label, &block.help].into_iter().flatten() {
@@ -133,8 +140,8 @@ fn shown_help(help: &str) -> String {
 }
 
 /// What the resource costs, and what acting on the finding saves.
-fn money(report: &Report, finding: &Finding) -> Option<String> {
-    let costs = finding.resource.and_then(|id| costs(report.bill.items.get(id.0)?));
+fn money(report: &Report, finding: &Finding, with_cost: bool) -> Option<String> {
+    let costs = finding.resource.filter(|_| with_cost).and_then(|id| costs(report.bill.items.get(id.0)?));
     let saves = finding.saves.map(|range| format!("saves {}{}", mark(finding.is_estimated), usd(range.expected)));
     match (costs, saves) {
         (Some(costs), Some(saves)) => Some(format!("{costs}, {saves}")),

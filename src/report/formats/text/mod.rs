@@ -11,24 +11,57 @@ pub(in crate::report) use finding::Renderer;
 pub(in crate::report) use summary::{estimated, headline};
 pub(in crate::report) use table::Table;
 
-use std::collections::BTreeMap;
+use std::collections::HashSet;
 
 use crate::decide::Decided;
 use crate::diagnostic::Diagnostic;
+use crate::inventory::ResourceId;
 use crate::report::views::repeats::told_once;
-use crate::report::{Paths, Report, Style};
+use crate::report::{Detail, Most, Paths, Report, Style};
 use crate::source::Sources;
 
+/// Lines of findings that fit on a screen, with what stands above and below them.
+const SCREEN: usize = 34;
+
 pub(in crate::report) fn check(report: &Report, style: Style) -> String {
-    let renderer = finding::Renderer::new(style);
     let mut text = String::new();
-    for (_, findings) in by_money(report) {
-        for (decided, others) in told_once(report, &findings) {
-            renderer.finding(&mut text, report, decided, &others);
-        }
+    summary::top(&mut text, report, style);
+    if style.choice.detail > Detail::Quiet {
+        let left_out = findings(&mut text, report, style);
+        summary::left_out(&mut text, report, &left_out, style);
     }
     summary::write(&mut text, report, style);
     text
+}
+
+/// The findings that were chosen; those that were not are returned.
+fn findings<'a>(text: &mut String, report: &'a Report, style: Style) -> Vec<&'a Decided> {
+    let renderer = finding::Renderer::new(style);
+    let (mut told, mut lines, mut left_out) = (0, 0, Vec::new());
+    let mut named: HashSet<ResourceId> = HashSet::new();
+    for group in style.choice.groups(report) {
+        let mut heading = group.name.map(|name| summary::heading(&name, &group.findings, style));
+        for (decided, others) in told_once(report, &group.findings) {
+            let mut entry = heading.clone().unwrap_or_default();
+            let costs = decided.finding.resource.is_none_or(|id| !named.contains(&id));
+            renderer.finding(&mut entry, report, decided, &others, costs);
+            let height = entry.lines().count();
+            let has_room = match style.choice.most {
+                Most::All => true,
+                Most::Top(most) => told < most,
+                Most::Screen => told == 0 || lines + height <= SCREEN,
+            };
+            if !has_room || !left_out.is_empty() {
+                left_out.push(decided);
+                left_out.extend(others);
+                continue;
+            }
+            (told, lines, heading) = (told + 1, lines + height, None);
+            named.extend(decided.finding.resource);
+            text.push_str(&entry);
+        }
+    }
+    left_out
 }
 
 /// What is wrong with the input or the configuration, with the lines in question.
@@ -39,21 +72,4 @@ pub(in crate::report) fn diagnostics(sources: &Sources, paths: &Paths, all: &[Di
         renderer.diagnostic(&mut text, sources, paths, diagnostic);
     }
     text
-}
-
-/// Findings that count, by file; within a file the most money first.
-pub(in crate::report) fn by_money<'a>(report: &'a Report) -> BTreeMap<String, Vec<&'a Decided>> {
-    let mut files: BTreeMap<String, Vec<&Decided>> = BTreeMap::new();
-    for decided in report.findings.iter().filter(|decided| decided.counts()) {
-        let path = report.paths.show(&report.sources.path(report.sources.origin(decided.finding.span).file));
-        files.entry(path).or_default().push(decided);
-    }
-    for findings in files.values_mut() {
-        findings.sort_by_key(|decided| {
-            let finding = &decided.finding;
-            let money = finding.saves.map(|saves| saves.expected);
-            (std::cmp::Reverse(money), std::cmp::Reverse(finding.level), finding.span, &finding.rule)
-        });
-    }
-    files
 }

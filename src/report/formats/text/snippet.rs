@@ -66,6 +66,12 @@ impl Snippet {
 }
 
 impl Snippet {
+    /// The place in words, with the line in question: `main.tf:3: instance_type = "p5.48xlarge"`.
+    pub(super) fn place_and_line(&self) -> String {
+        let line = self.text.lines().nth(self.line.saturating_sub(self.first_line)).unwrap_or_default();
+        format!("{}:{}: {}", self.path, self.line, line.trim())
+    }
+
     /// The place, where the text itself is not known.
     pub(super) fn place_of_unknown_text(&self) -> Option<String> {
         let is_blank = self.text.trim().is_empty();

@@ -6,6 +6,7 @@ use std::fmt::Write;
 use super::cost;
 use super::table::Table;
 use crate::catalog::{Money, MoneyRange};
+use crate::decide::Decided;
 use crate::diagnostic::Level;
 use crate::inventory::{Resource, Role};
 use crate::pricing::{Item, Period, Status};
@@ -13,21 +14,108 @@ use crate::report::views::judged;
 use crate::report::views::money::{currency, mark, usd};
 use crate::report::views::scorecard::{Scorecard, best_savings};
 use crate::report::views::{apart, coverage};
-use crate::report::{Report, Style, escape};
+use crate::report::{Detail, Most, Report, Style, escape};
 use crate::rules::Safety;
 
 /// Causes that are named; the rest is counted.
 const MOST_CAUSES: usize = 5;
 
-/// The bill, and what could not be known, so that silence is never mistaken for clean.
+/// What it costs, what can be saved, and what was not judged: the first lines.
+pub(super) fn top(text: &mut String, report: &Report, style: Style) {
+    let _ = writeln!(text, "{}", bold(&costs(report), style));
+    let _ = writeln!(text, "{}\n", bold(&headline(report), style));
+}
+
+/// `GPU cost at least ~$36,199 a month, from $4,141 to $74,132; requested by pods ~$2,336 a month`
+fn costs(report: &Report) -> String {
+    let at_least = if judged::is_at_least(report) { "at least " } else { "" };
+    let is_there = |role| report.inventory.resources.iter().any(|it| it.is_added() && it.role == role);
+    let amount = |role, range: MoneyRange| {
+        let mark = mark(report.is_estimated(role, Period::Month));
+        let ends = match range.floor == range.ceiling {
+            true => String::new(),
+            false => format!(", from {} to {}", usd(range.floor), usd(range.ceiling)),
+        };
+        format!("{at_least}{mark}{} a month{ends}", usd(range.expected))
+    };
+    let mut parts = Vec::new();
+    if is_there(Role::Rented) || !is_there(Role::Requested) {
+        parts.push(amount(Role::Rented, report.bill.rented));
+    }
+    if is_there(Role::Requested) {
+        parts.push(format!("requested by pods {}", amount(Role::Requested, report.bill.requested)));
+    }
+    let endings = report.bill.endings(report.inventory);
+    for ((_, per), ending) in &endings {
+        parts.push(format!("{} a {} of what runs and ends", usd(ending.amount.expected), per.name()));
+    }
+    format!("GPU cost {}", parts.join("; "))
+}
+
+/// The heading of a group: its name, how many findings, and what they save.
+pub(super) fn heading(name: &str, findings: &[&Decided], style: Style) -> String {
+    let saved: Money = findings.iter().filter_map(|it| it.finding.saves).map(|saves| saves.expected).sum();
+    let saved = if saved.is_zero() { String::new() } else { format!(", {} to save", usd(saved)) };
+    let name = escape::shortened(&escape::one_line(name), 120);
+    format!("{}\n\n", bold(&format!("{name}: {}{saved}", counted(findings.len(), "finding")), style))
+}
+
+/// What the screen has no room for, and how to see it.
+pub(super) fn left_out(text: &mut String, report: &Report, left_out: &[&Decided], style: Style) {
+    let hidden_notes = match style.choice.detail == Detail::Verbose || style.choice.most == Most::All {
+        true => 0,
+        false => report.findings.iter().filter(|it| it.counts() && it.finding.level == Level::Note).count(),
+    };
+    if hidden_notes > 0 {
+        let _ = writeln!(text, "not shown: {}; -v shows them", counted(hidden_notes, "note"));
+    }
+    if left_out.is_empty() {
+        return;
+    }
+    let of = |level| left_out.iter().filter(|it| it.finding.level == level).count();
+    let levels = Level::ALL.into_iter().rev().filter(|level| of(*level) > 0);
+    let levels: Vec<String> = levels.map(|level| counted(of(level), level.name())).collect();
+    let _ = writeln!(text, "not shown: {}; --all shows everything, --top N the first N", levels.join(", "));
+}
+
+/// What could not be known, so that silence is never mistaken for clean, and, where it is wanted, what stands behind the sums.
 pub(super) fn write(text: &mut String, report: &Report, style: Style) {
-    let _ = writeln!(text, "{}", bold(&headline(report), style));
     judged::text(text, report);
+    if style.choice.detail == Detail::Quiet {
+        return;
+    }
     fixes(text, report);
+    if style.choice.detail < Detail::Verbose && style.choice.most != Most::All {
+        in_short(text, report);
+        return;
+    }
     let undetermined = report.undetermined.iter().map(|it| format!("{}: {}", it.rule, it.cause));
     causes(text, "undetermined", undetermined.collect());
     write_bill(text, report);
     text.push_str(&Scorecard::new(report).text());
+}
+
+/// The same in a line or two: how much there is to know, and where it stands.
+fn in_short(text: &mut String, report: &Report) {
+    let mut parts = Vec::new();
+    let mut part = |n: usize, what: &str| {
+        if n > 0 {
+            parts.push(format!("{what}: {n}"));
+        }
+    };
+    part(report.undetermined.len(), "undetermined");
+    part(unpriced(report).len(), "unpriced");
+    part(estimated(report).count(), "estimated, marked ~");
+    part(report.inventory.skipped.len(), "not read");
+    if !parts.is_empty() {
+        let _ = writeln!(text, "{} (-v says why)", parts.join(", "));
+    }
+    for line in apart::lines(report) {
+        let _ = writeln!(text, "{line}");
+    }
+    if !report.catalog.as_of.is_empty() {
+        let _ = writeln!(text, "prices of {}; `gpulint cost` prints the bill, -v all that stands behind it", report.catalog.as_of);
+    }
 }
 
 /// How many findings the next command would fix.

@@ -1,0 +1,183 @@
+//! What people see first: findings in an order, in groups, as many as a screen has room for.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, HashMap};
+
+use crate::catalog::Money;
+use crate::decide::Decided;
+use crate::diagnostic::Level;
+use crate::inventory::{Resource, ResourceId};
+use crate::report::Report;
+use crate::report::views::teams::team;
+
+/// Which findings text for people shows, and in which order. Nothing else depends on it.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Choice {
+    pub sort: Sort,
+    pub group: Option<GroupBy>,
+    pub most: Most,
+    pub detail: Detail,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Most {
+    #[default]
+    All,
+    /// What fits on one.
+    Screen,
+    Top(usize),
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Sort {
+    /// What fails, then the most money at stake, then the least risk
+    #[default]
+    Money,
+    /// As the files stand
+    Path,
+    /// By the name of the rule
+    Rule,
+    /// What is safest to do first
+    Risk,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum GroupBy {
+    Rule,
+    File,
+    /// Whose label a resource carries
+    Team,
+    /// The directory that Terraform runs in
+    Root,
+    /// What is applied in one go
+    Run,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Detail {
+    /// The sums and the verdict.
+    Quiet,
+    #[default]
+    Usual,
+    /// Notes, and everything that stands behind the sums.
+    Verbose,
+}
+
+impl Sort {
+    pub const NAMES: [&str; 4] = ["money", "path", "rule", "risk"];
+
+    pub fn named(name: &str) -> Sort {
+        match name {
+            "path" => Sort::Path,
+            "rule" => Sort::Rule,
+            "risk" => Sort::Risk,
+            _ => Sort::Money,
+        }
+    }
+}
+
+/// Findings under one heading; a heading only where they are grouped.
+pub(in crate::report) struct Group<'a> {
+    pub(in crate::report) name: Option<String>,
+    pub(in crate::report) findings: Vec<&'a Decided>,
+}
+
+impl Choice {
+    /// The findings that count, in groups, the most money first.
+    pub(in crate::report) fn groups<'a>(self, report: &'a Report) -> Vec<Group<'a>> {
+        let counting: Vec<&Decided> = report.findings.iter().filter(|it| it.counts() && self.shows(it)).collect();
+        let Some(by) = self.group else { return vec![Group { name: None, findings: self.sorted(report, counting) }] };
+        let mut groups: BTreeMap<String, Vec<&Decided>> = BTreeMap::new();
+        for decided in counting {
+            groups.entry(by.name(report, decided)).or_default().push(decided);
+        }
+        let sum = |findings: &[&Decided]| findings.iter().map(|it| money(it)).sum::<Money>();
+        let mut groups: Vec<(String, Vec<&Decided>)> = groups.into_iter().collect();
+        groups.sort_by_key(|(name, findings)| (Reverse(sum(findings)), name.clone()));
+        let group = |(name, findings)| Group { name: Some(name), findings: self.sorted(report, findings) };
+        groups.into_iter().map(group).collect()
+    }
+
+    /// Notes are counted; who asks for everything sees them.
+    fn shows(self, decided: &Decided) -> bool {
+        decided.finding.level > Level::Note || self.detail == Detail::Verbose || self.most == Most::All
+    }
+
+    fn sorted<'a>(self, report: &Report, mut findings: Vec<&'a Decided>) -> Vec<&'a Decided> {
+        let path = |it: &Decided| report.sources.path(report.sources.origin(it.finding.span).file);
+        let least =
+            |it: &Decided| (it.finding.risk, Reverse(it.finding.level), it.finding.span, it.finding.rule.clone());
+        match self.sort {
+            Sort::Money => {
+                // What is said of one resource stands together, at its dearest.
+                let mut weights: HashMap<ResourceId, (bool, Money)> = HashMap::new();
+                for it in &findings {
+                    if let Some(id) = it.finding.resource {
+                        let weight = weights.entry(id).or_default();
+                        *weight = (*weight).max((it.finding.level == Level::Error, money(it)));
+                    }
+                }
+                let weight = |it: &Decided| {
+                    let own = (it.finding.level == Level::Error, money(it));
+                    it.finding.resource.and_then(|id| weights.get(&id)).copied().unwrap_or(own)
+                };
+                findings.sort_by_cached_key(|it| {
+                    (Reverse(weight(it)), it.finding.resource.map(|id| id.0), Reverse(money(it)), least(it))
+                });
+            }
+            Sort::Path => findings.sort_by_cached_key(|it| (path(it), it.finding.span, it.finding.rule.clone())),
+            Sort::Rule => {
+                findings
+                    .sort_by_cached_key(|it| (it.finding.rule.clone(), Reverse(money(it)), path(it), it.finding.span));
+            }
+            Sort::Risk => findings.sort_by_cached_key(|it| (it.finding.risk, Reverse(money(it)), least(it))),
+        }
+        findings
+    }
+}
+
+/// All findings that count, by the file that they stand in; in each the most money first.
+pub(in crate::report) fn by_file<'a>(report: &'a Report) -> BTreeMap<String, Vec<&'a Decided>> {
+    let choice = Choice { group: Some(GroupBy::File), ..Choice::default() };
+    choice.groups(report).into_iter().map(|it| (it.name.unwrap_or_default(), it.findings)).collect()
+}
+
+impl GroupBy {
+    pub const NAMES: [&str; 5] = ["rule", "file", "team", "root", "run"];
+
+    pub fn named(name: &str) -> Option<GroupBy> {
+        const ALL: [GroupBy; 5] = [GroupBy::Rule, GroupBy::File, GroupBy::Team, GroupBy::Root, GroupBy::Run];
+        ALL.into_iter().zip(Self::NAMES).find(|(_, known)| *known == name).map(|(by, _)| by)
+    }
+
+    fn name(self, report: &Report, decided: &Decided) -> String {
+        match self {
+            GroupBy::Rule => decided.finding.rule.clone(),
+            GroupBy::File => report.paths.show(&report.sources.path(report.sources.origin(decided.finding.span).file)),
+            _ => report.resource(decided.finding.resource).map_or_else(nowhere, |it| self.of(report, it)),
+        }
+    }
+
+    /// What a resource belongs to.
+    pub(in crate::report) fn of(self, report: &Report, resource: &Resource) -> String {
+        match self {
+            GroupBy::Rule => nowhere(),
+            GroupBy::File => report.paths.show(&report.sources.path(report.sources.origin(resource.span).file)),
+            GroupBy::Team => team(resource).map_or_else(|| "no team".to_owned(), str::to_owned),
+            GroupBy::Root => resource.root.as_deref().map_or_else(nowhere, |root| report.paths.show_directory(root)),
+            GroupBy::Run => {
+                let run = resource.run.as_ref();
+                let known = run.and_then(|run| report.inventory.run(run)).map(|run| report.name_of(run));
+                known.or_else(|| run.map(ToString::to_string)).unwrap_or_else(nowhere)
+            }
+        }
+    }
+}
+
+fn nowhere() -> String {
+    "elsewhere".to_owned()
+}
+
+fn money(decided: &Decided) -> Money {
+    decided.finding.saves.map_or(Money::ZERO, |saves| saves.expected)
+}

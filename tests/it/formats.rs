@@ -87,12 +87,13 @@ fn a_comment_about_thousands_of_findings_is_cut_in_the_stated_order() {
         let name = serde_json::to_string(&format!("{n}{}", HOSTILE[n % HOSTILE.len()].repeat(8))).unwrap();
         format!(
             "{{\"apiVersion\": \"batch/v1\", \"kind\": \"Job\", \"metadata\": {{\"name\": {name}}}, \"spec\": {{\
-             \"template\": {{\"spec\": {{\"nodeSelector\": {{\"node.kubernetes.io/instance-type\": \"p4d.24xlarge\"}}, \
+             \"template\": {{\"spec\": {{ \
              \"containers\": [{{\"name\": \"c\", \"command\": [\"torchrun\", \"train.py\"], \
-             \"resources\": {{\"limits\": {{\"nvidia.com/gpu\": 8}}}}}}]}}}}}}}}\n---\n"
+             \"resources\": {{\"limits\": {{\"nvidia.com/gpu\": {}}}}}}}]}}}}}}}}\n---\n",
+            n + 1
         )
     };
-    // Two in a file: what more of them say alike would be told once.
+    // Each asks for another number: what several say alike would be told once.
     let write = |side: &str, numbers: std::ops::Range<usize>| {
         for n in numbers.step_by(2) {
             place.write(&format!("{side}/{n}.yaml"), &format!("{}{}", job(n), job(n + 1)));
@@ -170,7 +171,7 @@ fn hostile_place() -> Place {
         let quoted = serde_json::to_string(name).unwrap();
         let manifest = format!(
             "{{\"apiVersion\": \"batch/v1\", \"kind\": \"Job\", \"metadata\": {{\"name\": {quoted}}}, \"spec\": {{\
-             \"template\": {{\"spec\": {{\"nodeSelector\": {{\"node.kubernetes.io/instance-type\": \"p4d.24xlarge\"}}, \
+             \"template\": {{\"spec\": {{ \
              \"containers\": [{{\"name\": {quoted}, \"command\": [\"torchrun\", \"train.py\"], \
              \"resources\": {{\"limits\": {{\"nvidia.com/gpu\": 8}}}}}}]}}}}}}}}\n"
         );

@@ -46,6 +46,7 @@ mod rendering;
 mod rows;
 mod savings;
 mod schema;
+mod screen;
 mod terraform;
 mod terraform_resources;
 mod terragrunt;

@@ -8,7 +8,7 @@ use super::{Cost, Difference, signed};
 use crate::catalog::Money;
 use crate::decide::Decided;
 use crate::pricing::{Change, ChangeKind};
-use crate::report::formats::text::{Renderer, Table};
+use crate::report::formats::text::{Renderer, Table, Told};
 use crate::report::views::judged;
 use crate::report::views::repeats::told_once;
 use crate::report::{Style, escape};
@@ -20,8 +20,10 @@ pub(super) fn difference(it: &Difference, style: Style) -> String {
     }
     let renderer = Renderer::new(style);
     let brought: Vec<&Decided> = it.brought().collect();
+    let mut told = Told::default();
     for (decided, others) in told_once(&it.after, &brought) {
-        renderer.finding(&mut text, &it.after, decided, &others, true);
+        renderer.finding(&mut text, &it.after, decided, &others, &told);
+        told.add(&it.after, decided);
     }
     costs(&mut text, it);
     let headline = Headline::of(it);

@@ -8,6 +8,7 @@ use crate::decide::Decided;
 use crate::diagnostic::Level;
 use crate::inventory::{Resource, ResourceId};
 use crate::report::Report;
+use crate::report::views::repeats::told_once;
 use crate::report::views::teams::team;
 
 /// Which findings text for people shows, and in which order. Nothing else depends on it.
@@ -96,6 +97,36 @@ impl Choice {
         groups.sort_by_key(|(name, findings)| (Reverse(sum(findings)), name.clone()));
         let group = |(name, findings)| Group { name: Some(name), findings: self.sorted(report, findings) };
         groups.into_iter().map(group).collect()
+    }
+
+    /// What is told of findings in this order: each with those that say the same, by the money of all of them.
+    pub(in crate::report) fn entries<'a>(
+        self,
+        report: &Report,
+        findings: &[&'a Decided],
+    ) -> Vec<(&'a Decided, Vec<&'a Decided>)> {
+        let mut entries = told_once(report, findings);
+        if self.sort == Sort::Money {
+            let total = |(first, others): &(&Decided, Vec<&Decided>)| {
+                let sum = std::iter::once(first).chain(others).map(|it| money(it)).sum::<Money>();
+                (first.finding.level == Level::Error, sum)
+            };
+            let mut weights: HashMap<ResourceId, (bool, Money)> = HashMap::new();
+            for entry in &entries {
+                if let Some(id) = entry.0.finding.resource {
+                    let weight = weights.entry(id).or_default();
+                    *weight = (*weight).max(total(entry));
+                }
+            }
+            // What is said of one resource stands together, at its dearest.
+            let weight = |entry: &(&Decided, Vec<&Decided>)| {
+                entry.0.finding.resource.and_then(|id| weights.get(&id)).copied().unwrap_or_else(|| total(entry))
+            };
+            entries.sort_by_cached_key(|it| {
+                (Reverse(weight(it)), it.0.finding.resource.map(|id| id.0), Reverse(total(it)))
+            });
+        }
+        entries
     }
 
     /// Notes are counted; who asks for everything sees them.

@@ -1,16 +1,13 @@
 //! What is said more than once is told once, for people: of all instances of one text, and advice that fires on nearly every
 //! file.
 
-use std::collections::BTreeMap;
+use std::collections::HashMap;
 
 use crate::catalog::Money;
 use crate::decide::Decided;
 use crate::report::views::money::{mark, usd};
 use crate::report::{Report, one_line};
 use crate::source::Span;
-
-/// Findings of one rule in one file that name no money are told once from so many others on.
-const TOLD_EACH: usize = 2;
 
 /// Lines of the others that are listed.
 const LINES_TOLD: usize = 20;
@@ -24,53 +21,64 @@ pub(in crate::report) fn told_once<'a>(
     report: &Report,
     findings: &[&'a Decided],
 ) -> Vec<(&'a Decided, Vec<&'a Decided>)> {
-    let text = |decided: &Decided| (format!("{:?}", place(report, decided)), decided.finding.rule.clone());
-    let mut alike: BTreeMap<(String, String), Vec<&'a Decided>> = BTreeMap::new();
+    let text = |decided: &Decided| (decided.finding.rule.clone(), format!("{:?}", place(report, decided)));
+    let words = |decided: &Decided| (decided.finding.rule.clone(), decided.finding.message.clone());
+    let mut entries: Vec<(&'a Decided, Vec<&'a Decided>)> = Vec::new();
+    let mut of_text: HashMap<(String, String), usize> = HashMap::new();
+    let mut of_words: HashMap<(String, String), usize> = HashMap::new();
     for decided in findings {
-        alike.entry(text(decided)).or_default().push(decided);
-    }
-    // Advice without money is told once a file, where it is not told of several instances already.
-    let file = |decided: &Decided| {
-        let alone = decided.finding.saves.is_none() && alike.get(&text(decided)).is_some_and(|it| it.len() == 1);
-        let file = report.sources.origin(decided.finding.span).file;
-        alone.then(|| (report.sources.path(file), decided.finding.rule.clone()))
-    };
-    let mut of_file: BTreeMap<(String, String), Vec<&'a Decided>> = BTreeMap::new();
-    for decided in findings {
-        if let Some(file) = file(decided) {
-            of_file.entry(file).or_default().push(decided);
+        let (text, words) = (text(decided), words(decided));
+        let known = of_text.get(&text).or_else(|| of_words.get(&words)).copied();
+        let at = known.unwrap_or(entries.len());
+        of_text.entry(text).or_insert(at);
+        of_words.entry(words).or_insert(at);
+        match entries.get_mut(at) {
+            Some((_, others)) => others.push(*decided),
+            None => entries.push((*decided, Vec::new())),
         }
     }
-    of_file.retain(|_, all| all.len() > TOLD_EACH);
-    let told = |decided: &&'a Decided| {
-        let group = file(decided).and_then(|file| of_file.get(&file)).or_else(|| alike.get(&text(decided)));
-        match group.map(Vec::as_slice) {
-            Some([first, others @ ..]) => std::ptr::eq(*first, *decided).then(|| (*first, others.to_vec())),
-            _ => Some((*decided, Vec::new())),
-        }
-    };
-    findings.iter().filter_map(told).collect()
+    entries
 }
 
 /// `and 2 more, on lines 12, 22`; of one text `and for 3 more of it: …, saves $1,539/month together`.
 pub(in crate::report) fn also(report: &Report, first: &Decided, others: &[&Decided]) -> String {
-    let is_of_one_text = others.iter().all(|it| place(report, it) == place(report, first));
-    if !is_of_one_text {
-        let lines = others.iter().take(LINES_TOLD).map(|it| report.sources.line(it.finding.span).to_string());
-        let rest = if others.len() > LINES_TOLD { ", …" } else { "" };
-        return format!("and {} more, on lines {}{rest}", others.len(), lines.collect::<Vec<_>>().join(", "));
+    let together = together(first, others);
+    if others.iter().any(|it| place(report, it) != place(report, first)) {
+        let file = place(report, first).file;
+        let is_here = others.iter().all(|it| place(report, it).file == file);
+        let mut shown: Vec<String> = Vec::new();
+        for it in others {
+            let at = report.paths.locate(report.sources, it.finding.span);
+            let at = if is_here { at.line.to_string() } else { format!("{}:{}", one_line(&at.path), at.line) };
+            if !shown.contains(&at) {
+                shown.push(at);
+            }
+            if shown.len() > LINES_TOLD {
+                break;
+            }
+        }
+        let most = if is_here { LINES_TOLD } else { NAMES_TOLD };
+        let rest = if shown.len() > most { ", …" } else { "" };
+        shown.truncate(most);
+        let what = if is_here { "on lines" } else { "at" };
+        return format!("and {} more, {what} {}{rest}{together}", others.len(), shown.join(", "));
     }
     let names = names(report, first, others);
     let rest = if names.len() > NAMES_TOLD { ", …" } else { "" };
     let names: Vec<String> = names.into_iter().take(NAMES_TOLD).collect();
+    format!("the same for {} more of this text: {}{rest}{together}", others.len(), names.join(", "))
+}
+
+/// `; all 4 save $41,019/month`
+fn together(first: &Decided, others: &[&Decided]) -> String {
     let all = std::iter::once(&first).chain(others);
-    let sums = all.map(|it| it.finding.saves.map(|saves| (saves.expected, it.finding.per)));
     let per = first.finding.per;
-    let sum = sums.map(|it| it.filter(|(_, of)| *of == per).map(|(money, _)| money)).sum::<Option<Money>>();
+    let sums = all.map(|it| it.finding.saves.filter(|_| it.finding.per == per).map(|saves| saves.expected));
     let is_estimated = first.finding.is_estimated || others.iter().any(|it| it.finding.is_estimated);
-    let sum =
-        sum.map(|sum| format!("; all {} save {}{}/{}", others.len() + 1, mark(is_estimated), usd(sum), per.name()));
-    format!("the same for {} more of this text: {}{rest}{}", others.len(), names.join(", "), sum.unwrap_or_default())
+    let sum = sums.sum::<Option<Money>>();
+    sum.map_or_else(String::new, |sum| {
+        format!("; all {} save {}{}/{}", others.len() + 1, mark(is_estimated), usd(sum), per.name())
+    })
 }
 
 /// What tells the others from the first: the runs that they are in, else their addresses.

@@ -1,6 +1,7 @@
 //! One finding for people, with its lines.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 use std::fmt::{self, Write};
 
 use miette::{Diagnostic, GraphicalReportHandler, GraphicalTheme, LabeledSpan, Severity, SourceCode};
@@ -8,14 +9,41 @@ use miette::{Diagnostic, GraphicalReportHandler, GraphicalTheme, LabeledSpan, Se
 use super::snippet::Snippet;
 use crate::decide::Decided;
 use crate::diagnostic::{self, Level};
+use crate::inventory::ResourceId;
 use crate::report::views::money::{costs, mark, usd};
 use crate::report::views::repeats::also;
 use crate::report::{Paths, Report, Style, escape};
 use crate::rules::{Finding, Safety};
-use crate::source::{self, Sources};
+use crate::source::{self, FileId, Sources};
 
 /// Lines that one finding names beside its own.
 const MOST_RELATED: usize = 5;
+
+/// What a report has said already: it is not said again.
+#[derive(Default)]
+pub(in crate::report) struct Told {
+    /// Resources with their cost.
+    resources: HashSet<ResourceId>,
+    /// Lines of files that were shown.
+    places: HashSet<(FileId, usize)>,
+    help: HashSet<String>,
+}
+
+impl Told {
+    /// Whether the line of the finding was shown, and its resource was named, with another finding.
+    fn has_shown(&self, report: &Report, finding: &Finding) -> bool {
+        let place = report.sources.origin(finding.span);
+        self.places.contains(&(place.file, report.sources.line(place)))
+            && finding.resource.is_some_and(|id| self.resources.contains(&id))
+    }
+
+    pub(in crate::report) fn add(&mut self, report: &Report, decided: &Decided) {
+        let place = report.sources.origin(decided.finding.span);
+        self.places.insert((place.file, report.sources.line(place)));
+        self.resources.extend(decided.finding.resource);
+        self.help.extend(decided.finding.help.clone());
+    }
+}
 
 pub(in crate::report) struct Renderer {
     handler: GraphicalReportHandler,
@@ -37,20 +65,28 @@ impl Renderer {
         report: &Report,
         decided: &Decided,
         others: &[&Decided],
-        with_cost: bool,
+        told: &Told,
     ) {
         let finding = &decided.finding;
+        let is_named = finding.resource.is_some_and(|id| told.resources.contains(&id));
+        let help = finding.help.as_deref().filter(|help| !told.help.contains(*help));
         let message = format!("{}: {}", finding.rule, finding.message);
         let block = Block {
             level: finding.level,
             message: escape::shortened(&escape::one_line(&message), 1_000),
             snippet: Snippet::new(report.sources, report.paths, finding.span),
-            label: money(report, finding, with_cost),
-            help: finding.help.as_deref().map(shown_help),
+            label: money(report, finding, !is_named),
+            help: help.map(shown_help),
         };
-        self.block(text, &block);
         let mut facts: Vec<String> = Vec::new();
-        if let Some(address) = finding.address(report.inventory) {
+        match told.has_shown(report, finding) {
+            true => {
+                brief(text, &block, self.is_plain);
+                facts.extend(block.label);
+            }
+            false => self.block(text, &block),
+        }
+        if let Some(address) = finding.address(report.inventory).filter(|_| !told.has_shown(report, finding)) {
             let resource = report.resource(finding.resource).filter(|it| it.address == address);
             let address = resource.map_or(Cow::Borrowed(address), |it| report.called(it));
             facts.push(escape::shortened(&escape::one_line(&address), 200));
@@ -108,8 +144,11 @@ impl Renderer {
         if self.is_plain {
             let _ =
                 writeln!(text, "{}: {}\n  at {}", block.level.name(), block.message, block.snippet.place_and_line());
-            for line in [&block.label, &block.help].into_iter().flatten() {
-                let _ = writeln!(text, "  {line}");
+            if let Some(label) = &block.label {
+                let _ = writeln!(text, "  {label}");
+            }
+            if let Some(help) = &block.help {
+                let _ = writeln!(text, "  help: {help}");
             }
             return;
         }
@@ -124,6 +163,20 @@ impl Renderer {
         if self.handler.render_report(text, block).is_err() {
             let _ = writeln!(text, "{}: {}", block.level.name(), block.message);
         }
+    }
+}
+
+/// A finding about a line that stands above.
+fn brief(text: &mut String, block: &Block, is_plain: bool) {
+    let mark = match block.level {
+        Level::Error => "×",
+        Level::Warning => "⚠",
+        Level::Note => "☞",
+    };
+    let mark = if is_plain { format!("{}:", block.level.name()) } else { format!("  {mark}") };
+    let _ = writeln!(text, "{mark} {}", block.message);
+    if let Some(help) = &block.help {
+        let _ = writeln!(text, "  help: {help}");
     }
 }
 

@@ -7,16 +7,12 @@ mod summary;
 mod table;
 
 pub(in crate::report) use cost::cost;
-pub(in crate::report) use finding::Renderer;
+pub(in crate::report) use finding::{Renderer, Told};
 pub(in crate::report) use summary::{estimated, headline};
 pub(in crate::report) use table::Table;
 
-use std::collections::HashSet;
-
 use crate::decide::Decided;
 use crate::diagnostic::Diagnostic;
-use crate::inventory::ResourceId;
-use crate::report::views::repeats::told_once;
 use crate::report::{Detail, Most, Paths, Report, Style};
 use crate::source::Sources;
 
@@ -38,13 +34,12 @@ pub(in crate::report) fn check(report: &Report, style: Style) -> String {
 fn findings<'a>(text: &mut String, report: &'a Report, style: Style) -> Vec<&'a Decided> {
     let renderer = finding::Renderer::new(style);
     let (mut told, mut lines, mut left_out) = (0, 0, Vec::new());
-    let mut named: HashSet<ResourceId> = HashSet::new();
+    let mut said = Told::default();
     for group in style.choice.groups(report) {
         let mut heading = group.name.map(|name| summary::heading(&name, &group.findings, style));
-        for (decided, others) in told_once(report, &group.findings) {
+        for (decided, others) in style.choice.entries(report, &group.findings) {
             let mut entry = heading.clone().unwrap_or_default();
-            let costs = decided.finding.resource.is_none_or(|id| !named.contains(&id));
-            renderer.finding(&mut entry, report, decided, &others, costs);
+            renderer.finding(&mut entry, report, decided, &others, &said);
             let height = entry.lines().count();
             let has_room = match style.choice.most {
                 Most::All => true,
@@ -57,7 +52,7 @@ fn findings<'a>(text: &mut String, report: &'a Report, style: Style) -> Vec<&'a 
                 continue;
             }
             (told, lines, heading) = (told + 1, lines + height, None);
-            named.extend(decided.finding.resource);
+            said.add(report, decided);
             text.push_str(&entry);
         }
     }

@@ -1,4 +1,4 @@
-//! The lines of a file around what is told, however large the file.
+//! The line of a file that something is told of, however large the file.
 
 use miette::{MietteError, MietteSpanContents, SourceCode, SourceSpan, SpanContents};
 
@@ -9,7 +9,7 @@ use crate::source::{Location, Sources, Span};
 /// Bytes of one line that are shown at most, around the place in question.
 const WIDEST: usize = 160;
 
-/// A few lines around a place, cut to a width that people can read. miette would search the whole file for each place.
+/// The line of a place, cut to a width that people can read. miette would search the whole file for each place.
 #[derive(Debug)]
 pub(super) struct Snippet {
     path: String,
@@ -34,26 +34,11 @@ impl Snippet {
         let line_end = line_end(&file, start);
         // A whole block as a place would be a wall of lines: its first line stands for it.
         let end = end.min(line_end).max(start);
-        let mut text = String::new();
-        let mut first_line = location.line;
-        if line_start > 0 {
-            let before = memchr::memrchr(b'\n', &file.as_bytes()[..line_start - 1]).map_or(0, |at| at + 1);
-            text.push_str(cut(file.get(before..line_start - 1).unwrap_or_default(), 0, WIDEST).0);
-            text.push('\n');
-            first_line -= 1;
-        }
         let (line, skipped) = cut(file.get(line_start..line_end).unwrap_or_default(), start - line_start, WIDEST);
-        let offset = text.len();
-        let place = (offset + start - line_start - skipped)..(offset + (end - line_start - skipped).min(line.len()));
-        text.push_str(line);
-        if line_end < file.len() {
-            let after = line_end + 1;
-            text.push('\n');
-            text.push_str(cut(file.get(after..self::line_end(&file, after)).unwrap_or_default(), 0, WIDEST).0);
-        }
+        let place = (start - line_start - skipped)..(end - line_start - skipped).min(line.len());
+        let text = escape::harmless(line);
         let (line, column) = (location.line, location.column);
-        let text = escape::harmless(&text);
-        Snippet { path: escape::one_line(&location.path), text, first_line, place, line, column }
+        Snippet { path: escape::one_line(&location.path), text, first_line: line, place, line, column }
     }
 
     /// The first line of a place and nothing around it.

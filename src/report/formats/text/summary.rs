@@ -23,31 +23,39 @@ const MOST_CAUSES: usize = 5;
 /// What it costs, what can be saved, and what was not judged: the first lines.
 pub(super) fn top(text: &mut String, report: &Report, style: Style) {
     let _ = writeln!(text, "{}", bold(&costs(report), style));
-    let _ = writeln!(text, "{}\n", bold(&headline(report), style));
+    let open = judged::in_numbers(report).map(|it| format!("; {it}")).unwrap_or_default();
+    let _ = writeln!(text, "{}\n", bold(&format!("{}{open}", found(report)), style));
 }
 
-/// `GPU cost at least ~$36,199 a month, from $4,141 to $74,132; requested by pods ~$2,336 a month`
+/// `GPU cost at least ~$36,199 a month (floor $4,141, full scale $74,132); requested by pods ~$2,336 a month`
 fn costs(report: &Report) -> String {
     let at_least = if judged::is_at_least(report) { "at least " } else { "" };
     let is_there = |role| report.inventory.resources.iter().any(|it| it.is_added() && it.role == role);
     let amount = |role, range: MoneyRange| {
         let mark = mark(report.is_estimated(role, Period::Month));
-        let ends = match range.floor == range.ceiling {
-            true => String::new(),
-            false => format!(", from {} to {}", usd(range.floor), usd(range.ceiling)),
-        };
-        format!("{at_least}{mark}{} a month{ends}", usd(range.expected))
+        let mut text = format!("{at_least}{mark}{} a month", usd(range.expected));
+        let floor = (range.floor < range.expected).then(|| format!("floor {}", usd(range.floor)));
+        let ceiling = (range.ceiling > range.expected).then(|| format!("full scale {}", usd(range.ceiling)));
+        let ends: Vec<String> = floor.into_iter().chain(ceiling).collect();
+        if !ends.is_empty() {
+            let _ = write!(text, " ({})", ends.join(", "));
+        }
+        text
     };
     let mut parts = Vec::new();
-    if is_there(Role::Rented) || !is_there(Role::Requested) {
+    if !is_there(Role::Rented) && !is_there(Role::Requested) {
+        return "no accelerators found".to_owned();
+    }
+    if is_there(Role::Rented) {
         parts.push(amount(Role::Rented, report.bill.rented));
     }
-    if is_there(Role::Requested) {
+    let endings = report.bill.endings(report.inventory);
+    if is_there(Role::Requested) && (report.bill.requested != MoneyRange::ZERO || endings.is_empty()) {
         parts.push(format!("requested by pods {}", amount(Role::Requested, report.bill.requested)));
     }
-    let endings = report.bill.endings(report.inventory);
     for ((_, per), ending) in &endings {
-        parts.push(format!("{} a {} of what runs and ends", usd(ending.amount.expected), per.name()));
+        let article = if *per == Period::Hour { "an" } else { "a" };
+        parts.push(format!("{} {article} {} of what runs and ends", usd(ending.amount.expected), per.name()));
     }
     format!("GPU cost {}", parts.join("; "))
 }
@@ -110,11 +118,15 @@ fn in_short(text: &mut String, report: &Report) {
     if !parts.is_empty() {
         let _ = writeln!(text, "{} (-v says why)", parts.join(", "));
     }
-    for line in apart::lines(report) {
+    for line in apart::lines(report).into_iter().chain(coverage::line(report)) {
         let _ = writeln!(text, "{line}");
     }
     if !report.catalog.as_of.is_empty() {
-        let _ = writeln!(text, "prices of {}; `gpulint cost` prints the bill, -v all that stands behind it", report.catalog.as_of);
+        let _ = writeln!(
+            text,
+            "prices of {}; `gpulint cost` prints the bill, -v all that stands behind it",
+            report.catalog.as_of
+        );
     }
 }
 
@@ -193,8 +205,14 @@ fn not_included(report: &Report) -> Vec<String> {
     all
 }
 
-/// How many findings of each level, and what can be saved.
+/// How many findings of each level, what can be saved, and what was not judged.
 pub(in crate::report) fn headline(report: &Report) -> String {
+    let open = judged::in_short(report).map(|it| format!("; {it}")).unwrap_or_default();
+    format!("{}{open}", found(report))
+}
+
+/// How many findings of each level, and what can be saved.
+fn found(report: &Report) -> String {
     let counting: Vec<_> = report.findings.iter().filter(|it| it.counts()).collect();
     let accepted = report.findings.len() - counting.len();
     let mut parts: Vec<String> = Vec::new();
@@ -220,8 +238,7 @@ pub(in crate::report) fn headline(report: &Report) -> String {
         [] => String::new(),
         saved => format!("; up to {} to save", saved.join(", ")),
     };
-    let open = judged::in_short(report).map(|it| format!("; {it}")).unwrap_or_default();
-    format!("{found}{accepted}{saved}{open}")
+    format!("{found}{accepted}{saved}")
 }
 
 /// What acting on everything saves.

@@ -147,6 +147,9 @@ fn fixes(text: &mut String, report: &Report) {
 /// The totals and what they leave out.
 pub(super) fn write_bill(text: &mut String, report: &Report) {
     bill(text, report);
+    if report.inventory.resources.iter().any(Resource::is_added) {
+        text.push_str("floor: what surely runs; expected: what is likely to; ceiling: what may run at most\n");
+    }
     for line in apart::lines(report).into_iter().chain(coverage::line(report)) {
         let _ = writeln!(text, "{line}");
     }

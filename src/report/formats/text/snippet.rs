@@ -120,14 +120,14 @@ mod tests {
     use crate::source::MemoryTree;
 
     #[test]
-    fn a_snippet_holds_its_place_and_little_more() {
+    fn a_snippet_holds_the_line_of_its_place() {
         let long = format!("a = \"{}é\"\nb = 1\nc = {}\n", "x".repeat(100_000), "y".repeat(100_000));
         let sources = Sources::new(MemoryTree::new().with("m.tf", long.clone()));
         let file = sources.open("m.tf").unwrap();
         let at = long.find("b = 1").unwrap();
         let snippet = Snippet::new(&sources, &Paths::default(), Span::new(file, at, long.len()));
         assert_eq!(&snippet.text[snippet.place.clone()], "b = 1");
-        assert_eq!((snippet.first_line, snippet.line, snippet.text.lines().count()), (1, 2, 3));
+        assert_eq!((snippet.first_line, snippet.line, snippet.text.lines().count()), (2, 2, 1));
         assert!(snippet.text.len() < 600);
         let middle = Snippet::new(&sources, &Paths::default(), Span::new(file, 50_000, 50_010));
         assert_eq!(&middle.text[middle.place.clone()], "xxxxxxxxxx");

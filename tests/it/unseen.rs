@@ -73,7 +73,17 @@ fn wrong(way: &Table, output: &str, said: &str) -> Option<String> {
     let passes = is_diff && ["verdict: pass", "**pass**", "nothing changed"].iter().any(|it| said.contains(it));
     let is_said = [seen, told].into_iter().flatten().any(|it| said.contains(it));
     // Findings and changes name no machine: what is counted, or pointed at, was read.
-    let counts = ["\nadded ", "\nchanged ", "| added |", "| changed |", ", a month ("];
+    let counts = [
+        "\nadded ",
+        "\nchanged ",
+        "| added |",
+        "| changed |",
+        ", a month (",
+        "GPU cost $",
+        "GPU cost ~$",
+        "GPU cost at least",
+        "GPU cost requested by pods",
+    ];
     let points = seen.is_some() && {
         let files = texts(way, "files").into_iter().chain(texts(way, "before"));
         counts.iter().any(|it| said.contains(it))

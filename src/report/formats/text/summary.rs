@@ -114,10 +114,10 @@ fn in_short(text: &mut String, report: &Report) {
     part(report.undetermined.len(), "undetermined");
     part(unpriced(report).len(), "unpriced");
     part(estimated(report).count(), "estimated, marked ~");
-    part(report.inventory.skipped.len(), "not read");
     if !parts.is_empty() {
         let _ = writeln!(text, "{} (-v says why)", parts.join(", "));
     }
+    causes(text, "not read", report.inventory.skipped.iter().map(|it| it.reason.clone()).collect());
     for line in apart::lines(report).into_iter().chain(coverage::line(report)) {
         let _ = writeln!(text, "{line}");
     }

@@ -1,6 +1,7 @@
 //! Which model a name means: rows of the table, a user's own rows, or what the name says of itself.
 
 use std::borrow::Cow;
+use std::cmp::Reverse;
 use std::collections::HashMap;
 
 use super::Catalog;
@@ -120,6 +121,8 @@ impl Models {
     pub fn nearest(&self, text: &str) -> Vec<&str> {
         const MOST: usize = 3;
         let name = Name::parse(text);
+        // Of equals the one with fewer other words is nearer.
+        let others = |id: &str| Name::parse(id).words.iter().filter(|word| !name.words.contains(word)).count();
         let shared = |model: &Model| {
             let other = Name::parse(&model.id);
             let first = other.words.first().is_some_and(|word| name.words.first() == Some(word));
@@ -127,7 +130,7 @@ impl Models {
         };
         let mut near: Vec<(usize, &str)> = self.all().map(|model| (shared(model), &*model.id)).collect();
         near.retain(|(words, _)| *words > 0);
-        near.sort_by(|one, two| two.0.cmp(&one.0).then(one.1.cmp(two.1)));
+        near.sort_by_cached_key(|(words, id)| (Reverse(*words), others(id), *id));
         near.into_iter().take(MOST).map(|(_, id)| id).collect()
     }
 

@@ -1,8 +1,11 @@
 //! Which machines have what somebody looks for.
 
+use std::collections::BTreeSet;
+
 use super::Catalog;
 use super::machine::Machine;
 use super::quote::Offer;
+use crate::diagnostic::distance;
 
 /// Which machines are looked for; what is not said does not matter.
 #[derive(Debug, Clone, Default)]
@@ -51,6 +54,29 @@ impl Catalog {
             [] => self.accelerator(name).map(|known| vec![known.name]).unwrap_or_default(),
             _ => same,
         }
+    }
+
+    /// Accelerators and machines whose names are near to one that is not known, and where names are listed.
+    pub fn did_you_mean(&self, name: &str) -> String {
+        const MOST: usize = 3;
+        const LONGEST: usize = 64;
+        let folded = |text: &str| text.trim().to_lowercase().chars().take(LONGEST).collect::<String>();
+        let wanted = folded(name);
+        let limit = (wanted.chars().count() / 3).clamp(1, 3);
+        let machines: Vec<Machine<'_>> = self.machines().collect();
+        let accelerators = self.accelerators().map(|it| it.name);
+        let names: BTreeSet<&str> = accelerators.chain(machines.iter().map(|it| &*it.name)).collect();
+        let far = |known: &str| {
+            let known = folded(known);
+            // `g5.2x` is the beginning of some.
+            if known.starts_with(&wanted) { 1 } else { distance(&wanted, &known) }
+        };
+        let mut near: Vec<(usize, &str)> = names.into_iter().map(|known| (far(known), known)).collect();
+        near.retain(|(far, _)| *far <= limit);
+        near.sort_unstable();
+        let near: Vec<&str> = near.into_iter().take(MOST).map(|(_, known)| known).collect();
+        let lists = "`gpulint price H100` lists machines by their accelerator";
+        if near.is_empty() { lists.to_owned() } else { format!("did you mean {}? {lists}", near.join(", ")) }
     }
 
     fn in_region<'c>(&'c self, machine: Machine<'c>, region: Option<&str>) -> Option<Offer<'c>> {

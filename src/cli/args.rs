@@ -12,15 +12,28 @@ use crate::source::Date;
 /// Finds wasted GPU money in Terraform and Kubernetes before it is deployed.
 #[derive(Debug, Parser)]
 #[command(name = "gpulint", version, args_conflicts_with_subcommands = true, disable_help_subcommand = true)]
-#[command(
-    after_help = "Exit codes: 0 checked and nothing to fail on, 1 findings at or above --fail-on, 2 bad usage or \
-                        configuration, 3 nothing was checked."
-)]
+#[command(after_help = after_help())]
 pub(super) struct Arguments {
     #[command(subcommand)]
     pub(super) verb: Option<Verb>,
     #[command(flatten)]
     pub(super) check: Check,
+}
+
+/// What people do first, what reports may be, and how a run ends.
+fn after_help() -> String {
+    let formats: Vec<String> = Format::ALL.iter().map(|it| format!("  {:<10}{}", it.name(), it.meaning())).collect();
+    format!(
+        "First steps:\n  gpulint                               what this repository wastes\n  \
+         gpulint cost                          what it costs\n  \
+         gpulint diff --base main              what a change does to both\n  \
+         gpulint explain on-demand-batch       what a rule is about\n  \
+         gpulint fit meta-llama/Llama-3.1-8B   what a model needs\n\n\
+         Formats:\n{}\n\n\
+         Exit codes: 0 checked and nothing to fail on, 1 findings at or above --fail-on or a model that does not fit, 2 bad \
+         usage or configuration, 3 nothing was checked.",
+        formats.join("\n")
+    )
 }
 
 #[derive(Debug, Subcommand)]
@@ -441,6 +454,9 @@ pub(super) struct Inspect {
 pub(super) struct Input {
     /// Files, directories, a plan as JSON, or `-` for standard input [default: the current directory]
     pub(super) paths: Vec<PathBuf>,
+    /// The file that standard input stands for: findings name it, and its directory is read with it
+    #[arg(long, value_name = "NAME")]
+    pub(super) stdin_filename: Option<PathBuf>,
     /// The value of a Terraform variable: NAME=VALUE
     #[arg(long = "var", value_name = "NAME=VALUE", value_parser = assignment)]
     pub(super) variables: Vec<(String, String)>,

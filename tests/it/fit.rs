@@ -134,8 +134,8 @@ fn what_decides_and_is_not_known_is_named() {
     let cause = |pod: Pod| pod.assess().why().unwrap_or("none").to_owned();
     assert_eq!(
         cause(h100().with(Key::Model, "gpt-4")),
-        "nothing is known of the model `gpt-4`; the nearest names that are: EleutherAI/gpt-j-6b, EleutherAI/gpt-neo-2.7B, \
-         EleutherAI/gpt-neox-20b"
+        "nothing is known of the model `gpt-4`; the nearest names that are: openai-community/gpt2, EleutherAI/gpt-j-6b, \
+         EleutherAI/gpt-neo-2.7B"
     );
     assert!(cause(h100()).contains("does not say which model vllm runs"));
     let mut pod = h100().with(Key::Model, "meta-llama/Llama-3.1-8B");

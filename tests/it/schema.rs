@@ -63,7 +63,7 @@ fn price_and_fit_speak_as_the_contract_says() {
     validate("price", &output(&["price", "--format", "json", "L4"]));
     let model = "meta-llama/Llama-3.1-8B-Instruct";
     validate("fit", &output(&["fit", "--format", "json", model, "--accelerator", "L4", "--context", "8192"]));
-    validate("fit", &output(&["fit", "--format", "json", "nobody/knows-this", "--accelerator", "L4"]));
+    validate("fit", &output(&["fit", "--format", "json", "acme/Llama-3.1-8B-Instruct-GGUF", "--accelerator", "L4"]));
 }
 
 #[test]

@@ -127,7 +127,7 @@ impl Session {
     fn with(input: &Input, add: impl Fn(&mut Found, &Path, &Place)) -> Result<(Session, Place), Failure> {
         let (given, mut paths): (Vec<_>, Vec<_>) =
             input.paths.iter().cloned().partition(|path| path.as_os_str() == "-");
-        let piped = (!given.is_empty()).then(piped).transpose()?;
+        let piped = (!given.is_empty()).then(|| piped(input.stdin_filename.as_deref())).transpose()?;
         if paths.is_empty() && piped.is_none() {
             paths.push(PathBuf::from("."));
         }
@@ -149,6 +149,7 @@ impl Session {
         let given = piped.as_ref().map(|(name, _)| name.clone());
         let beside_settings = settings::baseline_path(settings_file.as_deref(), &place, &tree);
         if let Some((name, text)) = piped {
+            let name = input.stdin_filename.as_ref().map_or(Ok(name), |path| place.named_beside(path))?;
             found.files.push(name.clone());
             found.only.insert(name.clone());
             tree = tree.with_given(name, text);
@@ -442,12 +443,21 @@ impl Session {
         Err(settings::refused(&self.sources, &self.paths, &wrong, "some rules could not be used"))
     }
 
+    /// Rules that are named and are not there, or cannot be used as the settings say.
+    pub(super) fn demand_rules(&self) -> Result<(), Failure> {
+        if self.wrong_rules.is_empty() {
+            return Ok(());
+        }
+        Err(settings::refused(&self.sources, &self.paths, &self.wrong_rules, "some rules could not be used"))
+    }
+
     pub(super) fn outcome(&self, analysis: &Analysis) -> Outcome {
         if self.allow_empty || self.was_anything_checked(analysis) {
             return Outcome::Passed;
         }
         output::complain(
-            "nothing was checked: no Terraform and no Kubernetes files here\n  help: --allow-empty makes this exit with 0",
+            "nothing was checked: no Terraform and no Kubernetes files here\n  help: run it where they are, or name them, as in \
+             `gpulint check infra/`; --allow-empty makes this exit with 0",
         );
         Outcome::Empty
     }
@@ -688,7 +698,7 @@ fn terraform_options(
 }
 
 /// Standard input, as a file whose name says what it seems to be.
-fn piped() -> Result<(String, Vec<u8>), Failure> {
+fn piped(named: Option<&Path>) -> Result<(String, Vec<u8>), Failure> {
     let largest = Limits::DEFAULT.file_bytes;
     let mut text = Vec::new();
     std::io::stdin()
@@ -700,8 +710,24 @@ fn piped() -> Result<(String, Vec<u8>), Failure> {
         return Err(Failure::new(format!("standard input is longer than the limit of {largest} bytes")));
     }
     let start = text.iter().copied().find(|byte| !byte.is_ascii_whitespace());
-    let name = if start == Some(b'{') { "<stdin>.json" } else { "<stdin>.yaml" };
+    let name = match start {
+        Some(b'{') => "<stdin>.json",
+        _ if named.is_none() && reads_as_terraform(&text) => "<stdin>/main.tf",
+        _ => "<stdin>.yaml",
+    };
     Ok((name.to_owned(), text))
+}
+
+/// Its first words that are no comment begin a block.
+fn reads_as_terraform(text: &[u8]) -> bool {
+    const BLOCKS: [&str; 8] = ["resource", "module", "variable", "provider", "terraform", "locals", "data", "output"];
+    let text = String::from_utf8_lossy(text);
+    let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with(['#', '/', '*']));
+    lines.next().is_some_and(|line| {
+        let word = line.split(|c: char| !c.is_ascii_alphanumeric()).next().unwrap_or_default();
+        let rest = line.get(word.len()..).unwrap_or_default().trim_start();
+        BLOCKS.contains(&word) && rest.starts_with(['"', '{'])
+    })
 }
 
 /// A plan says everything itself.

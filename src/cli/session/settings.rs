@@ -334,6 +334,6 @@ pub(in crate::cli) fn pages_in(sources: &Sources, directory: &str, place: &Place
 /// A run that ends, or ended, because something that was given to it is wrong.
 pub(in crate::cli) fn refused(sources: &Sources, paths: &Paths, wrong: &[Diagnostic], what: &str) -> Failure {
     let style = Style { color: output::errors_in_color(), ..Style::default() };
-    let count = if wrong.len() == 1 { "a mistake".to_owned() } else { format!("{} mistakes", wrong.len()) };
-    Failure::new(format!("{what}: {count}")).with_details(report::diagnostics(sources, paths, wrong, style))
+    let count = if wrong.len() == 1 { "1 mistake".to_owned() } else { format!("{} mistakes", wrong.len()) };
+    Failure::new(format!("{what}: {count}, told above")).with_details(report::diagnostics(sources, paths, wrong, style))
 }

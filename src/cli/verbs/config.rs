@@ -21,7 +21,9 @@ pub(in crate::cli) fn run(verb: &args::Config) -> Result<Outcome, Failure> {
 
 /// Each value with its origin: a line of a file, or the default.
 fn show(input: &Input) -> Result<(), Failure> {
-    let session = Session::settings_only(input)?;
+    // With the rules: what `check` refuses of them is refused here too.
+    let session = Session::rules_only(input, &args::Selection::default())?;
+    session.demand_rules()?;
     let mut text = String::new();
     let set: Vec<_> = session.config.entries().collect();
     let mut line = |path: &str, value: &str, origin: &str| {

@@ -43,7 +43,7 @@ pub(in crate::cli) fn run(arguments: &Fit) -> Result<Outcome, Failure> {
         (Some(resource), Some(machine)) if inventory.resources.is_empty() => {
             let provider = resource.text(Key::Provider).unwrap_or("the cloud");
             return Err(Failure::new(format!("the catalog knows no accelerators of `{machine}` of {provider}"))
-                .with_help("`gpulint price H100` lists machines by their accelerator"));
+                .with_help(catalog.did_you_mean(machine)));
         }
         (Some(resource), _) => resource,
         (None, _) => return Err(Failure::new("there is nothing to judge")),
@@ -56,7 +56,19 @@ pub(in crate::cli) fn run(arguments: &Fit) -> Result<Outcome, Failure> {
     let options = fit::options(resource, &catalog, &market, &places);
     let options = by_provider(options, &catalog.assumed_clouds(), arguments.provider.is_some());
     output::write(&arguments.output, Format::Text, |format, _style| report::fit(format, &fact, &options))?;
-    Ok(Outcome::Passed)
+    let placed = fact.value().and_then(|it| it.placed.value());
+    Ok(if placed.is_some_and(|it| it.verdict == fit::Verdict::DoesNotFit) { Outcome::Failed } else { Outcome::Passed })
+}
+
+/// A name that nobody knows is a slip more often than a new model.
+fn demand_known(model: &str, catalog: &Catalog) -> Result<(), Failure> {
+    if catalog.models().identify(model).is_some() {
+        return Ok(());
+    }
+    let near = catalog.models().nearest(model);
+    let near = if near.is_empty() { String::new() } else { format!("did you mean {}? ", near.join(", ")) };
+    Err(Failure::new(format!("nothing is known of the model `{model}`"))
+        .with_help(format!("{near}--params 7b says the size of a model that is not listed")))
 }
 
 /// Nobody asked about an accelerator: there is nothing to be unsure of.
@@ -131,7 +143,10 @@ fn question(arguments: &Fit, catalog: &Catalog) -> Result<Resource, Failure> {
         && catalog.chips(name).is_empty()
     {
         return Err(Failure::new(format!("the catalog knows no accelerator called `{name}`"))
-            .with_help("`gpulint price` lists machines with the names of their accelerators"));
+            .with_help(catalog.did_you_mean(name)));
+    }
+    if let Some(model) = arguments.model.as_deref().filter(|_| arguments.params.is_none()) {
+        demand_known(model, catalog)?;
     }
     let provider = arguments.provider.clone().or_else(|| {
         let machine = arguments.machine.as_deref()?;

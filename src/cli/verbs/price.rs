@@ -71,7 +71,7 @@ fn by_name<'c>(catalog: &'c Catalog, arguments: &Price, name: &str) -> Result<Ve
     };
     if machines.is_empty() {
         return Err(Failure::new(format!("the catalog knows no machine and no accelerator called `{name}`"))
-            .with_help("`gpulint price H100` lists machines by their accelerator"));
+            .with_help(catalog.did_you_mean(name)));
     }
     let in_regions = |machine: Machine<'c>| match &arguments.region {
         Some(region) => in_one_region(catalog, machine, Some(region)).into_iter().collect(),

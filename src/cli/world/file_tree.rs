@@ -129,12 +129,10 @@ impl Tree for DiskTree {
     }
 
     fn list(&self, directory: &str) -> Vec<Entry> {
-        let Ok(entries) =
-            self.resolve(directory).and_then(|(real, _)| fs::read_dir(real).map_err(|error| failure(&error)))
-        else {
-            return Vec::new();
-        };
-        let mut entries: Vec<Entry> = entries
+        let on_disk = self.resolve(directory).and_then(|(real, _)| fs::read_dir(real).map_err(|error| failure(&error)));
+        let mut entries: Vec<Entry> = on_disk
+            .into_iter()
+            .flatten()
             .filter_map(|entry| {
                 let entry = entry.ok()?;
                 let mut kind = entry.file_type().ok()?;
@@ -145,8 +143,25 @@ impl Tree for DiskTree {
                 (kind.is_dir() || kind.is_file()).then_some(Entry { name, is_directory: kind.is_dir() })
             })
             .collect();
+        entries.extend(self.given_in(directory));
         entries.sort();
+        entries.dedup();
         entries
+    }
+}
+
+impl DiskTree {
+    /// What of the text that is given stands in a directory, on disk or not.
+    fn given_in(&self, directory: &str) -> Vec<Entry> {
+        let entry = |path: &String| {
+            let inside = match directory {
+                "" => path,
+                _ => path.strip_prefix(directory)?.strip_prefix('/')?,
+            };
+            let (name, below) = inside.split_once('/').map_or((inside, false), |(name, _)| (name, true));
+            Some(Entry { name: name.to_owned(), is_directory: below })
+        };
+        self.given.keys().filter_map(entry).collect()
     }
 }
 

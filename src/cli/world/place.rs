@@ -43,6 +43,16 @@ impl Place {
         Ok(Place { here, named, root, allowed })
     }
 
+    /// The name that standard input is given, as a path of the tree.
+    pub(in crate::cli) fn named_beside(&self, path: &Path) -> Result<String, Failure> {
+        let inside = !path.components().any(|part| part == std::path::Component::ParentDir);
+        let in_tree = inside.then(|| self.in_tree(&self.here.join(path))).flatten();
+        in_tree.filter(|it| !it.is_empty()).ok_or_else(|| {
+            Failure::new(format!("`{}` is no name of a file here", path.display()))
+                .with_help("--stdin-filename names a file below the running directory")
+        })
+    }
+
     /// A path of the tree; none for what lies outside.
     pub(in crate::cli) fn in_tree(&self, path: &Path) -> Option<String> {
         let inside = path.strip_prefix(&self.root).ok()?;

@@ -1,17 +1,30 @@
 //! What a deployer changes about what it deploys, or how often it deploys it, where nobody here follows it: told.
 
 use std::collections::HashMap;
+use std::sync::LazyLock;
+
+use globset::{Glob, GlobSet, GlobSetBuilder};
+use regex::Regex;
 
 use crate::inventory::Unjudged;
-use crate::source::{Sources, Span};
+use crate::source::{Sources, Span, join};
 
 use crate::kubernetes::objects::chart;
 use crate::kubernetes::objects::object::Object;
 use crate::kubernetes::rows::table::Row;
 use crate::kubernetes::text::filter::{self, Matter};
+use crate::yaml::Node;
 
 /// What changes of numbers and of accelerators speak of.
 const WORDS: [&str; 8] = ["replicas", "gpu", "nvidia", "accelerator", "instance", "parallelism", "count", "limits"];
+
+/// Generators that read files of the repository, or hold others that do.
+const READING: [&str; 3] = ["files", "matrix", "merge"];
+/// More files and directories than these are not looked through for what a generator reads.
+const MOST_LISTED: usize = 20_000;
+/// Generators read small files. Of what is beyond these bytes only the names count.
+const MOST_BYTES: usize = 4 << 20;
+const DEEPEST: usize = 16;
 
 /// Deployers so far, by the directory that they deploy.
 #[derive(Default)]
@@ -42,7 +55,8 @@ impl Deployed {
             let what = path.last_key().unwrap_or_default();
             (is_there && matters(node.span, what)).then(|| {
                 let reason = format!("{address} changes what it deploys by `{what}`, which is not followed here");
-                Unjudged::new(path_of(node.span), reason).about(&address).at(node.span)
+                let known = if READING.contains(&what) { read_by(sources, node) } else { String::new() };
+                Unjudged { known, ..Unjudged::new(path_of(node.span), reason).about(&address).at(node.span) }
             })
         });
         let mut told: Vec<Unjudged> = changes.collect();
@@ -72,6 +86,53 @@ impl Deployed {
     }
 }
 
-fn nodes<'t>(found: Vec<crate::kubernetes::rows::path::Match<'t>>) -> Vec<&'t crate::yaml::Node> {
+fn nodes<'t>(found: Vec<crate::kubernetes::rows::path::Match<'t>>) -> Vec<&'t Node> {
     found.into_iter().map(|it| it.node).collect()
 }
+
+/// The files that generators read, with their text: a change of one changes what is deployed.
+fn read_by(sources: &Sources, generators: &Node) -> String {
+    let mut patterns = GlobSetBuilder::new();
+    let mut open = vec![generators];
+    while let Some(node) = open.pop() {
+        open.extend(node.items().iter().chain(node.entries().iter().map(|entry| &entry.value)));
+        let Some(path) = node.text_at("path") else { continue };
+        // What another generator fills in may be anything. A star goes on past a stroke, as in Argo CD.
+        let Some(path) = FILLED_IN.as_ref().map(|it| it.replace_all(path, "*")) else { continue };
+        if let Ok(pattern) = Glob::new(path.trim_start_matches("./").trim_start_matches('/')) {
+            patterns.add(pattern);
+        }
+    }
+    let Ok(patterns) = patterns.build() else { return String::new() };
+    let mut said = String::new();
+    for path in listed(sources, &patterns) {
+        said.push_str(&path);
+        if said.len() < MOST_BYTES
+            && let Ok(text) = sources.tree().read(&path)
+        {
+            said.push_str(&String::from_utf8_lossy(&text));
+        }
+    }
+    said
+}
+
+/// The files that a pattern fits, sorted.
+fn listed(sources: &Sources, patterns: &GlobSet) -> Vec<String> {
+    let (mut found, mut left) = (Vec::new(), MOST_LISTED);
+    let mut open = if patterns.is_empty() { Vec::new() } else { vec![(String::new(), 0)] };
+    while let Some((directory, depth)) = open.pop() {
+        for entry in sources.tree().list(&directory).into_iter().take(left) {
+            left -= 1;
+            let Some(path) = join(&directory, &entry.name) else { continue };
+            match entry.is_directory {
+                true if depth < DEEPEST => open.push((path, depth + 1)),
+                false if patterns.is_match(&path) => found.push(path),
+                _ => {}
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+static FILLED_IN: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"\{\{[^{}]*\}\}").ok());

@@ -22,14 +22,19 @@ const WORDS: [&str; 8] = ["replicas", "gpu", "nvidia", "accelerator", "instance"
 const READING: [&str; 3] = ["files", "matrix", "merge"];
 /// More files and directories than these are not looked through for what a generator reads.
 const MOST_LISTED: usize = 20_000;
-/// Generators read small files. Of what is beyond these bytes only the names count.
-const MOST_BYTES: usize = 4 << 20;
+/// All that generators of a tree read. Beyond it their text is not compared.
+const MOST_LOOKED: usize = 4 << 20;
+const MOST_PATTERNS: usize = 20;
 const DEEPEST: usize = 16;
 
 /// Deployers so far, by the directory that they deploy.
 #[derive(Default)]
 pub(in crate::kubernetes) struct Deployed {
     first: HashMap<String, String>,
+    /// The files of the tree, once a generator reads some.
+    files: Option<Vec<String>>,
+    /// What was looked at for generators: one for each file that a pattern may fit, and for each byte.
+    looked: usize,
 }
 
 impl Deployed {
@@ -55,7 +60,7 @@ impl Deployed {
             let what = path.last_key().unwrap_or_default();
             (is_there && matters(node.span, what)).then(|| {
                 let reason = format!("{address} changes what it deploys by `{what}`, which is not followed here");
-                let known = if READING.contains(&what) { read_by(sources, node) } else { String::new() };
+                let known = if READING.contains(&what) { self.read_by(sources, node) } else { String::new() };
                 Unjudged { known, ..Unjudged::new(path_of(node.span), reason).about(&address).at(node.span) }
             })
         });
@@ -86,47 +91,65 @@ impl Deployed {
     }
 }
 
+impl Deployed {
+    /// The files that generators read, with their text: a change of one changes what is deployed.
+    fn read_by(&mut self, sources: &Sources, generators: &Node) -> String {
+        let files = self.files.get_or_insert_with(|| listed(sources));
+        let patterns = patterns(generators);
+        let mut said = String::new();
+        self.looked = self.looked.saturating_add(files.len().saturating_mul(patterns.len()));
+        if self.looked > MOST_LOOKED {
+            return format!("{} files", files.len());
+        }
+        for path in files.iter().filter(|path| patterns.is_match(path)) {
+            said.push_str(path);
+            if self.looked <= MOST_LOOKED
+                && let Ok(text) = sources.tree().read(path)
+            {
+                self.looked = self.looked.saturating_add(text.len());
+                said.push_str(&String::from_utf8_lossy(&text));
+            }
+        }
+        said
+    }
+}
+
 fn nodes<'t>(found: Vec<crate::kubernetes::rows::path::Match<'t>>) -> Vec<&'t Node> {
     found.into_iter().map(|it| it.node).collect()
 }
 
-/// The files that generators read, with their text: a change of one changes what is deployed.
-fn read_by(sources: &Sources, generators: &Node) -> String {
+/// The patterns of the files that generators read.
+fn patterns(generators: &Node) -> GlobSet {
     let mut patterns = GlobSetBuilder::new();
-    let mut open = vec![generators];
+    let (mut open, mut left) = (vec![generators], MOST_PATTERNS);
     while let Some(node) = open.pop() {
         open.extend(node.items().iter().chain(node.entries().iter().map(|entry| &entry.value)));
         let Some(path) = node.text_at("path") else { continue };
         // What another generator fills in may be anything. A star goes on past a stroke, as in Argo CD.
         let Some(path) = FILLED_IN.as_ref().map(|it| it.replace_all(path, "*")) else { continue };
-        if let Ok(pattern) = Glob::new(path.trim_start_matches("./").trim_start_matches('/')) {
+        // Where there are too many, each file is one that is read.
+        let path = if left == 0 { "**" } else { path.trim_start_matches("./").trim_start_matches('/') };
+        if let Ok(pattern) = Glob::new(path) {
             patterns.add(pattern);
         }
-    }
-    let Ok(patterns) = patterns.build() else { return String::new() };
-    let mut said = String::new();
-    for path in listed(sources, &patterns) {
-        said.push_str(&path);
-        if said.len() < MOST_BYTES
-            && let Ok(text) = sources.tree().read(&path)
-        {
-            said.push_str(&String::from_utf8_lossy(&text));
+        if left == 0 {
+            break;
         }
+        left -= 1;
     }
-    said
+    patterns.build().unwrap_or_default()
 }
 
-/// The files that a pattern fits, sorted.
-fn listed(sources: &Sources, patterns: &GlobSet) -> Vec<String> {
+/// All files of a tree, sorted.
+fn listed(sources: &Sources) -> Vec<String> {
     let (mut found, mut left) = (Vec::new(), MOST_LISTED);
-    let mut open = if patterns.is_empty() { Vec::new() } else { vec![(String::new(), 0)] };
+    let mut open = vec![(String::new(), 0)];
     while let Some((directory, depth)) = open.pop() {
         for entry in sources.tree().list(&directory).into_iter().take(left) {
             left -= 1;
-            let Some(path) = join(&directory, &entry.name) else { continue };
-            match entry.is_directory {
-                true if depth < DEEPEST => open.push((path, depth + 1)),
-                false if patterns.is_match(&path) => found.push(path),
+            match join(&directory, &entry.name) {
+                Some(path) if !entry.is_directory => found.push(path),
+                Some(path) if depth < DEEPEST => open.push((path, depth + 1)),
                 _ => {}
             }
         }

@@ -1,22 +1,40 @@
 //! What a deployer changes about what it deploys, or how often it deploys it, where nobody here follows it: told.
 
 use std::collections::HashMap;
+use std::sync::LazyLock;
+
+use globset::{Glob, GlobSet, GlobSetBuilder};
+use regex::Regex;
 
 use crate::inventory::Unjudged;
-use crate::source::{Sources, Span};
+use crate::source::{Sources, Span, join};
 
 use crate::kubernetes::objects::chart;
 use crate::kubernetes::objects::object::Object;
 use crate::kubernetes::rows::table::Row;
 use crate::kubernetes::text::filter::{self, Matter};
+use crate::yaml::Node;
 
 /// What changes of numbers and of accelerators speak of.
 const WORDS: [&str; 8] = ["replicas", "gpu", "nvidia", "accelerator", "instance", "parallelism", "count", "limits"];
+
+/// Generators that read files of the repository, or hold others that do.
+const READING: [&str; 3] = ["files", "matrix", "merge"];
+/// More files and directories than these are not looked through for what a generator reads.
+const MOST_LISTED: usize = 20_000;
+/// All that generators of a tree read. Beyond it their text is not compared.
+const MOST_LOOKED: usize = 4 << 20;
+const MOST_PATTERNS: usize = 20;
+const DEEPEST: usize = 16;
 
 /// Deployers so far, by the directory that they deploy.
 #[derive(Default)]
 pub(in crate::kubernetes) struct Deployed {
     first: HashMap<String, String>,
+    /// The files of the tree, once a generator reads some.
+    files: Option<Vec<String>>,
+    /// What was looked at for generators: one for each file that a pattern may fit, and for each byte.
+    looked: usize,
 }
 
 impl Deployed {
@@ -42,7 +60,8 @@ impl Deployed {
             let what = path.last_key().unwrap_or_default();
             (is_there && matters(node.span, what)).then(|| {
                 let reason = format!("{address} changes what it deploys by `{what}`, which is not followed here");
-                Unjudged::new(path_of(node.span), reason).about(&address).at(node.span)
+                let known = if READING.contains(&what) { self.read_by(sources, node) } else { String::new() };
+                Unjudged { known, ..Unjudged::new(path_of(node.span), reason).about(&address).at(node.span) }
             })
         });
         let mut told: Vec<Unjudged> = changes.collect();
@@ -72,6 +91,71 @@ impl Deployed {
     }
 }
 
-fn nodes<'t>(found: Vec<crate::kubernetes::rows::path::Match<'t>>) -> Vec<&'t crate::yaml::Node> {
+impl Deployed {
+    /// The files that generators read, with their text: a change of one changes what is deployed.
+    fn read_by(&mut self, sources: &Sources, generators: &Node) -> String {
+        let files = self.files.get_or_insert_with(|| listed(sources));
+        let patterns = patterns(generators);
+        let mut said = String::new();
+        self.looked = self.looked.saturating_add(files.len().saturating_mul(patterns.len()));
+        if self.looked > MOST_LOOKED {
+            return format!("{} files", files.len());
+        }
+        for path in files.iter().filter(|path| patterns.is_match(path)) {
+            said.push_str(path);
+            if self.looked <= MOST_LOOKED
+                && let Ok(text) = sources.tree().read(path)
+            {
+                self.looked = self.looked.saturating_add(text.len());
+                said.push_str(&String::from_utf8_lossy(&text));
+            }
+        }
+        said
+    }
+}
+
+fn nodes<'t>(found: Vec<crate::kubernetes::rows::path::Match<'t>>) -> Vec<&'t Node> {
     found.into_iter().map(|it| it.node).collect()
 }
+
+/// The patterns of the files that generators read.
+fn patterns(generators: &Node) -> GlobSet {
+    let mut patterns = GlobSetBuilder::new();
+    let (mut open, mut left) = (vec![generators], MOST_PATTERNS);
+    while let Some(node) = open.pop() {
+        open.extend(node.items().iter().chain(node.entries().iter().map(|entry| &entry.value)));
+        let Some(path) = node.text_at("path") else { continue };
+        // What another generator fills in may be anything. A star goes on past a stroke, as in Argo CD.
+        let Some(path) = FILLED_IN.as_ref().map(|it| it.replace_all(path, "*")) else { continue };
+        // Where there are too many, each file is one that is read.
+        let path = if left == 0 { "**" } else { path.trim_start_matches("./").trim_start_matches('/') };
+        if let Ok(pattern) = Glob::new(path) {
+            patterns.add(pattern);
+        }
+        if left == 0 {
+            break;
+        }
+        left -= 1;
+    }
+    patterns.build().unwrap_or_default()
+}
+
+/// All files of a tree, sorted.
+fn listed(sources: &Sources) -> Vec<String> {
+    let (mut found, mut left) = (Vec::new(), MOST_LISTED);
+    let mut open = vec![(String::new(), 0)];
+    while let Some((directory, depth)) = open.pop() {
+        for entry in sources.tree().list(&directory).into_iter().take(left) {
+            left -= 1;
+            match join(&directory, &entry.name) {
+                Some(path) if !entry.is_directory => found.push(path),
+                Some(path) if depth < DEEPEST => open.push((path, depth + 1)),
+                _ => {}
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+static FILLED_IN: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"\{\{[^{}]*\}\}").ok());

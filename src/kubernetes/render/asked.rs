@@ -39,6 +39,15 @@ impl Asked<'_> {
     pub(super) fn is_looked_at(&self, path: &str) -> bool {
         self.paths.binary_search_by(|it| it.as_str().cmp(path)).is_ok()
     }
+
+    /// Whether a file below a directory asks for something.
+    pub(super) fn asks_below(&self, directory: &str) -> bool {
+        if directory.is_empty() {
+            return !self.asking.is_empty();
+        }
+        let start = format!("{directory}/");
+        self.asking.range::<String, _>(&start..).next().is_some_and(|path| path.starts_with(&start))
+    }
 }
 
 /// What became of them.

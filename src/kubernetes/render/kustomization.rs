@@ -95,6 +95,8 @@ pub(super) struct Outline {
     pub uses: BTreeSet<String>,
     /// What it takes from other places than this tree.
     pub elsewhere: BTreeSet<String>,
+    /// Generators and their like that would run a program: their files, or its own where they stand in it.
+    pub programs: BTreeSet<String>,
     pub is_component: bool,
 }
 
@@ -102,11 +104,11 @@ pub(super) struct Outline {
 pub(super) fn outline(sources: &Sources, directory: &str) -> Option<Outline> {
     let mut closure = Closure::new(sources, true, 0);
     let _ = closure.visit(directory, 0);
-    let Closure { mut files, data, changing, mut directories, elsewhere, first, .. } = closure;
+    let Closure { mut files, data, changing, mut directories, elsewhere, programs, first, .. } = closure;
     let (path, is_component) = first?;
     directories.remove(directory);
     files.retain(|it| *it != path && !data.contains(it));
-    Some(Outline { path, files, changing, uses: directories, elsewhere, is_component })
+    Some(Outline { path, files, changing, uses: directories, elsewhere, programs, is_component })
 }
 
 fn is_component(root: &Node) -> bool {
@@ -124,14 +126,15 @@ struct Closure<'s> {
     changing: BTreeSet<String>,
     directories: BTreeSet<String>,
     elsewhere: BTreeSet<String>,
+    programs: BTreeSet<String>,
     /// The file of the first kustomization, and whether that is a component.
     first: Option<(String, bool)>,
 }
 
 impl<'s> Closure<'s> {
     fn new(sources: &'s Sources, is_lenient: bool, deepest: usize) -> Self {
-        let (files, data, changing, directories, elsewhere) = Default::default();
-        Closure { sources, is_lenient, deepest, files, data, changing, directories, elsewhere, first: None }
+        let (files, data, changing, directories, elsewhere, programs) = Default::default();
+        Closure { sources, is_lenient, deepest, files, data, changing, directories, elsewhere, programs, first: None }
     }
 
     fn visit(&mut self, directory: &str, depth: usize) -> Result<(), String> {
@@ -174,7 +177,11 @@ impl<'s> Closure<'s> {
     fn path(&mut self, directory: &str, field: &str, text: &str, depth: usize) -> Result<(), String> {
         let powerful = POWERFUL.contains(&field);
         if text.trim().contains('\n') {
-            return if powerful { harmless(text) } else { Ok(()) };
+            let said = if powerful { harmless(text) } else { Ok(()) };
+            if said.is_err() {
+                self.programs.extend(self.first.iter().map(|(own, _)| own.clone()));
+            }
+            return said;
         }
         // Generators write `key=path`.
         let named =
@@ -192,8 +199,9 @@ impl<'s> Closure<'s> {
         }
         match self.sources.tree().read(&path) {
             Ok(bytes) => {
-                if powerful {
-                    harmless(&String::from_utf8_lossy(&bytes))?;
+                if powerful && let Err(why) = harmless(&String::from_utf8_lossy(&bytes)) {
+                    self.programs.insert(path);
+                    return Err(why);
                 }
                 if field.ends_with("Generator") {
                     self.data.insert(path.clone());

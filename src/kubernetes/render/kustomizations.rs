@@ -141,6 +141,7 @@ impl Graph {
 /// Whether something that a kustomization names itself may ask for accelerators.
 fn may_ask(sources: &Sources, asked: &Asked<'_>, outline: &Outline) -> bool {
     outline.elsewhere.iter().any(|name| names::may_ask(name))
+        || programs_may_ask(sources, asked, outline)
         || outline.files.iter().chain([&outline.path]).any(|path| {
             let asks = |text: &[u8]| asked.wanted.look(text) == Matter::Asks;
             let changes = *path == outline.path || outline.changing.contains(path);
@@ -148,6 +149,13 @@ fn may_ask(sources: &Sources, asked: &Asked<'_>, outline: &Outline) -> bool {
                 || !asked.is_looked_at(path) && sources.glance(path, asks).unwrap_or(true)
                 || changes && sources.glance(path, points_at_asking).unwrap_or(true)
         })
+}
+
+/// What a generator is told, or what it may render: charts stand below the kustomization.
+fn programs_may_ask(sources: &Sources, asked: &Asked<'_>, outline: &Outline) -> bool {
+    !outline.programs.is_empty()
+        && (outline.programs.iter().any(|path| names::in_file(sources, path))
+            || asked.asks_below(parent(&outline.path)))
 }
 
 /// JSON patches write `nvidia.com~1gpu`.

@@ -31,7 +31,7 @@ pub(super) fn charts<'p>(paths: impl Iterator<Item = &'p str>) -> Vec<&'p str> {
 
 /// A quick look, before anything of it is loaded.
 pub(super) fn may_matter(sources: &Sources, directory: &str, asked: &Asked<'_>) -> bool {
-    asks_below(directory, asked)
+    asked.asks_below(directory)
         || depends_on_others(sources, directory)
         || names::in_file(sources, &at(directory, "Chart.yaml"))
         || hints(sources, &helm::files(sources, directory))
@@ -40,17 +40,9 @@ pub(super) fn may_matter(sources: &Sources, directory: &str, asked: &Asked<'_>) 
 /// One of the files that it is made of may ask for something.
 pub(super) fn matters(sources: &Sources, chart: &Chart, asked: &Asked<'_>) -> bool {
     !depends_on_others(sources, &chart.directory)
-        || asks_below(&chart.directory, asked)
+        || asked.asks_below(&chart.directory)
         || chart.inputs.iter().any(|input| asked.asking.contains(input))
         || hints(sources, &chart.inputs)
-}
-
-fn asks_below(directory: &str, asked: &Asked<'_>) -> bool {
-    if directory.is_empty() {
-        return !asked.asking.is_empty();
-    }
-    let start = format!("{directory}/");
-    asked.asking.range::<String, _>(&start..).next().is_some_and(|path| path.starts_with(&start))
 }
 
 fn depends_on_others(sources: &Sources, directory: &str) -> bool {

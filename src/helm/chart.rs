@@ -86,6 +86,16 @@ impl Chart {
             .fold(self.template_files.iter().collect(), |all, chart| [all, chart.template_files()].concat())
     }
 
+    /// Definitions of kinds, which helm installs beside what templates make, in its order.
+    pub(crate) fn definitions(&self) -> Vec<&String> {
+        let is_one = |path: &&String| {
+            let is_manifest = [".yaml", ".yml", ".json"].iter().any(|ending| path.ends_with(ending));
+            is_manifest && path.starts_with(&format!("{}/", at(&self.directory, "crds")))
+        };
+        let own = self.inputs.iter().filter(is_one).collect();
+        self.inside.iter().fold(own, |all, chart| [all, chart.definitions()].concat())
+    }
+
     /// The values that it has of its own, and those of all charts inside it.
     pub(crate) fn values_files(&self) -> Vec<&String> {
         self.inside.iter().fold(self.values_file.iter().collect(), |all, chart| [all, chart.values_files()].concat())

@@ -5,6 +5,7 @@
 
 mod archive;
 mod chart;
+mod cluster;
 mod ignored;
 mod output;
 mod render;
@@ -15,5 +16,6 @@ mod values;
 mod world;
 
 pub(crate) use chart::{Chart, files, load};
+pub use cluster::Cluster;
 pub(crate) use output::Document;
 pub(crate) use render::{Release, Rendering, render};

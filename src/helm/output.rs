@@ -23,7 +23,7 @@ pub(crate) struct Document {
     pub(crate) gaps: Vec<String>,
 }
 
-pub(super) fn documents(text: &Text, file: FileId, template: &str) -> Vec<Document> {
+pub(super) fn documents(text: &Text, file: FileId, template: &str, with_tests: bool) -> Vec<Document> {
     let mut all = Vec::new();
     for range in yaml::documents(text.as_str()) {
         let piece = text.slice(range.start, range.end);
@@ -31,7 +31,7 @@ pub(super) fn documents(text: &Text, file: FileId, template: &str) -> Vec<Docume
             let line = line.trim();
             !line.is_empty() && !line.starts_with('#') && line != "---"
         };
-        if !piece.as_str().lines().any(is_content) || is_test(file, piece.as_str()) {
+        if !piece.as_str().lines().any(is_content) || !with_tests && is_test(file, piece.as_str()) {
             continue;
         }
         let mut doubts: Vec<String> = piece.doubts().iter().map(|doubt| doubt.cause.why.to_string()).collect();

@@ -11,6 +11,7 @@ use crate::template::{
 };
 use crate::yaml::Node;
 
+use super::Cluster;
 use super::chart;
 use super::output::{self, Document};
 use super::schema;
@@ -25,10 +26,20 @@ const STACK_BYTES: usize = 64 << 20;
 pub(crate) struct Release {
     pub(crate) name: String,
     pub(crate) namespace: String,
-    /// `v1.34.0`
-    pub(crate) kubernetes: String,
-    /// Interfaces that the cluster has beside the usual ones.
-    pub(crate) interfaces: Vec<String>,
+    pub(crate) cluster: Cluster,
+    /// What helm makes only to test a release is wanted as well.
+    pub(crate) with_tests: bool,
+}
+
+impl Release {
+    /// Releases are called like their charts, as far as Helm allows.
+    pub(crate) fn usual_name(chart: &str) -> String {
+        const LONGEST: usize = 53;
+        let plain = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' };
+        let name: String = chart.chars().map(plain).take(LONGEST).collect();
+        let name = name.trim_matches('-');
+        if name.is_empty() { "release".to_owned() } else { name.to_owned() }
+    }
 }
 
 /// What became of a chart.
@@ -139,7 +150,7 @@ impl Renderer<'_> {
         done.sort_by(|a, b| jobs.get(a.0).map(|it| &it.name).cmp(&jobs.get(b.0).map(|it| &it.name)));
         for (number, text) in done {
             if let Some(job) = jobs.get(number).filter(|job| !job.name.ends_with("NOTES.txt")) {
-                rendering.documents.extend(output::documents(&text, job.file, &job.name));
+                rendering.documents.extend(output::documents(&text, job.file, &job.name, self.release.with_tests));
             }
         }
         Ok(rendering)
@@ -179,7 +190,7 @@ impl Renderer<'_> {
         let shared = Shared {
             heap,
             release: heap.map(about),
-            capabilities: Capabilities::value(&release.kubernetes, &release.interfaces),
+            capabilities: Capabilities::value(&release.cluster),
             refused: RefCell::default(),
         };
         let mut missing = Vec::new();

@@ -1,9 +1,9 @@
 use crate::source::{MemoryTree, Sources, Span};
 
-use super::{Release, Rendering, load, render};
+use super::{Cluster, Release, Rendering, load, render};
 
 fn release() -> Release {
-    Release { name: "r".into(), namespace: "n".into(), kubernetes: "v1.34.0".into(), interfaces: Vec::new() }
+    Release { name: "r".into(), namespace: "n".into(), cluster: Cluster::default(), with_tests: false }
 }
 
 fn rendered(files: &[(&str, &str)]) -> (Sources, Result<Rendering, String>) {

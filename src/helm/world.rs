@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use globset::GlobBuilder;
 
+use super::Cluster;
 use crate::source::{FileId, Sources, Span, to_base64};
 use crate::template::{Entries, Failure, Heap, Kind, Object, Origin, Text, Value, to_yaml};
 use crate::yaml::Node;
@@ -244,9 +245,9 @@ pub(super) struct Capabilities {
 }
 
 impl Capabilities {
-    pub(super) fn value(version: &str, extra: &[String]) -> Value {
-        let version = KubeVersion { version: version.to_owned() };
-        Kind::Object(Rc::new(Capabilities { version, extra: extra.to_vec() })).into()
+    pub(super) fn value(cluster: &Cluster) -> Value {
+        let version = KubeVersion { version: cluster.version.clone() };
+        Kind::Object(Rc::new(Capabilities { version, extra: cluster.interfaces.clone() })).into()
     }
 }
 

@@ -29,6 +29,7 @@ use relations::scale::Scaler;
 use relations::sharing::Sharing;
 use rows::table::{KINDS, Row};
 
+pub use crate::helm::Cluster;
 pub use gather::Looks;
 pub use render::{Content, Input, Plan, Refused, Rendered, plan};
 pub use text::trail::Renderer;
@@ -49,22 +50,6 @@ pub struct Options {
     pub cluster: Cluster,
     /// What was found of files when they were looked through, for another state of the same tree.
     pub looks: Looks,
-}
-
-/// What charts are told of the cluster that they are installed in.
-#[derive(Debug, Clone)]
-pub struct Cluster {
-    /// `v1.34.0`
-    pub version: String,
-    /// Interfaces that it has beside those of Kubernetes itself, as in `monitoring.coreos.com/v1`.
-    pub interfaces: Vec<String>,
-}
-
-impl Default for Cluster {
-    /// The version that most clusters of the large clouds run (November 2026).
-    fn default() -> Self {
-        Cluster { version: "v1.34.0".to_owned(), interfaces: Vec::new() }
-    }
 }
 
 /// What was read.

@@ -8,6 +8,7 @@ mod fields;
 mod generate;
 mod id;
 mod images;
+mod inflate;
 mod inline;
 mod json_patch;
 mod kustomization;
@@ -29,8 +30,10 @@ mod variables;
 use std::cell::Cell;
 use std::collections::BTreeSet;
 
+use crate::helm::Cluster;
 use crate::source::{Segment, Sources, Span};
 
+pub(crate) use inflate::directories as charts_of;
 pub(crate) use kustomization::{NAMES, is_remote};
 
 /// What a kustomization makes.
@@ -45,6 +48,8 @@ pub(crate) struct Built {
     pub replaced: BTreeSet<String>,
     /// The directories of kustomizations that are part of it, its own left out.
     pub parts: BTreeSet<String>,
+    /// The directories of the charts that it renders.
+    pub charts: BTreeSet<String>,
     /// What it was built without.
     pub missing: Vec<Trouble>,
     /// What building it took.
@@ -172,15 +177,20 @@ pub(crate) fn is_component(sources: &Sources, directory: &str) -> bool {
 }
 
 /// Builds the kustomization in a directory.
-pub(crate) fn build(sources: &Sources, directory: &str) -> Result<Built, Trouble> {
+pub(crate) fn build(sources: &Sources, directory: &str, cluster: &Cluster) -> Result<Built, Trouble> {
     let budget = Budget::of(Budget::STEPS);
-    with(target::Maker::new(sources, &budget, false), directory)
+    with(target::Maker::new(sources, &budget, cluster, false), directory)
 }
 
 /// The same as far as it goes: what is not at hand is left out, and told. It takes no more than so many steps.
-pub(crate) fn build_as_far_as_possible(sources: &Sources, directory: &str, steps: u64) -> Result<Built, Trouble> {
+pub(crate) fn build_as_far_as_possible(
+    sources: &Sources,
+    directory: &str,
+    cluster: &Cluster,
+    steps: u64,
+) -> Result<Built, Trouble> {
     let budget = Budget::of(steps.min(Budget::STEPS));
-    with(target::Maker::new(sources, &budget, true), directory)
+    with(target::Maker::new(sources, &budget, cluster, true), directory)
 }
 
 fn with(mut maker: target::Maker<'_>, directory: &str) -> Result<Built, Trouble> {
@@ -200,9 +210,9 @@ fn with(mut maker: target::Maker<'_>, directory: &str) -> Result<Built, Trouble>
         documents.push(Document { value: resource.value, emitted });
     }
     maker.parts.remove(directory);
-    let target::Maker { files: replaced, apart, parts, missing, .. } = maker;
+    let target::Maker { files: replaced, apart, parts, charts, missing, .. } = maker;
     let files = replaced.union(&apart).cloned().collect();
-    Ok(Built { documents, files, replaced, parts, missing, steps: budget.spent() })
+    Ok(Built { documents, files, replaced, parts, charts, missing, steps: budget.spent() })
 }
 
 #[cfg(test)]
@@ -213,7 +223,7 @@ mod tests {
     fn built(files: &[(&str, &str)]) -> Result<String, Trouble> {
         let tree = files.iter().fold(MemoryTree::new(), |tree, (path, text)| tree.with(path, *text));
         let sources = Sources::new(tree);
-        build(&sources, "o").map(|built| built.documents.iter().map(|it| it.text().to_owned()).collect())
+        build(&sources, "o", &Cluster::default()).map(|built| built.documents.iter().map(|it| it.text().to_owned()).collect())
     }
 
     #[test]

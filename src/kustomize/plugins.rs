@@ -8,7 +8,7 @@ use super::names::{self, Namespacing, Subjects};
 use super::resource::Resource;
 use super::target::{Gathered, Maker, objects};
 use super::value::Value;
-use super::{Trouble, images, inline, patches, replace, transform};
+use super::{Trouble, images, inflate, inline, patches, replace, transform};
 
 /// What the entries of `generators` make.
 pub(super) fn generate(maker: &mut Maker<'_>, kustomization: &Kustomization) -> Result<Vec<Resource>, Trouble> {
@@ -18,6 +18,7 @@ pub(super) fn generate(maker: &mut Maker<'_>, kustomization: &Kustomization) -> 
         match plugin.value.text_at("kind") {
             Some("ConfigMapGenerator") => made.push(generate::one(maker, &directory, &entry, None, "ConfigMap")?),
             Some("SecretGenerator") => made.push(generate::one(maker, &directory, &entry, None, "Secret")?),
+            Some(inflate::GENERATOR) => made.extend(inflate::one(maker, &directory, &entry, None)?),
             _ => return Err(foreign(&plugin)),
         }
     }

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use crate::helm::Cluster;
 use crate::source::{ReadError, Sources, Span, join};
 use crate::yaml;
 
@@ -12,7 +13,7 @@ use super::resource::{Resource, Resources};
 use super::schema::Schema;
 use super::value::Value;
 use super::variables::Variable;
-use super::{Budget, Cause, Trouble, generate, names, plugins, references, transform, variables};
+use super::{Budget, Cause, Trouble, generate, inflate, names, plugins, references, transform, variables};
 
 /// Bases of bases nest this deep at most.
 const DEEPEST: usize = 32;
@@ -43,6 +44,9 @@ pub(super) struct Maker<'m> {
     /// Files that it takes something from, and whose own words still count.
     pub apart: BTreeSet<String>,
     pub parts: BTreeSet<String>,
+    /// The directories of the charts that it renders.
+    pub charts: BTreeSet<String>,
+    pub cluster: &'m Cluster,
     /// It goes on without what is not at hand.
     is_lenient: bool,
     /// What it went on without.
@@ -52,7 +56,7 @@ pub(super) struct Maker<'m> {
 }
 
 impl<'m> Maker<'m> {
-    pub(super) fn new(sources: &'m Sources, budget: &'m Budget, is_lenient: bool) -> Self {
+    pub(super) fn new(sources: &'m Sources, budget: &'m Budget, cluster: &'m Cluster, is_lenient: bool) -> Self {
         Maker {
             sources,
             budget,
@@ -61,6 +65,8 @@ impl<'m> Maker<'m> {
             files: BTreeSet::new(),
             apart: BTreeSet::new(),
             parts: BTreeSet::new(),
+            charts: BTreeSet::new(),
+            cluster,
             is_lenient,
             missing: Vec::new(),
             open: Vec::new(),
@@ -111,13 +117,8 @@ impl<'m> Maker<'m> {
             let configured = self.configure(&kustomization.directory, &entry, &mut gathered);
             self.tolerate(configured)?;
         }
-        for field in ["helmCharts", "helmChartInflationGenerator"] {
-            for chart in kustomization.list(field) {
-                let why = format!("its `{field}` are rendered by helm");
-                self.tolerate(Err(Trouble::not_at_hand(why, chart.at)))?;
-            }
-        }
         let mut made = generate::all(self, kustomization)?;
+        made.extend(inflate::all(self, kustomization)?);
         match plugins::generate(self, kustomization) {
             Ok(more) => made.extend(more),
             Err(trouble) => self.tolerate(Err(trouble))?,

@@ -63,6 +63,22 @@ impl Value {
         Value { at: node.span, data }
     }
 
+    /// The same as it would be read. A key that is written as a flag is one no more.
+    pub(super) fn to_node(&self) -> Node {
+        match &self.data {
+            Data::Scalar { text, plain } => Node::scalar(self.at, text.clone(), *plain),
+            Data::List(items) => Node::list(self.at, items.iter().map(Value::to_node)),
+            Data::Map(fields) => Node::map(
+                self.at,
+                fields.iter().map(|field| yaml::Entry {
+                    key: field.key.clone(),
+                    key_span: field.key_at,
+                    value: field.value.to_node(),
+                }),
+            ),
+        }
+    }
+
     pub(super) fn string(text: impl Into<Arc<str>>, at: Span) -> Value {
         Value { at, data: Data::Scalar { text: text.into(), plain: false } }
     }

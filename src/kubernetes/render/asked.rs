@@ -58,6 +58,8 @@ pub(in crate::kubernetes) struct Made {
     /// What these stand for: nobody needs to read these files any more.
     pub replaced: BTreeSet<String>,
     pub runs: Vec<Run>,
+    /// The directories of charts that are deployed as they are rendered here, and in no other way.
+    pub charts: BTreeSet<String>,
     pub skipped: Vec<Skipped>,
 }
 
@@ -66,6 +68,7 @@ impl Made {
         self.files.extend(other.files);
         self.replaced.extend(other.replaced);
         self.runs.extend(other.runs);
+        self.charts.extend(other.charts);
         self.skipped.extend(other.skipped);
     }
 }

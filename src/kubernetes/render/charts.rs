@@ -11,7 +11,7 @@ use crate::yaml::Node;
 
 use super::matters;
 use super::names;
-use super::plan::{at, is_called, release_name, sets};
+use super::plan::{at, is_called, sets};
 use super::variants::{self, Variant};
 use super::{Asked, Made, trace};
 use crate::kubernetes::Cluster;
@@ -43,12 +43,13 @@ struct Done {
     matters: Vec<Matter>,
 }
 
-/// Renders the charts among files that may ask for accelerators.
-pub(super) fn make(sources: &Sources, asked: &Asked<'_>) -> Made {
+/// Renders the charts among files that may ask for accelerators, but for those that are deployed in another way.
+pub(super) fn make(sources: &Sources, asked: &Asked<'_>, deployed: &BTreeSet<String>) -> Made {
     let mut made = Made::default();
     let mut jobs = Vec::new();
     for directory in matters::charts(asked.paths.iter().map(|path| path.as_str())) {
-        if !asked.is_rendered(Renderer::Helm, directory) && matters::may_matter(sources, directory, asked) {
+        let is_made = asked.is_rendered(Renderer::Helm, directory) || deployed.contains(directory);
+        if !is_made && matters::may_matter(sources, directory, asked) {
             load(sources, directory, asked, &mut jobs, &mut made.skipped);
         }
     }
@@ -129,7 +130,7 @@ fn jobs_of(sources: &Sources, chart: Chart, variants: Vec<Variant>, skipped: &mu
     let job = |variant: Variant| Job {
         layers: variants::layers(sources, &chart, &variant, skipped),
         chart: chart.clone(),
-        name: release_name(&chart.name),
+        name: helm::Release::usual_name(&chart.name),
         variant,
     };
     variants.into_iter().map(job).collect()
@@ -188,12 +189,8 @@ fn render(
     (name, namespace): (&str, &str),
     cluster: &Cluster,
 ) -> Result<Rendering, String> {
-    let release = helm::Release {
-        name: name.to_owned(),
-        namespace: namespace.to_owned(),
-        kubernetes: cluster.version.clone(),
-        interfaces: cluster.interfaces.clone(),
-    };
+    let (name, namespace) = (name.to_owned(), namespace.to_owned());
+    let release = helm::Release { name, namespace, cluster: cluster.clone(), with_tests: false };
     helm::render(sources, chart, layers, &release)
 }
 
@@ -320,7 +317,7 @@ pub(in crate::kubernetes) fn release(
     skipped: &mut Vec<Skipped>,
 ) -> Result<Vec<File>, String> {
     let head = trace::first_line(sources, &at(&chart.directory, "Chart.yaml")).ok_or("its Chart.yaml is empty")?;
-    let name = release.name.as_ref().map_or_else(|| release_name(&chart.name), ToString::to_string);
+    let name = release.name.as_ref().map_or_else(|| helm::Release::usual_name(&chart.name), ToString::to_string);
     let namespace = release.namespace.as_deref().unwrap_or(NAMESPACE);
     let is_given = values.as_ref().is_some_and(names::in_values);
     let rendering = render(sources, &chart.with_values(values), &[], (&name, namespace), cluster)?;

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::kustomize::is_remote;
+use crate::kustomize::{charts_of, is_remote};
 use crate::source::{Sources, join};
 use crate::yaml::{Data, Node};
 
@@ -97,6 +97,8 @@ pub(super) struct Outline {
     pub elsewhere: BTreeSet<String>,
     /// Generators and their like that would run a program: their files, or its own where they stand in it.
     pub programs: BTreeSet<String>,
+    /// The directories of the charts that it renders.
+    pub charts: BTreeSet<String>,
     pub is_component: bool,
 }
 
@@ -104,11 +106,11 @@ pub(super) struct Outline {
 pub(super) fn outline(sources: &Sources, directory: &str) -> Option<Outline> {
     let mut closure = Closure::new(sources, true, 0);
     let _ = closure.visit(directory, 0);
-    let Closure { mut files, data, changing, mut directories, elsewhere, programs, first, .. } = closure;
+    let Closure { mut files, data, changing, mut directories, elsewhere, programs, charts, first, .. } = closure;
     let (path, is_component) = first?;
     directories.remove(directory);
     files.retain(|it| *it != path && !data.contains(it));
-    Some(Outline { path, files, changing, uses: directories, elsewhere, programs, is_component })
+    Some(Outline { path, files, changing, uses: directories, elsewhere, programs, charts, is_component })
 }
 
 fn is_component(root: &Node) -> bool {
@@ -127,14 +129,28 @@ struct Closure<'s> {
     directories: BTreeSet<String>,
     elsewhere: BTreeSet<String>,
     programs: BTreeSet<String>,
+    charts: BTreeSet<String>,
     /// The file of the first kustomization, and whether that is a component.
     first: Option<(String, bool)>,
 }
 
 impl<'s> Closure<'s> {
     fn new(sources: &'s Sources, is_lenient: bool, deepest: usize) -> Self {
-        let (files, data, changing, directories, elsewhere, programs) = Default::default();
-        Closure { sources, is_lenient, deepest, files, data, changing, directories, elsewhere, programs, first: None }
+        let (files, data, changing, directories, elsewhere, programs, charts) = Default::default();
+        let first = None;
+        Closure {
+            sources,
+            is_lenient,
+            deepest,
+            files,
+            data,
+            changing,
+            directories,
+            elsewhere,
+            programs,
+            charts,
+            first,
+        }
     }
 
     fn visit(&mut self, directory: &str, depth: usize) -> Result<(), String> {
@@ -148,6 +164,7 @@ impl<'s> Closure<'s> {
         let (path, root) = found.ok_or_else(|| format!("`{directory}` holds no kustomization"))?;
         self.first.get_or_insert_with(|| (path.clone(), is_component(&root)));
         self.files.insert(path);
+        self.charts.extend(charts_of(directory, &root));
         for entry in root.entries() {
             let field = &*entry.key;
             if (field.starts_with("helmChart") || field == "helmGlobals") && !self.is_lenient {
@@ -199,6 +216,9 @@ impl<'s> Closure<'s> {
         }
         match self.sources.tree().read(&path) {
             Ok(bytes) => {
+                if powerful && let Some(root) = document(self.sources, &path) {
+                    self.charts.extend(charts_of(directory, &root));
+                }
                 if powerful && let Err(why) = harmless(&String::from_utf8_lossy(&bytes)) {
                     self.programs.insert(path);
                     return Err(why);

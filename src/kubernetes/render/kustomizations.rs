@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use super::charts::in_one_line;
 use super::kustomization::{NAMES, Outline, outline};
-use super::{Asked, Made, names, trace};
+use super::{Asked, Made, matters, names, trace};
+use crate::helm;
 use crate::inventory::{Run, RunId, RunKind, Skipped};
 use crate::kubernetes::text::file::File;
 use crate::kubernetes::text::filter::{self, Matter};
@@ -128,6 +129,8 @@ impl Graph {
             let Some(outline) = self.all.get(directory).filter(|_| seen.insert(directory)) else { continue };
             open.extend(outline.uses.iter().map(String::as_str));
             outline.files.iter().for_each(|path| drop(sources.open(path)));
+            let of_charts = outline.charts.iter().flat_map(|chart| chart_files(sources, chart));
+            of_charts.for_each(|path| drop(sources.open(&path)));
         }
     }
 
@@ -142,6 +145,7 @@ impl Graph {
 fn may_ask(sources: &Sources, asked: &Asked<'_>, outline: &Outline) -> bool {
     outline.elsewhere.iter().any(|name| names::may_ask(name))
         || programs_may_ask(sources, asked, outline)
+        || outline.charts.iter().any(|chart| matters::may_matter(sources, chart, asked))
         || outline.files.iter().chain([&outline.path]).any(|path| {
             let asks = |text: &[u8]| asked.wanted.look(text) == Matter::Asks;
             let changes = *path == outline.path || outline.changing.contains(path);
@@ -156,6 +160,12 @@ fn programs_may_ask(sources: &Sources, asked: &Asked<'_>, outline: &Outline) -> 
     !outline.programs.is_empty()
         && (outline.programs.iter().any(|path| names::in_file(sources, path))
             || asked.asks_below(parent(&outline.path)))
+}
+
+/// The files of a chart as they stand, if there is one.
+fn chart_files(sources: &Sources, chart: &str) -> Vec<String> {
+    let files = helm::files(sources, chart);
+    files.into_iter().filter(|path| !path.ends_with(".tgz")).collect()
 }
 
 /// JSON patches write `nvidia.com~1gpu`.
@@ -193,7 +203,7 @@ fn build_all<'d>(
         }
         let steps = left.steps.min(MOST_EACH);
         let build = |directory: &'d str| {
-            let built = kustomize::build_as_far_as_possible(sources, directory, steps);
+            let built = kustomize::build_as_far_as_possible(sources, directory, asked.cluster, steps);
             (directory, built.map(|built| Done::new(sources, asked, built)))
         };
         for (directory, done) in each(now.to_vec(), build) {
@@ -244,10 +254,13 @@ impl Made {
             self.files.push(File::rendered(id, path.into(), matter != Matter::Asks, trail.clone()));
         }
         let mut run = Run::new(RunKind::Kustomization, directory, None).reading(inputs);
-        run.uses = built.parts.iter().map(|part| RunId::of(RunKind::Kustomization, part, None)).collect();
-        self.runs.push(run);
         // What only shows something takes the place of nothing that is deployed.
         let shows = |path: &str| path.split('/').any(is_example);
+        run.uses = built.parts.iter().map(|part| RunId::of(RunKind::Kustomization, part, None)).collect();
+        self.runs.push(run);
+        if !shows(directory) {
+            self.charts.extend(built.charts);
+        }
         let replaced = built.replaced.into_iter().filter(|path| !shows(directory) || shows(path));
         self.replaced.extend(replaced);
     }

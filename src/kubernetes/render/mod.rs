@@ -31,8 +31,8 @@ pub(super) use trace::derive;
 
 /// Renders the charts and builds the kustomizations among files that may ask for accelerators.
 pub(super) fn make(sources: &Sources, asked: &Asked<'_>) -> Made {
-    let mut made = charts::make(sources, asked);
-    made.add(kustomizations::make(sources, asked));
+    let mut made = kustomizations::make(sources, asked);
+    made.add(charts::make(sources, asked, &made.charts));
     made
 }
 

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::helm::Release;
 use crate::kubernetes::objects::chart;
 use crate::source::{Sources, join, parent};
 use crate::yaml::{self, Node};
@@ -169,7 +170,7 @@ fn of_chart(sources: &Sources, directory: &str, values: &[String]) -> Result<Vec
     below(sources, directory, 0, &mut files)?;
     let own = at(directory, "values.yaml");
     let sets = sets(directory, &files, values);
-    let release = release_name(about.text_at("name").map_or("release", |name| name));
+    let release = Release::usual_name(about.text_at("name").map_or("release", |name| name));
     let plan = |values: Vec<String>| -> Result<Plan, String> {
         let layers = values.iter().rev().chain([&own]).filter_map(|file| document(sources, file)).collect();
         let dependencies = dependencies::gather(sources, directory, &files, layers)?;
@@ -220,15 +221,6 @@ fn offers(directory: &str, file: &str) -> bool {
 pub(super) fn is_called(file: &str, name: &str) -> bool {
     let name = name.trim_start_matches("./");
     file.strip_suffix(name).is_some_and(|rest| rest.is_empty() || rest.ends_with('/'))
-}
-
-/// Releases are called like their charts, as far as Helm allows.
-pub(super) fn release_name(chart: &str) -> String {
-    const LONGEST: usize = 53;
-    let plain = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' };
-    let name: String = chart.chars().map(plain).take(LONGEST).collect();
-    let name = name.trim_matches('-');
-    if name.is_empty() { "release".to_owned() } else { name.to_owned() }
 }
 
 /// All files below a directory.

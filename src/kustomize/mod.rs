@@ -223,7 +223,8 @@ mod tests {
     fn built(files: &[(&str, &str)]) -> Result<String, Trouble> {
         let tree = files.iter().fold(MemoryTree::new(), |tree, (path, text)| tree.with(path, *text));
         let sources = Sources::new(tree);
-        build(&sources, "o", &Cluster::default()).map(|built| built.documents.iter().map(|it| it.text().to_owned()).collect())
+        build(&sources, "o", &Cluster::default())
+            .map(|built| built.documents.iter().map(|it| it.text().to_owned()).collect())
     }
 
     #[test]

@@ -15,7 +15,11 @@ use crate::action::sandbox::{Sandbox, git, write};
 
 /// Ways that an output passes over in silence still, and why. One that is told does not belong here.
 const OPEN: &[(&str, &[&str], &str)] = &[
-    ("a file that a generator of an ApplicationSet reads", &["hook"], "a hook is given that file alone"),
+    (
+        "a file that a generator of an ApplicationSet reads and chooses from",
+        &["hook"],
+        "a hook is given that file alone",
+    ),
     ("a file that a generator within a matrix reads", &["hook"], "a hook is given that file alone"),
 ];
 

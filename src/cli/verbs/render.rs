@@ -37,8 +37,10 @@ pub(in crate::cli) fn run(render: &Render) -> Result<Outcome, Failure> {
     let named: BTreeSet<&str> = found.iter().copied().filter(is_named).collect();
     let directories = if named.is_empty() { &found } else { &named };
     let cluster = &session.settings.kubernetes.cluster;
-    let built: BTreeMap<&str, Result<Built, Trouble>> =
-        directories.iter().map(|directory| (*directory, kustomize::build(&session.sources, directory, cluster))).collect();
+    let built: BTreeMap<&str, Result<Built, Trouble>> = directories
+        .iter()
+        .map(|directory| (*directory, kustomize::build(&session.sources, directory, cluster)))
+        .collect();
     let used: BTreeSet<&String> = built.values().flatten().flat_map(|it| &it.parts).collect();
     let (mut any, mut failed) = (false, false);
     for (directory, made) in &built {

@@ -1,25 +1,26 @@
-//! Objects made of a template, one for each member of lists in the same text.
+//! Objects made of a template, one for each member that a generator finds.
 
 use std::sync::{Arc, LazyLock};
 
 use regex::Regex;
 
+use super::members::{Finder, MOST};
 use super::row;
 use crate::kubernetes::Parsed;
 use crate::kubernetes::rows::table::Generates;
 use crate::kubernetes::text::expression::{Scope, evaluate};
-use crate::yaml::{Data, Document, Entry, Node};
+use crate::source::{Sources, Span};
+use crate::yaml::{Data, Document, Entry, Meaning, Node};
 
-/// More members than these are a list that nobody wrote.
-const MOST: usize = 200;
 const DEEPEST: usize = 64;
 
-pub(super) fn apply(parsed: &mut [Parsed]) {
+pub(super) fn apply(sources: &Sources, paths: &[String], parsed: &mut [Parsed]) {
+    let mut finder = Finder::new(sources, paths);
     for file in parsed.iter_mut() {
         let mut made: Vec<Document> = Vec::new();
         for (number, document) in file.stream.documents.iter().enumerate() {
             let Some(generates) = row(&document.root).and_then(|(_, row)| row.generates.as_ref()) else { continue };
-            let Some(objects) = objects(&document.root, generates) else { continue };
+            let Some(objects) = objects(&mut finder, &document.root, generates) else { continue };
             file.stood_for.insert(number);
             made.extend(objects.into_iter().map(|root| Document { root, span: document.span }));
         }
@@ -27,22 +28,19 @@ pub(super) fn apply(parsed: &mut [Parsed]) {
     }
 }
 
-/// `None` where something else than lists says how many there are.
-fn objects(root: &Node, generates: &Generates) -> Option<Vec<Node>> {
-    let template = generates.template.first(root)?;
-    let mut members: Vec<&Node> = Vec::new();
+/// `None` where something else than the text of this tree says how many there are.
+fn objects(finder: &mut Finder<'_>, root: &Node, generates: &Generates) -> Option<Vec<Node>> {
+    let template = generates.template.first(root).filter(|_| generates.unless.first(root).is_none())?;
+    let is_go = generates.go.first(root).and_then(Node::flag) == Some(true);
+    let mut members: Vec<Node> = Vec::new();
     let sources = generates.each.all(root);
     for source in &sources {
-        let [only] = source.node.entries() else { return None };
-        let list = Node::map(source.node.span, [only.clone()]);
-        // Nothing but the list may say anything.
-        (generates.list.first(&list).is_some() && only.value.entries().len() == 1).then_some(())?;
-        members.extend(generates.list.first(source.node)?.items());
+        members.extend(finder.members(source.node, generates, is_go)?);
     }
-    if sources.is_empty() || members.len() > MOST || !members.iter().all(|member| member.is_map()) {
+    if sources.is_empty() || members.len() > MOST {
         return None;
     }
-    Some(members.into_iter().map(|member| framed(root, &filled(template, member, 0), generates)).collect())
+    Some(members.iter().map(|member| framed(root, &filled(template, member, 0), generates)).collect())
 }
 
 /// The object that a template with a member filled in is.
@@ -55,13 +53,14 @@ fn framed(root: &Node, template: &Node, generates: &Generates) -> Node {
     Node::map(root.span, says.into_iter().chain(template.entries().iter().cloned()))
 }
 
-fn filled(node: &Node, member: &Node, depth: usize) -> Node {
+pub(super) fn filled(node: &Node, member: &Node, depth: usize) -> Node {
     if depth > DEEPEST {
         return node.clone();
     }
     match &node.data {
         Data::Scalar { text, plain } => match fill(text, member) {
-            Some(text) => Node::scalar(node.span, text, *plain),
+            // What a member says and nothing else stands where the member says it.
+            Some((text, at)) => Node::scalar(at.unwrap_or(node.span), text, *plain),
             None => node.clone(),
         },
         Data::List(items) => Node::list(node.span, items.iter().map(|item| filled(item, member, depth + 1))),
@@ -72,19 +71,35 @@ fn filled(node: &Node, member: &Node, depth: usize) -> Node {
     }
 }
 
-/// `{{name}}`, `{{values.name}}`, `{{ .name | default 1 }}`; what the member does not say stays as it is written.
-fn fill(text: &str, member: &Node) -> Option<Arc<str>> {
+/// `{{name}}`, `{{values.name}}`, `{{ .name | default 1 }}`; what the member does not say stays as it is written. With the
+/// place of the only thing that was filled in, where nothing stands beside it.
+fn fill(text: &str, member: &Node) -> Option<(Arc<str>, Option<Span>)> {
     if !text.contains("{{") {
         return None;
     }
     let scope = Scope { dot: Some(Some(member.clone())), ..Scope::default() };
+    let mut alone = None;
     let replaced = DIRECTIVES.as_ref()?.replace_all(text, |found: &regex::Captures<'_>| {
-        let inside = found.get(1).map_or("", |inside| inside.as_str().trim());
-        let is_name = inside.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.'));
-        let named = if is_name && !inside.starts_with('.') { format!(".{inside}") } else { inside.to_owned() };
-        evaluate(&named, &scope).text().unwrap_or_else(|| found.get(0).map_or("", |all| all.as_str()).to_owned())
+        let whole = found.get(0).map_or("", |all| all.as_str());
+        let meaning = meaning(found.get(1).map_or("", |inside| inside.as_str().trim()), member, &scope);
+        if let Meaning::Node(node) = &meaning
+            && whole.len() == text.trim().len()
+        {
+            alone = Some(node.span);
+        }
+        meaning.text().unwrap_or_else(|| whole.to_owned())
     });
-    Some(replaced.into())
+    Some((replaced.into(), alone))
+}
+
+fn meaning(inside: &str, member: &Node, scope: &Scope) -> Meaning {
+    // `{{path.basename}}` is a key of its own.
+    if let Some(own) = member.get(inside).filter(|own| own.text().is_some()) {
+        return Meaning::Node(own.clone());
+    }
+    let is_name = inside.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.'));
+    let named = if is_name && !inside.starts_with('.') { format!(".{inside}") } else { inside.to_owned() };
+    evaluate(&named, scope)
 }
 
 static DIRECTIVES: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"\{\{-?([^{}]*?)-?\}\}").ok());

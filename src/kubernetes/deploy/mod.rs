@@ -2,6 +2,7 @@
 //! in, charts with the values of a release. Each takes the place of the text that it is made of.
 
 mod generate;
+mod members;
 mod release;
 mod substitute;
 
@@ -29,7 +30,7 @@ pub(super) fn apply(
     cluster: &Cluster,
     parsed: &mut Vec<Parsed>,
 ) -> (Used, Vec<Skipped>) {
-    generate::apply(parsed);
+    generate::apply(sources, paths, parsed);
     let substituted = substitute::made(sources, parsed);
     add(parsed, substituted);
     let mut used = Used::new();

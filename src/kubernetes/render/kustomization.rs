@@ -138,19 +138,7 @@ impl<'s> Closure<'s> {
     fn new(sources: &'s Sources, is_lenient: bool, deepest: usize) -> Self {
         let (files, data, changing, directories, elsewhere, programs, charts) = Default::default();
         let first = None;
-        Closure {
-            sources,
-            is_lenient,
-            deepest,
-            files,
-            data,
-            changing,
-            directories,
-            elsewhere,
-            programs,
-            charts,
-            first,
-        }
+        Closure { sources, is_lenient, deepest, files, data, changing, directories, elsewhere, programs, charts, first }
     }
 
     fn visit(&mut self, directory: &str, depth: usize) -> Result<(), String> {

@@ -122,8 +122,25 @@ pub(in crate::kubernetes) struct Generates {
     pub template: Path,
     /// What says how many there are; where one of them is no list, nobody can know.
     pub each: Path,
-    /// In each of them.
+    /// In each of them: a list of members,
     pub list: Path,
+    /// a list of patterns of directories of this tree, each of which is one,
+    pub directories: Path,
+    /// a list of patterns of files of this tree, each of which holds some,
+    pub files: Path,
+    /// two more such things, of which each member of the one goes with each of the other,
+    pub product: Path,
+    /// or several, of which members are one that agree in these keys.
+    pub merge: Path,
+    pub merge_keys: Path,
+    /// What is added to each member of directories and files.
+    pub values: Path,
+    /// Keys beside these that say nothing about which members there are.
+    pub aside: Vec<String>,
+    /// Whether the template is one of Go's, which names parts of a path in another way.
+    pub go: Path,
+    /// Where this is there, the template is not all that objects are made of.
+    pub unless: Path,
 }
 
 /// Variables that are filled into the files of a directory.

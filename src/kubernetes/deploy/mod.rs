@@ -15,8 +15,9 @@ use crate::source::Sources;
 use super::Parsed;
 use super::objects::index::Index;
 use super::objects::object::Object;
+use super::pods::workload::identify;
 use super::relations::chart::Used;
-use super::rows::table::{KINDS, Row};
+use super::rows::table::Row;
 use crate::yaml::Node;
 
 /// Files beyond these are read as they stand: a tree of many releases of large charts must not take all memory.
@@ -73,9 +74,8 @@ fn index(parsed: &[Parsed]) -> Index<'_> {
     Index::new(parsed.iter().map(|it| (it.file.id, it.place().clone(), it.roots().collect())))
 }
 
-/// The row of an object that says what it is.
+/// The row of an object that says what it is, or of one that looks like it.
 fn row(root: &Node) -> Option<(Object<'_>, &'static Row)> {
-    let object = Object::new(root)?;
-    let row = KINDS.find(object.group, object.kind)?;
-    Some((object, row))
+    let (object, row) = identify(root)?;
+    Some((object, row?))
 }

@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use crate::source::{FileId, Sources, is_example, join, parent};
+use crate::inventory::Skipped;
+use crate::source::{FileId, Sources, Span, is_example, join, parent};
 
 use super::{MOST, Made, index, row};
 use crate::helm::{self, Chart};
@@ -26,12 +27,15 @@ pub(super) fn made(sources: &Sources, paths: &[String], cluster: &Cluster, parse
     }
     let index = index(parsed);
     let mut releases = Releases::new((sources, paths, cluster), &index, used);
-    for (place, file) in parsed.iter().enumerate() {
-        for (object, row) in file.roots().filter_map(row) {
-            if !releases.of(file, &object, row) {
-                releases.made.too_much.insert(place);
+    for tries in [false, true] {
+        for (place, file) in parsed.iter().enumerate() {
+            for (object, row) in file.roots().filter_map(row) {
+                if !releases.of(file, &object, row, tries) {
+                    releases.made.too_much.insert(place);
+                }
             }
         }
+        releases.before.clone_from(&releases.deployed);
     }
     let Releases { mut charts, deployed, mut made, .. } = releases;
     charts.retain(|directory, _| deployed.contains(directory));
@@ -48,6 +52,8 @@ struct Releases<'a, 't> {
     charts: BTreeMap<String, Vec<&'a String>>,
     /// Those that something releases which is no example.
     deployed: BTreeSet<String>,
+    /// Those of them before releases that only try a chart out.
+    before: BTreeSet<String>,
     /// The charts themselves, or why they cannot be loaded.
     loaded: BTreeMap<String, Result<Chart, String>>,
     /// The values that they have themselves.
@@ -68,14 +74,19 @@ impl<'a, 't> Releases<'a, 't> {
         used: &'a mut Used,
     ) -> Self {
         let (charts, loaded, own) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
-        let (deployed, left, made) = (BTreeSet::new(), MOST_ENTRIES, Made::default());
-        Releases { sources, paths, cluster, index, charts, deployed, loaded, own, left, made, used }
+        let (deployed, before) = (BTreeSet::new(), BTreeSet::new());
+        let (left, made) = (MOST_ENTRIES, Made::default());
+        Releases { sources, paths, cluster, index, charts, deployed, before, loaded, own, left, made, used }
     }
 
     /// Whether it was still read.
-    fn of(&mut self, file: &Parsed, object: &Object<'_>, row: &Row) -> bool {
-        for layers in row.values.iter().filter(|layers| layers.chart.is_some()) {
-            for at in layers.places(object.root) {
+    fn of(&mut self, file: &Parsed, object: &Object<'_>, row: &Row, tries: bool) -> bool {
+        for layers in row.values.iter().filter(|layers| layers.chart.is_some() && layers.tries == tries) {
+            let is_off = |at: &&Node| {
+                let said = layers.enabled.as_ref().and_then(|path| path.first(at)?.flag());
+                said == Some(false)
+            };
+            for at in layers.places(object.root).into_iter().filter(|at| !is_off(at)) {
                 if self.made.files.len() >= MOST || self.left == 0 {
                     return false;
                 }
@@ -86,8 +97,11 @@ impl<'a, 't> Releases<'a, 't> {
     }
 
     fn one(&mut self, file: &Parsed, object: &Object<'_>, layers: &Layers, at: &Node) {
-        let chart = layers::directory(layers, at).filter(|directory| chart::is_at(self.sources, directory));
         let sources = self.sources;
+        let chart = layers::directory(layers, at, sources).filter(|directory| chart::is_at(sources, directory));
+        if chart.as_ref().is_some_and(|directory| layers.tries && self.before.contains(directory)) {
+            return;
+        }
         let known = chart.as_ref().map(|directory| {
             self.own.entry(directory.clone()).or_insert_with(|| chart::values(sources, directory)).clone()
         });
@@ -101,7 +115,10 @@ impl<'a, 't> Releases<'a, 't> {
             let said = layers.name.0.iter().find_map(|path| path.first(at)?.text().cloned());
             let release = Release {
                 name: said.or(object.name.clone()),
-                namespace: layers.namespace.as_ref().and_then(|path| path.first(object.root)?.text().cloned()),
+                namespace: layers.namespace.as_ref().and_then(|path| {
+                    let said = path.first(at).or_else(|| path.first(object.root))?;
+                    said.text().cloned()
+                }),
                 by: (object.address(), Some(object.head)),
             };
             files.extend(join(&directory, "values.yaml").and_then(|path| self.sources.open(&path).ok()));
@@ -115,6 +132,9 @@ impl<'a, 't> Releases<'a, 't> {
             });
             match made {
                 Ok(made) => {
+                    if made.iter().any(|own| !own.joined_only) {
+                        self.made.skipped.extend(given.missing.iter().map(|it| without(sources, object, it)));
+                    }
                     for own in made {
                         readers.insert(own.id);
                         self.add(own, file);
@@ -153,6 +173,12 @@ impl<'a, 't> Releases<'a, 't> {
         let paths = self.paths;
         self.charts.entry(directory.to_owned()).or_insert_with(|| templates(paths, directory)).clone()
     }
+}
+
+/// Values that a release takes and that nobody here has.
+fn without(sources: &Sources, object: &Object<'_>, (name, at): &(Arc<str>, Span)) -> Skipped {
+    let reason = format!("{} is rendered without `{name}`, a file of values that is not at hand", object.address());
+    Skipped { path: sources.path(sources.origin(*at).file), reason: render::in_one_line(&reason) }
 }
 
 /// A release below a folder of examples that its chart does not stand in shows the chart, and says nothing of others.

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::source::{FileId, Sources, join, normalize};
+use crate::source::{FileId, Sources, Span, join, normalize, parent};
 
 use super::index::{Index, Place};
 use crate::kubernetes::rows::table::Layers;
@@ -22,9 +22,22 @@ const MOST_FILES: usize = 50;
 pub(in crate::kubernetes) struct Given {
     pub values: Option<Node>,
     pub files: Vec<FileId>,
+    /// Files that it names and that are not at hand.
+    pub missing: Vec<(Arc<str>, Span)>,
 }
 
 impl Given {
+    fn lay_file(&mut self, named: &Node, place: &str, sources: &Sources, index: &Index<'_>) {
+        let Some(name) = named.text() else { return };
+        match values_file(name, place, sources, index) {
+            Some((file, root)) => {
+                self.files.push(file);
+                root.into_iter().for_each(|root| self.lay(root));
+            }
+            None => self.missing.push((name.clone(), named.span)),
+        }
+    }
+
     fn lay(&mut self, node: Node) {
         self.values = Some(match self.values.take() {
             Some(below) => over(&below, &node, 0),
@@ -34,8 +47,14 @@ impl Given {
 }
 
 /// The directory of the tree that the chart of an object is in.
-pub(in crate::kubernetes) fn directory(layers: &Layers, at: &Node) -> Option<String> {
-    normalize(layers.chart.as_ref()?.first(at)?.text()?)
+pub(in crate::kubernetes) fn directory(layers: &Layers, at: &Node, sources: &Sources) -> Option<String> {
+    let path = layers.chart.as_ref()?.first(at)?.text()?;
+    if layers.beside { join(&beside(at, sources), path) } else { normalize(path) }
+}
+
+/// The directory of the file in which something stands.
+fn beside(at: &Node, sources: &Sources) -> String {
+    parent(&sources.path(sources.origin(at.span).file)).to_owned()
 }
 
 /// How many times values are laid over others.
@@ -56,14 +75,10 @@ pub(in crate::kubernetes) fn given(
     sources: &Sources,
     index: &Index<'_>,
 ) -> Given {
-    let mut given = Given { values: below, files: Vec::new() };
-    let chart = directory(layers, at).unwrap_or_default();
-    let files = layers.files.iter().filter_map(|path| path.first(at)).flat_map(Node::items).filter_map(Node::text);
-    for name in files.take(MOST_FILES) {
-        if let Some((file, root)) = values_file(name, &chart, sources, index) {
-            given.files.push(file);
-            given.lay(root);
-        }
+    let mut given = Given { values: below, ..Given::default() };
+    let place = if layers.beside { beside(at, sources) } else { directory(layers, at, sources).unwrap_or_default() };
+    for name in layers.files.iter().filter_map(|path| path.first(at)).flat_map(Node::items).take(MOST_FILES) {
+        given.lay_file(name, &place, sources, index);
     }
     for reference in layers.from.iter().filter_map(|path| path.first(at)).flat_map(Node::items) {
         if let Some(node) = referred(reference, sources, index) {
@@ -74,6 +89,8 @@ pub(in crate::kubernetes) fn given(
         if layer.is_map() {
             given.files.push(sources.origin(layer.span).file);
             given.lay(layer.clone());
+        } else {
+            given.lay_file(layer, &place, sources, index);
         }
     }
     if let Some(values) = layers.values.0.iter().find_map(|path| path.first(at)) {
@@ -93,8 +110,9 @@ pub(in crate::kubernetes) fn given(
     given
 }
 
-/// A file of values that stands in this tree: beside the chart, or in another source that is this repository.
-fn values_file(name: &str, chart: &str, sources: &Sources, index: &Index<'_>) -> Option<(FileId, Node)> {
+/// A file of values that stands in this tree: beside the chart, or in another source that is this repository. It may be
+/// empty.
+fn values_file(name: &str, chart: &str, sources: &Sources, index: &Index<'_>) -> Option<(FileId, Option<Node>)> {
     let path = match name.strip_prefix('$') {
         Some(name) => normalize(name.split_once('/')?.1)?,
         None if name.starts_with('/') => normalize(name)?,
@@ -102,7 +120,7 @@ fn values_file(name: &str, chart: &str, sources: &Sources, index: &Index<'_>) ->
     };
     let file = sources.open(&path).ok()?;
     let read = || yaml::read(file, &sources.text(file)).documents.into_iter().next().map(|document| document.root);
-    Some((file, index.values(file, read)?))
+    Some((file, index.values(file, read)))
 }
 
 /// Values in a configuration map of the same tree.

@@ -301,7 +301,7 @@ pub(in crate::kubernetes) fn not_rendered(path: &str, why: &str) -> Skipped {
     Skipped { path: place(path), reason: in_one_line(&format!("read without rendering it: {why}")) }
 }
 
-pub(super) fn in_one_line(text: &str) -> String {
+pub(in crate::kubernetes) fn in_one_line(text: &str) -> String {
     const LONGEST: usize = 320;
     text.chars().take(LONGEST).map(|letter| if letter.is_control() { ' ' } else { letter }).collect()
 }

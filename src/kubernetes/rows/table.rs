@@ -84,7 +84,7 @@ pub(in crate::kubernetes) struct Layers {
     pub files: Option<Path>,
     /// A list of configuration maps that hold values: `kind`, `name`, `valuesKey`, `targetPath`.
     pub from: Option<Path>,
-    /// A list of mappings.
+    /// A list of mappings, and of files of values among them.
     pub layers: Option<Path>,
     /// A mapping, or a text that holds one: the first of these that is there.
     #[serde(default)]
@@ -93,10 +93,18 @@ pub(in crate::kubernetes) struct Layers {
     pub set: Option<Path>,
     /// The directory of the chart, where it is one of this tree.
     pub chart: Option<Path>,
+    /// Paths start at the file that names them: that of the chart, and those of values.
+    #[serde(default)]
+    pub beside: bool,
+    /// A path to a flag that switches a release off by `false`.
+    pub enabled: Option<Path>,
+    /// It says how somebody tries a chart out: nothing where something else releases the chart.
+    #[serde(default)]
+    pub tries: bool,
     /// What the release is called, where not as the object.
     #[serde(default)]
     pub name: Paths,
-    /// Its namespace, in the object.
+    /// Its namespace, there or in the object.
     pub namespace: Option<Path>,
     /// Factors of the number of such releases, in the object.
     #[serde(default)]

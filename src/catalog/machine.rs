@@ -364,11 +364,31 @@ impl Catalog {
             "aws" => name.strip_prefix("ml.").unwrap_or(name),
             _ => name,
         };
-        self.block.table("families").rows().find_map(|mut row| {
+        let mut is_known = false;
+        let listed = self.block.table("families").rows().find_map(|mut row| {
             let (known, pattern, accelerator) = (row.text(), row.text(), row.text());
             let accelerator = Some(accelerator).filter(|accelerator| !accelerator.is_empty());
-            (known.eq_ignore_ascii_case(provider) && covers(pattern, name)).then_some((known, accelerator))
-        })
+            let is_of = known.eq_ignore_ascii_case(provider);
+            is_known |= is_of;
+            (is_of && covers(pattern, name)).then_some((known, accelerator))
+        });
+        let is_known = is_known || !self.block.table("prices").range(&[provider]).is_empty();
+        listed.or_else(|| self.named_by_parts(provider, name).filter(|_| !is_known))
+    }
+
+    /// A machine of a cloud whose operator calls machines what they like (`hall2.64c600g.A100`), told by a part of its name:
+    /// 1. an accelerator that is known by three letters and digits or more, or
+    /// 2. a shorter one beside the word that says what it is.
+    fn named_by_parts(&self, provider: &str, name: &str) -> Option<(&'static str, Option<&str>)> {
+        const WORDS: [&str; 3] = ["gpu", "vgpu", "nvidia"];
+        if provider.is_empty() {
+            return None;
+        }
+        let parts: Vec<&str> = name.split(|letter: char| !letter.is_ascii_alphanumeric()).collect();
+        let says = parts.iter().any(|part| WORDS.iter().any(|word| part.eq_ignore_ascii_case(word)));
+        let is_long = |part: &&&str| part.len() > 2 || says;
+        let found = parts.iter().filter(is_long).find_map(|part| self.accelerator(part).map(|it| it.name));
+        (found.is_some() || says).then_some(("", found))
     }
 
     /// Since when a machine can no longer be rented: a date, or a year.

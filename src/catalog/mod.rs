@@ -194,6 +194,20 @@ mod tests {
         assert_eq!(catalog.recognize("aws", "m5.large"), Recognized::Plain);
         assert_eq!(catalog.recognize("azure", "Standard_NP10s"), Recognized::Plain);
         assert!(matches!(catalog.recognize("gcp", "n1-standard-4"), Recognized::Host(_)));
+        let named = |name| match catalog.recognize("openstack", name) {
+            Recognized::Family { accelerator, .. } => accelerator.unwrap_or("some"),
+            _ => "none",
+        };
+        for (name, accelerator) in [
+            ("hall2.64c600g.A100", "A100-40GB"),
+            ("gpu-t4-small", "T4"),
+            ("m1.vgpu", "some"),
+            ("p4.small", "none"),
+            ("m1.large", "none"),
+        ] {
+            assert_eq!(named(name), accelerator, "{name}");
+        }
+        assert_eq!(catalog.recognize("aws", "x.a100"), Recognized::Plain);
     }
 
     #[test]

@@ -87,7 +87,7 @@ static LANGUAGES: [Language; 22] = [
         by_names_alone: true,
         ..PLAIN
     },
-    Language { name: "Helmfile", names: &["/helmfile.yaml", "/helmfile.yml", "/helmfile.yaml.gotmpl"], ..PLAIN },
+    Language { name: "Helmfile", names: &["/helmfile.yaml.gotmpl"], ..PLAIN },
     Language { name: "CloudFormation", marks: &["AWSTemplateFormatVersion", "AWS::"], ..PLAIN },
     Language { name: "a template of Azure", marks: &["/deploymentTemplate.json"], ..PLAIN },
     Language {

@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 """Every kustomization below checkouts: what gpulint makes of it, beside what kustomize makes of it without a network.
 
-usage: kustomizations.py GPULINT KUSTOMIZE CHECKOUTS [REPOSITORY…]
+usage: kustomizations.py GPULINT KUSTOMIZE CHECKOUTS [--helm=HELM] [REPOSITORY…]
+
+With helm, by its absolute path, charts of kustomizations are compared as well.
 
 Prints each difference, and the share that is equal of all that kustomize builds.
 """
@@ -15,6 +17,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import yaml
 
+KUBERNETES = "1.34.0"
 NAMES = {"kustomization.yaml", "kustomization.yml", "Kustomization"}
 Loader = yaml.CSafeLoader
 # `=` is a value of its own in YAML 1.1, and a text for everybody who writes it.
@@ -29,10 +32,11 @@ def directories(checkouts, repositories):
                 yield os.path.relpath(directory, checkouts)
 
 
-def build(kustomize, checkouts, directory):
+def build(kustomize, helm, checkouts, directory):
     """What kustomize prints; nothing is fetched, and files outside of the directory may be read."""
     nowhere = {name: "http://127.0.0.1:1" for name in ("HTTPS_PROXY", "HTTP_PROXY")}
     command = [kustomize, "build", "--load-restrictor", "LoadRestrictionsNone", os.path.join(checkouts, directory)]
+    command[2:2] = ["--enable-helm", "--helm-command", helm, "--helm-kube-version", KUBERNETES] if helm else []
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=60, env={"PATH": "/nonexistent", **nowhere})
     except (subprocess.TimeoutExpired, UnicodeDecodeError) as error:
@@ -52,10 +56,11 @@ def differences(real, ours, path=""):
 
 
 def main():
-    gpulint, kustomize, checkouts, *repositories = sys.argv[1:]
+    helm = next((it.removeprefix("--helm=") for it in sys.argv if it.startswith("--helm=")), None)
+    gpulint, kustomize, checkouts, *repositories = [it for it in sys.argv[1:] if not it.startswith("--helm=")]
     found = list(directories(checkouts, repositories))
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        built = list(pool.map(lambda it: build(kustomize, checkouts, it), found))
+        built = list(pool.map(lambda it: build(kustomize, helm, checkouts, it), found))
     counts = collections.Counter()
     for directory, (text, refusal) in zip(found, built):
         command = [gpulint, "render", "--json", directory]

@@ -89,7 +89,39 @@ const ENDPOINTS: &str = "resource \"aws_sagemaker_endpoint_configuration\" \"c\"
 const ONE_CARD: &str = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: b}\nspec:\n  replicas: 1\n  selector: {matchLabels: {app: a}}\n  template:\n    metadata: {labels: {app: a}}\n    spec:\n      containers: [{name: c, image: x, resources: {limits: {nvidia.com/gpu: 1}}}]\n";
 const THREE_CARDS: &str = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: b}\nspec:\n  replicas: 3\n  selector: {matchLabels: {app: a}}\n  template:\n    metadata: {labels: {app: a}}\n    spec:\n      containers: [{name: c, image: x, resources: {limits: {nvidia.com/gpu: 1}}}]\n";
 
+const COUNTED: &str = "variable \"n\" { default = 1 }\nMACHINE var.n\n";
+
 const GROWN: &[Change] = &[
+    Change {
+        what: "a script hands a variable to Terraform",
+        base: &[("p/main.tf", COUNTED), ("up.sh", "terraform apply\n")],
+        head: &[("p/main.tf", COUNTED), ("up.sh", "terraform apply -var n=64\n")],
+    },
+    Change {
+        what: "so does a pipeline, by the environment",
+        base: &[("p/main.tf", COUNTED), (".github/workflows/up.yml", "env:\n  TF_VAR_n: 1\n")],
+        head: &[("p/main.tf", COUNTED), (".github/workflows/up.yml", "env:\n  TF_VAR_n: 64\n")],
+    },
+    Change {
+        what: "a Makefile does not say any more that there is none",
+        base: &[("p/main.tf", COUNTED), ("Makefile", "up:\n\tterraform apply -var n=0\n")],
+        head: &[("p/main.tf", COUNTED), ("Makefile", "up:\n\tterraform apply\n")],
+    },
+    Change {
+        what: "and helm is told more than stands in values",
+        base: &[
+            ("c/Chart.yaml", CHART),
+            ("c/templates/d.yaml", TEMPLATE),
+            ("c/values.yaml", "r: 1\ngpu: 1\n"),
+            ("up.sh", "helm upgrade c ./c\n"),
+        ],
+        head: &[
+            ("c/Chart.yaml", CHART),
+            ("c/templates/d.yaml", TEMPLATE),
+            ("c/values.yaml", "r: 1\ngpu: 1\n"),
+            ("up.sh", "helm upgrade c ./c --set gpu=8\n"),
+        ],
+    },
     Change {
         what: "terraform.tfvars is loaded by itself, whatever else lies beside it",
         base: &[],

@@ -7,7 +7,8 @@
 //! 2. files that changed are read once more, each as if nothing took its place;
 //! 3. new lines that name accelerators are compared with the places of all facts;
 //! 4. what asks for more and costs no more must say why itself: a price that is only assumed falls when another text gives
-//!    a hint of another cloud.
+//!    a hint of another cloud;
+//! 5. what scripts hand over on command lines is told by itself (`handed`).
 //!
 //! What counts in sums and grew by as much explains the growth.
 
@@ -16,7 +17,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::{Session, discover};
+use super::{Session, discover, handed};
 use crate::catalog::{Catalog, Money};
 use crate::complete::plain;
 use crate::decide;
@@ -117,7 +118,11 @@ pub(in crate::cli) fn grown(
     let changed = changed(base, head);
     let mut told = not_added(&earlier, &later, delta, &counted);
     told.extend(more_for_less(&earlier, &later, delta));
-    for more in [read_alone(base, head, after, &counted, &changed), unexplained(base, head, after, &changed)] {
+    for more in [
+        read_alone(base, head, after, &counted, &changed),
+        unexplained(base, head, after, &changed),
+        handed::over(base, head, after, &changed),
+    ] {
         let said: HashSet<String> = told.iter().map(|it| it.path.clone()).collect();
         told.extend(more.into_iter().filter(|it| !said.contains(&it.path)));
     }

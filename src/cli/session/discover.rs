@@ -12,7 +12,7 @@ use crate::kustomize;
 use crate::terraform::is_read_by_itself;
 
 /// Files that may hold Terraform or Kubernetes, by the end of their names, and those of languages that are told.
-const ENDINGS: [&str; 27] = [
+const ENDINGS: [&str; 28] = [
     ".tfcomponent.hcl",
     ".tfstack.hcl",
     ".tfdeploy.hcl",
@@ -31,6 +31,7 @@ const ENDINGS: [&str; 27] = [
     ".template",
     ".sh",
     ".bash",
+    ".mk",
     ".bicep",
     ".bicepparam",
     ".nomad",
@@ -41,6 +42,9 @@ const ENDINGS: [&str; 27] = [
     ".cue",
     ".k",
 ];
+
+/// Scripts that are called so, whatever they end in.
+const SCRIPTS: [&str; 6] = ["Makefile", "makefile", "GNUmakefile", "justfile", "Justfile", "Jenkinsfile"];
 
 /// Directories that hold copies of other people's files or none at all.
 const LEFT_OUT: [&str; 5] = [".git", ".terraform", ".terragrunt-cache", "node_modules", ".venv"];
@@ -225,7 +229,14 @@ pub(in crate::cli) fn is_candidate(path: &Path) -> bool {
     };
     ENDINGS.iter().any(|ending| ends(ending))
         || kustomize::NAMES.iter().any(|it| name == *it)
-        || name.to_str().is_some_and(is_read_by_itself)
+        || name.to_str().is_some_and(|name| SCRIPTS.contains(&name) || is_read_by_itself(name))
+}
+
+/// Scripts and pipelines, which may run Terraform or helm with more than stands in files.
+pub(in crate::cli) fn is_script(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    let is_data = [".yml", ".yaml"].iter().any(|ending| name.ends_with(ending));
+    [".sh", ".bash", ".mk"].iter().any(|ending| name.ends_with(ending)) || SCRIPTS.contains(&name) || is_data
 }
 
 /// Terraform by its name; whether a JSON file is a plan, only its text can say.

@@ -6,6 +6,7 @@ pub(super) mod base_revision;
 pub(super) mod bounds;
 pub(super) mod discover;
 pub(super) mod gate;
+mod handed;
 pub(super) mod lost;
 pub(super) mod outgrown;
 pub(super) mod packs;

@@ -29,7 +29,8 @@ pub(in crate::kubernetes) struct Given {
 impl Given {
     fn lay_file(&mut self, named: &Node, place: &str, sources: &Sources, index: &Index<'_>) {
         let Some(name) = named.text() else { return };
-        match values_file(name, place, sources, index) {
+        // A template of values is none before something fills it in.
+        match values_file(name, place, sources, index).filter(|_| !name.ends_with(".gotmpl")) {
             Some((file, root)) => {
                 self.files.push(file);
                 root.into_iter().for_each(|root| self.lay(root));

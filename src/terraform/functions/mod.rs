@@ -8,7 +8,6 @@ mod collections;
 mod encoding;
 mod files;
 mod format;
-mod go_pattern;
 mod hash;
 mod network;
 mod numbers;

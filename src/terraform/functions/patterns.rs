@@ -24,7 +24,7 @@ fn compile(a: &Arguments<'_>, pattern: &str) -> Result<Regex, Failure> {
     let build = |pattern: String| {
         RegexBuilder::new(&pattern).size_limit(LARGEST_PATTERN).dfa_size_limit(LARGEST_PATTERN).build().ok()
     };
-    let built = super::go_pattern::in_rust(pattern).and_then(build);
+    let built = crate::source::go_pattern(pattern).and_then(build);
     a.evaluator.patterns.borrow_mut().insert(pattern.into(), built.clone());
     built.ok_or_else(|| "this is no regular expression".into())
 }

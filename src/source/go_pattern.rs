@@ -7,7 +7,7 @@ use std::iter::Peekable;
 use std::str::Chars;
 
 /// `None` where Go refuses what Rust would take.
-pub(super) fn in_rust(pattern: &str) -> Option<String> {
+pub(crate) fn in_rust(pattern: &str) -> Option<String> {
     let mut translation = Translation { rest: pattern.chars().peekable(), into: String::with_capacity(pattern.len()) };
     translation.pattern()?;
     Some(translation.into)

@@ -11,6 +11,7 @@ Prints each difference, and the share that is equal of all that kustomize builds
 import collections
 import json
 import os
+import re
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -21,6 +22,8 @@ KUBERNETES = "1.34.0"
 NAMES = {"kustomization.yaml", "kustomization.yml", "Kustomization"}
 Loader = yaml.CSafeLoader
 # `=` is a value of its own in YAML 1.1, and a text for everybody who writes it.
+# A float needs no dot for anybody else.
+Loader.add_implicit_resolver("tag:yaml.org,2002:float", re.compile(r"^[-+]?[0-9]+[eE][-+]?[0-9]+$"), list("-+0123456789"))
 Loader.add_constructor("tag:yaml.org,2002:value", lambda _, node: node.value)
 
 

@@ -3,6 +3,11 @@
 //! A hole on a line of its own may stand for any number of lines. Where it is the value of the key before it, it is put
 //! there; elsewhere it is left out, and the document is known to be incomplete.
 
+use std::ops::Range;
+use std::sync::LazyLock;
+
+use regex::Regex;
+
 use crate::source::{FileId, Segment, Span};
 use crate::template::{Hole, Origin, Text, Writer};
 use crate::yaml;
@@ -25,13 +30,13 @@ pub(crate) struct Document {
 
 pub(super) fn documents(text: &Text, file: FileId, template: &str, with_tests: bool) -> Vec<Document> {
     let mut all = Vec::new();
-    for range in yaml::documents(text.as_str()) {
+    for range in pieces(text.as_str()) {
         let piece = text.slice(range.start, range.end);
         let is_content = |line: &str| {
             let line = line.trim();
             !line.is_empty() && !line.starts_with('#') && line != "---"
         };
-        if !piece.as_str().lines().any(is_content) || !with_tests && is_test(file, piece.as_str()) {
+        if !piece.as_str().lines().any(is_content) || is_left_out(file, piece.as_str(), with_tests) {
             continue;
         }
         let mut doubts: Vec<String> = piece.doubts().iter().map(|doubt| doubt.cause.why.to_string()).collect();
@@ -46,7 +51,7 @@ pub(super) fn documents(text: &Text, file: FileId, template: &str, with_tests: b
             template: template.to_owned(),
             file,
             segments: piece.segments(Span::new(file, 0, 0)),
-            text: piece.as_str().to_owned(),
+            text: format!("{}\n", piece.as_str()),
             doubts,
             holes,
             gaps,
@@ -55,19 +60,50 @@ pub(super) fn documents(text: &Text, file: FileId, template: &str, with_tests: b
     all
 }
 
-/// An object that Helm makes only to test a release, and at no other time.
-fn is_test(file: FileId, text: &str) -> bool {
+/// The documents of a text as Helm cuts it, which takes every line that begins with three strokes for a border, whatever
+/// stands behind them, and no blanks at the ends.
+fn pieces(text: &str) -> Vec<Range<usize>> {
+    let mut found = Vec::new();
+    let mut start = 0;
+    let borders = BORDER.iter().flat_map(|border| border.find_iter(text)).map(|it| it.range());
+    for border in borders.chain(std::iter::once(text.len()..text.len())) {
+        let piece = text.get(start..border.start).unwrap_or_default();
+        let from = start + (piece.len() - piece.trim_start().len());
+        found.push(from..(start + piece.trim_end().len()).max(from));
+        start = border.end;
+    }
+    found
+}
+
+static BORDER: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"(?:\A|\s*\n)---\s*").ok());
+
+/// An object that Helm makes only to test a release, or never: one with a hook that it does not know, as those of Helm 2.
+fn is_left_out(file: FileId, text: &str, with_tests: bool) -> bool {
     const HOOK: &str = "helm.sh/hook";
     if !text.contains(HOOK) {
         return false;
     }
     let documents = yaml::read(file, text).documents;
     let hook = documents.first().and_then(|it| it.root.get("metadata")?.get("annotations")?.get(HOOK)?.text().cloned());
-    hook.is_some_and(|hooks| hooks.split(',').all(|it| TESTS.contains(&it.trim())))
+    hook.is_some_and(|hooks| {
+        let mut hooks = hooks.split(',').map(|it| it.trim().to_lowercase());
+        !with_tests && hooks.clone().all(|it| TESTS.contains(&it.as_str()))
+            || hooks.any(|it| !HOOKS.contains(&it.as_str()) && !TESTS.contains(&it.as_str()) && !it.contains("${"))
+    })
 }
 
 /// The hooks by which Helm tests.
 const TESTS: [&str; 3] = ["test", "test-success", "test-failure"];
+const HOOKS: [&str; 8] = [
+    "pre-install",
+    "post-install",
+    "pre-delete",
+    "post-delete",
+    "pre-upgrade",
+    "post-upgrade",
+    "pre-rollback",
+    "post-rollback",
+];
 
 /// Why lines of a document with pods are not known, which may ask for anything.
 fn gaps(text: &Text) -> Vec<String> {

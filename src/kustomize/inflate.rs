@@ -77,7 +77,7 @@ pub(super) fn one(
     let repository = said(&["repo", "chartRepoUrl"]);
     let version = said(&["version", "chartVersion"]).filter(|_| repository.is_some());
     let chart = place(directory, home, name, version)
-        .ok_or_else(|| Trouble::not_at_hand(format!("the chart `{name}` lies out of the tree"), at))?;
+        .ok_or_else(|| Trouble::not_at_hand(format!("the chart `{name}` lies elsewhere"), at))?;
     let is_there = join(&chart, "Chart.yaml").is_some_and(|path| maker.sources.tree().read(&path).is_ok());
     if !is_there {
         let why = match repository {

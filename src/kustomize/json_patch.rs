@@ -5,12 +5,28 @@ use super::{Budget, Trouble};
 
 /// Applies the operations of a patch in their order.
 pub(super) fn apply(object: &mut Value, patch: &Value, budget: &Budget) -> Result<(), Trouble> {
+    let has_none = |object: &Value| object.at_path(&ANNOTATIONS).is_none();
+    let is_bare = has_none(object);
     for operation in patch.items() {
         budget.spend(1)?;
+        // Kustomize keeps notes of its own there while it works, so that something always is.
+        if has_none(object)
+            && let Some(metadata) = object.get_mut("metadata")
+        {
+            metadata.map_at("annotations", operation.at);
+        }
         one(object, operation, budget).map_err(|trouble| trouble.or_at(operation.at))?;
+    }
+    if is_bare
+        && object.at_path(&ANNOTATIONS).is_some_and(|it| it.is_map() && it.fields().is_empty())
+        && let Some(metadata) = object.get_mut("metadata")
+    {
+        metadata.remove("annotations");
     }
     Ok(())
 }
+
+const ANNOTATIONS: [&str; 2] = ["metadata", "annotations"];
 
 fn one(object: &mut Value, operation: &Value, budget: &Budget) -> Result<(), Trouble> {
     let wrong = |message: String| Trouble::refused(message, operation.at);

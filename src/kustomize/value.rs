@@ -44,8 +44,8 @@ impl Value {
             yaml::Data::Scalar { plain: true, .. } if node.span.start == node.span.end => {
                 Data::Scalar { text: "".into(), plain: true }
             }
-            yaml::Data::Scalar { text, plain: false } if text.ends_with('\n') => {
-                Data::Scalar { text: as_it_ends(text, node.span, sources), plain: false }
+            yaml::Data::Scalar { text, plain: false } if text.contains('\n') => {
+                Data::Scalar { text: as_it_is_printed(text, node.span, sources), plain: false }
             }
             yaml::Data::Scalar { text, plain } => Data::Scalar { text: text.clone(), plain: *plain },
             yaml::Data::List(items) => Data::List(items.iter().map(|it| Value::from_node(it, sources)).collect()),
@@ -241,13 +241,36 @@ impl Value {
     }
 }
 
-/// A block that a file ends in without a line break has none for kustomize.
-fn as_it_ends(text: &Arc<str>, at: Span, sources: &Sources) -> Arc<str> {
+/// Text of several lines as kustomize prints it:
+///
+/// 1. a block that a file ends in without a line break has none;
+/// 2. a folded block (`>`) gets one more where a line is followed by one that is further in: its library writes the block
+///    so, unless the block begins with a blank.
+fn as_it_is_printed(text: &Arc<str>, at: Span, sources: &Sources) -> Arc<str> {
     let whole = sources.text(at.file);
-    match text.strip_suffix('\n') {
-        Some(bare) if at.end as usize >= whole.len() && !whole.ends_with('\n') => bare.into(),
-        _ => text.clone(),
+    let ends_the_file = at.end as usize >= whole.len() && !whole.ends_with('\n');
+    let text: &str = text.strip_suffix('\n').filter(|_| ends_the_file).unwrap_or(text);
+    // The place of a block is that of its text, behind the line that says what it is.
+    let above = whole.get(..at.start as usize).unwrap_or_default().trim_end().rsplit('\n').next().unwrap_or_default();
+    let above = above.split(" #").next().unwrap_or_default();
+    let is_folded = above.split_whitespace().next_back().is_some_and(|mark| mark.starts_with('>'));
+    if !is_folded || text.starts_with([' ', '\t', '\n']) {
+        return text.into();
     }
+    let is_in = |line: &str| line.starts_with([' ', '\t']);
+    let mut out = String::with_capacity(text.len() + 8);
+    let mut before: Option<&str> = None;
+    for line in text.split('\n') {
+        if let Some(before) = before {
+            out.push('\n');
+            if !before.is_empty() && !is_in(before) && is_in(line) {
+                out.push('\n');
+            }
+        }
+        out.push_str(line);
+        before = Some(line);
+    }
+    out.into()
 }
 
 /// The key as kustomize reads it, which knows YAML 1.2: `on` is no flag.

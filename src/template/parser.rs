@@ -352,6 +352,10 @@ impl Reader<'_, '_, '_> {
         loop {
             let start = self.place();
             let words = self.command()?;
+            // A stroke with nothing behind it is one too many, and no more.
+            if words.is_empty() && !commands.is_empty() && !matches!(self.token(0), Some(Token::Pipe)) {
+                break;
+            }
             if words.is_empty() {
                 return refuse(start, format!("missing value for {context}"));
             }

@@ -66,7 +66,18 @@ pub(super) fn list(text: &Text, heap: &Heap) -> Result<Value, Failure> {
     match of_text(text, heap) {
         Ok(value @ Value { kind: Kind::List(_), .. }) => Ok(value),
         Ok(value) if value.is_nil() => heap.list(Vec::new()),
-        Ok(_) => heap.list(vec!["error unmarshaling JSON: while decoding JSON: json: cannot unmarshal object into Go value of type []interface {}".into()]),
+        Ok(other) => {
+            let name = match &other.kind {
+                Kind::Map(_) => "object",
+                Kind::Text(_) => "string",
+                Kind::Flag(_) => "bool",
+                _ => "number",
+            };
+            let why = format!(
+                "error unmarshaling JSON: while decoding JSON: json: cannot unmarshal {name} into Go value of type []interface {{}}"
+            );
+            heap.list(vec![why.into()])
+        }
         Err(Failure::Refused(why)) => heap.list(vec![why.into()]),
         Err(other) => Err(other),
     }

@@ -431,9 +431,19 @@ fn is_time(text: &str) -> bool {
     if !number(day, 31) || number(day, 0) || number(month, 0) {
         return false;
     }
+    let is_bare = time.starts_with(' ');
     let Some(time) = time.strip_prefix(['T', 't', ' ']) else { return time.is_empty() };
-    let zone = time.find(['Z', '+', '-']).unwrap_or(time.len());
-    let (clock, _) = time.split_at(zone);
+    let (clock, zone) = time.split_at(time.find(['Z', '+', '-']).unwrap_or(time.len()));
+    // Behind a letter there is a zone, and behind a blank none.
+    let is_zone = match zone.strip_prefix(['+', '-']) {
+        Some(hours) => {
+            hours.split_once(':').is_some_and(|(h, m)| h.len() == 2 && number(h, 24) && m.len() == 2 && number(m, 60))
+        }
+        None => zone == "Z",
+    };
+    if if is_bare { !zone.is_empty() } else { !is_zone } {
+        return false;
+    }
     let parts: Vec<&str> = clock.split(':').collect();
     let [hour, minute, second] = parts.as_slice() else { return false };
     let second = second.split_once('.').map_or(*second, |(whole, _)| whole);

@@ -2,6 +2,7 @@
 //!
 //! What is said about a text is a diagnostic; what the text means is for those who read the trees.
 
+mod alias_keys;
 mod documents;
 mod hole;
 mod node;

@@ -12,6 +12,7 @@ use granit_parser::{ErrorKind, Event, Parser, ScalarStyle, Tag};
 use crate::diagnostic::Diagnostic;
 use crate::source::{FileId, Limits, Span, from_base64};
 
+use super::alias_keys;
 use super::documents::documents;
 use super::hole::{HOLE, Hole, Masked, Meaning};
 use super::node::{Data, Entry, Node};
@@ -98,9 +99,19 @@ fn read_with(
         if !is_wanted(piece) {
             continue;
         }
-        let mut builder = Builder::new(file, range.start, piece);
-        (builder.original, builder.holes, builder.limits) = (original, holes, limits);
-        let root = builder.run(piece);
+        let build = |piece: &str| {
+            let mut builder = Builder::new(file, range.start, piece);
+            (builder.original, builder.holes, builder.limits) = (original, holes, limits);
+            let root = builder.run(piece);
+            (builder, root)
+        };
+        let (mut builder, mut root) = build(piece);
+        if root.is_err()
+            && let Some((relaxed, keys)) = alias_keys::relaxed(piece, range.start)
+            && let (other, Ok(read)) = build(&relaxed)
+        {
+            (builder, root) = (other, Ok(read.map(|node| alias_keys::named(&node, &keys))));
+        }
         stream.has_directives |= builder.has_directives;
         match root {
             Ok(root) => {

@@ -119,3 +119,21 @@ fn manifests_in_utf_16_are_read_and_those_in_utf_32_are_told() {
         assert!(said.contains(shown), "{name}: {said}");
     }
 }
+
+/// Who names a directory means it, whatever git leaves out of the repository.
+#[test]
+fn a_directory_that_is_named_is_read_though_git_ignores_it() {
+    let sandbox = Sandbox::new("named-and-ignored");
+    let here = sandbox.path("ignored");
+    fs::create_dir_all(here.join("out")).unwrap();
+    fs::create_dir_all(here.join(".git")).unwrap();
+    fs::write(here.join(".gitignore"), "out\n").unwrap();
+    fs::write(here.join("out/pod.yaml"), POD.replace("KEY", "nvidia.com/gpu")).unwrap();
+    let checked = |path: &str| {
+        let output =
+            Command::new(env!("CARGO_BIN_EXE_gpulint")).args(["cost", path]).current_dir(&here).output().unwrap();
+        String::from_utf8_lossy(&output.stdout).contains("Pod/hidden")
+    };
+    assert!(checked("out"));
+    assert!(!checked("."));
+}

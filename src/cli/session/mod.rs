@@ -554,7 +554,12 @@ impl Found {
     fn below(&mut self, directory: &Path, place: &Place) -> Vec<String> {
         self.walked = true;
         let mut files = Vec::new();
-        let found = discover::below(directory);
+        let mut found = discover::below(directory);
+        // Who names a directory of a repository means it, whatever git leaves out.
+        let is_part = place::repository(directory).is_some_and(|it| it != directory);
+        if found.files.is_empty() && is_part && place.named.iter().any(|it| it == directory) {
+            found = discover::whole(directory);
+        }
         let shown = |path: &Path| match path.strip_prefix(&place.root).unwrap_or(path).to_string_lossy().into_owned() {
             root if root.is_empty() => ".".to_owned(),
             below => below,

@@ -13,6 +13,8 @@ pub(in crate::cli) fn run(input: &Input) -> Result<Outcome, Failure> {
         kubernetes::rendered_charts(&session.sources, &session.files, &session.settings.kubernetes);
     let mut text = String::new();
     for (template, document) in &documents {
+        // A line ends in one way or another; YAML takes both for the same.
+        let document = document.replace("\r\n", "\n");
         let document = document.trim_start_matches("---").trim_matches('\n');
         text.push_str(&format!("---\n# Source: {}\n{}\n", harmless(template), harmless(document)));
     }

@@ -103,8 +103,28 @@ fn from_json(text: &str, heap: &Heap) -> Result<Result<Value, String>, Failure> 
     heap.spend(text.len())?;
     match serde_json::from_str::<serde_json::Value>(text) {
         Ok(value) => of_json(&value, heap).map(Ok),
-        Err(_) if text.trim().is_empty() => Ok(Err("unexpected end of JSON input".to_owned())),
-        Err(why) => Ok(Err(why.to_string())),
+        Err(why) => Ok(Err(as_go_says(text, &why))),
+    }
+}
+
+/// What Go's library says of text that is no JSON, where it is plain which of its sentences that is.
+fn as_go_says(text: &str, why: &serde_json::Error) -> String {
+    if why.is_eof() || text.trim().is_empty() {
+        return "unexpected end of JSON input".to_owned();
+    }
+    let line = text.split('\n').nth(why.line().saturating_sub(1)).unwrap_or_default();
+    // Columns count bytes.
+    let letter = line.get(why.column().saturating_sub(1)..).and_then(|rest| rest.chars().next());
+    let said = why.to_string();
+    let place = match said.split(" at line").next() {
+        Some("expected value" | "expected ident") => "looking for beginning of value",
+        Some("trailing characters") => "after top-level value",
+        _ => return said,
+    };
+    match letter {
+        Some('\'') => format!("invalid character '\\'' {place}"),
+        Some(letter) => format!("invalid character '{letter}' {place}"),
+        None => said,
     }
 }
 

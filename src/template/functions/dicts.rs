@@ -113,15 +113,17 @@ fn chosen(c: &mut Call<'_, '_>, wanted: bool) -> Outcome {
 }
 
 fn merge_all(c: &mut Call<'_, '_>, overwrites: bool) -> Outcome {
-    let Some(first) = c.map(0)? else {
-        return Ok(c.any(0));
-    };
+    let given = c.map(0)?;
+    // Into nothing something is laid all the same.
+    let first = given.clone().unwrap_or_else(|| c.heap().new_map(Entries::new()));
+    let mut is_any = given.is_some();
     for number in 1..c.arguments.len() {
         if let Some(map) = c.map(number)? {
+            is_any = true;
             merge(&first, &map, overwrites, c, 0)?;
         }
     }
-    Ok(c.any(0))
+    Ok(if given.is_none() && is_any { Kind::Map(first).into() } else { c.any(0) })
 }
 
 fn merge(into: &Map, from: &Map, overwrites: bool, c: &Call<'_, '_>, depth: usize) -> Result<(), Failure> {

@@ -39,7 +39,9 @@ pub(super) const TABLE: &[Row] = &[
         if floats(c).iter().skip(1).any(|it| *it == 0.0) {
             return Err("decimal division by 0".into());
         }
-        Ok(folded(c, |a, b| a / b).into())
+        let quotient = floats(c).into_iter().reduce(|a, b| a / b).unwrap_or(0.0);
+        // So many places behind the point are kept.
+        Ok((format!("{quotient:.16}").parse().unwrap_or(quotient) + 0.0).into())
     }),
     ("ceil", "a", Plain, |c| Ok(to_float(&c.any(0)).ceil().into())),
     ("floor", "a", Plain, |c| Ok(to_float(&c.any(0)).floor().into())),
@@ -92,7 +94,8 @@ fn floats(c: &Call<'_, '_>) -> Vec<f64> {
 
 /// Sums of decimal fractions have none of the dust of binary ones.
 fn decimal(number: f64) -> f64 {
-    format!("{number:.14e}").parse().unwrap_or(number)
+    // Decimals know no zero below zero.
+    format!("{number:.14e}").parse().unwrap_or(number) + 0.0
 }
 
 fn folded(c: &Call<'_, '_>, with: fn(f64, f64) -> f64) -> f64 {

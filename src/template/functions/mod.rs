@@ -206,6 +206,13 @@ impl Call<'_, '_> {
                 self.evaluator.step(list.items().len() as u64 / 4)?;
                 Ok(list.items().to_vec())
             }
+            // The interfaces of a cluster are a list with a name.
+            Some(Value { kind: Kind::Object(object), .. }) if object.kind_name() == "slice" => {
+                let items: Vec<Value> =
+                    object.entries().unwrap_or_default().into_iter().map(|(_, item)| item).collect();
+                self.evaluator.step(items.len() as u64 / 4)?;
+                Ok(items)
+            }
             Some(value) => Err(format!("Cannot {what} on type {}", value.kind_name()).into()),
             None => Err(format!("Cannot {what} on nothing").into()),
         }

@@ -1,9 +1,9 @@
 //! Regular expressions.
 
+use crate::source::go_pattern;
 use regex::{Regex, RegexBuilder};
 
 use super::super::failure::Failure;
-use super::super::value::Value;
 use super::How::{Form, Plain};
 use super::{Call, Outcome, Row};
 
@@ -40,9 +40,8 @@ fn pattern(c: &Call<'_, '_>) -> Result<Regex, Failure> {
     let text = c.str(0);
     c.spend(text.len() * 64)?;
     c.evaluator.step(50)?;
-    // Where both letters of a text's end are known, this library has one.
-    let built = RegexBuilder::new(&text.replace("\\/", "/")).size_limit(MOST_BYTES).build();
-    built.map_err(|_| format!("error parsing regexp: `{text}`").into())
+    let built = go_pattern(text).and_then(|text| RegexBuilder::new(&text).size_limit(MOST_BYTES).build().ok());
+    built.ok_or_else(|| format!("error parsing regexp: `{text}`").into())
 }
 
 fn searched(c: &Call<'_, '_>, number: usize) -> Result<(), Failure> {
@@ -92,7 +91,7 @@ fn split(c: &mut Call<'_, '_>) -> Outcome {
     let pattern = pattern(c)?;
     let (text, count) = (c.str(1), c.int(2));
     if count == 0 {
-        return Ok(Value::nil());
+        return c.heap().list(Vec::new());
     }
     if c.str(0).is_empty() {
         return c.heap().texts(text.chars().map(String::from));

@@ -22,8 +22,8 @@ pub(super) const TABLE: &[Row] = &[
     ("snakecase", "s", Form, |c| c.made(joined_words(c.str(0), "_"))),
     ("kebabcase", "s", Form, |c| c.made(joined_words(c.str(0), "-"))),
     ("camelcase", "s", Form, |c| c.made(camel(c.str(0)))),
-    ("wrap", "is", Form, |c| c.made(wrapped(c.str(1), c.int(0), "\n"))),
-    ("wrapWith", "iss", Form, |c| c.made(wrapped(c.str(2), c.int(0), c.str(1)))),
+    ("wrap", "is", Form, |c| c.made(wrapped(c.str(1), c.int(0), "\n", false))),
+    ("wrapWith", "iss", Form, |c| c.made(wrapped(c.str(2), c.int(0), c.str(1), true))),
     ("plural", "ssi", Plain, |c| Ok(c.any(usize::from(c.int(2) != 1)))),
     ("base", "s", Form, |c| c.made(base(c.str(0)))),
     ("osBase", "s", Form, |c| c.made(base(c.str(0)))),
@@ -149,7 +149,8 @@ fn camel(text: &str) -> String {
     out
 }
 
-fn wrapped(text: &str, width: i64, end: &str) -> String {
+/// Words that are longer than a line are cut, or stay whole beyond its end.
+fn wrapped(text: &str, width: i64, end: &str, cuts_words: bool) -> String {
     let width = usize::try_from(width).unwrap_or(1).max(1);
     let letters: Vec<char> = text.chars().collect();
     let mut out = String::new();
@@ -163,7 +164,12 @@ fn wrapped(text: &str, width: i64, end: &str) -> String {
         let window = letters.get(at..at + width + 1).unwrap_or_default();
         let (to, next) = match window.iter().rposition(|letter| *letter == ' ') {
             Some(space) => (at + space, at + space + 1),
-            None => (at + width, at + width),
+            None if cuts_words => (at + width, at + width),
+            None => {
+                let behind = letters.get(at + width..).unwrap_or_default();
+                let Some(space) = behind.iter().position(|letter| *letter == ' ') else { break };
+                (at + width + space, at + width + space + 1)
+            }
         };
         out.push_str(&part(at, to));
         out.push_str(end);

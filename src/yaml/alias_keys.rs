@@ -1,0 +1,68 @@
+//! `*name:` as a key. The specification takes the colon for a part of the alias; the library of kubectl, kustomize and helm
+//! does not, and people write it so.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, LazyLock};
+
+use regex::Regex;
+
+use super::node::{Data, Entry, Node};
+
+/// The names of such keys, by their places in the file.
+pub(super) type Names = BTreeMap<u32, Arc<str>>;
+
+/// The text of a document with plain keys of the same length in place of these; nothing where there is none. `base` is where
+/// it starts in the file.
+pub(super) fn relaxed(text: &str, base: usize) -> Option<(String, Names)> {
+    let mut names = Names::new();
+    let mut out = text.to_owned();
+    for found in KEYS.as_ref()?.captures_iter(text) {
+        let name = found.get(1)?;
+        let star = name.start() - 1;
+        let before = text.get(..star)?;
+        let anchors = ANCHORS
+            .as_ref()?
+            .captures_iter(before)
+            .filter(|it| it.get(1).is_some_and(|it| it.as_str() == name.as_str()));
+        let value = anchors.last()?.get(2)?.as_str().trim_matches(['"', '\'']);
+        names.insert(u32::try_from(base + star).ok()?, value.into());
+        out.replace_range(star..=star, "~");
+    }
+    (!names.is_empty()).then_some((out, names))
+}
+
+/// The tree with these keys called as their anchors say.
+pub(super) fn named(node: &Node, names: &Names) -> Node {
+    match &node.data {
+        Data::Scalar { .. } => node.clone(),
+        Data::List(items) => Node::list(node.span, items.iter().map(|item| named(item, names))),
+        Data::Map(entries) => Node::map(
+            node.span,
+            entries.iter().map(|entry| Entry {
+                key: names.get(&entry.key_span.start).unwrap_or(&entry.key).clone(),
+                value: named(&entry.value, names),
+                ..entry.clone()
+            }),
+        ),
+    }
+}
+
+static KEYS: LazyLock<Option<Regex>> =
+    LazyLock::new(|| Regex::new(r"(?m)^[ \t]*(?:-[ \t]+)*\*([\w-]+):(?:[ \t\r]|$)").ok());
+static ANCHORS: LazyLock<Option<Regex>> =
+    LazyLock::new(|| Regex::new(r#"&([\w-]+)[ \t]+("[^"\n]*"|'[^'\n]*'|[^\s#,\]}]+)"#).ok());
+
+#[cfg(test)]
+mod tests {
+    use super::super::read;
+    use crate::source::{MemoryTree, Sources};
+
+    #[test]
+    fn keys_that_are_aliases_have_the_names_of_their_anchors() {
+        let sources = Sources::new(MemoryTree::new().with("a.yaml", "name: &app web\nin:\n  *app:\n    gpu: 1\n"));
+        let file = sources.open("a.yaml").unwrap();
+        let stream = read(file, &sources.text(file));
+        assert_eq!(stream.broken(), 0, "{:?}", stream.diagnostics);
+        assert_eq!(stream.documents[0].root.text_at("in.web.gpu").map(|it| &**it), Some("1"));
+    }
+}

@@ -44,8 +44,8 @@ pub(super) const TABLE: &[Row] = &[
     }),
     ("cat", "*a", Careful, |c| {
         let mut writer = Writer::default();
-        for value in c.arguments.iter().filter(|value| !value.is_nil()) {
-            writer.push(if writer.len() > 0 { " " } else { "" }, None);
+        for (number, value) in c.arguments.iter().filter(|value| !value.is_nil()).enumerate() {
+            writer.push(if number > 0 { " " } else { "" }, None);
             print::push(value, &mut writer)?;
         }
         c.made(writer.finish())

@@ -6,7 +6,7 @@ use crate::complete::LeftOut;
 use crate::fit::Assessment;
 use crate::inventory::{Fact, Inventory, ResourceId};
 use crate::pricing::{Bill, Side};
-use crate::rules::{Broken, Finding, Undetermined, World};
+use crate::rules::{Broken, Finding, Total, Undetermined, World};
 use crate::source::{Sources, Span};
 use crate::{Settings, terraform};
 
@@ -29,6 +29,8 @@ pub struct Analysis {
     pub left_out: LeftOut,
     pub findings: Vec<Finding>,
     pub undetermined: Vec<Undetermined>,
+    /// What rules about everything speak of one by one, such as budgets: the rule, and what.
+    pub totals: Vec<(String, Total)>,
     /// Rules that could not be evaluated.
     pub broken_rules: Vec<Broken>,
 }

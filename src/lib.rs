@@ -85,6 +85,7 @@ pub fn analyze(sources: &Sources, paths: &[String], settings: &Settings) -> Anal
     Analysis {
         findings,
         undetermined: judgement.undetermined,
+        totals: judgement.totals,
         broken_rules: judgement.failures,
         inventory,
         blocks,

@@ -177,6 +177,9 @@ impl View<'_> {
     }
 
     fn cost(&self, finding: &Finding) -> Option<f64> {
+        if let Some(total) = &finding.total {
+            return total.amount.map(whole_cents);
+        }
         let item = self.bill.items.get(finding.resource?.0)?;
         item.amount.map(|range| whole_cents(range.expected))
     }

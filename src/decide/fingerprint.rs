@@ -21,7 +21,8 @@ pub fn fingerprints(findings: &[Decided], sources: &Sources, inventory: &Invento
 
 /// Rule, file and address.
 pub(super) fn identity(finding: &Finding, sources: &Sources, inventory: &Inventory) -> (String, String, String) {
-    let path = sources.path(sources.origin(finding.span).file);
+    // A total is the same wherever its dearest part stands.
+    let path = if finding.total.is_some() { String::new() } else { sources.path(sources.origin(finding.span).file) };
     (finding.rule.clone(), path, finding.address(inventory).unwrap_or_default().to_owned())
 }
 

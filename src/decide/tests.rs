@@ -65,6 +65,7 @@ fn blank(rule: &str, span: Span) -> Finding {
         risk: Risk::Low,
         resource: None,
         piece: None,
+        total: None,
         span,
         message: String::new(),
         help: None,

@@ -226,6 +226,9 @@ pub enum CountedIn {
     Accelerators,
 }
 
+/// Who writes so many machines means that nothing limits them: no account has a tenth of it.
+const NO_LIMIT: f64 = 1_000_000.0;
+
 /// How many there are: always, as the text sets it, and at most. The ceiling is infinite where nothing limits it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Range {
@@ -241,7 +244,7 @@ impl Range {
 
     /// From `floor` to `ceiling`; what is expected is the stated number, or the floor where none is stated.
     pub fn between(floor: f64, stated: Option<f64>, ceiling: f64) -> Self {
-        let ceiling = ceiling.max(floor);
+        let ceiling = if ceiling >= NO_LIMIT { f64::INFINITY } else { ceiling.max(floor) };
         Range { floor, expected: stated.unwrap_or(floor).clamp(floor, ceiling), ceiling }
     }
 

@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use crate::catalog::{Catalog, Class, Machine, MoneyRange, Recognized, is_stale};
+use crate::catalog::{Catalog, Class, Machine, Money, MoneyRange, Recognized, is_stale};
 use crate::inventory::{Fact, Inventory, Key, Origin, Purchase, Range, Resource, Role, Value};
 use crate::source::each;
 
 use super::attached::attached;
+use super::combined::{combined, mark_within};
 use super::hours::{Runtime, runtime};
 use super::purchase::{Bought, Variant, buy};
 use super::share::{Found, Searches, Share, on_any_machine, pod_variants};
@@ -28,6 +29,7 @@ pub fn bill(inventory: &Inventory, catalog: &Catalog, settings: &Settings) -> Bi
 impl Bill {
     /// Adds the items up, one for each resource of the inventory, in its order.
     pub fn sum_up(&mut self, inventory: &Inventory) {
+        mark_within(inventory, &mut self.items);
         let mut sums = Bill::default();
         for (resource, item) in inventory.resources.iter().zip(&self.items) {
             if resource.version_of.is_some() {
@@ -42,13 +44,25 @@ impl Bill {
                 (Some(monthly), Role::Requested) => sums.requested += monthly,
                 (None, _) => sums.unpriced += usize::from(item.amount.is_none()),
             }
+            if let Some(monthly) = item.monthly.filter(|_| item.is_unnamed) {
+                sums.unnamed.resources += 1;
+                sums.unnamed.amount += monthly;
+            }
             if let Some(attached) = &item.attached {
                 sums.attached += attached.monthly;
             }
             sums.stale += usize::from(item.stale.is_some());
+            if let Some(monthly) = item.monthly.filter(|_| item.stale.is_some()) {
+                let sum = match resource.role {
+                    Role::Rented => &mut sums.past_shelf_life.rented,
+                    Role::Requested => &mut sums.past_shelf_life.requested,
+                };
+                *sum += monthly.expected;
+            }
             let dates = [sums.oldest_row.take(), item.as_of.clone()];
             sums.oldest_row = dates.into_iter().flatten().min();
         }
+        sums.combined = combined(inventory, &self.items);
         *self = Bill { items: std::mem::take(&mut self.items), ..sums };
     }
 
@@ -60,6 +74,9 @@ impl Bill {
             let ending = all.entry((resource.role, item.per)).or_default();
             ending.resources += 1;
             ending.amount += amount;
+            if amount == MoneyRange::ZERO {
+                ending.each_uncounted += item.per_hour.map_or(Money::ZERO, |it| it.expected);
+            }
         }
         all
     }
@@ -222,15 +239,21 @@ impl<'a> Pricing<'_, 'a> {
         }
     }
 
+    fn is_spot(&self) -> bool {
+        matches!(self.resource.purchase(), Some(Purchase::Spot))
+    }
+
+    /// The date of the price that was used.
+    fn date_of_price(&self, variant: &Variant<'_>) -> Option<String> {
+        let of_spot = Some(variant.unit.spot_as_of.clone()).filter(|date| self.is_spot() && !date.is_empty());
+        of_spot.or_else(|| variant.unit.as_of.clone())
+    }
+
     /// That the price is older than prices of its kind may be.
     fn stale(&self, variant: &Variant<'_>) -> Option<String> {
-        let today = self.settings.today?;
-        let is_spot = matches!(self.resource.purchase(), Some(Purchase::Spot));
-        let (class, date) = if is_spot {
-            (Class::Spot, variant.unit.spot_as_of.as_str())
-        } else {
-            (self.catalog.class(&variant.machine.provider), variant.unit.as_of.as_deref()?)
-        };
+        let (today, is_spot) = (self.settings.today?, self.is_spot());
+        let date = &self.date_of_price(variant)?;
+        let class = if is_spot { Class::Spot } else { self.catalog.class(&variant.machine.provider) };
         let machine = &variant.machine;
         is_stale(date, class, today).then(|| {
             let days = class.days();
@@ -265,10 +288,11 @@ impl<'a> Pricing<'_, 'a> {
             hours: runtime.hours.expected,
             hours_because: runtime.because.clone(),
             count,
-            as_of: first.unit.as_of.clone(),
+            as_of: self.date_of_price(first),
             attached: attached(self.catalog, self.resource, count, &runtime),
             licence: licence(self.resource),
             stranded: first.stranded,
+            is_unnamed: first.unit.is_unnamed,
             stale: self.stale(first),
             spot_in_doubt: first.unit.spot_in_doubt.clone(),
             ..Item::default()

@@ -22,6 +22,8 @@ pub struct Delta {
     pub changes: Vec<Change>,
     pub rented: BeforeAfter,
     pub requested: BeforeAfter,
+    /// Both together, with each dollar counted once.
+    pub combined: BeforeAfter,
     /// Disks of what is rented, billed beside it.
     pub attached: BeforeAfter,
     pub unpriced_before: usize,
@@ -109,6 +111,7 @@ pub fn delta(before: Side, after: Side) -> Delta {
         changes,
         rented: sums(before.bill.rented, after.bill.rented),
         requested: sums(before.bill.requested, after.bill.requested),
+        combined: sums(before.bill.combined, after.bill.combined),
         attached: sums(before.bill.attached, after.bill.attached),
         unpriced_before: before.bill.unpriced,
         unpriced_after: after.bill.unpriced,
@@ -135,7 +138,11 @@ impl Delta {
                 Role::Rented => &mut self.rented,
                 Role::Requested => &mut self.requested,
             };
-            sums.lost += item.monthly.unwrap_or_default();
+            let monthly = item.monthly.unwrap_or_default();
+            sums.lost += monthly;
+            if !item.is_within {
+                self.combined.lost += monthly;
+            }
             if change.after.is_none() {
                 self.attached.lost += item.attached.as_ref().map(|it| it.monthly).unwrap_or_default();
             }
@@ -312,7 +319,7 @@ fn details(before: &Resource, after: &Resource) -> Vec<Detail> {
         count => format!("{count}× {}", shown(it, Key::Accelerator)),
     };
     let count = |it: &Resource| match &it.count {
-        Fact::Known(known) => counted(known.value),
+        Fact::Known(known) => count_range(known.value),
         Fact::Unknown(_) => "?".to_owned(),
         Fact::Absent => String::new(),
     };
@@ -350,7 +357,7 @@ fn disks(it: &Resource) -> String {
 }
 
 /// `2`, `0–8`, `0–2–8` where the text sets another number than the ends.
-fn counted(range: Range) -> String {
+pub fn count_range(range: Range) -> String {
     let number =
         |n: f64| if n.is_finite() { format!("{}", (n * 100.0).round() / 100.0) } else { "no limit".to_owned() };
     let mut ends = vec![number(range.floor), number(range.expected), number(range.ceiling)];

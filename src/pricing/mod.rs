@@ -4,6 +4,7 @@
 
 mod attached;
 mod bill;
+mod combined;
 mod contract;
 mod cron;
 mod delta;
@@ -29,7 +30,7 @@ use crate::source::{Date, Span};
 pub use attached::Attached;
 pub use bill::bill;
 pub use contract::{Contract, Owned, Purchased, Terms};
-pub use delta::{BeforeAfter, Change, ChangeKind, Delta, Detail, Side, delta};
+pub use delta::{BeforeAfter, Change, ChangeKind, Delta, Detail, Side, count_range, delta};
 pub use either::count_dearer;
 pub use hours::Usage;
 pub use market::{Elsewhere, cheaper_provider, cheaper_region};
@@ -64,23 +65,38 @@ pub struct Bill {
     pub items: Vec<Item>,
     pub rented: MoneyRange,
     pub requested: MoneyRange,
+    /// Both together, with each dollar counted once: pods that run on machines of the tree are a part of these.
+    pub combined: MoneyRange,
     /// Disks and the like of what is rented, which are not part of it.
     pub attached: MoneyRange,
     /// Resources of which not known is what they cost: no price, or no number of them.
     pub unpriced: usize,
+    /// Of `requested`, what pods cost that name no accelerator.
+    pub unnamed: Ending,
     /// Resources whose price is older than prices of its kind may be.
     pub stale: usize,
+    /// What of the sums rests on such prices.
+    pub past_shelf_life: PastShelfLife,
     /// Date of the oldest price that was used, `2026-07-20`.
     pub oldest_row: Option<String>,
     /// What sums do not count, by the reason.
     pub apart: BTreeMap<Counted, Apart>,
 }
 
-/// What ends costs, added up for one run of each, or for an hour of each.
+/// Resources that have something in common, and what they cost: what ends for one run of each, or for an hour of each.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Ending {
     pub resources: usize,
     pub amount: MoneyRange,
+    /// An hour of one of each of those of which nothing says how many there are.
+    pub each_uncounted: Money,
+}
+
+/// Dollars of a month that rest on prices which are older than prices of their kind may be.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct PastShelfLife {
+    pub rented: Money,
+    pub requested: Money,
 }
 
 /// A sum that is told beside the bill.
@@ -129,6 +145,10 @@ pub struct Item {
     pub licence: Option<String>,
     /// Pods: accelerators of the machine that nobody can use beside one of them, for want of CPUs or memory.
     pub stranded: f64,
+    /// A pod that runs on machines which this bill counts: its dollars are theirs.
+    pub is_within: bool,
+    /// No text names an accelerator: the amount runs from the cheapest to the dearest that it may be, and nothing says where.
+    pub is_unnamed: bool,
     /// Why the price is too old to be relied on, if it is.
     pub stale: Option<String>,
     /// Why what it would cost on spot is no price of today, if it is none.

@@ -127,7 +127,7 @@ fn accelerators(pricing: &Pricing<'_, '_>) -> (Accelerators, String) {
             let why = other.why().unwrap_or("the text names none");
             let vendor = pricing.resource.text(Key::Vendor).unwrap_or("nvidia");
             let why = format!(
-                "the accelerator is not known ({why}): any common one of {vendor} is assumed; `defaults.accelerator` in gpulint.toml says which"
+                "the accelerator is not known ({why}): from the cheapest common one of {vendor} to the dearest; `defaults.accelerator` in gpulint.toml says which"
             );
             let text = |key: Key| pricing.resource.text(key);
             let trains = text(Key::Purpose) == Some("training") || text(Key::Task) == Some("train");
@@ -170,11 +170,16 @@ impl<'a> Search<'a, '_> {
                 _ => format!("no machine{whose} with {names} has a price"),
             });
         }
-        // What is expected is the middle one: neither the cheapest that it may be, nor the dearest.
+        // Of the machines that it may be, what is expected is the middle one. Where no text names an accelerator at all, no
+        // price is likelier than another: the least that it costs is all that a sum may say.
         variants.sort_by_key(|variant| variant.unit.price(Scenario::OnDemand));
-        let middle = (variants.len() - 1) / 2;
-        variants[..=middle].rotate_right(1);
+        let is_unnamed = matches!(self.asked.accelerators, Accelerators::Common { .. });
+        if !is_unnamed {
+            let middle = (variants.len() - 1) / 2;
+            variants[..=middle].rotate_right(1);
+        }
         if let Some(first) = variants.first_mut() {
+            first.unit.is_unnamed = is_unnamed;
             let why = self.asked.why.clone();
             first.unit.estimated = Some(match first.unit.estimated.take() {
                 Some(also) => format!("{why}; {also}"),

@@ -37,6 +37,8 @@ pub(super) struct Unit {
     pub(super) is_committed: bool,
     /// Why it may not run at all: spot costs more than the text pays for it.
     pub(super) may_not_run: Option<String>,
+    /// No text names an accelerator: it is the least of what it may cost.
+    pub(super) is_unnamed: bool,
 }
 
 impl Unit {

@@ -25,6 +25,7 @@ pub use formats::files::files;
 pub use formats::json::{inspect, print as json};
 pub use formats::junit::escaped as xml;
 pub use saved::{Compared, Saved, State, saved};
+pub use views::budgets::{Spent, budgets};
 pub use views::comment_limits::Room;
 pub use views::entries::{Choice, Detail, GroupBy, Most, Sort};
 pub use views::money::usd;
@@ -39,7 +40,7 @@ use crate::decide::{Decided, Verdict};
 use crate::diagnostic::Diagnostic;
 use crate::inventory::{Inventory, Key, Origin, Resource, ResourceId, Role, Run, RunKind};
 use crate::pricing::{Bill, Period};
-use crate::rules::{Rules, Undetermined};
+use crate::rules::{Rules, Total, Undetermined};
 use crate::source::Sources;
 
 /// Columns of a page.
@@ -121,6 +122,8 @@ pub struct Report<'a> {
     pub findings: &'a [Decided],
     pub rules: &'a Rules,
     pub undetermined: &'a [Undetermined],
+    /// What rules about everything speak of one by one, such as budgets.
+    pub totals: &'a [(String, Total)],
     pub unknown_machines: &'a [UnknownMachine],
     pub verdict: Verdict,
     pub catalog: Catalog,

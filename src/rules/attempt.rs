@@ -29,7 +29,7 @@ pub struct Answer {
 
 impl Attempt {
     pub fn new(text: &str, looks_at: LooksAt) -> Result<Attempt, Mistake> {
-        let scope = page::scope(looks_at, &[], false);
+        let scope = page::scope(looks_at, &[], page::Words::default());
         match Program::compile(text, &scope) {
             Ok(program) => Ok(Attempt { program: program.into_number(), looks_at }),
             Err(problem) => Err(Mistake { at: problem.at, message: problem.message, help: problem.help }),

@@ -32,7 +32,7 @@ pub(super) fn combine(pages: &[&Page], findings: &mut Vec<Finding>) {
     }
     for (from, to) in &moves {
         let Some(finding) = findings.get(*from) else { continue };
-        let note = (finding.span, format!("{} says too: {}", finding.rule, finding.message));
+        let note = (finding.span, format!("also {}: {}", finding.rule, finding.message));
         if let Some(first) = findings.get_mut(*to) {
             first.related.push(note);
         }

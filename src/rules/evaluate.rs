@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::fit::Market;
 
 use super::cel::{self, About, Budget, Host, Read, Unknown, Value};
-use super::facts::{Asking, End, Raws, Subject, World};
+use super::facts::{Asking, End, OneOf, Raws, Subject, World};
 use super::page::{LooksAt, Match, Page};
 use super::settings::Settings;
 
@@ -35,6 +35,7 @@ impl<'a> Ground<'a> {
             end: Cell::new(End::Expected),
             saves: None,
             asked_spot: Cell::new(false),
+            one: OneOf::default(),
         }
     }
 }

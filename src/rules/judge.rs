@@ -1,19 +1,21 @@
 //! All rules and all resources: findings, and what could not be determined.
 
+use std::cmp::Reverse;
+
 use crate::catalog::{Money, MoneyRange};
 use crate::fit::Market;
 use crate::inventory::{Counted, Inventory, Origin, ResourceId, Role};
 use crate::pricing::{Item, Period};
 use crate::source::Span;
 
-use super::cel::{Budget, Read};
+use super::cel::{Budget, Key, Read, Unknown, Value};
 use super::combine::combine;
 use super::evaluate::{self, Ground, Verdict, evaluate};
 use super::facts::{self, Asking, End, Stand, Subject, World};
-use super::page::{At, LooksAt, Page};
+use super::page::{At, Expression, Grouping, LooksAt, Page};
 use super::settings::Settings;
-use super::template::Template;
-use super::{Broken, Confidence, Evidence, Finding, Fix, Judgement, Piece, Undetermined};
+use super::template::{self, Template};
+use super::{Broken, Confidence, Evidence, Finding, Fix, Judgement, Piece, Total, Undetermined};
 
 /// `is_meant` limits what rules about one thing look at.
 pub(super) fn judge(
@@ -45,7 +47,7 @@ pub(super) fn judge(
             _ => false,
         };
         if looks {
-            judge.look_at(None, &mut judgement);
+            judge.look_at_all(&mut judgement);
         }
     }
     combine(pages, &mut judgement.findings);
@@ -72,42 +74,100 @@ struct Judge<'a> {
 type About = Option<(Subject, usize)>;
 
 impl Judge<'_> {
+    /// Everything, or one by one what the page lists.
+    fn look_at_all(&self, into: &mut Judgement) {
+        let Some(grouping) = self.page.grouping() else {
+            self.look_at(None, into);
+            return;
+        };
+        let asking = self.ground.asking(Subject::Resource, 0);
+        let all = match self.value(&grouping.each, &asking) {
+            Ok(Value::List(all)) => all,
+            Ok(Value::Absent | Value::Null) => return,
+            Ok(Value::Unknown(unknown)) => return self.undecided(&asking, None, &unknown, into),
+            Ok(_) => return into.fail(self.page, "`each` is no list".to_owned()),
+            Err(message) => return into.fail(self.page, message),
+        };
+        for each in all.iter() {
+            let mut asking = self.ground.asking(Subject::Resource, 0);
+            asking.one.each = each.clone();
+            if let Err(message) = self.fill(grouping, &mut asking) {
+                return into.fail(self.page, message);
+            }
+            let total = total_of(&asking.one);
+            if total.amount.is_some() {
+                into.totals.push((self.page.name.clone(), total.clone()));
+            }
+            if !self.judge(asking, None, Some(&total), into) {
+                return;
+            }
+        }
+    }
+
+    /// What the words of the page come to for one of them.
+    fn fill(&self, grouping: &Grouping, asking: &mut Asking<'_>) -> Result<(), String> {
+        if let Some(members) = &grouping.members {
+            asking.one.members = self.value(members, asking)?;
+        }
+        if let Some(amount) = &grouping.amount {
+            asking.one.amount = self.value(amount, asking)?;
+        }
+        if let Some(limit) = &grouping.limit {
+            asking.one.limit = self.value(limit, asking)?;
+        }
+        Ok(())
+    }
+
+    fn value(&self, expression: &Expression, asking: &Asking<'_>) -> Result<Value, String> {
+        let result = expression.program.evaluate(asking, &mut evaluate::budget(self.page, asking)).result;
+        result.map_err(|failure| evaluate::place(self.page, expression.start + failure.at.start, &failure.message))
+    }
+
     /// False where the page fails, so that it is not asked again.
     fn look_at(&self, about: About, into: &mut Judgement) -> bool {
         let (subject, place) = about.unwrap_or((Subject::Resource, 0));
-        let mut asking = self.ground.asking(subject, place);
+        self.judge(self.ground.asking(subject, place), about, None, into)
+    }
+
+    fn undecided(&self, asking: &Asking<'_>, about: About, unknown: &Unknown, into: &mut Judgement) {
+        if let Some(span) = self.span(asking, about, &[]) {
+            into.undetermined.push(Undetermined {
+                rule: self.page.name.clone(),
+                resource: resource_of(about),
+                piece: self.piece(about),
+                span: unknown.span.filter(|_| about.is_none()).unwrap_or(span),
+                cause: unknown.why.to_string(),
+            });
+        }
+    }
+
+    fn judge(&self, mut asking: Asking<'_>, about: About, total: Option<&Total>, into: &mut Judgement) -> bool {
         match evaluate(self.page, &asking) {
             Verdict::No => {}
-            Verdict::Unknown(unknown) => {
-                if let Some(span) = self.span(&asking, about, &[]) {
-                    into.undetermined.push(Undetermined {
-                        rule: self.page.name.clone(),
-                        resource: resource_of(about),
-                        piece: self.piece(about),
-                        span: unknown.span.filter(|_| about.is_none()).unwrap_or(span),
-                        cause: unknown.why.to_string(),
-                    });
-                }
+            Verdict::Unknown(unknown) => self.undecided(&asking, about, &unknown, into),
+            Verdict::Failed(message) => {
+                into.fail(self.page, message);
+                return false;
             }
-            Verdict::Failed(message) => return self.fail(message, into),
             Verdict::Yes(reads) => {
                 match self.saves(&asking) {
                     Ok(saves) => asking.saves = saves,
-                    Err(message) => return self.fail(message, into),
+                    Err(message) => {
+                        into.fail(self.page, message);
+                        return false;
+                    }
                 }
                 match self.finding(&asking, about, &reads) {
-                    Ok(Some(finding)) => into.findings.push(finding),
+                    Ok(Some(finding)) => into.findings.push(Finding { total: total.cloned(), ..finding }),
                     Ok(None) => {}
-                    Err(message) => return self.fail(message, into),
+                    Err(message) => {
+                        into.fail(self.page, message);
+                        return false;
+                    }
                 }
             }
         }
         true
-    }
-
-    fn fail(&self, message: String, into: &mut Judgement) -> bool {
-        into.failures.push(Broken { rule: self.page.name.clone(), message });
-        false
     }
 
     /// `saves` at each end; nothing where a price is missing.
@@ -160,6 +220,7 @@ impl Judge<'_> {
             risk: page.risk,
             resource: resource_of(about),
             piece: self.piece(about),
+            total: None,
             span,
             message,
             help: self.help(asking, doubt)?,
@@ -213,6 +274,9 @@ impl Judge<'_> {
     fn span(&self, asking: &Asking<'_>, about: About, stands: &[(Stand, Read)]) -> Option<Span> {
         let inventory = self.world.inventory;
         let Some((subject, place)) = about else {
+            if let Some(dearest) = self.dearest_member(asking) {
+                return inventory.resources.get(dearest).map(|it| it.span);
+            }
             if let Some(dearest) = self.world.delta.and_then(|delta| delta.dearest()) {
                 return inventory.resources.get(dearest.0).map(|it| it.span);
             }
@@ -236,6 +300,21 @@ impl Judge<'_> {
             Subject::Object => inventory.objects.get(place).map(|it| it.span),
             Subject::Block => inventory.blocks.get(place).map(|it| it.span),
         })
+    }
+
+    /// The member that became dearer most, or that costs most.
+    fn dearest_member(&self, asking: &Asking<'_>) -> Option<usize> {
+        let Value::List(members) = &asking.one.members else { return None };
+        let increase = |id: usize| {
+            let changes = &self.world.delta?.changes;
+            changes.iter().find(|it| it.after == Some(ResourceId(id))).map(|it| it.increase)
+        };
+        let cost = |id: usize| self.world.bill.items.get(id).and_then(|it| it.monthly).map(|it| it.expected);
+        let ids = members.iter().filter_map(|it| match it {
+            Value::Record(handle) => Some(handle.id as usize),
+            _ => None,
+        });
+        ids.max_by_key(|id| (increase(*id), cost(*id), Reverse(*id)))
     }
 
     /// What a rule about objects or blocks speaks of.
@@ -284,6 +363,22 @@ impl Judge<'_> {
         evidence.dedup();
         evidence
     }
+}
+
+impl Judgement {
+    fn fail(&mut self, page: &Page, message: String) {
+        self.failures.push(Broken { rule: page.name.clone(), message });
+    }
+}
+
+/// What one of them is called, by its name or by what it is, and what it comes to.
+fn total_of(it: &facts::OneOf) -> Total {
+    let name = match &it.each {
+        Value::Map(map) => map.get(&Key::Text("name".into())).map(template::plain),
+        other => Some(template::plain(other)),
+    };
+    let money = |value: &Value| value.as_number().filter(|usd| usd.is_finite()).map(Money::from_usd);
+    Total { name: name.unwrap_or_default().into(), amount: money(&it.amount), limit: money(&it.limit) }
 }
 
 fn resource_of(about: About) -> Option<ResourceId> {

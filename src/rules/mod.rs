@@ -25,7 +25,7 @@ mod yaml;
 
 use std::sync::Arc;
 
-use crate::catalog::MoneyRange;
+use crate::catalog::{Money, MoneyRange};
 use crate::diagnostic::Level;
 use crate::inventory::{Inventory, ResourceId, Wish};
 use crate::pricing::Period;
@@ -58,6 +58,8 @@ pub struct Finding {
     pub resource: Option<ResourceId>,
     /// What a rule about objects or blocks speaks of.
     pub piece: Option<Piece>,
+    /// What a rule about everything speaks of, where it speaks of several things one by one.
+    pub total: Option<Total>,
     pub span: Span,
     pub message: String,
     pub help: Option<String>,
@@ -92,6 +94,15 @@ pub struct Piece {
     pub body: Span,
 }
 
+/// One of the things that a rule about everything speaks of one by one: the budget of a team.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Total {
+    pub name: Arc<str>,
+    /// Dollars a month that it comes to, and that it may come to at most.
+    pub amount: Option<Money>,
+    pub limit: Option<Money>,
+}
+
 /// What something is called and what it is, for reports.
 fn named<'a>(
     resource: Option<ResourceId>,
@@ -108,7 +119,8 @@ fn named<'a>(
 impl Finding {
     /// The address and the kind of what it is about.
     pub fn about<'a>(&'a self, inventory: &'a Inventory) -> Option<(&'a str, &'a str)> {
-        named(self.resource, self.piece.as_ref(), inventory)
+        let total = || self.total.as_ref().map(|total| (&*total.name, "total"));
+        named(self.resource, self.piece.as_ref(), inventory).or_else(total)
     }
 
     /// What its fix may change, where there is one.
@@ -153,6 +165,9 @@ pub struct Undetermined {
 pub struct Judgement {
     pub findings: Vec<Finding>,
     pub undetermined: Vec<Undetermined>,
+    /// Everything that rules about everything speak of one by one, whether or not there was anything to say: the rule, and
+    /// what.
+    pub totals: Vec<(String, Total)>,
     /// Rules that could not be evaluated: their page is wrong.
     pub failures: Vec<Broken>,
 }

@@ -256,6 +256,7 @@ impl Rules {
             risk: page.risk,
             resource: None,
             piece: None,
+            total: None,
             span,
             message,
             help,

@@ -156,7 +156,10 @@ fn a_message_looks_at_as_much_as_its_condition() {
     let output = command.stdin(Stdio::null()).output().unwrap();
     let said = String::from_utf8_lossy(&output.stdout);
     assert_eq!(output.status.code(), Some(1), "{}", String::from_utf8_lossy(&output.stderr));
-    assert!(said.contains("error[exceeded-budget] team t0 may cost $1.00/month; team t1"), "{said:.300}");
+    assert!(
+        said.contains("error[exceeded-budget] team t0 costs $73,438/month and may cost $1.00: $73,437 too much"),
+        "{said:.300}"
+    );
 }
 
 #[cfg(unix)]

@@ -102,6 +102,7 @@ impl Run {
             bill: &self.analysis.bill,
             findings: &self.findings,
             rules,
+            totals: &self.analysis.totals,
             undetermined: &self.analysis.undetermined,
             unknown_machines: &self.analysis.left_out.unknown_machines,
             verdict: gpulint::decide::Verdict::of(false, &self.analysis.inventory.unjudged),
@@ -214,6 +215,7 @@ pub(crate) fn change(before: MemoryTree, after: MemoryTree) {
     let (earlier, later) = (before.report(&paths, &SETTINGS.rules), after.report(&paths, &SETTINGS.rules));
     let difference = Difference {
         teams: report::teams(&earlier, &later),
+        budgets: report::budgets(&earlier, &later),
         new: after.findings.iter().collect(),
         grown: Vec::new(),
         unchanged: Vec::new(),

@@ -139,10 +139,10 @@ fn cases() -> Vec<Case> {
             |_| 3000.0 * 0.08,
         ),
         case("static-replicas", "Deployment/serving/chat", deployment("serving", 4, "g5.xlarge", 1, ""), |it| {
-            it.month * 3.0 / 4.0
+            it.month * 3.0 / 4.0 * (1.0 - 50.0 / 168.0)
         }),
         case("static-replicas", "Deployment/serving/chat", deployment("serving", 2, "g6.xlarge", 1, ""), |it| {
-            it.month / 2.0
+            it.month / 2.0 * (1.0 - 50.0 / 168.0)
         }),
         case(
             "no-scale-to-zero",

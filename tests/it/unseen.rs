@@ -90,6 +90,9 @@ fn wrong(way: &Table, output: &str, said: &str) -> Option<String> {
         "GPU cost ~$",
         "GPU cost at least",
         "GPU cost requested by pods",
+        "GPU cost of machines not known",
+        "GPU cost jobs ",
+        "GPU cost rented jobs ",
     ];
     let points = seen.is_some() && {
         let files = texts(way, "files").into_iter().chain(texts(way, "before"));

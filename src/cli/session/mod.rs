@@ -425,6 +425,7 @@ impl Session {
             findings,
             rules: &self.settings.rules,
             undetermined: &analysis.undetermined,
+            totals: &analysis.totals,
             unknown_machines: &analysis.left_out.unknown_machines,
             verdict: Verdict::of(false, &analysis.inventory.unjudged),
             catalog: crate::report::Catalog {

@@ -17,7 +17,7 @@ use crate::cli::{Failure, Outcome};
 use crate::decide::{self, Decided, Decision};
 use crate::inventory::ResourceId;
 use crate::pricing::{ChangeKind, Delta, Side, delta};
-use crate::report::{self, Difference, Format, Report, Saved};
+use crate::report::{self, Difference, Format, Report, Saved, Spent};
 use crate::rules::{Finding, World};
 use crate::source::Sources;
 
@@ -54,6 +54,10 @@ pub(in crate::cli) fn run(arguments: &Diff) -> Result<Outcome, Failure> {
     );
     for at in &outgrown.reopened {
         later.findings.get_mut(*at).into_iter().for_each(outgrown::reopen);
+    }
+    let added = tell_what_is_added(&base.report(&before, &earlier.findings), &head.report(&after, &later.findings));
+    for (decided, added) in later.findings.iter_mut().zip(added) {
+        added.into_iter().for_each(|added| decided.finding.message.push_str(&format!("; {added}")));
     }
     let compared = Compared {
         before: base.report(&before, &earlier.findings),
@@ -107,8 +111,10 @@ fn tell(arguments: &Diff, gate: &Gate, states: Compared<'_>, notes: Vec<String>)
     let accepted = newly_accepted(&before, &earlier, &after, &later, &outgrown.renewed);
     let compared = decide::compare(&earlier, &later);
     let grown = grown(&delta, &before, &after);
+    let budgets = report::budgets(&before, &after);
     let is_worse = |at: &usize| {
         outgrown.reopened.contains(at)
+            || after.findings.get(*at).is_some_and(|it| has_grown(&it.finding, &budgets))
             || after
                 .findings
                 .get(*at)
@@ -131,6 +137,7 @@ fn tell(arguments: &Diff, gate: &Gate, states: Compared<'_>, notes: Vec<String>)
     after.verdict = verdict;
     let difference = Difference {
         teams: report::teams(&before, &after),
+        budgets,
         unchanged: chosen(&after, &unchanged),
         accepted,
         fixed: chosen(&before, &compared.fixed.into_iter().filter(|at| !is_undecided(at)).collect::<Vec<_>>()),
@@ -214,9 +221,10 @@ fn identities(
                     format!("new {}", unpaired.entry(id).or_insert(next))
                 }
             },
-            None => match &finding.piece {
-                Some(piece) => format!("{} {}", report.sources.path(finding.span.file), piece.address),
-                None => format!("{} {}", report.sources.path(finding.span.file), text(report.sources, finding)),
+            None => match (&finding.total, &finding.piece) {
+                (Some(total), _) => format!("total {}", total.name),
+                (None, Some(piece)) => format!("{} {}", report.sources.path(finding.span.file), piece.address),
+                (None, None) => format!("{} {}", report.sources.path(finding.span.file), text(report.sources, finding)),
             },
         };
         (finding.rule.clone(), about)
@@ -227,6 +235,25 @@ fn identities(
 /// The earlier self of each resource.
 fn earlier_selves(delta: &Delta) -> HashMap<ResourceId, ResourceId> {
     delta.changes.iter().filter_map(|change| change.after.zip(change.before)).collect()
+}
+
+/// The budget that it is about pays more than before.
+fn has_grown(finding: &Finding, budgets: &[Spent]) -> bool {
+    let own = finding.total.as_ref().and_then(|total| budgets.iter().find(|it| it.is_of(&finding.rule, total)));
+    own.is_some_and(|it| it.before.is_some_and(|before| it.after > before))
+}
+
+/// Says of each budget that is spoken of what the change adds to it.
+fn tell_what_is_added(before: &Report<'_>, after: &Report<'_>) -> Vec<Option<String>> {
+    let budgets = report::budgets(before, after);
+    let added = |decided: &Decided| {
+        let finding = &decided.finding;
+        let total = finding.total.as_ref()?;
+        let spent = budgets.iter().find(|it| it.is_of(&finding.rule, total))?;
+        let added = spent.after - spent.before.unwrap_or_default();
+        (added > Money::ZERO).then(|| format!("this change adds {}/month", report::usd(added)))
+    };
+    after.findings.iter().map(added).collect()
 }
 
 /// By so much more a month a finding is news again.

@@ -27,7 +27,7 @@ fn left_alone<T>(why: impl Into<String>) -> Result<T> {
 }
 
 fn inexpressible<T>(resource: &Resource, part: impl std::fmt::Display) -> Result<T> {
-    Err(Declined::Inexpressible(format!("{} has no words for {part}", resource.kind)))
+    Err(Declined::Inexpressible(format!("a {} has no field for {part}", resource.kind)))
 }
 
 /// What to change in the text so that the resource says what is wished; nothing where it says so already.

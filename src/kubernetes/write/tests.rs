@@ -307,16 +307,16 @@ fn kinds_of_operators_are_written_where_their_rows_read() {
     assert!(memory.ends_with("              volumeMounts:\n              - name: dshm\n                mountPath: /dev/shm\n            volumes:\n            - name: dshm\n              emptyDir:\n                medium: Memory\n"), "{memory}");
     assert_eq!(
         difference(&group, "time_limit_seconds", Value::Number(60.0)),
-        "LeaderWorkerSet has no words for time_limit_seconds"
+        "a LeaderWorkerSet has no field for time_limit_seconds"
     );
     let ray = format!(
         "apiVersion: ray.io/v1\nkind: RayCluster\nmetadata: {{name: a}}\nspec:\n  workerGroupSpecs:\n  - groupName: g\n    replicas: 1\n    minReplicas: 1\n    maxReplicas: 3\n    template:\n          {pod}"
     );
     assert_eq!(
         difference(&ray, "time_limit_seconds", Value::Number(60.0)),
-        "RayCluster has no words for time_limit_seconds"
+        "a RayCluster has no field for time_limit_seconds"
     );
-    assert_eq!(difference(&ray, "retries", Value::Integer(1)), "RayCluster has no words for retries");
+    assert_eq!(difference(&ray, "retries", Value::Integer(1)), "a RayCluster has no field for retries");
     let kserve = "apiVersion: serving.kserve.io/v1beta1\nkind: InferenceService\nmetadata: {name: a}\nspec:\n  predictor:\n    minReplicas: 2 # warm\n    model:\n      modelFormat: {name: huggingface}\n      resources: {limits: {nvidia.com/gpu: 1}}\n";
     assert_eq!(
         difference(kserve, "floor", Value::Integer(0)),
@@ -361,7 +361,7 @@ fn what_others_share_or_make_is_left_alone() {
         (
             plain.replace("kind: Job", "kind: Deployment").replace("batch/v1", "apps/v1"),
             "ttl_seconds",
-            "Deployment has no words for ttl_seconds",
+            "a Deployment has no field for ttl_seconds",
         ),
     ] {
         assert_eq!(after(&text, part, Value::Integer(3)).unwrap_err(), why, "{text}");

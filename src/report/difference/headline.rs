@@ -4,13 +4,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Difference, signed};
+use super::{Cost, Difference, signed};
 use crate::catalog::{Money, MoneyRange};
 use crate::decide::Verdict;
 use crate::inventory::{Role, Standing, Unjudged};
-use crate::pricing::{BeforeAfter, Period};
+use crate::pricing::{BeforeAfter, ChangeKind, Period};
 use crate::report::views::judged;
-use crate::report::views::money::{mark, usd};
+use crate::report::views::money::{mark, monthly, unnamed, usd, while_running};
 
 /// The parts of the line, for formats that say some of them elsewhere.
 pub(super) struct Headline {
@@ -24,32 +24,18 @@ pub(super) struct Headline {
 
 impl Headline {
     pub(super) fn of(it: &Difference) -> Headline {
-        let delta = it.delta;
-        let of_pods = delta.rented.is_nothing() && !delta.requested.is_nothing();
-        let mut money = match of_pods {
-            true => format!("requested by pods {}", became(it, &delta.requested, Role::Requested)),
-            false => became(it, &delta.rented, Role::Rented),
-        };
-        let ending = ending(it);
-        if delta.rented.is_nothing() && delta.requested.is_nothing() && !ending.is_empty() {
-            "nothing by the month".clone_into(&mut money);
-        }
-        let mut beside = Vec::new();
-        let requested = delta.requested.difference().expected;
-        if !of_pods && !delta.rented.is_nothing() && !requested.is_zero() {
-            let mark = mark(it.is_estimated(Role::Requested));
-            beside.push(format!("requested by pods {mark}{}", signed(requested)));
-        }
-        let disks = delta.attached.difference();
+        let mut parts = of_roles(it);
+        let disks = it.delta.attached.difference();
         if disks != MoneyRange::ZERO {
             let disks = if disks.expected.is_zero() { disks.ceiling } else { disks.expected };
-            beside.push(format!("disks {}", signed(disks)));
+            parts.push(format!("disks {}", signed(disks)));
         }
-        beside.extend(ending);
-        for part in beside {
-            money.push_str(&format!(", {part}"));
+        parts.extend(jobs(it));
+        parts.extend(without_price(it));
+        if parts.is_empty() {
+            parts.push(as_it_was(it));
         }
-        Headline { money, findings: findings(it), open: open(it) }
+        Headline { money: parts.join(", "), findings: findings(it), open: open(it) }
     }
 
     /// Everything, behind the verdict.
@@ -59,9 +45,60 @@ impl Headline {
     }
 }
 
+/// What moves, machines before pods; where only pods ask for more, the machines stand behind them.
+fn of_roles(it: &Difference) -> Vec<String> {
+    let delta = it.delta;
+    let (rented, requested) = (&delta.rented, &delta.requested);
+    let moves = |sum: &BeforeAfter| sum.difference() != MoneyRange::ZERO || sum.lost != MoneyRange::ZERO;
+    let mut parts = Vec::new();
+    if moves(rented) {
+        parts.push(became(it, rented, Role::Rented));
+    }
+    if moves(requested) {
+        parts.push(format!("requested by pods {}", became(it, requested, Role::Requested)));
+        parts.extend(unnamed(it.after.bill));
+        if !moves(rented) && !rented.is_nothing() {
+            let mark = mark(it.after.is_estimated(Role::Rented, Period::Month));
+            parts.push(format!("machines as before, {mark}{} a month", usd(rented.after.expected)));
+        }
+    }
+    parts
+}
+
+/// `$3,620 a month, unchanged`; something may have come and gone that costs the same.
+fn as_it_was(it: &Difference) -> String {
+    let delta = it.delta;
+    let of_pods = delta.rented.is_nothing() && !delta.requested.is_nothing();
+    let (sum, role, whose) = match of_pods {
+        true => (&delta.requested, Role::Requested, "requested by pods "),
+        false => (&delta.rented, Role::Rented, ""),
+    };
+    let is_at_least = delta.unpriced_after > 0 || judged::is_at_least(&it.after, role);
+    let amount = monthly(sum.after, is_at_least, mark(it.after.is_estimated(role, Period::Month)));
+    let nothing_moved = delta.visible().all(|change| change.kind == ChangeKind::Moved);
+    let word = if nothing_moved { "unchanged" } else { "the same as before" };
+    format!("{whose}{amount}, {word}")
+}
+
+/// What has no price is in no sum: `1 resource without a price is new`.
+fn without_price(it: &Difference) -> Option<String> {
+    let open = it.delta.visible().filter(|change| {
+        let (before, after) = it.costs(change);
+        let is_open = |there: bool, cost: Option<Cost>| there && cost.is_none();
+        let (is_open_before, is_open_after) =
+            (is_open(change.before.is_some(), before), is_open(change.after.is_some(), after));
+        change.kind != ChangeKind::Moved && is_open_after && (change.before.is_none() || is_open_before)
+    });
+    match open.count() {
+        0 => None,
+        1 => Some("1 changed resource has no price".to_owned()),
+        n => Some(format!("{n} changed resources have no price")),
+    }
+}
+
 /// `$3,620 → $8,077 a month (+$4,457, +123%), up to $16,200 at full scale`
 fn became(it: &Difference, sum: &BeforeAfter, role: Role) -> String {
-    let is_at_least = it.delta.unpriced_after > 0 || judged::is_at_least(&it.after);
+    let is_at_least = it.delta.unpriced_after > 0 || judged::is_at_least(&it.after, role);
     let at_least = if is_at_least { "at least " } else { "" };
     let is_open = it.after.inventory.unjudged.iter().any(|it| it.standing != Standing::AsBefore);
     let difference = sum.difference();
@@ -70,14 +107,18 @@ fn became(it: &Difference, sum: &BeforeAfter, role: Role) -> String {
     // Less is no saving while something went out of sight.
     let mut text = if is_open && difference.expected < Money::ZERO {
         format!("not known: at least {total}{after} a month, {before} before")
+    } else if sum.lost != MoneyRange::ZERO && difference.expected.is_zero() {
+        format!("not known: {at_least}{total}{after} a month, {before} before")
     } else if difference.expected.is_zero() {
-        let word = if sum.lost == MoneyRange::ZERO { "unchanged at " } else { "not known: " };
-        format!("{word}{at_least}{total}{after} a month")
+        format!("{at_least}{total}{after} a month as before")
     } else {
         let by = format!("{moved}{}{}", signed(difference.expected), percent(sum));
         format!("{total}{before} → {at_least}{total}{after} a month ({by})")
     };
-    if sum.after.ceiling > sum.after.expected {
+    if difference.expected.is_zero() && !difference.floor.is_zero() {
+        text.push_str(&format!(", at the least {} ({})", usd(sum.after.floor), signed(difference.floor)));
+    }
+    if sum.after.ceiling > sum.after.expected || difference.expected.is_zero() && !difference.ceiling.is_zero() {
         let more = if difference.expected.is_zero() && !difference.ceiling.is_zero() {
             format!(" ({})", signed(difference.ceiling))
         } else {
@@ -98,8 +139,8 @@ fn percent(sum: &BeforeAfter) -> String {
     format!(", {}{percent:.0}%", if percent > 0.0 { "+" } else { "" })
 }
 
-/// What runs and ends stands in no month: `+$4/hour while it runs`, `+$120/run`.
-fn ending(it: &Difference) -> Vec<String> {
+/// What runs and ends stands in no month: `jobs +$4 per hour while they run`, `jobs +$120 per run`.
+fn jobs(it: &Difference) -> Vec<String> {
     let mut sums: BTreeMap<Period, Money> = BTreeMap::new();
     for change in it.delta.visible() {
         let (before, after) = it.costs(change);
@@ -112,12 +153,7 @@ fn ending(it: &Difference) -> Vec<String> {
         }
     }
     let moved = sums.into_iter().filter(|(_, sum)| !sum.is_zero());
-    moved
-        .map(|(per, sum)| match per {
-            Period::Hour => format!("{}/hour of what runs and ends", signed(sum)),
-            _ => format!("{}/{} of what runs and ends", signed(sum), per.name()),
-        })
-        .collect()
+    moved.map(|(per, sum)| format!("jobs {} {}", signed(sum), while_running(per))).collect()
 }
 
 fn findings(it: &Difference) -> Vec<String> {

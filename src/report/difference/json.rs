@@ -22,6 +22,7 @@ struct Document<'a> {
     /// Of the later state.
     runs: Vec<json::Run<'a>>,
     teams: Vec<Paying<'a>>,
+    budgets: Vec<json::Budget<'a>>,
     new: Vec<Finding<'a>>,
     grown: Vec<Finding<'a>>,
     unchanged: Vec<Finding<'a>>,
@@ -59,9 +60,12 @@ struct Differs<'a> {
 struct Cost {
     rented: Sum,
     requested: Sum,
+    combined: Sum,
     attached: Sum,
     unpriced_before: usize,
     unpriced_after: usize,
+    /// Of `requested` after the change, what pods cost that name no accelerator.
+    unnamed_after: json::Unnamed,
 }
 
 #[derive(Serialize)]
@@ -87,6 +91,8 @@ struct Changed<'a> {
     cost_before: Option<Amount>,
     cost_after: Option<Amount>,
     details: Vec<Differs<'a>>,
+    /// As it is after the change; as it was, of what is removed.
+    resource: Option<json::Counted<'a>>,
     /// What was known of it before is not known any more: no saving.
     lost: bool,
 }
@@ -115,13 +121,16 @@ pub(super) fn difference(it: &Difference) -> String {
         cost: Cost {
             rented: sum(&it.delta.rented),
             requested: sum(&it.delta.requested),
+            combined: sum(&it.delta.combined),
             attached: sum(&it.delta.attached),
             unpriced_before: it.delta.unpriced_before,
             unpriced_after: it.delta.unpriced_after,
+            unnamed_after: json::Unnamed::of(it.after.bill),
         },
         changes: it.delta.visible().filter_map(|change| changed(it, change)).collect(),
         runs: json::runs(&it.after),
         teams: it.teams.iter().map(paying).collect(),
+        budgets: it.budgets.iter().map(json::Budget::of).collect(),
         new: it.new.iter().map(|decided| finding(&it.after, decided)).collect(),
         grown: it.grown.iter().map(|decided| finding(&it.after, decided)).collect(),
         unchanged: it.unchanged.iter().map(|decided| finding(&it.after, decided)).collect(),
@@ -152,10 +161,11 @@ fn sum(sum: &BeforeAfter) -> Sum {
 fn changed<'a>(it: &'a Difference, change: &'a Change) -> Option<Changed<'a>> {
     let (before, after) = it.costs(change);
     let earlier = it.before.resource(change.before);
-    let (report, resource) = match it.after.resource(change.after) {
-        Some(resource) => (&it.after, resource),
-        None => (&it.before, earlier?),
+    let (report, id) = match change.after {
+        Some(id) => (&it.after, id),
+        None => (&it.before, change.before?),
     };
+    let resource = report.resource(Some(id))?;
     let place = report.paths.locate(report.sources, resource.span);
     Some(Changed {
         change: change.kind.name(),
@@ -171,6 +181,7 @@ fn changed<'a>(it: &'a Difference, change: &'a Change) -> Option<Changed<'a>> {
         cost_before: before.map(Into::into),
         cost_after: after.map(Into::into),
         details: change.details.iter().map(differs).collect(),
+        resource: json::resource(report, id),
         lost: change.lost,
     })
 }

@@ -12,8 +12,8 @@ use crate::report::Team;
 use crate::report::formats::markdown::{count_of, tildes, told, unknown};
 use crate::report::views::judged;
 use crate::report::views::markup::{code, plain};
-use crate::report::views::money::usd_range;
-use crate::report::{Room, escape};
+use crate::report::views::money::{usd, usd_range};
+use crate::report::{Room, Spent, escape};
 
 /// Rows of the table before the fold.
 const ROWS: usize = 10;
@@ -26,6 +26,9 @@ const MOST_ENVIRONMENTS: usize = 12;
 
 /// Teams that are told apart.
 const MOST_TEAMS: usize = 8;
+
+/// Budgets that are told apart.
+const MOST_BUDGETS: usize = 12;
 
 /// Accepted findings that are named.
 const MOST_ACCEPTED: usize = 20;
@@ -101,6 +104,7 @@ fn compose(it: &Difference, room: Room, kept: Kept) -> String {
     changes(&mut text, it, room, kept.details);
     by_environment(&mut text, it);
     teams(&mut text, it);
+    budgets(&mut text, it);
     judged::in_markdown(&mut text, &it.after, room, kept.details);
     new_findings(&mut text, it, kept.new);
     accepted(&mut text, it);
@@ -215,6 +219,9 @@ fn resource(it: &Difference, row: &Row) -> String {
     if is_mixed && later.or(earlier).is_some_and(|it| it.role == Role::Requested) {
         text.push_str(" (requested)");
     }
+    if let Some(basis) = it.basis(change) {
+        let _ = write!(text, "<br><sub>{}</sub>", plain(&escape::shortened(&basis, 200)));
+    }
     text
 }
 
@@ -264,6 +271,28 @@ fn teams(text: &mut String, it: &Difference) {
         }
         _ => {}
     }
+}
+
+/// What is left of the budgets that the change touches, and of those that are spent.
+fn budgets(text: &mut String, it: &Difference) {
+    let told: Vec<&Spent> = it.budgets.iter().filter(|it| it.is_worth_telling()).collect();
+    if told.is_empty() {
+        return;
+    }
+    text.push_str("| left | budget | a month | before → after |\n|---:|---|---:|---|\n");
+    for one in told.iter().take(MOST_BUDGETS) {
+        let left = one.left().unwrap_or_default();
+        let left = if one.is_over() { format!("**{left}**") } else { left };
+        let limit = one.limit.map(usd).unwrap_or_default();
+        let before = one.before.filter(|before| *before != one.after);
+        let before = before.map(|before| format!("{} → ", usd(before))).unwrap_or_default();
+        let name = plain(&escape::shortened(&one.name, 60));
+        let _ = writeln!(text, "| {left} | {name} | {limit} | {before}{} |", usd(one.after));
+    }
+    if told.len() > MOST_BUDGETS {
+        let _ = writeln!(text, "\nand {} more budgets", told.len() - MOST_BUDGETS);
+    }
+    text.push('\n');
 }
 
 fn new_findings(text: &mut String, it: &Difference, most: usize) {

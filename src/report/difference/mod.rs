@@ -10,8 +10,9 @@ use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::HashSet;
 
+use super::views::basis::basis;
 use super::views::money::mark;
-use super::{Format, Report, Room, Style, Team};
+use super::{Format, Report, Room, Spent, Style, Team};
 use crate::catalog::{Money, MoneyRange};
 use crate::decide::{Decided, Verdict};
 use crate::inventory::{Role, Standing, Unjudged};
@@ -32,6 +33,7 @@ pub struct Difference<'a> {
     pub accepted: Vec<&'a Decided>,
     /// What each team pays.
     pub teams: Vec<Team>,
+    pub budgets: Vec<Spent>,
     /// What the change is compared with, as it was named.
     pub base: String,
     pub head: Option<Head>,
@@ -147,6 +149,15 @@ impl<'a> Difference<'a> {
             Some(Cost { per: item.per, range: item.amount?, is_estimated: item.is_estimated() })
         };
         (of(&self.before, change.before), of(&self.after, change.after))
+    }
+
+    /// What the amount is made of, as it is after the change.
+    fn basis(&self, change: &Change) -> Option<String> {
+        let (report, id) = match change.after {
+            Some(id) => (&self.after, id),
+            None => (&self.before, change.before?),
+        };
+        basis(report.resource(Some(id))?, report.bill.items.get(id.0)?)
     }
 
     /// Something that the change moves is estimated before or after it.

@@ -10,8 +10,9 @@ use crate::decide::Decided;
 use crate::pricing::{Change, ChangeKind};
 use crate::report::formats::text::{Renderer, Table, Told};
 use crate::report::views::judged;
+use crate::report::views::money::usd;
 use crate::report::views::repeats::told_once;
-use crate::report::{Style, escape};
+use crate::report::{Spent, Style, escape};
 
 pub(super) fn difference(it: &Difference, style: Style) -> String {
     let mut text = String::new();
@@ -37,6 +38,9 @@ pub(super) fn difference(it: &Difference, style: Style) -> String {
         it.fixed.len(),
         it.unchanged.len()
     );
+    for spent in it.budgets.iter().filter(|it| it.is_worth_telling()) {
+        let _ = writeln!(text, "{}", budget(spent));
+    }
     judged::text(&mut text, &it.after);
     for decided in &it.fixed {
         let resource = decided.finding.address(it.before.inventory).unwrap_or_default();
@@ -55,6 +59,15 @@ pub(super) fn difference(it: &Difference, style: Style) -> String {
     }
     let _ = writeln!(text, "{}", gate(it));
     text
+}
+
+/// `budget of team search: $32,000 → $47,000 of $40,000 a month, $7,000 over`
+fn budget(it: &Spent) -> String {
+    let before = it.before.filter(|before| *before != it.after).map(|before| format!("{} → ", usd(before)));
+    let limit = it.limit.map(|limit| format!(" of {}", usd(limit))).unwrap_or_default();
+    let left = it.left().map(|left| format!(", {left}")).unwrap_or_default();
+    let name = escape::shortened(&escape::one_line(&it.name), 60);
+    format!("budget of {name}: {}{}{limit} a month{left}", before.unwrap_or_default(), usd(it.after))
 }
 
 fn gate(it: &Difference) -> String {

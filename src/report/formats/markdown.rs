@@ -6,11 +6,12 @@ use std::fmt::Write;
 
 use crate::catalog::MoneyRange;
 use crate::decide::Decided;
-use crate::inventory::Role;
-use crate::pricing::{Period, Status};
+use crate::pricing::Status;
 use crate::report::formats::text::estimated;
+use crate::report::views::cost_line::cost_line;
 use crate::report::views::judged;
-use crate::report::views::money::{MARK, costs, currency, mark, saved, usd_range};
+use crate::report::views::money::{MARK, costs, currency, saved};
+use crate::report::views::price_age::price_age;
 use crate::report::views::repeats::{also, told_once};
 use crate::report::views::scorecard::Scorecard;
 use crate::report::views::{apart, coverage};
@@ -32,16 +33,14 @@ pub(in crate::report) fn check(report: &Report, room: Room) -> String {
 
 fn compose(report: &Report, findings: &[&Decided], most: usize, room: Room) -> String {
     let bill = report.bill;
-    let at_least = if judged::is_at_least(report) { "at least " } else { "" };
     let open = judged::in_numbers(report).map(|it| format!(" – {it}")).unwrap_or_default();
-    let marked = |role, range| format!("{}{}", mark(report.is_estimated(role, Period::Month)), usd_range(range));
-    let mut text = format!("### GPU cost {at_least}{}/month{open}\n\n", tildes(&marked(Role::Rented, bill.rented)));
-    if bill.requested != MoneyRange::ZERO {
-        let requested = tildes(&marked(Role::Requested, bill.requested));
-        let _ = writeln!(text, "Requested by pods (another view of the same machines): {requested}/month\n");
+    let mut text = format!("### {}{open}\n\n", tildes(&cost_line(report)));
+    if bill.rented != MoneyRange::ZERO && bill.requested != MoneyRange::ZERO {
+        text.push_str(
+            "What pods request is another view of the machines that they run on: the two are never added.\n\n",
+        );
     }
-    let ending = apart::ending_lines(report).into_iter();
-    for line in ending.chain(apart::lines(report)).chain(coverage::line(report)) {
+    for line in apart::lines(report).into_iter().chain(coverage::line(report)) {
         let _ = writeln!(text, "{}\n", tildes(&line));
     }
     let _ = writeln!(text, "#### {}\n", count_of(findings.len()));
@@ -148,9 +147,9 @@ fn linkable(path: &str) -> String {
 pub(in crate::report) fn unknown(text: &mut String, report: &Report, room: Room) {
     const MOST: usize = 50;
     let dated = if report.catalog.as_of.is_empty() {
-        "Prices are list prices from the catalog in the binary".to_owned()
+        "List prices from the catalog in the binary".to_owned()
     } else {
-        format!("Prices are list prices as of {}", report.catalog.as_of)
+        format!("List {}", price_age(report))
     };
     let currency = currency().map(|it| format!(", {it}")).unwrap_or_default();
     let dated = format!("{dated}{}.", plain(&currency));

@@ -11,16 +11,22 @@ pub(in crate::report) fn check(report: &Report) -> String {
 
 /// The same after the change, with what the change did.
 pub(in crate::report) fn difference(it: &Difference) -> String {
-    let delta = it.delta.rented.difference();
+    let delta = it.delta;
+    let (rented, requested, total) =
+        (delta.rented.difference(), delta.requested.difference(), delta.combined.difference());
     let changed = verdict(&it.after)
         + &lines(&[
             ("findings", (it.brought().count() + it.unchanged.len()).to_string()),
             ("new-findings", it.new.len().to_string()),
             ("worse-findings", it.grown.len().to_string()),
             ("fixed-findings", it.fixed.len().to_string()),
-            ("monthly-delta", dollars(delta.expected)),
-            ("monthly-delta-floor", dollars(delta.floor)),
-            ("monthly-delta-ceiling", dollars(delta.ceiling)),
+            ("monthly-delta", dollars(rented.expected)),
+            ("monthly-delta-floor", dollars(rented.floor)),
+            ("monthly-delta-ceiling", dollars(rented.ceiling)),
+            ("requested-delta", dollars(requested.expected)),
+            ("requested-delta-ceiling", dollars(requested.ceiling)),
+            ("total-delta", dollars(total.expected)),
+            ("total-delta-ceiling", dollars(total.ceiling)),
             // Nothing that would be worth a first comment.
             ("quiet", it.is_quiet().to_string()),
         ]);
@@ -40,6 +46,8 @@ fn cost(report: &Report) -> String {
         ("monthly-cost-floor", dollars(bill.rented.floor)),
         ("monthly-cost-ceiling", dollars(bill.rented.ceiling)),
         ("monthly-requested", dollars(bill.requested.expected)),
+        ("monthly-total", dollars(bill.combined.expected)),
+        ("monthly-total-ceiling", dollars(bill.combined.ceiling)),
         ("unpriced", bill.unpriced.to_string()),
         ("without-month", endings(report).to_string()),
     ])

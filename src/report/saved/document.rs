@@ -3,7 +3,9 @@
 use serde::Deserialize;
 
 use crate::catalog::{Money, MoneyRange};
-use crate::pricing::BeforeAfter;
+use crate::pricing::{BeforeAfter, Ending};
+use crate::report::Spent;
+use crate::rules::Total;
 
 #[derive(Deserialize)]
 pub(super) struct CheckDocument {
@@ -14,6 +16,8 @@ pub(super) struct CheckDocument {
     pub(super) runs: Vec<SavedRun>,
     #[serde(default)]
     pub(super) undetermined: Vec<SavedUnknown>,
+    #[serde(default)]
+    pub(super) totals: Vec<SavedTotal>,
     #[serde(default)]
     pub(super) unknown_machines: Vec<SavedMachine>,
     #[serde(default)]
@@ -41,6 +45,8 @@ pub(super) struct DifferenceDocument {
     pub(super) runs: Vec<SavedRun>,
     #[serde(default)]
     pub(super) teams: Vec<SavedTeam>,
+    #[serde(default)]
+    pub(super) budgets: Vec<SavedBudget>,
     pub(super) new: Vec<SavedFinding>,
     #[serde(default)]
     pub(super) grown: Vec<SavedFinding>,
@@ -91,6 +97,8 @@ pub(super) struct SavedFinding {
     #[serde(default)]
     pub(super) run: Option<String>,
     pub(super) kind: Option<String>,
+    #[serde(default)]
+    pub(super) total: Option<SavedTotal>,
     pub(super) message: String,
     pub(super) help: Option<String>,
     pub(super) saves_usd_per_month: Option<Bounds>,
@@ -104,6 +112,23 @@ pub(super) struct SavedFinding {
     pub(super) fix: Option<SavedFix>,
     pub(super) fix_safety: Option<String>,
     pub(super) fix_declined: Option<String>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct SavedTotal {
+    pub(super) rule: String,
+    pub(super) name: String,
+    pub(super) amount_usd: Option<f64>,
+    pub(super) limit_usd: Option<f64>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct SavedBudget {
+    pub(super) rule: String,
+    pub(super) name: String,
+    pub(super) limit_usd: Option<f64>,
+    pub(super) before_usd: Option<f64>,
+    pub(super) after_usd: f64,
 }
 
 #[derive(Deserialize)]
@@ -177,7 +202,15 @@ pub(super) struct SavedCatalog {
     #[serde(default)]
     pub(super) oldest_row_used: Option<String>,
     #[serde(default)]
+    pub(super) past_shelf_life: SavedPastShelfLife,
+    #[serde(default)]
     pub(super) currency: Option<SavedCurrency>,
+}
+
+#[derive(Deserialize, Default, Clone, Copy)]
+pub(super) struct SavedPastShelfLife {
+    pub(super) rented: f64,
+    pub(super) requested: f64,
 }
 
 #[derive(Deserialize)]
@@ -190,13 +223,24 @@ pub(super) struct SavedCurrency {
 pub(super) struct SavedBill {
     pub(super) rented: Bounds,
     pub(super) requested: Bounds,
+    /// Not in older reports.
+    #[serde(default)]
+    pub(super) combined: Option<Bounds>,
     #[serde(default)]
     pub(super) attached: Option<Bounds>,
     pub(super) unpriced: usize,
     #[serde(default)]
+    pub(super) unnamed: Option<SavedUnnamed>,
+    #[serde(default)]
     pub(super) stale: usize,
     #[serde(default)]
     pub(super) apart: Vec<SavedApart>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct SavedUnnamed {
+    pub(super) resources: usize,
+    pub(super) usd: Bounds,
 }
 
 #[derive(Deserialize)]
@@ -257,15 +301,23 @@ pub(super) struct SavedCount {
 pub(super) struct SavedPrice {
     pub(super) status: String,
     pub(super) reason: Option<String>,
+    pub(super) usd_per_hour: Option<f64>,
     pub(super) usd_per_month: Option<Bounds>,
     pub(super) per: Option<String>,
     pub(super) usd: Option<Bounds>,
+    pub(super) hours: Option<f64>,
+    pub(super) as_of: Option<String>,
+    pub(super) stale: Option<String>,
+    #[serde(default)]
+    pub(super) accelerator_unnamed: bool,
 }
 
 #[derive(Deserialize)]
 pub(super) struct SavedAmount {
     pub(super) per: String,
     pub(super) usd: Bounds,
+    #[serde(default)]
+    pub(super) estimated: bool,
 }
 
 #[derive(Deserialize)]
@@ -273,9 +325,12 @@ pub(super) struct SavedCost {
     pub(super) rented: SavedSum,
     pub(super) requested: SavedSum,
     /// Not in older reports.
+    pub(super) combined: Option<SavedSum>,
+    /// Not in older reports.
     pub(super) attached: Option<SavedSum>,
     pub(super) unpriced_before: usize,
     pub(super) unpriced_after: usize,
+    pub(super) unnamed_after: Option<SavedUnnamed>,
 }
 
 #[derive(Deserialize)]
@@ -309,6 +364,8 @@ pub(super) struct SavedChange {
     pub(super) cost_after: Option<SavedAmount>,
     #[serde(default)]
     pub(super) details: Vec<SavedDetail>,
+    /// Not in older reports.
+    pub(super) resource: Option<SavedResource>,
     #[serde(default)]
     pub(super) lost: bool,
 }
@@ -325,6 +382,31 @@ impl From<Bounds> for MoneyRange {
     fn from(bounds: Bounds) -> Self {
         let money = |usd: Option<f64>| Money::from_usd(usd.unwrap_or(f64::INFINITY));
         MoneyRange { floor: money(bounds.floor), expected: money(bounds.expected), ceiling: money(bounds.ceiling) }
+    }
+}
+
+impl From<SavedTotal> for Total {
+    fn from(saved: SavedTotal) -> Self {
+        let (amount, limit) = (saved.amount_usd.map(Money::from_usd), saved.limit_usd.map(Money::from_usd));
+        Total { name: saved.name.into(), amount, limit }
+    }
+}
+
+impl From<SavedBudget> for Spent {
+    fn from(saved: SavedBudget) -> Self {
+        Spent {
+            rule: saved.rule,
+            name: saved.name,
+            limit: saved.limit_usd.map(Money::from_usd),
+            before: saved.before_usd.map(Money::from_usd),
+            after: Money::from_usd(saved.after_usd),
+        }
+    }
+}
+
+impl From<SavedUnnamed> for Ending {
+    fn from(saved: SavedUnnamed) -> Self {
+        Ending { resources: saved.resources, amount: saved.usd.into(), ..Ending::default() }
     }
 }
 

@@ -12,7 +12,7 @@ use serde::Deserialize;
 
 use super::Team;
 use super::difference::Gate;
-use super::{Catalog, Difference, Head, Paths, Report};
+use super::{Catalog, Difference, Head, Paths, Report, Spent};
 use crate::catalog::{Currency, Money, MoneyRange};
 use crate::complete::UnknownMachine;
 use crate::decide::{Decided, Suppressed, Verdict};
@@ -21,12 +21,15 @@ use crate::inventory::{
     Counted, Fact, FrontEnd, Inventory, Key, Origin, Range, Resource, ResourceId, Role, Run, RunId, RunKind, Skipped,
     Standing, Unjudged, Value,
 };
-use crate::pricing::{Apart, Bill, Change, ChangeKind, Delta, Detail, Item, Period, Status};
-use crate::rules::{Confidence, Finding, Fix, Risk, Rules, Safety, Undetermined};
+use crate::pricing::{
+    Apart, BeforeAfter, Bill, Change, ChangeKind, Delta, Detail, Item, PastShelfLife, Period, Status,
+};
+use crate::rules::{Confidence, Finding, Fix, Risk, Rules, Safety, Total, Undetermined};
 use crate::source::{Edit, Sources, Span};
 use document::{
     Bounds, CheckDocument, DifferenceDocument, SavedAmount, SavedApart, SavedCatalog, SavedChange, SavedFinding,
-    SavedMachine, SavedResource, SavedRun, SavedSkipped, SavedTeam, SavedUnjudged, SavedUnknown,
+    SavedMachine, SavedPastShelfLife, SavedPrice, SavedResource, SavedRun, SavedSkipped, SavedTeam, SavedUnjudged,
+    SavedUnknown,
 };
 use places::{Located, Places};
 
@@ -46,6 +49,7 @@ pub struct State {
     bill: Bill,
     findings: Vec<Decided>,
     undetermined: Vec<Undetermined>,
+    totals: Vec<(String, Total)>,
     unknown_machines: Vec<UnknownMachine>,
     verdict: Verdict,
     catalog: Catalog,
@@ -61,6 +65,7 @@ pub struct Compared {
     grown: usize,
     unchanged: usize,
     teams: Vec<Team>,
+    budgets: Vec<Spent>,
     base: String,
     head: Option<Head>,
     notes: Vec<String>,
@@ -105,6 +110,7 @@ impl State {
             findings: &self.findings,
             rules,
             undetermined: &self.undetermined,
+            totals: &self.totals,
             unknown_machines: &self.unknown_machines,
             verdict: self.verdict,
             catalog: self.catalog.clone(),
@@ -138,6 +144,7 @@ impl Compared {
             accepted: accepted.iter().collect(),
             fixed: self.before.findings.iter().collect(),
             teams: self.teams.clone(),
+            budgets: self.budgets.clone(),
             base: self.base.clone(),
             head: self.head.clone(),
             notes: self.notes.clone(),
@@ -180,14 +187,22 @@ impl Builder {
             .as_ref()
             .and_then(|it| Currency::stated(&it.currency.as_ref()?.code, it.currency.as_ref()?.per_usd));
         currency.into_iter().for_each(Currency::show);
+        let mut bill = Bill::default();
+        if let Some(it) = &catalog {
+            bill.oldest_row.clone_from(&it.oldest_row_used);
+            let SavedPastShelfLife { rented, requested } = it.past_shelf_life;
+            bill.past_shelf_life =
+                PastShelfLife { rented: Money::from_usd(rented), requested: Money::from_usd(requested) };
+        }
         let catalog = catalog.map(|it| Catalog { version: it.version, as_of: it.as_of }).unwrap_or_default();
         let state = State {
             sources,
             paths: Paths::default(),
             inventory: Inventory::default(),
-            bill: Bill::default(),
+            bill,
             findings: Vec::new(),
             undetermined: Vec::new(),
+            totals: Vec::new(),
             unknown_machines: Vec::new(),
             verdict: Verdict::default(),
             catalog,
@@ -255,7 +270,7 @@ impl Builder {
     fn finding(&mut self, it: SavedFinding) {
         let Some(span) = self.located.span(&it.path, it.line, it.column) else { return };
         let resource = self.of_run(it.run.as_deref(), &it.path, it.address.as_deref());
-        let name = named_by(&it.address, &it.root);
+        let name = named_by(&it.address, &it.root).filter(|_| it.total.is_none());
         let resource = resource.or_else(|| self.about(&it.path, name, it.kind.as_deref(), span));
         self.belongs(resource, it.run.as_deref());
         let related = it.related.into_iter();
@@ -281,6 +296,7 @@ impl Builder {
             risk: named(&Risk::ALL, Risk::name, &it.risk).unwrap_or(Risk::High),
             resource,
             piece: None,
+            total: it.total.map(Into::into),
             span,
             message: it.message,
             help: it.help,
@@ -365,7 +381,6 @@ impl CheckDocument {
         self.undetermined.iter().for_each(|it| places.mark(&it.path, it.line, 1));
         self.unknown_machines.iter().chain(&self.assumed).for_each(|it| places.mark(&it.path, it.line, 1));
         self.not_judged.iter().for_each(|it| places.mark(&it.path, it.line.unwrap_or(1), 1));
-        let oldest_row = self.catalog.oldest_row_used.clone();
         let mut builder = Builder::new(places, Some(self.catalog));
         for it in self.resources {
             builder.counted(it);
@@ -376,12 +391,14 @@ impl CheckDocument {
         builder.left_open(self.unknown_machines, self.assumed, self.skipped);
         builder.unjudged(self.not_judged, &self.verdict);
         let mut state = builder.state;
+        state.totals = self.totals.into_iter().map(|it| (it.rule.clone(), it.into())).collect();
         state.bill.rented = self.bill.rented.into();
         state.bill.requested = self.bill.requested.into();
+        state.bill.combined = self.bill.combined.map_or(state.bill.rented, Into::into);
         state.bill.attached = self.bill.attached.map(Into::into).unwrap_or_default();
         state.bill.unpriced = self.bill.unpriced;
+        state.bill.unnamed = self.bill.unnamed.map(Into::into).unwrap_or_default();
         state.bill.stale = self.bill.stale;
-        state.bill.oldest_row = oldest_row;
         state.bill.apart = self.bill.apart.into_iter().filter_map(apart).collect();
         state
     }
@@ -408,17 +425,8 @@ impl Builder {
     /// A resource with what it costs, and with the facts by which two states are compared.
     fn counted(&mut self, it: SavedResource) {
         let Some(span) = self.located.span(&it.path, it.line, 1) else { return };
-        let reason = || it.price.reason.clone().unwrap_or_default();
-        let status = match it.price.status.as_str() {
-            "priced" => Status::Priced,
-            "estimated" => Status::Estimated(reason()),
-            _ => Status::Unpriced(reason()),
-        };
-        let per = it.price.per.as_deref().and_then(Period::from_name).unwrap_or_default();
-        let amount = it.price.usd.or(it.price.usd_per_month).map(Into::into);
-        let item = Item { status, monthly: it.price.usd_per_month.map(Into::into), per, amount, ..Item::default() };
         let name = Name::new(&it.address, it.root.as_deref());
-        let Some(id) = self.resource(name, &it.kind, &it.role, span, item) else { return };
+        let Some(id) = self.resource(name, &it.kind, &it.role, span, item(&it.price)) else { return };
         if let Some(run) = &it.run {
             let keys = [Some(it.path.clone()), None].map(|path| (run.clone(), path, it.address.clone()));
             for key in keys {
@@ -426,35 +434,62 @@ impl Builder {
             }
         }
         let Some(resource) = self.state.inventory.resources.get_mut(id.0) else { return };
-        let facts = [
-            (Key::Provider, it.provider),
-            (Key::Region, it.region),
-            (Key::Machine, it.machine),
-            (Key::Accelerator, it.accelerator),
-            (Key::Purchase, it.purchase),
-        ];
-        for (key, value) in facts {
-            if let Some(value) = value {
-                resource.set(key, Fact::written(Value::text(value), span));
-            }
-        }
-        if let Some(count) = it.accelerator_count {
-            resource.set(Key::AcceleratorCount, Fact::written(Value::Number(count), span));
-        }
-        if let Some(team) = it.team {
-            resource.labels.entries.insert("team".to_owned(), Fact::written(team.into(), span));
-        }
-        resource.run = it.run.as_deref().map(RunId::named);
-        resource.counted =
-            named(&Counted::ALL, Counted::name, it.counted.as_deref().unwrap_or_default()).unwrap_or_default();
-        resource.count = match (it.count.floor, it.count.unknown) {
-            (Some(floor), _) => {
-                let ceiling = it.count.ceiling.unwrap_or(f64::INFINITY);
-                Fact::written(Range::between(floor, it.count.expected, ceiling), span)
-            }
-            (None, why) => Fact::unknown(why.unwrap_or_default(), span),
-        };
+        describe(resource, it, span);
     }
+}
+
+/// What a saved report tells of a price.
+fn item(it: &SavedPrice) -> Item {
+    let reason = || it.reason.clone().unwrap_or_default();
+    let status = match it.status.as_str() {
+        "priced" => Status::Priced,
+        "estimated" => Status::Estimated(reason()),
+        _ => Status::Unpriced(reason()),
+    };
+    Item {
+        status,
+        per_hour: it.usd_per_hour.map(|usd| MoneyRange::exactly(Money::from_usd(usd))),
+        monthly: it.usd_per_month.map(Into::into),
+        per: it.per.as_deref().and_then(Period::from_name).unwrap_or_default(),
+        amount: it.usd.or(it.usd_per_month).map(Into::into),
+        hours: it.hours.unwrap_or_default(),
+        as_of: it.as_of.clone(),
+        stale: it.stale.clone(),
+        is_unnamed: it.accelerator_unnamed,
+        ..Item::default()
+    }
+}
+
+/// The facts of a saved resource.
+fn describe(resource: &mut Resource, it: SavedResource, span: Span) {
+    let facts = [
+        (Key::Provider, it.provider),
+        (Key::Region, it.region),
+        (Key::Machine, it.machine),
+        (Key::Accelerator, it.accelerator),
+        (Key::Purchase, it.purchase),
+    ];
+    for (key, value) in facts {
+        if let Some(value) = value {
+            resource.set(key, Fact::written(Value::text(value), span));
+        }
+    }
+    if let Some(count) = it.accelerator_count {
+        resource.set(Key::AcceleratorCount, Fact::written(Value::Number(count), span));
+    }
+    if let Some(team) = it.team {
+        resource.labels.entries.insert("team".to_owned(), Fact::written(team.into(), span));
+    }
+    resource.run = it.run.as_deref().map(RunId::named);
+    resource.counted =
+        named(&Counted::ALL, Counted::name, it.counted.as_deref().unwrap_or_default()).unwrap_or_default();
+    resource.count = match (it.count.floor, it.count.unknown) {
+        (Some(floor), _) => {
+            let ceiling = it.count.ceiling.unwrap_or(f64::INFINITY);
+            Fact::written(Range::between(floor, it.count.expected, ceiling), span)
+        }
+        (None, why) => Fact::unknown(why.unwrap_or_default(), span),
+    };
 }
 
 impl DifferenceDocument {
@@ -490,18 +525,22 @@ impl DifferenceDocument {
         let (mut before, mut after) = (before.state, after.state);
         after.inventory.runs = self.runs.into_iter().filter_map(run).collect();
         let cost = self.cost;
+        let rented: BeforeAfter = cost.rented.into();
         let delta = Delta {
             changes,
-            rented: cost.rented.into(),
+            rented,
             requested: cost.requested.into(),
+            combined: cost.combined.map_or(rented, Into::into),
             attached: cost.attached.map(Into::into).unwrap_or_default(),
             unpriced_before: cost.unpriced_before,
             unpriced_after: cost.unpriced_after,
         };
         (before.bill.rented, after.bill.rented) = (delta.rented.before, delta.rented.after);
         (before.bill.requested, after.bill.requested) = (delta.requested.before, delta.requested.after);
+        (before.bill.combined, after.bill.combined) = (delta.combined.before, delta.combined.after);
         (before.bill.attached, after.bill.attached) = (delta.attached.before, delta.attached.after);
         (before.bill.unpriced, after.bill.unpriced) = (delta.unpriced_before, delta.unpriced_after);
+        after.bill.unnamed = cost.unnamed_after.map(Into::into).unwrap_or_default();
         let team = |it: SavedTeam| Team { name: it.team, before: it.before.into(), after: it.after.into() };
         Compared {
             before,
@@ -511,6 +550,7 @@ impl DifferenceDocument {
             grown,
             unchanged,
             teams: self.teams.into_iter().map(team).collect(),
+            budgets: self.budgets.into_iter().map(Into::into).collect(),
             base: self.base,
             head: self.url.as_deref().and_then(Head::new),
             notes: self.notes,
@@ -523,13 +563,20 @@ fn change(it: SavedChange, before: &mut Builder, after: &mut Builder) -> Option<
     const KINDS: [ChangeKind; 5] =
         [ChangeKind::Added, ChangeKind::Removed, ChangeKind::Changed, ChangeKind::Moved, ChangeKind::Same];
     let kind = named(&KINDS, ChangeKind::name, &it.change)?;
-    let item = |monthly: Option<Bounds>, cost: Option<SavedAmount>| {
+    let amount = |monthly: Option<Bounds>, cost: Option<SavedAmount>| {
         let per = cost.as_ref().and_then(|cost| Period::from_name(&cost.per)).unwrap_or_default();
+        let is_estimated = cost.as_ref().is_some_and(|cost| cost.estimated);
+        let status = if is_estimated { Status::Estimated(String::new()) } else { Status::default() };
         let amount = cost.map(|cost| cost.usd).or(monthly).map(Into::into);
-        Item { monthly: monthly.map(Into::into), per, amount, ..Item::default() }
+        Item { status, monthly: monthly.map(Into::into), per, amount, ..Item::default() }
     };
     let expected = |item: &Item| item.monthly.map_or(Money::ZERO, |range| range.expected);
-    let (old, new) = (item(it.usd_per_month_before, it.cost_before), item(it.usd_per_month_after, it.cost_after));
+    let (mut old, mut new) =
+        (amount(it.usd_per_month_before, it.cost_before), amount(it.usd_per_month_after, it.cost_after));
+    let is_removed = kind == ChangeKind::Removed;
+    if let Some(saved) = &it.resource {
+        *(if is_removed { &mut old } else { &mut new }) = item(&saved.price);
+    }
     let lost = it.lost;
     let increase = if lost { Money::ZERO } else { expected(&new) - expected(&old) };
     let earlier = it.address_before.as_deref().unwrap_or(&it.address);
@@ -539,9 +586,16 @@ fn change(it: SavedChange, before: &mut Builder, after: &mut Builder) -> Option<
         side.belongs(id, it.run.as_deref());
         id
     };
-    let before = place(before, earlier, old, kind != ChangeKind::Added);
-    let after = place(after, &it.address, new, kind != ChangeKind::Removed);
+    let earlier = place(before, earlier, old, kind != ChangeKind::Added);
+    let later = place(after, &it.address, new, !is_removed);
+    let described = if is_removed { (before, earlier) } else { (after, later) };
+    if let (Some(saved), (side, Some(id))) = (it.resource, described)
+        && let Some(resource) = side.state.inventory.resources.get_mut(id.0)
+    {
+        let span = resource.span;
+        describe(resource, saved, span);
+    }
     let details = it.details.into_iter();
     let details = details.map(|it| Detail { what: it.what, before: it.before, after: it.after });
-    Some(Change { before, after, kind, increase, details: details.collect(), lost })
+    Some(Change { before: earlier, after: later, kind, increase, details: details.collect(), lost })
 }

@@ -1,44 +1,50 @@
 //! What sums do not count, told beside them: examples, bases, what the settings exclude.
 
-use super::money::{mark, usd, usd_range};
-use crate::catalog::MoneyRange;
-use crate::inventory::{Counted, Role};
-use crate::pricing::{Ending, Period};
+use super::money::usd;
+use crate::catalog::Money;
+use crate::inventory::{Counted, Resource};
+use crate::pricing::Apart;
 use crate::report::Report;
 
-/// A line for each: `in examples and tests, not added: 2, $81,000/month rented`.
+/// A line for each: `in examples and tests, not in the sums: 2 resources, $81,000 a month rented`. Where nothing else is
+/// there, the first line says it.
 pub(in crate::report) fn lines(report: &Report) -> Vec<String> {
-    let line = |(counted, sum): (&Counted, &crate::pricing::Apart)| {
-        let mut parts = vec![sum.resources.to_string()];
-        for (range, role) in [(sum.rented, "rented"), (sum.requested, "requested")] {
-            if range != MoneyRange::ZERO {
-                parts.push(format!("{}/month {role}", usd(range.expected)));
-            }
+    let line = |(counted, sum): (&Counted, &Apart)| format!("{}, not in the sums: {}", place(*counted), shown(sum));
+    let is_alone = !report.inventory.resources.iter().any(Resource::is_added);
+    report.bill.apart.iter().filter(|_| !is_alone).map(line).collect()
+}
+
+/// Where sums count nothing, what stands apart: `accelerators only in examples and tests: 2 resources, …`.
+pub(in crate::report) fn only(report: &Report) -> Option<String> {
+    let parts = report.bill.apart.iter().map(|(counted, sum)| format!("{}: {}", place(*counted), shown(sum)));
+    let parts: Vec<String> = parts.collect();
+    (!parts.is_empty()).then(|| format!("accelerators only {}", parts.join("; ")))
+}
+
+fn shown(sum: &Apart) -> String {
+    let mut parts =
+        vec![if sum.resources == 1 { "1 resource".to_owned() } else { format!("{} resources", sum.resources) }];
+    for (range, role) in [(sum.rented, "rented"), (sum.requested, "requested by pods")] {
+        if range.expected > Money::ZERO {
+            parts.push(format!("{} a month {role}", usd(range.expected)));
+        } else if range.ceiling > Money::ZERO {
+            parts.push(format!("up to {} a month {role}", usd(range.ceiling)));
         }
-        if sum.unpriced > 0 {
-            parts.push(format!("{} unpriced", sum.unpriced));
-        }
-        format!("{}, not added: {}", place(*counted), parts.join(", "))
-    };
-    report.bill.apart.iter().map(line).collect()
+    }
+    match sum.unpriced {
+        0 => {}
+        n if n == sum.resources => parts.push("without a price".to_owned()),
+        n => parts.push(format!("{n} of them without a price")),
+    }
+    parts.join(", ")
 }
 
 fn place(counted: Counted) -> &'static str {
     match counted {
         Counted::Deployed => "deployed",
-        Counted::Base => "in bases that others stand in for",
-        Counted::Module => "in modules",
+        Counted::Base => "in bases that environments or overlays replace",
+        Counted::Module => "in modules that nothing here calls",
         Counted::Example => "in examples and tests",
-        Counted::Excluded => "excluded by the settings",
+        Counted::Excluded => "left out by the settings",
     }
-}
-
-/// What runs and ends, as a sentence each.
-pub(in crate::report) fn ending_lines(report: &Report) -> Vec<String> {
-    let said = |((role, per), it): ((Role, Period), Ending)| {
-        let mark = mark(report.is_estimated(role, per));
-        let (amount, per, role) = (format!("{mark}{}", usd_range(it.amount)), per.name(), role.name());
-        format!("Beside it, what runs and ends, {role}: {amount}/{per} ({})", it.resources)
-    };
-    report.bill.endings(report.inventory).into_iter().map(said).collect()
 }

@@ -76,7 +76,7 @@ pub(in crate::report) fn wire<'a>(report: &Report<'a>) -> Coverage<'a> {
     Coverage { files_that_matter: matter, wholly_read: matter - not_read.len(), not_read }
 }
 
-/// `read 212 of 219 files that matter; 7 not wholly: 4 variable files, …`; nothing where all were read.
+/// `not read in full: 7 of 219 files (4 variable files that no run uses, …); …`; nothing where all were read.
 pub(in crate::report) fn line(report: &Report) -> Option<String> {
     let unread = unread(report);
     if unread.is_empty() {
@@ -91,11 +91,9 @@ pub(in crate::report) fn line(report: &Report) -> Option<String> {
     }
     let told = kinds.into_iter().map(|((one, many), n)| format!("{n} {}", if n == 1 { one } else { many }));
     let told: Vec<String> = told.collect();
-    let (n, wholly) = (unread.len(), all - unread.len());
-    Some(format!(
-        "read {wholly} of {all} files that matter; {n} not, or not all of it: {} (`gpulint files`)",
-        told.join(", ")
-    ))
+    let n = unread.len();
+    let files = if all == 1 { "file" } else { "files" };
+    Some(format!("not read in full: {n} of {all} {files} ({}); `gpulint files` lists them", told.join(", ")))
 }
 
 /// What an unread file is called, one and several.

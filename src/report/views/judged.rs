@@ -6,7 +6,7 @@ use std::fmt::Write;
 use serde::Serialize;
 
 use super::markup;
-use crate::inventory::{Standing, Unjudged};
+use crate::inventory::{Role, Standing, Unjudged};
 use crate::report::escape::{one_line, shortened};
 use crate::report::{Report, Room};
 
@@ -23,9 +23,10 @@ pub(in crate::report) fn listed<'a>(report: &Report<'a>) -> Vec<&'a Unjudged> {
     all
 }
 
-/// Sums are at least what they say.
-pub(in crate::report) fn is_at_least(report: &Report) -> bool {
-    report.bill.unpriced > 0 || !report.inventory.unjudged.is_empty()
+/// The sum of a role is at least what it says.
+pub(in crate::report) fn is_at_least(report: &Report, role: Role) -> bool {
+    let is_unnamed = role == Role::Requested && report.bill.unnamed.resources > 0;
+    is_unnamed || report.bill.unpriced > 0 || !report.inventory.unjudged.is_empty()
 }
 
 /// `not judged: env/prod.tfvars: no root reads it; and 2 more`; nothing where everything was judged.

@@ -1,13 +1,17 @@
 //! What is said, whatever the format: amounts, notes, scorecards, who is alike, what fits in a comment.
 
 pub(super) mod apart;
+pub(super) mod basis;
+pub(super) mod budgets;
 pub(super) mod comment_limits;
+pub(super) mod cost_line;
 pub(super) mod coverage;
 pub(super) mod entries;
 pub(super) mod judged;
 pub(super) mod markup;
 pub(super) mod money;
 pub(super) mod paths;
+pub(super) mod price_age;
 pub(super) mod repeats;
 pub(super) mod scorecard;
 pub(super) mod suggestion;

@@ -1,7 +1,7 @@
 //! Amounts as people read them: the one place that rounds.
 
 use crate::catalog::{Currency, Money, MoneyRange, grouped};
-use crate::pricing::Item;
+use crate::pricing::{Bill, Item, Period};
 use crate::rules::Finding;
 
 /// Money as people write it: `$39,821`, `$8.50`, `-$120`.
@@ -41,6 +41,45 @@ pub(in crate::report) fn mark(is_estimated: bool) -> &'static str {
 /// The same before the money of a resource.
 pub(in crate::report) fn mark_of(item: &Item) -> &'static str {
     mark(item.is_estimated())
+}
+
+/// `at least ~$36,199 a month (floor $4,141, full scale $74,132)`; where nothing has a price, that it is not known.
+pub(in crate::report) fn monthly(range: MoneyRange, is_at_least: bool, mark: &str) -> String {
+    if range == MoneyRange::ZERO {
+        return if is_at_least { "not known" } else { "$0 a month" }.to_owned();
+    }
+    if range.expected.is_zero() {
+        let more = if is_at_least { " or more" } else { "" };
+        return format!("$0 a month while it is scaled down, up to {mark}{}{more} at full scale", usd(range.ceiling));
+    }
+    let at_least = if is_at_least { "at least " } else { "" };
+    let floor = (range.floor < range.expected).then(|| format!("floor {}", usd(range.floor)));
+    let ceiling = (range.ceiling > range.expected).then(|| format!("full scale {}", usd(range.ceiling)));
+    let ends: Vec<String> = floor.into_iter().chain(ceiling).collect();
+    let ends = if ends.is_empty() { String::new() } else { format!(" ({})", ends.join(", ")) };
+    format!("{at_least}{mark}{} a month{ends}", usd(range.expected))
+}
+
+/// Of what pods request, the part of those that name no accelerator: `$1,032 to $16,149 of it for 2 workloads that name no
+/// accelerator`.
+pub(in crate::report) fn unnamed(bill: &Bill) -> Option<String> {
+    let workloads = match bill.unnamed.resources {
+        0 => return None,
+        1 => "1 workload that names no accelerator".to_owned(),
+        n => format!("{n} workloads that name no accelerator"),
+    };
+    let amount = bill.unnamed.amount;
+    let of_it = if amount == bill.requested { "" } else { " of it" };
+    Some(format!("{} to {}{of_it} for {workloads}", usd(amount.floor), usd(amount.ceiling)))
+}
+
+/// What the money of something that ends is for.
+pub(in crate::report) fn while_running(per: Period) -> &'static str {
+    match per {
+        Period::Hour => "per hour while they run",
+        Period::Run => "per run",
+        Period::Month => "a month",
+    }
 }
 
 /// What acting on a finding saves, with what that is for: `$120/month`, `$8.50/run`.

@@ -9,10 +9,11 @@ use super::opaque::Thing;
 use super::time::{Duration, Timestamp};
 use super::types::Schema;
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(in crate::rules) enum Value {
     Null,
     /// What the text does not say.
+    #[default]
     Absent,
     Flag(bool),
     Integer(i64),

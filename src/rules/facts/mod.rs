@@ -60,6 +60,17 @@ pub(super) struct Asking<'a> {
     pub(super) saves: Option<MoneyRange>,
     /// Whether what it would cost on spot was asked for.
     pub(super) asked_spot: Cell<bool>,
+    /// Which of several things that a rule about everything speaks of one by one.
+    pub(super) one: OneOf,
+}
+
+/// One of the things that `each` of a page lists, with what its other words made of it.
+#[derive(Default)]
+pub(super) struct OneOf {
+    pub(super) each: Value,
+    pub(super) members: Value,
+    pub(super) amount: Value,
+    pub(super) limit: Value,
 }
 
 /// Which end of a range a number is: `saves` is computed for each.
@@ -84,6 +95,10 @@ pub(super) mod variable {
     pub(in crate::rules) const BLOCK: usize = 9;
     pub(in crate::rules) const OBJECTS: usize = 10;
     pub(in crate::rules) const BLOCKS: usize = 11;
+    pub(in crate::rules) const EACH: usize = 12;
+    pub(in crate::rules) const MEMBERS: usize = 13;
+    pub(in crate::rules) const AMOUNT: usize = 14;
+    pub(in crate::rules) const LIMIT: usize = 15;
 }
 
 /// The numbers of the kinds of records.
@@ -154,13 +169,15 @@ pub(super) enum SeenBy {
     Whole,
     /// Rules about a change.
     Change,
+    /// Pages that say `each`.
+    Group,
     Any,
     /// Messages.
     Messages,
 }
 
-pub(super) fn named() -> [Named; 10] {
-    use SeenBy::{Any, Change, Messages, Whole};
+pub(super) fn named() -> [Named; 14] {
+    use SeenBy::{Any, Change, Group, Messages, Whole};
     let row = |name, holds, number, seen_by, meaning| Named { name, holds, number, meaning, seen_by };
     let about_one = "The resource; its facts may be named without it.";
     [
@@ -197,6 +214,22 @@ pub(super) fn named() -> [Named; 10] {
             Any,
             "All Terraform blocks, evaluated, whatever they are.",
         ),
+        row(
+            "each",
+            Type::Any,
+            variable::EACH,
+            Group,
+            "One of those that `each` lists, `for: repository` and `for: change`.",
+        ),
+        row(
+            "members",
+            Type::list(RESOURCE.holds()),
+            variable::MEMBERS,
+            Group,
+            "The resources that `members` finds for it.",
+        ),
+        row("amount", Type::Double, variable::AMOUNT, Group, "What `amount` comes to for it."),
+        row("limit", Type::Double, variable::LIMIT, Group, "What `limit` comes to for it."),
         row("saves", MONEY.holds(), variable::SAVES, Messages, "What the page computed under `saves`."),
     ]
 }
@@ -219,6 +252,10 @@ impl Host for Asking<'_> {
             variable::BLOCKS => self.raws.all_blocks(),
             variable::DELTA => DELTA.value(0),
             variable::TREE => TREE.value(0),
+            variable::EACH => self.one.each.clone(),
+            variable::MEMBERS => self.one.members.clone(),
+            variable::AMOUNT => self.one.amount.clone(),
+            variable::LIMIT => self.one.limit.clone(),
             _ => Value::Absent,
         }
     }

@@ -99,6 +99,7 @@ pub(super) static TOTAL: LazyLock<Records> = LazyLock::new(|| {
         rows! {
             rented: MONEY.holds(), "All machines for a month." => |asking, id| money(asking, id, Sum::Rented);
             requested: MONEY.holds(), "All that pods ask for, for a month; a part of the machines." => |asking, id| money(asking, id, Sum::Requested);
+            combined: MONEY.holds(), "Both together for a month, with each dollar counted once: pods that run on machines of the tree are a part of these." => |asking, id| money(asking, id, Sum::Combined);
             disks: MONEY.holds(), "Disks of all machines for a month, billed beside them." => |asking, id| money(asking, id, Sum::AllDisks);
             stale: Type::Integer, "Resources whose price is older than prices of its kind may be." => |asking, _| Value::Integer(asking.world.bill.stale as i64);
             unpriced: Type::Integer, "Resources without a price." => |asking, _| Value::Integer(asking.world.bill.unpriced as i64);
@@ -114,6 +115,7 @@ pub(super) static DELTA: LazyLock<Records> = LazyLock::new(|| {
         rows! {
             rented: MONEY.holds(), "What machines cost more, for a month; less than 0 where they cost less." => |asking, id| money(asking, id, Sum::RentedMore);
             requested: MONEY.holds(), "What pods ask for more, for a month." => |asking, id| money(asking, id, Sum::RequestedMore);
+            combined: MONEY.holds(), "What both cost more together, for a month, with each dollar counted once." => |asking, id| money(asking, id, Sum::CombinedMore);
             rented_before: MONEY.holds(), "All machines before the change, for a month." => |asking, id| money(asking, id, Sum::RentedBefore);
             requested_before: MONEY.holds(), "All that pods asked for before the change, for a month." => |asking, id| money(asking, id, Sum::RequestedBefore);
         },
@@ -145,13 +147,15 @@ pub(super) enum Sum {
     AllDisks,
     Rented,
     Requested,
+    Combined,
     RentedMore,
     RequestedMore,
+    CombinedMore,
     RentedBefore,
     RequestedBefore,
 }
 
-const SUMS: [Sum; 26] = [
+const SUMS: [Sum; 28] = [
     Sum::Cost,
     Sum::CostOnDemand,
     Sum::CostSpot,
@@ -174,8 +178,10 @@ const SUMS: [Sum; 26] = [
     Sum::AllDisks,
     Sum::Rented,
     Sum::Requested,
+    Sum::Combined,
     Sum::RentedMore,
     Sum::RequestedMore,
+    Sum::CombinedMore,
     Sum::RentedBefore,
     Sum::RequestedBefore,
 ];
@@ -246,6 +252,8 @@ fn range(asking: &Asking<'_>, id: u32, sum: Sum) -> Option<MoneyRange> {
         Sum::AllDisks => Some(asking.world.bill.attached),
         Sum::Rented => Some(asking.world.bill.rented),
         Sum::Requested => Some(asking.world.bill.requested),
+        Sum::Combined => Some(asking.world.bill.combined),
+        Sum::CombinedMore => Some(asking.world.delta?.combined.difference()),
         Sum::RentedMore => Some(asking.world.delta?.rented.difference()),
         Sum::RequestedMore => Some(asking.world.delta?.requested.difference()),
         Sum::RentedBefore => Some(asking.world.delta?.rented.before),

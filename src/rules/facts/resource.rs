@@ -56,6 +56,7 @@ pub(super) static RESOURCE: LazyLock<Records> = LazyLock::new(|| {
         labels: Type::map(Type::Text, Type::Text), "Labels, tags and annotations by which cost is attributed." => labels;
         taggable: Type::Flag, "It takes labels that reach the bill." => |asking, id| asking.of(id, |it| Value::Flag(it.labels.taggable));
         superseded: Type::Flag, "Another version of the same object stands in the tree, and sums count that one." => |asking, id| asking.of(id, |it| Value::Flag(it.version_of.is_some()));
+        is_paid: Type::Flag, "Its dollars are in the sums, and in no other resource: a machine, or a pod that runs on no machine of the tree." => is_paid;
         links: Type::list(LINK.holds()), "What it is linked with." => links;
         bill: BILL.holds(), "What it costs." => |_, id| BILL.value(id);
         market: MARKET.holds(), "Where else it would be cheaper." => |_, id| MARKET.value(id);
@@ -75,6 +76,11 @@ pub(super) static RESOURCE: LazyLock<Records> = LazyLock::new(|| {
     records.schema.has_facts = true;
     records
 });
+
+fn is_paid(asking: &Asking<'_>, id: u32) -> Value {
+    let is_within = asking.item(id).is_some_and(|item| item.is_within);
+    asking.of(id, |it| Value::Flag(it.is_added() && !is_within))
+}
 
 pub(super) fn all() -> [&'static Records; 3] {
     [&COUNT, &LINK, &RESOURCE]

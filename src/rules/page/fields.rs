@@ -12,7 +12,7 @@ use crate::rules::template::Template;
 use crate::rules::yaml::{Name, Node, Value};
 
 /// Every field that a page may have.
-const FIELDS: [&str; 20] = [
+const FIELDS: [&str; 24] = [
     "name",
     "group",
     "layer",
@@ -21,6 +21,10 @@ const FIELDS: [&str; 20] = [
     "since",
     "profile",
     "for",
+    "each",
+    "members",
+    "amount",
+    "limit",
     "params",
     "match",
     "when",

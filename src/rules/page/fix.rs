@@ -155,7 +155,7 @@ impl Remedy {
         for label in &self.labels {
             label.wishes(host, &mut wishes)?;
         }
-        if wishes.is_empty() { Err("nobody says what to write".to_owned()) } else { Ok(wishes) }
+        if wishes.is_empty() { Err("the rule leaves open what to write".to_owned()) } else { Ok(wishes) }
     }
 }
 

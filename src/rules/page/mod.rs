@@ -51,10 +51,30 @@ pub struct Page {
     constants: cel::Map,
     /// Rules that tell what to do instead of the same thing, and that come first.
     pub(super) yields_to: Vec<String>,
+    /// A rule about everything speaks of each of these by itself.
+    grouping: OnceLock<Option<Grouping>>,
     when: OnceLock<Vec<Expression>>,
     speech: OnceLock<Speech>,
     /// Where to read both from when they are first needed.
     front: Option<&'static Front>,
+}
+
+/// What a rule about everything speaks of one by one.
+#[derive(Debug)]
+pub(super) struct Grouping {
+    /// The list of them.
+    pub(super) each: Expression,
+    /// The resources of one of them.
+    pub(super) members: Option<Expression>,
+    /// What it comes to, and what it may come to at most.
+    pub(super) amount: Option<Expression>,
+    pub(super) limit: Option<Expression>,
+}
+
+impl Grouping {
+    fn expressions(&self) -> impl Iterator<Item = &Expression> {
+        [Some(&self.each), self.members.as_ref(), self.amount.as_ref(), self.limit.as_ref()].into_iter().flatten()
+    }
 }
 
 /// What a rule says: needed only once its condition holds for something.
@@ -227,6 +247,10 @@ impl Page {
         self.speech().fix.is_some()
     }
 
+    pub(super) fn grouping(&self) -> Option<&Grouping> {
+        self.grouping.get_or_init(|| self.read_later(grouping)).as_ref()
+    }
+
     /// All of them must hold. Needed only once `match` holds for something.
     pub(super) fn when(&self) -> &[Expression] {
         self.when.get_or_init(|| self.read_later(when))
@@ -234,7 +258,8 @@ impl Page {
 
     pub(super) fn speech(&self) -> &Speech {
         self.speech.get_or_init(|| {
-            self.read_later(|fields, looks_at, parameters| speech(fields, looks_at, parameters, self.when()).0)
+            let conditions: Vec<&Expression> = self.when().iter().collect();
+            self.read_later(|fields, looks_at, parameters| speech(fields, looks_at, parameters, &conditions).0)
         })
     }
 
@@ -325,12 +350,14 @@ fn build(
     let parameters = parameters(fields, given);
     let looks_at = looks_at?;
     let matches = matching::read(fields, looks_at);
-    let (filled_when, filled, raw) = match later {
-        Some(_) => (OnceLock::new(), OnceLock::new(), raw_use(&[], looks_at, &[]).0),
+    let (filled_grouping, filled_when, filled, raw) = match later {
+        Some(_) => (OnceLock::new(), OnceLock::new(), OnceLock::new(), raw_use(&[], looks_at, &[]).0),
         None => {
+            let grouping = grouping(fields, looks_at, &parameters);
             let when = when(fields, looks_at, &parameters);
-            let (speech, raw) = speech(fields, looks_at, &parameters, &when);
-            (OnceLock::from(when), OnceLock::from(speech), raw)
+            let conditions = grouping.iter().flat_map(Grouping::expressions).chain(&when);
+            let (speech, raw) = speech(fields, looks_at, &parameters, &conditions.collect::<Vec<_>>());
+            (OnceLock::from(grouping), OnceLock::from(when), OnceLock::from(speech), raw)
         }
     };
     // what is said about the text itself is said by whoever reads it
@@ -365,28 +392,61 @@ fn build(
         prose: prose + FENCE.len(),
         matches,
         yields_to,
+        grouping: filled_grouping,
         when: filled_when,
         speech: filled,
         front: later,
     })
 }
 
+/// What it speaks of one by one.
+fn grouping(fields: &mut Fields, looks_at: LooksAt, parameters: &[Declared]) -> Option<Grouping> {
+    if !fields.has("each") {
+        for field in ["members", "amount", "limit"] {
+            if fields.has(field) {
+                let at = fields.place(field);
+                fields.take(field);
+                fields.wrong(&at, format!("`{field}` is said of one of those that `each` lists"), None);
+            }
+        }
+        return None;
+    }
+    if !matches!(looks_at, LooksAt::Repository | LooksAt::Change) {
+        let at = fields.place("each");
+        fields.wrong(&at, "`each` is for rules `for: repository` or `for: change`", None);
+    }
+    let scope = Scope { proven: fields.proven, ..scope(looks_at, parameters, Words { grouped: true, told: false }) };
+    Some(Grouping {
+        each: fields.expression("each", &scope, None)?,
+        members: fields.expression("members", &scope, None),
+        amount: fields.expression("amount", &scope, Some(&Type::Double)),
+        limit: fields.expression("limit", &scope, Some(&Type::Double)),
+    })
+}
+
 /// When the rule speaks.
 fn when(fields: &mut Fields, looks_at: LooksAt, parameters: &[Declared]) -> Vec<Expression> {
-    fields.conditions(&Scope { proven: fields.proven, ..scope(looks_at, parameters, false) })
+    let words = Words { grouped: fields.has("each"), told: false };
+    fields.conditions(&Scope { proven: fields.proven, ..scope(looks_at, parameters, words) })
 }
 
 /// What the rule says, and what it looks at for that and for its condition.
-fn speech(fields: &mut Fields, looks_at: LooksAt, parameters: &[Declared], when: &[Expression]) -> (Speech, RawUse) {
-    let scope = Scope { proven: fields.proven, ..scope(looks_at, parameters, false) };
-    let told = Scope { proven: fields.proven, ..self::scope(looks_at, parameters, true) };
+fn speech(
+    fields: &mut Fields,
+    looks_at: LooksAt,
+    parameters: &[Declared],
+    conditions: &[&Expression],
+) -> (Speech, RawUse) {
+    let grouped = fields.has("each");
+    let scope = Scope { proven: fields.proven, ..scope(looks_at, parameters, Words { grouped, told: false }) };
+    let told = Scope { proven: fields.proven, ..self::scope(looks_at, parameters, Words { grouped, told: true }) };
     let saves = fields.expression("saves", &scope, Some(&Type::Double));
     let at = fields.places("at", looks_at);
     let related = fields.facts("related");
     let messages = fields.templates("message", &told);
     let help = fields.templates("help", &told);
     let fix = fix::read(fields, looks_at, &told);
-    let expressions = when.iter().chain(&saves).map(|it| &it.program);
+    let expressions = conditions.iter().copied().chain(&saves).map(|it| &it.program);
     let programs: Vec<&Program> =
         expressions.chain(messages.iter().chain(&help).flat_map(Template::programs)).collect();
     let (raw, paths) = raw_use(&programs, looks_at, &at);
@@ -448,12 +508,22 @@ fn constants(parameters: &[Declared]) -> cel::Map {
     values
 }
 
+/// Which words an expression of a page may use beside the usual ones.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Words {
+    /// The page says `each`.
+    grouped: bool,
+    /// It stands in a message.
+    told: bool,
+}
+
 /// What the expressions of a page may name.
-pub(super) fn scope(looks_at: LooksAt, parameters: &[Declared], in_messages: bool) -> Scope<'static> {
+pub(super) fn scope(looks_at: LooksAt, parameters: &[Declared], words: Words) -> Scope<'static> {
     let values = constants(parameters);
     let seen = |by: SeenBy| match by {
         SeenBy::Any => true,
-        SeenBy::Messages => in_messages,
+        SeenBy::Messages => words.told,
+        SeenBy::Group => words.grouped,
         SeenBy::Resource => looks_at == LooksAt::Resource,
         SeenBy::Whole => matches!(looks_at, LooksAt::Repository | LooksAt::Change),
         SeenBy::Change => looks_at == LooksAt::Change,

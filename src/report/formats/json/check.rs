@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::wire;
-use super::wire::{Bounds, Counted, Run, Skipped, Totals, UnknownMachine};
+use super::wire::{Bounds, Counted, Number, Run, Skipped, Total, Totals, UnknownMachine};
 use crate::catalog::Currency;
 use crate::decide::{self, Decided};
 use crate::inventory::ResourceId;
@@ -23,6 +23,7 @@ struct Document<'a> {
     resources: Vec<Counted<'a>>,
     runs: Vec<Run<'a>>,
     undetermined: Vec<Unknown<'a>>,
+    totals: Vec<Total<'a>>,
     unknown_machines: Vec<UnknownMachine<'a>>,
     /// The region of these is a setting.
     assumed: Vec<UnknownMachine<'a>>,
@@ -51,6 +52,8 @@ pub(in crate::report) struct Finding<'a> {
     root: Option<String>,
     run: Option<&'a str>,
     kind: Option<&'a str>,
+    /// What it is about, where a rule about everything speaks of several things one by one.
+    total: Option<Total<'a>>,
     message: &'a str,
     help: Option<&'a str>,
     saves_usd_per_month: Option<Bounds>,
@@ -118,9 +121,17 @@ pub(in crate::report) struct Catalog<'a> {
     version: &'a str,
     as_of: &'a str,
     oldest_row_used: Option<&'a str>,
+    /// Dollars of a month that rest on prices older than prices of their kind may be.
+    past_shelf_life: PastShelfLife,
     /// In which amounts in words are written; numbers are dollars always.
     #[serde(skip_serializing_if = "Option::is_none")]
     currency: Option<Shown>,
+}
+
+#[derive(Serialize)]
+struct PastShelfLife {
+    rented: Number,
+    requested: Number,
 }
 
 #[derive(Serialize)]
@@ -137,6 +148,7 @@ pub(in crate::report) fn check(report: &Report) -> String {
         resources: wire::counted(report),
         runs: wire::runs(report),
         undetermined: report.undetermined.iter().map(|it| undetermined(report, it)).collect(),
+        totals: report.totals.iter().map(|(rule, total)| Total::of(rule, total)).collect(),
         unknown_machines: wire::unknown_machines(report),
         assumed: wire::assumed(report),
         skipped: wire::skipped(report),
@@ -154,6 +166,10 @@ pub(in crate::report) fn catalog<'a>(report: &'a Report) -> Catalog<'a> {
         version: &report.catalog.version,
         as_of: &report.catalog.as_of,
         oldest_row_used: report.bill.oldest_row.as_deref(),
+        past_shelf_life: PastShelfLife {
+            rented: report.bill.past_shelf_life.rented.into(),
+            requested: report.bill.past_shelf_life.requested.into(),
+        },
         currency: Currency::shown().map(|it| Shown { code: &it.code, per_usd: it.per_usd }),
     }
 }
@@ -176,6 +192,7 @@ pub(in crate::report) fn finding<'a>(report: &'a Report, decided: &'a Decided) -
         root: root(report, it.resource),
         run: run(report, it.resource),
         kind: about.map(|(_, kind)| kind),
+        total: it.total.as_ref().map(|total| Total::of(&it.rule, total)),
         message: &it.message,
         help: it.help.as_deref(),
         saves_usd_per_month: it.saves.filter(|_| it.per == Period::Month).map(Into::into),

@@ -9,7 +9,8 @@ pub(in crate::report) use check::{Catalog, Finding, Unknown, catalog, check, fin
 pub(in crate::report) use cost::cost;
 pub use inspect::inspect;
 pub(in crate::report) use wire::{
-    Bounds, Number, Run, Skipped, UnknownMachine, assumed, runs, skipped, unknown_machines, unpriced,
+    Bounds, Budget, Counted, Number, Run, Skipped, UnknownMachine, Unnamed, assumed, resource, runs, skipped,
+    unknown_machines, unpriced,
 };
 
 use serde::Serialize;

@@ -5,10 +5,11 @@ use serde::{Serialize, Serializer};
 use crate::catalog::{Money, MoneyRange};
 use crate::complete;
 use crate::inventory;
-use crate::inventory::{Key, Resource, Value};
+use crate::inventory::{Key, Resource, ResourceId, Value};
 use crate::pricing::{self, Item, Period, Status};
-use crate::report::Report;
 use crate::report::views::teams::team;
+use crate::report::{Report, Spent};
+use crate::rules;
 use crate::source::Span;
 
 /// A number that is written without a fraction where it has none.
@@ -174,6 +175,8 @@ pub(super) struct Price {
     pub(super) stranded_accelerators: Number,
     pub(super) as_of: Option<String>,
     pub(super) stale: Option<String>,
+    /// No text names an accelerator: what is expected is the least that it may cost.
+    pub(super) accelerator_unnamed: bool,
     /// What this price leaves out.
     pub(super) not_included: Vec<String>,
 }
@@ -200,6 +203,7 @@ impl Price {
             stranded_accelerators: Number(item.map_or(0.0, |item| item.stranded)),
             as_of: item.and_then(|item| item.as_of.clone()),
             stale: item.and_then(|item| item.stale.clone()),
+            accelerator_unnamed: item.is_some_and(|item| item.is_unnamed),
             not_included: item.map(not_included).unwrap_or_default(),
         }
     }
@@ -260,7 +264,7 @@ pub(in crate::report) fn assumed<'a>(report: &Report<'a>) -> Vec<UnknownMachine<
 
 /// A resource with what it costs, and with what a later comparison needs of it.
 #[derive(Debug, Serialize)]
-pub(super) struct Counted<'a> {
+pub(in crate::report) struct Counted<'a> {
     address: &'a str,
     root: Option<String>,
     run: Option<&'a str>,
@@ -281,31 +285,33 @@ pub(super) struct Counted<'a> {
 }
 
 pub(super) fn counted<'a>(report: &Report<'a>) -> Vec<Counted<'a>> {
-    let resources = report.inventory.resources.iter().enumerate();
-    let shown = |(index, it): (usize, &'a Resource)| {
-        let at = report.paths.locate(report.sources, it.span);
-        let text = |key| it.fact(key).value().map(ToString::to_string);
-        Counted {
-            address: &it.address,
-            root: root(report, it),
-            run: run(it),
-            counted: it.counted.name(),
-            path: at.path,
-            line: at.line,
-            kind: &it.kind,
-            role: it.role.name(),
-            provider: text(Key::Provider),
-            region: text(Key::Region),
-            machine: text(Key::Machine),
-            accelerator: text(Key::Accelerator),
-            accelerator_count: it.number(Key::AcceleratorCount).map(Number),
-            purchase: text(Key::Purchase),
-            team: team(it),
-            count: Count::new(&it.count),
-            price: Price::new(report.bill.items.get(index)),
-        }
-    };
-    resources.map(shown).collect()
+    (0..report.inventory.resources.len()).filter_map(|at| resource(report, ResourceId(at))).collect()
+}
+
+/// One of them.
+pub(in crate::report) fn resource<'a>(report: &Report<'a>, id: ResourceId) -> Option<Counted<'a>> {
+    let it = report.resource(Some(id))?;
+    let at = report.paths.locate(report.sources, it.span);
+    let text = |key| it.fact(key).value().map(ToString::to_string);
+    Some(Counted {
+        address: &it.address,
+        root: root(report, it),
+        run: run(it),
+        counted: it.counted.name(),
+        path: at.path,
+        line: at.line,
+        kind: &it.kind,
+        role: it.role.name(),
+        provider: text(Key::Provider),
+        region: text(Key::Region),
+        machine: text(Key::Machine),
+        accelerator: text(Key::Accelerator),
+        accelerator_count: it.number(Key::AcceleratorCount).map(Number),
+        purchase: text(Key::Purchase),
+        team: team(it),
+        count: Count::new(&it.count),
+        price: Price::new(report.bill.items.get(id.0)),
+    })
 }
 
 /// Where Terraform runs to make it: equal addresses of several roots are told apart by it.
@@ -362,18 +368,71 @@ pub(super) fn version_of(report: &Report, resource: &Resource) -> Option<Version
     Some(Version { path: location.path, line: location.line })
 }
 
+/// What a budget has to pay.
+#[derive(Debug, Serialize)]
+pub(in crate::report) struct Budget<'a> {
+    rule: &'a str,
+    name: &'a str,
+    limit_usd: Option<Number>,
+    before_usd: Option<Number>,
+    after_usd: Number,
+}
+
+impl<'a> Budget<'a> {
+    pub(in crate::report) fn of(it: &'a Spent) -> Budget<'a> {
+        Budget {
+            rule: &it.rule,
+            name: &it.name,
+            limit_usd: it.limit.map(Into::into),
+            before_usd: it.before.map(Into::into),
+            after_usd: it.after.into(),
+        }
+    }
+}
+
+/// A total that a rule about everything looks at.
+#[derive(Debug, Serialize)]
+pub(in crate::report) struct Total<'a> {
+    rule: &'a str,
+    name: &'a str,
+    amount_usd: Option<Number>,
+    limit_usd: Option<Number>,
+}
+
+impl<'a> Total<'a> {
+    pub(in crate::report) fn of(rule: &'a str, it: &'a rules::Total) -> Total<'a> {
+        Total { rule, name: &it.name, amount_usd: it.amount.map(Into::into), limit_usd: it.limit.map(Into::into) }
+    }
+}
+
 /// A sum of the bill.
 #[derive(Debug, Serialize)]
 pub(super) struct Totals {
     rented: Bounds,
     requested: Bounds,
+    /// Both, with each dollar counted once.
+    combined: Bounds,
     /// Disks of what is rented.
     attached: Bounds,
     unpriced: usize,
+    /// Of `requested`, what pods cost that name no accelerator.
+    unnamed: Unnamed,
     /// Prices that are older than those of their kind may be.
     stale: usize,
     /// Told beside the sums, and not part of them.
     apart: Vec<Apart>,
+}
+
+#[derive(Debug, Serialize)]
+pub(in crate::report) struct Unnamed {
+    resources: usize,
+    usd: Bounds,
+}
+
+impl Unnamed {
+    pub(in crate::report) fn of(bill: &pricing::Bill) -> Unnamed {
+        Unnamed { resources: bill.unnamed.resources, usd: bill.unnamed.amount.into() }
+    }
 }
 
 #[derive(Debug, Serialize)]
@@ -403,8 +462,10 @@ impl Totals {
         Totals {
             rented: bill.rented.into(),
             requested: bill.requested.into(),
+            combined: bill.combined.into(),
             attached: bill.attached.into(),
             unpriced: bill.unpriced,
+            unnamed: Unnamed::of(bill),
             stale: bill.stale,
             apart: bill.apart.iter().map(Apart::new).collect(),
         }

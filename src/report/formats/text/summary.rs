@@ -10,8 +10,10 @@ use crate::decide::Decided;
 use crate::diagnostic::Level;
 use crate::inventory::{Resource, Role};
 use crate::pricing::{Item, Period, Status};
+use crate::report::views::cost_line::cost_line;
 use crate::report::views::judged;
 use crate::report::views::money::{currency, mark, usd};
+use crate::report::views::price_age::price_age;
 use crate::report::views::scorecard::{Scorecard, best_savings};
 use crate::report::views::{apart, coverage};
 use crate::report::{Detail, Most, Report, Style, escape};
@@ -20,44 +22,14 @@ use crate::rules::Safety;
 /// Causes that are named; the rest is counted.
 const MOST_CAUSES: usize = 5;
 
+/// Reasons why files were not read that the first screen names.
+const MOST_REASONS: usize = 2;
+
 /// What it costs, what can be saved, and what was not judged: the first lines.
 pub(super) fn top(text: &mut String, report: &Report, style: Style) {
-    let _ = writeln!(text, "{}", bold(&costs(report), style));
+    let _ = writeln!(text, "{}", bold(&cost_line(report), style));
     let open = judged::in_numbers(report).map(|it| format!("; {it}")).unwrap_or_default();
     let _ = writeln!(text, "{}\n", bold(&format!("{}{open}", found(report)), style));
-}
-
-/// `GPU cost at least ~$36,199 a month (floor $4,141, full scale $74,132); requested by pods ~$2,336 a month`
-fn costs(report: &Report) -> String {
-    let at_least = if judged::is_at_least(report) { "at least " } else { "" };
-    let is_there = |role| report.inventory.resources.iter().any(|it| it.is_added() && it.role == role);
-    let amount = |role, range: MoneyRange| {
-        let mark = mark(report.is_estimated(role, Period::Month));
-        let mut text = format!("{at_least}{mark}{} a month", usd(range.expected));
-        let floor = (range.floor < range.expected).then(|| format!("floor {}", usd(range.floor)));
-        let ceiling = (range.ceiling > range.expected).then(|| format!("full scale {}", usd(range.ceiling)));
-        let ends: Vec<String> = floor.into_iter().chain(ceiling).collect();
-        if !ends.is_empty() {
-            let _ = write!(text, " ({})", ends.join(", "));
-        }
-        text
-    };
-    let mut parts = Vec::new();
-    if !is_there(Role::Rented) && !is_there(Role::Requested) {
-        return "no accelerators found".to_owned();
-    }
-    if is_there(Role::Rented) {
-        parts.push(amount(Role::Rented, report.bill.rented));
-    }
-    let endings = report.bill.endings(report.inventory);
-    if is_there(Role::Requested) && (report.bill.requested != MoneyRange::ZERO || endings.is_empty()) {
-        parts.push(format!("requested by pods {}", amount(Role::Requested, report.bill.requested)));
-    }
-    for ((_, per), ending) in &endings {
-        let article = if *per == Period::Hour { "an" } else { "a" };
-        parts.push(format!("{} {article} {} of what runs and ends", usd(ending.amount.expected), per.name()));
-    }
-    format!("GPU cost {}", parts.join("; "))
 }
 
 /// The heading of a group: its name, how many findings, and what they save.
@@ -117,16 +89,12 @@ fn in_short(text: &mut String, report: &Report) {
     if !parts.is_empty() {
         let _ = writeln!(text, "{} (-v says why)", parts.join(", "));
     }
-    causes(text, "not read", report.inventory.skipped.iter().map(|it| it.reason.clone()).collect());
     for line in apart::lines(report).into_iter().chain(coverage::line(report)) {
         let _ = writeln!(text, "{line}");
     }
+    most_frequent(text, report.inventory.skipped.iter().map(|it| it.reason.clone()).collect(), MOST_REASONS);
     if !report.catalog.as_of.is_empty() {
-        let _ = writeln!(
-            text,
-            "prices of {}; `gpulint cost` prints the bill, -v all that stands behind it",
-            report.catalog.as_of
-        );
+        let _ = writeln!(text, "{}; `gpulint cost` prints the bill, -v all that stands behind it", price_age(report));
     }
 }
 
@@ -161,19 +129,14 @@ pub(super) fn write_bill(text: &mut String, report: &Report) {
     causes(text, "estimated, marked ~", estimated(report).collect());
     let machines = report.unknown_machines.iter().map(|it| it.why.to_string());
     causes(text, "machines that may or may not carry accelerators", machines.collect());
-    causes(text, "not read", report.inventory.skipped.iter().map(|it| it.reason.clone()).collect());
+    causes(text, "left out", report.inventory.skipped.iter().map(|it| it.reason.clone()).collect());
     if !report.catalog.as_of.is_empty() {
-        let oldest = report.bill.oldest_row.as_deref().filter(|oldest| *oldest != report.catalog.as_of);
-        let oldest = oldest.map(|date| format!(", the oldest used of {date}")).unwrap_or_default();
         // Of a saved report, which somebody else may have written.
         let version = escape::one_line(&report.catalog.version);
         let layers = version.split_once(' ').map(|(_, layers)| format!(" ({layers})")).unwrap_or_default();
-        let _ = writeln!(text, "prices of {}{layers}{oldest}; a month is 730 hours", report.catalog.as_of);
+        let _ = writeln!(text, "{}{layers}; a month is 730 hours", price_age(report));
         if let Some(line) = currency() {
             let _ = writeln!(text, "{line}");
-        }
-        if report.bill.stale > 0 {
-            let _ = writeln!(text, "priced by rows that are too old: {}; `gpulint catalog update`", report.bill.stale);
         }
         let _ = writeln!(text, "not included: {}", not_included(report).join(", "));
     }
@@ -259,7 +222,7 @@ fn bill(text: &mut String, report: &Report) {
         all.saturating_sub(ends(role).sum())
     };
     let mut table = Table::new(&["", "", "floor", "expected", "ceiling"], 2..5);
-    let at_least = if judged::is_at_least(report) { "at least" } else { "" };
+    let at_least = |role| if judged::is_at_least(report, role) { "at least" } else { "" };
     let mut line = |name: &str, at_least: &str, count: usize, range: MoneyRange, mark: &str| {
         if count > 0 {
             let money = [range.floor, range.expected, range.ceiling].map(usd);
@@ -270,7 +233,7 @@ fn bill(text: &mut String, report: &Report) {
     };
     let mark = |role, per| mark(report.is_estimated(role, per));
     for (role, amount) in [(Role::Rented, report.bill.rented), (Role::Requested, report.bill.requested)] {
-        line(&format!("{}, a month", role.name()), at_least, count(role), amount, mark(role, Period::Month));
+        line(&format!("{}, a month", role.name()), at_least(role), count(role), amount, mark(role, Period::Month));
     }
     for ((role, per), ending) in &endings {
         let article = if *per == Period::Hour { "an" } else { "a" };
@@ -308,20 +271,25 @@ fn causes(text: &mut String, what: &str, causes: Vec<String>) {
     if causes.is_empty() {
         return;
     }
-    let total = causes.len();
+    let _ = writeln!(text, "{what}: {}", causes.len());
+    let left_out = most_frequent(text, causes, MOST_CAUSES);
+    if left_out > 0 {
+        let _ = writeln!(text, "  and {left_out} other causes; --format json lists them all");
+    }
+}
+
+/// The causes that stand most often, one a line; how many others there are.
+fn most_frequent(text: &mut String, causes: Vec<String>, most: usize) -> usize {
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
     for cause in causes {
         *counts.entry(escape::shortened(&escape::one_line(&cause), 160)).or_default() += 1;
     }
     let mut counts: Vec<_> = counts.into_iter().collect();
     counts.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
-    let _ = writeln!(text, "{what}: {total}");
-    for (cause, count) in counts.iter().take(MOST_CAUSES) {
+    for (cause, count) in counts.iter().take(most) {
         let _ = writeln!(text, "  {count} × {cause}");
     }
-    if counts.len() > MOST_CAUSES {
-        let _ = writeln!(text, "  and {} other causes; --format json lists them all", counts.len() - MOST_CAUSES);
-    }
+    counts.len().saturating_sub(most)
 }
 
 pub(super) fn counted(n: usize, what: &str) -> String {

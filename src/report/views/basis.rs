@@ -1,0 +1,49 @@
+//! What an amount is made of, as a person would do the sum again: how many, of what, for how much an hour, for how long.
+
+use super::money::usd_per_hour;
+use crate::inventory::{Fact, Key, Origin, Resource, Role};
+use crate::pricing::{Item, Period, count_range};
+
+/// `6 × g5.12xlarge (4 A10G) × $5.672/h × 730 h, us-east-1, on-demand`; nothing of what has no price.
+pub(in crate::report) fn basis(resource: &Resource, item: &Item) -> Option<String> {
+    let per_hour = item.hourly()?.expected;
+    let count = item.count.or(resource.count.value().copied())?;
+    let mut factors = vec![count_range(count)];
+    factors.extend(thing(resource));
+    factors.push(format!("{}/h", usd_per_hour(per_hour)));
+    match item.per {
+        Period::Month => factors.push(format!("{} h", number(item.hours))),
+        Period::Run => factors.push(format!("{} h a run", number(item.hours))),
+        Period::Hour => {}
+    }
+    let mut parts = vec![factors.join(" × ")];
+    parts.extend(region(resource));
+    parts.extend(resource.text(Key::Purchase).map(str::to_owned));
+    Some(parts.join(", "))
+}
+
+/// `g5.12xlarge (4 A10G)` of a machine, `2 A10G of g5.12xlarge` of a pod.
+fn thing(resource: &Resource) -> Option<String> {
+    let machine = resource.text(Key::Machine);
+    let accelerators = match (resource.number(Key::AcceleratorCount), resource.text(Key::Accelerator)) {
+        (Some(count), Some(name)) => Some(format!("{} {name}", number(count))),
+        (None, Some(name)) => Some(name.to_owned()),
+        (_, None) => None,
+    };
+    match (resource.role, machine, accelerators) {
+        (Role::Requested, Some(machine), Some(accelerators)) => Some(format!("{accelerators} of {machine}")),
+        (Role::Rented, Some(machine), Some(accelerators)) => Some(format!("{machine} ({accelerators})")),
+        (_, Some(machine), None) => Some(machine.to_owned()),
+        (_, None, accelerators) => accelerators,
+    }
+}
+
+fn region(resource: &Resource) -> Option<String> {
+    let Fact::Known(known) = resource.fact(Key::Region) else { return None };
+    let assumed = if matches!(known.origin, Origin::Assumed(_)) { " (assumed)" } else { "" };
+    Some(format!("{}{assumed}", known.value))
+}
+
+fn number(n: f64) -> String {
+    format!("{}", (n * 100.0).round() / 100.0)
+}

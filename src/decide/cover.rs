@@ -30,14 +30,12 @@ impl Target {
     pub(super) fn covers(&self, finding: &Finding, grounds: &Grounds) -> bool {
         let span = grounds.sources.origin(finding.span);
         let address = finding.address(grounds.inventory);
-        let resource = finding.resource.and_then(|id| grounds.inventory.resources.get(id.0));
-        let header = resource.map(|it| it.span).or(finding.piece.as_ref().map(|it| it.span));
         match self {
             Target::File(file) => span.file == *file,
             Target::Here { whole, calls } => {
                 let holds = |span: Span| span.file == whole.file && whole.range().contains(&(span.start as usize));
                 let is_inside = |call: &String| address.is_some_and(|it| is_below(it, call));
-                holds(span) || header.is_some_and(|it| holds(grounds.sources.origin(it))) || calls.iter().any(is_inside)
+                places(finding, grounds).any(|it| holds(grounds.sources.origin(it))) || calls.iter().any(is_inside)
             }
             Target::Annotated { resources, bodies } => {
                 finding.resource.is_some_and(|id| resources.contains(&id))
@@ -50,6 +48,15 @@ impl Target {
             }
         }
     }
+}
+
+/// Where a comment may stand that speaks of a finding: where it points, the header of what it is about, and every fact that the
+/// rule decided on. What a change points at is one of these.
+pub(super) fn places(finding: &Finding, grounds: &Grounds) -> impl Iterator<Item = Span> {
+    let resource = finding.resource.and_then(|id| grounds.inventory.resources.get(id.0));
+    let header = resource.map(|it| it.span).or(finding.piece.as_ref().map(|it| it.span));
+    let facts = finding.evidence.iter().flat_map(|it| [it.span, it.defined]).flatten();
+    [Some(finding.span), header].into_iter().flatten().chain(facts)
 }
 
 /// `module.a["x"].aws_instance.b` is below `module.a["x"]` and below `module.a`.

@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use super::Grounds;
-use super::cover::Target;
+use super::cover::{Target, places};
 use super::gather::Suppression;
 use crate::inventory::ResourceId;
 use crate::rules::Finding;
@@ -88,9 +88,7 @@ impl<'a> Index<'a> {
     pub(super) fn near(&self, finding: &Finding, grounds: &Grounds) -> BTreeSet<usize> {
         let rule = finding.rule.as_str();
         let mut near = BTreeSet::new();
-        let resource = finding.resource.and_then(|id| grounds.inventory.resources.get(id.0));
-        let header = resource.map(|it| it.span).or(finding.piece.as_ref().map(|it| it.span));
-        for span in [Some(finding.span), header].into_iter().flatten() {
+        for span in places(finding, grounds) {
             let span = grounds.sources.origin(span);
             near.extend(self.files.get(&(rule, span.file)));
             if let Some(stretches) = self.stretches.get(&(rule, span.file)) {

@@ -10,6 +10,7 @@ mod fingerprint;
 mod gather;
 mod index;
 mod judge;
+mod point;
 #[cfg(test)]
 mod tests;
 mod verdict;
@@ -23,6 +24,7 @@ use crate::source::{Date, Sources, Span};
 pub use baseline::{Baseline, FILE_NAME as BASELINE, View, fingerprint as evidence_of};
 pub use compare::{Compared, compare};
 pub use fingerprint::{fingerprints, hash as digest};
+pub use point::point_at_change;
 pub use verdict::{Call, Seen, Verdict, named_machine, names_accelerators, unjudged};
 
 /// A finding with what was decided about it.

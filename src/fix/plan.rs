@@ -32,7 +32,9 @@ pub fn plan(findings: &mut [Finding], inventory: &Inventory, sources: &Sources, 
 fn edits(fix: &Fix, resource: &Resource, sources: &Sources, writer: &dyn Writer) -> Result<Vec<Edit>, String> {
     let mut edits: Vec<Edit> = Vec::new();
     let mut labels = Vec::new();
-    for wish in fix.wishes.iter().filter(|wish| !is_granted(resource, wish)) {
+    let said = |wish: &&Wish| matches!(&wish.part, Part::Fact(key) if !resource.fact(*key).is_absent());
+    let wishes = fix.wishes.iter().chain(fix.follows.iter().filter(said));
+    for wish in wishes.filter(|wish| !is_granted(resource, wish)) {
         if let Wish { part: Part::Label(key), value: Some(value) } = wish {
             labels.push((key.clone(), value.clone()));
             continue;

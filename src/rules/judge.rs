@@ -249,7 +249,7 @@ impl Judge<'_> {
             Ok(wishes) => (wishes, None),
             Err(why) => (Vec::new(), Some(why)),
         };
-        Some(Fix { safety: remedy.safety, wishes, declined })
+        Some(Fix { safety: remedy.safety, wishes, follows: remedy.follows(asking), declined })
     }
 
     /// The first text of which every fact is known; the last where none is.

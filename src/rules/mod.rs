@@ -81,6 +81,8 @@ pub struct Finding {
 pub struct Fix {
     pub safety: Safety,
     pub wishes: Vec<Wish>,
+    /// What must follow, where the text says it.
+    pub follows: Vec<Wish>,
     /// Why there are no edits.
     pub declined: Option<String>,
 }

@@ -6,6 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use gpulint::catalog::Catalog;
+use gpulint::diagnostic::Level;
 use gpulint::inventory::Key;
 use gpulint::rules::{
     self, BUILT_IN, Declared, Example, Expected, Fixed, LooksAt, Marker, Override, Parameter, Profile, Rules, compare,
@@ -13,6 +14,7 @@ use gpulint::rules::{
 };
 use gpulint::source::{MemoryTree, Sources};
 use gpulint::{Analysis, Settings, analyze, fix};
+use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 
 use crate::fences;
 
@@ -231,6 +233,50 @@ fn every_fix_is_shown() {
         }
     }
     assert!(report.is_empty(), "\n{report}");
+}
+
+/// Of every page, the fix is made in the examples of all pages: nothing is found afterwards that was not found before, but for
+/// further money that can be saved now.
+#[test]
+fn no_fix_makes_anything_worse() {
+    let found = |analysis: &Analysis| -> BTreeSet<(String, String)> {
+        let about = |it: &rules::Finding| it.address(&analysis.inventory).unwrap_or_default().to_owned();
+        analysis.findings.iter().map(|it| (it.rule.clone(), about(it))).collect()
+    };
+    let (all, _) = Rules::load(&[], rules::Settings { profile: Profile::All, ..rules::Settings::default() });
+    let shown: Vec<Example> = all.pages().iter().flat_map(|page| examples(&page.text)).collect();
+    let with_fix: Vec<&str> =
+        all.pages().iter().filter(|page| page.text.contains("\nfix:")).map(|it| it.name.as_str()).collect();
+    let report: Vec<String> = with_fix
+        .par_iter()
+        .flat_map_iter(|rule| {
+            let settings = rules::Settings { forced: [(*rule).to_owned()].into(), ..rules::Settings::default() };
+            let rules = Arc::new(Rules::load(&[], settings).0);
+            let worse = shown.iter().filter_map(move |example| {
+                let (sources, analysis) = analyzed(&rules, example);
+                let changed = fix::of_rule(rule, &sources, &analysis.findings);
+                if changed.is_empty() {
+                    return None;
+                }
+                let (_, after) = analyzed(&rules, &example.with(&changed));
+                let (before, now) = (found(&analysis), found(&after));
+                let news: Vec<String> = after
+                    .findings
+                    .iter()
+                    .filter(|it| {
+                        let key = (it.rule.clone(), it.address(&after.inventory).unwrap_or_default().to_owned());
+                        let saves_more = it.saves.is_some() && it.level != Level::Error;
+                        now.contains(&key) && !before.contains(&key) && !saves_more
+                    })
+                    .map(|it| format!("    {}: {}", it.rule, it.message))
+                    .collect();
+                let texts: String = changed.values().cloned().collect();
+                (!news.is_empty()).then(|| format!("{rule} made of it\n{texts}\n{}", news.join("\n")))
+            });
+            worse.collect::<Vec<_>>()
+        })
+        .collect();
+    assert!(report.is_empty(), "{} of the fixes:\n{}", report.len(), report.join("\n"));
 }
 
 fn analyzed(rules: &Arc<Rules>, example: &Example) -> (Sources, Analysis) {

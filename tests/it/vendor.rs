@@ -121,7 +121,10 @@ fn a_pack_is_copied_once_and_used_without_git() {
     assert!(lock.contains(&both.commit) && lock.contains("\"docs/why.txt\" = "), "{lock}");
     let (code, said) = run(gpulint(&both.user(), &CHECK).env("PATH", ""));
     assert_eq!(code, Some(1), "{said}");
-    assert!(said.contains("error[many-gpus] 8 A100-40GB cost $730/month"), "its page, level and price:\n{said}");
+    assert!(
+        said.contains("error[many-gpus] aws_instance.large: 8 A100-40GB cost $730/month"),
+        "its page, level and price:\n{said}"
+    );
     assert_eq!(both.run(&["rules", "vendor", "--check"]).0, Some(0));
     let (code, said) = run(gpulint(&both.user(), &["rules", "vendor"]).env("PATH", ""));
     assert_eq!(code, Some(0), "what is up to date is not fetched: {said}");

@@ -59,6 +59,9 @@ pub(in crate::cli) fn run(arguments: &Diff) -> Result<Outcome, Failure> {
     for (decided, added) in later.findings.iter_mut().zip(added) {
         added.into_iter().for_each(|added| decided.finding.message.push_str(&format!("; {added}")));
     }
+    let moved: HashSet<ResourceId> = change.visible().filter_map(|change| change.after).collect();
+    let touched = later.findings.iter_mut().filter(|it| it.finding.resource.is_some_and(|id| moved.contains(&id)));
+    decide::point_at_change(touched, &base.sources, &head.sources);
     let compared = Compared {
         before: base.report(&before, &earlier.findings),
         after: head.report(&after, &later.findings),

@@ -15,6 +15,7 @@ use crate::cli::world::output;
 use crate::cli::world::unified::unified;
 use crate::cli::{Failure, Outcome};
 use crate::decide::Decided;
+use crate::diagnostic::Level;
 use crate::inventory::{LinkKind, Resource, Role};
 use crate::report::{self, Format};
 use crate::rules::{Finding, Safety};
@@ -129,12 +130,12 @@ impl State {
     }
 
     /// What may be fixed: it counts, it is as safe as was asked for, and its text is among what was named.
-    fn fixable<'s>(&'s self, arguments: &Check, given_up: &BTreeSet<Identity>) -> Vec<&'s Finding> {
+    fn fixable<'s>(&'s self, arguments: &Check, given_up: &BTreeMap<Identity, String>) -> Vec<&'s Finding> {
         let limit = if arguments.unsafe_fixes { Safety::Unsafe } else { Safety::Safe };
         let safe = |it: &&Finding| it.safety().is_some_and(|safety| safety <= limit);
         let counting = self.findings.iter().filter(|decided| decided.counts()).map(|decided| &decided.finding);
         let named = |it: &&Finding| it.edits.iter().all(|edit| self.is_writable(edit.span.file));
-        counting.filter(safe).filter(named).filter(|it| !given_up.contains(&self.identity(it))).collect()
+        counting.filter(safe).filter(named).filter(|it| !given_up.contains_key(&self.identity(it))).collect()
     }
 
     /// The file was named, is no link to another one, and is read as it is: bytes that are no UTF-8 have no place in it, nor
@@ -164,7 +165,8 @@ struct Work {
     fixed: Vec<Identity>,
     /// The resources about which something was fixed that saves money.
     cheaper: BTreeSet<String>,
-    given_up: BTreeSet<Identity>,
+    /// What was given up, and why.
+    given_up: BTreeMap<Identity, String>,
 }
 
 impl Work {
@@ -226,7 +228,9 @@ impl Work {
         output::complain(&text);
         for decided in state.findings.iter().filter(|decided| decided.counts()) {
             let finding = &decided.finding;
-            if let Some(why) = finding.fix.as_ref().and_then(|fix| fix.declined.as_deref()) {
+            let given_up = self.given_up.get(&state.identity(finding)).map(String::as_str);
+            let declined = || finding.fix.as_ref().and_then(|fix| fix.declined.as_deref());
+            if let Some(why) = given_up.or_else(declined) {
                 let address = finding.address(&state.analysis.inventory).unwrap_or_default();
                 output::complain(&report::one_line(&format!("  {} {address}: {why}", finding.rule)));
             }
@@ -234,22 +238,60 @@ impl Work {
     }
 }
 
-/// The fixes that did something else than they should.
-fn wrong(before: &State, after: &State, chosen: &[&Finding]) -> BTreeSet<Identity> {
-    let mut wrong = BTreeSet::new();
+/// The fixes that did something else than they should, and what that was.
+fn wrong(before: &State, after: &State, chosen: &[&Finding]) -> BTreeMap<Identity, String> {
+    let mut wrong = BTreeMap::new();
     let left: BTreeSet<Identity> =
         after.findings.iter().filter(|it| !it.finding.edits.is_empty()).map(|it| after.identity(&it.finding)).collect();
-    wrong.extend(chosen.iter().map(|it| before.identity(it)).filter(|it| left.contains(it)));
+    let undone = chosen.iter().map(|it| before.identity(it)).filter(|it| left.contains(it));
+    wrong.extend(undone.map(|it| (it, "taken back: the finding stays with the edit".to_owned())));
     let changed = changed_elsewhere(before, after, chosen);
     let broken = after.analysis.inventory.diagnostics.len() > before.analysis.inventory.diagnostics.len();
     for finding in chosen {
         let files: BTreeSet<String> =
             finding.edits.iter().map(|edit| before.session.sources.path(edit.span.file)).collect();
         if broken || !files.is_disjoint(&changed) {
-            wrong.insert(before.identity(finding));
+            wrong.insert(before.identity(finding), "taken back: the edit would change something else".to_owned());
         }
     }
-    wrong
+    if wrong.is_empty() { brought(before, after, chosen) } else { wrong }
+}
+
+/// Fixes after which something about their resource is new or worse. Of several of one resource, the last is given up: the
+/// others may be all right without it.
+fn brought(before: &State, after: &State, chosen: &[&Finding]) -> BTreeMap<Identity, String> {
+    let mut given_up: BTreeMap<&str, (Identity, String)> = BTreeMap::new();
+    let worse = worse_findings(before, after);
+    for finding in chosen {
+        let Some(address) = finding.address(&before.analysis.inventory) else { continue };
+        if let Some(news) = worse.get(address) {
+            let why = format!("taken back: with the edit, {news}");
+            given_up.insert(address, (before.identity(finding), why));
+        }
+    }
+    given_up.into_values().collect()
+}
+
+/// By address, the first finding that the later state has and the earlier one has not, or of a lower level. What only tells of
+/// further money to save is no harm: the next round may take it.
+fn worse_findings<'s>(before: &'s State, after: &'s State) -> BTreeMap<&'s str, String> {
+    let counting = |state: &'s State| {
+        let all = state.findings.iter().filter(|decided| decided.counts()).map(|decided| &decided.finding);
+        all.filter_map(|it| Some((it.address(&state.analysis.inventory)?, it)))
+    };
+    let mut known: BTreeMap<(&str, &str), Level> = BTreeMap::new();
+    for (address, finding) in counting(before) {
+        let level = known.entry((address, &finding.rule)).or_insert(finding.level);
+        *level = finding.level.max(*level);
+    }
+    let mut worse = BTreeMap::new();
+    let is_harm = |finding: &Finding| finding.saves.is_none() || finding.level == Level::Error;
+    for (address, finding) in counting(after).filter(|(_, finding)| is_harm(finding)) {
+        if known.get(&(address, finding.rule.as_str())).is_none_or(|level| finding.level > *level) {
+            worse.entry(address).or_insert_with(|| format!("{}: {}", finding.rule, finding.message));
+        }
+    }
+    worse
 }
 
 /// The files of resources whose facts changed though nobody wished it.

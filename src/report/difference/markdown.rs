@@ -312,7 +312,13 @@ fn new_findings(text: &mut String, it: &Difference, most: usize) {
         }
         text.push('\n');
     }
+    if it.brought().next().is_some() {
+        text.push_str(HOW_TO_ACCEPT);
+    }
 }
+
+/// For whoever knows why something is as it is.
+const HOW_TO_ACCEPT: &str = "<sub>To accept one, say why on its line: `# gpulint: ignore[RULE] until=2027-01-31 -- the reason` ([how](https://github.com/gpulint/gpulint/blob/main/docs/accepting.md)).</sub>\n\n";
 
 /// What somebody says is all right as it is, and why.
 fn accepted(text: &mut String, it: &Difference) {

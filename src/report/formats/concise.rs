@@ -1,5 +1,6 @@
-//! One line a finding, for people who grep and for editors.
+//! One line a finding, for people who grep and for editors. What one text makes many times is one line, with how often.
 
+use std::collections::HashMap;
 use std::fmt::Write;
 
 use super::text;
@@ -8,22 +9,28 @@ use crate::report::escape::{one_line, shortened};
 use crate::report::views::money::saved;
 
 pub(in crate::report) fn check(report: &Report) -> String {
-    let mut lines = String::new();
+    let mut lines: Vec<(String, usize)> = Vec::new();
+    let mut known: HashMap<String, usize> = HashMap::new();
     for decided in report.findings.iter().filter(|decided| decided.counts()) {
         let finding = &decided.finding;
         let at = report.paths.locate(report.sources, finding.span);
+        let message = shortened(&one_line(&finding.message), 1_000);
+        let start =
+            format!("{}:{}:{}: {}[{}] ", one_line(&at.path), at.line, at.column, finding.level.name(), finding.rule);
         let saves = saved(finding).map(|saved| format!(", saves {saved}")).unwrap_or_default();
-        let _ = writeln!(
-            lines,
-            "{}:{}:{}: {}[{}] {}{saves}",
-            one_line(&at.path),
-            at.line,
-            at.column,
-            finding.level.name(),
-            finding.rule,
-            shortened(&one_line(&finding.message), 1_000),
-        );
+        let address = finding.address(report.inventory).filter(|it| !finding.message.starts_with(it));
+        let address = address.map(|it| format!("{}: ", shortened(&one_line(it), 200))).unwrap_or_default();
+        let at = *known.entry(format!("{start}{message}{saves}")).or_insert(lines.len());
+        match lines.get_mut(at) {
+            Some((_, times)) => *times += 1,
+            None => lines.push((format!("{start}{address}{message}{saves}"), 1)),
+        }
     }
-    let _ = writeln!(lines, "{}", text::headline(report));
-    lines
+    let mut said = String::new();
+    for (line, times) in lines {
+        let times = if times > 1 { format!(" (×{times})") } else { String::new() };
+        let _ = writeln!(said, "{line}{times}");
+    }
+    let _ = writeln!(said, "{}", text::headline(report));
+    said
 }

@@ -1,6 +1,7 @@
 //! Words of a repository inside Markdown: no mention, no link, no HTML, no broken fence, no table cell too many.
 
 use crate::report::views::markup::{code, plain};
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
@@ -186,9 +187,6 @@ fn unknowns(report: &Report) -> Vec<String> {
     for cause in estimated(report) {
         *counted.entry(format!("estimated, marked \\~: {}", why(&cause))).or_default() += 1;
     }
-    for it in report.undetermined {
-        lines.push(format!("{} could not be decided: {}", it.rule, why(&it.cause)));
-    }
     for it in report.unknown_machines {
         lines.push(format!("{} may or may not carry accelerators: {}", name(&it.address), why(&it.why)));
     }
@@ -201,7 +199,27 @@ fn unknowns(report: &Report) -> Vec<String> {
         *counted.entry(format!("not read: {}", why(&it.reason))).or_default() += 1;
     }
     lines.extend(counted.into_iter().map(|(what, count)| format!("{count} × {what}")));
+    lines.extend(undetermined(report));
     lines
+}
+
+/// All that rules could not decide, as one line with the causes that stand most often.
+fn undetermined(report: &Report) -> Option<String> {
+    const MOST: usize = 3;
+    let mut causes: BTreeMap<&str, usize> = BTreeMap::new();
+    for it in report.undetermined {
+        *causes.entry(&it.cause).or_default() += 1;
+    }
+    let mut causes: Vec<(&str, usize)> = causes.into_iter().collect();
+    causes.sort_by_key(|(cause, count)| (Reverse(*count), *cause));
+    let told = causes.iter().take(MOST);
+    let told = told.map(|(cause, count)| format!("{count} × {}", plain(&escape::shortened(cause, 120))));
+    let told = told.collect::<Vec<_>>().join("; ");
+    let more = if causes.len() > MOST { "; …" } else { "" };
+    match report.undetermined.len() {
+        0 => None,
+        n => Some(format!("{n} × a rule could not decide, because a fact is not known: {told}{more}")),
+    }
 }
 
 #[cfg(test)]

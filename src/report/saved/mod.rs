@@ -304,7 +304,12 @@ impl Builder {
             per: it.saves_per.as_deref().and_then(Period::from_name).unwrap_or_default(),
             related: related.collect(),
             edits: edit.into_iter().collect(),
-            fix: safety.map(|safety| Fix { safety, wishes: Vec::new(), declined: it.fix_declined }),
+            fix: safety.map(|safety| Fix {
+                safety,
+                wishes: Vec::new(),
+                follows: Vec::new(),
+                declined: it.fix_declined,
+            }),
             evidence: Vec::new(),
         };
         let baselined = it.baseline.and_then(|it| it.since.parse().ok());

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 
 use crate::catalog::Money;
 use crate::decide::Decided;
+use crate::diagnostic::Level;
 use crate::report::views::money::{mark, usd};
 use crate::report::{Report, one_line};
 use crate::source::Span;
@@ -21,11 +22,13 @@ pub(in crate::report) fn told_once<'a>(
     report: &Report,
     findings: &[&'a Decided],
 ) -> Vec<(&'a Decided, Vec<&'a Decided>)> {
-    let text = |decided: &Decided| (decided.finding.rule.clone(), format!("{:?}", place(report, decided)));
-    let words = |decided: &Decided| (decided.finding.rule.clone(), decided.finding.message.clone());
+    // What fails is told apart from what does not.
+    let rule = |decided: &Decided| (decided.finding.rule.clone(), decided.finding.level);
+    let text = |decided: &Decided| (rule(decided), format!("{:?}", place(report, decided)));
+    let words = |decided: &Decided| (rule(decided), decided.finding.message.clone());
     let mut entries: Vec<(&'a Decided, Vec<&'a Decided>)> = Vec::new();
-    let mut of_text: HashMap<(String, String), usize> = HashMap::new();
-    let mut of_words: HashMap<(String, String), usize> = HashMap::new();
+    let mut of_text: HashMap<((String, Level), String), usize> = HashMap::new();
+    let mut of_words: HashMap<((String, Level), String), usize> = HashMap::new();
     for decided in findings {
         let (text, words) = (text(decided), words(decided));
         let known = of_text.get(&text).or_else(|| of_words.get(&words)).copied();

@@ -17,6 +17,10 @@ use crate::rules::yaml::{self, Name, Node};
 pub(in crate::rules) struct Remedy {
     changes: Vec<(Part, Source)>,
     labels: Vec<Label>,
+    /// What must follow, where the text says it.
+    follows: Vec<(Part, Source)>,
+    /// Why nothing is written, and when.
+    unless: Vec<(String, Program)>,
     pub(in crate::rules) safety: Safety,
 }
 
@@ -48,16 +52,24 @@ pub(super) fn read(fields: &mut Fields<'_>, looks_at: LooksAt, scope: &Scope<'_>
         fields.wrong(&at, "only a rule about resources can have a `fix`", Some(help));
         return None;
     }
-    let mut remedy = Remedy { changes: Vec::new(), labels: Vec::new(), safety: Safety::Unsafe };
+    let mut remedy = Remedy {
+        changes: Vec::new(),
+        labels: Vec::new(),
+        follows: Vec::new(),
+        unless: Vec::new(),
+        safety: Safety::Unsafe,
+    };
     let mut safety = None;
     for (name, node) in entries {
         match &*name.text {
             "set" => remedy.set(fields, node, scope),
             "unset" => remedy.unset(fields, node),
             "add" => remedy.add(fields, node, scope),
+            "follow" => remedy.follow(fields, node, scope),
+            "unless" => remedy.unless(fields, node, scope),
             "safety" => safety = safety_of(fields, &node),
             _ => {
-                let help = meant(&name, ["set", "unset", "add", "safety"]);
+                let help = meant(&name, ["set", "unset", "add", "follow", "unless", "safety"]);
                 fields.wrong(&name.at, format!("a fix has no `{}`", name.text), help);
             }
         }
@@ -94,6 +106,28 @@ impl Remedy {
             let Some(part) = part(fields, &name) else { continue };
             if let Some(source) = source(fields, &value, scope, Some(&part)) {
                 self.changes.push((part, source));
+            }
+        }
+    }
+
+    fn follow(&mut self, fields: &mut Fields<'_>, node: Node, scope: &Scope<'_>) {
+        for (name, value) in entries(fields, node, "follow") {
+            let Some(part) = part(fields, &name) else { continue };
+            if let Some(source) = source(fields, &value, scope, Some(&part)) {
+                self.follows.push((part, source));
+            }
+        }
+    }
+
+    fn unless(&mut self, fields: &mut Fields<'_>, node: Node, scope: &Scope<'_>) {
+        for (reason, condition) in entries(fields, node, "unless") {
+            let yaml::Value::Text(text) = &condition.value else {
+                fields.wrong(&condition.at, "`unless` names reasons, each with its condition", None);
+                continue;
+            };
+            match Program::compile(text, scope) {
+                Ok(program) => self.unless.push((reason.text.into_owned(), program)),
+                Err(problem) => fields.wrong(&condition.at, problem.message, problem.help),
             }
         }
     }
@@ -138,25 +172,42 @@ impl Remedy {
 
     /// What it wishes here, or why that cannot be said.
     pub(in crate::rules) fn wishes(&self, host: &dyn Host) -> Result<Vec<Wish>, String> {
-        let mut wishes = Vec::new();
-        for (part, source) in &self.changes {
-            let value = source.value(host).map_err(|why| format!("{part}: {why}"))?;
-            let value = match (part, value) {
-                (_, None) => None,
-                (Part::Fact(key), Some(value)) => {
-                    let shown = value.to_string();
-                    let fits = value.conform(key.value_type());
-                    Some(fits.ok_or_else(|| format!("{part}: `{shown}` is no {}", key.value_type().name()))?)
-                }
-                (_, value) => value,
-            };
-            wishes.push(Wish { part: part.clone(), value });
+        for (reason, condition) in &self.unless {
+            match condition.evaluate(host, &mut Budget::standard()).result {
+                Ok(Value::Flag(false) | Value::Absent) => {}
+                Ok(_) => return Err(reason.clone()),
+                Err(failure) => return Err(failure.message),
+            }
         }
+        let mut wishes = computed(&self.changes, host)?;
         for label in &self.labels {
             label.wishes(host, &mut wishes)?;
         }
         if wishes.is_empty() { Err("the rule leaves open what to write".to_owned()) } else { Ok(wishes) }
     }
+
+    /// What must follow where the text says it; nothing where that cannot be said.
+    pub(in crate::rules) fn follows(&self, host: &dyn Host) -> Vec<Wish> {
+        computed(&self.follows, host).unwrap_or_default()
+    }
+}
+
+fn computed(changes: &[(Part, Source)], host: &dyn Host) -> Result<Vec<Wish>, String> {
+    let mut wishes = Vec::new();
+    for (part, source) in changes {
+        let value = source.value(host).map_err(|why| format!("{part}: {why}"))?;
+        let value = match (part, value) {
+            (_, None) => None,
+            (Part::Fact(key), Some(value)) => {
+                let shown = value.to_string();
+                let fits = value.conform(key.value_type());
+                Some(fits.ok_or_else(|| format!("{part}: `{shown}` is no {}", key.value_type().name()))?)
+            }
+            (_, value) => value,
+        };
+        wishes.push(Wish { part: part.clone(), value });
+    }
+    Ok(wishes)
 }
 
 impl Label {

@@ -23,6 +23,7 @@ fn main() {
         cache_bytes: 2.0,
         context: 8192.0,
         batch: 1.0,
+        concurrent: 1.0,
         devices: 8.0,
         tensor_parallel: 8.0,
         pipeline_parallel: 1.0,

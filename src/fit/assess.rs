@@ -57,6 +57,8 @@ pub fn assess(resource: &Resource, item: &Item, catalog: &Catalog, market: &Mark
         params_b: demand.model.params_b,
         precision: demand.precision.name(),
         context: demand.context,
+        window_assumed: demand.window_assumed,
+        concurrent: demand.concurrent,
         placed,
     };
     Fact::known(assessment, span, reader.origin)
@@ -91,9 +93,12 @@ impl Given {
 
 fn judge(demand: &Demand<'_>, given: &Given, search: &Search<'_, '_>) -> Result<Placed, Missing> {
     let tensor = if demand.tensor_parallel > 0.0 { demand.tensor_parallel } else { given.used };
-    let workload = demand.on(given.used, tensor, demand.pipeline_parallel);
+    let busy = demand.on(given.used, tensor, demand.pipeline_parallel);
+    // It starts with room for one request of the whole context; less room for many is slower, and no failure.
+    let workload = Workload { concurrent: 1.0, ..busy };
     let usable_gib = given.device.usable_gib;
-    let estimate = estimate(&workload);
+    let holds_all = estimate(&busy).need() <= budget(&busy, usable_gib);
+    let estimate = estimate(if holds_all { &busy } else { &workload });
     let missing = || Some(("the numbers of this workload make no sense".into(), Key::Model));
     let mut verdict = verdict(&Workload { devices: given.all, ..workload }, usable_gib).ok_or_else(missing)?;
     if verdict == Verdict::DoesNotFit

@@ -117,6 +117,7 @@ fn workload<'m>(row: &Row<'_>, model: &'m Model, precision: Precision) -> Worklo
         // Tables leave the context out where nobody said it; nowhere else is a window cut so short.
         context: context(row, window),
         batch: row.number("batch").unwrap_or(1.0),
+        concurrent: 1.0,
         devices,
         tensor_parallel,
         pipeline_parallel,

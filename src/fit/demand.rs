@@ -19,7 +19,11 @@ pub struct Demand<'m> {
     pub context: f64,
     /// Nobody limits the context: it is the model's whole window.
     pub whole_window: bool,
+    /// Neither the text nor the table of models says how many tokens that is.
+    pub window_assumed: bool,
     pub batch: f64,
+    /// Requests that it is told to answer at a time.
+    pub concurrent: Option<f64>,
     /// As declared; 0 where all devices of a pod share each layer.
     pub tensor_parallel: f64,
     pub pipeline_parallel: f64,
@@ -39,6 +43,9 @@ pub(super) struct Reader<'r> {
     resource: &'r Resource,
     pub(super) origin: Origin,
 }
+
+/// Tokens that are taken for the window of a model of which only the size is known.
+const UNKNOWN_WINDOW: f64 = 8192.0;
 
 impl<'r> Reader<'r> {
     pub(super) fn new(resource: &'r Resource) -> Self {
@@ -97,8 +104,10 @@ impl<'r> Reader<'r> {
                 _ => 2.0,
             },
             whole_window: self.resource.fact(Key::Context).is_absent(),
+            window_assumed: self.resource.fact(Key::Context).is_absent() && model.max_context <= 0.0,
             context,
             batch: self.batch(task, program)?,
+            concurrent: self.concurrent(task, engine)?,
             tensor_parallel,
             pipeline_parallel: self.number(Key::PipelineParallel)?.unwrap_or(1.0),
             data_parallel: self.number(Key::DataParallel)?.unwrap_or(1.0),
@@ -258,7 +267,10 @@ impl<'r> Reader<'r> {
                 Ok(model.max_context)
             }
             Task::Serve => {
-                Self::missing(format!("no context is given, and the window of `{}` is not known", model.id), Key::Model)
+                self.weaken(Origin::Assumed(
+                    format!("the window of `{}` is not known: {UNKNOWN_WINDOW} tokens", model.id).into(),
+                ));
+                Ok(UNKNOWN_WINDOW)
             }
         }
     }
@@ -272,6 +284,14 @@ impl<'r> Reader<'r> {
                 None => Self::missing("the text does not say how many samples a device works on at a time", Key::Task),
             },
             _ => Ok(self.number(Key::BatchSize)?.unwrap_or(1.0)),
+        }
+    }
+
+    /// Sequences of such a server share one cache, and as many as it is told to answer must find room there.
+    fn concurrent(&mut self, task: Task, engine: Engine) -> Result<Option<f64>, Missing> {
+        match (task, engine) {
+            (Task::Serve, Engine::Pooled { .. }) => self.number(Key::BatchSize),
+            _ => Ok(None),
         }
     }
 
@@ -383,6 +403,7 @@ impl Demand<'_> {
             cache_bytes: self.cache_bytes,
             context: self.context,
             batch: self.batch,
+            concurrent: self.concurrent.unwrap_or(1.0),
             devices,
             tensor_parallel,
             pipeline_parallel,

@@ -94,6 +94,9 @@ fn cache_shards(workload: &Workload<'_>) -> f64 {
     heads * workload.pipeline_parallel
 }
 
+/// Tokens of a question with its answer, where many are answered at a time and nobody says how long they are.
+const USUAL_REQUEST: f64 = 2048.0;
+
 fn serving(workload: &Workload<'_>) -> Estimate {
     let model = workload.model;
     let weights = weight_bytes(model, workload.precision) / GIB;
@@ -101,7 +104,9 @@ fn serving(workload: &Workload<'_>) -> Estimate {
     match workload.engine {
         Engine::Pooled { .. } => {
             let weights = weights / (workload.tensor_parallel * workload.pipeline_parallel);
-            let cache = cache_bytes(model, workload.context, workload.cache_bytes) / cache_shards(workload) / GIB;
+            let one = cache_bytes(model, workload.context, workload.cache_bytes);
+            let usual = cache_bytes(model, workload.context.min(USUAL_REQUEST), workload.cache_bytes);
+            let cache = one.max(usual * workload.concurrent) / cache_shards(workload) / GIB;
             Estimate {
                 weights,
                 cache,

@@ -38,6 +38,10 @@ pub struct Assessment {
     pub precision: &'static str,
     /// Tokens that must be held; the model's whole window where nothing limits them.
     pub context: f64,
+    /// Nothing says how many tokens these are.
+    pub window_assumed: bool,
+    /// Requests that it is told to answer at a time.
+    pub concurrent: Option<f64>,
     /// On its accelerators; unknown where these are.
     pub placed: Fact<Placed>,
 }

@@ -16,6 +16,8 @@ pub struct Workload<'m> {
     pub context: f64,
     /// Sequences held at a time; for training, samples a device works on at a time.
     pub batch: f64,
+    /// Requests that a server is told to answer at a time, where that is said; 1 where it only must start.
+    pub concurrent: f64,
     /// Devices of one copy of the model.
     pub devices: f64,
     pub tensor_parallel: f64,

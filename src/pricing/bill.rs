@@ -140,6 +140,9 @@ impl<'a> Pricing<'_, 'a> {
         let variant = |machine: Machine<'a>| {
             let mut unit = unit(self.catalog, self.settings, &machine, &region);
             unit.limit_spot(self.resource);
+            if self.resource.flag(Key::SpotOffered) == Some(false) {
+                unit.never_spot();
+            }
             region_step.clone().into_iter().for_each(|step| unit.say(step));
             let mut whole = Share { part: 1.0, ..Share::default() };
             if let Some(share) = share(&machine) {
@@ -293,6 +296,7 @@ impl<'a> Pricing<'_, 'a> {
             licence: licence(self.resource),
             stranded: first.stranded,
             is_unnamed: first.unit.is_unnamed,
+            will_not_start: first.unit.will_not_start.clone().filter(|_| self.is_spot()),
             stale: self.stale(first),
             spot_in_doubt: first.unit.spot_in_doubt.clone(),
             ..Item::default()

@@ -145,6 +145,8 @@ pub struct Item {
     pub licence: Option<String>,
     /// Pods: accelerators of the machine that nobody can use beside one of them, for want of CPUs or memory.
     pub stranded: f64,
+    /// Why it will not start: spot costs more than the text pays.
+    pub will_not_start: Option<String>,
     /// A pod that runs on machines which this bill counts: its dollars are theirs.
     pub is_within: bool,
     /// No text names an accelerator: the amount runs from the cheapest to the dearest that it may be, and nothing says where.

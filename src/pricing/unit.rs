@@ -37,6 +37,8 @@ pub(super) struct Unit {
     pub(super) is_committed: bool,
     /// Why it may not run at all: spot costs more than the text pays for it.
     pub(super) may_not_run: Option<String>,
+    /// The same, where the price of spot is known to be above what the text pays.
+    pub(super) will_not_start: Option<String>,
     /// No text names an accelerator: it is the least of what it may cost.
     pub(super) is_unnamed: bool,
 }
@@ -122,6 +124,11 @@ impl Unit {
         }
     }
 
+    /// The product cannot be bought so.
+    pub(super) fn never_spot(&mut self) {
+        self.set(Scenario::Spot, None);
+    }
+
     /// Nobody pays more for spot than the text says.
     pub(super) fn limit_spot(&mut self, resource: &Resource) {
         let on_demand = self.price(Scenario::OnDemand);
@@ -133,6 +140,7 @@ impl Unit {
             Some(spot) if spot <= most => format!("at most {} is paid for spot", dollars(most)),
             Some(spot) => {
                 let (most, spot) = (dollars(most), dollars(spot));
+                self.will_not_start = Some(format!("spot costs {spot} an hour, and the text pays at most {most}"));
                 let why = format!("spot costs {spot} and the text pays at most {most}: it runs while spot is cheaper");
                 self.may_not_run = Some(why.clone());
                 why

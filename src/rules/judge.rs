@@ -216,7 +216,11 @@ impl Judge<'_> {
             group: page.group.clone(),
             layer: page.layer.name().to_owned(),
             level: page.level,
-            confidence: confidence(&stands).min(if is_estimated { Confidence::Medium } else { Confidence::High }),
+            confidence: confidence(&stands).min(page.confidence).min(if is_estimated {
+                Confidence::Medium
+            } else {
+                Confidence::High
+            }),
             risk: page.risk,
             resource: resource_of(about),
             piece: self.piece(about),

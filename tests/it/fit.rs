@@ -22,6 +22,7 @@ fn serving<'m>(model: &'m Model, precision: Precision, context: f64, devices: f6
         cache_bytes: 2.0,
         context,
         batch: 1.0,
+        concurrent: 1.0,
         devices,
         tensor_parallel: devices,
         pipeline_parallel: 1.0,

@@ -82,15 +82,33 @@ pub(in crate::report) fn while_running(per: Period) -> &'static str {
     }
 }
 
-/// What acting on a finding saves, with what that is for: `$120/month`, `$8.50/run`.
+/// What acting on a finding saves, with what that is for: `$120/month`, `$8.50/run`, `up to $640/month`.
 pub(in crate::report) fn saved(finding: &Finding) -> Option<String> {
     let mark = mark(finding.is_estimated);
-    Some(format!("{mark}{}/{}", usd(finding.saves?.expected), finding.per.name()))
+    Some(format!("{}/{}", saving(finding.saves?, mark), finding.per.name()))
 }
 
-/// What something costs, with what that is for.
+/// Of what is at rest as the text sets it, what full scale would save.
+pub(in crate::report) fn saving(saves: MoneyRange, mark: &str) -> String {
+    match saves.expected.is_zero() {
+        true => format!("up to {mark}{}", usd(saves.ceiling)),
+        false => format!("{mark}{}", usd(saves.expected)),
+    }
+}
+
+/// What something costs, with what that is for. Of what is at rest as the text sets it: one of them for an hour, and all.
 pub(in crate::report) fn costs(item: &Item) -> Option<String> {
-    Some(format!("{}{}/{}", mark_of(item), usd_range(item.amount?), item.per.name()))
+    let (amount, mark) = (item.amount?, mark_of(item));
+    if amount.expected.is_zero() && amount.ceiling > Money::ZERO {
+        let each = item.hourly().map(|it| format!("{mark}{} an hour each, ", usd(it.expected)));
+        return Some(format!(
+            "nothing at rest, {}up to {mark}{}/{}",
+            each.unwrap_or_default(),
+            usd(amount.ceiling),
+            item.per.name()
+        ));
+    }
+    Some(format!("{mark}{}/{}", usd_range(amount), item.per.name()))
 }
 
 /// Every digit, and in dollars, so that a sum can be done again.

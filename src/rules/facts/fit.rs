@@ -36,6 +36,7 @@ static CHOICE: LazyLock<Records> = LazyLock::new(|| {
             };
             need_gib: Type::Double, "Memory that is needed of each accelerator." => |asking, id| choice(asking, id, |it| Value::Double(it.need_gib));
             budget_gib: Type::Double, "Memory that each accelerator has for it." => |asking, id| choice(asking, id, |it| Value::Double(it.budget_gib));
+            speed_share: Type::Double, "How fast its memory is read, as a share of that of the accelerators in use: tokens are answered about so much slower, or faster." => speed_share;
         },
     )
 });
@@ -51,6 +52,8 @@ pub(super) static FIT: LazyLock<Records> = LazyLock::new(|| {
             params_b: Type::Double, "Billions of parameters." => |asking, id| of(asking, id, |it| Value::Double(it.params_b));
             precision: Type::Text, "Of the weights as they are held." => |asking, id| of(asking, id, |it| Value::text(it.precision));
             context: Type::Double, "Tokens that must be held; the model's whole window where nothing limits them." => |asking, id| of(asking, id, |it| Value::Double(it.context));
+            window_assumed: Type::Flag, "Nothing says how many tokens these are: 8192 are assumed." => |asking, id| of(asking, id, |it| Value::Flag(it.window_assumed));
+            concurrent: Type::Double, "Requests that it is told to answer at a time." => |asking, id| of(asking, id, |it| it.concurrent.map_or(Value::Absent, Value::Double));
             verdict: Type::Text, "fits, borderline or does-not-fit." => |asking, id| placed(asking, id, |it| Value::text(it.verdict.name()));
             refuses: Type::Flag, "It will not start: a server that needs all of this at once." => |asking, id| placed(asking, id, |it| Value::Flag(it.refuses));
             devices: Type::Double, "Accelerators that one copy of the model uses." => |asking, id| placed(asking, id, |it| Value::Double(it.devices));
@@ -69,6 +72,20 @@ pub(super) static FIT: LazyLock<Records> = LazyLock::new(|| {
         },
     )
 });
+
+/// Answers are as fast as weights are read: both sides by the memory bandwidth of the devices that they use.
+fn speed_share(asking: &Asking<'_>, id: u32) -> Value {
+    let bandwidth = |name: &str| asking.world.catalog.accelerator(name)?.bandwidth_gb_per_second;
+    let now = of_id(id).and_then(|(resource, _)| {
+        let name = asking.world.inventory.resources.get(resource as usize)?.text(Key::Accelerator)?;
+        let placed = asking.world.fit.get(resource as usize)?.value()?.placed.value()?;
+        Some(bandwidth(name)? * placed.devices)
+    });
+    choice(asking, id, |it| match (now, bandwidth(&it.accelerator)) {
+        (Some(now), Some(then)) if now > 0.0 => Value::Double(then * it.devices / now),
+        _ => Value::Absent,
+    })
+}
 
 /// `g6.2xlarge with 1 L4`, or `1 L4` where the machine would be one of a cloud that nobody spoke of.
 fn named(asking: &Asking<'_>, id: u32) -> Value {

@@ -78,6 +78,10 @@ pub(super) static BILL: LazyLock<Records> = LazyLock::new(|| {
                 Some(item) => Value::Double(item.stranded),
                 None => Value::Absent,
             };
+            will_not_start: Type::Text, "Why nothing runs: spot costs more than the text pays." => |asking, id| match asking.item(id).and_then(|item| item.will_not_start.as_deref()) {
+                Some(why) => Value::text(why),
+                None => Value::Absent,
+            };
             stale: Type::Flag, "The price is older than prices of its kind may be." => |asking, id| match asking.item(id) {
                 Some(item) => Value::Flag(item.stale.is_some()),
                 None => Value::Absent,

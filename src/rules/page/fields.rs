@@ -12,12 +12,13 @@ use crate::rules::template::Template;
 use crate::rules::yaml::{Name, Node, Value};
 
 /// Every field that a page may have.
-const FIELDS: [&str; 24] = [
+const FIELDS: [&str; 25] = [
     "name",
     "group",
     "layer",
     "level",
     "risk",
+    "confidence",
     "since",
     "profile",
     "for",

@@ -21,7 +21,7 @@ use super::nearest::nearest;
 use super::settings::{Parameter, Profile};
 use super::template::Template;
 use super::yaml::{self, Name, Node};
-use super::{Layer, Risk};
+use super::{Confidence, Layer, Risk};
 use fields::Fields;
 pub(super) use fix::Remedy;
 pub(super) use matching::Match;
@@ -34,6 +34,8 @@ pub struct Page {
     pub layer: Layer,
     pub level: Level,
     pub risk: Risk,
+    /// As sure as it may be at most, however sure the facts are.
+    pub confidence: Confidence,
     pub since: String,
     pub profile: Profile,
     pub looks_at: LooksAt,
@@ -343,6 +345,7 @@ fn build(
     let layer = fields.choice("layer", &Layer::ALL.map(|it| (it.name(), it)), Some(Layer::Procurement));
     let level = fields.choice("level", &Level::ALL.map(|it| (it.name(), it)), Some(Level::Warning));
     let risk = fields.choice("risk", &Risk::ALL.map(|it| (it.name(), it)), Some(Risk::Low));
+    let confidence = fields.choice("confidence", &Confidence::ALL.map(|it| (it.name(), it)), Some(Confidence::High));
     let profile = fields.choice("profile", &Profile::ALL.map(|it| (it.name(), it)), Some(Profile::Standard));
     let looks_at = fields.choice("for", &SCOPES, Some(LooksAt::Resource));
     let since = fields.text("since").unwrap_or_default();
@@ -380,6 +383,7 @@ fn build(
         layer: layer?,
         level: level?,
         risk: risk?,
+        confidence: confidence?,
         since,
         profile: profile?,
         looks_at,

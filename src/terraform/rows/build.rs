@@ -156,10 +156,13 @@ fn stops(name: &str) -> bool {
         && !any(&["graceful", "grace", "behavior", "protection", "notice"])
 }
 
-/// The product is sold on demand, and a row has no other word for it.
+/// The product is sold on demand or held for somebody, and a row has no other word for it.
 fn is_never_spot(purchase: &Spec) -> bool {
-    let on_demand = Purchase::OnDemand.name();
-    purchase.0.iter().all(|it| matches!(&it.is, Some(Constant::Text(text)) if text == on_demand))
+    let steady = [Purchase::OnDemand, Purchase::Reserved, Purchase::CapacityReservation, Purchase::DedicatedHost];
+    let is_steady = |it: &Option<Constant>| matches!(it, Some(Constant::Text(text)) if steady.iter().any(|purchase| purchase.name() == text));
+    let says_on_demand =
+        purchase.0.iter().any(|it| matches!(&it.is, Some(Constant::Text(text)) if text == steady[0].name()));
+    says_on_demand && purchase.0.iter().all(|it| is_steady(&it.is) || is_steady(&it.present))
 }
 
 /// The links that a reader may follow: to a template, a policy, an autoscaler.

@@ -209,6 +209,7 @@ pub(super) const SCHEMAS: &[Schema] = &[
             ("provider", Text),
             ("class", Text),
             ("assumed", Number),
+            ("also", Text),
             ("as_of", Text),
             ("source", Text),
             ("confidence", Text),

@@ -258,6 +258,15 @@ impl Catalog {
         providers
     }
 
+    /// The provider that people call so.
+    pub fn provider_called(&self, name: &str) -> Option<&str> {
+        let name = name.to_ascii_lowercase().replace(['_', ' '], "-");
+        self.block.table("providers").rows().find_map(|mut row| {
+            let (provider, _class, _assumed, also) = (row.text(), row.text(), row.number(), row.text());
+            (provider == name || also.split(' ').any(|it| it == name)).then_some(provider)
+        })
+    }
+
     fn listed(&self, provider: &str, name: &str) -> Option<Machine<'_>> {
         let refreshed = self.refreshed.as_ref().and_then(|block| block.table("prices").find(&[provider, name]));
         let listed = refreshed.or_else(|| self.block.table("prices").find(&[provider, name]));

@@ -280,6 +280,14 @@ impl Value {
         }
     }
 
+    /// Each with its place.
+    pub fn spanned_texts(&self) -> &[(String, Span)] {
+        match self {
+            Value::Texts(texts) => texts,
+            _ => &[],
+        }
+    }
+
     pub fn flag(&self) -> Option<bool> {
         match self {
             Value::Flag(flag) => Some(*flag),

@@ -58,6 +58,11 @@ impl<'a> Table<'a> {
         self.at(key)?.value.text()
     }
 
+    pub fn text_at(&self, key: Key<Text>) -> Option<(&'a str, Span)> {
+        let entry = self.at(key)?;
+        Some((entry.value.text()?, entry.span))
+    }
+
     pub fn texts(&self, key: Key<Texts>) -> &'a [(String, Span)] {
         match self.at(key).map(|entry| &entry.value) {
             Some(Value::Texts(texts)) => texts,

@@ -8,6 +8,7 @@ pub(super) mod discover;
 pub(super) mod gate;
 mod handed;
 pub(super) mod lost;
+mod names;
 pub(super) mod outgrown;
 pub(super) mod packs;
 pub(super) mod policy;

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::names;
 use super::packs;
 use super::packs::Pack;
 use super::place;
@@ -120,6 +121,10 @@ pub(in crate::cli) fn catalog(
     packs: &[Pack],
 ) -> Result<Catalog, Failure> {
     let catalog = priced(input, sources, config, place, packs)?;
+    let unknown = names::unknown(config, &catalog);
+    if !unknown.is_empty() {
+        return Err(refused(sources, &place.paths(), &unknown, "the settings name what nobody knows"));
+    }
     let Some((shown, text)) = file_of(setting!("models.file"), sources, config, place)? else { return Ok(catalog) };
     let with_models = catalog.with_models(&shown, &text);
     with_models.map_err(|error| Failure::new(error.to_string()).with_help(MODEL_COLUMNS))

@@ -75,6 +75,9 @@ impl Catalog {
         let lower = name.to_ascii_lowercase();
         let words = lower.split(|letter: char| !letter.is_ascii_alphanumeric());
         let words: Vec<&str> = words.filter(|word| !word.is_empty() && !says_no_model(word)).collect();
+        if matches!(words.as_slice(), [only] if is_version(only)) && !lower.contains("tpu") {
+            return None;
+        }
         if let Some(found) = self.squeezed(&words.concat()) {
             return Some(found);
         }
@@ -169,6 +172,12 @@ fn simpler(key: &str) -> Option<&str> {
 }
 
 /// Brands and forms of boards, which say nothing about the chip.
+/// `v3`, `v5e`: a TPU where the rest of the name says so, else the third or fifth of something, as in `gpu-standard-v3`.
+pub(super) fn is_version(word: &str) -> bool {
+    let rest = word.strip_prefix(['v', 'V']).unwrap_or_default();
+    rest.starts_with(|c: char| c.is_ascii_digit()) && rest.len() <= 2
+}
+
 fn says_no_model(word: &str) -> bool {
     let brands = ["nvidia", "tesla", "geforce", "amd", "instinct", "intel", "google", "gpu"];
     let forms = ["sxm", "sxm2", "sxm3", "sxm4", "sxm5", "sxm6", "oam", "dgxs", "hgx", "hbm2", "hbm2e", "hbm3", "hbm3e"];

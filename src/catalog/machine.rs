@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use super::Catalog;
+use super::accelerator::is_version;
 use super::format::MACHINES;
 use super::table::{Block, Cells, compare, covers};
 
@@ -395,8 +396,11 @@ impl Catalog {
         }
         let parts: Vec<&str> = name.split(|letter: char| !letter.is_ascii_alphanumeric()).collect();
         let says = parts.iter().any(|part| WORDS.iter().any(|word| part.eq_ignore_ascii_case(word)));
+        let says_tpu = parts.iter().any(|part| part.eq_ignore_ascii_case("tpu"));
         let is_long = |part: &&&str| part.len() > 2 || says;
-        let found = parts.iter().filter(is_long).find_map(|part| self.accelerator(part).map(|it| it.name));
+        let is_name = |part: &&&str| says_tpu || !is_version(part);
+        let found =
+            parts.iter().filter(is_long).filter(is_name).find_map(|part| self.accelerator(part).map(|it| it.name));
         (found.is_some() || says).then_some(("", found))
     }
 

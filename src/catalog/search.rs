@@ -56,6 +56,15 @@ impl Catalog {
         }
     }
 
+    /// The machine of a provider whose name was probably meant.
+    pub fn nearest_machine(&self, provider: &str, name: &str) -> Option<String> {
+        const LONGEST: usize = 64;
+        let wanted = Some(name.to_ascii_lowercase()).filter(|name| name.len() <= LONGEST)?;
+        let limit = (wanted.len() / 4).clamp(1, 2);
+        let far = self.machines_of(provider).map(|it| (distance(&wanted, &it.name.to_ascii_lowercase()), it.name));
+        far.filter(|(far, _)| *far <= limit).min().map(|(_, known)| known.into_owned())
+    }
+
     /// Accelerators and machines whose names are near to one that is not known, and where names are listed.
     pub fn did_you_mean(&self, name: &str) -> String {
         const MOST: usize = 3;

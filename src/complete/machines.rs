@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use crate::catalog::{Catalog, Host, Machine, Recognized};
-use crate::inventory::{CountedIn, Fact, Inventory, Key, Known, Origin, Resource, Role, Unknown, Value};
+use crate::inventory::{
+    CountedIn, Fact, Inventory, Key, Known, Limit, Limited, Origin, Range, Resource, Role, Unknown, Value,
+};
 use crate::source::Span;
 
 use super::Defaults;
@@ -50,6 +52,7 @@ pub fn complete_machines(inventory: &mut Inventory, catalog: &Catalog, defaults:
         completion.place(resource);
         machine_types(resource);
         resource.settle_count();
+        completion.limits(resource);
     }
     left_out
 }
@@ -169,7 +172,9 @@ impl Completion<'_> {
             }
             Recognized::Family { accelerator, .. } => {
                 if let Some(accelerator) = accelerator {
-                    follow(resource, Key::Accelerator, Value::text(accelerator), machine);
+                    let why = format!("no machine is known by the name {name}, and this is what its family has");
+                    let origin = machine.origin.clone().weakest(Origin::Inferred(why.into()));
+                    follow(resource, Key::Accelerator, Value::text(accelerator), &Known { origin, ..machine.clone() });
                     self.memory(resource);
                 }
                 Verdict::Carries
@@ -310,13 +315,48 @@ impl Completion<'_> {
             // A number that a variable may leave at none.
             return Verdict::Unknown(unknown.why.clone());
         }
-        if resource.counted_in == CountedIn::Accelerators
+        let is_limited = resource.limits.iter().any(|limit| limit.of == Limited::Accelerators);
+        if (is_limited || resource.counted_in == CountedIn::Accelerators)
             && let Fact::Known(known) = resource.fact(Key::Accelerator).clone()
         {
             follow(resource, Key::AcceleratorCount, Value::Number(1.0), &known);
         }
         self.memory(resource);
         Verdict::Carries
+    }
+
+    /// How many machines the limits of a pool leave room for: of those that it may be, the smallest may be most.
+    fn limits(&self, resource: &mut Resource) {
+        let Some(span) = resource.limits.iter().find_map(|limit| limit.most.span()) else { return };
+        let provider = resource.text(Key::Provider).unwrap_or_default();
+        let machines = match resource.fact(Key::Machine) {
+            Fact::Known(known) => {
+                known.value.as_text().and_then(|name| self.catalog.machine(provider, name)).into_iter().collect()
+            }
+            Fact::Unknown(unknown) => {
+                let names: Vec<&str> = unknown.candidates.iter().filter_map(Value::as_text).collect();
+                self.catalog.machines_among(provider, &names)
+            }
+            Fact::Absent => Vec::new(),
+        };
+        let most = machines.iter().map(|machine| within(&resource.limits, machine)).reduce(f64::max);
+        let most = most.or_else(|| {
+            // Of machines that nobody names, only their accelerators are known.
+            let each = resource.number(Key::AcceleratorCount).filter(|each| *each > 0.0)?;
+            let limit = resource.limits.iter().find(|limit| limit.of == Limited::Accelerators)?;
+            Some((limit.most.value()? / each).floor())
+        });
+        let has_unknown = resource.limits.iter().any(|limit| limit.most.is_unknown());
+        resource.count = match most {
+            Some(most) if most.is_finite() || !has_unknown => {
+                Fact::known(Range { floor: 0.0, expected: 0.0, ceiling: most }, span, Origin::Written)
+            }
+            Some(_) => {
+                let why = resource.limits.iter().find_map(|limit| limit.most.why()).unwrap_or("its limit is not known");
+                Fact::unknown(why.to_owned(), span)
+            }
+            None => Fact::unknown("its limit is known, and what a machine has is not".to_owned(), span),
+        };
     }
 
     fn requested(&self, resource: &mut Resource, only_provider: Option<&str>) {
@@ -470,6 +510,19 @@ fn follow(resource: &mut Resource, key: Key, value: Value, from: &Known<Value>) 
     if resource.fact(key).is_absent() {
         resource.set(key, Fact::Known(Known { value, ..from.clone() }));
     }
+}
+
+/// How many of a machine all limits together leave room for; what is not known of the machine limits nothing.
+pub fn within(limits: &[Limit], machine: &Machine<'_>) -> f64 {
+    let room = |limit: &Limit| {
+        let each = match limit.of {
+            Limited::Accelerators => Some(machine.count),
+            Limited::Cpus => machine.cpus,
+            Limited::MemoryGib => machine.memory_gib,
+        };
+        Some((limit.most.value()? / each.filter(|each| *each > 0.0)?).floor())
+    };
+    limits.iter().filter_map(room).fold(f64::INFINITY, f64::min)
 }
 
 fn impossible(resource: &mut Resource, why: String) {

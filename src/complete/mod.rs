@@ -26,11 +26,11 @@ use std::collections::BTreeMap;
 use crate::catalog::Catalog;
 use crate::inventory::{Inventory, Skipped, programs};
 use crate::runs;
-use crate::source::Sources;
+use crate::source::{Sources, Span};
 
 pub use allocatable::{allocatable_cpus, allocatable_gib};
 pub use capacity::{Exact, Request, devices};
-pub use machines::{LeftOut, UnknownMachine, complete_machines, plain};
+pub use machines::{LeftOut, UnknownMachine, complete_machines, plain, within};
 
 /// What stands for what the text leaves open, and is then marked as assumed.
 #[derive(Debug, Clone, Default)]
@@ -60,12 +60,16 @@ pub fn complete(
     tools: &Tools<'_>,
 ) -> LeftOut {
     runs::complete(inventory, tools.runs);
+    // What a program keeps as a copy is nobody's to mend.
+    let is_copy = |span: Span| runs::is_copy(&sources.path(span.file));
+    inventory.diagnostics.retain(|it| !(it.unreadable && it.span.is_some_and(is_copy)));
     count_unread(inventory, sources);
     for resource in &mut inventory.resources {
         programs::declare(resource, tools.declaring_labels);
     }
     homes::settle_homes(inventory, sources);
-    let left_out = complete_machines(inventory, tools.catalog, tools.defaults);
+    let mut left_out = complete_machines(inventory, tools.catalog, tools.defaults);
+    left_out.unknown_machines.retain(|it| !is_copy(it.span));
     surroundings::find_surroundings(inventory, sources, paths, plain);
     left_out
 }

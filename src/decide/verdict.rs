@@ -206,12 +206,35 @@ fn beside(sources: &Sources, path: &str, language: &Language) -> Vec<String> {
 fn asked_for(text: &str, language: &Language, catalog: &Catalog) -> Option<String> {
     let is_comment = |line: &str| ["#", "//", "*"].iter().any(|it| line.trim_start().starts_with(it));
     let lines = || text.lines().filter(|line| !is_comment(line));
-    let names = || lines().flat_map(|line| line.split(|c| !in_name(c))).map(|name| name.trim_matches(['-', '.']));
-    let is_machine = |name: &&str| is_known(name.trim_start_matches("ml."), catalog);
+    let machine =
+        lines().find_map(|line| named_in_line(line, catalog).map(|name| name.trim_start_matches("ml.").to_owned()));
     let is_word = |name: &&str| WHOLE_WORDS.iter().any(|word| name.eq_ignore_ascii_case(word));
-    let word = || names().find(is_word).filter(|_| !language.by_names_alone);
-    names().find(is_machine).or_else(word).map(str::to_owned)
+    let word = || lines().flat_map(names).find(is_word).filter(|_| !language.by_names_alone).map(str::to_owned);
+    machine.or_else(word)
 }
+
+fn names(line: &str) -> impl Iterator<Item = &str> {
+    line.split(|c| !in_name(c)).map(|name| name.trim_matches(['-', '.']))
+}
+
+/// The first name in a line of a machine that carries accelerators, or of one of these.
+fn named_in_line<'l>(line: &'l str, catalog: &Catalog) -> Option<&'l str> {
+    names(line).find(|name| {
+        let name = name.trim_start_matches("ml.");
+        is_known(name, catalog) && (name.len() > SHORT_NAME || speaks_of_maker(line, name))
+    })
+}
+
+/// Names of so few letters mean many things: `v4` is the version of a signature, `L4` a layer. They count beside a word for
+/// who makes or rents them.
+const SHORT_NAME: usize = 3;
+
+fn speaks_of_maker(line: &str, name: &str) -> bool {
+    let line = line.replace(name, " ").to_ascii_lowercase();
+    MAKERS.iter().any(|maker| line.contains(maker))
+}
+
+const MAKERS: [&str; 8] = ["nvidia", "tesla", "gpu", "tpu", "accelerator", "amd.com", "neuron", "habana"];
 
 /// Words that ask for accelerators where they stand alone.
 const WHOLE_WORDS: [&str; 9] =
@@ -230,8 +253,7 @@ fn is_known(name: &str, catalog: &Catalog) -> bool {
 
 /// The first name in a value of a machine that carries accelerators, or of one of these.
 pub fn named_machine(value: &str, catalog: &Catalog) -> Option<String> {
-    let names = value.split(|c| !in_name(c)).map(|name| name.trim_matches(['-', '.']));
-    names.map(|name| name.trim_start_matches("ml.")).find(|name| is_known(name, catalog)).map(str::to_owned)
+    value.lines().find_map(|line| named_in_line(line, catalog)).map(|name| name.trim_start_matches("ml.").to_owned())
 }
 
 const WORDS: [&str; 7] = ["gpu", "nvidia", "accelerator", "cuda", "neuron", "inferentia", "tpu"];
@@ -242,7 +264,13 @@ pub fn names_accelerators(text: &str, catalog: &Catalog) -> bool {
     if WORDS.iter().any(|word| text.contains(word)) {
         return true;
     }
-    text.split(|c| !in_name(c)).any(|name| is_known(name, catalog))
+    // A card of a few letters counts where it is a value by itself: `card = "L4"`; `"V2"` is a version of anything.
+    let is_value = |line: &str, name: &str| !name.starts_with(['v', 'V']) && line.contains(&format!("\"{name}\""));
+    let names_one = |line: &str| {
+        named_in_line(line, catalog).is_some()
+            || names(line).any(|name| name.len() <= SHORT_NAME && is_known(name, catalog) && is_value(line, name))
+    };
+    text.lines().any(names_one)
 }
 
 #[cfg(test)]

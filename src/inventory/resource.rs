@@ -71,11 +71,14 @@ pub struct Skipped {
 impl Skipped {
     /// What it says is known from other text.
     pub fn is_known_elsewhere(&self) -> bool {
-        self.reason == Self::PLAN_BESIDE
+        matches!(self.reason.as_str(), Self::PLAN_BESIDE | Self::ALTERNATIVES)
     }
 
     /// Said of a directory.
     pub const UNCALLED: &str = "a module that nothing here calls: what it is given is not known";
+    /// Said of a directory.
+    pub const ALTERNATIVES: &str =
+        "files that declare the same things each for itself, with no backend, provider or lock file: read as examples";
     pub const PLAN_BESIDE: &str = "a plan of the configuration beside it: name it to read it";
 }
 
@@ -137,6 +140,8 @@ pub struct Resource {
     /// Machines or pods; in another unit where the text counts otherwise.
     pub count: Fact<Range>,
     pub counted_in: CountedIn,
+    /// What all machines of a pool may have together: an autoscaler adds none that would go beyond.
+    pub limits: Vec<Limit>,
     /// The tree holds several versions of one object (a base and its overlays, alternatives side by side): the one that
     /// stands there is the one that sums count.
     pub version_of: Option<Span>,
@@ -213,6 +218,20 @@ impl Role {
             Role::Requested => "requested",
         }
     }
+}
+
+/// The most of something that all machines of a pool may have together.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Limit {
+    pub of: Limited,
+    pub most: Fact<f64>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Limited {
+    Accelerators,
+    Cpus,
+    MemoryGib,
 }
 
 /// What a count counts.
@@ -490,6 +509,7 @@ impl Resource {
             body,
             count: Fact::known(Range::exactly(1.0), span, super::Origin::Written),
             counted_in: CountedIn::Machines,
+            limits: Vec::new(),
             version_of: None,
             only_by: None,
             labels: Labels::default(),

@@ -112,11 +112,22 @@ pub enum Counted {
     Example,
     /// The settings say that nobody deploys it.
     Excluded,
+    /// It stands beside a kustomization that does not list it.
+    Unlisted,
+    /// A program keeps it: a copy of text that stands elsewhere.
+    Copy,
 }
 
 impl Counted {
-    pub const ALL: [Counted; 5] =
-        [Counted::Deployed, Counted::Base, Counted::Module, Counted::Example, Counted::Excluded];
+    pub const ALL: [Counted; 7] = [
+        Counted::Deployed,
+        Counted::Base,
+        Counted::Module,
+        Counted::Example,
+        Counted::Excluded,
+        Counted::Unlisted,
+        Counted::Copy,
+    ];
 
     pub fn name(self) -> &'static str {
         match self {
@@ -125,6 +136,8 @@ impl Counted {
             Counted::Module => "module",
             Counted::Example => "example",
             Counted::Excluded => "excluded",
+            Counted::Unlisted => "unlisted",
+            Counted::Copy => "copy",
         }
     }
 }

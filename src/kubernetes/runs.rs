@@ -1,9 +1,9 @@
 //! What manifests are applied together: a chart, a kustomization, what an object of Argo CD or Flux makes, else the files of one folder.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
-use crate::inventory::{Run, RunId, RunKind};
+use crate::inventory::{Counted, Run, RunId, RunKind};
 use crate::source::{Sources, parent};
 
 use super::Parsed;
@@ -20,6 +20,10 @@ pub(super) struct Runs {
 impl Runs {
     /// `rendered` are those of charts and kustomizations. What stands inside Terraform belongs to the run that carries it.
     pub(super) fn of(sources: &Sources, parsed: &[Parsed], rendered: Vec<Run>) -> Self {
+        let overlays = || rendered.iter().filter(|run| run.kind == RunKind::Kustomization);
+        let folders: HashSet<Arc<str>> = overlays().map(|run| run.folder.clone()).collect();
+        let listed: HashSet<Arc<str>> = overlays().flat_map(|run| run.inputs.iter().cloned()).collect();
+        let is_unlisted = |place: &str| folders.contains(parent(place)) && !listed.contains(place);
         let all = rendered.into_iter().map(|run| (run.id.clone(), run)).collect();
         let mut runs = Runs { all, by_place: HashMap::new() };
         for file in parsed.iter().filter(|it| !it.file.embedded) {
@@ -41,6 +45,7 @@ impl Runs {
                 }
                 (false, None) => match chart::of_template(sources, place).filter(|_| file.file.of_chart) {
                     Some(chart) => Run::new(RunKind::Chart, chart, None),
+                    None if is_unlisted(place) => unlisted(parent(place)),
                     None => Run::new(RunKind::Manifests, parent(place), None),
                 },
             };
@@ -62,4 +67,9 @@ impl Runs {
             run.reading(inputs)
         })
     }
+}
+
+/// Manifests beside a kustomization that does not take them in: who applies the folder by it applies none of them.
+fn unlisted(folder: &str) -> Run {
+    Run { counted: Counted::Unlisted, ..Run::new(RunKind::Manifests, folder, Some("not listed")) }
 }

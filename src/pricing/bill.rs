@@ -14,7 +14,7 @@ use super::share::{Found, Searches, Share, on_any_machine, pod_variants};
 use super::sustained::shares;
 use super::unit::{dollars, unit};
 use super::{Apart, Bill, Ending, HOURS_PER_MONTH, Item, Of, Period, Scenario, Settings, Status, Step, multiply};
-use crate::complete::{devices, plain};
+use crate::complete::{devices, plain, within};
 
 /// What everything costs. The inventory must be complete.
 pub fn bill(inventory: &Inventory, catalog: &Catalog, settings: &Settings) -> Bill {
@@ -198,7 +198,11 @@ impl<'a> Pricing<'_, 'a> {
         let guests = self.resource.text(Key::Accelerator).zip(self.resource.number(Key::AcceleratorCount));
         match (self.catalog.recognize(provider, name), guests) {
             (Recognized::Host(_), Some((accelerator, count))) => self.catalog.equipped(name, accelerator, count),
-            _ => Err(format!("{name} of {provider} is not in the catalog")),
+            _ => {
+                let near = self.catalog.nearest_machine(provider, name);
+                let near = near.map(|near| format!(": the nearest name is {near}")).unwrap_or_default();
+                Err(format!("{name} of {provider} is not in the catalog{near}"))
+            }
         }
     }
 
@@ -240,6 +244,19 @@ impl<'a> Pricing<'_, 'a> {
             }
             Fact::Absent => None,
         }
+    }
+
+    /// An hour of the machines that cost most of all that the limits of a pool leave room for.
+    fn most_within_limits(&self, variants: &[&Variant<'_>]) -> Option<Money> {
+        if self.resource.limits.is_empty() {
+            return None;
+        }
+        let of = |variant: &&Variant<'_>| {
+            let many = Some(within(&self.resource.limits, &variant.machine)).filter(|many| many.is_finite())?;
+            let each = buy(self.catalog, self.resource, variant, self.count()).ok()?;
+            Some(each.per_hour.ceiling.times(many))
+        };
+        variants.iter().map(of).collect::<Option<Vec<Money>>>()?.into_iter().max()
     }
 
     fn is_spot(&self) -> bool {
@@ -306,7 +323,12 @@ impl<'a> Pricing<'_, 'a> {
         match count {
             Some(count) => {
                 let times = times(count, &runtime, &mut steps);
-                let list = multiply(per_hour, times);
+                let mut list = multiply(per_hour, times);
+                // The most that a limit leaves room for is many small machines or few large ones, and not many large ones.
+                if let Some(most) = self.most_within_limits(variants) {
+                    list.ceiling = most.times(runtime.hours.ceiling);
+                    list.expected = list.expected.min(list.ceiling);
+                }
                 steps.push(Step::new(runtime.sum(count), list.expected).of(Of::Count));
                 let off = sustained(first, &runtime, count);
                 let amount = match &off {

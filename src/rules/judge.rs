@@ -58,10 +58,12 @@ pub(super) fn judge(
     judgement
 }
 
-/// Nobody applies a base in whose place others stand, nor what the settings exclude: they are told, not judged.
+/// Nobody applies a base in whose place others stand, what the settings exclude, what a kustomization leaves out, or a copy that a
+/// program keeps: they are told, not judged.
 fn is_judged(inventory: &Inventory, resource: Option<ResourceId>) -> bool {
     let resource = resource.and_then(|id| inventory.resources.get(id.0));
-    resource.is_none_or(|it| !matches!(it.counted, Counted::Base | Counted::Excluded))
+    resource
+        .is_none_or(|it| !matches!(it.counted, Counted::Base | Counted::Excluded | Counted::Unlisted | Counted::Copy))
 }
 
 struct Judge<'a> {

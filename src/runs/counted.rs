@@ -62,6 +62,9 @@ pub(super) fn by_place(folder: &str, folders: &Folders<'_>, options: &Options) -
     if options.exclude.iter().any(|pattern| covers(pattern, folder)) {
         return Counted::Excluded;
     }
+    if is_copy(folder) && !options.named.iter().any(|named| is_copy(named)) {
+        return Counted::Copy;
+    }
     let named = options.named.iter().filter_map(|named| below(folder, named));
     // The nearest directory that was named: the others lie further up.
     let inside = named.min_by_key(|rest| rest.len()).unwrap_or(folder);
@@ -77,6 +80,11 @@ pub(super) fn by_place(folder: &str, folders: &Folders<'_>, options: &Options) -
         true => Counted::Example,
         false => Counted::Deployed,
     }
+}
+
+/// Where Terraform and Terragrunt keep what they have downloaded and copied.
+pub(super) fn is_copy(path: &str) -> bool {
+    path.split('/').any(|folder| matches!(folder, ".terraform" | ".terragrunt-cache"))
 }
 
 /// What of a path lies below a directory.

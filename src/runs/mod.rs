@@ -24,6 +24,11 @@ pub fn is_excluded(path: &str, options: &Options) -> bool {
     options.exclude.iter().any(|pattern| counted::covers(pattern, path))
 }
 
+/// Whether it lies where a program keeps copies.
+pub fn is_copy(path: &str) -> bool {
+    counted::is_copy(path)
+}
+
 /// Settles the runs of an inventory, and tells each resource what its run counts as.
 pub fn complete(inventory: &mut Inventory, options: &Options) {
     settle(&mut inventory.runs);

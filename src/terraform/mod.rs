@@ -159,6 +159,10 @@ fn read_with(library: &Library<'_>, sources: &Sources, paths: &[String], options
     let others = rounds.other.get().map(Library::modules).unwrap_or_default();
     for module in library.modules().into_iter().chain(others) {
         reading.inventory.diagnostics.extend(module.diagnostics.iter().cloned());
+        if module.is_of_alternatives {
+            let skipped = Skipped { path: module.directory.clone(), reason: Skipped::ALTERNATIVES.to_owned() };
+            reading.inventory.skipped.push(skipped);
+        }
         let speaks = |span: &&Span| sources.snippet(**span).contains("gpulint");
         reading.comments.extend(module.comments.iter().filter(speaks));
     }

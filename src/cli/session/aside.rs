@@ -156,11 +156,17 @@ fn not_added(before: &Side, after: &Side, delta: &Delta, counted: &Counts) -> Ve
         let why = match (resource.counted, resource.version_of) {
             (Counted::Base, _) => "others stand in for it",
             (Counted::Deployed, Some(_)) => "another text of the same object is counted",
-            (Counted::Example | Counted::Module | Counted::Excluded, _) => "it stands where nothing is deployed from",
+            (Counted::Unlisted, _) => "the kustomization beside it does not list it",
+            (Counted::Example | Counted::Module | Counted::Excluded | Counted::Copy, _) => {
+                "it stands where nothing is deployed from"
+            }
             _ => continue,
         };
         let now = Weight::of(after, id);
-        let is_aside = matches!(resource.counted, Counted::Example | Counted::Module | Counted::Excluded);
+        let is_aside = matches!(
+            resource.counted,
+            Counted::Example | Counted::Module | Counted::Excluded | Counted::Unlisted | Counted::Copy
+        );
         let grew = now.beyond(change.before.map_or(Weight::default(), |id| Weight::of(before, id)));
         let (grown, all) = stand_in(counted, after.sources, resource);
         let was_counted = change.before.is_some_and(|id| before.resource(id).is_added());

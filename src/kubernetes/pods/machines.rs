@@ -1,7 +1,8 @@
 //! Machines that manifests rent: node pools of autoscalers, workspaces, cluster definitions.
 
 use crate::inventory::{
-    CountedIn, Evidence, Fact, FrontEnd, Key, Known, Origin, Range, Resource, Role, Says, Selector, Value, programs,
+    Evidence, Fact, FrontEnd, Key, Known, Limit, Limited, Origin, Range, Resource, Role, Says, Selector, Value,
+    programs,
 };
 use crate::source::Span;
 
@@ -20,7 +21,7 @@ use crate::kubernetes::rows::facts::{Facts, fill};
 use crate::kubernetes::rows::path::{Match, Path};
 use crate::kubernetes::rows::sources;
 use crate::kubernetes::rows::table::Machines;
-use crate::yaml::Node;
+use crate::yaml::{Entry, Node};
 
 /// The resources of one entry of a row.
 pub(in crate::kubernetes) fn resources(
@@ -48,7 +49,7 @@ pub(in crate::kubernetes) fn resources(
         }
         let head = one.head();
         let mut resource = Resource::new(FrontEnd::Kubernetes, Role::Rented, object.kind, address, head, body);
-        (resource.count, resource.counted_in) = one.count(above.count.clone());
+        (resource.count, resource.limits) = one.count(above.count.clone());
         resource.labels = object::labels([object.root]);
         resource.selector = one.selector(&conditions);
         for (key, fact) in facts {
@@ -159,27 +160,19 @@ impl<'t> One<'_, 't> {
         }
     }
 
-    fn count(&self, start: Fact<Range>) -> (Fact<Range>, CountedIn) {
+    fn count(&self, start: Fact<Range>) -> (Fact<Range>, Vec<Limit>) {
         if start.value().is_some_and(|range| range.ceiling == 0.0) {
-            return (start, CountedIn::Machines);
+            return (start, Vec::new());
         }
         let count = count::product(&self.machines.count, self.object.root, self.each, self.at, start);
-        let Some(limits) = self.machines.limits.as_ref() else { return (count, CountedIn::Machines) };
+        let Some(limits) = self.machines.limits.as_ref() else { return (count, Vec::new()) };
         if count.origin() == Some(&Origin::Written) {
-            return (count, CountedIn::Machines);
+            return (count, Vec::new());
         }
-        let limit = self.nodes(limits).first().and_then(|limits| limit(limits));
-        match limit {
-            Some((Fact::Known(known), counted_in)) => {
-                let range = Range { floor: 0.0, expected: 0.0, ceiling: known.value };
-                (Fact::known(range, known.span, Origin::Written), counted_in)
-            }
-            Some((Fact::Unknown(unknown), counted_in)) => (Fact::unknown(unknown.why, unknown.span), counted_in),
-            _ => {
-                let open = Range { floor: 0.0, expected: 0.0, ceiling: f64::INFINITY };
-                (Fact::known(open, self.object.head, Origin::Default), CountedIn::Machines)
-            }
-        }
+        let open = Range { floor: 0.0, expected: 0.0, ceiling: f64::INFINITY };
+        let limits = self.nodes(limits).first().map(|limits| limited(limits)).unwrap_or_default();
+        let span = limits.iter().find_map(|limit| limit.most.span()).unwrap_or(self.object.head);
+        (Fact::known(open, span, Origin::Default), limits)
     }
 
     fn selector(&self, conditions: &[Condition]) -> Selector {
@@ -202,11 +195,16 @@ impl<'t> One<'_, 't> {
     }
 }
 
-/// What all machines together may have: accelerators if these are limited, else CPUs.
-fn limit(limits: &Node) -> Option<(Fact<f64>, CountedIn)> {
-    let device = limits.entries().iter().find(|entry| DEVICES.device(&entry.key).is_some());
-    if let Some(entry) = device {
-        return Some((amount::number(&entry.value), CountedIn::Accelerators));
-    }
-    limits.get("cpu").map(|cpus| (amount::number(cpus), CountedIn::Cpus))
+/// What all machines together may have.
+fn limited(limits: &Node) -> Vec<Limit> {
+    let limit = |entry: &Entry| {
+        let (of, most) = match &*entry.key {
+            "cpu" => (Limited::Cpus, amount::number(&entry.value)),
+            "memory" => (Limited::MemoryGib, amount::gib(&entry.value)),
+            key if DEVICES.device(key).is_some() => (Limited::Accelerators, amount::number(&entry.value)),
+            _ => return None,
+        };
+        Some(Limit { of, most })
+    };
+    limits.entries().iter().filter_map(limit).collect()
 }

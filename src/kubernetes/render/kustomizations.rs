@@ -246,6 +246,7 @@ impl Made {
         let outlines = built.parts.iter().filter_map(|part| graph.all.get(part));
         let mut inputs: BTreeSet<String> = outlines.map(|outline| outline.path.clone()).collect();
         inputs.insert(path.to_owned());
+        inputs.extend(graph.all.get(directory).into_iter().flat_map(|outline| outline.files.iter().cloned()));
         inputs.extend(built.replaced.iter().filter(|it| asked.asking.contains(it)).cloned());
         for (matter, text, segments) in kept {
             let files: BTreeSet<_> = segments.iter().map(|segment| segment.origin.file).collect();

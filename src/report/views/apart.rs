@@ -46,5 +46,7 @@ fn place(counted: Counted) -> &'static str {
         Counted::Module => "in modules that nothing here calls",
         Counted::Example => "in examples and tests",
         Counted::Excluded => "left out by the settings",
+        Counted::Copy => "in copies that Terraform or Terragrunt keep",
+        Counted::Unlisted => "beside a kustomization that does not list them",
     }
 }

@@ -12,6 +12,9 @@ use crate::terraform::syntax::{Attribute, BlockNode, Body, Parsed, parse_body};
 
 const MOST_DIAGNOSTICS: usize = 50;
 
+/// One in so many things is declared again: more than a slip.
+const MUCH_AGAIN: usize = 5;
+
 /// A directory of Terraform files.
 #[derive(Debug, Default)]
 pub(in crate::terraform) struct ModuleCode {
@@ -40,6 +43,13 @@ pub(in crate::terraform) struct ModuleCode {
     pub(in crate::terraform) incomplete: bool,
     /// OpenTofu reads other files of it than Terraform does.
     pub(in crate::terraform) has_files_of_one_tool: bool,
+    /// Its files declare the same things each for itself: alternatives and snippets of a documentation, which nobody applies
+    /// together.
+    pub(in crate::terraform) is_of_alternatives: bool,
+    /// What is declared again: where it was declared first, and what is wrong with that.
+    again: Vec<(Span, Diagnostic)>,
+    /// How many things are declared, once or again.
+    declared: usize,
 }
 
 /// A file of a module.
@@ -148,6 +158,21 @@ fn is_override(name: &str) -> bool {
     stem(name).is_some_and(|stem| stem == "override" || stem.ends_with("_override"))
 }
 
+pub(in crate::terraform) fn has_backend(code: &ModuleCode) -> bool {
+    code.others.iter().any(|block| {
+        &*block.keyword.text == "terraform"
+            && block.body.blocks.iter().any(|inner| matches!(&*inner.keyword.text, "backend" | "cloud"))
+    })
+}
+
+/// Old modules hand providers on by blocks that say nothing.
+pub(in crate::terraform) fn sets_up_provider(code: &ModuleCode) -> bool {
+    let says = |name: &str| !matches!(name, "alias" | "version");
+    code.providers
+        .iter()
+        .any(|it| !it.body.blocks.is_empty() || it.body.attributes.iter().any(|attribute| says(&attribute.name.text)))
+}
+
 impl ModuleCode {
     /// Reads the files of a directory.
     pub(in crate::terraform) fn read(sources: &Sources, directory: &str, tool: Tool) -> Self {
@@ -176,8 +201,23 @@ impl ModuleCode {
                 code.override_with(block);
             }
         }
+        code.judge_declared_again(sources);
         code.shorten_diagnostics();
         code
+    }
+
+    /// Terraform refuses what is declared twice. Where whole files say the same again, and nothing says that the directory is
+    /// applied (no backend, no provider that is set up, no lock file), they stand side by side to be read.
+    fn judge_declared_again(&mut self, sources: &Sources) {
+        let again = std::mem::take(&mut self.again);
+        let in_others = again.iter().all(|(first, second)| second.span.is_some_and(|it| it.file != first.file));
+        let is_much = again.len() * MUCH_AGAIN >= self.declared;
+        let is_locked = || sources.tree().list(&self.directory).iter().any(|it| it.name == ".terraform.lock.hcl");
+        self.is_of_alternatives =
+            !again.is_empty() && in_others && is_much && !has_backend(self) && !sets_up_provider(self) && !is_locked();
+        if !self.is_of_alternatives {
+            self.diagnostics.extend(again.into_iter().map(|(_, diagnostic)| diagnostic));
+        }
     }
 
     /// A file of another program that has locals as Terraform has them.
@@ -244,33 +284,39 @@ impl ModuleCode {
     fn add(&mut self, block: BlockNode) {
         let (labels, header) = (block.labels.len(), block.header);
         let keyword = block.keyword.text.clone();
-        let (wanted, result) = match &*block.keyword.text {
-            "resource" => (2, self.resources.add(resource_key("", &block), block)),
-            "data" => (2, self.resources.add(resource_key("data.", &block), block)),
-            "ephemeral" => (2, self.resources.add(resource_key("ephemeral.", &block), block)),
-            "variable" => (1, self.variables.add(block.label(0).into(), block)),
-            "output" => (1, self.outputs.add(block.label(0).into(), block)),
-            "module" => (1, self.calls.add(block.label(0).into(), block)),
+        let (wanted, named, key) = match &*block.keyword.text {
+            "resource" => (2, &mut self.resources, resource_key("", &block)),
+            "data" => (2, &mut self.resources, resource_key("data.", &block)),
+            "ephemeral" => (2, &mut self.resources, resource_key("ephemeral.", &block)),
+            "variable" => (1, &mut self.variables, block.label(0).into()),
+            "output" => (1, &mut self.outputs, block.label(0).into()),
+            "module" => (1, &mut self.calls, block.label(0).into()),
             "locals" => return self.add_locals(block.body),
             "provider" => return drop(self.providers.add(provider_key(&block), block)),
             _ => return self.others.push(block),
         };
+        let first = named.get(&key).map(|first| first.header);
+        let result = named.add(key, block).map_err(|twice| (first.unwrap_or(twice.header), twice));
         if labels != wanted {
             let message = format!("a block `{keyword}` has {wanted} labels, this one has {labels}");
             self.diagnostics.push(Diagnostic::unreadable(message, header));
         }
-        if let Err(twice) = result {
+        self.declared += 1;
+        if let Err((first, twice)) = result {
             let name: Vec<&str> = twice.labels.iter().map(|label| &*label.text).collect();
             let message = format!("the {} `{}` is declared twice", twice.keyword.text, name.join("."));
-            self.diagnostics.push(Diagnostic::unreadable(message, twice.header));
+            self.again.push((first, Diagnostic::unreadable(message, twice.header)));
         }
     }
 
     fn add_locals(&mut self, body: Body) {
         for attribute in body.attributes {
-            if let Err(twice) = self.locals.add(attribute.name.text.clone(), attribute) {
-                let message = format!("the local `{}` is declared twice", twice.name.text);
-                self.diagnostics.push(Diagnostic::unreadable(message, twice.name.span));
+            self.declared += 1;
+            let (name, span) = (attribute.name.text.clone(), attribute.name.span);
+            let first = self.locals.get(&name).map(|first| first.name.span);
+            if self.locals.add(name.clone(), attribute).is_err() {
+                let message = format!("the local `{name}` is declared twice");
+                self.again.push((first.unwrap_or(span), Diagnostic::unreadable(message, span)));
             }
         }
     }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::source::{Sources, join, normalize, parent, those};
 
 use super::variants::Assigned;
-use crate::terraform::code::module::{ModuleCode, has_configuration, is_configuration};
+use crate::terraform::code::module::{ModuleCode, has_backend, has_configuration, is_configuration, sets_up_provider};
 use crate::terraform::code::modules::is_local;
 use crate::terraform::syntax::Kind;
 
@@ -159,21 +159,6 @@ impl<'s> Candidates<'s> {
 
 fn waits(code: &ModuleCode) -> bool {
     code.variables.iter().any(|variable| variable.body.attribute("default").is_none())
-}
-
-fn has_backend(code: &ModuleCode) -> bool {
-    code.others.iter().any(|block| {
-        &*block.keyword.text == "terraform"
-            && block.body.blocks.iter().any(|inner| matches!(&*inner.keyword.text, "backend" | "cloud"))
-    })
-}
-
-/// Old modules hand providers on by blocks that say nothing.
-fn sets_up_provider(code: &ModuleCode) -> bool {
-    let says = |name: &str| !matches!(name, "alias" | "version");
-    code.providers
-        .iter()
-        .any(|it| !it.body.blocks.is_empty() || it.body.attributes.iter().any(|attribute| says(&attribute.name.text)))
 }
 
 /// Whether it lies in a directory of modules: `modules/gpu`, `terraform-modules/gpu`.

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, OnceLock};
 
 use crate::diagnostic::Diagnostic;
-use crate::inventory::{FrontEnd, Key, Resource, RunId, RunKind, Value};
+use crate::inventory::{Counted, FrontEnd, Key, Resource, RunId, RunKind, Value};
 use crate::source::Sources;
 
 use super::parallel;
@@ -90,7 +90,11 @@ impl<'a> Rounds<'a> {
     fn round(&self, roots: &[(String, Why)], spent: &mut u64) -> Vec<Planned> {
         let of = |(directory, why): &(String, Why)| {
             let files = self.assigned.of.get(directory);
-            let variants = variants::of(&self.library.module(directory), files, self.library, self.options);
+            let module = self.library.module(directory);
+            let mut variants = variants::of(&module, files, self.library, self.options);
+            if module.is_of_alternatives {
+                variants.iter_mut().for_each(|variant| variant.counted = Counted::Example);
+            }
             let (directory, why) = (directory.clone(), *why);
             variants.into_iter().map(move |variant| (directory.clone(), why, variant))
         };

@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 
 /// Tables of facts about hardware, which the frozen catalog shares. Prices and factors are its own.
 const SHARED: &[&str] =
-    &["accelerators", "aliases", "mig", "gcp_guests", "gcp_tpu_machines", "families", "retired", "providers"];
+    &["accelerators", "aliases", "mig", "gcp_guests", "gcp_tpu_machines", "families", "retired", "providers", "efa"];
 
 /// Tables that are read elsewhere.
 const OTHER: &[&str] = &["models"];

@@ -203,6 +203,18 @@ pub(super) const SCHEMAS: &[Schema] = &[
         ],
     },
     Schema {
+        name: "efa",
+        keys: 2,
+        columns: &[
+            ("provider", Text),
+            ("machine", Text),
+            ("interfaces", Number),
+            ("as_of", Text),
+            ("source", Text),
+            ("confidence", Text),
+        ],
+    },
+    Schema {
         name: "providers",
         keys: 1,
         columns: &[

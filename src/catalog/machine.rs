@@ -259,6 +259,13 @@ impl Catalog {
         providers
     }
 
+    /// Interfaces of EFA that a machine has at most; none of one that has none, or of which that is not known.
+    pub fn efa_interfaces(&self, provider: &str, name: &str) -> Option<f64> {
+        let mut row = self.block.table("efa").find(&[provider, name])?;
+        let _ = (row.text(), row.text());
+        row.number()
+    }
+
     /// The provider that people call so.
     pub fn provider_called(&self, name: &str) -> Option<&str> {
         let name = name.to_ascii_lowercase().replace(['_', ' '], "-");

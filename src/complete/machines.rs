@@ -359,7 +359,40 @@ impl Completion<'_> {
         };
     }
 
+    /// EFA is a network of AWS, and only some of its machines have so many interfaces of it.
+    fn by_network(&self, resource: &mut Resource) {
+        const PROVIDER: &str = "aws";
+        let Fact::Known(asked) = resource.fact(Key::EfaInterfaces).clone() else { return };
+        let Some(interfaces) = asked.value.as_number().filter(|it| *it > 0.0) else { return };
+        if resource.fact(Key::Provider).is_absent() {
+            let origin = Origin::Inferred("EFA is a network of AWS".into());
+            resource.set(Key::Provider, Fact::known(Value::text(PROVIDER), asked.span, origin));
+        }
+        if !resource.fact(Key::Machine).is_absent() || resource.text(Key::Provider) != Some(PROVIDER) {
+            return;
+        }
+        let vendor = resource.text(Key::Vendor).map(str::to_ascii_lowercase);
+        let chip = resource.text(Key::Accelerator).map(str::to_owned);
+        let suits = |machine: &Machine<'_>| {
+            let known = self.catalog.accelerator(&machine.accelerator);
+            self.catalog.efa_interfaces(PROVIDER, &machine.name).is_some_and(|has| has >= interfaces)
+                && vendor.as_ref().is_none_or(|vendor| known.is_some_and(|it| it.vendor.eq_ignore_ascii_case(vendor)))
+                && chip.as_ref().is_none_or(|chip| *machine.accelerator == **chip)
+                && holds(resource, machine)
+        };
+        let machines: Vec<Machine<'_>> = self.catalog.machines_of(PROVIDER).filter(suits).collect();
+        let names: Vec<Value> = machines.iter().map(|machine| Value::text(&*machine.name)).collect();
+        let why: Arc<str> = format!("a machine with {} interfaces of EFA", plain(interfaces)).into();
+        let fact = match names.as_slice() {
+            [] => return,
+            [only] => Fact::known(only.clone(), asked.span, Origin::Inferred(why)),
+            _ => Fact::Unknown(Unknown { span: asked.span, why, candidates: names }),
+        };
+        resource.set(Key::Machine, fact);
+    }
+
     fn requested(&self, resource: &mut Resource, only_provider: Option<&str>) {
+        self.by_network(resource);
         let machine = resource.fact(Key::Machine).clone();
         if resource.fact(Key::Provider).is_absent() {
             let name = machine.value().and_then(Value::as_text);

@@ -159,6 +159,8 @@ keys! {
     Placement "placement" Text;
     /// The network for training over several machines that its machines have: efa, infiniband, rdma.
     Interconnect "interconnect" Text;
+    /// Interfaces of EFA, the network of AWS for training over several machines, that a pod asks for.
+    EfaInterfaces "efa_interfaces" Number;
     /// Zones that its machines are spread over.
     Zones "zones" Integer;
     /// Why there is no such machine: an accelerator that it cannot carry.

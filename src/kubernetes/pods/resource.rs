@@ -19,6 +19,7 @@ use crate::kubernetes::objects::index::Index;
 use crate::kubernetes::objects::object;
 use crate::kubernetes::objects::object::Object;
 use crate::kubernetes::objects::owners;
+use crate::kubernetes::rows::amount;
 use crate::kubernetes::rows::facts::{Facts, fill};
 use crate::kubernetes::rows::table::VALUES;
 use crate::yaml::Node;
@@ -95,11 +96,16 @@ fn resource(
     for (key, fact) in group.facts.into_iter().chain(programs_of(&awake, &group.pod, index)).chain(asked) {
         fill(&mut facts, key, fact);
     }
+    fill(&mut facts, Key::EfaInterfaces, efa(&group.pod));
     fill(&mut facts, Key::Queue, queue(&resource.labels));
     fill(&mut facts, Key::TimeLimit, limit_of_queue(&resource.labels));
     storage::facts(&group.pod, index, &mut facts);
     fill(&mut facts, Key::Kept, waits::kept(&group.pod, object, index));
     settle_purpose(&evidence(object, &resource.labels, &group.pod, &awake), &mut facts);
+    if object.kind == "Pod" && !facts.contains_key(&Key::Kept) {
+        let ends = ends(&group.pod, &facts);
+        fill(&mut facts, Key::EndsByItself, ends);
+    }
     // A name that speaks of serving is none of what sleeps.
     let is_asleep = asleep.into_iter().any(request::asks);
     let serves = |fact: &Fact<Value>| fact.value().and_then(Value::as_text) == Some("inference");
@@ -116,6 +122,47 @@ fn resource(
     let claims = request.claims.iter().map(|(to, span)| Link::named(LinkKind::Claim, to.clone(), *span));
     resource.links.extend(claims);
     resource
+}
+
+/// Interfaces of the network of AWS that its containers ask for together.
+fn efa(pod: &Pod) -> Fact<Value> {
+    let asked = pod.containers.iter().filter_map(|part| {
+        let sides = ["limits", "requests"].into_iter().filter_map(|side| part.resources.as_ref()?.get(side));
+        sides.flat_map(Node::entries).find(|entry| &*entry.key == "vpc.amazonaws.com/efa")
+    });
+    let mut all = asked.map(|entry| amount::amount(&entry.value));
+    let Some(first) = all.next() else { return Fact::Absent };
+    all.fold(first, |sum, more| match more.value() {
+        Some(more) => sum.map(|sum| sum + more),
+        None => more,
+    })
+    .map(Value::Number)
+}
+
+/// A pod that nothing starts again once its commands are done, and that answers nobody; or one that tests a device once.
+fn ends(pod: &Pod, facts: &Facts) -> Fact<Value> {
+    let inferred = |why: &str, span| Fact::known(Value::Flag(true), span, Origin::Inferred(why.into()));
+    let sample = pod.containers.iter().filter(|part| request::asks(part)).find_map(tests_once);
+    if let Some(span) = sample {
+        return inferred("its image tests a device and ends", span);
+    }
+    let serves = facts.get(&Key::Purpose).and_then(Fact::value).and_then(Value::as_text) == Some("inference");
+    let policy = pod
+        .spec
+        .get("restartPolicy")
+        .filter(|policy| policy.text().is_some_and(|policy| matches!(&**policy, "Never" | "OnFailure")));
+    match policy.filter(|_| !serves && !listens(pod)) {
+        Some(policy) => inferred("nothing starts it again when its commands are done", policy.span),
+        None => Fact::Absent,
+    }
+}
+
+/// Images of samples that add two vectors or move some bodies, as guides use them to see whether a device is there.
+fn tests_once(part: &Part) -> Option<Span> {
+    const SAMPLES: [&str; 4] = ["vectoradd", "vector-add", "cuda-sample", "nbody"];
+    let image = part.node.get("image")?;
+    let name = image.text()?.to_ascii_lowercase();
+    SAMPLES.iter().any(|sample| name.contains(sample)).then_some(image.span)
 }
 
 /// A container that asks for accelerators answers on a port, and not on one for notebooks, desktops or shells, or for

@@ -41,6 +41,9 @@ pub(in crate::report) fn cost_line(report: &Report) -> String {
         let jobs = if *role == Role::Rented { "rented jobs" } else { "jobs" };
         let mark = mark_of(*role, *per);
         parts.push(match ending.each_uncounted {
+            _ if *per == Period::Hour && ending.amount.floor < most => {
+                format!("{jobs} {mark}{}–{} {}", usd(ending.amount.floor), usd(most), while_running(*per))
+            }
             each if most.is_zero() => format!("{jobs} {mark}{} per hour each, and nothing says how many", usd(each)),
             _ => format!("{jobs} {mark}{} {}", usd(most), while_running(*per)),
         });

@@ -82,6 +82,7 @@ pub fn analyze(sources: &Sources, paths: &[String], settings: &Settings) -> Anal
     let mut findings = judgement.findings;
     findings.extend(settings.rules.unreadable(&inventory.diagnostics));
     fix::plan(&mut findings, &inventory, sources, &front_ends::Writers::new(sources, &blocks, &roots));
+    rules::combine_lacks(&inventory, &mut findings);
     Analysis {
         findings,
         undetermined: judgement.undetermined,

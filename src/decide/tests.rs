@@ -71,6 +71,7 @@ fn blank(rule: &str, span: Span) -> Finding {
         help: None,
         saves: None,
         per: Period::Month,
+        also: Vec::new(),
         related: Vec::new(),
         edits: Vec::new(),
         fix: None,

@@ -1,11 +1,50 @@
-//! Findings about one resource that exclude each other: whoever follows one of them has no use for the other.
+//! Findings that one act answers: of rules that exclude each other, and about one field that an object lacks.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
-use crate::inventory::ResourceId;
+use crate::inventory::{FrontEnd, Inventory, ResourceId};
+use crate::source::Span;
 
 use super::Finding;
 use super::page::Page;
+
+/// A field that a whole object lacks is missing once, however many kinds of pods it makes: the first of them speaks, and the
+/// others become notes of it.
+pub fn combine_lacks(inventory: &Inventory, findings: &mut Vec<Finding>) {
+    let mut first: HashMap<(String, Span), usize> = HashMap::new();
+    let mut kept: Vec<Finding> = Vec::with_capacity(findings.len());
+    for finding in findings.drain(..) {
+        let resource = finding.resource.and_then(|id| inventory.resources.get(id.0));
+        let lacks = resource.filter(|it| it.front_end == FrontEnd::Kubernetes && finding.span == it.span);
+        let Some(resource) = lacks else {
+            kept.push(finding);
+            continue;
+        };
+        let key = (finding.rule.clone(), resource.body);
+        let known = first.get(&key).and_then(|place| kept.get_mut(*place)).filter(|it| is_answered_with(&finding, it));
+        let Some(known) = known else {
+            first.entry(key).or_insert(kept.len());
+            kept.push(finding);
+            continue;
+        };
+        known.also.extend(finding.resource);
+        known.related.push((finding.span, format!("also {}: {}", resource.address, finding.message)));
+        known.is_estimated |= finding.is_estimated;
+        if let (Some(saves), Some(more)) = (&known.saves, finding.saves) {
+            known.saves = Some(*saves + more);
+        }
+    }
+    *findings = kept;
+}
+
+/// The same edits answer both, and what they save is told for the same time.
+fn is_answered_with(finding: &Finding, first: &Finding) -> bool {
+    let is_alike = (finding.level, finding.confidence) == (first.level, first.confidence);
+    is_alike
+        && finding.edits == first.edits
+        && finding.per == first.per
+        && finding.saves.is_some() == first.saves.is_some()
+}
 
 /// Where several rules tell what to do instead of the same thing, the one that comes first speaks, and the others become
 /// notes of it.

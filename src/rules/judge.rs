@@ -233,6 +233,7 @@ impl Judge<'_> {
             saves,
             is_estimated,
             per: item.map_or(Period::Month, |it| it.per),
+            also: Vec::new(),
             related: self.related(asking, span),
             edits: Vec::new(),
             fix: self.fix(asking),

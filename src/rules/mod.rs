@@ -33,6 +33,7 @@ use crate::source::{Edit, Span};
 
 pub use attempt::{Answer, Attempt};
 pub use cel::Kubernetes;
+pub use combine::combine_lacks;
 pub use document::{contents, document, link};
 pub use example::{Example, Expected, File, Fixed, Marker, Surprise, Told, compare, examples, tell, unmarked};
 pub use facts::{Entry, World, functions, vocabulary};
@@ -56,6 +57,8 @@ pub struct Finding {
     /// What acting on it may break.
     pub risk: Risk,
     pub resource: Option<ResourceId>,
+    /// Others of its object, which the same edit answers.
+    pub also: Vec<ResourceId>,
     /// What a rule about objects or blocks speaks of.
     pub piece: Option<Piece>,
     /// What a rule about everything speaks of, where it speaks of several things one by one.

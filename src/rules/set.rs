@@ -262,6 +262,7 @@ impl Rules {
             help,
             saves: None,
             per: Period::Month,
+            also: Vec::new(),
             related: Vec::new(),
             edits: Vec::new(),
             fix: None,

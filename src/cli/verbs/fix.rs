@@ -151,8 +151,10 @@ impl State {
             && !self.session.sources.tree().read(&path).is_ok_and(|bytes| from_utf16(&bytes).is_some())
     }
 
-    fn resource(&self, finding: &Finding) -> Option<&Resource> {
-        finding.resource.and_then(|id| self.analysis.inventory.resources.get(id.0))
+    /// Whatever a finding is about.
+    fn resources(&self, finding: &Finding) -> impl Iterator<Item = &Resource> {
+        let all = finding.resource.into_iter().chain(finding.also.iter().copied());
+        all.filter_map(|id| self.analysis.inventory.resources.get(id.0))
     }
 }
 
@@ -187,7 +189,7 @@ impl Work {
                     let (path, text) = (state.session.sources.path(file), state.session.sources.text(file));
                     self.originals.entry(path).or_insert_with(|| text.as_bytes().to_vec());
                 }
-                let cheaper = chosen.iter().filter(|it| it.saves.is_some()).filter_map(|it| state.resource(it));
+                let cheaper = chosen.iter().filter(|it| it.saves.is_some()).flat_map(|it| state.resources(it));
                 self.cheaper.extend(cheaper.map(|resource| resource.address.clone()));
                 self.fixed.extend(chosen.iter().map(|it| state.identity(it)));
                 self.texts = texts;
@@ -297,7 +299,7 @@ fn worse_findings<'s>(before: &'s State, after: &'s State) -> BTreeMap<&'s str, 
 /// The files of resources whose facts changed though nobody wished it.
 fn changed_elsewhere(before: &State, after: &State, chosen: &[&Finding]) -> BTreeSet<String> {
     let wished: BTreeSet<&str> =
-        chosen.iter().filter_map(|it| before.resource(it)).map(|it| it.address.as_str()).collect();
+        chosen.iter().flat_map(|it| before.resources(it)).map(|it| it.address.as_str()).collect();
     let linked = |it: &Resource| {
         let to = |link: &crate::inventory::Link| link.kind == LinkKind::Pool && wished.contains(link.to.as_str());
         it.links.iter().any(to)

@@ -504,6 +504,9 @@ pub(in crate::kubernetes) struct Source {
     /// The first of these paths at which something is written.
     #[serde(default)]
     pub at: Paths,
+    /// The versions of the API that have the field at the first path: all others have the one at the last.
+    #[serde(default)]
+    pub versions: Vec<String>,
     /// The kind itself says so.
     pub is: Option<Constant>,
     /// The value where anything stands at a path, whatever it is.

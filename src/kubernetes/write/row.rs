@@ -25,7 +25,7 @@ pub(super) fn write(
     let Some((_, Some(row))) = workload::identify(object) else { return Ok(None) };
     let Some((root, source, skip)) = find(object, row, key, near, false, 0) else { return Ok(None) };
     let there = source.at.0.iter().find(|path| !skip && path.first(root).is_some());
-    let ways = there.into_iter().chain(&source.at.0);
+    let ways = there.into_iter().chain(of_version(source, root));
     let Some(keys) = ways.filter_map(Path::keys).next() else { return Ok(None) };
     let keys = if skip { keys.strip_prefix(&["spec"]) } else { Some(keys.as_slice()) };
     let (Some(keys), Some(text)) = (keys, inverse(source, value)) else {
@@ -67,6 +67,16 @@ fn find<'n>(
         }
     }
     None
+}
+
+/// The paths of a source, those first that the object's version of the API has.
+fn of_version<'s>(source: &'s Source, root: &Node) -> Vec<&'s Path> {
+    let written = root.get("apiVersion").and_then(Node::text);
+    let version = written.and_then(|it| it.rsplit('/').next());
+    let is_listed =
+        version.is_none_or(|it| source.versions.is_empty() || source.versions.iter().any(|known| known == it));
+    let paths = source.at.0.iter();
+    if is_listed { paths.collect() } else { paths.rev().collect() }
 }
 
 fn is_reversible(source: &Source) -> bool {

@@ -302,6 +302,7 @@ impl Builder {
             help: it.help,
             saves,
             per: it.saves_per.as_deref().and_then(Period::from_name).unwrap_or_default(),
+            also: Vec::new(),
             related: related.collect(),
             edits: edit.into_iter().collect(),
             fix: safety.map(|safety| Fix {

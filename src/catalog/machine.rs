@@ -31,8 +31,8 @@ pub(super) enum Kind<'c> {
     Service { below: &'c str, factor: i64, evidence: &'c str },
     /// Chips of a TPU; device and pod slices of the first generations differ in price.
     Tpu { variant: &'c str },
-    /// An N1 host with accelerators attached to it.
-    Equipped { component: &'c str },
+    /// Processors, memory and accelerators that are sold apart: N1 with what is attached to it, an instance of Cloud Run.
+    Equipped { parts: [Cow<'c, str>; 3] },
 }
 
 /// What the catalog can say about the name of a machine.
@@ -60,7 +60,7 @@ pub struct Host {
 impl Machine<'_> {
     /// Its accelerators are attached to it and sold apart.
     pub fn has_guests(&self) -> bool {
-        matches!(self.kind, Kind::Equipped { .. })
+        matches!(&self.kind, Kind::Equipped { parts: [core, ..] } if core == "n1-core")
     }
 }
 
@@ -133,7 +133,24 @@ impl Catalog {
             count,
             cpus: Some(shape.cpus),
             memory_gib: Some(shape.memory_gib),
-            kind: Kind::Equipped { component },
+            kind: Kind::Equipped { parts: ["n1-core".into(), "n1-ram".into(), component.into()] },
+        })
+    }
+
+    /// An instance of Cloud Run, whose accelerator may also be held ready in a second zone; none where nobody knows its price.
+    pub fn run_instance(&self, accelerator: &str, is_zonal: bool, cpus: f64, memory_gib: f64) -> Option<Machine<'_>> {
+        let name = self.accelerator(accelerator)?.name;
+        let zonal = if is_zonal { "-zonal" } else { "" };
+        let guest = format!("run-nvidia-{}{zonal}", name.to_ascii_lowercase());
+        self.block.table("gcp_components").find(&[&*guest])?;
+        Some(Machine {
+            provider: "gcp".into(),
+            name: format!("Cloud Run of {cpus} vCPUs and {memory_gib} GiB").into(),
+            accelerator: name.into(),
+            count: 1.0,
+            cpus: Some(cpus),
+            memory_gib: Some(memory_gib),
+            kind: Kind::Equipped { parts: ["run-core".into(), "run-memory".into(), guest.into()] },
         })
     }
 
@@ -413,7 +430,7 @@ impl Catalog {
 
     /// Since when a machine can no longer be rented: a date, or a year.
     pub fn retired(&self, machine: &Machine<'_>) -> Option<&str> {
-        if matches!(machine.kind, Kind::Equipped { .. }) {
+        if machine.has_guests() {
             let (_, _, _, date) = self.guest(&machine.accelerator)?;
             return Some(date).filter(|date| !date.is_empty());
         }

@@ -115,7 +115,7 @@ impl Catalog {
             Kind::Listed => self.listed_quote(&machine.provider, &machine.name, region),
             Kind::Service { below, factor, evidence } => self.service_quote(below, *factor, evidence, region),
             Kind::Tpu { variant } => self.tpu_quote(machine, variant, region),
-            Kind::Equipped { component } => self.equipped_quote(machine, component, region),
+            Kind::Equipped { parts } => self.equipped_quote(machine, parts, region),
         };
         match self.own.find(machine, region) {
             Some(own) => Some(overlay(listed.unwrap_or_default(), own, machine)),
@@ -321,17 +321,19 @@ impl Catalog {
         })
     }
 
-    fn equipped_quote<'c>(&'c self, machine: &Machine<'_>, component: &'c str, region: &str) -> Option<Quote<'c>> {
+    fn equipped_quote<'c>(&'c self, machine: &Machine<'_>, names: &[Cow<'_, str>; 3], region: &str) -> Option<Quote<'c>> {
         let table = self.block.table("gcp_components");
         let price = |component: &str| {
             let listed = table.find(&[component, region]).map(read_component);
             let estimate = || self.estimate_from(table, &[component], "gcp", region, read_component);
             listed.clone().filter(has_price).or_else(estimate).or(listed)
         };
+        let [core, memory, guest] = names;
+        let guest = table.find(&[guest])?.text();
         let parts = [
-            ("vCPU", machine.cpus?, price("n1-core")?),
-            ("GiB of memory", machine.memory_gib?, price("n1-ram")?),
-            (component, machine.count, price(component)?),
+            ("vCPU", machine.cpus?, price(core)?),
+            ("GiB of memory", machine.memory_gib?, price(memory)?),
+            (guest, machine.count, price(guest)?),
         ];
         let sum = |of: fn(&Quote<'_>) -> Option<Money>| -> Option<Money> {
             parts.iter().map(|(_, quantity, quote)| of(quote).map(|price| price.times(*quantity))).sum()

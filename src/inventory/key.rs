@@ -194,6 +194,9 @@ keys! {
     Licence "licence" Text;
 
     // How it is bought
+    /// Its processors, memory and accelerators are billed one by one at the prices of this service: cloud-run, or
+    /// cloud-run-zonal where an accelerator is held ready in a second zone.
+    BilledAs "billed_as" Text;
     /// on-demand, spot, reserved (a commitment), capacity-reservation (held, at the on-demand price), capacity-block,
     /// calendar, flex-start, dedicated-host, mixed, spot-or-on-demand or on-prem.
     Purchase "purchase" Text;
@@ -221,6 +224,8 @@ keys! {
     Reserved "reserved" Number;
     /// The share of the on-demand price that unused capacity of a reservation costs, where that is not all of it.
     UnusedShare "unused_share" Number;
+    /// The share of its price that a reservation without end pays for its place while it does not run.
+    HeldShare "held_share" Number;
     /// For how many years it is committed to.
     CommitmentYears "commitment_years" Number;
     /// The most that is paid for a spot machine, in dollars an hour.

@@ -107,7 +107,24 @@ pub(super) fn runtime(resource: &Resource, settings: &Settings, count: Option<Ra
     if resource.flag(Key::EndsByItself) == Some(true) {
         return until_it_ends(resource, limit).by(if limit.is_some() { Key::TimeLimit } else { Key::EndsByItself });
     }
-    scheduled(resource, count)
+    let runtime = scheduled(resource, count);
+    match resource.number(Key::HeldShare).filter(|_| runtime.because.is_some()) {
+        Some(share) => held(&runtime, share),
+        None => runtime,
+    }
+}
+
+/// Its place stays reserved, and paid, while it does not run.
+fn held(runtime: &Runtime, share: f64) -> Runtime {
+    let paid = |hours: f64| hours + (HOURS_PER_MONTH - hours) * share;
+    let hours = Range {
+        floor: paid(runtime.hours.floor),
+        expected: paid(runtime.hours.expected),
+        ceiling: paid(runtime.hours.ceiling),
+    };
+    let stops = runtime.because.as_deref().unwrap_or_default();
+    let text = format!("its reservation is paid while it does not run ({stops})");
+    Runtime::of(Period::Month, hours, text).by(Key::HeldShare)
 }
 
 /// Capacity that is paid ahead for a time.

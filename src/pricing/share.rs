@@ -39,6 +39,9 @@ pub(super) fn pod_variants<'a>(pricing: &Pricing<'_, 'a>) -> Found<'a> {
 /// Without a machine, the cheapest one with the accelerator sets the price; in each cloud, where none is named; of each
 /// common accelerator, where that is not named either.
 pub(super) fn on_any_machine<'a>(pricing: &Pricing<'_, 'a>, provider: Option<&str>, devices: f64) -> Found<'a> {
+    if let Some(service) = pricing.resource.text(Key::BilledAs) {
+        return by_parts(pricing, service, devices);
+    }
     let place = provider.map(|provider| {
         let (region, said) = pricing.region(provider);
         Place { provider: provider.to_owned(), region, said: said.map(|step| step.text) }
@@ -47,6 +50,29 @@ pub(super) fn on_any_machine<'a>(pricing: &Pricing<'_, 'a>, provider: Option<&st
     let rents = pricing.resource.role == Role::Rented;
     let asked = Asked { accelerators, why, place, rents, request: Request::of(pricing.resource, devices) };
     pricing.searches.find(asked, |asked| Search { catalog: pricing.catalog, settings: pricing.settings, asked }.run())
+}
+
+/// The least that an instance of Cloud Run with an accelerator has (documentation, 2026-11): vCPUs, GiB.
+const LEAST_OF_RUN: (f64, f64) = (4.0, 16.0);
+
+/// What bills its parts one by one has no machine.
+fn by_parts<'a>(pricing: &Pricing<'_, 'a>, service: &str, devices: f64) -> Found<'a> {
+    let resource = pricing.resource;
+    let accelerator = resource.text(Key::Accelerator).ok_or("the accelerator is not known")?;
+    let amount = |key: Key, least: f64| resource.number(key).unwrap_or(least).max(least);
+    let (cpus, memory_gib) = (amount(Key::Cpus, LEAST_OF_RUN.0), amount(Key::Memory, LEAST_OF_RUN.1));
+    let is_zonal = service == "cloud-run-zonal";
+    let machine = pricing.catalog.run_instance(accelerator, is_zonal, cpus, memory_gib);
+    let machine = machine.ok_or_else(|| format!("Cloud Run with {accelerator} has no price in the catalog"))?;
+    let (region, said) = pricing.region("gcp");
+    let mut unit = unit(pricing.catalog, pricing.settings, &machine, &region);
+    unit.never_spot();
+    said.into_iter().for_each(|step| unit.say(step));
+    if resource.number(Key::Cpus).is_none() || resource.number(Key::Memory).is_none() {
+        unit.estimated.get_or_insert(format!("at least {} vCPUs and {} GiB beside it", plain(cpus), plain(memory_gib)));
+    }
+    let unit = if devices == 1.0 { unit } else { unit.times(devices, &format!("{} of them", plain(devices))) };
+    Ok([Variant { machine, region, unit, share: 1.0, stranded: 0.0 }].into())
 }
 
 /// Everything that the search for a machine depends on: whoever asks for the same gets the same.

@@ -5,6 +5,7 @@ use crate::inventory::{Change, Fact, Key, Range, Resource, Shift, Until, Value};
 use super::HOURS_PER_MONTH;
 use super::cron::minutes_of_week;
 use crate::complete::plain;
+use Summer::{Australian, European, Never, NorthAmerican};
 
 const MINUTES: usize = 7 * 24 * 60;
 const HOURS_PER_WEEK: f64 = 168.0;
@@ -69,11 +70,11 @@ impl Schedule {
         let mut schedule = Schedule { events: Vec::new(), texts: Vec::new(), zones: zones.clone() };
         schedule.zones.sort_unstable();
         schedule.zones.dedup();
-        for (at, (shift, zone)) in shifts.iter().zip(&zones).enumerate() {
+        // Of one time zone, its distance from others does not matter.
+        let distances = if schedule.zones.len() > 1 { distances(&zones)? } else { vec![0; zones.len()] };
+        for (at, (shift, ahead)) in shifts.iter().zip(distances).enumerate() {
             let text = known(&shift.at, "a time of the schedule")?;
-            // Of one time zone, its distance from others does not matter.
-            let behind = if schedule.zones.len() > 1 { ahead_of_utc(zone)? } else { 0 };
-            let weekly = |text: &str| Ok::<_, String>(moved(weekly(text)?, behind));
+            let weekly = |text: &str| Ok::<_, String>(moved(weekly(text)?, ahead));
             let minutes = weekly(&text)?;
             let event = match &shift.change {
                 Change::Start => Event::Start,
@@ -189,50 +190,116 @@ fn weekly(text: &str) -> Result<Vec<usize>, String> {
     minutes_of_week(text).ok_or_else(|| format!("`{text}` is no schedule that is the same in each week"))
 }
 
-/// Minutes by which clocks are ahead of UTC, where that is the same all year (IANA time zone database 2025b, 2026-11).
-const FIXED: [(&str, i32); 34] = [
-    ("utc", 0),
-    ("etc/utc", 0),
-    ("gmt", 0),
-    ("etc/gmt", 0),
-    ("africa/accra", 0),
-    ("atlantic/reykjavik", 0),
-    ("africa/lagos", 60),
-    ("africa/johannesburg", 120),
-    ("africa/nairobi", 180),
-    ("europe/istanbul", 180),
-    ("europe/moscow", 180),
-    ("asia/riyadh", 180),
-    ("asia/dubai", 240),
-    ("asia/karachi", 300),
-    ("asia/kolkata", 330),
-    ("asia/calcutta", 330),
-    ("asia/kathmandu", 345),
-    ("asia/dhaka", 360),
-    ("asia/bangkok", 420),
-    ("asia/ho_chi_minh", 420),
-    ("asia/jakarta", 420),
-    ("asia/hong_kong", 480),
-    ("asia/kuala_lumpur", 480),
-    ("asia/manila", 480),
-    ("asia/shanghai", 480),
-    ("asia/singapore", 480),
-    ("asia/taipei", 480),
-    ("australia/perth", 480),
-    ("asia/seoul", 540),
-    ("asia/tokyo", 540),
-    ("australia/brisbane", 600),
-    ("america/phoenix", -420),
-    ("america/bogota", -300),
-    ("america/sao_paulo", -180),
+/// When clocks are put forward in summer: two of the same kind are as far from each other all year.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Summer {
+    Never,
+    European,
+    NorthAmerican,
+    Australian,
+}
+
+/// Minutes by which clocks are ahead of UTC in winter (IANA time zone database 2025b, 2026-11).
+const ZONES: [(&str, i32, Summer); 78] = [
+    ("utc", 0, Never),
+    ("etc/utc", 0, Never),
+    ("gmt", 0, Never),
+    ("etc/gmt", 0, Never),
+    ("africa/accra", 0, Never),
+    ("atlantic/reykjavik", 0, Never),
+    ("africa/lagos", 60, Never),
+    ("africa/johannesburg", 120, Never),
+    ("africa/nairobi", 180, Never),
+    ("europe/istanbul", 180, Never),
+    ("europe/moscow", 180, Never),
+    ("asia/riyadh", 180, Never),
+    ("asia/dubai", 240, Never),
+    ("asia/karachi", 300, Never),
+    ("asia/kolkata", 330, Never),
+    ("asia/calcutta", 330, Never),
+    ("asia/kathmandu", 345, Never),
+    ("asia/dhaka", 360, Never),
+    ("asia/bangkok", 420, Never),
+    ("asia/ho_chi_minh", 420, Never),
+    ("asia/jakarta", 420, Never),
+    ("asia/hong_kong", 480, Never),
+    ("asia/kuala_lumpur", 480, Never),
+    ("asia/manila", 480, Never),
+    ("asia/shanghai", 480, Never),
+    ("asia/singapore", 480, Never),
+    ("asia/taipei", 480, Never),
+    ("australia/perth", 480, Never),
+    ("asia/seoul", 540, Never),
+    ("asia/tokyo", 540, Never),
+    ("australia/brisbane", 600, Never),
+    ("america/phoenix", -420, Never),
+    ("america/bogota", -300, Never),
+    ("america/sao_paulo", -180, Never),
+    ("europe/london", 0, European),
+    ("europe/dublin", 0, European),
+    ("europe/lisbon", 0, European),
+    ("europe/amsterdam", 60, European),
+    ("europe/belgrade", 60, European),
+    ("europe/berlin", 60, European),
+    ("europe/brussels", 60, European),
+    ("europe/budapest", 60, European),
+    ("europe/copenhagen", 60, European),
+    ("europe/luxembourg", 60, European),
+    ("europe/madrid", 60, European),
+    ("europe/oslo", 60, European),
+    ("europe/paris", 60, European),
+    ("europe/prague", 60, European),
+    ("europe/rome", 60, European),
+    ("europe/stockholm", 60, European),
+    ("europe/vienna", 60, European),
+    ("europe/warsaw", 60, European),
+    ("europe/zurich", 60, European),
+    ("europe/athens", 120, European),
+    ("europe/bucharest", 120, European),
+    ("europe/helsinki", 120, European),
+    ("europe/kyiv", 120, European),
+    ("europe/kiev", 120, European),
+    ("europe/riga", 120, European),
+    ("europe/sofia", 120, European),
+    ("europe/tallinn", 120, European),
+    ("europe/vilnius", 120, European),
+    ("america/new_york", -300, NorthAmerican),
+    ("america/detroit", -300, NorthAmerican),
+    ("america/toronto", -300, NorthAmerican),
+    ("us/eastern", -300, NorthAmerican),
+    ("america/chicago", -360, NorthAmerican),
+    ("us/central", -360, NorthAmerican),
+    ("america/denver", -420, NorthAmerican),
+    ("america/edmonton", -420, NorthAmerican),
+    ("us/mountain", -420, NorthAmerican),
+    ("america/los_angeles", -480, NorthAmerican),
+    ("america/vancouver", -480, NorthAmerican),
+    ("us/pacific", -480, NorthAmerican),
+    ("australia/adelaide", 570, Australian),
+    ("australia/sydney", 600, Australian),
+    ("australia/melbourne", 600, Australian),
+    ("australia/hobart", 600, Australian),
 ];
 
-fn ahead_of_utc(zone: &str) -> Result<i32, String> {
+/// The distance of zones from UTC in winter, where they stay as far from each other all year.
+fn distances(zones: &[String]) -> Result<Vec<i32>, String> {
+    let all = zones.iter().map(|zone| winter(zone)).collect::<Result<Vec<_>, _>>()?;
+    let mut summers = all.iter().zip(zones).map(|((_, summer), zone)| (*summer, zone));
+    if let Some((first, one)) = summers.next()
+        && let Some((_, other)) = summers.find(|(summer, _)| *summer != first)
+    {
+        return Err(format!("its times are in {one} and {other}, which change their clocks at different times"));
+    }
+    Ok(all.into_iter().map(|(minutes, _)| minutes).collect())
+}
+
+fn winter(zone: &str) -> Result<(i32, Summer), String> {
     let lower = zone.to_ascii_lowercase();
-    let listed = FIXED.iter().find(|(name, _)| *name == lower).map(|(_, minutes)| *minutes);
+    let listed = ZONES.iter().find(|(name, ..)| *name == lower).map(|(_, minutes, summer)| (*minutes, *summer));
     // `Etc/GMT+5` is behind.
     let written = || Some(-60 * lower.strip_prefix("etc/gmt")?.parse::<i32>().ok().filter(|it| it.abs() <= 14)?);
-    listed.or_else(written).ok_or_else(|| format!("its times are in several time zones, and {zone} changes its clock"))
+    let found = listed.or_else(|| written().map(|minutes| (minutes, Never)));
+    found.ok_or_else(|| format!("its times are in several time zones, and the clocks of {zone} are not known"))
 }
 
 /// As minutes of a week in UTC.

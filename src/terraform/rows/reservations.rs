@@ -24,15 +24,30 @@ fn named(resources: &mut [Built]) {
                 continue;
             }
             let (used, limit) = (user.resource.count.clone(), kept.resource.fact(Key::TimeLimit).clone());
+            let held = held_share(&user.resource, &kept.resource);
             if let Some(kept) = resources.get_mut(*reservation) {
                 take(&mut kept.resource, used.value().copied(), true);
             }
+            let Some(user) = resources.get_mut(at).map(|it| &mut it.resource) else { continue };
             // What runs in capacity that is booked for a time runs no longer than that.
-            let user = resources.get_mut(at).map(|it| &mut it.resource);
-            if let Some(user) = user.filter(|it| it.fact(Key::TimeLimit).is_absent() && is_booked(it)) {
+            if user.fact(Key::TimeLimit).is_absent() && is_booked(user) {
                 user.set(Key::TimeLimit, limit);
             }
+            user.set(Key::HeldShare, held);
         }
+    }
+}
+
+/// What a place costs while its machine is stopped: it stays reserved.
+fn held_share(user: &Resource, kept: &Resource) -> Fact<Value> {
+    let is_endless = kept.purchase() == Some(Purchase::CapacityReservation) && kept.fact(Key::TimeLimit).is_absent();
+    let counts = [user, kept].map(|it| it.count.value().map(|count| count.expected));
+    match counts {
+        [Some(used), Some(places)] if is_endless && used <= places => {
+            let share = kept.number(Key::UnusedShare).unwrap_or(1.0);
+            Fact::known(Value::Number(share), kept.span, Origin::Resolved)
+        }
+        _ => Fact::Absent,
     }
 }
 
@@ -66,7 +81,11 @@ fn open(resources: &mut [Built]) {
                 continue;
             }
             let used = user.resource.count.value().copied();
+            let held = held_share(&user.resource, &kept.resource);
             taken.get_mut(at).into_iter().for_each(|it| *it = surely);
+            if let Some(user) = resources.get_mut(at).filter(|_| surely) {
+                user.resource.set(Key::HeldShare, held);
+            }
             if let Some(kept) = resources.get_mut(reservation) {
                 take(&mut kept.resource, used, surely);
             }

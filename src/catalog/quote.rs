@@ -321,7 +321,12 @@ impl Catalog {
         })
     }
 
-    fn equipped_quote<'c>(&'c self, machine: &Machine<'_>, names: &[Cow<'_, str>; 3], region: &str) -> Option<Quote<'c>> {
+    fn equipped_quote<'c>(
+        &'c self,
+        machine: &Machine<'_>,
+        names: &[Cow<'_, str>; 3],
+        region: &str,
+    ) -> Option<Quote<'c>> {
         let table = self.block.table("gcp_components");
         let price = |component: &str| {
             let listed = table.find(&[component, region]).map(read_component);

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use crate::inventory::{Fact, Inventory, Key, Known, Link, LinkKind, Origin, Resource, Role, Taint};
+use crate::inventory::{Fact, Inventory, Key, Known, Link, LinkKind, Origin, Range, Resource, Role, Taint};
 use crate::source::Span;
 
 use super::homes::{Ground, around, is_within};
@@ -42,9 +42,28 @@ pub(super) fn link_pools(inventory: &mut Inventory, vendor: Vendor<'_>) {
     for pod in pods {
         let found = index.selected(inventory, pod).or_else(|| index.tolerated(inventory, pod, vendor));
         let Some(Join { pool, span, why }) = found else { continue };
+        let count = nodes(inventory, &pools, pool, pod);
         let pool = inventory.resources[pool].clone();
-        attach(&mut inventory.resources[pod], &pool, span, why);
+        let pod = &mut inventory.resources[pod];
+        attach(pod, &pool, span, why);
+        if let Some(count) = count {
+            pod.count = count;
+        }
     }
+}
+
+/// As many pods as there are nodes, where one runs on each: of the pool that it was joined with, and of others beside it that
+/// host it too.
+fn nodes(inventory: &Inventory, pools: &[usize], joined: usize, pod: usize) -> Option<Fact<Range>> {
+    let (pool, pod) = (&inventory.resources[joined], &inventory.resources[pod]);
+    if pod.flag(Key::OnEachNode) != Some(true) || !matches!(pod.count, Fact::Unknown(_)) {
+        return None;
+    }
+    let beside = |it: &&Resource| (&it.run, &it.home.folder) == (&pool.run, &pool.home.folder) && hosts(it, pod);
+    let all = pools.iter().map(|&at| &inventory.resources[at]).filter(beside);
+    let mut counts = all.map(|it| it.count.value().copied());
+    let sum = counts.try_fold(Range::exactly(0.0), |sum, count| Some(sum.plus(count?)))?;
+    Some(Fact::known(sum, pool.count.span()?, Origin::Resolved))
 }
 
 pub(super) fn is_pool(it: &Resource) -> bool {

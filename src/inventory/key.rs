@@ -175,6 +175,8 @@ keys! {
     Sharing "sharing" Text;
     /// What the processors of the machine must run, as images name it: amd64 or arm64.
     Processor "processor" Text;
+    /// One of it runs on each node that it fits: a DaemonSet.
+    OnEachNode "on_each_node" Flag;
     /// Virtual CPUs: of the machine (rented) or asked for by the pod (requested).
     Cpus "cpus" Number;
     /// CPUs that the pod may use at most.

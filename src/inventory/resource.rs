@@ -280,6 +280,14 @@ impl Range {
 
     /// Each end changed in the same way.
     #[must_use]
+    pub fn plus(self, other: Range) -> Range {
+        Range {
+            floor: self.floor + other.floor,
+            expected: self.expected + other.expected,
+            ceiling: self.ceiling + other.ceiling,
+        }
+    }
+
     pub fn map(self, change: impl Fn(f64) -> f64) -> Range {
         Range { floor: change(self.floor), expected: change(self.expected), ceiling: change(self.ceiling) }
     }

@@ -149,8 +149,7 @@ impl Schedule {
 }
 
 fn added(sum: Range, now: Range, minutes: usize) -> Range {
-    let more = now.times(Range::exactly(minutes as f64 / 60.0));
-    Range { floor: sum.floor + more.floor, expected: sum.expected + more.expected, ceiling: sum.ceiling + more.ceiling }
+    sum.plus(now.times(Range::exactly(minutes as f64 / 60.0)))
 }
 
 /// How many there are at some minute.

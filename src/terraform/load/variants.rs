@@ -9,7 +9,7 @@ use std::sync::Arc;
 use crate::inventory::{Counted, GivenRun};
 use crate::source::{Sources, matches, parent};
 
-use super::roots::{called, is_variable_file};
+use super::roots::{automatic_files, called, is_variable_file};
 use super::workspaces;
 use crate::terraform::Options;
 use crate::terraform::code::library::Library;
@@ -147,6 +147,7 @@ fn best_below(path: &str, around: &str, names: &BTreeSet<&str>, codes: &BTreeMap
 pub(in crate::terraform) fn of(
     code: &ModuleCode,
     files: Option<&Vec<String>>,
+    sources: &Sources,
     library: &Library<'_>,
     options: &Options,
 ) -> Vec<Variant> {
@@ -169,9 +170,20 @@ pub(in crate::terraform) fn of(
     variants.truncate(MOST);
     // Where there are only examples, what Terraform reads by itself is what is applied.
     let is_applied = |it: &Variant| it.counted == Counted::Deployed;
-    let counted = if variants.iter().any(is_applied) { Counted::Base } else { Counted::Deployed };
+    let is_base = variants.iter().any(is_applied)
+        && !is_own_environment(&automatic_files(sources, &code.directory), &variants, library);
+    let counted = if is_base { Counted::Base } else { Counted::Deployed };
     variants.insert(0, Variant { counted, ..Variant::default() });
     variants
+}
+
+/// What Terraform reads by itself is an environment too where the files of others assign the same variables: it is no part of
+/// theirs, and is applied where none of them is named.
+fn is_own_environment(automatic: &[String], variants: &[Variant], library: &Library<'_>) -> bool {
+    let files: Vec<_> = automatic.iter().map(|file| library.variable_file(file)).collect();
+    let own: BTreeSet<&str> = files.iter().flat_map(|file| file.names()).collect();
+    let others = variants.iter().flat_map(|variant| &variant.files);
+    !own.is_empty() && others.into_iter().any(|file| library.variable_file(file).names().any(|name| own.contains(name)))
 }
 
 /// A pattern of settings means a directory.

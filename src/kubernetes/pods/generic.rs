@@ -83,6 +83,10 @@ fn walk(node: &Node, why: &Arc<str>, above: &Above, claims: &[Node], depth: usiz
             if let Some(off) = node.get("enabled").filter(|enabled| enabled.flag() == Some(false)) {
                 above.count = Fact::written(Range::exactly(0.0), off.span);
             }
+            // Named beside the pod, or nearest above it.
+            if let Some((machine, span)) = machine(node) {
+                above.facts.insert(Key::Machine, Fact::known(machine, span, Origin::Inferred(why.clone())));
+            }
             let nearer = claims_of(node);
             let claims = if nearer.is_empty() { claims } else { nearer };
             if is_pod(node) || is_container(node) {
@@ -93,9 +97,6 @@ fn walk(node: &Node, why: &Arc<str>, above: &Above, claims: &[Node], depth: usiz
                     pod.containers.push(Part::container(node));
                 }
                 let (mut facts, role) = (above.facts.clone(), above.role.clone());
-                if let Some(machine) = machine(node) {
-                    fill(&mut facts, Key::Machine, Fact::known(machine.0, machine.1, Origin::Inferred(why.clone())));
-                }
                 for (key, fact) in settings::beside(node) {
                     fill(&mut facts, key, fact);
                 }

@@ -19,7 +19,10 @@ static STOPS: LazyLock<Option<Regex>> = LazyLock::new(|| {
     let later = r"shutdown\s+(?:-\S+\s+)*\+\d+";
     let named =
         r"auto[-_]?(?:stop|shutdown)|idle[-_]?(?:stop|shutdown|timeout|watch|monitor)|stop[-_](?:when|if)[-_]idle";
-    Regex::new(&format!("(?i)(?:{later}|{named})")).ok()
+    // A service or a timer that is switched on, a program that a clock starts: by its name it looks whether nobody works.
+    let unit = r"systemctl\s+(?:-\S+\s+)*(?:enable|start|restart)\s+(?:-\S+\s+)*\S*\b(?:idle|inactiv)[\w@.-]*";
+    let clock = r"(?:\S+\s+){5}(?:root\s+)?\S*/[\w.-]*(?:\b|_)(?:idle|inactiv)[\w.-]*";
+    Regex::new(&format!("(?i)(?:{later}|{named}|{unit}|{clock})")).ok()
 });
 
 /// A line that ends the machine together with the work of the script.

@@ -331,7 +331,7 @@ pub(super) struct Check {
     #[arg(long)]
     pub(super) unsafe_fixes: bool,
     /// Show what --fix would write as a patch, and write nothing
-    #[arg(long, conflicts_with_all = ["add_ignore", "policy_ref", "fix", "formats", "outputs"])]
+    #[arg(long, conflicts_with_all = ["add_ignore", "policy_ref", "formats", "outputs"])]
     pub(super) diff: bool,
     #[command(flatten)]
     pub(super) selection: Selection,
@@ -402,10 +402,14 @@ pub(super) struct Threshold {
 
 #[derive(Debug, Args)]
 pub(super) struct Diff {
-    /// The commit that the change is compared with: a branch, a tag or an id; a plan that is named alone is compared with
-    /// what was there before it
+    /// The commit that the change is compared with: a branch, a tag or an id, also as the first word: `diff main`. A plan
+    /// that is named alone is compared with what was there before it
     #[arg(long, value_name = "REF", conflicts_with_all = ["base_dir", "base_file"])]
     pub(super) base: Option<String>,
+    /// Compare what the next commit will hold, the index, instead of the files as they lie here; with HEAD, where --base
+    /// names nothing else
+    #[arg(long, conflicts_with_all = ["base_dir", "base_file"])]
+    pub(super) staged: bool,
     /// Compare with a directory instead of a commit
     #[arg(long, value_name = "DIR", conflicts_with = "base_file")]
     pub(super) base_dir: Option<PathBuf>,

@@ -58,7 +58,7 @@ fn run(arguments: Arguments) -> Result<Outcome, Failure> {
         Some(Verb::Check(check)) => verbs::check::run(&check),
         Some(Verb::Cost(cost)) => verbs::cost::run(&cost),
         Some(Verb::Files(files)) => verbs::files::run(&files),
-        Some(Verb::Diff(diff)) => verbs::diff::run(&diff),
+        Some(Verb::Diff(diff)) => verbs::diff::run(*diff),
         Some(Verb::Inspect(inspect)) => verbs::inspect::run(&inspect),
         Some(Verb::Comment(comment)) => verbs::comment::run(&comment),
         Some(Verb::Price(price)) => verbs::price::run(&price),

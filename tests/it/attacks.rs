@@ -505,7 +505,7 @@ fn a_policy_lies_where_no_path_of_the_change_leads() {
 fn a_file_that_is_called_like_an_option_is_a_file() {
     let hooks = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(".pre-commit-hooks.yaml")).unwrap();
     let hooks: serde_json::Value = serde_saphyr::from_str(&hooks).unwrap();
-    for hook in hooks.as_array().unwrap() {
+    for hook in hooks.as_array().unwrap().iter().filter(|hook| hook["pass_filenames"] != false) {
         let (sandbox, here) = repository("names", &[]);
         let astray = sandbox.path("astray.tf");
         let names = ["--config=x.tf", "--format=json.tf", "--output=y.tf", "--allow-empty.tf", "-.tf"];

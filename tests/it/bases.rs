@@ -180,6 +180,67 @@ fn a_hook_with_variables_of_git_compares_its_own_repository() {
     assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
 }
 
+/// What `diff --staged` says of each resource that changed.
+fn staged(directory: &Path, environment: &[(&str, &str)]) -> Vec<String> {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_gpulint"));
+    command.current_dir(directory).envs(GIT_ENVIRONMENT).envs(environment.iter().copied());
+    let output = command.args(["diff", "--staged", "--format", "json"]).output().unwrap();
+    assert!(matches!(output.status.code(), Some(0 | 1)), "{}", String::from_utf8_lossy(&output.stderr));
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let changes = report["changes"].as_array().unwrap().iter();
+    changes.map(|it| format!("{} {}", it["change"].as_str().unwrap(), it["address"].as_str().unwrap())).collect()
+}
+
+#[test]
+fn what_is_staged_is_compared_and_nothing_else() {
+    let repository = Repository::new();
+    let here = &repository.directory;
+    write(here, &[("draft.tf", &pool("draft"))]);
+    assert_eq!(staged(here, &[]), NOTHING, "nobody added it");
+    git(here, &["add", "draft.tf"]);
+    write(here, &[("draft.tf", &pool("later"))]);
+    assert_eq!(staged(here, &[]), ["added aws_eks_node_group.draft"], "the index, not the file as it lies there");
+
+    // As `git commit FILE` does it: an index for this commit alone.
+    fs::copy(here.join(".git/index"), here.join(".git/next-index")).unwrap();
+    git(here, &["rm", "--quiet", "--cached", "--force", "draft.tf"]);
+    assert_eq!(staged(here, &[]), NOTHING);
+    assert_eq!(staged(here, &[("GIT_INDEX_FILE", ".git/next-index")]), ["added aws_eks_node_group.draft"]);
+
+    let gone = here.join("infra/main.tf");
+    git(here, &["rm", "--quiet", "--cached", "infra/main.tf"]);
+    assert!(gone.exists());
+    assert!(staged(here, &[]).iter().all(|it| it.starts_with("removed ")) && !staged(here, &[]).is_empty());
+    git(here, &["reset", "--quiet"]);
+
+    git(here, &["sparse-checkout", "set", "none"]);
+    assert_eq!(staged(here, &[]), NOTHING, "what is not on the disk is in the index");
+}
+
+#[test]
+fn before_the_first_commit_everything_is_new() {
+    let sandbox = Sandbox::new("unborn");
+    let here = sandbox.path("work");
+    fs::create_dir_all(&here).unwrap();
+    git(&here, &["init", "--quiet", "--initial-branch=main"]);
+    write(&here, &[("main.tf", &pool("first"))]);
+    git(&here, &["add", "--all"]);
+    assert_eq!(staged(&here, &[]), ["added aws_eks_node_group.first"]);
+}
+
+#[test]
+fn a_commit_may_be_the_first_word() {
+    let repository = Repository::new();
+    let here = &repository.directory;
+    write(here, &[("more.tf", &pool("more"))]);
+    let (code, told, said) = run(here, &["diff", "main", "."]);
+    assert_eq!(code, Some(1), "{said}");
+    assert!(told.starts_with("GPU cost against main: fail"), "{told}");
+    let (code, _, said) = run(here, &["diff", "trunk"]);
+    assert_eq!(code, Some(2), "{said}");
+    assert!(said.contains("`trunk` is neither a path nor a commit that git knows here"), "{said}");
+}
+
 /// What `check` says is not read, and what both sides of a comparison say of it.
 fn unread(directory: &Path, arguments: &[&str]) -> Vec<(String, String)> {
     let (code, report, said) = run(directory, &[arguments, &["--format", "json"]].concat());

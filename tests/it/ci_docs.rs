@@ -85,17 +85,14 @@ fn the_page_on_github_lists_every_input_and_output() {
 #[test]
 fn hooks_exist_and_take_the_same_files() {
     let hooks = yaml(".pre-commit-hooks.yaml");
-    let known = |id: &str| hooks.as_array().unwrap().iter().any(|hook| hook["id"] == id);
+    let named = |id: &str| hooks.as_array().unwrap().iter().find(|hook| hook["id"] == id);
     for (name, document) in documents() {
         let mut repositories = Vec::new();
         with_key(&document, "hooks", &mut repositories);
         for hook in repositories.iter().flat_map(|repository| repository["hooks"].as_array().unwrap()) {
-            assert!(known(hook["id"].as_str().unwrap()), "{name}: {}", hook["id"]);
+            let Some(known) = named(hook["id"].as_str().unwrap()) else { panic!("{name}: {}", hook["id"]) };
             for key in ["files", "entry"] {
-                assert!(
-                    hook.get(key).is_none_or(|value| *value == hooks[0][key]),
-                    "{name}: `{key}` of the hook differs"
-                );
+                assert!(hook.get(key).is_none_or(|value| *value == known[key]), "{name}: `{key}` of the hook differs");
             }
         }
     }

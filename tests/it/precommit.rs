@@ -99,7 +99,11 @@ impl Work {
     }
 
     fn try_hook(&self, arguments: &[&str]) -> (Option<i32>, String) {
-        self.pre_commit(&[&["try-repo", ROOT, "gpulint-system", "--verbose"], arguments].concat(), &[])
+        self.try_named("gpulint-system", arguments)
+    }
+
+    fn try_named(&self, hook: &str, arguments: &[&str]) -> (Option<i32>, String) {
+        self.pre_commit(&[&["try-repo", ROOT, hook, "--verbose"], arguments].concat(), &[])
     }
 }
 
@@ -122,6 +126,24 @@ fn a_commit_is_held_back_by_the_waste_that_it_brings() {
     let (code, said) = work.try_hook(&[]);
     assert_eq!(code, Some(1), "{said}");
     assert!(said.contains("on-demand-batch") && said.contains("infra/main.tf"), "{said}");
+}
+
+#[test]
+fn what_was_there_before_holds_no_commit_back() {
+    if !wanted(&["system", "all"]) {
+        return;
+    }
+    let work = Work::new();
+    work.commit(&[("old/main.tf", &wasteful())]);
+    work.stage(&[("old/main.tf", &format!("# known\n{}", wasteful()))]);
+    write(&work.directory, &[("draft/main.tf", &wasteful())]);
+    let (code, said) = work.try_named("gpulint-diff", &[]);
+    assert_eq!(code, Some(0), "{said}");
+
+    work.stage(&[]);
+    let (code, said) = work.try_named("gpulint-diff", &[]);
+    assert_eq!(code, Some(1), "{said}");
+    assert!(said.contains("on-demand-batch") && said.contains("draft/main.tf"), "{said}");
 }
 
 #[test]
@@ -253,7 +275,11 @@ fn hooks_take_the_files_that_the_program_looks_for() {
         for other in ["README.md", "main.tfx", "tf", "main.py"] {
             assert!(!pattern.is_match(other), "{} takes {other}", hook["id"]);
         }
-        assert_eq!((&hook["require_serial"], &hook["entry"]), (&Value::Bool(true), &hooks[0]["entry"]));
+        let entry = match hook["id"] == "gpulint-diff" {
+            true => &Value::from("gpulint diff --staged --allow-empty"),
+            false => &hooks[0]["entry"],
+        };
+        assert_eq!((&hook["require_serial"], &hook["entry"]), (&Value::Bool(true), entry));
         assert!(hook["entry"].as_str().unwrap().contains("--allow-empty"));
     }
 }

@@ -9,7 +9,7 @@ use crate::cli::Failure;
 use crate::cli::args::Diff;
 use crate::cli::session::Session;
 use crate::cli::world::file_tree::{DiskTree, below, read_limited};
-use crate::cli::world::git::Base;
+use crate::cli::world::git::{Base, GitTree};
 use crate::cli::world::place;
 use crate::inventory::Skipped;
 use crate::kubernetes::Looks;
@@ -25,8 +25,11 @@ pub(in crate::cli) fn earlier(
     head: &mut Session,
     notes: &mut Vec<String>,
 ) -> Result<Session, Failure> {
-    match (&arguments.base, &arguments.base_dir, &arguments.base_file) {
-        (Some(reference), ..) => commit(reference, head, notes).map_err(|failure| other_option(reference, failure)),
+    let base = arguments.base.as_deref().or(arguments.staged.then_some("HEAD"));
+    match (base, &arguments.base_dir, &arguments.base_file) {
+        (Some(reference), ..) => {
+            commit(reference, arguments.staged, head, notes).map_err(|failure| other_option(reference, failure))
+        }
         (_, Some(path), _) if path.is_file() => Err(Failure::new(format!("`{}` is no directory", path.display()))
             .with_help(format!("write --base-file {}", path.display()))),
         (_, Some(path), _) => directory(path, head),
@@ -40,7 +43,8 @@ pub(in crate::cli) fn earlier(
 /// The state that was named, for people.
 pub(in crate::cli) fn name(arguments: &Diff) -> Option<String> {
     let path = arguments.base_dir.as_ref().or(arguments.base_file.as_ref());
-    arguments.base.clone().or_else(|| path.map(|it| it.display().to_string()))
+    let head = || arguments.staged.then(|| "HEAD".to_owned());
+    arguments.base.clone().or_else(|| path.map(|it| it.display().to_string())).or_else(head)
 }
 
 /// A path in the place of a commit was meant as something else.
@@ -54,25 +58,43 @@ fn other_option(reference: &str, failure: Failure) -> Failure {
     failure.with_help(format!("--base takes a commit; to compare with what lies there, write {option} {reference}"))
 }
 
-fn commit(reference: &str, head: &mut Session, notes: &mut Vec<String>) -> Result<Session, Failure> {
+/// What the next commit will hold, in the place of the files as they lie here.
+pub(in crate::cli) fn staged(head: &Session) -> Result<Session, Failure> {
     let repository = head.root.clone();
-    if place::repository(&repository) != Some(&repository) {
-        return Err(Failure::new(format!("there is no git repository here that could know a commit `{reference}`"))
-            .with_help("run it in one repository, or compare with a directory: --base-dir DIR"));
-    };
+    demand_repository(&repository, "HEAD")?;
+    let tree = GitTree::staged(&repository)?.up_to(head.sources.limits().file_bytes).over(&repository);
+    let wanted = |file: &&str| discover::is_candidate(Path::new(file)) && is_wanted(head, file);
+    let files: Vec<String> = tree.files().filter(wanted).map(str::to_owned).collect();
+    Ok(head.at(tree, files))
+}
+
+fn demand_repository(root: &Path, reference: &str) -> Result<(), Failure> {
+    if place::repository(root) == Some(root) {
+        return Ok(());
+    }
+    Err(Failure::new(format!("there is no git repository here that could know a commit `{reference}`"))
+        .with_help("run it in one repository, or compare with a directory: --base-dir DIR"))
+}
+
+fn commit(reference: &str, is_staged: bool, head: &mut Session, notes: &mut Vec<String>) -> Result<Session, Failure> {
+    let repository = head.root.clone();
+    demand_repository(&repository, reference)?;
     let base = Base::find(&repository, reference)?;
     notes.extend(base.note.clone());
     let tree = base.tree()?.up_to(head.sources.limits().file_bytes).over(&repository);
-    let mut tracked = tracked::left_out(&repository, &head.files)?;
-    tracked.retain(|file| is_wanted(head, file));
-    head.take_in(tracked);
+    if !is_staged {
+        let mut tracked = tracked::left_out(&repository, &head.files)?;
+        tracked.retain(|file| is_wanted(head, file));
+        head.take_in(tracked);
+    }
     let submodules = tree.submodules();
     let inside = |file: &str| submodules.iter().any(|it| is_below(file, it));
     if head.files.iter().any(|file| inside(file)) {
         notes.push(format!("submodules are not compared: {}", submodules.join(", ")));
         head.leave_out(NOT_IN_BASE, inside);
     }
-    let mut unlisted = absent::unlisted(&repository);
+    // The index holds what a sparse checkout leaves out.
+    let mut unlisted = if is_staged { Vec::new() } else { absent::unlisted(&repository) };
     unlisted.retain(|it| !submodules.contains(&it.path) && is_wanted(head, &it.path));
     head.tell_unread(unlisted);
     let present: BTreeSet<&str> = head.files.iter().map(String::as_str).collect();
@@ -80,9 +102,10 @@ fn commit(reference: &str, head: &mut Session, notes: &mut Vec<String>) -> Resul
         discover::is_candidate(Path::new(file))
             && is_wanted(head, file)
             // What is on the disk, was not found there and is not tracked is ignored by git's own rules.
-            && (present.contains(file) || !below(&repository, file).exists())
+            && (is_staged || present.contains(file) || !below(&repository, file).exists())
     };
-    let left_out: BTreeSet<String> = absent::left_out(&repository).unwrap_or_default().into_iter().collect();
+    let left_out = if is_staged { Ok(Vec::new()) } else { absent::left_out(&repository) };
+    let left_out: BTreeSet<String> = left_out.unwrap_or_default().into_iter().collect();
     let of_base: BTreeSet<String> = tree.files().filter(|file| left_out.contains(*file)).map(str::to_owned).collect();
     let files: Vec<String> =
         tree.files().filter(wanted).filter(|file| !left_out.contains(*file)).map(str::to_owned).collect();

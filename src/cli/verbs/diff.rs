@@ -12,7 +12,8 @@ use crate::cli::session::base_revision::{self, earlier};
 use crate::cli::session::gate::Gate;
 use crate::cli::session::outgrown::{self, Outgrown, States};
 use crate::cli::session::{aside, lost, unjudged};
-use crate::cli::world::output;
+use crate::cli::world::git::Base;
+use crate::cli::world::{output, place};
 use crate::cli::{Failure, Outcome};
 use crate::decide::{self, Decided, Decision};
 use crate::inventory::ResourceId;
@@ -21,11 +22,37 @@ use crate::report::{self, Difference, Format, Report, Saved, Spent};
 use crate::rules::{Finding, World};
 use crate::source::Sources;
 
-pub(in crate::cli) fn run(arguments: &Diff) -> Result<Outcome, Failure> {
+pub(in crate::cli) fn run(arguments: Diff) -> Result<Outcome, Failure> {
+    compare(&with_base(arguments)?)
+}
+
+/// As git has it: `diff main` and `diff main infra/` name a commit first, where nothing on the disk is called so.
+fn with_base(mut arguments: Diff) -> Result<Diff, Failure> {
+    let is_named = arguments.base.is_some() || arguments.base_dir.is_some() || arguments.base_file.is_some();
+    let first = arguments.input.paths.first().and_then(|path| path.to_str()).filter(|path| !is_named && *path != "-");
+    let Some(first) = first.filter(|path| fs::symlink_metadata(path).is_err()).map(str::to_owned) else {
+        return Ok(arguments);
+    };
+    let here = std::env::current_dir().unwrap_or_default();
+    let is_commit = place::repository(&here).is_some_and(|repository| Base::find(repository, &first).is_ok());
+    if !is_commit {
+        return Err(Failure::new(format!("`{first}` is neither a path nor a commit that git knows here")).with_help(
+            format!("gpulint diff --base REF PATHS; a branch that was not fetched: git fetch origin {first}"),
+        ));
+    }
+    arguments.input.paths.remove(0);
+    arguments.base = Some(first);
+    Ok(arguments)
+}
+
+fn compare(arguments: &Diff) -> Result<Outcome, Failure> {
     if let Some((before, after)) = saved_reports(arguments)? {
         return compare_saved(arguments, &before, after);
     }
     let mut head = Session::judging(&arguments.input, &arguments.selection)?;
+    if arguments.staged {
+        head = base_revision::staged(&head)?;
+    }
     let mut notes = Vec::new();
     let base = earlier(arguments, &mut head, &mut notes)?;
     let gate = Gate::of(&arguments.threshold, &head.config);

@@ -195,7 +195,7 @@ fn settings(told: &mut String, directory: &Path, runs: &BTreeSet<String>) -> Res
 
 fn hook(told: &mut String, repository: &Path) -> Result<(), Failure> {
     let recipe = recipe(include_str!("../../../docs/ci/pre-commit.md"), HOOKS).unwrap_or_default();
-    let what = "the hook: `pre-commit install` lets git run it before each commit";
+    let what = "the hook: `pre-commit install` lets git run this program before each commit";
     let help = "add this to its `repos`:";
     // Below `repos:`, as it stands in the recipe.
     let piece = recipe.split_once("repos:\n").map_or(recipe.as_str(), |(_, piece)| piece).to_owned();

@@ -66,6 +66,12 @@ pub(in crate::cli) struct Base {
 impl Base {
     /// Where the work at hand left `reference`, or `reference` itself where the clone cannot tell.
     pub(in crate::cli) fn find(repository: &Path, reference: &str) -> Result<Base, Failure> {
+        if reference == "HEAD"
+            && let Some(commit) = before_the_first(repository)?
+        {
+            let note = Some("there is no commit yet: everything is new".to_owned());
+            return Ok(Base { repository: repository.to_owned(), commit, note });
+        }
         let Base { commit: tip, .. } = Self::tip(repository, reference)?;
         let merge_base = ask(repository, &["merge-base", &tip, "HEAD"])?;
         let note = merge_base.is_none().then(|| {
@@ -104,6 +110,25 @@ impl GitTree {
             let (path, object) = entry(&line).ok_or_else(|| nonsense(&line))?;
             entries.insert(path, object);
         }
+        Self::of(repository, entries)
+    }
+
+    /// What the next commit will hold.
+    pub(in crate::cli) fn staged(repository: &Path) -> Result<GitTree, Failure> {
+        let listed = run_on(repository, &["ls-files", "--stage", "-z", "--full-name"], index_of_hook(repository))?;
+        if !listed.status.success() {
+            return Err(Failure::new(format!("git cannot list the index: {}", first_line(&listed.stderr))));
+        }
+        let mut entries = BTreeMap::new();
+        for line in listed.stdout.split(|byte| *byte == 0).filter(|line| !line.is_empty()) {
+            let line = named(line);
+            let (path, object) = staged_entry(&line).ok_or_else(|| nonsense(&line))?;
+            entries.insert(path, object);
+        }
+        Self::of(repository, entries)
+    }
+
+    fn of(repository: &Path, entries: BTreeMap<String, Object>) -> Result<GitTree, Failure> {
         let reader = Mutex::new(Reader::start(repository)?);
         Ok(GitTree {
             entries,
@@ -113,6 +138,15 @@ impl GitTree {
             laid_under: None,
         })
     }
+}
+
+/// The tree without files, where HEAD is a branch that has no commit yet.
+fn before_the_first(repository: &Path) -> Result<Option<String>, Failure> {
+    let is_there = ask(repository, &["rev-parse", "--verify", "--quiet", "HEAD"])?.is_some();
+    if is_there || ask(repository, &["symbolic-ref", "--quiet", "HEAD"])?.is_none() {
+        return Ok(None);
+    }
+    ask(repository, &["hash-object", "-t", "tree", "/dev/null"])
 }
 
 /// A base of which nothing can be understood would make everything look new.
@@ -146,12 +180,23 @@ fn entry(line: &str) -> Option<(String, Object)> {
     let (about, path) = line.split_once('\t')?;
     let mut words = about.split(' ');
     let (mode, _, id) = (words.next()?, words.next()?, words.next()?);
-    let kind = match mode {
+    Some((path.to_owned(), Object { kind: kind_of(mode), id: id.to_owned() }))
+}
+
+/// A line of `git ls-files --stage`: mode, id, stage, a tab, the path. Of a conflict, the last of its versions.
+fn staged_entry(line: &str) -> Option<(String, Object)> {
+    let (about, path) = line.split_once('\t')?;
+    let mut words = about.split(' ');
+    let (mode, id) = (words.next()?, words.next()?);
+    is_commit(id).then(|| (path.to_owned(), Object { kind: kind_of(mode), id: id.to_owned() }))
+}
+
+fn kind_of(mode: &str) -> ObjectKind {
+    match mode {
         "120000" => ObjectKind::Link,
         "160000" => ObjectKind::Submodule,
         _ => ObjectKind::File,
-    };
-    Some((path.to_owned(), Object { kind, id: id.to_owned() }))
+    }
 }
 
 impl GitTree {
@@ -396,6 +441,13 @@ fn program(repository: &Path) -> Result<Command, Failure> {
     Ok(Command::new(program))
 }
 
+/// `git commit FILE` gives its hooks an index of their own, in the directory of the repository.
+fn index_of_hook(repository: &Path) -> Option<PathBuf> {
+    let index = repository.join(std::env::var_os("GIT_INDEX_FILE")?).canonicalize().ok()?;
+    let directory = repository.join(".git").canonicalize().ok()?;
+    (index.is_file() && index.starts_with(directory)).then_some(index)
+}
+
 /// A hook tells its programs which repository it runs in; they must not take it for the one that is meant.
 fn forget_repository(command: &mut Command) {
     for name in ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_PREFIX"] {
@@ -404,10 +456,18 @@ fn forget_repository(command: &mut Command) {
 }
 
 fn run(repository: &Path, arguments: &[&str]) -> Result<Output, Failure> {
+    run_on(repository, arguments, None)
+}
+
+/// With another index than the repository's own, where there is one.
+fn run_on(repository: &Path, arguments: &[&str], index: Option<PathBuf>) -> Result<Output, Failure> {
     if let Some(odd) = git_files::odd(repository) {
         return Err(Failure::new(format!("git is not asked: `{}` is no regular file", odd.display())));
     }
     let mut command = git(repository)?;
+    if let Some(index) = index {
+        command.env("GIT_INDEX_FILE", index);
+    }
     command.args(arguments).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut started = Started::start(&mut command).map_err(not_started)?;
     let printed = read(started.child.stdout.take(), u64::MAX);

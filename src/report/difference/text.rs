@@ -15,7 +15,8 @@ use crate::report::views::repeats::told_once;
 use crate::report::{Spent, Style, escape};
 
 pub(super) fn difference(it: &Difference, style: Style) -> String {
-    let mut text = String::new();
+    let headline = Headline::of(it).line(it.after.verdict);
+    let mut text = format!("GPU cost against {}: {headline}\n", escape::one_line(&it.base));
     for note in &it.notes {
         let _ = writeln!(text, "note: {}", escape::one_line(note));
     }
@@ -27,9 +28,6 @@ pub(super) fn difference(it: &Difference, style: Style) -> String {
         told.add(&it.after, decided);
     }
     costs(&mut text, it);
-    let headline = Headline::of(it);
-    let open = headline.open.map(|open| format!("; {open}")).unwrap_or_default();
-    let _ = writeln!(text, "against {}: GPU cost {}{open}", escape::one_line(&it.base), headline.money);
     let worse = if it.grown.is_empty() { String::new() } else { format!("{} worse, ", it.grown.len()) };
     let _ = writeln!(
         text,

@@ -129,13 +129,19 @@ fn became(it: &Difference, sum: &BeforeAfter, role: Role) -> String {
     text
 }
 
-/// `, +32%`
+/// From here on, times say more than percent.
+const MOST_PERCENT: f64 = 1_000.0;
+
+/// `, +32%`; `, 22 times as much`
 fn percent(sum: &BeforeAfter) -> String {
     let (difference, before) = (sum.difference().expected, sum.before.expected);
     if before.is_zero() || difference.is_zero() {
         return String::new();
     }
     let percent = difference.micros() as f64 / before.micros() as f64 * 100.0;
+    if percent >= MOST_PERCENT {
+        return format!(", {:.0} times as much", percent / 100.0 + 1.0);
+    }
     format!(", {}{percent:.0}%", if percent > 0.0 { "+" } else { "" })
 }
 

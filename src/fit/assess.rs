@@ -110,7 +110,7 @@ fn judge(demand: &Demand<'_>, given: &Given, search: &Search<'_, '_>) -> Result<
     let fits = verdict != Verdict::DoesNotFit;
     Ok(Placed {
         verdict,
-        refuses: verdict == Verdict::DoesNotFit && refuses(demand),
+        refuses: verdict == Verdict::DoesNotFit && refuses(demand) && !demand.may_be_quantized,
         devices: given.used,
         need_gib: estimate.need(),
         budget_gib: budget(&workload, usable_gib),

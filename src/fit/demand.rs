@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::hardware::{Device, device};
 use super::workload::{Engine, Method, Optimizer, Recompute, Sharding, Task, Training, Workload};
 use crate::catalog::{Catalog, Identification, Identified, Modality, Model, Precision, Slice};
+use crate::inventory::programs::SERVED_NAME;
 use crate::inventory::{Fact, Key, Known, Origin, Resource, Value};
 
 /// What a workload asks of its accelerators, whichever these are.
@@ -15,6 +16,8 @@ pub struct Demand<'m> {
     pub task: Task,
     pub engine: Engine,
     pub precision: Precision,
+    /// Nothing says in how many bits the weights are stored: only clients are told a name of the model.
+    pub may_be_quantized: bool,
     pub cache_bytes: f64,
     pub context: f64,
     /// Nobody limits the context: it is the model's whole window.
@@ -86,6 +89,11 @@ impl<'r> Reader<'r> {
         let task = self.task(&found.model)?;
         let precision = self.precision(&found, task)?;
         let engine = engine(program);
+        let is_served_name = matches!(
+            self.resource.fact(Key::Model).origin(),
+            Some(Origin::Inferred(why)) if **why == *SERVED_NAME
+        );
+        let may_be_quantized = is_served_name && precision.is_full() && self.resource.fact(Key::Precision).is_absent();
         let model = found.model;
         let context = self.context(&model, task, program)?;
         let training = if task == Task::Train { self.training(precision)? } else { Training::default() };
@@ -98,6 +106,7 @@ impl<'r> Reader<'r> {
             task,
             engine,
             precision,
+            may_be_quantized,
             cache_bytes: match self.text(Key::CachePrecision)? {
                 Some("fp8" | "int8") => 1.0,
                 Some("int4") => 0.5,

@@ -79,6 +79,7 @@ impl Skipped {
     /// Said of a directory.
     pub const ALTERNATIVES: &str =
         "files that declare the same things each for itself, with no backend, provider or lock file: read as examples";
+    pub const TEMPLATE: &str = "a template of another program, which fills in what stands in `{{`, `{%` or `<%`: give it the text that is made of it";
     pub const PLAN_BESIDE: &str = "a plan of the configuration beside it: name it to read it";
 }
 

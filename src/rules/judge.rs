@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 
 use crate::catalog::{Money, MoneyRange};
 use crate::fit::Market;
-use crate::inventory::{Counted, Inventory, Origin, ResourceId, Role};
+use crate::inventory::{Counted, Inventory, Origin, Resource, ResourceId, Role};
 use crate::pricing::{Item, Period};
 use crate::source::Span;
 
@@ -59,11 +59,13 @@ pub(super) fn judge(
 }
 
 /// Nobody applies a base in whose place others stand, what the settings exclude, what a kustomization leaves out, or a copy that a
-/// program keeps: they are told, not judged.
+/// program keeps, and pods of which there are none hold nothing: they are told, not judged.
 fn is_judged(inventory: &Inventory, resource: Option<ResourceId>) -> bool {
     let resource = resource.and_then(|id| inventory.resources.get(id.0));
-    resource
-        .is_none_or(|it| !matches!(it.counted, Counted::Base | Counted::Excluded | Counted::Unlisted | Counted::Copy))
+    let is_none = |it: &Resource| it.role == Role::Requested && it.count.value().is_some_and(|it| it.ceiling == 0.0);
+    let is_aside =
+        |it: &Resource| matches!(it.counted, Counted::Base | Counted::Excluded | Counted::Unlisted | Counted::Copy);
+    resource.is_none_or(|it| !is_none(it) && !is_aside(it))
 }
 
 struct Judge<'a> {

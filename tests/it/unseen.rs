@@ -91,8 +91,8 @@ fn wrong(way: &Table, output: &str, said: &str) -> Option<String> {
         "GPU cost at least",
         "GPU cost requested by pods",
         "GPU cost of machines not known",
-        "GPU cost jobs ",
-        "GPU cost rented jobs ",
+        "GPU cost of jobs ",
+        "GPU cost of rented jobs ",
     ];
     let points = seen.is_some() && {
         let files = texts(way, "files").into_iter().chain(texts(way, "before"));

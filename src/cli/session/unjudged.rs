@@ -126,7 +126,8 @@ fn add(values: &mut Vec<String>, value: &terraform::Value) {
             values.push(name.to_string());
             add(values, it);
         }),
-        Data::Unknown(cause) => values.push(cause.why.clone()),
+        // Why it is not known says nothing about what it is.
+        Data::Unknown(_) => values.push("?".to_owned()),
         Data::Null => {}
         Data::Bool(_) | Data::Number(_) | Data::Text(_) => values.extend(value.as_text().map(|it| it.into_owned())),
     }

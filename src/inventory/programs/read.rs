@@ -186,7 +186,10 @@ impl Found {
         let with_span = |value: &Token| Token { span: word.span.to(value.span), ..value.clone() };
         for program in programs {
             if let Some((target, rank)) = program.flags.get(name) {
-                match value {
+                let origin = Origin::Inferred(super::SERVED_NAME.into());
+                let served = value.filter(|_| name == "--served-model-name");
+                let served = served.map(|it| Token { origin: it.origin.clone().weakest(origin), ..it.clone() });
+                match served.as_ref().or(value) {
                     Some(value) => self.apply(programs, *target, rank + 1, &with_span(value)),
                     None if matches!(target, Target::Key(key) if *key == Key::Recompute) => {
                         self.fixed(programs, Key::Recompute, rank + 1, "true", word);

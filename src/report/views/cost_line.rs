@@ -48,5 +48,8 @@ pub(in crate::report) fn cost_line(report: &Report) -> String {
             _ => format!("{jobs} {mark}{} {}", usd(most), while_running(*per)),
         });
     }
-    format!("GPU cost {}", parts.join("; "))
+    let text = parts.join("; ");
+    // Where there is nothing but jobs, it is their cost.
+    let of = if text.starts_with("jobs ") || text.starts_with("rented jobs ") { "of " } else { "" };
+    format!("GPU cost {of}{text}")
 }

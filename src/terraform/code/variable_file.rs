@@ -30,9 +30,12 @@ impl VariableFile {
         let nesting = sources.limits().nesting;
         let (attributes, error) =
             if path.ends_with(".json") { of_json(file, &text, nesting) } else { of_hcl(file, &text, nesting) };
-        let wrong = error.map(|error| {
-            let message = format!("not all variables of this file can be read: {}", error.message);
-            Diagnostic::unreadable(message, error.span)
+        let wrong = error.map(|error| match error.is_of_template(&text) {
+            true => error.diagnostic(&text),
+            false => {
+                let message = format!("not all variables of this file can be read: {}", error.message);
+                Diagnostic::unreadable(message, error.span)
+            }
         });
         VariableFile { attributes: attributes.into_iter().map(Arc::new).collect(), wrong }
     }
@@ -55,6 +58,7 @@ fn of_hcl(file: FileId, text: &str, nesting: u32) -> (Vec<Attribute>, Option<Syn
     match parsed.errors.into_iter().next() {
         Some(error) => match other_language(file, text) {
             Some(what) => (Vec::new(), Some(SyntaxError { message: what.to_owned(), span: error.span })),
+            None if error.is_of_template(text) => (Vec::new(), Some(error)),
             None => (parsed.body.attributes, Some(error)),
         },
         None => (parsed.body.attributes, None),
@@ -63,9 +67,6 @@ fn of_hcl(file: FileId, text: &str, nesting: u32) -> (Vec<Attribute>, Option<Syn
 
 /// What a `.tfvars` file that does not parse is instead, where that can be told: none of it is used.
 fn other_language(file: FileId, text: &str) -> Option<&'static str> {
-    if text.contains("{{") || text.contains("{%") {
-        return Some("it is a template of another program, which fills in what stands in `{{` or `{%`");
-    }
     let json = text.trim_start().starts_with('{') && parse_json(file, text).is_ok();
     json.then_some("it is JSON, which Terraform reads from files that end in `.tfvars.json` only")
 }

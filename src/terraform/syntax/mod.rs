@@ -14,6 +14,8 @@ mod walk;
 
 use std::sync::Arc;
 
+use crate::diagnostic::Diagnostic;
+use crate::inventory::Skipped;
 use crate::source::{FileId, Limits, Span};
 
 use super::number::Number;
@@ -36,6 +38,30 @@ pub(super) struct Parsed {
 pub(super) struct SyntaxError {
     pub(super) message: String,
     pub(super) span: Span,
+}
+
+/// What other programs write in their templates, and Terraform nowhere outside of texts.
+const OF_TEMPLATES: [(&str, &str); 3] = [("{{", "}}"), ("{%", "%}"), ("<%", "%>")];
+
+impl SyntaxError {
+    /// Nobody gives this text to Terraform as it is: another program fills in first what stands at the error.
+    pub(super) fn is_of_template(&self, text: &str) -> bool {
+        let at = self.span.range().start.min(text.len());
+        let before = text.get(..at).unwrap_or_default();
+        let start = before.rfind('\n').map_or(0, |end| end + 1);
+        let line = text.get(start..).unwrap_or_default().lines().next().unwrap_or_default();
+        let stands_in = |line: &str, (open, close): &(&str, &str)| {
+            line.split_once(open).is_some_and(|(_, rest)| rest.contains(close))
+        };
+        OF_TEMPLATES.iter().any(|marks| stands_in(line, marks))
+    }
+
+    pub(super) fn diagnostic(&self, text: &str) -> Diagnostic {
+        match self.is_of_template(text) {
+            true => Diagnostic::note(Skipped::TEMPLATE, self.span).leaving_out(Skipped::TEMPLATE),
+            false => Diagnostic::unreadable(self.message.clone(), self.span),
+        }
+    }
 }
 
 #[derive(Debug, Clone)]

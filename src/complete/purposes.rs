@@ -37,7 +37,11 @@ pub(super) fn infer_purposes(inventory: &mut Inventory) {
             None if !it.fact(Key::Model).is_absent() => None,
             // One of which not even the kind of machine is known may be for processors.
             None if !it.fact(Key::Accelerator).is_narrowed() && !it.fact(Key::Machine).is_narrowed() => None,
-            None => Some((at, beside(it)?, "all pods with accelerators beside it say so")),
+            // Where somebody tries something out, pools are for others too.
+            None => {
+                let purpose = beside(it).filter(|purpose| *purpose != Purpose::Interactive)?;
+                Some((at, purpose, "all pods with accelerators beside it say so"))
+            }
         })
         .collect();
     for (at, purpose, why) in inferred {

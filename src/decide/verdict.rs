@@ -307,5 +307,9 @@ mod tests {
         for text in ["cidr = \"10.0.0.0/16\"", "instance_types = [\"m5.large\", \"t3.medium\"]", "name = \"vpc-1\""] {
             assert!(!names_accelerators(text, &catalog), "{text}");
         }
+        for (text, says) in [("output", false), ("tpu_output", true), ("output = tpu", true), ("outputs output", false)]
+        {
+            assert_eq!(contains_any(text, &WORDS), says, "{text}");
+        }
     }
 }

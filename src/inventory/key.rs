@@ -167,6 +167,8 @@ keys! {
     Impossible "impossible" Text;
     /// Why it holds its accelerators while nothing runs: its command sleeps, people work in it, it waits for jobs.
     Kept "kept" Text;
+    /// It only shows its accelerators, or tries them for a moment: `nvidia-smi`, two vectors that are added.
+    OnlyLooks "only_looks" Flag;
     /// A slice of an accelerator that is asked for: a MIG profile such as 1g.10gb.
     Slice "slice" Text;
     /// So many pods share one accelerator: time-slicing, MPS.

@@ -102,6 +102,9 @@ fn resource(
     storage::facts(&group.pod, index, &mut facts);
     fill(&mut facts, Key::Kept, waits::kept(&group.pod, object, index));
     settle_purpose(&evidence(object, &resource.labels, &group.pod, &awake), &mut facts);
+    if !facts.contains_key(&Key::Kept) {
+        fill(&mut facts, Key::OnlyLooks, looks(&group.pod));
+    }
     if object.kind == "Pod" && !facts.contains_key(&Key::Kept) {
         let ends = ends(&group.pod, &facts);
         fill(&mut facts, Key::EndsByItself, ends);
@@ -154,6 +157,16 @@ fn ends(pod: &Pod, facts: &Facts) -> Fact<Value> {
     match policy.filter(|_| !serves && !listens(pod)) {
         Some(policy) => inferred("nothing starts it again when its commands are done", policy.span),
         None => Fact::Absent,
+    }
+}
+
+/// All that asks for accelerators only shows them or tries them for a moment.
+fn looks(pod: &Pod) -> Fact<Value> {
+    let mut asking = pod.containers.iter().filter(|part| request::asks(part)).peekable();
+    let Some(first) = asking.peek().map(|part| part.node.span) else { return Fact::Absent };
+    match asking.all(|part| only_looks(part) || tests_once(part).is_some()) {
+        true => Fact::known(Value::Flag(true), first, Origin::Inferred("its program shows or tries a device".into())),
+        false => Fact::Absent,
     }
 }
 

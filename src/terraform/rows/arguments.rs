@@ -127,7 +127,7 @@ struct Around {
 
 /// The members of one mapping, of which one may be the machine that accelerators further down belong to.
 fn below(path: &str, members: Vec<(String, Held)>, around: Around, depth: usize, found: &mut Found) {
-    let own = members.iter().map(|(_, held)| held).find(|held| text(held).is_some_and(looks_like_a_machine));
+    let own = members.iter().find_map(|(_, held)| machine_in(held));
     let counted = count_beside(&members, own.is_none() && depth > 0);
     let accelerator = members.iter().find_map(|(name, held)| {
         let written = text(held)?;
@@ -143,9 +143,12 @@ fn below(path: &str, members: Vec<(String, Held)>, around: Around, depth: usize,
     if accelerator.is_some() && own.is_none() && around.machine.is_some() {
         sizes = around.sizes.clone();
     }
-    let near = Around { machine: own.cloned().or(around.machine), sizes: sizes.clone() };
+    let near = Around { machine: own.or(around.machine), sizes: sizes.clone() };
     let before = found.all.len();
-    if let Some((name, accelerator)) = accelerator {
+    // A label of machines that bring their accelerators with them says nothing new.
+    let is_label =
+        counted.is_none() && near.machine.as_ref().and_then(text).is_some_and(|machine| machine.contains('.'));
+    if let Some((name, accelerator)) = accelerator.filter(|_| !is_label) {
         let (path, machine) = (format!("{path}{name}"), near.machine.clone());
         let told = accelerator.clone();
         found.add(Machine { path, told, machine, accelerator: Some((accelerator, counted)), sizes: sizes.clone() });
@@ -157,6 +160,17 @@ fn below(path: &str, members: Vec<(String, Held)>, around: Around, depth: usize,
     for (name, held) in members.iter().filter(|_| !told) {
         plain(&|| format!("{path}{name}"), held, &sizes, found);
     }
+}
+
+/// A machine type, or the first of a list of them.
+fn machine_in(held: &Held) -> Option<Held> {
+    let first = match &held.value.data {
+        Data::List(items) | Data::Set(items) | Data::Tuple(items) => {
+            items.first().map(|item| held.holding(item.clone()))
+        }
+        _ => Some(held.clone()),
+    };
+    first.filter(|held| text(held).is_some_and(looks_like_a_machine))
 }
 
 /// The number of accelerators that a mapping says; `alone`: one number is theirs, as the machine is named elsewhere.

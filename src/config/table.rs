@@ -66,6 +66,7 @@ const DECLARED: Kind = Kind::OneOf(&[
     "optimizer",
     "purpose",
 ]);
+const UNEXPLAINED: Kind = Kind::OneOf(&["fail", "tell"]);
 const PROFILES: Kind = Kind::OneOf(&["essential", "standard", "all"]);
 
 macro_rules! settings {
@@ -81,6 +82,7 @@ settings! {
     "fail-on" LEVELS, Some("\"warning\""), "lowest level of a finding that makes a run fail";
     "fail-confidence" CONFIDENCES, Some("\"medium\""), "lowest confidence of a finding that makes a run fail";
     "fail-on-unread" Kind::Flag, Some("false"), "a run fails where something that matters was not judged";
+    "unexplained" UNEXPLAINED, Some("\"fail\""), "what a change does whose effect is not known: fail as growth does, or tell it and pass";
     "min-confidence" CONFIDENCES, Some("\"low\""), "lowest confidence of a finding that is shown";
     "profile" PROFILES, Some("\"standard\""), "the rules to start from";
     "select" Kind::Texts, Some("[]"), "rules and groups to add to the profile";

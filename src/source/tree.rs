@@ -31,8 +31,8 @@ pub enum ReadError {
         bytes: u64,
         limit: u64,
     },
-    /// The text is kept elsewhere, and what stands here only names it.
-    Pointer,
+    /// The text is kept elsewhere, and what stands here only names it, so.
+    Pointer(String),
     Other(String),
 }
 
@@ -43,7 +43,7 @@ const LONGEST_POINTER_BYTES: usize = 1024;
 /// What was read, if it is the text itself.
 pub fn demand_text(bytes: Vec<u8>) -> Result<Vec<u8>, ReadError> {
     let is_pointer = bytes.len() < LONGEST_POINTER_BYTES && bytes.starts_with(POINTER);
-    if is_pointer { Err(ReadError::Pointer) } else { Ok(bytes) }
+    if is_pointer { Err(ReadError::Pointer(String::from_utf8_lossy(&bytes).into_owned())) } else { Ok(bytes) }
 }
 
 impl fmt::Display for ReadError {
@@ -54,7 +54,7 @@ impl fmt::Display for ReadError {
             ReadError::TooLarge { bytes, limit } => {
                 write!(f, "{bytes} bytes are more than the limit of {limit} (`bounds.file-mib`)")
             }
-            ReadError::Pointer => write!(f, "it is a pointer of Git LFS, and its text is not here"),
+            ReadError::Pointer(_) => write!(f, "it is a pointer of Git LFS, and its text is not here"),
             ReadError::Other(why) => write!(f, "{why}"),
         }
     }

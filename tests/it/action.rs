@@ -193,14 +193,16 @@ impl Situation {
 #[test]
 fn nothing_passes_without_a_verdict() {
     let (before, after) = ([("a.tf", CLEAN), ("env/a.tfvars", "n = 1")], [("env/a.tfvars", "n = 2")]);
-    let run = Situation::new(&before, &after, &[]).run();
+    let told = [&before[..], &[("gpulint.toml", "unexplained = \"tell\"\n")]].concat();
+    let run = Situation::new(&told, &after, &[]).run();
     assert_eq!((run.failed.clone(), run.outputs["verdict"].as_str()), (None, "not judged"), "{}", run.log);
     assert!(run.log.contains("::warning title=gpulint::not judged"), "{}", run.log);
-    let situation = Situation::new(&before, &after, &[]);
-    situation.run();
-    assert!(situation.github.bodies()[0].contains("not judged"), "a comment is written");
-    let strict = Situation::new(&before, &after, &[]).with("fail-on-unread", "true").run();
+    let strict = Situation::new(&told, &after, &[]).with("fail-on-unread", "true").run();
     assert_eq!(strict.failed.as_deref(), Some("Decide"), "{}", strict.log);
+    let situation = Situation::new(&before, &after, &[]);
+    let run = situation.run();
+    assert_eq!((run.failed.as_deref(), run.outputs["verdict"].as_str()), (Some("Decide"), "not judged"), "{}", run.log);
+    assert!(situation.github.bodies()[0].contains("not judged"), "a comment is written");
     let decide = concat!(env!("CARGO_MANIFEST_DIR"), "/packaging/action/decide.sh");
     let decided = Command::new("bash").arg(decide).env("GPULINT_EXIT_CODE", "0").output().unwrap();
     assert_eq!(decided.status.code(), Some(70), "whoever says 0 and no verdict is not the scan");

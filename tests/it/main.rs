@@ -50,6 +50,7 @@ mod screen;
 mod terraform;
 mod terraform_resources;
 mod terragrunt;
+mod unexplained;
 mod unseen;
 mod vendor;
 mod verdict;

@@ -5,26 +5,20 @@
 //!
 //! 1. of resources that are listed and not added, what they cost now is compared with what they cost before;
 //! 2. files that changed are read once more, each as if nothing took its place;
-//! 3. new lines that name accelerators are compared with the places of all facts;
-//! 4. what asks for more and costs no more must say why itself: a price that is only assumed falls when another text gives
-//!    a hint of another cloud;
-//! 5. what scripts hand over on command lines is told by itself (`handed`).
+//! 3. what asks for more and costs no more must say why itself: a price that is only assumed falls when another text gives
+//!    a hint of another cloud.
 //!
 //! What counts in sums and grew by as much explains the growth.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
-use std::sync::LazyLock;
 
-use regex::Regex;
-
-use super::{Session, discover, handed};
-use crate::catalog::{Catalog, Money};
+use super::{Session, discover};
+use crate::catalog::Money;
 use crate::complete::plain;
-use crate::decide;
-use crate::inventory::{Counted, Fact, FrontEnd, Key, Resource, ResourceId, Unjudged};
+use crate::inventory::{Counted, Fact, Key, Resource, ResourceId, Unjudged};
 use crate::pricing::{Delta, Side};
 use crate::report::usd;
-use crate::source::{Sources, Span, parent};
+use crate::source::{Sources, parent};
 use crate::{Analysis, Settings, analyze, kubernetes};
 
 const CURE: &str = "`[[runs]]` in gpulint.toml says what is applied, `exclude` what is not";
@@ -118,14 +112,9 @@ pub(in crate::cli) fn grown(
     let changed = changed(base, head);
     let mut told = not_added(&earlier, &later, delta, &counted);
     told.extend(more_for_less(&earlier, &later, delta));
-    for more in [
-        read_alone(base, head, after, &counted, &changed),
-        unexplained(base, head, after, &changed),
-        handed::over(base, head, after, &changed),
-    ] {
-        let said: HashSet<String> = told.iter().map(|it| it.path.clone()).collect();
-        told.extend(more.into_iter().filter(|it| !said.contains(&it.path)));
-    }
+    let said: HashSet<String> = told.iter().map(|it| it.path.clone()).collect();
+    let alone = read_alone(base, head, after, &counted, &changed);
+    told.extend(alone.into_iter().filter(|it| !said.contains(&it.path)));
     told
 }
 
@@ -314,128 +303,4 @@ fn is_plain_manifest(path: &str) -> bool {
         && !name.contains("values")
         && !discover::is_terraform(path)
         && name != "chart.yaml"
-}
-
-/// Lines that are new, name a machine with accelerators or ask for some, and that nothing of what was read explains: no fact
-/// stands there, and nothing says that it was not judged.
-///
-/// 1. The line asks for devices (`nvidia.com/gpu: 8`, also inside text), or a key that speaks of machines has a value that
-///    names one of the catalog.
-/// 2. It is no comment, and no template or file of values, which charts switch on and off; of these, only what a release or
-///    a cluster decides.
-/// 3. No resource has a fact, a link or its head there, whether sums count it or not; of manifests, it is in no object that
-///    is listed.
-fn unexplained(base: &Session, head: &Session, after: &Analysis, changed: &BTreeSet<&String>) -> Vec<Unjudged> {
-    let unread = after.inventory.unjudged.iter().filter(|it| it.span.is_none());
-    let unread: HashSet<&str> = unread.map(|it| it.path.as_str()).collect();
-    let changed = changed.iter().filter(|path| is_text_of_ours(path) && !unread.contains(path.as_str()));
-    let mut explained: Option<HashMap<String, BTreeSet<usize>>> = None;
-    let mut told = Vec::new();
-    for &path in changed {
-        let read = |session: &Session| {
-            let bytes = session.sources.tree().read(path).ok()?;
-            Some(String::from_utf8_lossy(&bytes).into_owned())
-        };
-        let (Some(text), earlier) = (read(head), read(base).unwrap_or_default()) else { continue };
-        if is_of_chart(path) && !CLUSTER_DECIDES.iter().any(|word| text.contains(word)) {
-            continue;
-        }
-        // Variable files say other values than the defaults.
-        let has_values = head.sources.tree().list(parent(path)).iter().any(|it| it.name.contains(".tfvars"));
-        let mut left: HashMap<&str, usize> = HashMap::new();
-        earlier.lines().for_each(|line| *left.entry(line.trim()).or_default() += 1);
-        let mut at = 0;
-        for (number, line) in text.split_inclusive('\n').enumerate() {
-            let start = at;
-            at += line.len();
-            if let Some(known) = left.get_mut(line.trim()).filter(|left| **left > 0) {
-                *known -= 1;
-                continue;
-            }
-            let Some(name) = mentioned(line, &head.settings.catalog, has_values) else { continue };
-            let explained = explained.get_or_insert_with(|| lines_of_facts(head, after));
-            if explained.get(path).is_some_and(|lines| lines.contains(&number)) {
-                continue;
-            }
-            let Ok(file) = head.sources.open(path) else { continue };
-            let span = Span::new(file, start, start + line.trim_end().len());
-            let reason = format!("line {} names `{name}`, and nothing that was read explains it", number + 1);
-            let cure = "a kind or a type that gpulint does not know is judged by nobody here: look at it";
-            told.push(Unjudged::new(path.clone(), reason).at(span).with_cure(cure));
-            break;
-        }
-    }
-    told
-}
-
-/// Words of templates about what only a release or a cluster decides.
-const CLUSTER_DECIDES: [&str; 6] =
-    [".Release.Namespace", ".Release.IsUpgrade", ".Release.IsInstall", ".Release.Revision", ".Capabilities", "lookup "];
-
-fn is_text_of_ours(path: &str) -> bool {
-    [".tf", ".tofu", ".hcl", ".yaml", ".yml", ".json"].iter().any(|ending| path.ends_with(ending))
-}
-
-fn is_of_chart(path: &str) -> bool {
-    let name = path.rsplit('/').next().unwrap_or(path);
-    path.contains("templates/") || name.contains("values")
-}
-
-/// The lines where a fact of some resource stands, or something that is told as not judged, by file.
-fn lines_of_facts(head: &Session, after: &Analysis) -> HashMap<String, BTreeSet<usize>> {
-    let mut lines: HashMap<String, BTreeSet<usize>> = HashMap::new();
-    let resources = after.inventory.resources.iter().flat_map(Resource::places);
-    let unjudged = after.inventory.unjudged.iter().filter_map(|it| it.span);
-    // What a manifest asks for stands in it more than once: requests and limits, a node and its machine.
-    let is_manifest = |it: &&Resource| matches!(it.front_end, FrontEnd::Kubernetes | FrontEnd::Chart);
-    let bodies = after.inventory.resources.iter().filter(is_manifest).map(|it| it.body);
-    for span in resources.chain(unjudged).chain(bodies) {
-        let span = head.sources.origin(span);
-        let text = head.sources.text(span.file);
-        let first = text.get(..span.range().start).map_or(0, |before| before.matches('\n').count());
-        let more = text.get(span.range()).map_or(0, |there| there.matches('\n').count());
-        lines.entry(head.sources.path(span.file)).or_default().extend(first..=first + more);
-    }
-    lines
-}
-
-/// A key of devices with a number, or with what a template fills in.
-static DEVICES: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    let known = r"(?:nvidia|amd|habana|intel)\.(?:com|ai)/[a-z0-9.-]+|google\.com/tpu|aws\.amazon\.com/neuron[a-z]*";
-    // Of others by the name alone; behind the colon of an image no blank stands.
-    let others = r"\b[a-z0-9-]+(?:\.[a-z0-9-]+)*/(?:nvidia|v?gpu|[hb][12]00|a100|cuda)[a-z0-9._-]*";
-    let amount = r#"\\?["']?(?:[1-9]|\{\{|\$\{)"#;
-    Regex::new(&format!(r#"({known})\\?["']?\s*[:=]\s*{amount}|({others})\\?["']?\s*:\s+{amount}"#)).ok()
-});
-
-/// A key and its value, wherever they stand in a line.
-static PAIRS: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(r#"([A-Za-z_][\w.-]*)\\?["']?\s*[:=]\s*(\[[^\]]*\]|"[^"]*"|'[^']*'|[^\s,{}\[\]]+)"#).ok()
-});
-
-/// Keys whose values are for people.
-const PROSE: [&str; 7] = ["description", "name", "title", "summary", "message", "error_message", "condition"];
-
-/// What a line asks for.
-fn mentioned(line: &str, catalog: &Catalog, has_values: bool) -> Option<String> {
-    let line = line.trim();
-    if ["#", "//", "*"].iter().any(|mark| line.starts_with(mark)) {
-        return None;
-    }
-    if let Some(found) = DEVICES.as_ref()?.captures(line) {
-        return found.get(1).or(found.get(2)).map(|key| key.as_str().to_owned());
-    }
-    PAIRS.as_ref()?.captures_iter(line).find_map(|found| {
-        let (key, value) = (found.get(1)?.as_str().to_ascii_lowercase(), found.get(2)?.as_str());
-        if PROSE.contains(&key.as_str()) || (key == "default" && has_values) {
-            return None;
-        }
-        let is_of_accelerators = key.contains("gpu") || key.contains("accelerator");
-        let is_command = key.contains("command");
-        let name = decide::named_machine(value, catalog)?;
-        let is_machine = catalog.provider_of(&name).is_some() && name.contains(['.', '-', '_']);
-        let is_of_accelerators = is_of_accelerators && name.len() > 3;
-        let is_whole = value.trim_matches(['"', '\'', '[', ']', ' ']).split([',', '"', ' ']).any(|it| it == name);
-        ((is_machine && (is_whole || is_command)) || is_of_accelerators).then_some(name)
-    })
 }

@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::PoisonError;
 
-use super::{absent, discover, tracked};
+use super::touched::Touched;
+use super::{absent, discover, names_of, tracked};
 use crate::cli::Failure;
 use crate::cli::args::Diff;
 use crate::cli::session::Session;
@@ -13,18 +14,18 @@ use crate::cli::world::git::{Base, GitTree};
 use crate::cli::world::place;
 use crate::inventory::Skipped;
 use crate::kubernetes::Looks;
-use crate::source::{Entry, ReadError, Tree, named};
+use crate::source::{Entry, ReadError, Tree};
 use crate::terraform;
 
 const NOT_IN_BASE: &str = "it belongs to a submodule, which git does not show in the base";
 
-/// The earlier state, under the same settings, as it was named; `notes` are what a reader of the comparison must know. What a
+/// The earlier state, under the same settings, as it was named, and which files differ; `notes` are what a reader of the comparison must know. What a
 /// name means never depends on what the change itself has brought.
 pub(in crate::cli) fn earlier(
     arguments: &Diff,
     head: &mut Session,
     notes: &mut Vec<String>,
-) -> Result<Session, Failure> {
+) -> Result<(Session, Touched), Failure> {
     let base = arguments.base.as_deref().or(arguments.staged.then_some("HEAD"));
     match (base, &arguments.base_dir, &arguments.base_file) {
         (Some(reference), ..) => {
@@ -76,7 +77,12 @@ fn demand_repository(root: &Path, reference: &str) -> Result<(), Failure> {
         .with_help("run it in one repository, or compare with a directory: --base-dir DIR"))
 }
 
-fn commit(reference: &str, is_staged: bool, head: &mut Session, notes: &mut Vec<String>) -> Result<Session, Failure> {
+fn commit(
+    reference: &str,
+    is_staged: bool,
+    head: &mut Session,
+    notes: &mut Vec<String>,
+) -> Result<(Session, Touched), Failure> {
     let repository = head.root.clone();
     demand_repository(&repository, reference)?;
     let base = Base::find(&repository, reference)?;
@@ -109,12 +115,15 @@ fn commit(reference: &str, is_staged: bool, head: &mut Session, notes: &mut Vec<
     let of_base: BTreeSet<String> = tree.files().filter(|file| left_out.contains(*file)).map(str::to_owned).collect();
     let files: Vec<String> =
         tree.files().filter(wanted).filter(|file| !left_out.contains(*file)).map(str::to_owned).collect();
+    let touched = Touched::since(&tree, &repository, is_staged, |file| is_wanted(head, file))?;
     let missing = tree.missing();
     let same = tree.same_files();
     head.settings.kubernetes.looks = Looks::kept();
     let list = tree.read(absent::LIST).unwrap_or_default();
     let mut unread = absent::not_here(&repository, &list, &|file| of_base.contains(file));
     unread.extend(submodules.into_iter().map(|path| Skipped { path, reason: NOT_IN_BASE.to_owned() }));
+    let links = tree.links_to_nothing().into_iter().filter(|path| discover::is_candidate(Path::new(path)));
+    unread.extend(links.map(|path| Skipped { path, reason: discover::LEADS_NOWHERE.to_owned() }));
     unread.retain(|it| is_wanted(head, &it.path));
     let mut base = head
         .at(tree, files)
@@ -122,7 +131,7 @@ fn commit(reference: &str, is_staged: bool, head: &mut Session, notes: &mut Vec<
     base.settings.kubernetes.looks = head.settings.kubernetes.looks.for_same(same.clone());
     base.same = same;
     base.tell_unread(unread);
-    Ok(base)
+    Ok((base, touched))
 }
 
 /// The whole repository is read where files were named; else what was named.
@@ -136,7 +145,7 @@ fn is_below(file: &str, directory: &str) -> bool {
 
 /// Another directory in the place of the one that was named, or of the running one: paths, settings and patterns mean
 /// the same in both states.
-fn directory(path: &Path, head: &mut Session) -> Result<Session, Failure> {
+fn directory(path: &Path, head: &mut Session) -> Result<(Session, Touched), Failure> {
     let there = place::canonical(path)?;
     // Where nothing says what is tracked, a list of ignored files may be part of the change.
     let is_tracked = [head.root.as_path(), &there].into_iter().all(|it| place::repository(it).is_some());
@@ -148,23 +157,21 @@ fn directory(path: &Path, head: &mut Session) -> Result<Session, Failure> {
         [named] if !head.reads_all() => named.clone(),
         _ => head.here.clone(),
     };
-    let mut files = Vec::new();
-    for found in find(&there).files {
-        let Ok(inside) = found.strip_prefix(&there) else { continue };
-        let parts: Vec<_> = inside.components().map(|part| named(part.as_os_str().as_encoded_bytes())).collect();
-        let file = if here.is_empty() { parts.join("/") } else { format!("{here}/{}", parts.join("/")) };
-        files.extend(Some(file).filter(|file| is_wanted(head, file)));
-    }
+    let in_tree = |found: &Path| {
+        let inside = names_of(found.strip_prefix(&there).ok()?);
+        let file = if here.is_empty() { inside } else { format!("{here}/{inside}") };
+        Some(file).filter(|file| is_wanted(head, file))
+    };
+    let mut files: Vec<String> = find(&there).files.iter().filter_map(|found| in_tree(found)).collect();
     files.sort();
+    let touched = Touched::between(head, &there, in_tree);
     let boundary = place::repository(&there).unwrap_or(&there).to_owned();
-    Ok(head.at(
-        Shifted { here, there: DiskTree::new(there, vec![boundary]).up_to(head.sources.limits().file_bytes) },
-        files,
-    ))
+    let there = DiskTree::new(there, vec![boundary]).up_to(head.sources.limits().file_bytes);
+    Ok((head.at(Shifted { here, there }, files), touched))
 }
 
 /// One file in the place of the one that was named: two plans, or two manifests.
-fn file(path: &Path, head: &Session) -> Result<Session, Failure> {
+fn file(path: &Path, head: &Session) -> Result<(Session, Touched), Failure> {
     let named = match (head.named.as_slice(), head.files.as_slice()) {
         ([named], _) if head.reads_all() && head.root.join(named).is_file() => named,
         // Standard input.
@@ -174,11 +181,11 @@ fn file(path: &Path, head: &Session) -> Result<Session, Failure> {
     let text = read_limited(path, head.sources.limits().file_bytes)
         .map_err(|error| Failure::new(format!("the base `{}` cannot be read: {error}", path.display())))?;
     let tree = disk(head).with_given(named.clone(), text);
-    Ok(head.at(tree, head.files.clone()))
+    Ok((head.at(tree, head.files.clone()), Touched::of([named.clone()])))
 }
 
 /// What a plan says was there before it.
-fn before_plan(head: &Session) -> Result<Session, Failure> {
+fn before_plan(head: &Session) -> Result<(Session, Touched), Failure> {
     let plan = head.files.iter().find_map(|file| {
         let text = head.sources.tree().read(file).ok()?;
         terraform::is_plan(&text).then_some((file, text))
@@ -191,7 +198,7 @@ fn before_plan(head: &Session) -> Result<Session, Failure> {
     let tree = disk(head).with_given(file.clone(), text);
     let mut base = head.at(tree, head.files.clone());
     base.settings.terraform.plan_side = terraform::PlanSide::Before;
-    Ok(base)
+    Ok((base, Touched::default()))
 }
 
 fn disk(head: &Session) -> DiskTree {

@@ -49,6 +49,9 @@ const SCRIPTS: [&str; 6] = ["Makefile", "makefile", "GNUmakefile", "justfile", "
 /// Directories that hold copies of other people's files or none at all.
 const LEFT_OUT: [&str; 5] = [".git", ".terraform", ".terragrunt-cache", "node_modules", ".venv"];
 
+/// Of a link whose end is not there.
+pub(in crate::cli) const LEADS_NOWHERE: &str = "its link leads nowhere";
+
 /// The most files and directories that one thread walks through.
 const FEW: usize = 500;
 
@@ -77,6 +80,14 @@ pub(in crate::cli) fn below(directory: &Path) -> Below {
 /// All of them: no list leaves anything out.
 pub(in crate::cli) fn whole(directory: &Path) -> Below {
     walked(directory, None)
+}
+
+/// All files, whatever they may hold.
+pub(in crate::cli) fn every_file(directory: &Path) -> Vec<PathBuf> {
+    let is_out = |entry: &DirEntry| entry.depth() > 0 && is_left_out(entry);
+    let walk = WalkBuilder::new(directory).standard_filters(false).filter_entry(move |entry| !is_out(entry)).build();
+    let files = walk.flatten().filter(|entry| entry.file_type().is_some_and(|kind| !kind.is_dir()));
+    files.map(DirEntry::into_path).collect()
 }
 
 /// By the rules of what git ignores, or without them. It is told where rules are met that cannot be read.
@@ -211,7 +222,7 @@ fn oddity(entry: &DirEntry) -> Option<Oddity> {
         Ok(it) if it.is_file() => None,
         Ok(it) if it.is_dir() => Some(Oddity::Directory),
         Ok(_) => Some(Oddity::Told("its link leads to no regular file")),
-        Err(_) => Some(Oddity::Told("its link leads nowhere")),
+        Err(_) => Some(Oddity::Told(LEADS_NOWHERE)),
     }
 }
 
@@ -237,6 +248,13 @@ pub(in crate::cli) fn is_script(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
     let is_data = [".yml", ".yaml"].iter().any(|ending| name.ends_with(ending));
     [".sh", ".bash", ".mk"].iter().any(|ending| name.ends_with(ending)) || SCRIPTS.contains(&name) || is_data
+}
+
+/// Those of them that are no data.
+pub(in crate::cli) fn is_script_alone(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    let is_data = [".yml", ".yaml"].iter().any(|ending| name.ends_with(ending));
+    is_script(path) && !is_data || name == "package.json"
 }
 
 /// Terraform by its name; whether a JSON file is a plan, only its text can say.

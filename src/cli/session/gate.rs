@@ -13,6 +13,8 @@ pub(in crate::cli) struct Gate {
     confidence: Confidence,
     shown: Confidence,
     fails_on_unread: bool,
+    /// Of a change: what is not explained fails as growth does.
+    fails_on_unexplained: bool,
     /// The settings that decided, for people.
     pub(in crate::cli) setting: String,
 }
@@ -30,7 +32,15 @@ impl Gate {
         let fails_on_unread = asked.fail_on_unread || config.flag(setting!("fail-on-unread")).unwrap_or(false);
         let unread = if fails_on_unread { ", fail-on-unread = true" } else { "" };
         let setting = format!("fail-on = \"{}\", fail-confidence = \"{}\"{unread}", level.name(), confidence.name());
-        Gate { level, confidence, shown, fails_on_unread, setting }
+        Gate { level, confidence, shown, fails_on_unread, fails_on_unexplained: false, setting }
+    }
+
+    /// For a comparison.
+    pub(in crate::cli) fn of_change(asked: &Threshold, config: &Config) -> Gate {
+        let gate = Gate::of(asked, config);
+        let tells = config.text(setting!("unexplained")).is_some_and(|(name, _)| name == "tell");
+        let setting = if tells { format!("{}, unexplained = \"tell\"", gate.setting) } else { gate.setting.clone() };
+        Gate { fails_on_unexplained: !tells, setting, ..gate }
     }
 
     /// A note never stops anything, whatever was asked for.
@@ -52,7 +62,10 @@ impl Gate {
         let verdict = Verdict::of(findings.into_iter().any(|it| self.stops(it)), unjudged);
         let fails = match verdict {
             Verdict::Pass => false,
-            Verdict::NotJudged => self.fails_on_unread || unjudged.iter().any(|it| it.standing == Standing::Lost),
+            Verdict::NotJudged => {
+                let is_lost = |it: &Unjudged| it.standing == Standing::Lost;
+                self.fails_on_unread || self.fails_on_unexplained || unjudged.iter().any(is_lost)
+            }
             Verdict::Fail => true,
         };
         (verdict, fails)

@@ -8,10 +8,10 @@ use regex::Regex;
 use super::{Session, discover};
 use crate::Analysis;
 use crate::decide;
-use crate::inventory::{Inventory, Key, ResourceId, Standing, Unjudged};
+use crate::inventory::{Inventory, Key, ResourceId, Skipped, Standing, Unjudged};
 use crate::pricing::{Delta, Side};
 use crate::rules::{Finding, Undetermined};
-use crate::source::{ReadError, Sources, parent};
+use crate::source::{ReadError, Sources, join, parent};
 
 /// Says of each thing that is not judged whether the change left it as it was, and adds what no reader looks at.
 pub(in crate::cli) fn settle(base: &Session, before: &Analysis, head: &Session, after: &mut Analysis) {
@@ -22,7 +22,6 @@ pub(in crate::cli) fn settle(base: &Session, before: &Analysis, head: &Session, 
     after.inventory.unjudged.extend(forgotten);
     let switched_off = switched_off(before, head, after);
     after.inventory.unjudged.extend(switched_off);
-    let said = |session: &Session, it: &Unjudged| said(&session.sources, it);
     let earlier: Vec<_> = before.inventory.unjudged.iter().map(|it| said(base, it)).collect();
     stand(&mut after.inventory.unjudged, earlier, |it| said(head, it));
 }
@@ -167,12 +166,29 @@ fn forgotten(base: &Session, head: &Session) -> Vec<Unjudged> {
     files.filter_map(tell).flatten().collect()
 }
 
-fn said(sources: &Sources, it: &Unjudged) -> Said {
+fn said(session: &Session, it: &Unjudged) -> Said {
+    let sources = &session.sources;
     let text = match it.span {
         Some(span) => sources.snippet(span),
+        None if it.reason == Skipped::UNCALLED => lines_about_accelerators(session, &it.path),
         None => digest_of_file(sources, &it.path),
     };
     (it.path.clone(), it.reason.clone(), decide::digest(&[text, it.known.clone()]))
+}
+
+/// Of a module that nobody calls, what matters to whoever does: lines that speak of accelerators, and numbers.
+fn lines_about_accelerators(session: &Session, directory: &str) -> String {
+    let tree = session.sources.tree();
+    let files = tree.list(directory).into_iter().filter(|it| !it.is_directory && discover::is_terraform(&it.name));
+    let texts = files.filter_map(|it| tree.read(&join(directory, &it.name)?).ok());
+    let mut lines: Vec<String> = Vec::new();
+    for text in texts {
+        let text = String::from_utf8_lossy(&text);
+        let speaks = |line: &&str| decide::names_accelerators(line, &session.settings.catalog);
+        lines.extend(text.lines().filter(speaks).map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")));
+    }
+    lines.sort();
+    decide::digest(&lines)
 }
 
 /// Of a file's bytes, whether or not they are text; of a directory, of the files in it.
@@ -181,6 +197,7 @@ fn digest_of_file(sources: &Sources, path: &str) -> String {
         Ok(bytes) => digest(&bytes),
         // Nobody reads it: that it is as long as before is all that can be said.
         Err(ReadError::TooLarge { bytes, .. }) => format!("{bytes} bytes"),
+        Err(ReadError::Pointer(named)) => named,
         Err(_) => {
             let files = sources.tree().list(path).into_iter().filter(|it| !it.is_directory);
             let path = |name: &str| if path.is_empty() { name.to_owned() } else { format!("{path}/{name}") };

@@ -6,7 +6,6 @@ pub(super) mod base_revision;
 pub(super) mod bounds;
 pub(super) mod discover;
 pub(super) mod gate;
-mod handed;
 pub(super) mod lost;
 mod names;
 pub(super) mod outgrown;
@@ -14,7 +13,9 @@ pub(super) mod packs;
 pub(super) mod policy;
 pub(super) mod prices;
 pub(super) mod settings;
+pub(super) mod touched;
 mod tracked;
+pub(super) mod unexplained;
 pub(super) mod unjudged;
 pub(super) mod variables;
 pub(super) mod verdicts;
@@ -302,12 +303,7 @@ impl Session {
     pub(super) fn take_in_all(&mut self) {
         let directories: Vec<PathBuf> = self.named.iter().map(|it| file_tree::below(&self.root, it)).collect();
         let found = directories.iter().filter(|it| it.is_dir()).flat_map(|it| discover::whole(it).files);
-        let in_tree = |path: PathBuf| {
-            let parts = path.strip_prefix(&self.root).ok()?.components();
-            let names: Vec<_> = parts.map(|part| named(part.as_os_str().as_encoded_bytes()).into_owned()).collect();
-            Some(names.join("/"))
-        };
-        let files = found.filter_map(in_tree).collect();
+        let files = found.filter_map(|path| Some(names_of(path.strip_prefix(&self.root).ok()?))).collect();
         self.take_in(files);
     }
 
@@ -391,7 +387,7 @@ impl Session {
         let is_data =
             |path: &str| path.ends_with(".json") && !discover::is_terraform(path) && !self.is_told_alone(path);
         let found = refused.filter(move |(path, why)| {
-            self.files.binary_search(path).is_ok() && !(*why == ReadError::Pointer && is_data(path))
+            self.files.binary_search(path).is_ok() && !(matches!(why, ReadError::Pointer(_)) && is_data(path))
         });
         found.map(|(path, why)| Skipped { path, reason: why.to_string() })
     }
@@ -579,6 +575,12 @@ impl Found {
         }
         files
     }
+}
+
+/// A path below the root as a path of the tree.
+fn names_of(inside: &Path) -> String {
+    let names: Vec<_> = inside.components().map(|part| named(part.as_os_str().as_encoded_bytes())).collect();
+    names.join("/")
 }
 
 /// The directories that a list of submodules names: whoever asks about the list asks about them.

@@ -11,12 +11,12 @@ use crate::cli::session::Session;
 use crate::cli::session::base_revision::{self, earlier};
 use crate::cli::session::gate::Gate;
 use crate::cli::session::outgrown::{self, Outgrown, States};
-use crate::cli::session::{aside, lost, unjudged};
+use crate::cli::session::{aside, lost, unexplained, unjudged};
 use crate::cli::world::git::Base;
 use crate::cli::world::{output, place};
 use crate::cli::{Failure, Outcome};
 use crate::decide::{self, Decided, Decision};
-use crate::inventory::ResourceId;
+use crate::inventory::{ResourceId, Standing};
 use crate::pricing::{ChangeKind, Delta, Side, delta};
 use crate::report::{self, Difference, Format, Report, Saved, Spent};
 use crate::rules::{Finding, World};
@@ -54,8 +54,8 @@ fn compare(arguments: &Diff) -> Result<Outcome, Failure> {
         head = base_revision::staged(&head)?;
     }
     let mut notes = Vec::new();
-    let base = earlier(arguments, &mut head, &mut notes)?;
-    let gate = Gate::of(&arguments.threshold, &head.config);
+    let (base, touched) = earlier(arguments, &mut head, &mut notes)?;
+    let gate = Gate::of_change(&arguments.threshold, &head.config);
     let mut after = head.analyze_all();
     after.let_go();
     let before = base.analyze_before(&head);
@@ -67,6 +67,13 @@ fn compare(arguments: &Diff) -> Result<Outcome, Failure> {
     lost::mark(&mut after.inventory.unjudged, &gone, &head.sources);
     let aside = aside::grown(&base, &before, &head, &after, &change);
     after.inventory.unjudged.extend(aside);
+    let mut unjudged = std::mem::take(&mut after.inventory.unjudged);
+    let states = unexplained::States { base: &base, before: &before, head: &head, after: &after };
+    let not_explained = unexplained::not_explained(&states, &touched, &mut unjudged);
+    let said: HashSet<String> =
+        unjudged.iter().filter(|it| it.standing != Standing::AsBefore).map(|it| it.path.clone()).collect();
+    unjudged.extend(not_explained.into_iter().filter(|it| !said.contains(&it.path)));
+    after.inventory.unjudged = unjudged;
     let (before, earlier) = decided(&base, before, &gate);
     let (mut after, mut later) = decided(&head, after, &gate);
     let stopped = earlier.findings.iter().filter(|it| gate.stops(it)).map(|it| &it.finding);
@@ -345,7 +352,7 @@ fn saved_reports(arguments: &Diff) -> Result<Option<(report::State, report::Stat
 /// Two saved reports. Of rules, only those about a change are asked: the others have spoken.
 fn compare_saved(arguments: &Diff, before: &report::State, mut after: report::State) -> Result<Outcome, Failure> {
     let session = Session::rules_only(&arguments.input, &arguments.selection)?;
-    let gate = Gate::of(&arguments.threshold, &session.config);
+    let gate = Gate::of_change(&arguments.threshold, &session.config);
     let rules = &session.settings.rules;
     let earlier = before.report(rules);
     lost::settle_saved(earlier.inventory, after.inventory_mut());

@@ -248,6 +248,20 @@ impl GitTree {
         Ok(self.entries.keys().map(String::as_str).collect())
     }
 
+    /// Each path with what git calls what stands there.
+    pub(in crate::cli) fn ids(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.entries.iter().map(|(path, object)| (path.as_str(), object.id.as_str()))
+    }
+
+    /// Links that lead to nothing of the tree.
+    pub(in crate::cli) fn links_to_nothing(&self) -> Vec<String> {
+        let links = self.entries.iter().filter(|(_, object)| object.kind == ObjectKind::Link).map(|(path, _)| path);
+        let is_there = |path: &String| {
+            self.resolve(path).is_ok_and(|target| self.entries.contains_key(&target)) || self.leads_to_directory(path)
+        };
+        links.filter(|path| !is_there(path)).cloned().collect()
+    }
+
     pub(in crate::cli) fn submodules(&self) -> Vec<String> {
         let all = self.entries.iter();
         all.filter(|(_, object)| object.kind == ObjectKind::Submodule).map(|(path, _)| path.clone()).collect()
@@ -295,7 +309,7 @@ impl Tree for GitTree {
     fn read(&self, path: &str) -> Result<Vec<u8>, ReadError> {
         let path = self.resolve(path)?;
         if let Some(read) = self.laid_under.as_ref().filter(|it| it.same.contains(&path)).map(|it| it.disk.read(&path))
-            && (read.is_ok() || matches!(read, Err(ReadError::TooLarge { .. } | ReadError::Pointer)))
+            && (read.is_ok() || matches!(read, Err(ReadError::TooLarge { .. } | ReadError::Pointer(_))))
         {
             return read;
         }

@@ -28,7 +28,7 @@ const LINK: u32 = 0o160_000;
 pub(in crate::cli) struct Indexed {
     pub(in crate::cli) path: String,
     /// What git calls its text, in hexadecimal.
-    id: String,
+    pub(in crate::cli) id: String,
     modified: Duration,
     size: u32,
     /// It is a file of one version whose times git looks at.

@@ -1,0 +1,106 @@
+//! Lines that are new, name a machine with accelerators or ask for some, and that nothing of what was read explains: no fact
+//! stands there, and nothing says that it was not judged.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use super::change::{Changed, Line, Role};
+use crate::catalog::Catalog;
+use crate::cli::session::Session;
+use crate::decide;
+use crate::source::{is_example, parent};
+
+/// Words of templates about what only a release or a cluster decides.
+const CLUSTER_DECIDES: [&str; 6] =
+    [".Release.Namespace", ".Release.IsUpgrade", ".Release.IsInstall", ".Release.Revision", ".Capabilities", "lookup "];
+
+/// Whether lines of this file count: charts switch theirs on and off by values, and are rendered; programs that test
+/// something name machines all day.
+pub(super) fn is_looked_at(file: &Changed) -> bool {
+    match file.role {
+        Role::Read => !is_of_chart(file.path) || CLUSTER_DECIDES.iter().any(|word| file.is.contains(word)),
+        Role::Script => true,
+        Role::Code => !file.path.split('/').any(|part| is_example(part) || part.contains("test")),
+        Role::Beside => false,
+    }
+}
+
+pub(super) fn is_of_chart(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    path.contains("templates/") || name.contains("values")
+}
+
+/// What lines of a file ask for.
+pub(super) struct Asking<'c> {
+    catalog: &'c Catalog,
+    role: Role,
+    /// Variable files say other values than the defaults.
+    has_values: bool,
+}
+
+impl<'c> Asking<'c> {
+    pub(super) fn of(head: &'c Session, file: &Changed) -> Asking<'c> {
+        let has_values = head.sources.tree().list(parent(file.path)).iter().any(|it| it.name.contains(".tfvars"));
+        Asking { catalog: &head.settings.catalog, role: file.role, has_values }
+    }
+
+    /// What a line asks for.
+    pub(super) fn asked(&self, line: Line) -> Option<String> {
+        let line = line.text.trim();
+        if ["#", "//", "*", "--", ";"].iter().any(|mark| line.starts_with(mark)) {
+            return None;
+        }
+        if self.role != Role::Code
+            && let Some(found) = DEVICES.captures(line)
+        {
+            return found.get(1).or(found.get(2)).map(|key| key.as_str().to_owned());
+        }
+        let mut is_prose = false;
+        for found in PAIRS.captures_iter(line) {
+            let (Some(key), Some(value)) = (found.get(1), found.get(2)) else { continue };
+            let (key, value) = (key.as_str().to_ascii_lowercase(), value.as_str());
+            is_prose |= PROSE.contains(&key.as_str()) || key == "default" && self.has_values;
+            if is_prose {
+                continue;
+            }
+            let Some(name) = decide::named_machine(value, self.catalog) else { continue };
+            let is_of_accelerators = (key.contains("gpu") || key.contains("accelerator")) && name.len() > 3;
+            let is_whole = value.trim_matches(['"', '\'', '[', ']', ' ']).split([',', '"', ' ']).any(|it| it == name);
+            let is_command = key.contains("command");
+            if self.is_machine(&name) && (is_whole || is_command)
+                || is_of_accelerators && self.role != Role::Code && key != "name"
+            {
+                return Some(name);
+            }
+        }
+        // Text within text: a command in a heredoc, a flag of a program.
+        let is_plain = self.role != Role::Code && !is_prose;
+        let mut words = line.split([' ', '\t', '=', ',', ':', '"', '\'', '`', '(', ')']).filter(|_| is_plain);
+        words.find(|word| word.len() > 3 && self.is_machine(word)).map(str::to_owned)
+    }
+
+    /// A name of a machine with accelerators that nothing else is called.
+    fn is_machine(&self, name: &str) -> bool {
+        name.contains(['.', '-', '_'])
+            && self.catalog.provider_of(name).is_some()
+            && decide::named_machine(name, self.catalog).is_some()
+    }
+}
+
+/// A key of devices with a number, or with what a template fills in.
+static DEVICES: LazyLock<Regex> = LazyLock::new(|| {
+    let known = r"(?:nvidia|amd|habana|intel)\.(?:com|ai)/[a-z0-9.-]+|google\.com/tpu|aws\.amazon\.com/neuron[a-z]*";
+    // Of others by the name alone; behind the colon of an image no blank stands.
+    let others = r"\b[a-z0-9-]+(?:\.[a-z0-9-]+)*/(?:nvidia|v?gpu|[hb][12]00|a100|cuda)[a-z0-9._-]*";
+    let amount = r#"\\?["']?(?:[1-9]|\{\{|\$[\{(A-Za-z])"#;
+    super::pattern(&format!(r#"({known})\\?["']?\s*[:=]\s*{amount}|({others})\\?["']?\s*:\s+{amount}"#))
+});
+
+/// A key and its value, wherever they stand in a line.
+static PAIRS: LazyLock<Regex> = LazyLock::new(|| {
+    super::pattern(r#"([A-Za-z_][\w.-]*)\\?["']?\s*[:=]\s*(\[[^\]]*\]|"[^"]*"|'[^']*'|[^\s,{}\[\]]+)"#)
+});
+
+/// Keys whose values are for people.
+const PROSE: [&str; 7] = ["description", "title", "summary", "message", "error_message", "condition", "documentation"];

@@ -1,0 +1,199 @@
+//! A file that a change touches: what it is to whoever deploys, and which lines of it are new or gone.
+
+use std::ops::Range;
+
+use crate::cli::session::{Session, discover};
+use crate::cli::world::unified::{Hunk, changes};
+
+/// What a file is to Terraform, kubectl, helm, kustomize and whoever calls them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Role {
+    /// One of the kinds that readers read.
+    Read,
+    /// A script, a pipeline, settings: it may call a deployer, or be handed to one.
+    Script,
+    /// A program: it may describe machines, and mostly does not.
+    Code,
+    /// Documents and pictures.
+    Beside,
+}
+
+const DOCUMENTS: [&str; 39] = [
+    ".md",
+    ".mdx",
+    ".markdown",
+    ".rst",
+    ".adoc",
+    ".txt",
+    ".html",
+    ".css",
+    ".scss",
+    ".svg",
+    ".png",
+    ".jpg",
+    ".jpeg",
+    ".gif",
+    ".webp",
+    ".ico",
+    ".pdf",
+    ".drawio",
+    ".csv",
+    ".tsv",
+    ".lock",
+    ".sum",
+    ".ipynb",
+    ".woff",
+    ".woff2",
+    ".ttf",
+    ".mp4",
+    ".patch",
+    ".diff",
+    ".po",
+    ".puml",
+    ".mmd",
+    ".tex",
+    ".bib",
+    ".pem",
+    ".crt",
+    ".pub",
+    ".lock.hcl",
+    ".asc",
+];
+const NAMES_OF_DOCUMENTS: [&str; 15] = [
+    "LICENSE",
+    "NOTICE",
+    "CODEOWNERS",
+    "OWNERS",
+    "AUTHORS",
+    "README",
+    "CHANGELOG",
+    ".gitignore",
+    ".gitattributes",
+    ".gitmodules",
+    ".editorconfig",
+    ".dockerignore",
+    "package-lock.json",
+    "go.mod",
+    "pnpm-lock.yaml",
+];
+const CODE: [&str; 24] = [
+    ".py", ".go", ".ts", ".tsx", ".js", ".jsx", ".mjs", ".cjs", ".rs", ".java", ".kt", ".scala", ".rb", ".php", ".cs",
+    ".c", ".cc", ".cpp", ".h", ".hpp", ".swift", ".lua", ".r", ".sql",
+];
+
+impl Role {
+    pub(super) fn of(path: &str) -> Role {
+        let name = path.rsplit('/').next().unwrap_or(path);
+        let ends = |endings: &[&str]| endings.iter().any(|ending| name.ends_with(ending));
+        if NAMES_OF_DOCUMENTS.contains(&name) || ends(&DOCUMENTS) {
+            Role::Beside
+        } else if ends(&CODE) {
+            Role::Code
+        } else if discover::is_candidate(std::path::Path::new(path)) && !discover::is_script_alone(path) {
+            Role::Read
+        } else {
+            Role::Script
+        }
+    }
+}
+
+/// A file of which both states are text.
+pub(super) struct Changed<'p> {
+    pub(super) path: &'p str,
+    pub(super) role: Role,
+    pub(super) was: String,
+    pub(super) is: String,
+    hunks: Vec<Hunk>,
+}
+
+/// A line of a text, without its end.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Line<'t> {
+    /// From 0.
+    pub(super) number: usize,
+    pub(super) start: usize,
+    pub(super) text: &'t str,
+}
+
+impl<'p> Changed<'p> {
+    /// Nothing where both states are the same, or neither is text.
+    pub(super) fn of(path: &'p str, base: &Session, head: &Session) -> Option<Changed<'p>> {
+        let role = Role::of(path);
+        let read = |session: &Session| session.sources.tree().read(path);
+        let (was, is) = (read(base), read(head));
+        if was == is {
+            return None;
+        }
+        let (was, is) = (was.unwrap_or_default(), is.unwrap_or_default());
+        if role != Role::Read && [&was, &is].into_iter().any(|bytes| memchr::memchr(0, bytes).is_some()) {
+            return None;
+        }
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        let (was, is) = (text(&was), text(&is));
+        let hunks = if role == Role::Beside { Vec::new() } else { hunks(&was, &is) };
+        Some(Changed { path, role, was, is, hunks })
+    }
+
+    #[cfg(test)]
+    pub(super) fn made(path: &'p str, was: &str, is: &str) -> Changed<'p> {
+        Changed { path, role: Role::of(path), was: was.to_owned(), is: is.to_owned(), hunks: hunks(was, is) }
+    }
+
+    pub(super) fn is_yaml(&self) -> bool {
+        [".yaml", ".yml"].iter().any(|ending| self.path.ends_with(ending))
+    }
+
+    pub(super) fn new_lines(&self) -> impl Iterator<Item = Line<'_>> {
+        of_hunks(&self.is, self.hunks.iter().map(|(_, new)| new.clone()).collect())
+    }
+
+    pub(super) fn gone_lines(&self) -> impl Iterator<Item = Line<'_>> {
+        of_hunks(&self.was, self.hunks.iter().map(|(gone, _)| gone.clone()).collect())
+    }
+}
+
+fn hunks(was: &str, is: &str) -> Vec<Hunk> {
+    let (was, is): (Vec<&str>, Vec<&str>) = (was.split_inclusive('\n').collect(), is.split_inclusive('\n').collect());
+    changes(&was, &is)
+}
+
+pub(super) fn lines(text: &str) -> impl Iterator<Item = Line<'_>> {
+    let mut at = 0;
+    text.split_inclusive('\n').enumerate().map(move |(number, line)| {
+        let start = at;
+        at += line.len();
+        Line { number, start, text: line.trim_end_matches(['\n', '\r']) }
+    })
+}
+
+fn of_hunks(text: &str, hunks: Vec<Range<usize>>) -> impl Iterator<Item = Line<'_>> {
+    let mut hunks = hunks.into_iter().peekable();
+    lines(text).filter(move |line| {
+        while hunks.next_if(|hunk| hunk.end <= line.number).is_some() {}
+        hunks.peek().is_some_and(|hunk| hunk.contains(&line.number))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_are_told_apart_by_their_names() {
+        for (path, role) in [
+            ("docs/a.md", Role::Beside),
+            ("a/b.png", Role::Beside),
+            ("main.tf", Role::Read),
+            ("x/deployment.yaml", Role::Read),
+            ("deploy.sh", Role::Script),
+            ("Makefile", Role::Script),
+            ("Dockerfile", Role::Script),
+            (".env", Role::Script),
+            ("bin/scale", Role::Script),
+            ("package.json", Role::Script),
+            ("src/main.py", Role::Code),
+        ] {
+            assert_eq!(Role::of(path), role, "{path}");
+        }
+    }
+}

@@ -1,0 +1,122 @@
+//! Files that something unread takes: a program that Terraform runs, and what that program takes in turn.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use super::States;
+use crate::cli::session::discover;
+use crate::source::{join, parent};
+
+/// Programs that programs call: as deep as anybody looks.
+const DEEPEST: usize = 4;
+const MOST_PROGRAMS: usize = 200;
+/// Nobody writes longer programs by hand.
+const LONGEST_PROGRAM: usize = 1 << 18;
+
+/// The file that takes each of some files, by the path of what is taken.
+pub(super) fn takers(
+    states: &States,
+    speaking: &BTreeSet<String>,
+    wanted: &BTreeSet<String>,
+) -> BTreeMap<String, String> {
+    let names: BTreeMap<&str, Vec<&String>> = wanted.iter().fold(BTreeMap::new(), |mut names, path| {
+        names.entry(last(path)).or_default().push(path);
+        names
+    });
+    let mut found: BTreeMap<String, String> = BTreeMap::new();
+    let directories: BTreeSet<&str> = speaking.iter().map(|path| parent(path)).collect();
+    let is_root =
+        |path: &&String| directories.contains(parent(path)) && (discover::is_terraform(path) || path.ends_with(".hcl"));
+    let tree = states.head.sources.tree();
+    let text_of = |path: &str| Some(String::from_utf8_lossy(&tree.read(path).ok()?).into_owned());
+    let mut next: Vec<(String, String)> = states
+        .head
+        .files
+        .iter()
+        .filter(is_root)
+        .filter_map(|path| Some((path.clone(), calls(&text_of(path)?)?)))
+        .collect();
+    let mut seen: BTreeSet<String> = next.iter().map(|(path, _)| path.clone()).collect();
+    for _ in 0..DEEPEST {
+        let mut called = Vec::new();
+        for (taker, text) in &next {
+            for word in text.split(|c: char| !(c.is_ascii_alphanumeric() || "._-/".contains(c))) {
+                for path in names.get(last(word)).into_iter().flatten().filter(|_| last(word).len() > 2) {
+                    if *path != taker && is_meant(word, path, taker) {
+                        found.entry((*path).clone()).or_insert_with(|| taker.clone());
+                    }
+                }
+                let path = join(parent(taker), word.trim_start_matches('/')).filter(|_| word.contains('.'));
+                if let Some(path) = path.filter(|path| seen.len() < MOST_PROGRAMS && seen.insert(path.clone())) {
+                    called.extend(text_of(&path).filter(|it| it.len() < LONGEST_PROGRAM).map(|text| (path, text)));
+                }
+            }
+        }
+        next = called;
+    }
+    found
+}
+
+/// A word of a text names a path: as far as it says folders, they are those.
+fn is_meant(word: &str, path: &str, taker: &str) -> bool {
+    let word = word.trim_start_matches(['.', '/']);
+    let is_end = path.strip_suffix(word).is_some_and(|rest| rest.is_empty() || rest.ends_with('/'));
+    let is_near = || path.starts_with(parent(taker)) || parent(taker).starts_with(parent(path));
+    is_end && (word.contains('/') || is_near())
+}
+
+fn last(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
+}
+
+/// The parts of a root that call programs, or take files that are read by nobody.
+fn calls(text: &str) -> Option<String> {
+    let mut calls = String::new();
+    for found in CALLS.find_iter(text) {
+        let rest = text.get(found.start()..).unwrap_or_default();
+        calls.push_str(rest.get(..end_of(rest)).unwrap_or(rest));
+        calls.push('\n');
+    }
+    (!calls.is_empty()).then_some(calls)
+}
+
+/// Where the brackets close that open first.
+fn end_of(text: &str) -> usize {
+    let mut depth = 0_usize;
+    for (at, c) in text.char_indices() {
+        match c {
+            '{' | '(' => depth += 1,
+            '}' | ')' => {
+                depth = depth.saturating_sub(1);
+                if depth == 0 {
+                    return at;
+                }
+            }
+            _ => {}
+        }
+    }
+    text.len()
+}
+
+static CALLS: LazyLock<Regex> = LazyLock::new(|| {
+    super::pattern(
+        r#"data\s+"(?:external|terraform_remote_state)"|provisioner\s+"(?:local|remote)-exec"|\brun_cmd\(|\bdecode_tfvars\(|\bread_tfvars_file\(|\bprovider::\w+::\w+\("#,
+    )
+});
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn calls_of_programs_are_found() {
+        let text = "a = 1\ndata \"external\" \"n\" {\n  program = [\"bash\", \"${path.module}/n.sh\"]\n}\nb = run_cmd(\"x.py\")\n";
+        let calls = calls(text).unwrap_or_default();
+        assert!(calls.contains("/n.sh") && calls.contains("x.py") && !calls.contains("a = 1"), "{calls}");
+        assert!(is_meant("/n.sh", "infra/n.sh", "infra/main.tf"));
+        assert!(is_meant("scripts/n.sh", "infra/scripts/n.sh", "infra/main.tf"));
+        assert!(!is_meant("n.sh", "other/n.sh", "infra/main.tf"));
+    }
+}

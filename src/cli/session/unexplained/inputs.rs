@@ -1,0 +1,94 @@
+//! "Not judged, as before" holds only while none of what it is made of changed: values of a chart that is rendered without
+//! a part, what a program describes, the rest of a file that is broken.
+
+use std::collections::BTreeSet;
+
+use super::States;
+use super::change::{Changed, Role};
+use crate::decide;
+use crate::inventory::{Skipped, Standing, Unjudged};
+use crate::source::parent;
+
+/// Opens what is told as before and whose inputs changed.
+pub(super) fn reopen(states: &States, unjudged: &mut [Unjudged], files: &[Changed], submodules: &BTreeSet<String>) {
+    for it in unjudged.iter_mut().filter(|it| it.standing == Standing::AsBefore) {
+        if files.iter().any(|file| is_input(states, it, file)) || submodules.contains(&it.path) {
+            it.standing = Standing::Open;
+        }
+    }
+}
+
+fn is_input(states: &States, it: &Unjudged, file: &Changed) -> bool {
+    // Of a module that nobody calls, lines that speak of accelerators are compared already.
+    let is_beside = match file.role {
+        Role::Beside => true,
+        Role::Code => !is_program(it),
+        Role::Read | Role::Script => it.reason == Skipped::UNCALLED,
+    };
+    if is_beside {
+        return false;
+    }
+    if it.path == file.path {
+        return it.address.is_none();
+    }
+    if it.address.is_some() {
+        return false;
+    }
+    if it.reason.contains(FOREIGN) {
+        return is_parameter(it, file);
+    }
+    let is_directory = !it.path.rsplit('/').next().is_some_and(|name| name.contains('.'));
+    let whole = match chart_of(states, &it.path) {
+        Some(chart) => chart,
+        None if is_directory => it.path.as_str(),
+        None if it.path.contains("ustomization") => parent(&it.path),
+        None => return false,
+    };
+    is_below(file.path, whole) && speaks(states, whole)
+}
+
+/// Something below a directory names accelerators.
+fn speaks(states: &States, directory: &str) -> bool {
+    let (tree, catalog) = (states.head.sources.tree(), &states.head.settings.catalog);
+    let mut files = states.head.files.iter().filter(|path| is_below(path, directory));
+    files.any(|path| {
+        tree.read(path).map_or(true, |text| decide::names_accelerators(&String::from_utf8_lossy(&text), catalog))
+    })
+}
+
+const FOREIGN: &str = " is not read, and this names `";
+
+fn is_program(it: &Unjudged) -> bool {
+    ["Pulumi", "CDK"].iter().any(|name| it.reason.starts_with(name)) && it.reason.contains(FOREIGN)
+}
+
+/// Beside a text of another language: what it is given, and the rest of it.
+fn is_parameter(it: &Unjudged, file: &Changed) -> bool {
+    const WORDS: [&str; 8] = ["param", "config", "env", "vars", "values", "pulumi.", "settings", "context"];
+    let folder = parent(&it.path);
+    if is_program(it) {
+        return is_below(file.path, folder) && !file.path.split('/').any(crate::source::is_example);
+    }
+    let name = file.path.rsplit('/').next().unwrap_or(file.path).to_ascii_lowercase();
+    let stem = it.path.rsplit('/').next().unwrap_or(&it.path).split('.').next().unwrap_or_default();
+    is_below(file.path, folder)
+        && (WORDS.iter().any(|word| name.contains(word)) || !stem.is_empty() && name.starts_with(stem))
+}
+
+fn chart_of<'p>(states: &States, path: &'p str) -> Option<&'p str> {
+    let mut directory = path;
+    loop {
+        let is_chart = states.head.sources.tree().list(directory).iter().any(|it| it.name == "Chart.yaml");
+        if is_chart {
+            return Some(directory);
+        }
+        if directory.is_empty() {
+            return None;
+        }
+        directory = parent(directory);
+    }
+}
+
+fn is_below(path: &str, directory: &str) -> bool {
+    directory.is_empty() || path.strip_prefix(directory).is_some_and(|rest| rest.starts_with('/'))
+}

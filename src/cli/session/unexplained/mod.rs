@@ -1,0 +1,195 @@
+//! What a change touched and nobody here explains.
+//!
+//! Each file that a change touches is one of three: *explained*, all that changed in it was read; *beside*, nothing that
+//! Terraform, kubectl, helm, kustomize or whoever calls them takes; or *not explained*, which this room tells, and which
+//! fails as growth does (`unexplained` in the settings).
+//!
+//! 1. `asks`: a new line asks for accelerators, and nothing that was read stands there;
+//! 2. `objects`: a number changed in an object or a block of an unknown kind that names a machine, in one that names text
+//!    elsewhere, in one that changes others;
+//! 3. `handed`: a script, a pipeline or settings hand over another number, file or command;
+//! 4. `fed`: the file is what something unread takes;
+//! 5. `inputs`: what was not judged before either, and is made of other text now;
+//! 6. a submodule stands at another commit.
+
+mod asks;
+mod change;
+mod fed;
+mod handed;
+mod inputs;
+mod objects;
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use regex::Regex;
+
+use super::Session;
+use super::touched::Touched;
+use crate::Analysis;
+use crate::inventory::{FrontEnd, Resource, Unjudged};
+use crate::source::Span;
+use change::{Changed, Role};
+
+/// Both states of what changed.
+pub(in crate::cli) struct States<'a> {
+    pub(in crate::cli) base: &'a Session,
+    pub(in crate::cli) before: &'a Analysis,
+    pub(in crate::cli) head: &'a Session,
+    pub(in crate::cli) after: &'a Analysis,
+}
+
+const CURE: &str = "look at it; `[[runs]]` in gpulint.toml says with what something is applied, `exclude` what is not, and \
+                    `unexplained = \"tell\"` lets it pass";
+
+/// Everything that is told, besides what `unjudged` holds already; of that, what was opened again is marked.
+pub(in crate::cli) fn not_explained(states: &States, touched: &Touched, unjudged: &mut [Unjudged]) -> Vec<Unjudged> {
+    let files: Vec<Changed> =
+        touched.files.iter().filter_map(|path| Changed::of(path, states.base, states.head)).collect();
+    inputs::reopen(states, unjudged, &files, &touched.submodules);
+    let mut told = Told { states, of: BTreeMap::new() };
+    let speaking = speaking(states);
+    let explained = Explained::of(states);
+    let is_refused = |path: &str| states.after.inventory.unjudged.iter().any(|it| it.span.is_none() && it.path == path);
+    for file in files.iter().filter(|file| asks::is_looked_at(file) && !is_refused(file.path)) {
+        let asking = asks::Asking::of(states.head, file);
+        let gone: BTreeSet<&str> = file.gone_lines().map(|line| line.text.trim()).collect();
+        let mut new = file.new_lines().filter(|line| !gone.contains(line.text.trim()));
+        let asked = new.find_map(|line| {
+            let name = asking.asked(line)?;
+            (!explained.has(file.path, line.number)).then_some((line.number, name))
+        });
+        if let Some((line, name)) = asked {
+            told.at(
+                file,
+                Some(line),
+                format!("line {} names `{name}`, and nothing that was read explains it", line + 1),
+            );
+        }
+    }
+    let has_accelerators = !speaking.is_empty();
+    let catalog = &states.head.settings.catalog;
+    for file in files.iter().filter(|file| !is_refused(file.path)) {
+        let asking = asks::Asking::of(states.head, file);
+        if let Some((line, why)) =
+            objects::changed(file, &asking, catalog, explained.lines(file.path), has_accelerators)
+        {
+            told.at(file, Some(line), format!("line {}: {why}", line + 1));
+        }
+    }
+    if !has_accelerators {
+        return told.all();
+    }
+    let mut taken = None;
+    for file in files.iter().filter(|file| matches!(file.role, Role::Script | Role::Read)) {
+        if is_explained_manifest(states, file) {
+            continue;
+        }
+        let taken = taken.get_or_insert_with(|| handed::Taken::of(states, &speaking));
+        if let Some((line, why)) = taken.over(file) {
+            told.at(file, line, why);
+        }
+    }
+    // What was opened was read, unless it is a program that somebody runs.
+    let is_unread = |file: &&Changed| file.role != Role::Read || !states.head.sources.has(file.path);
+    let wanted: BTreeSet<String> = files.iter().filter(is_unread).map(|file| file.path.to_owned()).collect();
+    if !wanted.is_empty() {
+        let takers = fed::takers(states, &speaking, &wanted);
+        for file in &files {
+            if let Some(taker) = takers.get(file.path) {
+                told.at(file, None, format!("{taker} takes it, and what it makes of it is not read"));
+            }
+        }
+    }
+    for path in &touched.submodules {
+        let reason = "the submodule stands at another commit, and what that changes is not read";
+        told.of.entry(path.clone()).or_insert_with(|| Unjudged::new(path.clone(), reason).with_cure(CURE));
+    }
+    told.all()
+}
+
+/// One thing of each file.
+struct Told<'s> {
+    states: &'s States<'s>,
+    of: BTreeMap<String, Unjudged>,
+}
+
+impl Told<'_> {
+    fn at(&mut self, file: &Changed, line: Option<usize>, reason: String) {
+        if self.of.contains_key(file.path) {
+            return;
+        }
+        let span = line.and_then(|number| {
+            let line = change::lines(&file.is).nth(number)?;
+            let id = self.states.head.sources.open(file.path).ok()?;
+            Some(Span::new(id, line.start, line.start + line.text.trim_end().len()))
+        });
+        let told = Unjudged { span, ..Unjudged::new(file.path, reason).with_cure(CURE) };
+        self.of.insert(file.path.to_owned(), told);
+    }
+
+    fn all(self) -> Vec<Unjudged> {
+        self.of.into_values().collect()
+    }
+}
+
+/// The files where something with accelerators stands, in either state, and of whatever was not judged.
+fn speaking(states: &States) -> BTreeSet<String> {
+    let mut files = BTreeSet::new();
+    for (session, analysis) in [(states.base, states.before), (states.head, states.after)] {
+        let sources = &session.sources;
+        let places = analysis.inventory.resources.iter().flat_map(Resource::places);
+        files.extend(places.map(|span| sources.path(sources.origin(span).file)));
+        files.extend(analysis.inventory.unjudged.iter().map(|it| it.path.clone()));
+    }
+    files
+}
+
+/// A manifest of an object that was read: its numbers are known.
+fn is_explained_manifest(states: &States, file: &Changed) -> bool {
+    let sources = &states.head.sources;
+    file.is_yaml()
+        && !file.is.contains("script")
+        && file.is.contains("apiVersion")
+        && states.after.inventory.resources.iter().any(|it| sources.path(sources.origin(it.span).file) == file.path)
+}
+
+/// The lines where a fact of some resource stands, or something that is told as not judged, by file.
+struct Explained {
+    lines: HashMap<String, BTreeSet<usize>>,
+    none: BTreeSet<usize>,
+}
+
+impl Explained {
+    fn of(states: &States) -> Explained {
+        let mut lines: HashMap<String, BTreeSet<usize>> = HashMap::new();
+        let inventory = &states.after.inventory;
+        let resources = inventory.resources.iter().flat_map(Resource::places);
+        let unjudged = inventory.unjudged.iter().filter_map(|it| it.span);
+        // What a manifest asks for stands in it more than once: requests and limits, a node and its machine.
+        let is_manifest = |it: &&Resource| matches!(it.front_end, FrontEnd::Kubernetes | FrontEnd::Chart);
+        let bodies = inventory.resources.iter().filter(is_manifest).map(|it| it.body);
+        let sources = &states.head.sources;
+        for span in resources.chain(unjudged).chain(bodies) {
+            let span = sources.origin(span);
+            let text = sources.text(span.file);
+            let first = text.get(..span.range().start).map_or(0, |before| before.matches('\n').count());
+            let more = text.get(span.range()).map_or(0, |there| there.matches('\n').count());
+            lines.entry(sources.path(span.file)).or_default().extend(first..=first + more);
+        }
+        Explained { lines, none: BTreeSet::new() }
+    }
+
+    fn lines(&self, path: &str) -> &BTreeSet<usize> {
+        self.lines.get(path).unwrap_or(&self.none)
+    }
+
+    fn has(&self, path: &str, line: usize) -> bool {
+        self.lines(path).contains(&line)
+    }
+}
+
+/// A pattern of this room. They are written here and tested: one that did not compile would find nothing.
+fn pattern(text: &str) -> Regex {
+    #[allow(clippy::unwrap_used, reason = "written here, and compiled by a test")]
+    Regex::new(text).unwrap()
+}

@@ -1,0 +1,175 @@
+//! Objects and blocks of kinds that no reader knows, those that say what a deployer fetches from elsewhere, and those that
+//! change others: what a changed number in them does is known to nobody here.
+
+use std::collections::BTreeSet;
+use std::ops::Range;
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use super::asks::{Asking, is_of_chart};
+use super::change::{Changed, Line, Role, lines};
+use crate::catalog::Catalog;
+use crate::decide;
+use crate::source::is_example;
+
+/// Whoever applies what stands elsewhere.
+static DEPLOYERS: LazyLock<Regex> = LazyLock::new(|| {
+    super::pattern(
+        r#"(?ms)(?:argoproj\.io|fluxcd\.io|cattle\.io|configsync\.gke\.io|carvel\.dev|contrib\.fluxcd|pulumi\.com|terraform\.io|coreos\.com|kcl).*^\s*["']?kind["']?\s*:\s*["']?(?:Application|ApplicationSet|HelmRelease|HelmChart|HelmChartConfig|GitRepository|OCIRepository|HelmRepository|Bucket|Kustomization|Terraform|GitRepo|Bundle|RootSync|RepoSync|PackageInstall|App|Stack|Workspace|Subscription|Component|Composition|HelmOp)\b"#,
+    )
+});
+/// Where those say which text it is.
+static REVISION: LazyLock<Regex> = LazyLock::new(|| {
+    super::pattern(
+        r#"^\s*(?:-\s*)?["']?(?:targetRevision|revision|branch|tag|ref|semver|commit|digest|chart|chartVersion|version|url|repoURL|repo|repository|path|paths|valuesFiles?|valueFiles|valuesFrom|components|source|sourceRef|name)["']?\s*:"#,
+    )
+});
+/// Kinds that write into other objects when these are admitted or spread over clusters.
+static WRITERS: LazyLock<Regex> = LazyLock::new(|| {
+    super::pattern(
+        r#"(?m)^\s*["']?kind["']?\s*:\s*["']?(?:(?:Cluster)?Policy|MutatingPolicy|MutatingAdmissionPolicy|Assign|AssignMetadata|ModifySet|(?:Cluster)?OverridePolicy|(?:Cluster)?PropagationPolicy|(?:Cluster)?ResourceOverride|(?:Cluster)?ResourcePlacement|PodPreset|ManifestWorkReplicaSet|Placement|FederatedDeployment|ReplicaSchedulingPreference)\b"#,
+    )
+});
+/// What they write that matters.
+const WRITTEN: [&str; 10] = [
+    "replica",
+    "gpu",
+    "limits",
+    "requests",
+    "parallelism",
+    "nodeselector",
+    "instance",
+    "machine",
+    "accelerator",
+    "nvidia",
+];
+
+/// Keys whose digits are names.
+static NAMING: LazyLock<Regex> = LazyLock::new(|| {
+    super::pattern(
+        r#"(?i)^\W*[\w./-]*(?:image|tag|version|digest|sha\d*|hash|date|time|checksum|url|uri|revision|commit|email|schema|id|arn|description|comment|name|port|cidr|address|host|timestamp|generation)["']?\s*[:=]"#,
+    )
+});
+static NUMBER: LazyLock<Regex> =
+    LazyLock::new(|| super::pattern(r"(?:^|[^\w.@/-])(-?\d+(?:\.\d+)?(?:[kKMGTP]i?|%|m|h|s)?)(?:$|[^\w.@/-])"));
+
+/// Part of a text: a document of YAML, a block of HCL, else all of it. Lines from 0.
+fn part_of(text: &str, path: &str, line: usize) -> Range<usize> {
+    let is_yaml = [".yaml", ".yml", ".tpl"].iter().any(|end| path.ends_with(end));
+    let is_hcl = [".tf", ".tofu", ".hcl", ".tfvars"].iter().any(|end| path.ends_with(end));
+    let all: Vec<Line> = lines(text).collect();
+    let is_border = |it: &Line| is_yaml && it.text.starts_with("---");
+    let is_end = |it: &Line| is_hcl && it.text.starts_with('}');
+    let before =
+        all.iter().take(line + usize::from(is_yaml)).rposition(|it| is_border(it) || is_end(it) && it.number < line);
+    let start = before.map_or(0, |at| at + usize::from(is_hcl));
+    let behind = all.iter().skip(line + usize::from(is_yaml)).position(|it| is_border(it) || is_end(it));
+    let end = behind.map_or(all.len(), |at| line + usize::from(is_yaml) + at + usize::from(is_hcl));
+    start..end.max(line + 1)
+}
+
+fn text_of(text: &str, part: &Range<usize>) -> String {
+    lines(text).filter(|line| part.contains(&line.number)).map(|line| line.text).collect::<Vec<_>>().join("\n")
+}
+
+fn numbers<'t>(lines: impl Iterator<Item = Line<'t>>) -> Vec<String> {
+    let mut numbers: Vec<String> = lines
+        .filter(|line| !line.text.trim_start().starts_with(['#', '/', '*']) && !NAMING.is_match(line.text))
+        .flat_map(|line| {
+            NUMBER.captures_iter(line.text).filter_map(|it| Some(it.get(1)?.as_str().to_owned())).collect::<Vec<_>>()
+        })
+        .collect();
+    numbers.sort();
+    numbers
+}
+
+/// What of a file's objects changed and is not known, with its line.
+pub(super) fn changed(
+    file: &Changed,
+    asking: &Asking,
+    catalog: &Catalog,
+    explained: &BTreeSet<usize>,
+    has_accelerators: bool,
+) -> Option<(usize, String)> {
+    if file.role == Role::Beside || file.role == Role::Code || is_of_chart(file.path) {
+        return None;
+    }
+    let mut parts: Vec<(Range<usize>, Vec<Line>)> = Vec::new();
+    for line in file.new_lines() {
+        match parts.last_mut().filter(|(part, _)| part.contains(&line.number)) {
+            Some((_, new)) => new.push(line),
+            None => parts.push((part_of(&file.is, file.path, line.number), vec![line])),
+        }
+    }
+    let gone: Vec<Line> = file.gone_lines().collect();
+    if parts.is_empty() && !gone.is_empty() && !file.is.is_empty() {
+        // Only lines that went away: the part where they stood is the one that is there now.
+        let at = gone.first().map_or(0, |line| line.number).min(lines(&file.is).count().saturating_sub(1));
+        parts.push((part_of(&file.is, file.path, at), Vec::new()));
+    }
+    let is_example = file.path.split('/').any(is_example);
+    let is_single = parts.len() == 1;
+    parts.into_iter().find_map(|(part, new)| {
+        if part.clone().any(|line| explained.contains(&line)) {
+            return None;
+        }
+        let text = text_of(&file.is, &part);
+        let gone = gone.iter().copied().filter(|_| is_single || !new.is_empty());
+        let has_other_numbers = || numbers(new.iter().copied()) != numbers(gone.clone());
+        let at = new.first().map_or(part.start, |line| line.number);
+        if !is_example && has_accelerators && WRITERS.is_match(&text) {
+            let low = text.to_ascii_lowercase();
+            if WRITTEN.iter().any(|word| low.contains(word)) && !is_only_named(&new) {
+                return Some((at, "it changes what other objects become when they are applied".to_owned()));
+            }
+        }
+        if !is_example && DEPLOYERS.is_match(&text) && decide::names_accelerators(&text, catalog) {
+            let mut revisions = new.iter().copied().chain(gone.clone()).filter(|line| REVISION.is_match(line.text));
+            if let Some(line) = revisions.next() {
+                let key = line.text.split(':').next().unwrap_or_default().trim().trim_start_matches("- ");
+                return Some((
+                    at,
+                    format!("another `{key}` than before is deployed, and what stands there is not read"),
+                ));
+            }
+        }
+        let named = || lines(&file.is).filter(|line| part.contains(&line.number)).find_map(|line| asking.asked(line));
+        let is_data = file.role == Role::Read || file.is.contains("kubectl") || file.is.contains("oc apply");
+        if is_data && has_other_numbers() {
+            let name = named()?;
+            return Some((at, format!("a number changes beside `{name}`, in what nobody here reads")));
+        }
+        None
+    })
+}
+
+/// Nothing of it says more than names.
+fn is_only_named(new: &[Line]) -> bool {
+    !new.is_empty() && new.iter().all(|line| NAMING.is_match(line.text) || line.text.trim_start().starts_with('#'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_of_texts_end_where_documents_and_blocks_do() {
+        let yaml = "a: 1\n---\nb: 1\nc: 1\n---\nd: 1\n";
+        assert_eq!(part_of(yaml, "a.yaml", 0), 0..1);
+        assert_eq!(part_of(yaml, "a.yaml", 3), 1..4);
+        assert_eq!(part_of(yaml, "a.yaml", 5), 4..6);
+        let hcl = "a {\n  b = 1\n}\nc {\n  d = 1\n}\n";
+        assert_eq!(part_of(hcl, "a.tf", 1), 0..3);
+        assert_eq!(part_of(hcl, "a.tf", 4), 3..6);
+    }
+
+    #[test]
+    fn digits_of_names_are_no_numbers() {
+        let told = |text: &'static str| numbers(lines(text));
+        assert_eq!(told("replicas: 64"), ["64"]);
+        assert_eq!(told("x = [1, 2]"), ["1", "2"]);
+        assert_eq!(told("  capacity = 50, name = a"), ["50"]);
+        assert!(told("image: a/b:1.2.3\ntag: 12\n# 5\nversion = 3").is_empty());
+    }
+}

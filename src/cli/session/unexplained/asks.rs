@@ -82,7 +82,10 @@ impl<'c> Asking<'c> {
 
     /// A name of a machine with accelerators that nothing else is called.
     fn is_machine(&self, name: &str) -> bool {
+        // Versions that begin with a date or a number are called like slices of TPUs.
+        let is_version = name.starts_with('v') && name.chars().skip(1).take_while(char::is_ascii_digit).count() > 1;
         name.contains(['.', '-', '_'])
+            && !is_version
             && self.catalog.provider_of(name).is_some()
             && decide::named_machine(name, self.catalog).is_some()
     }

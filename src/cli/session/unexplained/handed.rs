@@ -107,7 +107,10 @@ impl Taken {
         if let Some(key) = VALUES.captures_iter(text).filter_map(|it| it.get(1)).find(|key| speaks(key.as_str())) {
             return Some(format!("the value `{}`", key.as_str()));
         }
-        if let Some(found) = SCALES.find(text).filter(|_| file.role != Role::Read || file.is_yaml()) {
+        let is_pipeline = || file.is_yaml() && (!file.is.contains("apiVersion") || file.is.contains("tekton.dev"));
+        let is_plain_patch = |found: &str| found.contains("patch") && !speaks(text);
+        let scales = SCALES.find(text).filter(|_| file.role == Role::Script || is_pipeline());
+        if let Some(found) = scales.filter(|found| !is_plain_patch(found.as_str())) {
             return Some(format!("`{}`", found.as_str().trim()));
         }
         let name = ASSIGNED

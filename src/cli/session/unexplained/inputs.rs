@@ -7,18 +7,24 @@ use super::States;
 use super::change::{Changed, Role};
 use crate::decide;
 use crate::inventory::{Skipped, Standing, Unjudged};
-use crate::source::parent;
+use crate::source::{ReadError, parent};
 
 /// Opens what is told as before and whose inputs changed.
-pub(super) fn reopen(states: &States, unjudged: &mut [Unjudged], files: &[Changed], submodules: &BTreeSet<String>) {
+pub(super) fn reopen(
+    states: &States,
+    speaking: &BTreeSet<String>,
+    unjudged: &mut [Unjudged],
+    files: &[Changed],
+    submodules: &BTreeSet<String>,
+) {
     for it in unjudged.iter_mut().filter(|it| it.standing == Standing::AsBefore) {
-        if files.iter().any(|file| is_input(states, it, file)) || submodules.contains(&it.path) {
+        if files.iter().any(|file| is_input(states, speaking, it, file)) || submodules.contains(&it.path) {
             it.standing = Standing::Open;
         }
     }
 }
 
-fn is_input(states: &States, it: &Unjudged, file: &Changed) -> bool {
+fn is_input(states: &States, speaking: &BTreeSet<String>, it: &Unjudged, file: &Changed) -> bool {
     // Of a module that nobody calls, lines that speak of accelerators are compared already.
     let is_beside = match file.role {
         Role::Beside => true,
@@ -28,32 +34,35 @@ fn is_input(states: &States, it: &Unjudged, file: &Changed) -> bool {
     if is_beside {
         return false;
     }
-    if it.path == file.path {
-        return it.address.is_none();
-    }
     if it.address.is_some() {
         return false;
     }
     if it.reason.contains(FOREIGN) {
-        return is_parameter(it, file);
+        return it.path == file.path || is_parameter(it, file);
     }
     let is_directory = !it.path.rsplit('/').next().is_some_and(|name| name.contains('.'));
     let whole = match chart_of(states, &it.path) {
         Some(chart) => chart,
         None if is_directory => it.path.as_str(),
         None if it.path.contains("ustomization") => parent(&it.path),
-        None => return false,
+        None => return it.path == file.path,
     };
-    is_below(file.path, whole) && speaks(states, whole)
+    (it.path == file.path || is_below(file.path, whole)) && speaks(states, speaking, whole)
 }
 
-/// Something below a directory names accelerators.
-fn speaks(states: &States, directory: &str) -> bool {
+/// Something below a directory names accelerators, or something that does names the directory.
+fn speaks(states: &States, speaking: &BTreeSet<String>, directory: &str) -> bool {
     let (tree, catalog) = (states.head.sources.tree(), &states.head.settings.catalog);
-    let mut files = states.head.files.iter().filter(|path| is_below(path, directory));
-    files.any(|path| {
-        tree.read(path).map_or(true, |text| decide::names_accelerators(&String::from_utf8_lossy(&text), catalog))
-    })
+    let text_of = |path: &String| tree.read(path).map(|text| String::from_utf8_lossy(&text).into_owned());
+    let names = |path: &String| match text_of(path) {
+        Ok(text) => decide::names_accelerators(&text, catalog),
+        Err(error) => !matches!(error, ReadError::Missing | ReadError::Outside),
+    };
+    let name = directory.rsplit('/').next().unwrap_or(directory);
+    states.head.files.iter().filter(|path| is_below(path, directory)).any(names)
+        || speaking.iter().filter(|path| !is_below(path, directory)).any(|path| {
+            !name.is_empty() && text_of(path).is_ok_and(|text| text.contains(name)) && names(path)
+        })
 }
 
 const FOREIGN: &str = " is not read, and this names `";

@@ -23,7 +23,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use regex::Regex;
 
-use super::Session;
+use super::{Session, discover};
 use super::touched::Touched;
 use crate::Analysis;
 use crate::inventory::{FrontEnd, Resource, Unjudged};
@@ -45,9 +45,9 @@ const CURE: &str = "look at it; `[[runs]]` in gpulint.toml says with what someth
 pub(in crate::cli) fn not_explained(states: &States, touched: &Touched, unjudged: &mut [Unjudged]) -> Vec<Unjudged> {
     let files: Vec<Changed> =
         touched.files.iter().filter_map(|path| Changed::of(path, states.base, states.head)).collect();
-    inputs::reopen(states, unjudged, &files, &touched.submodules);
-    let mut told = Told { states, of: BTreeMap::new() };
     let speaking = speaking(states);
+    inputs::reopen(states, &speaking, unjudged, &files, &touched.submodules);
+    let mut told = Told { states, of: BTreeMap::new() };
     let explained = Explained::of(states);
     let is_refused = |path: &str| states.after.inventory.unjudged.iter().any(|it| it.span.is_none() && it.path == path);
     for file in files.iter().filter(|file| asks::is_looked_at(file) && !is_refused(file.path)) {
@@ -81,7 +81,7 @@ pub(in crate::cli) fn not_explained(states: &States, touched: &Touched, unjudged
     }
     let mut taken = None;
     for file in files.iter().filter(|file| matches!(file.role, Role::Script | Role::Read)) {
-        if is_explained_manifest(states, file) {
+        if is_explained_manifest(states, file) || !is_near(states, &speaking, file) {
             continue;
         }
         let taken = taken.get_or_insert_with(|| handed::Taken::of(states, &speaking));
@@ -142,6 +142,22 @@ fn speaking(states: &States) -> BTreeSet<String> {
         files.extend(analysis.inventory.unjudged.iter().map(|it| it.path.clone()));
     }
     files
+}
+
+/// Whether a script may have to do with what has accelerators: one of the same part of the tree, or of a part in which nothing
+/// is deployed from, or that names the other part.
+fn is_near(states: &States, speaking: &BTreeSet<String>, file: &Changed) -> bool {
+    let part = |path: &str| path.split_once('/').map_or(String::new(), |(first, _)| first.to_owned());
+    let own = part(file.path);
+    let speaks: BTreeSet<String> = speaking.iter().map(|path| part(path)).collect();
+    let is_deployed = |path: &&String| {
+        part(path) == own && (discover::is_terraform(path) || !discover::is_script_alone(path) && path.contains(".yaml"))
+    };
+    own.is_empty()
+        || own.starts_with('.')
+        || speaks.contains(&own)
+        || !states.head.files.iter().any(|path| is_deployed(&path))
+        || speaks.iter().any(|part| !part.is_empty() && file.is.contains(&format!("{part}/")))
 }
 
 /// A manifest of an object that was read: its numbers are known.

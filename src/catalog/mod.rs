@@ -125,7 +125,11 @@ mod tests {
         assert_eq!(catalog.region("aws", "us-east-1a"), Some("us-east-1"));
         assert_eq!(catalog.region("gcp", "us-central1-b"), Some("us-central1"));
         assert_eq!(catalog.region("azure", "East US 2"), Some("eastus2"));
-        assert_eq!(catalog.region("aws", "us-west-2-lax-1a"), Some("us-west-2"));
+        // Prices of a Local Zone are not those of its region.
+        assert_eq!(catalog.region("aws", "us-west-2-lax-1a"), None);
+        assert_eq!(catalog.place_apart("aws", "us-west-2-lax-1"), Some("us-west-2"));
+        assert_eq!(catalog.place_apart("aws", "us-east-1-wl1-bos-wlz-1"), Some("us-east-1"));
+        assert_eq!(catalog.place_apart("aws", "us-west-2"), None);
         assert_eq!(catalog.region("aws", "atlantis"), None);
     }
 

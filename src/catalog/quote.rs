@@ -146,7 +146,22 @@ impl Catalog {
     /// The region as the catalog writes it: zones lose their letter, display names their blanks.
     pub fn region(&self, provider: &str, written: &str) -> Option<&str> {
         let written: String = written.trim().to_ascii_lowercase().split_whitespace().collect();
-        let mut candidate = written.as_str();
+        match self.place_apart(provider, &written) {
+            Some(_) => None,
+            None => self.within(provider, &written),
+        }
+    }
+
+    /// The region that a place belongs to which has prices of its own: a Local Zone or a Wavelength Zone of AWS.
+    pub fn place_apart<'c>(&'c self, provider: &str, written: &str) -> Option<&'c str> {
+        // `us-west-2-lax-1a`, `us-east-1-wl1-bos-wlz-1`; a zone by its number is `use1-az1`.
+        let region = self.within(provider, written).filter(|_| provider == "aws")?;
+        let rest = written.get(region.len()..)?.strip_prefix('-')?;
+        rest.contains(|c: char| c.is_ascii_digit()).then_some(region)
+    }
+
+    fn within(&self, provider: &str, written: &str) -> Option<&str> {
+        let mut candidate = written;
         loop {
             if let Some(found) = self.known_region(provider, candidate) {
                 return Some(found);
@@ -461,7 +476,6 @@ fn shorter(region: &str) -> Option<&str> {
             return Some(stem);
         }
     }
-    // Local zones: `us-west-2-lax-1a`.
     region.rsplit_once('-').map(|(before, _)| before).filter(|before| before.contains('-'))
 }
 

@@ -303,11 +303,30 @@ impl Completion<'_> {
         resource.set(key, fact);
     }
 
+    /// Whoever asks for a number of accelerators and for no machine gets any that the provider has with so many.
+    fn any_machine(&self, resource: &mut Resource) -> Option<Verdict> {
+        let provider = resource.text(Key::Provider)?.to_owned();
+        let Fact::Known(count) = resource.fact(Key::AcceleratorCount).clone() else { return None };
+        let wanted = count.value.as_number()?;
+        let machines = self.catalog.machines().filter(|it| it.provider == *provider && it.count == wanted);
+        let candidates: Vec<Value> = machines.map(|it| Value::text(&*it.name)).collect();
+        let why = format!("it takes any machine with {} accelerators", plain(wanted));
+        let machine = Unknown { span: count.span, why: why.into(), candidates };
+        if machine.candidates.is_empty() {
+            return None;
+        }
+        resource.set(Key::Machine, Fact::Unknown(machine.clone()));
+        Some(self.one_of(resource, &machine))
+    }
+
     fn without_machine(&self, resource: &mut Resource) -> Verdict {
         if !asked_for(resource) {
             return Verdict::Plain;
         }
         let is_named = !resource.fact(Key::Accelerator).is_absent();
+        if !is_named && let Some(verdict) = self.any_machine(resource) {
+            return verdict;
+        }
         if let Fact::Unknown(unknown) = resource.fact(Key::AcceleratorCount)
             && !is_named
             && unknown.candidates.is_empty()

@@ -254,8 +254,12 @@ keys! {
     Schedule "schedule" Text;
     /// When it starts, again and again: the five fields of cron.
     Cron "cron" Text;
+    /// So many pods have to end well before it is done.
+    Completions "completions" Number;
     /// It runs at most so many seconds.
     TimeLimit "time_limit_seconds" Number;
+    /// Each of its pods runs at most so many seconds.
+    PodTimeLimit "pod_time_limit_seconds" Number;
     /// How often failed work is started again.
     Retries "retries" Integer;
     /// Failed work is started again, as often as `retries` says or without an end.

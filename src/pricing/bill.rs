@@ -12,7 +12,7 @@ use super::hours::{Runtime, runtime};
 use super::purchase::{Bought, Variant, buy};
 use super::share::{Found, Searches, Share, on_any_machine, pod_variants};
 use super::sustained::shares;
-use super::unit::{dollars, unit};
+use super::unit::{Unit, dollars, unit};
 use super::{Apart, Bill, Ending, HOURS_PER_MONTH, Item, Of, Period, Scenario, Settings, Status, Step, multiply};
 use crate::complete::{devices, plain, within};
 
@@ -115,7 +115,18 @@ impl<'a> Pricing<'_, 'a> {
             let (variants, bought) = self.cheapest_to_dearest(&variants)?;
             Ok(self.total(&variants, bought))
         });
-        priced.unwrap_or_else(unpriced)
+        priced.unwrap_or_else(|why| unpriced(self.apart().unwrap_or(why)))
+    }
+
+    /// Why what the region costs says nothing of it.
+    fn apart(&self) -> Option<String> {
+        let provider = self.resource.text(Key::Provider)?;
+        if let Some(tenancy) = self.resource.text(Key::Tenancy) {
+            return Some(format!("{tenancy} tenancy has prices of its own, which the catalog does not know"));
+        }
+        let place = self.resource.text(Key::Region)?;
+        let region = self.catalog.place_apart(provider, place)?;
+        Some(format!("{place} is no part of {region} by its prices, and the catalog knows none of its own"))
     }
 
     fn rented(&self) -> Found<'a> {
@@ -137,8 +148,13 @@ impl<'a> Pricing<'_, 'a> {
         share: impl Fn(&Machine<'a>) -> Option<Share>,
     ) -> Vec<Variant<'a>> {
         let (region, region_step) = self.region(provider);
+        let is_apart = self.catalog.place_apart(provider, &region).is_some();
+        let is_dedicated = self.resource.text(Key::Tenancy).is_some();
         let variant = |machine: Machine<'a>| {
             let mut unit = unit(self.catalog, self.settings, &machine, &region);
+            if !unit.is_own && (is_dedicated || is_apart && !unit.is_listed) {
+                unit = Unit::default();
+            }
             unit.limit_spot(self.resource);
             if self.resource.flag(Key::SpotOffered) == Some(false) {
                 unit.never_spot();

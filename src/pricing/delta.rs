@@ -6,7 +6,7 @@ use crate::catalog::{Money, MoneyRange};
 use crate::inventory::{Counted, Fact, Inventory, Key, Range, Resource, ResourceId, Role, Value};
 use crate::source::Sources;
 
-use super::{Bill, Item};
+use super::{Bill, Item, Period};
 
 /// One state of a tree.
 #[derive(Clone, Copy)]
@@ -246,7 +246,10 @@ impl<'a> Pairing<'a> {
         let change = |(before, after, kind)| {
             let increase = monthly(&self.after, after) - monthly(&self.before, before);
             let details = match (before, after) {
-                (Some(before), Some(after)) => details(self.before.resource(before), self.after.resource(after)),
+                (Some(before), Some(after)) => details(
+                    (self.before.resource(before), self.before.item(before)),
+                    (self.after.resource(after), self.after.item(after)),
+                ),
                 _ => Vec::new(),
             };
             let is_base =
@@ -268,7 +271,9 @@ impl<'a> Pairing<'a> {
             Some((item.per, item.amount, item.attached.as_ref().map(|it| it.monthly)))
         };
         let costs_the_same = monthly(&self.before, before) == monthly(&self.after, after);
-        if !costs_the_same || signature(old) != signature(new) || disks(old) != disks(new) {
+        let work = |side: &Side, it: &Resource, at: usize| work(it, side.bill.items.get(at));
+        let works_the_same = work(&self.before, old, before) == work(&self.after, new, after);
+        if !costs_the_same || !works_the_same || signature(old) != signature(new) || disks(old) != disks(new) {
             ChangeKind::Changed
         } else if old.address != new.address || self.before.path(old) != self.after.path(new) {
             ChangeKind::Moved
@@ -307,8 +312,24 @@ fn signature(it: &Resource) -> String {
     text
 }
 
+/// What says how often it starts and how many have to end, where nobody knows how long one runs: no amount tells more of it.
+fn work(it: &Resource, item: Option<&Item>) -> [String; 2] {
+    let said = |key: Key| match it.fact(key) {
+        Fact::Known(known) => known.value.to_string(),
+        Fact::Unknown(unknown) if unknown.candidates.is_empty() => "?".to_owned(),
+        Fact::Unknown(unknown) => unknown.candidates.iter().map(ToString::to_string).collect::<Vec<_>>().join(" and "),
+        Fact::Absent => String::new(),
+    };
+    match item.is_some_and(|item| item.per == Period::Hour || item.amount.is_none()) {
+        true => [said(Key::Cron), said(Key::Completions)],
+        false => Default::default(),
+    }
+}
+
 /// The facts that make a price and differ.
-fn details(before: &Resource, after: &Resource) -> Vec<Detail> {
+fn details((before, old): (&Resource, Option<&Item>), (after, new): (&Resource, Option<&Item>)) -> Vec<Detail> {
+    let [starts_before, completions_before] = work(before, old);
+    let [starts_after, completions_after] = work(after, new);
     let shown = |it: &Resource, key: Key| match it.fact(key) {
         Fact::Known(known) => known.value.to_string(),
         Fact::Unknown(_) => "?".to_owned(),
@@ -327,6 +348,8 @@ fn details(before: &Resource, after: &Resource) -> Vec<Detail> {
         ("machine", shown(before, Key::Machine), shown(after, Key::Machine)),
         ("accelerators", accelerators(before), accelerators(after)),
         ("count", count(before), count(after)),
+        ("starts", starts_before, starts_after),
+        ("completions", completions_before, completions_after),
         ("bought", shown(before, Key::Purchase), shown(after, Key::Purchase)),
         ("region", shown(before, Key::Region), shown(after, Key::Region)),
         ("disks", disks(before), disks(after)),

@@ -84,6 +84,7 @@ impl Runtime {
 /// How long a resource runs, of which there are so many.
 pub(super) fn runtime(resource: &Resource, settings: &Settings, count: Option<Range>) -> Runtime {
     let limit = resource.number(Key::TimeLimit).map(|seconds| seconds / 3600.0).filter(|hours| *hours >= 0.0);
+    let limit = limit.map(|hours| hours * rounds(resource, count));
     let usage = settings.usage.iter().rev().find(|usage| usage.covers(resource));
     if let Some((hours, text)) = usage.and_then(|usage| usage.hours(limit)) {
         return Runtime::of(Period::Month, Range::exactly(hours.clamp(0.0, HOURS_PER_MONTH)), text);
@@ -112,6 +113,15 @@ pub(super) fn runtime(resource: &Resource, settings: &Settings, count: Option<Ra
         Some(share) => held(&runtime, share),
         None => runtime,
     }
+}
+
+/// How often pods run one after the other, where the time limit is that of each of them.
+fn rounds(resource: &Resource, count: Option<Range>) -> f64 {
+    let (of_all, of_each) = (resource.fact(Key::TimeLimit), resource.fact(Key::PodTimeLimit));
+    let is_of_each = !of_each.is_absent() && of_all.span() == of_each.span();
+    let completions = resource.number(Key::Completions).filter(|_| is_of_each);
+    let at_once = count.map(|count| count.ceiling).filter(|at_once| *at_once > 0.0);
+    completions.zip(at_once).map_or(1.0, |(all, at_once)| (all / at_once).ceil().max(1.0))
 }
 
 /// Its place stays reserved, and paid, while it does not run.

@@ -31,6 +31,8 @@ pub(super) struct Unit {
     pub(super) unverified: Option<String>,
     /// A price of the user's own, which nothing lowers.
     pub(super) is_own: bool,
+    /// A row names this very region.
+    pub(super) is_listed: bool,
     /// The list price on demand falls while the machine runs.
     pub(super) sustains: bool,
     /// The price on demand is one that the user committed to.
@@ -212,7 +214,9 @@ fn from_quote(catalog: &Catalog, quote: &Quote<'_>, machine: &Machine<'_>, regio
         let (name, price) = (&machine.name, dollars(price));
         format!("{name} is priced by an unverified row: {price} an hour ({}), not added", quote.source)
     });
-    let mut unit = Unit { as_of, spot_as_of, notes, unverified, is_own, ..Unit::default() };
+    let is_listed =
+        matches!(quote.basis, Basis::Listed { region: of } | Basis::Refreshed { region: of } if of == region);
+    let mut unit = Unit { as_of, spot_as_of, notes, unverified, is_own, is_listed, ..Unit::default() };
     match quote.basis {
         Basis::Regional { from, factor } => {
             let times = plain(factor as f64 / 1e6);

@@ -82,11 +82,16 @@ impl<'a, 't> Releases<'a, 't> {
     /// Whether it was still read.
     fn of(&mut self, file: &Parsed, object: &Object<'_>, row: &Row, tries: bool) -> bool {
         for layers in row.values.iter().filter(|layers| layers.chart.is_some() && layers.tries == tries) {
-            let is_off = |at: &&Node| {
+            let rests = row.suspended.as_ref().and_then(|path| path.first(object.root)?.flag()) == Some(true);
+            let is_off = |at: &Node| {
                 let said = layers.enabled.as_ref().and_then(|path| path.first(at)?.flag());
-                said == Some(false)
+                rests || said == Some(false)
             };
-            for at in layers.places(object.root).into_iter().filter(|at| !is_off(at)) {
+            for at in layers.places(object.root) {
+                if is_off(at) {
+                    self.keep_off(file, layers, at);
+                    continue;
+                }
                 if self.made.files.len() >= MOST || self.left == 0 {
                     return false;
                 }
@@ -94,6 +99,14 @@ impl<'a, 't> Releases<'a, 't> {
             }
         }
         true
+    }
+
+    /// Its chart is for this release, which is off: it does not run by its own values either.
+    fn keep_off(&mut self, file: &Parsed, layers: &Layers, at: &Node) {
+        let directory = layers::directory(layers, at, self.sources).filter(|it| chart::is_at(self.sources, it));
+        let Some(directory) = directory.filter(|it| !layers.tries && !shows(file.place(), it)) else { return };
+        self.templates(&directory);
+        self.deployed.insert(directory);
     }
 
     fn one(&mut self, file: &Parsed, object: &Object<'_>, layers: &Layers, at: &Node) {

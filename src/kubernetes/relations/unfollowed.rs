@@ -65,25 +65,26 @@ impl Deployed {
             })
         });
         let mut told: Vec<Unjudged> = changes.collect();
-        for layers in &row.values {
-            let Some(chart) = layers.chart.as_ref().filter(|_| has_accelerators) else { continue };
-            for place in layers.each.as_ref().map_or_else(|| vec![object.root], |each| nodes(each.all(object.root))) {
-                let Some(node) = chart.first(place) else { continue };
-                let Some(directory) =
-                    node.text().map(|path| path.trim_start_matches("./").trim_end_matches('/').to_owned())
-                else {
-                    continue;
-                };
-                // A chart is rendered for each of its releases.
-                if directory.is_empty() || directory.contains(['{', '$']) || chart::is_at(sources, &directory) {
-                    continue;
-                }
-                let is_here = !sources.tree().list(&directory).is_empty();
-                let first = self.first.entry(directory.clone()).or_insert_with(|| address.clone());
-                if is_here && *first != address {
-                    let reason = format!("{address} deploys `{directory}` once more than {first}: it is counted once");
-                    told.push(Unjudged::new(path_of(node.span), reason).about(&address).at(node.span));
-                }
+        let places = row.values.iter().flat_map(|layers| {
+            let each = layers.each.as_ref().map_or_else(|| vec![object.root], |each| nodes(each.all(object.root)));
+            each.into_iter().filter_map(|place| layers.chart.as_ref()?.first(place))
+        });
+        let built = row.substitutes.iter().filter_map(|it| it.path.first(object.root));
+        for node in places.chain(built).filter(|_| has_accelerators) {
+            let Some(directory) =
+                node.text().map(|path| path.trim_start_matches("./").trim_end_matches('/').to_owned())
+            else {
+                continue;
+            };
+            // A chart is rendered for each of its releases.
+            if directory.is_empty() || directory.contains(['{', '$']) || chart::is_at(sources, &directory) {
+                continue;
+            }
+            let is_here = !sources.tree().list(&directory).is_empty();
+            let first = self.first.entry(directory.clone()).or_insert_with(|| address.clone());
+            if is_here && *first != address {
+                let reason = format!("{address} deploys `{directory}` once more than {first}: it is counted once");
+                told.push(Unjudged::new(path_of(node.span), reason).about(&address).at(node.span));
             }
         }
         told.truncate(3);

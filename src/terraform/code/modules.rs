@@ -11,9 +11,64 @@ use crate::terraform::syntax::json::parse_json;
 #[derive(Debug, Default)]
 pub(in crate::terraform) struct Modules {
     /// By the names of the calls that lead there: `eks.node_groups`.
-    downloaded: HashMap<String, String>,
+    downloaded: HashMap<String, Downloaded>,
     /// The directory of `--modules-dir`.
     beside: Option<String>,
+}
+
+/// A module as `terraform init` brought it.
+#[derive(Debug, Clone, Default)]
+struct Downloaded {
+    directory: String,
+    source: String,
+    version: String,
+}
+
+impl Downloaded {
+    /// What was asked for when it was brought, where the call asks for something else now.
+    fn other_than(&self, source: &str, version: Option<&str>) -> Option<String> {
+        let revision = |source: &str| source.split_once('?').map(|(_, query)| query.to_owned()).unwrap_or_default();
+        if self.source.is_empty() || is_local(&self.source) {
+            return None;
+        }
+        if registry_name(&self.source) != registry_name(source) || revision(&self.source) != revision(source) {
+            return Some(self.source.clone());
+        }
+        let allowed = version.is_none_or(|wanted| allows(wanted, &self.version).unwrap_or(true));
+        (!allowed).then(|| format!("version {}", self.version))
+    }
+}
+
+/// Whether a constraint allows a version: `~> 5.1, != 5.3.0`. Nobody knows where one of them is written otherwise.
+fn allows(constraints: &str, version: &str) -> Option<bool> {
+    let numbers = |text: &str| text.trim().split('.').map(|part| part.parse().ok()).collect::<Option<Vec<u64>>>();
+    let full = |mut of: Vec<u64>| {
+        of.resize(3, 0);
+        of
+    };
+    let there = full(numbers(version)?);
+    let mut all = true;
+    for constraint in constraints.split(',').map(str::trim) {
+        let at = constraint.find(|c: char| c.is_ascii_digit())?;
+        let (sign, wanted) = constraint.split_at(at);
+        let written = numbers(wanted)?;
+        let wanted = full(written.clone());
+        all &= match sign.trim() {
+            "" | "=" => there == wanted,
+            "!=" => there != wanted,
+            ">" => there > wanted,
+            ">=" => there >= wanted,
+            "<" => there < wanted,
+            "<=" => there <= wanted,
+            // The last number that is written may grow.
+            "~>" => {
+                let kept = written.len().saturating_sub(1);
+                there >= wanted && there.iter().zip(&written).take(kept).all(|(there, wanted)| there == wanted)
+            }
+            _ => return None,
+        };
+    }
+    Some(all)
 }
 
 /// Where `terraform init` puts what it downloads.
@@ -98,9 +153,19 @@ impl Modules {
             let below = path.strip_prefix(DOWNLOADED).and_then(|below| below.strip_prefix('/'));
             let place = below.map_or_else(|| join(root, path), |below| join(directory, below));
             if let Some(place) = place {
-                self.downloaded.insert(key.to_owned(), place);
+                let said = |name: &str| module.get(name).and_then(|it| it.text()).unwrap_or_default().to_owned();
+                let (source, version) = (said("Source"), said("Version"));
+                self.downloaded.insert(key.to_owned(), Downloaded { directory: place, source, version });
             }
         }
+    }
+
+    /// What was brought for a call, where the call asks for something else now.
+    pub(in crate::terraform) fn other(&self, path: &str, source: &str, version: Option<&str>) -> Option<String> {
+        if is_local(source) {
+            return None;
+        }
+        self.downloaded.get(path)?.other_than(source, version)
     }
 
     /// The directory of a call; `path` are the names of the calls that lead there.
@@ -114,7 +179,7 @@ impl Modules {
         if is_local(source) {
             return join(caller, source);
         }
-        self.downloaded.get(path).cloned().or_else(|| {
+        self.downloaded.get(path).map(|it| it.directory.clone()).or_else(|| {
             let candidate = join(self.beside.as_deref()?, &format!("{path}/{}", below_source(source)))?;
             has_configuration(sources, &candidate).then_some(candidate)
         })
@@ -151,6 +216,34 @@ mod tests {
         ] {
             assert_eq!(registry_name(source), name, "{source}");
         }
+    }
+
+    #[test]
+    fn a_module_that_was_brought_is_that_of_its_version() {
+        for (constraint, version, allowed) in [
+            ("1.0.0", "1.0.0", Some(true)),
+            ("2.0.0", "1.0.0", Some(false)),
+            ("~> 1.0", "1.9.3", Some(true)),
+            ("~> 1.0.2", "1.1.0", Some(false)),
+            ("~> 2", "3.1.0", Some(true)),
+            (">= 1.0, < 2.0", "1.4.0", Some(true)),
+            (">= 1.0, != 1.4.0", "1.4.0", Some(false)),
+            ("latest", "1.4.0", None),
+        ] {
+            assert_eq!(allows(constraint, version), allowed, "{constraint} {version}");
+        }
+        let brought = |source: &str, version: &str| Downloaded {
+            directory: String::new(),
+            source: source.to_owned(),
+            version: version.to_owned(),
+        };
+        let registry = brought("registry.terraform.io/acme/gpu/aws", "1.0.0");
+        assert_eq!(registry.other_than("acme/gpu/aws", Some("~> 1.0")), None);
+        assert_eq!(registry.other_than("acme/gpu/aws", None), None);
+        assert_eq!(registry.other_than("acme/gpu/aws", Some("2.0.0")).as_deref(), Some("version 1.0.0"));
+        let git = brought("git::https://github.com/acme/gpu.git?ref=v1", "");
+        assert_eq!(git.other_than("github.com/acme/gpu?ref=v1", None), None);
+        assert!(git.other_than("github.com/acme/gpu?ref=v2", None).is_some());
     }
 
     #[test]

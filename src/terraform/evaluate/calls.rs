@@ -73,6 +73,15 @@ impl Evaluator<'_> {
             return Err("has no source that can be read".into());
         };
         let path = module_path(&module.address, node.label(0));
+        let version = self.text_of(node, "version");
+        if let Some(other) = self.modules.other(&path, &source, version.as_deref()) {
+            let wanted = version.map_or(source, |version| format!("version {version}"));
+            let why = format!("is not on disk as it is called ({wanted}): {other} is there");
+            let message = format!("`module.{}` {why}", node.label(0));
+            let note = Diagnostic::note(message, node.header).with_help("run `terraform init -upgrade` first");
+            self.tell(note.leaving_out(NOT_ON_DISK));
+            return Err(why);
+        }
         let directory = self.modules.directory(self.sources, &module.code.directory, &path, &source);
         let Some(directory) = directory else {
             let why = format!("is not on disk (its source is {source})");

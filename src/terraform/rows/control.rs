@@ -6,7 +6,7 @@ use crate::inventory::{Fact, Key, Known, Link, LinkKind, Range, Type, Value};
 
 use super::super::block::Block;
 use super::build::Built;
-use super::count::range;
+use super::count::{range, times};
 use super::fact::Wanted;
 use super::language::Row;
 use super::links::{Index, Linked, follow_all};
@@ -69,6 +69,23 @@ fn both(one: Fact<Value>, other: Fact<Value>) -> Fact<Value> {
     }
 }
 
+/// So many beside those that there are.
+fn sum(there: Fact<Range>, more: Fact<Range>) -> Fact<Range> {
+    match (there, more) {
+        (Fact::Known(there), Fact::Known(more)) => {
+            let value = Range {
+                floor: there.value.floor + more.value.floor,
+                expected: there.value.expected + more.value.expected,
+                ceiling: there.value.ceiling + more.value.ceiling,
+            };
+            let origin = there.origin.weakest(more.origin);
+            Fact::Known(Known { value, origin, span: more.span, defined: more.defined })
+        }
+        (Fact::Absent, more) | (_, more @ Fact::Unknown(_)) => more,
+        (there, _) => there,
+    }
+}
+
 /// A control may set facts that the resource does not have, and the range of its number.
 fn decide(built: &mut Built, scope: &Scope<'_>, row: &Row) {
     let resource = &mut built.resource;
@@ -84,6 +101,11 @@ fn decide(built: &mut Built, scope: &Scope<'_>, row: &Row) {
     for count in &row.count.0 {
         if matches!(scope.holds(&count.when), Truth::No) {
             continue;
+        }
+        if count.adds {
+            let more = times(range(scope, count), scope.block.instances.clone());
+            resource.count = sum(resource.count.clone(), more);
+            break;
         }
         let stated = resource.count.value().map(|range| range.expected);
         match range(scope, count) {

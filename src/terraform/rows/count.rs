@@ -51,6 +51,7 @@ pub(super) fn range(scope: &Scope<'_>, count: &Count) -> Fact<Range> {
         }
         other => other,
     };
+    fact = machines_of(fact, scope, &count.units.0);
     for factor in &count.times.0 {
         fact = match number(factor) {
             Fact::Absent => fact,
@@ -64,6 +65,26 @@ pub(super) fn range(scope: &Scope<'_>, count: &Count) -> Fact<Range> {
             times(fact, zone_count(scope, zones, span))
         }
     }
+}
+
+/// How many machines make so many units. Which of several kinds it is nobody knows: the heaviest makes the fewest.
+fn machines_of(units: Fact<Range>, scope: &Scope<'_>, each: &[Path]) -> Fact<Range> {
+    let nodes: Vec<Node<'_>> = each.iter().flat_map(|path| scope.find(path)).collect();
+    let Some(first) = nodes.first() else { return units };
+    let weights: Vec<f64> = nodes.iter().filter_map(|node| node.text()?.parse().ok()).filter(|it| *it > 0.0).collect();
+    let lightest = weights.iter().copied().reduce(f64::min);
+    let heaviest = weights.iter().copied().reduce(f64::max);
+    let (Some(lightest), Some(heaviest), true) = (lightest, heaviest, weights.len() == nodes.len()) else {
+        return match units {
+            Fact::Absent => Fact::Absent,
+            _ => Fact::unknown("how many units of its capacity a machine is is not known", first.span()),
+        };
+    };
+    units.map(|range| Range {
+        floor: (range.floor / heaviest).ceil(),
+        expected: (range.expected / lightest).ceil(),
+        ceiling: (range.ceiling / lightest).ceil(),
+    })
 }
 
 /// Whether Terraform leaves the number to somebody else once the thing is there: `ignore_changes = [node_count]`. Nobody

@@ -90,6 +90,7 @@ impl Scope<'_> {
         let (condition_at, doubt) = match self.holds(&alternative.when) {
             Truth::No => return Fact::Absent,
             Truth::Yes(span) => (span, None),
+            Truth::Unknown { .. } if alternative.if_known => return Fact::Absent,
             Truth::Unknown { why, span } => (None, Some((why, span))),
         };
         let fact = match self.said(alternative, condition_at, wanted) {

@@ -174,6 +174,9 @@ pub(super) struct LinkWord {
     /// Attributes of the other end whose text may stand there instead of a reference.
     #[serde(default)]
     pub(super) by: Many<Path>,
+    /// The text that stands there is longer than a name: the first group of one of these is the name.
+    #[serde(default, rename = "match")]
+    pub(super) patterns: Many<Expression>,
     /// Types that stand between, which refer on in their turn.
     #[serde(default)]
     pub(super) through: Many<String>,
@@ -221,6 +224,12 @@ pub(super) struct Count {
     /// Numbers by which all three are multiplied.
     #[serde(default)]
     pub(super) times: Many<Spec>,
+    /// The three count units, and this is where each kind of machine says how many of them it makes.
+    #[serde(default)]
+    pub(super) units: Many<Path>,
+    /// In a control: so many beside those that there are.
+    #[serde(default)]
+    pub(super) adds: bool,
     /// All three are for each zone.
     pub(super) zones: Option<Zones>,
     #[serde(default)]

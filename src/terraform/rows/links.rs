@@ -124,7 +124,7 @@ impl<'a> Index<'a> {
 
     /// The blocks that a value came from, through however many variables and modules: one that computes it, or one in
     /// whose body it is written.
-    fn led(&self, from: &'a Block, place: &Node<'a>, link: &LinkWord, depth: usize) -> Vec<(&'a Block, Span)> {
+    fn led(&self, from: &'a Block, place: &Node<'a>, link: &'static LinkWord, depth: usize) -> Vec<(&'a Block, Span)> {
         let Node::Value(held) = place else { return Vec::new() };
         let mut causes: Vec<&Cause> = Vec::new();
         if let Some(cause) = held.value.any_cause() {
@@ -148,7 +148,7 @@ impl<'a> Index<'a> {
     }
 
     /// The resources of the link's types in whose text a place lies.
-    fn around(&self, span: Span, link: &LinkWord) -> Vec<&'a Block> {
+    fn around(&self, span: Span, link: &'static LinkWord) -> Vec<&'a Block> {
         let upto = (span.file, 0)..=(span.file, span.start);
         let nearest = self.by_place.range(upto).next_back().map(|(_, blocks)| blocks.as_slice()).unwrap_or_default();
         let kinds = link.to.0.iter().chain(&link.through.0);
@@ -159,7 +159,7 @@ impl<'a> Index<'a> {
     fn referred(
         &self,
         block: &'a Block,
-        link: &LinkWord,
+        link: &'static LinkWord,
         inside: &dyn Fn(&Span) -> bool,
         depth: usize,
     ) -> Vec<(&'a Block, Span)> {
@@ -172,7 +172,13 @@ impl<'a> Index<'a> {
     }
 
     /// Those that the link leads to, also through the types that stand between.
-    fn reached(&self, ends: Vec<&'a Block>, span: Span, link: &LinkWord, depth: usize) -> Vec<(&'a Block, Span)> {
+    fn reached(
+        &self,
+        ends: Vec<&'a Block>,
+        span: Span,
+        link: &'static LinkWord,
+        depth: usize,
+    ) -> Vec<(&'a Block, Span)> {
         let mut found = Vec::new();
         for end in ends {
             if is_one_of(end, &link.to.0) {
@@ -180,11 +186,25 @@ impl<'a> Index<'a> {
             } else if is_one_of(end, &link.through.0) && depth < LONGEST_CHAIN {
                 let attributes = end.attributes.values().map(|it| Node::Value(Held::of(it)));
                 let led = attributes.flat_map(|place| self.led(end, &place, link, depth + 1));
-                let further = led.chain(self.referred(end, link, &|_| true, depth + 1));
-                found.extend(further.map(|(end, _)| (end, span)).collect::<Vec<_>>());
+                let mut further: Vec<_> = led.chain(self.referred(end, link, &|_| true, depth + 1)).collect();
+                if further.is_empty() {
+                    further = self.called_by(end, link);
+                }
+                found.extend(further.into_iter().map(|(end, _)| (end, span)));
             }
         }
         unique(found)
+    }
+
+    /// Ends whose name is written out in an argument of what stands between.
+    fn called_by(&self, between: &'a Block, link: &'static LinkWord) -> Vec<(&'a Block, Span)> {
+        let names = self.names(link);
+        let texts = between.attributes.iter().filter(|(name, _)| name.as_str() != "name");
+        let texts = texts.filter_map(|(_, it)| Some((it.value.as_text()?, it.span)));
+        let ends = texts.filter_map(|(text, span)| Some((names.get(text.as_ref())?, span)));
+        ends.flat_map(|(ends, span)| ends.iter().map(move |end| (*end, span)))
+            .filter(|(end, _)| is_one_of(end, &link.to.0))
+            .collect()
     }
 
     /// Ends whose name is written out where a reference could stand; those of the same module, if there are any.
@@ -193,8 +213,9 @@ impl<'a> Index<'a> {
         for place in places.iter().flat_map(|place| place.clone().keyed_elements()).map(|(_, place)| place) {
             let Some(text) = place.text() else { continue };
             let names = self.names(link);
-            let ends = names.get(&text).into_iter().flatten();
-            found.extend(ends.map(|end| (*end, place.span())));
+            let within = link.patterns.0.iter().find_map(|pattern| pattern.first_group(&text));
+            let ends = names.get(within.as_deref().unwrap_or(&text)).into_iter().flatten().copied().collect();
+            found.extend(self.reached(ends, place.span(), link, 0));
         }
         let here: Vec<_> = found.iter().copied().filter(|(it, _)| module_of(it) == module_of(scope.block)).collect();
         unique(if here.is_empty() { found } else { here })
@@ -203,7 +224,8 @@ impl<'a> Index<'a> {
     fn names(&self, link: &'static LinkWord) -> Rc<ByName<'a>> {
         let make = || {
             let mut all = ByName::new();
-            for end in link.to.0.iter().filter_map(|kind| self.by_type.get(kind.as_str())).flatten() {
+            let kinds = link.to.0.iter().chain(&link.through.0);
+            for end in kinds.filter_map(|kind| self.by_type.get(kind.as_str())).flatten() {
                 let written = link.by.0.iter().flat_map(|path| Scope::of(end).find(path));
                 let names: BTreeSet<String> = written.filter_map(|node| node.text()).chain(called(end)).collect();
                 for name in names {

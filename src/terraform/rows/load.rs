@@ -130,6 +130,12 @@ impl FromText for Path {
     }
 }
 
+impl FromText for Expression {
+    fn from_text(text: &str) -> Result<Self, String> {
+        Ok(Expression::new(text))
+    }
+}
+
 impl FromText for Alternative {
     fn from_text(text: &str) -> Result<Self, String> {
         Ok(Alternative { at: Some(text.parse()?), ..Alternative::default() })

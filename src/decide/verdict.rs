@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use crate::catalog::Catalog;
 use crate::complete::UnknownMachine;
-use crate::inventory::{Inventory, Language, ONLY_CHANGES, Skipped, Standing, Unjudged};
+use crate::inventory::{Inventory, Key, Language, ONLY_CHANGES, Skipped, Standing, Unjudged};
 use crate::pricing::{Bill, Status};
 use crate::rules::Finding;
 use crate::source::{Sources, Span, join, parent};
@@ -175,7 +175,8 @@ impl Seen<'_> {
                 (_, None) => "the text does not say how many there are",
             };
             let reason = format!("{} has no price: {why}", it.address);
-            let known = format!("{:?}", it.count.value());
+            let machine = it.text(Key::Machine);
+            let known = format!("{:?} {machine:?} {:?}", it.count.value(), it.number(Key::AcceleratorCount));
             Some(Unjudged { known, ..Unjudged::new(self.path(it.span), reason) }.about(&it.address).at(it.body))
         })
     }

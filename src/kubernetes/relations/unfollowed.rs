@@ -1,13 +1,13 @@
 //! What a deployer changes about what it deploys, or how often it deploys it, where nobody here follows it: told.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::LazyLock;
 
 use globset::{Glob, GlobSet, GlobSetBuilder};
 use regex::Regex;
 
 use crate::inventory::Unjudged;
-use crate::source::{Sources, Span, join};
+use crate::source::{Sources, Span, join, parent};
 
 use crate::kubernetes::objects::chart;
 use crate::kubernetes::objects::object::Object;
@@ -96,13 +96,18 @@ impl Deployed {
     /// The files that generators read, with their text: a change of one changes what is deployed.
     fn read_by(&mut self, sources: &Sources, generators: &Node) -> String {
         let files = self.files.get_or_insert_with(|| listed(sources));
-        let patterns = patterns(generators);
+        let patterns = Patterns::of(generators);
         let mut said = String::new();
-        self.looked = self.looked.saturating_add(files.len().saturating_mul(patterns.len()));
+        self.looked = self.looked.saturating_add(files.len().saturating_mul(patterns.count()));
         if self.looked > MOST_LOOKED {
             return format!("{} files", files.len());
         }
-        for path in files.iter().filter(|path| patterns.is_match(path)) {
+        let directories: BTreeSet<&str> = files.iter().map(|path| parent(path)).collect();
+        for directory in directories.into_iter().filter(|directory| patterns.directories.is_match(directory)) {
+            said.push_str(directory);
+            said.push('\n');
+        }
+        for path in files.iter().filter(|path| patterns.files.is_match(path)) {
             said.push_str(path);
             if self.looked <= MOST_LOOKED
                 && let Ok(text) = sources.tree().read(path)
@@ -119,26 +124,45 @@ fn nodes<'t>(found: Vec<crate::kubernetes::rows::path::Match<'t>>) -> Vec<&'t No
     found.into_iter().map(|it| it.node).collect()
 }
 
-/// The patterns of the files that generators read.
-fn patterns(generators: &Node) -> GlobSet {
-    let mut patterns = GlobSetBuilder::new();
-    let (mut open, mut left) = (vec![generators], MOST_PATTERNS);
-    while let Some(node) = open.pop() {
-        open.extend(node.items().iter().chain(node.entries().iter().map(|entry| &entry.value)));
-        let Some(path) = node.text_at("path") else { continue };
-        // What another generator fills in may be anything. A star goes on past a stroke, as in Argo CD.
-        let Some(path) = FILLED_IN.as_ref().map(|it| it.replace_all(path, "*")) else { continue };
-        // Where there are too many, each file is one that is read.
-        let path = if left == 0 { "**" } else { path.trim_start_matches("./").trim_start_matches('/') };
-        if let Ok(pattern) = Glob::new(path) {
-            patterns.add(pattern);
+/// What generators look for: the text of files, and which directories there are.
+#[derive(Default)]
+struct Patterns {
+    files: GlobSet,
+    directories: GlobSet,
+}
+
+impl Patterns {
+    fn of(generators: &Node) -> Patterns {
+        let (mut files, mut directories) = (GlobSetBuilder::new(), GlobSetBuilder::new());
+        let (mut open, mut left) = (vec![(generators, false)], MOST_PATTERNS);
+        while let Some((node, of_directories)) = open.pop() {
+            open.extend(node.items().iter().map(|item| (item, of_directories)));
+            let inner = |key: &str| of_directories || key == "directories";
+            open.extend(node.entries().iter().map(|entry| (&entry.value, inner(&entry.key))));
+            let Some(path) = node.text_at("path") else { continue };
+            // What another generator fills in may be anything. A star goes on past a stroke, as in Argo CD.
+            let Some(path) = FILLED_IN.as_ref().map(|it| it.replace_all(path, "*")) else { continue };
+            // Where there are too many, each file is one that is read.
+            let path = if left == 0 { "**" } else { path.trim_start_matches("./").trim_start_matches('/') };
+            if let Ok(pattern) = Glob::new(path) {
+                if of_directories && left > 0 {
+                    directories.add(pattern)
+                } else {
+                    files.add(pattern)
+                };
+            }
+            if left == 0 {
+                break;
+            }
+            left -= 1;
         }
-        if left == 0 {
-            break;
-        }
-        left -= 1;
+        let built = |patterns: GlobSetBuilder| patterns.build().unwrap_or_default();
+        Patterns { files: built(files), directories: built(directories) }
     }
-    patterns.build().unwrap_or_default()
+
+    fn count(&self) -> usize {
+        self.files.len() + self.directories.len()
+    }
 }
 
 /// All files of a tree, sorted.
@@ -146,7 +170,9 @@ fn listed(sources: &Sources) -> Vec<String> {
     let (mut found, mut left) = (Vec::new(), MOST_LISTED);
     let mut open = vec![(String::new(), 0)];
     while let Some((directory, depth)) = open.pop() {
-        for entry in sources.tree().list(&directory).into_iter().take(left) {
+        // What git keeps is in no tree of a commit.
+        let entries = sources.tree().list(&directory).into_iter().filter(|entry| entry.name != ".git");
+        for entry in entries.take(left) {
             left -= 1;
             match join(&directory, &entry.name) {
                 Some(path) if !entry.is_directory => found.push(path),

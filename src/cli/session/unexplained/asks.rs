@@ -15,20 +15,24 @@ use crate::source::{is_example, parent};
 const CLUSTER_DECIDES: [&str; 6] =
     [".Release.Namespace", ".Release.IsUpgrade", ".Release.IsInstall", ".Release.Revision", ".Capabilities", "lookup "];
 
-/// Whether lines of this file count: charts switch theirs on and off by values, and are rendered; programs that test
-/// something name machines all day.
-pub(super) fn is_looked_at(file: &Changed) -> bool {
+/// Whether lines of this file count: charts switch theirs on and off by values, and are rendered; what shows or tests
+/// something names machines all day.
+pub(super) fn is_looked_at(head: &Session, file: &Changed) -> bool {
     match file.role {
-        Role::Read => !is_of_chart(file.path) || CLUSTER_DECIDES.iter().any(|word| file.is.contains(word)),
-        Role::Script => true,
-        Role::Code => !file.path.split('/').any(|part| is_example(part) || part.contains("test")),
         Role::Beside => false,
+        _ if file.path.split('/').any(is_example) => false,
+        Role::Read => !is_of_chart(head, file.path) || CLUSTER_DECIDES.iter().any(|word| file.is.contains(word)),
+        Role::Script => true,
+        Role::Code => !file.path.split('/').any(|part| part.contains("test")),
     }
 }
 
-pub(super) fn is_of_chart(path: &str) -> bool {
+/// A template or the values of a chart that is here.
+pub(super) fn is_of_chart(head: &Session, path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
-    path.contains("templates/") || name.contains("values")
+    let has_chart = |directory: &str| head.sources.tree().list(directory).iter().any(|it| it.name == "Chart.yaml");
+    let mut above = std::iter::successors(Some(parent(path)), |it| (!it.is_empty()).then(|| parent(it)));
+    (path.contains("templates/") || name.contains("values")) && above.any(has_chart)
 }
 
 /// What lines of a file ask for.
@@ -37,6 +41,12 @@ pub(super) struct Asking<'c> {
     role: Role,
     /// Variable files say other values than the defaults.
     has_values: bool,
+}
+
+/// Whether a text asks for accelerators anywhere.
+pub(super) fn of_text(text: &str, catalog: &Catalog) -> bool {
+    let asking = Asking { catalog, role: Role::Script, has_values: false };
+    super::change::lines(text).any(|line| asking.asked(line).is_some())
 }
 
 impl<'c> Asking<'c> {
@@ -83,7 +93,9 @@ impl<'c> Asking<'c> {
     /// A name of a machine with accelerators that nothing else is called.
     fn is_machine(&self, name: &str) -> bool {
         // Versions that begin with a date or a number are called like slices of TPUs.
-        let is_version = name.starts_with('v') && name.chars().skip(1).take_while(char::is_ascii_digit).count() > 1;
+        let after = name.trim_start_matches('v').trim_start_matches(|c: char| c.is_ascii_digit());
+        let digits = name.len() - after.len();
+        let is_version = name.starts_with('v') && (after.starts_with('.') || digits > 2);
         name.contains(['.', '-', '_'])
             && !is_version
             && self.catalog.provider_of(name).is_some()

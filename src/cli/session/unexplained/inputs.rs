@@ -5,7 +5,6 @@ use std::collections::BTreeSet;
 
 use super::States;
 use super::change::{Changed, Role};
-use crate::decide;
 use crate::inventory::{Skipped, Standing, Unjudged};
 use crate::source::{ReadError, parent};
 
@@ -17,9 +16,25 @@ pub(super) fn reopen(
     files: &[Changed],
     submodules: &BTreeSet<String>,
 ) {
-    for it in unjudged.iter_mut().filter(|it| it.standing == Standing::AsBefore) {
-        if files.iter().any(|file| is_input(states, speaking, it, file)) || submodules.contains(&it.path) {
-            it.standing = Standing::Open;
+    let earlier: BTreeSet<(&str, &str)> =
+        states.before.inventory.unjudged.iter().map(|it| (it.path.as_str(), it.reason.as_str())).collect();
+    for it in unjudged.iter_mut() {
+        match it.standing {
+            Standing::AsBefore => {
+                if files.iter().any(|file| is_input(states, speaking, it, file)) || submodules.contains(&it.path) {
+                    it.standing = Standing::Open;
+                }
+            }
+            // A part of something that has nothing to do with accelerators is missing, as before.
+            Standing::Open => {
+                let was_told = earlier.contains(&(it.path.as_str(), it.reason.as_str()));
+                let whole =
+                    whole(states, it).filter(|_| was_told && it.address.is_none() && !it.reason.contains(FOREIGN));
+                if whole.is_some_and(|whole| !speaks(states, speaking, whole)) {
+                    it.standing = Standing::AsBefore;
+                }
+            }
+            Standing::Lost => {}
         }
     }
 }
@@ -40,29 +55,42 @@ fn is_input(states: &States, speaking: &BTreeSet<String>, it: &Unjudged, file: &
     if it.reason.contains(FOREIGN) {
         return it.path == file.path || is_parameter(it, file);
     }
+    match whole(states, it) {
+        Some(whole) => (it.path == file.path || is_below(file.path, whole)) && speaks(states, speaking, whole),
+        None => it.path == file.path,
+    }
+}
+
+/// The directory of the chart or the kustomization that something is a part of.
+fn whole<'i>(states: &States, it: &'i Unjudged) -> Option<&'i str> {
     let is_directory = !it.path.rsplit('/').next().is_some_and(|name| name.contains('.'));
-    let whole = match chart_of(states, &it.path) {
-        Some(chart) => chart,
-        None if is_directory => it.path.as_str(),
-        None if it.path.contains("ustomization") => parent(&it.path),
-        None => return it.path == file.path,
-    };
-    (it.path == file.path || is_below(file.path, whole)) && speaks(states, speaking, whole)
+    match chart_of(states, &it.path) {
+        Some(chart) => Some(chart),
+        None if is_directory && it.reason != Skipped::UNCALLED => Some(it.path.as_str()),
+        None if it.path.contains("ustomization") => Some(parent(&it.path)),
+        None => None,
+    }
 }
 
 /// Something below a directory names accelerators, or something that does names the directory.
 fn speaks(states: &States, speaking: &BTreeSet<String>, directory: &str) -> bool {
     let (tree, catalog) = (states.head.sources.tree(), &states.head.settings.catalog);
     let text_of = |path: &String| tree.read(path).map(|text| String::from_utf8_lossy(&text).into_owned());
+    let asks = |text: &str| super::asks::of_text(text, catalog);
     let names = |path: &String| match text_of(path) {
-        Ok(text) => decide::names_accelerators(&text, catalog),
+        Ok(text) => asks(&text),
         Err(error) => !matches!(error, ReadError::Missing | ReadError::Outside),
     };
+    // A name of one part is a word of anything; behind a key or a stroke it is a place.
     let name = directory.rsplit('/').next().unwrap_or(directory);
+    let is_named = |text: &str| {
+        [format!("/{name}"), format!("path: {name}"), format!("chart: {name}")].iter().any(|it| text.contains(it))
+    };
     states.head.files.iter().filter(|path| is_below(path, directory)).any(names)
-        || speaking.iter().filter(|path| !is_below(path, directory)).any(|path| {
-            !name.is_empty() && text_of(path).is_ok_and(|text| text.contains(name)) && names(path)
-        })
+        || speaking
+            .iter()
+            .filter(|path| !is_below(path, directory))
+            .any(|path| !name.is_empty() && text_of(path).is_ok_and(|text| is_named(&text) && asks(&text)))
 }
 
 const FOREIGN: &str = " is not read, and this names `";

@@ -23,11 +23,11 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use regex::Regex;
 
-use super::{Session, discover};
 use super::touched::Touched;
+use super::{Session, discover};
 use crate::Analysis;
 use crate::inventory::{FrontEnd, Resource, Unjudged};
-use crate::source::Span;
+use crate::source::{Span, parent};
 use change::{Changed, Role};
 
 /// Both states of what changed.
@@ -50,7 +50,7 @@ pub(in crate::cli) fn not_explained(states: &States, touched: &Touched, unjudged
     let mut told = Told { states, of: BTreeMap::new() };
     let explained = Explained::of(states);
     let is_refused = |path: &str| states.after.inventory.unjudged.iter().any(|it| it.span.is_none() && it.path == path);
-    for file in files.iter().filter(|file| asks::is_looked_at(file) && !is_refused(file.path)) {
+    for file in files.iter().filter(|file| asks::is_looked_at(states.head, file) && !is_refused(file.path)) {
         let asking = asks::Asking::of(states.head, file);
         let gone: BTreeSet<&str> = file.gone_lines().map(|line| line.text.trim()).collect();
         let mut new = file.new_lines().filter(|line| !gone.contains(line.text.trim()));
@@ -66,17 +66,12 @@ pub(in crate::cli) fn not_explained(states: &States, touched: &Touched, unjudged
             );
         }
     }
-    let has_accelerators = !speaking.is_empty();
-    let catalog = &states.head.settings.catalog;
     for file in files.iter().filter(|file| !is_refused(file.path)) {
-        let asking = asks::Asking::of(states.head, file);
-        if let Some((line, why)) =
-            objects::changed(file, &asking, catalog, explained.lines(file.path), has_accelerators)
-        {
+        if let Some((line, why)) = objects::changed(states, file, explained.lines(file.path), &speaking) {
             told.at(file, Some(line), format!("line {}: {why}", line + 1));
         }
     }
-    if !has_accelerators {
+    if speaking.is_empty() {
         return told.all();
     }
     let mut taken = None;
@@ -87,6 +82,14 @@ pub(in crate::cli) fn not_explained(states: &States, touched: &Touched, unjudged
         let taken = taken.get_or_insert_with(|| handed::Taken::of(states, &speaking));
         if let Some((line, why)) = taken.over(file) {
             told.at(file, line, why);
+        }
+    }
+    for file in
+        files.iter().filter(|file| file.path.ends_with(".helmignore") || file.path.ends_with(".terraformignore"))
+    {
+        let is_below = |path: &String| path.starts_with(parent(file.path));
+        if speaking.iter().any(is_below) {
+            told.at(file, None, "it leaves other files of the chart out than before".to_owned());
         }
     }
     // What was opened was read, unless it is a program that somebody runs.
@@ -150,13 +153,15 @@ fn is_near(states: &States, speaking: &BTreeSet<String>, file: &Changed) -> bool
     let part = |path: &str| path.split_once('/').map_or(String::new(), |(first, _)| first.to_owned());
     let own = part(file.path);
     let speaks: BTreeSet<String> = speaking.iter().map(|path| part(path)).collect();
-    let is_deployed = |path: &&String| {
-        part(path) == own && (discover::is_terraform(path) || !discover::is_script_alone(path) && path.contains(".yaml"))
+    let is_deployed = |path: &String| {
+        part(path) == own
+            && (discover::is_terraform(path) || !discover::is_script_alone(path) && path.contains(".yaml"))
     };
+    let mut files = states.head.files.iter().chain(&states.base.files);
     own.is_empty()
         || own.starts_with('.')
         || speaks.contains(&own)
-        || !states.head.files.iter().any(|path| is_deployed(&path))
+        || !files.any(is_deployed)
         || speaks.iter().any(|part| !part.is_empty() && file.is.contains(&format!("{part}/")))
 }
 

@@ -7,11 +7,11 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
+use super::States;
 use super::asks::{Asking, is_of_chart};
 use super::change::{Changed, Line, Role, lines};
-use crate::catalog::Catalog;
 use crate::decide;
-use crate::source::is_example;
+use crate::source::{is_example, join, parent};
 
 /// Whoever applies what stands elsewhere.
 static DEPLOYERS: LazyLock<Regex> = LazyLock::new(|| {
@@ -22,13 +22,20 @@ static DEPLOYERS: LazyLock<Regex> = LazyLock::new(|| {
 /// Where those say which text it is.
 static REVISION: LazyLock<Regex> = LazyLock::new(|| {
     super::pattern(
-        r#"^\s*(?:-\s*)?["']?(?:targetRevision|revision|branch|tag|ref|semver|commit|digest|chart|chartVersion|version|url|repoURL|repo|repository|path|paths|valuesFiles?|valueFiles|valuesFrom|components|source|sourceRef|name)["']?\s*:"#,
+        r#"^\s*(?:-\s*)?["']?(?:targetRevision|revision|branch|tag|ref|semver|commit|digest|chart|chartVersion|version|url|repoURL|repo|repository|path|paths|valuesFiles?|valueFiles|valuesFrom|components|source|sourceRef|name|suspend|installed|prune|targetCustomizations|values|helm|kustomize)["']?\s*:"#,
     )
+});
+static PATHS: LazyLock<Regex> = LazyLock::new(|| {
+    super::pattern(r#"(?m)^\s*(?:-\s*)?["']?(?:path|paths|dir|chart)["']?\s*:\s*(\S+)|^\s*-\s+(\./\S+|\.\./\S+)\s*$"#)
+});
+/// Blocks of Terraform that rent nothing themselves.
+static EVALUATED: LazyLock<Regex> = LazyLock::new(|| {
+    super::pattern(r"(?m)\A\s*(?:[#/].*\n\s*)*(?:locals|variable|output|provider|terraform|moved|import|check)\b")
 });
 /// Kinds that write into other objects when these are admitted or spread over clusters.
 static WRITERS: LazyLock<Regex> = LazyLock::new(|| {
     super::pattern(
-        r#"(?m)^\s*["']?kind["']?\s*:\s*["']?(?:(?:Cluster)?Policy|MutatingPolicy|MutatingAdmissionPolicy|Assign|AssignMetadata|ModifySet|(?:Cluster)?OverridePolicy|(?:Cluster)?PropagationPolicy|(?:Cluster)?ResourceOverride|(?:Cluster)?ResourcePlacement|PodPreset|ManifestWorkReplicaSet|Placement|FederatedDeployment|ReplicaSchedulingPreference)\b"#,
+        r#"(?m)^\s*["']?kind["']?\s*:\s*["']?(?:(?:Cluster)?Policy|MutatingPolicy|MutatingAdmissionPolicy|Assign|AssignMetadata|ModifySet|(?:Cluster)?OverridePolicy|(?:Cluster)?PropagationPolicy|(?:Cluster)?ResourceOverride|(?:Cluster)?ResourcePlacement|PodPreset|ManifestWorkReplicaSet|Placement|FederatedDeployment|ReplicaSchedulingPreference|DeviceClass)\b"#,
     )
 });
 /// What they write that matters.
@@ -86,15 +93,17 @@ fn numbers<'t>(lines: impl Iterator<Item = Line<'t>>) -> Vec<String> {
 
 /// What of a file's objects changed and is not known, with its line.
 pub(super) fn changed(
+    states: &States,
     file: &Changed,
-    asking: &Asking,
-    catalog: &Catalog,
     explained: &BTreeSet<usize>,
-    has_accelerators: bool,
+    speaking: &BTreeSet<String>,
 ) -> Option<(usize, String)> {
-    if file.role == Role::Beside || file.role == Role::Code || is_of_chart(file.path) {
+    let (head, catalog) = (states.head, &states.head.settings.catalog);
+    let is_example = file.path.split('/').any(is_example);
+    if is_example || matches!(file.role, Role::Beside | Role::Code) || is_of_chart(head, file.path) {
         return None;
     }
+    let asking = Asking::of(head, file);
     let mut parts: Vec<(Range<usize>, Vec<Line>)> = Vec::new();
     for line in file.new_lines() {
         match parts.last_mut().filter(|(part, _)| part.contains(&line.number)) {
@@ -108,7 +117,6 @@ pub(super) fn changed(
         let at = gone.first().map_or(0, |line| line.number).min(lines(&file.is).count().saturating_sub(1));
         parts.push((part_of(&file.is, file.path, at), Vec::new()));
     }
-    let is_example = file.path.split('/').any(is_example);
     let is_single = parts.len() == 1;
     parts.into_iter().find_map(|(part, new)| {
         if part.clone().any(|line| explained.contains(&line)) {
@@ -118,13 +126,15 @@ pub(super) fn changed(
         let gone = gone.iter().copied().filter(|_| is_single || !new.is_empty());
         let has_other_numbers = || numbers(new.iter().copied()) != numbers(gone.clone());
         let at = new.first().map_or(part.start, |line| line.number);
-        if !is_example && has_accelerators && WRITERS.is_match(&text) {
+        if !speaking.is_empty() && WRITERS.is_match(&text) {
             let low = text.to_ascii_lowercase();
             if WRITTEN.iter().any(|word| low.contains(word)) && !is_only_named(&new) {
                 return Some((at, "it changes what other objects become when they are applied".to_owned()));
             }
         }
-        if !is_example && DEPLOYERS.is_match(&text) && decide::names_accelerators(&text, catalog) {
+        let deploys =
+            DEPLOYERS.is_match(&text) || ["fleet.yaml", "helmfile.yaml"].iter().any(|it| file.path.ends_with(it));
+        if deploys && (decide::names_accelerators(&text, catalog) || leads_to(file, &text, speaking)) {
             let mut revisions = new.iter().copied().chain(gone.clone()).filter(|line| REVISION.is_match(line.text));
             if let Some(line) = revisions.next() {
                 let key = line.text.split(':').next().unwrap_or_default().trim().trim_start_matches("- ");
@@ -135,12 +145,29 @@ pub(super) fn changed(
             }
         }
         let named = || lines(&file.is).filter(|line| part.contains(&line.number)).find_map(|line| asking.asked(line));
+        // What is evaluated as a whole was read, wherever its values stand.
+        if EVALUATED.is_match(&text) && file.path.ends_with(".tf") {
+            return None;
+        }
         let is_data = file.role == Role::Read || file.is.contains("kubectl") || file.is.contains("oc apply");
         if is_data && has_other_numbers() {
             let name = named()?;
             return Some((at, format!("a number changes beside `{name}`, in what nobody here reads")));
         }
         None
+    })
+}
+
+/// It deploys a directory in which something with accelerators stands.
+fn leads_to(file: &Changed, text: &str, speaking: &BTreeSet<String>) -> bool {
+    let own = parent(file.path);
+    PATHS.captures_iter(text).filter_map(|it| it.get(1)).any(|found| {
+        let path = found.as_str().trim_matches(['"', '\'', '/']).trim_start_matches("./");
+        let is_there = |directory: &str| {
+            !directory.is_empty()
+                && speaking.iter().any(|it| it.strip_prefix(directory).is_some_and(|rest| rest.starts_with('/')))
+        };
+        is_there(path) || join(own, path).is_some_and(|path| path != own && is_there(&path))
     })
 }
 

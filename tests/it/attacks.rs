@@ -264,6 +264,37 @@ fn hostile_charts_end_and_hide_nothing() {
     assert!(said.all.contains("read without rendering it: it takes more steps than any chart"), "{}", said.all);
 }
 
+/// All charts of a run together have one memory.
+#[cfg(target_os = "linux")]
+#[test]
+fn what_charts_make_fits_the_memory_of_one_run() {
+    const DOUBLED: &str =
+        "{{ $d := dict \"a\" \"x\" }}{{ range until 60 }}{{ $d = dict \"a\" $d \"b\" $d }}{{ end }}a: {{ $d }}\n";
+    const GROWING: [&str; 6] = [
+        DOUBLED,
+        "{{ $t := repeat 8000000 \"x,\" }}a: {{ splitList \",\" $t | len }}\n",
+        "{{ $k := list }}{{ range until 1000 }}{{ $k = append $k (toString (until 100000)) }}{{ end }}",
+        "{{ $t := repeat 1000000 \"x\" }}{{ $k := list }}{{ range until 1000 }}{{ $k = append $k (cat $t $t $t) }}{{ end }}",
+        "{{ $d := dict }}{{ range until 700000 }}{{ $_ := set $d (print .) . }}{{ end }}",
+        "{{ range until 30000 }}---\napiVersion: v1\nkind: Pod\nmetadata: {name: p{{ . }}}\n\
+         spec: {containers: [{name: a, image: x, resources: {limits: {nvidia.com/gpu: 1}}}]}\n{{ end }}",
+    ];
+    let (_sandbox, here) = repository("growing-charts", &[]);
+    for number in 0..36 {
+        let at = |name: &str| format!("c{number:02}/{name}");
+        let pod = CHART[1].1.replace("name: a }", &format!("name: pod{number:02} }}"));
+        let [about, pod_at, bomb] = ["Chart.yaml", "templates/pod.yaml", "templates/z.yaml"].map(at);
+        write(&here, &[(&about, CHART[0].1), (&pod_at, &pod), (&bomb, GROWING[number % GROWING.len()])]);
+    }
+    let run = format!("ulimit -v 2500000; exec {} inspect --prices embedded .", env!("CARGO_BIN_EXE_gpulint"));
+    let output = Command::new("sh").args(["-c", &run]).current_dir(&here).envs(GIT_ENVIRONMENT).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(matches!(output.status.code(), Some(0 | 1)), "{}", String::from_utf8_lossy(&output.stderr));
+    for number in 0..36 {
+        assert!(said.contains(&format!("Pod/pod{number:02}")), "the pod of chart {number} is lost");
+    }
+}
+
 /// Schemas of values whose patterns, references or branches multiply.
 #[test]
 fn hostile_schemas_of_values_end_and_hide_nothing() {

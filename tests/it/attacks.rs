@@ -467,6 +467,51 @@ fn what_is_quoted_from_arguments_and_blocks_is_harmless() {
     }
 }
 
+/// Folders and names that are commands where a pipeline reads its own log.
+#[test]
+fn no_line_of_a_report_is_a_command_of_a_pipeline() {
+    let pod = "apiVersion: v1\nkind: \"::warning::kind\"\nmetadata: {name: \"::warning::a\", namespace: \"##[group]n\"}\n\
+               spec: {containers: [{name: a, image: x, resources: {limits: {nvidia.com/gpu: 8}}}]}\n";
+    let (_sandbox, here) = repository("commands", &[]);
+    for folder in ["::stop-commands::x", "##[error]y", "##vso[task.setvariable variable=a]z", "=x", "\u{ff1d}x"] {
+        let machine = WASTE.replace(
+            "\"a\"",
+            "\"a\" {\n  tags = { x = \"##[debug]\" }\n  # ::debug::\n}\nresource \"aws_instance\" \"b\"",
+        );
+        let at = |name: &str| format!("{folder}/{name}");
+        write(
+            &here,
+            &[
+                (&at("main.tf"), &machine),
+                (&at("::a.yaml"), pod),
+                (&at("::b.yaml"), "kind: Pod\nspec: [\nnvidia.com/gpu: 8\n"),
+            ],
+        );
+    }
+    git(&here, &["add", "--all"]);
+    git(&here, &["commit", "--quiet", "--message", "first"]);
+    write(&here, &[("::stop-commands::x/main.tf", &WASTE.replace("p3.2xlarge", "p3.16xlarge"))]);
+    let formats = ["text", "concise", "json", "sarif", "markdown", "gitlab", "junit", "csv", "outputs"];
+    let mut all: Vec<Vec<&str>> = formats.iter().map(|format| vec!["check", "--format", format]).collect();
+    all.extend(["file", "team", "root", "run"].map(|by| vec!["check", "--all", "-v", "--group-by", by]));
+    all.extend(["text", "concise", "json", "markdown", "csv"].map(|it| vec!["diff", "--base", "main", "--format", it]));
+    all.extend(["text", "json", "markdown", "csv"].map(|format| vec!["cost", "--format", format]));
+    all.extend([vec!["files"], vec!["explain", "aws_instance.b"], vec!["inspect"], vec!["check", "--plain"]]);
+    for arguments in &all {
+        let said = gpulint(&here, arguments).all;
+        let said = said.replace("&#10;", "\n").replace("&#9;", "\t");
+        assert!(!said.is_empty(), "{arguments:?}");
+        for line in said.lines() {
+            let is_command = line.trim_start().starts_with("::") || line.contains("##[") || line.contains("##vso[");
+            assert!(!is_command, "{arguments:?}: {line}");
+        }
+    }
+    let concise = gpulint(&here, &["check", "--format", "concise"]).all;
+    assert!(concise.contains("\n./::stop-commands::x/main.tf:1:1: "), "an editor finds the file: {concise}");
+    let table = gpulint(&here, &["check", "--format", "csv"]).all;
+    assert!(table.contains("'=x/main.tf") && table.contains("'\u{ff1d}x/main.tf"), "{table}");
+}
+
 /// A repository beside this one, with a hook that its owner runs.
 #[test]
 fn a_link_is_judged_by_the_repository_that_holds_it() {

@@ -364,6 +364,31 @@ fn a_renderer_that_takes_all_memory_is_ended_and_told() {
     assert!(matches!(said.code, Some(0 | 1)), "{}", said.all);
 }
 
+/// A later run takes away the directory of a renderer whose run was killed, and no link that is called like one.
+#[test]
+fn the_directory_of_a_killed_run_goes_with_the_next_one() {
+    let (sandbox, here) = repository("killed", &CHART);
+    program(&sandbox.path("bin"), "helm", "exec /bin/false");
+    let temporary = sandbox.path("temporary");
+    let (gone, young, link, other) =
+        ("gpulint-2147483646-0", "gpulint-2147483646-1", "gpulint-2147483646-2", "gpulint-2147483646-x");
+    for name in [gone, young, other] {
+        fs::create_dir_all(temporary.join(name).join("tree")).unwrap();
+    }
+    symlink(sandbox.path("outside"), temporary.join(link)).unwrap();
+    let long_ago = std::time::SystemTime::now() - std::time::Duration::from_secs(7_200);
+    for name in [gone, other] {
+        fs::File::open(temporary.join(name)).unwrap().set_modified(long_ago).unwrap();
+    }
+    let path = format!("{}:/usr/bin:/bin", sandbox.path("bin").display());
+    let set = [("PATH", path.as_str()), ("TMPDIR", temporary.to_str().unwrap())];
+    let said = with(&here, &["check", "--render"], &set);
+    assert!(matches!(said.code, Some(0 | 1)), "{}", said.all);
+    let is_there = |name: &str| temporary.join(name).symlink_metadata().is_ok();
+    assert_eq!([gone, young, link, other].map(is_there), [false, true, true, true]);
+    assert!(sandbox.path("outside/secret.txt").exists());
+}
+
 #[test]
 fn a_change_cannot_relax_the_gate_that_it_has_to_pass() {
     let settings = "rules-dir = [\"policy\"]\n";

@@ -29,7 +29,7 @@ pub(super) const PARSED: usize = 16;
 const DEEPEST: usize = 600;
 
 /// Going through so many bytes is a step.
-pub(super) const BYTES_PER_STEP: u64 = 256;
+pub(super) const BYTES_PER_STEP: u64 = 128;
 /// Functions go no deeper into values that hold each other.
 const DEEPEST_VALUE: usize = 64;
 

@@ -96,7 +96,10 @@ from_release() {
     [ -n "$repository" ] || return 1
     place=$server/$repository/releases/download/v$version
   fi
-  work=$(mktemp -d)
+  temporary=${TMPDIR:-/tmp}
+  # What runs left behind that were killed; links are no directories to `find`.
+  find "$temporary" -maxdepth 1 -type d -user "$(id -u)" -name "gpulint-install.??????" -mmin +60 -exec rm -rf {} + 2>/dev/null || true
+  work=$(mktemp -d "$temporary/gpulint-install.XXXXXX")
   # shellcheck disable=SC2064 # the directory of now is meant
   trap "rm -rf '$work'" EXIT
   download "$place/$name" "$work/$name" || return 1

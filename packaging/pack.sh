@@ -20,7 +20,10 @@ version=$(sed -n 's/^version = "\(.*\)"$/\1/p;/^version = /q' "$source/Cargo.tom
 
 epoch=${SOURCE_DATE_EPOCH:-$(git -C "$source" log -1 --format=%ct 2>/dev/null || echo 0)}
 
-work=$(mktemp -d)
+temporary=${TMPDIR:-/tmp}
+# What runs left behind that were killed; links are no directories to `find`.
+find "$temporary" -maxdepth 1 -type d -user "$(id -u)" -name "gpulint-pack.??????" -mmin +60 -exec rm -rf {} + 2>/dev/null || true
+work=$(mktemp -d "$temporary/gpulint-pack.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 mkdir -p "$work/completions" "$work/man"
 for shell in bash zsh fish powershell elvish; do

@@ -8,7 +8,10 @@
 # The first file is the secret; the second is what users name by `--key`.
 set -euo pipefail
 
-work=$(mktemp -d)
+temporary=${TMPDIR:-/tmp}
+# What runs left behind that were killed; links are no directories to `find`.
+find "$temporary" -maxdepth 1 -type d -user "$(id -u)" -name "gpulint-sign.??????" -mmin +60 -exec rm -rf {} + 2>/dev/null || true
+work=$(mktemp -d "$temporary/gpulint-sign.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 (umask 077 && printf '%s\n' "$PRICES_SIGNING_KEY" >"$work/key.pem")
 openssl pkeyutl -sign -rawin -inkey "$work/key.pem" -in "$1" -out "$work/sig"

@@ -150,6 +150,7 @@ impl Renderer<'_> {
         done.sort_by(|a, b| jobs.get(a.0).map(|it| &it.name).cmp(&jobs.get(b.0).map(|it| &it.name)));
         for (number, text) in done {
             if let Some(job) = jobs.get(number).filter(|job| !job.name.ends_with("NOTES.txt")) {
+                evaluator.heap.spend(output::weight(&text)).map_err(say)?;
                 rendering.documents.extend(output::documents(&text, job.file, &job.name, self.release.with_tests));
             }
         }

@@ -61,6 +61,67 @@ fn templates_that_grow_without_end_are_ended() {
     }
 }
 
+/// Two mappings in a mapping, and so on: few bytes that are more than any memory when somebody goes through them.
+#[test]
+fn values_that_double_are_read_by_no_function() {
+    let doubled = "{{ $d := dict \"a\" \"x\" }}{{ $e := dict \"a\" \"x\" }}{{ range until 60 }}{{ $d = dict \"a\" $d \"b\" $d }}\
+                   {{ $e = dict \"a\" $e \"b\" $e }}{{ end }}";
+    for read in [
+        "{{ $d }}",
+        "{{ $d | toJson }}",
+        "{{ $d | toYaml }}",
+        "{{ $d | toToml }}",
+        "{{ deepCopy $d }}",
+        "{{ cat $d }}",
+        "{{ print $d }}",
+        "{{ printf \"%v\" $d }}",
+        "{{ toString $d }}",
+        "{{ quote $d }}",
+        "{{ deepEqual $d $e }}",
+        "{{ has $d (list $e) }}",
+        "{{ uniq (list $d $e) }}",
+        "{{ without (list $d) $e }}",
+        "{{ merge $d $e }}",
+        "{{ dict $d 1 }}",
+        "{{ join \",\" (list $d) }}",
+        "{{ html $d }}",
+    ] {
+        let start = std::time::Instant::now();
+        assert!(refusal(&format!("{doubled}{read}")).contains("larger than any chart's"), "{read}");
+        assert!(start.elapsed().as_secs() < 20, "{read}");
+    }
+    assert_eq!(text(&format!("{doubled}a: {{{{ len $d }}}} {{{{ kindOf $d }}}}"), ""), "a: 2 map\n");
+}
+
+#[test]
+fn functions_pay_for_what_they_read_and_make() {
+    let much = "{{ $t := repeat 8000000 \"x,\" }}";
+    let lines = "{{ $t := repeat 100000 \"x\" }}{{ $l := list }}{{ range until 200 }}{{ $l = append $l (printf \"%s%d\" $t .) }}{{ end }}";
+    for template in [
+        format!("{much}{{{{ range until 100000 }}}}{{{{ $y := contains \"xy\" $t }}}}{{{{ end }}}}"),
+        format!("{much}{{{{ range until 100000 }}}}{{{{ $y := hasSuffix \"xy\" $t }}}}{{{{ end }}}}"),
+        format!("{lines}{{{{ range until 100000 }}}}{{{{ $y := has $t $l }}}}{{{{ end }}}}"),
+        format!("{lines}{{{{ range until 100000 }}}}{{{{ $y := uniq $l }}}}{{{{ end }}}}"),
+        format!("{lines}{{{{ range until 100000 }}}}{{{{ $y := eq $t (first $l) }}}}{{{{ end }}}}"),
+        format!("{much}{{{{ splitList \",\" $t | len }}}}"),
+        format!("{much}{{{{ splitList \"\" $t | len }}}}"),
+        format!("{much}{{{{ split \",\" $t | len }}}}"),
+        format!("{much}{{{{ regexFindAll \"x\" $t -1 | len }}}}"),
+        format!("{much}{{{{ fromYaml (printf \"a: [%s]\" $t) | len }}}}"),
+        format!("{much}{{{{ tpl (replace \"x\" \"{{{{.}}}}\" $t) 1 }}}}"),
+        "{{ $p := repeat 20000 \"%9999d\" }}{{ printf $p 1 }}".to_owned(),
+        "{{ $t := repeat 100000 \"a \" }}{{ wrapWith 1 (repeat 10000 \"b\") $t }}".to_owned(),
+        "{{ join (repeat 1000000 \"b\") (until 100000) }}".to_owned(),
+        "{{ regexReplaceAll \"a\" (repeat 1000000 \"a\") (repeat 1000 \"$0\") }}".to_owned(),
+        "{{ $t := repeat 1000000 \"ab\" }}{{ regexMatch \"(a|b|ab){1,200}(x{1,50}){1,20}z\" $t }}".to_owned(),
+        "{{ range until 300000 }}---\na: 1\n{{ end }}".to_owned(),
+    ] {
+        let start = std::time::Instant::now();
+        assert!(refusal(&template).contains("any chart"), "{template}");
+        assert!(start.elapsed().as_secs() < 30, "{template}");
+    }
+}
+
 #[test]
 fn long_chains_of_mappings_come_apart() {
     let chain =

@@ -1,5 +1,7 @@
 //! Text of a repository is hostile: it must not move a cursor, reverse a line or break out of a format.
 
+use std::borrow::Cow;
+
 /// Text whose control and direction characters are replaced by harmless ones of the same length in bytes, so that
 /// places in it stay where they are. Tabs and line feeds stay.
 pub fn harmless(text: &str) -> String {
@@ -12,6 +14,45 @@ pub fn harmless(text: &str) -> String {
 /// The same as one line.
 pub fn one_line(text: &str) -> String {
     harmless(text).replace(['\n', '\t'], " ")
+}
+
+/// What machines that run pipelines take for a command to them, wherever it stands in a line of a log.
+const COMMANDS: [(&str, &str); 2] = [("##[", "["), ("##vso[", "vso[")];
+
+/// A text in which no line is a command to the machine that runs a pipeline: `::stop-commands::` at its beginning, or
+/// `##[error]` and `##vso[…]` anywhere in it.
+pub fn without_commands(text: &str) -> Cow<'_, str> {
+    let text = without_marked(text, "\\#");
+    if !text.contains("::") {
+        return text;
+    }
+    let mut out = String::with_capacity(text.len());
+    for line in text.split_inclusive('\n') {
+        let bare = line.trim_start();
+        if begins_command(bare) {
+            out.push_str(line.get(..line.len() - bare.len()).unwrap_or_default());
+            out.push('\\');
+            out.push_str(bare);
+        } else {
+            out.push_str(line);
+        }
+    }
+    Cow::Owned(out)
+}
+
+/// The same of a format in which every line begins with something of its own; `hash` is how it writes `#` otherwise.
+pub fn without_marked<'t>(text: &'t str, hash: &str) -> Cow<'t, str> {
+    if !text.contains("##") {
+        return Cow::Borrowed(text);
+    }
+    let text =
+        COMMANDS.iter().fold(text.to_owned(), |text, (mark, rest)| text.replace(mark, &format!("#{hash}{rest}")));
+    Cow::Owned(text)
+}
+
+/// At the beginning of a line it would be one.
+pub(super) fn begins_command(text: &str) -> bool {
+    text.starts_with("::") || COMMANDS.iter().any(|(mark, _)| text.starts_with(mark))
 }
 
 fn replaced(c: char) -> char {
@@ -57,6 +98,15 @@ pub(super) fn shortened(text: &str, most: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn no_line_is_a_command_of_a_pipeline() {
+        let log = "a\n::stop-commands::x\n  ::error::y\nb ::c\nd ##[error]e ##vso[task.f]g # ## h\n";
+        let safe = "a\n\\::stop-commands::x\n  \\::error::y\nb ::c\nd #\\#[error]e #\\#vso[task.f]g # ## h\n";
+        assert_eq!(without_commands(log), safe);
+        assert_eq!(without_marked("\"##[a]\"", "\\u0023"), "\"#\\u0023[a]\"");
+        assert!(matches!(without_commands("a: b # c\n"), Cow::Borrowed(_)));
+    }
 
     #[test]
     fn no_control_character_is_left_and_no_byte_moves() {

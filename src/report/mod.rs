@@ -19,7 +19,7 @@ pub use answers::purchase_options::ways;
 pub use answers::suppressions::suppressions;
 pub use answers::vocabulary::{rules, vocabulary};
 pub use difference::{Difference, Gate, Head, comment_on_change, difference};
-pub use escape::{harmless, one_line};
+pub use escape::{harmless, one_line, without_commands, without_marked};
 pub use format::Format;
 pub use formats::files::files;
 pub use formats::json::{inspect, print as json};

@@ -13,7 +13,7 @@ use crate::source::{FileId, Span};
 
 use super::compare::truth;
 use super::failure::Failure;
-use super::functions::{self, Call, Function, Parameter};
+use super::functions::{self, Call, Function, Parameter, Reads};
 use super::print;
 use super::syntax::{Branch, Command, Expression, Node, Pipeline, Template};
 use super::text::{Cause, Origin, Text, Writer};
@@ -21,10 +21,17 @@ use super::value::{Entries, Heap, Kind, Value};
 
 /// Steps of one rendering; the largest public charts take a fiftieth.
 const MOST_STEPS: u64 = 1_500_000;
-/// Bytes that one rendering may make.
-const MOST_BYTES: usize = 48 << 20;
+/// Bytes that one rendering may make, of which many run at once.
+const MOST_BYTES: usize = 32 << 20;
+/// What text becomes when it is taken apart, in bytes a byte.
+pub(super) const PARSED: usize = 16;
 /// Templates inside templates, blocks and parentheses; the stack that rendering has holds more.
 const DEEPEST: usize = 600;
+
+/// Going through so many bytes is a step.
+pub(super) const BYTES_PER_STEP: u64 = 128;
+/// Functions go no deeper into values that hold each other.
+const DEEPEST_VALUE: usize = 64;
 
 /// All templates of a chart by their names.
 pub(crate) type Templates = HashMap<Rc<str>, Rc<Template>>;
@@ -127,6 +134,21 @@ impl<'a> Evaluator<'a> {
         }
     }
 
+    /// Pays for going through values: each function does so before it is called, and so does what is printed. What it makes
+    /// of them may be as large.
+    pub(super) fn read(&self, values: &[Value], reads: Reads) -> Done<()> {
+        let levels = match reads {
+            Reads::Nothing => return Ok(()),
+            Reads::Items => 1,
+            Reads::All => DEEPEST_VALUE,
+        };
+        let most = self.heap.left();
+        let weight = |sum: usize, value: &Value| sum.saturating_add(value.weight(levels, most.saturating_sub(sum)));
+        let bytes = values.iter().fold(0, weight);
+        self.heap.fits(bytes)?;
+        self.step(bytes as u64 / BYTES_PER_STEP)
+    }
+
     pub(super) fn doubt(&self) -> Option<&Cause> {
         self.doubts.last()
     }
@@ -164,7 +186,7 @@ impl<'a> Evaluator<'a> {
         }
         self.at = at;
         let text = out.finish();
-        self.heap.spend(text.len())?;
+        self.heap.spend(text.weight())?;
         Ok(text)
     }
 
@@ -177,6 +199,7 @@ impl<'a> Evaluator<'a> {
             return Ok(without_no_value(text));
         }
         self.step(text.len() as u64 / 8)?;
+        self.heap.fits(text.len().saturating_mul(PARSED))?;
         self.heap.spend(text.len())?;
         let parsed = super::parser::parse("gotpl", text, functions::is_known)
             .map_err(|refused| format!("cannot parse template {:?}: {}", shorten(text.as_str()), refused.why))?;
@@ -194,7 +217,7 @@ impl<'a> Evaluator<'a> {
         (self.templates, self.at) = (outer, at);
         done?;
         let text = out.finish();
-        self.heap.spend(text.len())?;
+        self.heap.spend(text.weight())?;
         Ok(without_no_value(&text))
     }
 
@@ -211,6 +234,7 @@ impl<'a> Evaluator<'a> {
                     if pipeline.variables.is_empty() {
                         let action = self.place(frame, &pipeline.range);
                         let before = out.len();
+                        self.read(std::slice::from_ref(&value), Reads::All)?;
                         print::output(&value, out, action)?;
                         self.heap.spend(out.len() - before)?;
                     }
@@ -359,6 +383,7 @@ impl<'a> Evaluator<'a> {
             Kind::Map(map) => {
                 let key = |key: &Arc<str>, origin| Value { kind: Kind::Text((&**key).into()), origin };
                 let entries = map.borrow();
+                self.heap.fits(entries.keys().map(|key| key.len()).sum())?;
                 entries.iter().map(|(name, entry)| (key(name, entry.key), inside(entry.value.clone()))).collect()
             }
             Kind::Int(number) | Kind::Int64(number) => {
@@ -626,7 +651,11 @@ impl<'a> Evaluator<'a> {
             true => arguments.iter().rev().find_map(Value::place).map(|origin| Origin { linear: false, ..origin }),
             false => None,
         };
+        self.read(&arguments, function.reads)?;
         let done = (function.run)(&mut Call { evaluator: self, arguments: &arguments });
+        if let (Ok(made), Reads::All) = (&done, function.reads) {
+            self.heap.spend(made.weight(0, usize::MAX))?;
+        }
         match done {
             Ok(value) => Ok(value.or_at(origin)),
             Err(Failure::Unknown(cause)) => Ok(Value { kind: Kind::Unknown(cause), origin: origin.or(self.at) }),

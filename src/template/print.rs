@@ -9,7 +9,7 @@ use super::value::{Kind, Value};
 /// Mappings may hold themselves.
 const DEEPEST: usize = 64;
 /// Widths and precisions beyond it are no person's.
-const WIDEST: usize = 10_000;
+pub(super) const WIDEST: usize = 10_000;
 
 /// As `%v` shows a value at the top: what is not known becomes a hole, and text keeps its origins.
 pub(crate) fn push(value: &Value, writer: &mut Writer) -> Result<(), Failure> {

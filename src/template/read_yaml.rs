@@ -5,6 +5,7 @@ use std::sync::Arc;
 use crate::source::{FileId, Sources, Span};
 use crate::yaml::{self, Data, Node};
 
+use super::evaluate::PARSED;
 use super::failure::Failure;
 use super::numbers;
 use super::text::{Origin, Text};
@@ -29,6 +30,7 @@ pub(crate) fn of_node(sources: &Sources, node: &Node, heap: &Heap) -> Result<Val
 }
 
 fn of_text(text: &Text, heap: &Heap) -> Result<Value, Failure> {
+    heap.fits(text.len().saturating_mul(PARSED))?;
     heap.spend(text.len() * 2)?;
     let place = |span: Span| {
         text.origin_at(span.start as usize).map(|origin| match text.span_of(span.start as usize, span.end as usize) {

@@ -72,12 +72,13 @@ impl Notes {
             self.mark(start - from + at, end - from + at, origin);
         }
         let within = |hole: &&Hole| hole.start < to && hole.end > from;
+        let first = other.holes.partition_point(|hole| hole.end <= from);
         let moved = |hole: &Hole| Hole {
             start: hole.start.max(from) - from + at,
             end: hole.end.min(to) - from + at,
             cause: hole.cause.clone(),
         };
-        self.holes.extend(other.holes.iter().filter(within).map(moved));
+        self.holes.extend(other.holes.iter().skip(first).take_while(within).map(moved));
         self.doubts.extend(other.doubts.iter().filter(within).map(moved));
     }
 
@@ -121,6 +122,13 @@ impl Text {
 
     pub(crate) fn len(&self) -> usize {
         self.text.len()
+    }
+
+    /// Bytes that it takes, with what is known about its parts.
+    pub(crate) fn weight(&self) -> usize {
+        const EACH: usize = 48;
+        let notes = self.notes.as_ref().map_or(0, |it| it.marks.len() + it.holes.len() + it.doubts.len());
+        self.text.len() + EACH * notes
     }
 
     /// The first part that is not known.

@@ -150,6 +150,16 @@ impl Heap {
         self.file
     }
 
+    /// Bytes that may still be made.
+    pub(super) fn left(&self) -> usize {
+        self.left.get()
+    }
+
+    /// Whether so many may be made: asked before something is larger than what it is made of.
+    pub(super) fn fits(&self, bytes: usize) -> Result<(), Failure> {
+        if bytes <= self.left.get() { Ok(()) } else { self.spend(bytes) }
+    }
+
     pub(crate) fn spend(&self, bytes: usize) -> Result<(), Failure> {
         match self.left.get().checked_sub(bytes) {
             Some(left) => {
@@ -190,8 +200,16 @@ impl Heap {
         Ok(Kind::List(List { items: items.into(), depth }).into())
     }
 
+    /// Each is paid before the next one is made.
     pub(crate) fn texts(&self, items: impl IntoIterator<Item = impl Into<Text>>) -> Result<Value, Failure> {
-        self.list(items.into_iter().map(|item| Value::from(item.into())).collect())
+        const EACH: usize = 64;
+        let mut all = Vec::new();
+        for item in items {
+            let text: Text = item.into();
+            self.spend(EACH + text.weight())?;
+            all.push(Value::from(text));
+        }
+        self.list(all)
     }
 }
 
@@ -264,6 +282,30 @@ impl Value {
             Kind::NilInside => Value { kind: Kind::Nil, ..self },
             _ => self,
         }
+    }
+
+    /// Bytes that whoever goes through it meets, so many levels deep: what is held twice counts twice. It is not gone through
+    /// any more where there are more than `most`.
+    pub(super) fn weight(&self, levels: usize, most: usize) -> usize {
+        const EACH: usize = 16;
+        let mut sum = EACH;
+        // Nothing where there is more than there may be.
+        let mut add = |key: usize, item: &Value| {
+            sum = sum.saturating_add(key);
+            let left = most.checked_sub(sum)?;
+            sum = sum.saturating_add(item.weight(levels - 1, left));
+            (sum <= most).then_some(())
+        };
+        match &self.kind {
+            Kind::Text(text) => sum += text.weight(),
+            Kind::List(list) if levels > 0 => drop(list.items().iter().try_for_each(|item| add(0, item))),
+            Kind::Map(map) if levels > 0 => {
+                let entries = map.borrow();
+                let _ = entries.iter().try_for_each(|(key, entry)| add(EACH + key.len(), &entry.value));
+            }
+            _ => {}
+        }
+        sum
     }
 
     /// Why it, or a part of its text, is not known.

@@ -4,6 +4,8 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use icu_normalizer::ComposingNormalizerBorrowed;
+
 use crate::diagnostic::shortened;
 use crate::source::Span;
 
@@ -102,11 +104,29 @@ impl Entries {
     pub fn is_empty(&self) -> bool {
         self.known.is_empty() && self.rest.is_none()
     }
+
+    fn composed(mut self) -> Self {
+        if !self.known.keys().all(|key| key.is_ascii()) {
+            self.known = self.known.into_iter().map(|(key, value)| (composed(key), value)).collect();
+        }
+        self
+    }
 }
 
 impl FromIterator<(Arc<str>, Value)> for Entries {
     fn from_iter<I: IntoIterator<Item = (Arc<str>, Value)>>(entries: I) -> Self {
         Entries { known: entries.into_iter().collect(), rest: None }
+    }
+}
+
+/// Text in Unicode's normal form C, as Terraform keeps all strings: letters that look the same are the same.
+pub(super) fn composed(text: Arc<str>) -> Arc<str> {
+    if text.is_ascii() {
+        return text;
+    }
+    match ComposingNormalizerBorrowed::new_nfc().normalize(&text) {
+        Cow::Borrowed(_) => text,
+        Cow::Owned(other) => other.into(),
     }
 }
 
@@ -163,7 +183,7 @@ impl Value {
     }
 
     pub fn text(text: impl Into<Arc<str>>, span: Span) -> Self {
-        Self::new(Data::Text(text.into()), span)
+        Self::new(Data::Text(composed(text.into())), span)
     }
 
     pub fn tuple(items: Vec<Value>, span: Span) -> Self {
@@ -175,11 +195,11 @@ impl Value {
     }
 
     pub fn object(entries: Entries, span: Span) -> Self {
-        Self::new(Data::Object(Arc::new(entries)), span)
+        Self::new(Data::Object(Arc::new(entries.composed())), span)
     }
 
     pub fn map(entries: Entries, span: Span) -> Self {
-        Self::new(Data::Map(Arc::new(entries)), span)
+        Self::new(Data::Map(Arc::new(entries.composed())), span)
     }
 
     pub fn unknown(why: impl Into<String>, span: Span) -> Self {

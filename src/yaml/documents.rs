@@ -4,6 +4,8 @@ use std::iter::Peekable;
 
 use memchr::memmem::FindIter;
 
+use crate::source::unusual_breaks;
+
 /// The byte ranges between document markers: lines that start with `---` or `...`. Ranges of nothing but blank lines or
 /// directives are left out.
 pub(crate) fn documents(text: &str) -> Vec<std::ops::Range<usize>> {
@@ -33,7 +35,8 @@ pub(crate) fn documents(text: &str) -> Vec<std::ops::Range<usize>> {
             match line.trim_ascii_start().first() {
                 None => {}
                 Some(b'#') => comment = true,
-                Some(b'%') if !content && line.first() == Some(&b'%') => directive = true,
+                // Behind an unusual break the document may begin in the same line.
+                Some(b'%') if !content && line.first() == Some(&b'%') && !breaks_oddly(line) => directive = true,
                 Some(_) => content = true,
             }
         }
@@ -70,7 +73,12 @@ impl<'t> Markers<'t> {
 }
 
 fn is_marker(line: &[u8], marker: &[u8]) -> bool {
-    line.strip_prefix(marker).is_some_and(|rest| rest.first().is_none_or(u8::is_ascii_whitespace))
+    let ends = |rest: &[u8]| rest.first().is_none_or(u8::is_ascii_whitespace) || unusual_breaks(rest).next() == Some(0);
+    line.strip_prefix(marker).is_some_and(ends)
+}
+
+fn breaks_oddly(line: &[u8]) -> bool {
+    unusual_breaks(line).next().is_some()
 }
 
 #[cfg(test)]
@@ -91,6 +99,8 @@ mod tests {
             ("a: 1\n----\nb: 1\n---", 1),
             ("a: 1\n...x\n... \nb: 1\n---x\n---\n---\nc: 1\n...", 3),
             ("---\na: 1\n---", 1),
+            ("a: 1\n---\u{85}\nb: 2\n", 2),
+            ("%YAML 1.1\u{2028}---\u{2028}a: 1\n", 1),
             ("", 0),
         ] {
             assert_eq!(documents(text).len(), count, "{text:?}");

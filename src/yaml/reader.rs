@@ -10,7 +10,7 @@ use std::sync::Arc;
 use granit_parser::{ErrorKind, Event, Parser, ScalarStyle, Tag};
 
 use crate::diagnostic::Diagnostic;
-use crate::source::{FileId, Limits, Span, from_base64};
+use crate::source::{FileId, GoLines, Limits, Reading, Span, from_base64};
 
 use super::alias_keys;
 use super::documents::documents;
@@ -214,6 +214,28 @@ impl<'s> Builder<'s> {
     }
 
     fn run(&mut self, piece: &str) -> Result<Option<Node>, Diagnostic> {
+        let Some(lines) = GoLines::of(piece) else { return self.pass(piece, None) };
+        let mut done = Ok(None);
+        for reading in lines.readings() {
+            self.clear();
+            done = self.pass(&reading.text, Some((&lines, &reading)));
+            if done.is_ok() {
+                break;
+            }
+        }
+        done
+    }
+
+    /// Forgets what a reading said.
+    fn clear(&mut self) {
+        (self.open, self.root, self.spent) = (Vec::new(), None, 0);
+        (self.anchors, self.anchored, self.comments) = (HashMap::new(), Vec::new(), Vec::new());
+        (self.repeated, self.taking_over, self.has_directives) = (Vec::new(), Vec::new(), false);
+    }
+
+    /// `lines`: what the text was before it had lines that every parser knows.
+    fn pass(&mut self, piece: &str, lines: Option<(&GoLines<'_>, &Reading)>) -> Result<Option<Node>, Diagnostic> {
+        let mut kept = 0;
         let nesting = NESTING_LIMIT.min(self.limits.nesting as usize);
         let mut options = granit_parser::options! {
             block_nesting_limit: nesting,
@@ -234,7 +256,20 @@ impl<'s> Builder<'s> {
                 Diagnostic::unreadable(message, self.span(at, at))
             })?;
             let (start, end) = span.byte_range().map_or((0, 0), |range| (range.start, range.end));
+            let event = match (event, lines) {
+                (Event::Scalar(text, style, anchor, tag), Some((lines, reading))) => {
+                    if matches!(style, ScalarStyle::SingleQuoted | ScalarStyle::DoubleQuoted) {
+                        kept += reading.kept_in(start, end);
+                    }
+                    Event::Scalar(lines.meant(text, style, start, end), style, anchor, tag)
+                }
+                (event, _) => event,
+            };
             self.take(event, start, end, piece)?;
+        }
+        if lines.is_some_and(|(_, reading)| reading.kept() != kept) {
+            let message = "this is no valid YAML: a line ends within quotes (U+0085, U+2028 or U+2029)";
+            return Err(Diagnostic::unreadable(message, self.span(0, 0)));
         }
         Ok(self.root.take())
     }
@@ -367,7 +402,8 @@ impl<'s> Builder<'s> {
             self.anchors.insert(anchor, node.clone());
         }
         match self.open.last_mut() {
-            None => self.root = Some(node),
+            // A marker behind an unusual line break begins a second document, which no program reads.
+            None => drop(self.root.get_or_insert(node)),
             Some(Open::List { items, .. }) => items.push(node),
             Some(Open::Map { entries, key, .. }) => match key.take() {
                 None => *key = Some(node),

@@ -264,6 +264,37 @@ fn hostile_charts_end_and_hide_nothing() {
     assert!(said.all.contains("read without rendering it: it takes more steps than any chart"), "{}", said.all);
 }
 
+/// All charts of a run together have one memory.
+#[cfg(target_os = "linux")]
+#[test]
+fn what_charts_make_fits_the_memory_of_one_run() {
+    const DOUBLED: &str =
+        "{{ $d := dict \"a\" \"x\" }}{{ range until 60 }}{{ $d = dict \"a\" $d \"b\" $d }}{{ end }}a: {{ $d }}\n";
+    const GROWING: [&str; 6] = [
+        DOUBLED,
+        "{{ $t := repeat 8000000 \"x,\" }}a: {{ splitList \",\" $t | len }}\n",
+        "{{ $k := list }}{{ range until 1000 }}{{ $k = append $k (toString (until 100000)) }}{{ end }}",
+        "{{ $t := repeat 1000000 \"x\" }}{{ $k := list }}{{ range until 1000 }}{{ $k = append $k (cat $t $t $t) }}{{ end }}",
+        "{{ $d := dict }}{{ range until 700000 }}{{ $_ := set $d (print .) . }}{{ end }}",
+        "{{ range until 30000 }}---\napiVersion: v1\nkind: Pod\nmetadata: {name: p{{ . }}}\n\
+         spec: {containers: [{name: a, image: x, resources: {limits: {nvidia.com/gpu: 1}}}]}\n{{ end }}",
+    ];
+    let (_sandbox, here) = repository("growing-charts", &[]);
+    for number in 0..36 {
+        let at = |name: &str| format!("c{number:02}/{name}");
+        let pod = CHART[1].1.replace("name: a }", &format!("name: pod{number:02} }}"));
+        let [about, pod_at, bomb] = ["Chart.yaml", "templates/pod.yaml", "templates/z.yaml"].map(at);
+        write(&here, &[(&about, CHART[0].1), (&pod_at, &pod), (&bomb, GROWING[number % GROWING.len()])]);
+    }
+    let run = format!("ulimit -v 2500000; exec {} inspect --prices embedded .", env!("CARGO_BIN_EXE_gpulint"));
+    let output = Command::new("sh").args(["-c", &run]).current_dir(&here).envs(GIT_ENVIRONMENT).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(matches!(output.status.code(), Some(0 | 1)), "{}", String::from_utf8_lossy(&output.stderr));
+    for number in 0..36 {
+        assert!(said.contains(&format!("Pod/pod{number:02}")), "the pod of chart {number} is lost");
+    }
+}
+
 /// Schemas of values whose patterns, references or branches multiply.
 #[test]
 fn hostile_schemas_of_values_end_and_hide_nothing() {
@@ -331,6 +362,31 @@ fn a_renderer_that_takes_all_memory_is_ended_and_told() {
     let said = with(&here, &["check", "--render"], &[("PATH", &path)]);
     assert!(said.all.contains("it took more than 1024 MiB of memory"), "{}", said.all);
     assert!(matches!(said.code, Some(0 | 1)), "{}", said.all);
+}
+
+/// A later run takes away the directory of a renderer whose run was killed, and no link that is called like one.
+#[test]
+fn the_directory_of_a_killed_run_goes_with_the_next_one() {
+    let (sandbox, here) = repository("killed", &CHART);
+    program(&sandbox.path("bin"), "helm", "exec /bin/false");
+    let temporary = sandbox.path("temporary");
+    let (gone, young, link, other) =
+        ("gpulint-2147483646-0", "gpulint-2147483646-1", "gpulint-2147483646-2", "gpulint-2147483646-x");
+    for name in [gone, young, other] {
+        fs::create_dir_all(temporary.join(name).join("tree")).unwrap();
+    }
+    symlink(sandbox.path("outside"), temporary.join(link)).unwrap();
+    let long_ago = std::time::SystemTime::now() - std::time::Duration::from_secs(7_200);
+    for name in [gone, other] {
+        fs::File::open(temporary.join(name)).unwrap().set_modified(long_ago).unwrap();
+    }
+    let path = format!("{}:/usr/bin:/bin", sandbox.path("bin").display());
+    let set = [("PATH", path.as_str()), ("TMPDIR", temporary.to_str().unwrap())];
+    let said = with(&here, &["check", "--render"], &set);
+    assert!(matches!(said.code, Some(0 | 1)), "{}", said.all);
+    let is_there = |name: &str| temporary.join(name).symlink_metadata().is_ok();
+    assert_eq!([gone, young, link, other].map(is_there), [false, true, true, true]);
+    assert!(sandbox.path("outside/secret.txt").exists());
 }
 
 #[test]
@@ -434,6 +490,51 @@ fn what_is_quoted_from_arguments_and_blocks_is_harmless() {
         let hostile = |c: char| (c.is_control() && c != '\n') || "\u{202e}\u{ad}\u{e0041}".contains(c);
         assert!(!said.all.chars().any(hostile), "{arguments:?}: {:?}", said.all);
     }
+}
+
+/// Folders and names that are commands where a pipeline reads its own log.
+#[test]
+fn no_line_of_a_report_is_a_command_of_a_pipeline() {
+    let pod = "apiVersion: v1\nkind: \"::warning::kind\"\nmetadata: {name: \"::warning::a\", namespace: \"##[group]n\"}\n\
+               spec: {containers: [{name: a, image: x, resources: {limits: {nvidia.com/gpu: 8}}}]}\n";
+    let (_sandbox, here) = repository("commands", &[]);
+    for folder in ["::stop-commands::x", "##[error]y", "##vso[task.setvariable variable=a]z", "=x", "\u{ff1d}x"] {
+        let machine = WASTE.replace(
+            "\"a\"",
+            "\"a\" {\n  tags = { x = \"##[debug]\" }\n  # ::debug::\n}\nresource \"aws_instance\" \"b\"",
+        );
+        let at = |name: &str| format!("{folder}/{name}");
+        write(
+            &here,
+            &[
+                (&at("main.tf"), &machine),
+                (&at("::a.yaml"), pod),
+                (&at("::b.yaml"), "kind: Pod\nspec: [\nnvidia.com/gpu: 8\n"),
+            ],
+        );
+    }
+    git(&here, &["add", "--all"]);
+    git(&here, &["commit", "--quiet", "--message", "first"]);
+    write(&here, &[("::stop-commands::x/main.tf", &WASTE.replace("p3.2xlarge", "p3.16xlarge"))]);
+    let formats = ["text", "concise", "json", "sarif", "markdown", "gitlab", "junit", "csv", "outputs"];
+    let mut all: Vec<Vec<&str>> = formats.iter().map(|format| vec!["check", "--format", format]).collect();
+    all.extend(["file", "team", "root", "run"].map(|by| vec!["check", "--all", "-v", "--group-by", by]));
+    all.extend(["text", "concise", "json", "markdown", "csv"].map(|it| vec!["diff", "--base", "main", "--format", it]));
+    all.extend(["text", "json", "markdown", "csv"].map(|format| vec!["cost", "--format", format]));
+    all.extend([vec!["files"], vec!["explain", "aws_instance.b"], vec!["inspect"], vec!["check", "--plain"]]);
+    for arguments in &all {
+        let said = gpulint(&here, arguments).all;
+        let said = said.replace("&#10;", "\n").replace("&#9;", "\t");
+        assert!(!said.is_empty(), "{arguments:?}");
+        for line in said.lines() {
+            let is_command = line.trim_start().starts_with("::") || line.contains("##[") || line.contains("##vso[");
+            assert!(!is_command, "{arguments:?}: {line}");
+        }
+    }
+    let concise = gpulint(&here, &["check", "--format", "concise"]).all;
+    assert!(concise.contains("\n./::stop-commands::x/main.tf:1:1: "), "an editor finds the file: {concise}");
+    let table = gpulint(&here, &["check", "--format", "csv"]).all;
+    assert!(table.contains("'=x/main.tf") && table.contains("'\u{ff1d}x/main.tf"), "{table}");
 }
 
 /// A repository beside this one, with a hook that its owner runs.

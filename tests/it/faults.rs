@@ -280,7 +280,7 @@ fn odd_locales_and_clocks_change_nothing() {
 #[test]
 fn what_a_killed_run_left_is_taken_away_by_a_later_one() {
     let (_sandbox, directory) = place("stale");
-    let left = [".report.json.4711", ".report.json.4712", ".report.json.mine", ".other.json.4711"];
+    let left = [".report.json.2147483646", ".report.json.4712", ".report.json.mine", ".other.json.2147483646"];
     for name in left {
         fs::write(directory.join(name), "half").unwrap();
     }

@@ -101,6 +101,29 @@ fn what_stands_twice_counts_as_kubectl_counts_it() {
     all_show("twice", &limits.map(|limits| (POD.replace("{KEY: 8}", limits), eight)));
 }
 
+/// A line of an editor may be two of Go's YAML library. Each text has eight accelerators, which kustomize prints as well.
+#[test]
+fn lines_that_no_editor_shows_are_lines() {
+    let eight = "\"accelerator_count\": {\n        \"value\": 8";
+    let mut texts = Vec::new();
+    for line_break in ["\u{85}", "\u{2028}", "\u{2029}"] {
+        let shown = POD.replace("KEY", "nvidia.com/gpu");
+        let hidden = shown.replace("  - name: a\n    image: x\n", "  - name: a # the first\u{85}    image: x\u{85}");
+        let quoted = shown.replace("image: x", "image: \"x\u{85}y\"");
+        let apart = quoted.replace("name: hidden", "name: hidden, labels: {a: \"it's # \u{85}b\"}");
+        let kind = shown.replace("\nkind: Pod\n", " # v1\u{85}kind:\u{85}  Pod\n");
+        let block = shown.replace("image: x\n", "image: |\n      x\u{85}    env: []\u{85}");
+        let all = [shown.replace('\n', "\u{85}"), hidden, quoted, apart, kind, block];
+        texts.extend(all.map(|text| (text.replace('\u{85}', line_break), eight)));
+        // Behind a marker that is none to kubectl nothing is read, and what stands before it is.
+        texts.push((format!("{shown}# x{line_break}---{line_break}a: 1\n"), eight));
+    }
+    all_show("odd-lines", &texts);
+    let copies = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: a}\nspec:\n  replicas: 1 # one\u{2028}  replicas: 64\n  template:\n    spec: \
+                  {containers: [{name: a, image: x, resources: {limits: {nvidia.com/gpu: 1}}}]}\n";
+    all_show("odd-copies", &[(copies.to_owned(), "\"expected\": 64")]);
+}
+
 #[test]
 fn manifests_in_utf_16_are_read_and_those_in_utf_32_are_told() {
     let sandbox = Sandbox::new("utf-16");

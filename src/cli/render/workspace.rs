@@ -3,8 +3,10 @@
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Once;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use crate::cli::world::abandoned;
 use crate::kubernetes::{Content, Input};
 use crate::source::{Sources, normalize};
 
@@ -19,6 +21,8 @@ pub(super) struct Workspace {
 impl Workspace {
     pub(super) fn new() -> io::Result<Workspace> {
         static NUMBER: AtomicU64 = AtomicU64::new(0);
+        static SWEPT: Once = Once::new();
+        SWEPT.call_once(|| abandoned::sweep(&std::env::temp_dir(), maker));
         const TRIES: usize = 64;
         let mut last = io::Error::from(io::ErrorKind::AlreadyExists);
         for _ in 0..TRIES {
@@ -78,6 +82,14 @@ impl Drop for Workspace {
         // What cannot be removed now, the system removes from its temporary directory.
         let _ = fs::remove_dir_all(&self.root);
     }
+}
+
+/// The process whose directory this is, by its name: `gpulint-4711-0`.
+fn maker(name: &[u8]) -> Option<&[u8]> {
+    let numbers = name.strip_prefix(b"gpulint-")?;
+    let (process, number) = numbers.split_at_checked(memchr::memchr(b'-', numbers)?)?;
+    abandoned::digits(number.strip_prefix(b"-")?)?;
+    abandoned::digits(process)
 }
 
 #[cfg(unix)]

@@ -1,5 +1,6 @@
 //! Everything outside of the program: disk, git, terminal, network, clock.
 
+pub(super) mod abandoned;
 pub(super) mod cache;
 pub(super) mod ci;
 pub(super) mod clock;

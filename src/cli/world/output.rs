@@ -1,5 +1,6 @@
 //! Writes each format that was asked for to its file, whole or not at all.
 
+use std::borrow::Cow;
 use std::fs;
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
@@ -7,7 +8,7 @@ use std::path::{Path, PathBuf};
 use super::replace;
 use crate::cli::Failure;
 use crate::cli::args::{Color, Output};
-use crate::report::{Choice, Format, Most, Style, harmless};
+use crate::report::{Choice, Format, Most, Style, harmless, without_commands, without_marked};
 
 /// Renders each format that was asked for to its file or to standard output.
 pub(in crate::cli) fn write(
@@ -21,11 +22,22 @@ pub(in crate::cli) fn write(
             return Err(Failure::new(format!("this verb has no format `{format}`")));
         };
         match file {
-            Some(path) => save(&path, &text)?,
-            None => emit(&text)?,
+            Some(path) => save(&path, &logged(format, &text))?,
+            None => emit(&logged(format, &text))?,
         }
     }
     Ok(())
+}
+
+/// A report as it may stand in the log of a pipeline, in the words of its format.
+fn logged(format: Format, text: &str) -> Cow<'_, str> {
+    match format {
+        Format::Text | Format::Concise | Format::Csv | Format::Markdown => without_commands(text),
+        Format::Json | Format::Sarif | Format::Gitlab => without_marked(text, "\\u0023"),
+        Format::Junit => without_marked(text, "&#35;"),
+        // These are commands.
+        Format::Github | Format::Outputs => Cow::Borrowed(text),
+    }
 }
 
 /// Each --output belongs to the --format before it.
@@ -119,7 +131,7 @@ fn real(path: &Path) -> io::Result<PathBuf> {
 
 /// Writes text to standard output that may quote what others wrote: names, paths, lines of files.
 pub(in crate::cli) fn print(text: &str) -> Result<(), Failure> {
-    emit(&harmless(text))
+    emit(&without_commands(&harmless(text)))
 }
 
 /// Writes text that a program may read, byte for byte; a terminal gets it as `print` writes it.
@@ -140,10 +152,10 @@ fn emit(text: &str) -> Result<(), Failure> {
 
 /// Writes a line to standard error that may quote what others wrote; nobody is left to tell when that fails.
 pub(in crate::cli) fn complain(text: &str) {
-    let _ = writeln!(io::stderr().lock(), "{}", harmless(text));
+    let _ = writeln!(io::stderr().lock(), "{}", without_commands(&harmless(text)));
 }
 
 /// Tells why a run failed; its lines may have colours, and hold nothing else that a terminal obeys.
 pub(in crate::cli) fn complain_of(failure: &Failure) {
-    let _ = writeln!(io::stderr().lock(), "{failure}");
+    let _ = writeln!(io::stderr().lock(), "{}", without_commands(&failure.to_string()));
 }

@@ -4,12 +4,8 @@ use std::ffi::{OsStr, OsString};
 use std::fs::{self, Permissions};
 use std::io::{self, Write};
 use std::path::{Component, Path, PathBuf};
-use std::time::{Duration, SystemTime};
 
-use crate::cli::world::place;
-
-/// What a run that was killed left behind is taken away by a later one. A write takes moments.
-const ABANDONED: Duration = Duration::from_secs(3_600);
+use crate::cli::world::{abandoned, place};
 
 /// Gives a file these bytes. They are written beside it first, and are on the disk before the name is given to them: a
 /// name must not lead to what a crash may still lose.
@@ -44,18 +40,7 @@ fn hidden(name: &OsStr, end: &str) -> OsString {
 fn tidy(path: &Path, name: &OsStr) {
     let start = hidden(name, "");
     let directory = path.parent().filter(|it| !it.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
-        let found = entry.file_name();
-        let end = found.as_encoded_bytes().strip_prefix(start.as_encoded_bytes());
-        let is_ours = end.is_some_and(|end| !end.is_empty() && end.iter().all(u8::is_ascii_digit));
-        if is_ours && entry.metadata().is_ok_and(|it| it.is_file() && is_abandoned(it.modified())) {
-            drop(fs::remove_file(entry.path()));
-        }
-    }
-}
-
-fn is_abandoned(written: io::Result<SystemTime>) -> bool {
-    written.is_ok_and(|written| written.elapsed().is_ok_and(|age| age > ABANDONED))
+    abandoned::sweep(directory, |found| abandoned::digits(found.strip_prefix(start.as_encoded_bytes())?));
 }
 
 /// Where a link of a repository leads that lies outside of it, or among git's own files: whoever can change the

@@ -24,8 +24,10 @@ use crate::kubernetes::text::trail::{Renderer, Trail};
 const NAMESPACE: &str = "default";
 /// What rendering all charts of a tree may take, in steps; the largest public charts take 30,000 each.
 const MOST_STEPS: u64 = 40_000_000;
-/// So many are rendered before it is looked what that took.
-const AT_ONCE: usize = 32;
+/// Bytes that the documents that matter may take, of all charts of a tree, once they are taken apart.
+const MOST_BYTES: usize = 320 << 20;
+/// So many are rendered before it is looked what that took: the memory has to hold what these make.
+const AT_ONCE: usize = 16;
 
 /// One chart with one stack of files of values.
 struct Job {
@@ -145,12 +147,15 @@ fn render_all(
     look: impl Fn(&[u8]) -> Matter + Send + Sync,
 ) -> (Vec<Done>, Vec<(String, String)>) {
     let (mut done, mut refused) = (Vec::new(), Vec::new());
-    let mut left = MOST_STEPS;
+    let (mut left, mut bytes) = (MOST_STEPS, MOST_BYTES);
     let mut jobs = jobs.into_iter().peekable();
     while jobs.peek().is_some() {
         let now: Vec<Job> = jobs.by_ref().take(AT_ONCE).collect();
-        if left == 0 {
-            let why = "the charts of this tree together take more steps than those of any other";
+        if left == 0 || bytes == 0 {
+            let why = match left {
+                0 => "the charts of this tree together take more steps than those of any other",
+                _ => "the charts of this tree together make more than those of any other",
+            };
             refused.extend(now.into_iter().map(|job| (job.chart.directory.clone(), why.to_owned())));
             continue;
         }
@@ -168,6 +173,15 @@ fn render_all(
                     {
                         (document.text, document.segments) = (String::new(), Vec::new());
                     }
+                    let made: usize =
+                        rendering.documents.iter().filter(|it| !it.text.is_empty()).map(Document::weight).sum();
+                    let Some(rest) = bytes.checked_sub(made) else {
+                        bytes = 0;
+                        let why = "the charts of this tree together make more than those of any other";
+                        refused.push((job.chart.directory.clone(), why.to_owned()));
+                        continue;
+                    };
+                    bytes = rest;
                     done.push(Done { job, rendering, matters });
                 }
                 Err(why) => {

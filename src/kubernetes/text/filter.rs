@@ -8,7 +8,7 @@ use std::sync::{Arc, LazyLock};
 use regex::bytes::{Regex, RegexBuilder};
 
 use crate::inventory::WantedObjects;
-use crate::source::Needles;
+use crate::source::{Needles, broken, unusual_breaks};
 
 use crate::kubernetes::rows::devices::DEVICES;
 use crate::kubernetes::rows::table::{KINDS, Row};
@@ -106,6 +106,8 @@ impl<'a> Wanted<'a> {
 }
 
 pub(in crate::kubernetes) fn look(text: &[u8]) -> Matter {
+    let lines = broken(text);
+    let text = lines.as_deref().unwrap_or(text);
     match look_as_written(text) {
         Matter::Asks => Matter::Asks,
         found => match unveil(text) {
@@ -155,7 +157,7 @@ pub(in crate::kubernetes) fn may_be_joined(document: &[u8]) -> bool {
 /// All its documents are of kinds that ask for nothing whatever is in them: schemas of custom resources speak of everything
 /// that pods may have.
 pub(in crate::kubernetes) fn is_idle(text: &[u8]) -> bool {
-    if !has(text, IDLE_MARK) || has(text, b"gpulint") {
+    if !has(text, IDLE_MARK) || has(text, b"gpulint") || unusual_breaks(text).next().is_some() {
         return false;
     }
     let mut document = Idleness::default();

@@ -4,7 +4,7 @@ use crate::catalog::MoneyRange;
 use crate::inventory::{Fact, Key, Range, Resource};
 use crate::pricing::{Period, Status};
 use crate::report::Report;
-use crate::report::escape::{one_line, shortened};
+use crate::report::escape::{begins_command, one_line, shortened};
 use crate::report::views::judged;
 
 const FINDINGS: &str = "rule,group,level,confidence,risk,path,line,column,address,kind,message,help,\
@@ -137,10 +137,14 @@ fn dollars(range: Option<MoneyRange>) -> [String; 3] {
 /// Spreadsheets cut cells at 32,767 characters.
 const LONGEST_CELL: usize = 30_000;
 
+/// Full-width signs are turned into the others by some programs.
+const FORMULAS: [char; 8] = ['=', '+', '-', '@', '\u{ff1d}', '\u{ff0b}', '\u{ff0d}', '\u{ff20}'];
+
 /// A cell. Spreadsheets run what begins like a formula.
 fn text(text: &str) -> String {
     let text = shortened(&one_line(text), LONGEST_CELL);
-    let text = if text.starts_with(['=', '+', '-', '@']) { format!("'{text}") } else { text };
+    let begins = text.trim_start();
+    let text = if begins.starts_with(FORMULAS) || begins_command(begins) { format!("'{text}") } else { text };
     if text.contains([',', '"', '\'']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text }
 }
 
@@ -154,5 +158,8 @@ mod tests {
         assert_eq!(text("say \"a\"\nb"), "\"say \"\"a\"\" b\"");
         assert_eq!(text("=HYPERLINK(\"x\")"), "\"'=HYPERLINK(\"\"x\"\")\"");
         assert_eq!(text("-1+1"), "\"'-1+1\"");
+        for cell in ["\t=1", "\r@a", "＝1", "＋1", "－1", "＠a", "::error::a"] {
+            assert!(text(cell).starts_with("\"'"), "{cell}: {}", text(cell));
+        }
     }
 }

@@ -6,7 +6,7 @@ use super::text;
 use crate::diagnostic::Level;
 use crate::inventory::Unjudged;
 use crate::report::Report;
-use crate::report::escape::{harmless, shortened};
+use crate::report::escape::{harmless, shortened, without_commands};
 use crate::report::views::entries::by_file;
 use crate::report::views::judged;
 use crate::report::views::money::saved;
@@ -36,8 +36,9 @@ pub(in crate::report) fn check(report: &Report) -> String {
             let case = escaped(&shortened(&format!("{}{about}", finding.rule), 300));
             let saves = saved(finding).map(|saved| format!("saves {saved}\n")).unwrap_or_default();
             let help = finding.help.as_deref().unwrap_or_default();
-            let body = escaped(&shortened(&format!("{}:{}\n{saves}{help}", at.path, at.line), 4_000));
-            let message = escaped(&shortened(&finding.message, 1_000));
+            let body = format!("{}:{}\n{saves}{help}", at.path, at.line);
+            let [body, message] = [(body.as_str(), 4_000), (&finding.message, 1_000)]
+                .map(|(text, most)| escaped(&without_commands(&shortened(text, most))));
             let _ =
                 write!(xml, "    <testcase classname=\"{name}\" name=\"{case}\" file=\"{name}\" line=\"{}\">", at.line);
             // A note is told and fails nothing.

@@ -1,5 +1,6 @@
 //! Paths as the reader of a report sees them.
 
+use crate::report::escape::begins_command;
 use crate::source::{BESIDE, Location, Sources, Span};
 
 /// How paths of the tree are shown: relative to the directory that the command runs in.
@@ -22,7 +23,13 @@ impl Paths {
         Paths { below: Vec::new(), way: Some(way.to_owned()) }
     }
 
+    /// One that would be a command of a pipeline at the beginning of a line begins with `./`.
     pub fn show(&self, path: &str) -> String {
+        let shown = self.shown(path);
+        if begins_command(&shown) { format!("./{shown}") } else { shown }
+    }
+
+    fn shown(&self, path: &str) -> String {
         if let Some(beside) = path.strip_prefix(BESIDE) {
             return beside.to_owned();
         }
@@ -66,6 +73,8 @@ mod tests {
         assert_eq!(Paths::seen_from("a/b").show("a/main.tf"), "../main.tf");
         assert_eq!(Paths::seen_from("a/b").show("ab/main.tf"), "../../ab/main.tf");
         assert_eq!(Paths::through("../x/").show("main.tf"), "../x/main.tf");
+        assert_eq!(Paths::seen_from("").show("::error::a/main.tf"), "./::error::a/main.tf");
+        assert_eq!(Paths::seen_from("").show_directory("##[error]a"), "./##[error]a");
     }
 
     #[test]

@@ -21,6 +21,8 @@ pub(super) const TABLE: &[Row] = &[
     ("print", "*a", Careful, |c| spent(c, false)),
     ("println", "*a", Careful, |c| spent(c, true)),
     ("printf", "s*a", Careful, |c| {
+        let verbs = c.str(0).matches('%').count();
+        c.may_make(verbs.saturating_mul(print::WIDEST))?;
         let text = print::format(&c.text(0)?, c.rest(1))?;
         c.made(text)
     }),

@@ -2,7 +2,7 @@
 
 use crate::source::{from_base64, sha1, sha256, sha512, to_base64, to_hex};
 
-use super::super::evaluate::entries;
+use super::super::evaluate::{PARSED, entries};
 use super::super::failure::Failure;
 use super::super::value::{Heap, Kind, Value};
 use super::super::{read_yaml, write_yaml};
@@ -49,9 +49,12 @@ pub(super) const TABLE: &[Row] = &[
         let value = plain_toml(&c.any(0), 0)?;
         c.made(toml::to_string(&value).map_err(|error| error.to_string())?)
     }),
-    ("fromToml", "s", Plain, |c| match toml::from_str::<serde_json::Value>(c.str(0)) {
-        Ok(value) => of_json(&value, c.heap()),
-        Err(why) => Ok(c.heap().map(entries([("Error".to_owned(), why.message().into())]))),
+    ("fromToml", "s", Plain, |c| {
+        c.may_make(c.str(0).len().saturating_mul(PARSED))?;
+        match toml::from_str::<serde_json::Value>(c.str(0)) {
+            Ok(value) => of_json(&value, c.heap()),
+            Err(why) => Ok(c.heap().map(entries([("Error".to_owned(), why.message().into())]))),
+        }
     }),
     ("b64enc", "s", Form, |c| c.made(to_base64(c.str(0).as_bytes()))),
     ("b64dec", "s", Form, |c| {
@@ -100,7 +103,7 @@ fn go_name(value: &Value) -> &'static str {
 }
 
 fn from_json(text: &str, heap: &Heap) -> Result<Result<Value, String>, Failure> {
-    heap.spend(text.len())?;
+    heap.fits(text.len().saturating_mul(PARSED))?;
     match serde_json::from_str::<serde_json::Value>(text) {
         Ok(value) => of_json(&value, heap).map(Ok),
         Err(why) => Ok(Err(as_go_says(text, &why))),

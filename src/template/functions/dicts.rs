@@ -7,7 +7,7 @@ use super::super::failure::Failure;
 use super::super::print;
 use super::super::value::{Entries, Entry, Heap, Kind, Map, Value};
 use super::How::Careful;
-use super::{Call, Outcome, Row};
+use super::{Call, Outcome, Reads, Row};
 
 const DEEPEST: usize = 64;
 
@@ -48,6 +48,7 @@ pub(super) const TABLE: &[Row] = &[
         let mut all = Vec::new();
         for number in 0..c.arguments.len() {
             if let Some(map) = c.map(number)? {
+                c.spend(map.borrow().keys().map(|key| key.len()).sum())?;
                 let key =
                     |(key, entry): (&Arc<str>, &Entry)| Value { kind: Kind::Text((&**key).into()), origin: entry.key };
                 all.extend(map.borrow().iter().map(key));
@@ -77,7 +78,9 @@ fn dict(c: &mut Call<'_, '_>) -> Outcome {
         if let Some(cause) = key.cause() {
             return Err(cause.clone().into());
         }
+        c.evaluator.read(std::slice::from_ref(key), Reads::All)?;
         let name: Arc<str> = print::text(key)?.as_str().into();
+        c.spend(name.len())?;
         let value = pair.get(1).cloned().unwrap_or_else(|| "".into());
         entries.insert(name, Entry { key: key.place(), value });
     }

@@ -1,12 +1,13 @@
 //! Lists.
 
 use super::super::compare::{same, truth};
+use super::super::evaluate::BYTES_PER_STEP;
 use super::super::failure::Failure;
 use super::super::text::{Cause, Text};
 use super::super::value::{Kind, Value};
 use super::How::{Careful, Plain};
 use super::math::to_int;
-use super::{Call, Outcome, Row};
+use super::{Call, Outcome, Reads, Row};
 
 pub(super) const TABLE: &[Row] = &[
     ("list", "*a", Careful, |c| c.list(c.arguments.to_vec())),
@@ -90,7 +91,9 @@ fn reverse(c: &mut Call<'_, '_>) -> Outcome {
 /// Whether a value is among others; the cause where that is not known.
 fn among(c: &Call<'_, '_>, value: &Value, others: &[Value]) -> Result<bool, Failure> {
     let mut unknown: Option<Cause> = None;
-    c.evaluator.step(others.len() as u64)?;
+    // Each is gone through as far as it is like this one.
+    let weight = value.weight(usize::from(u8::MAX), c.heap().left());
+    c.evaluator.step((others.len() as u64).saturating_mul(1 + weight as u64 / BYTES_PER_STEP))?;
     for other in others {
         match same(value, other) {
             Ok(true) => return Ok(true),
@@ -104,6 +107,7 @@ fn among(c: &Call<'_, '_>, value: &Value, others: &[Value]) -> Result<bool, Fail
 
 fn uniq(c: &mut Call<'_, '_>) -> Outcome {
     let mut kept: Vec<Value> = Vec::new();
+    c.evaluator.read(c.arguments, Reads::All)?;
     for item in c.items(0, "find uniq")? {
         if !among(c, &item, &kept)? {
             kept.push(item);
@@ -114,6 +118,7 @@ fn uniq(c: &mut Call<'_, '_>) -> Outcome {
 
 fn without(c: &mut Call<'_, '_>) -> Outcome {
     let mut kept = Vec::new();
+    c.evaluator.read(c.arguments, Reads::All)?;
     for item in c.items(0, "find without")? {
         if !among(c, &item, c.rest(1))? {
             kept.push(item);

@@ -18,7 +18,7 @@ use std::sync::LazyLock;
 pub(crate) use dicts::copied;
 pub(crate) use versions::fulfils;
 
-use super::evaluate::Evaluator;
+use super::evaluate::{BYTES_PER_STEP, Evaluator};
 use super::failure::Failure;
 use super::print;
 use super::text::{Cause, Text};
@@ -37,6 +37,86 @@ pub(super) enum Parameter {
     Map,
 }
 
+/// How much of its arguments a function goes through. It pays for that, and for what it makes of it, where it is called.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Reads {
+    /// It hands on what it is given, or looks at what kind of thing it is.
+    Nothing,
+    /// The items of a list or a mapping, which it hands on.
+    Items,
+    /// Everything.
+    All,
+}
+
+/// All that are not named here read all that they are given, and make something new of it.
+const HANDING_ON: [&str; 33] = [
+    "coalesce",
+    "default",
+    "dict",
+    "dig",
+    "empty",
+    "fail",
+    "get",
+    "hasKey",
+    "include",
+    "index",
+    "kindIs",
+    "kindOf",
+    "len",
+    "list",
+    "lookup",
+    "not",
+    "pluck",
+    "plural",
+    "required",
+    "set",
+    "ternary",
+    "tuple",
+    "typeIs",
+    "typeIsLike",
+    "typeOf",
+    "unset",
+    "and",
+    "or",
+    "all",
+    "any",
+    "tpl",
+    "randInt",
+    "genSignedCert",
+];
+const HANDING_ITEMS_ON: [&str; 30] = [
+    "append",
+    "chunk",
+    "compact",
+    "concat",
+    "first",
+    "initial",
+    "last",
+    "mustAppend",
+    "mustChunk",
+    "mustCompact",
+    "mustFirst",
+    "mustInitial",
+    "mustLast",
+    "mustPrepend",
+    "mustPush",
+    "mustRest",
+    "mustReverse",
+    "mustSlice",
+    "omit",
+    "pick",
+    "prepend",
+    "push",
+    "rest",
+    "reverse",
+    "slice",
+    "values",
+    "without",
+    "mustWithout",
+    "uniq",
+    "mustUniq",
+];
+
 type Run = fn(&mut Call<'_, '_>) -> Outcome;
 
 pub(super) struct Function {
@@ -50,6 +130,7 @@ pub(super) struct Function {
     pub(super) makes_numbers: bool,
     /// What it gives counts as written where its last argument was.
     pub(super) keeps_origin: bool,
+    pub(super) reads: Reads,
     pub(super) run: Run,
 }
 
@@ -111,6 +192,11 @@ impl Function {
             takes_unknowns: *how == How::Careful,
             makes_numbers: *how != How::Careful && math::TABLE.iter().any(|row| row.0 == *name),
             keeps_origin: *how == How::Form,
+            reads: match *name {
+                name if HANDING_ON.contains(&name) => Reads::Nothing,
+                name if HANDING_ITEMS_ON.contains(&name) => Reads::Items,
+                _ => Reads::All,
+            },
             run: *run,
         }
     }
@@ -237,14 +323,18 @@ impl Call<'_, '_> {
     }
 
     fn spend(&self, bytes: usize) -> Result<(), Failure> {
-        self.evaluator.step(bytes as u64 / 256)?;
+        self.evaluator.step(bytes as u64 / BYTES_PER_STEP)?;
         self.heap().spend(bytes)
     }
 
+    /// Asked before it makes so much, where that is more than it reads.
+    fn may_make(&self, bytes: usize) -> Result<(), Failure> {
+        self.evaluator.step(bytes as u64 / BYTES_PER_STEP)?;
+        self.heap().fits(bytes)
+    }
+
     fn made(&self, text: impl Into<Text>) -> Outcome {
-        let text = text.into();
-        self.spend(text.len())?;
-        Ok(Value::from(text))
+        Ok(Value::from(text.into()))
     }
 }
 

@@ -7,8 +7,10 @@ use super::super::failure::Failure;
 use super::How::{Form, Plain};
 use super::{Call, Outcome, Row};
 
-/// Compiled patterns larger than this are no person's.
-const MOST_BYTES: usize = 1 << 20;
+/// How large compiled patterns may be; larger ones are no person's.
+const SIZES: [usize; 4] = [1 << 14, 1 << 16, 1 << 18, 1 << 20];
+/// Bytes of a pattern and of a text, multiplied, that are a step.
+const STATES_PER_STEP: u64 = 1 << 16;
 
 pub(super) const TABLE: &[Row] = &[
     ("regexMatch", "ss", Plain, |c| matches(c, false)),
@@ -36,20 +38,20 @@ pub(super) const TABLE: &[Row] = &[
     }),
 ];
 
+/// The pattern, paid for with what it is searched in: at worst each byte meets each of its states.
 fn pattern(c: &Call<'_, '_>) -> Result<Regex, Failure> {
     let text = c.str(0);
     c.spend(text.len() * 64)?;
     c.evaluator.step(50)?;
-    let built = go_pattern(text).and_then(|text| RegexBuilder::new(&text).size_limit(MOST_BYTES).build().ok());
-    built.ok_or_else(|| format!("error parsing regexp: `{text}`").into())
-}
-
-fn searched(c: &Call<'_, '_>, number: usize) -> Result<(), Failure> {
-    c.evaluator.step(c.str(number).len() as u64 / 64)
+    let refused = || Failure::from(format!("error parsing regexp: `{text}`"));
+    let written = go_pattern(text).ok_or_else(refused)?;
+    let build = |bytes: &usize| Some((*bytes, RegexBuilder::new(&written).size_limit(*bytes).build().ok()?));
+    let (bytes, built) = SIZES.iter().find_map(build).ok_or_else(refused)?;
+    c.evaluator.step((c.str(1).len() * bytes) as u64 / STATES_PER_STEP)?;
+    Ok(built)
 }
 
 fn matches(c: &mut Call<'_, '_>, must: bool) -> Outcome {
-    searched(c, 1)?;
     match pattern(c) {
         Ok(pattern) => Ok(pattern.is_match(c.str(1)).into()),
         Err(why @ Failure::Budget(_)) => Err(why),
@@ -59,7 +61,6 @@ fn matches(c: &mut Call<'_, '_>, must: bool) -> Outcome {
 }
 
 fn find(c: &mut Call<'_, '_>) -> Outcome {
-    searched(c, 1)?;
     let pattern = pattern(c)?;
     Ok(pattern.find(c.str(1)).map_or("", |found| found.as_str()).into())
 }
@@ -69,15 +70,14 @@ fn limit(number: i64) -> usize {
 }
 
 fn find_all(c: &mut Call<'_, '_>) -> Outcome {
-    searched(c, 1)?;
     let pattern = pattern(c)?;
-    let all: Vec<&str> = pattern.find_iter(c.str(1)).take(limit(c.int(2))).map(|found| found.as_str()).collect();
+    let all = pattern.find_iter(c.str(1)).take(limit(c.int(2))).map(|found| found.as_str());
     c.heap().texts(all)
 }
 
 fn replace(c: &mut Call<'_, '_>, literal: bool) -> Outcome {
     let (text, new) = (c.str(1), c.str(2));
-    c.spend(text.len().saturating_mul(1 + new.len() / 4))?;
+    c.may_make((text.len() + 1).saturating_mul(1 + new.len()))?;
     let pattern = pattern(c)?;
     let made = match literal {
         true => pattern.replace_all(text, regex::NoExpand(new)).into_owned(),
@@ -87,7 +87,6 @@ fn replace(c: &mut Call<'_, '_>, literal: bool) -> Outcome {
 }
 
 fn split(c: &mut Call<'_, '_>) -> Outcome {
-    searched(c, 1)?;
     let pattern = pattern(c)?;
     let (text, count) = (c.str(1), c.int(2));
     if count == 0 {
@@ -96,6 +95,5 @@ fn split(c: &mut Call<'_, '_>) -> Outcome {
     if c.str(0).is_empty() {
         return c.heap().texts(text.chars().map(String::from));
     }
-    let parts: Vec<&str> = pattern.splitn(text, limit(count)).collect();
-    c.heap().texts(parts)
+    c.heap().texts(pattern.splitn(text, limit(count)))
 }

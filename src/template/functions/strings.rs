@@ -52,6 +52,7 @@ pub(super) const TABLE: &[Row] = &[
     }),
     ("join", "sa", Careful, |c| {
         let (between, texts) = (c.text(0)?, c.texts(1)?);
+        c.may_make(texts.len().saturating_mul(between.weight()))?;
         let mut writer = Writer::default();
         for (number, text) in texts.iter().enumerate() {
             if number > 0 {
@@ -70,7 +71,7 @@ pub(super) const TABLE: &[Row] = &[
     ("repeat", "is", Form, |c| {
         let (count, text) = (c.int(0), c.str(1));
         let count = usize::try_from(count).map_err(|_| Failure::from("strings: negative Repeat count"))?;
-        c.spend(count.saturating_mul(text.len()))?;
+        c.may_make(count.saturating_mul(text.len()))?;
         Ok(text.repeat(count).into())
     }),
     ("nospace", "s", Form, |c| c.made(c.str(0).chars().filter(|it| !it.is_whitespace()).collect::<String>())),
@@ -83,26 +84,23 @@ pub(super) const TABLE: &[Row] = &[
         }
     }),
     ("hasSuffix", "ss", Plain, |c| Ok(c.str(1).ends_with(c.str(0)).into())),
-    ("split", "ss", Plain, |c| numbered(c, &c.str(1).split(c.str(0)).collect::<Vec<_>>(), c.str(0), c.str(1))),
+    ("split", "ss", Plain, |c| numbered(c, c.str(1).split(c.str(0)), c.str(0), c.str(1))),
     ("splitn", "sis", Plain, |c| {
         let count = usize::try_from(c.int(1)).unwrap_or(usize::MAX);
-        let parts: Vec<&str> = if count == 0 { Vec::new() } else { c.str(2).splitn(count, c.str(0)).collect() };
-        numbered(c, &parts, c.str(0), c.str(2))
+        numbered(c, c.str(2).splitn(count, c.str(0)), c.str(0), c.str(2))
     }),
     ("splitList", "ss", Plain, |c| {
         let text = c.text(1)?;
         let between = c.str(0);
-        c.spend(text.len())?;
         if between.is_empty() {
             return c.heap().texts(text.as_str().chars().map(String::from));
         }
         let mut at = 0;
-        let mut parts = Vec::new();
-        for part in text.as_str().split(between) {
-            parts.push(text.slice(at, at + part.len()));
+        c.heap().texts(text.as_str().split(between).map(|part| {
+            let start = at;
             at += part.len() + between.len();
-        }
-        c.heap().texts(parts)
+            text.slice(start, start + part.len())
+        }))
     }),
 ];
 
@@ -165,7 +163,7 @@ fn indented(c: &mut Call<'_, '_>, line: bool) -> Outcome {
     };
     let pad = " ".repeat(usize::try_from(count).unwrap_or(0));
     let lines = text.as_str().matches('\n').count() + 1;
-    c.spend(text.len() + lines * pad.len())?;
+    c.may_make(text.len() + lines * pad.len())?;
     let mut writer = Writer::default();
     writer.push(if line { "\n" } else { "" }, None);
     let mut at = 0;
@@ -183,8 +181,8 @@ fn indented(c: &mut Call<'_, '_>, line: bool) -> Outcome {
 fn replaced(c: &Call<'_, '_>, text: &Text, old: &str, new: &Text) -> Outcome {
     let mut writer = Writer::default();
     let mut at = 0;
+    c.may_make(text.as_str().matches(old).count().saturating_mul(new.weight()))?;
     for (found, part) in text.as_str().match_indices(old) {
-        c.spend(new.len())?;
         writer.push_slice(text, at, found, None);
         writer.push_text(new, None);
         at = found + part.len();
@@ -269,11 +267,17 @@ fn titled(text: &str) -> String {
     out
 }
 
-fn numbered(c: &Call<'_, '_>, parts: &[&str], between: &str, all: &str) -> Outcome {
-    let letters: Vec<String> = all.chars().map(String::from).collect();
-    let parts: Vec<&str> =
-        if between.is_empty() { letters.iter().map(String::as_str).collect() } else { parts.to_vec() };
-    c.spend(parts.len() * 32)?;
-    let pairs = parts.iter().enumerate().map(|(number, part)| (format!("_{number}"), Value::from(*part)));
+fn numbered<'t>(c: &Call<'_, '_>, parts: impl Iterator<Item = &'t str>, between: &str, all: &str) -> Outcome {
+    const EACH: usize = 128;
+    let mut pairs = Vec::new();
+    let mut add = |part: Value| {
+        c.spend(EACH)?;
+        pairs.push((format!("_{}", pairs.len()), part));
+        Ok::<(), Failure>(())
+    };
+    match between.is_empty() {
+        true => all.chars().try_for_each(|letter| add(String::from(letter).into()))?,
+        false => parts.map(Value::from).try_for_each(&mut add)?,
+    }
     Ok(c.heap().map(super::super::evaluate::entries(pairs)))
 }

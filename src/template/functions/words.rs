@@ -23,7 +23,10 @@ pub(super) const TABLE: &[Row] = &[
     ("kebabcase", "s", Form, |c| c.made(joined_words(c.str(0), "-"))),
     ("camelcase", "s", Form, |c| c.made(camel(c.str(0)))),
     ("wrap", "is", Form, |c| c.made(wrapped(c.str(1), c.int(0), "\n", false))),
-    ("wrapWith", "iss", Form, |c| c.made(wrapped(c.str(2), c.int(0), c.str(1), true))),
+    ("wrapWith", "iss", Form, |c| {
+        c.may_make((c.str(2).len() + 1).saturating_mul(c.str(1).len()))?;
+        c.made(wrapped(c.str(2), c.int(0), c.str(1), true))
+    }),
     ("plural", "ssi", Plain, |c| Ok(c.any(usize::from(c.int(2) != 1)))),
     ("base", "s", Form, |c| c.made(base(c.str(0)))),
     ("osBase", "s", Form, |c| c.made(base(c.str(0)))),

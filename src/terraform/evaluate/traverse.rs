@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::source::Span;
 use crate::terraform::convert::set_of;
 use crate::terraform::syntax::{Expression, Kind, Step, StepKind};
-use crate::terraform::value::{Cause, Computed, Data, Value};
+use crate::terraform::value::{Cause, Computed, Data, Value, composed};
 
 use super::operators::forget_candidates;
 use super::{Evaluator, Instance, Repetition, Scope};
@@ -33,7 +33,7 @@ impl Evaluator<'_> {
     fn apply(&self, mut value: Value, steps: &[Step], scope: Scope<'_>) -> Value {
         for step in steps {
             value = match &step.kind {
-                StepKind::Attribute(name) => attribute(&value, name, step.span),
+                StepKind::Attribute(name) => attribute(&value, &composed(name.clone()), step.span),
                 StepKind::Index(index) => {
                     let index = self.evaluate(index, scope);
                     self.of_some_workspace(&value, &index, step.span)

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use granit_parser::{Event, Parser, ScalarStyle};
 
-use crate::source::Span;
+use crate::source::{GoLines, Reading, Span};
 use crate::terraform::value::{Data, Entries, Number, Value};
 
 use super::encoding::encoded;
@@ -27,6 +27,20 @@ const LONGEST_KEY: usize = 120;
 fn decode(a: &Arguments<'_>) -> Outcome {
     let text = a.text(0)?;
     a.evaluator.budget.spend_reading(text.len())?;
+    let Some(lines) = GoLines::of(&text) else { return read(a, &text, None) };
+    let mut done = Err("there is no document".into());
+    for reading in lines.readings() {
+        done = read(a, &reading.text, Some((&lines, &reading)));
+        if done.is_ok() {
+            break;
+        }
+    }
+    done
+}
+
+/// `lines`: what the text was before it had lines that every parser knows.
+fn read(a: &Arguments<'_>, text: &str, lines: Option<(&GoLines<'_>, &Reading)>) -> Outcome {
+    let mut kept = 0;
     let mut reader = Reader {
         place: a.verbatim(0).unwrap_or(Place::Whole(a.span)),
         open: Vec::new(),
@@ -38,11 +52,23 @@ fn decode(a: &Arguments<'_>) -> Outcome {
         block_nesting_limit: NESTING_LIMIT,
         flow_nesting_limit: NESTING_LIMIT,
     };
-    for step in Parser::new_from_str_with_options(&text, options) {
+    for step in Parser::new_from_str_with_options(text, options) {
         let (event, at) = step.map_err(|error| Failure::Refused(format!("this is no YAML: {}", error.info())))?;
         let (start, end) = at.byte_range().map_or((0, 0), |range| (range.start, range.end));
+        let event = match (event, lines) {
+            (Event::Scalar(text, style, anchor, tag), Some((lines, reading))) => {
+                if matches!(style, ScalarStyle::SingleQuoted | ScalarStyle::DoubleQuoted) {
+                    kept += reading.kept_in(start, end);
+                }
+                Event::Scalar(lines.meant(text, style, start, end), style, anchor, tag)
+            }
+            (event, _) => event,
+        };
         reader.at_open_end = end == text.len() && !text.ends_with('\n');
         reader.take(&event, reader.place.span(start, end), a)?;
+    }
+    if lines.is_some_and(|(_, reading)| reading.kept() != kept) {
+        return Err("a line ends within quotes".into());
     }
     reader.root.ok_or_else(|| "there is no document".into())
 }

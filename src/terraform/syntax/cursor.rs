@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use icu_normalizer::properties::CanonicalCombiningClassMapBorrowed;
+
 use crate::source::{FileId, Span};
 
 use super::{NESTING_LIMIT, Name, SyntaxError};
@@ -145,7 +147,7 @@ impl<'t> Parser<'t> {
             Some('\n' | '\r') => "the end of the line".into(),
             Some(c) if c.is_alphabetic() || c == '_' => {
                 let word: String = self.slice(self.at, self.bytes.len()).chars().take(24).collect();
-                let end = word.find(|c: char| !(c.is_alphanumeric() || c == '_' || c == '-')).unwrap_or(word.len());
+                let end = word.find(|c: char| !continues(c)).unwrap_or(word.len());
                 format!("`{}`", &word[..end])
             }
             Some(c) if c.is_control() => format!("the character U+{:04X}", u32::from(c)),
@@ -289,5 +291,11 @@ fn identifier_length(rest: &[u8], text: &str, at: usize) -> Option<usize> {
         return None;
     }
     let rest_length = text.len() - at;
-    Some(chars.find(|(_, c)| !(c.is_alphanumeric() || *c == '_' || *c == '-')).map_or(rest_length, |(i, _)| i))
+    Some(chars.find(|(_, c)| !continues(*c)).map_or(rest_length, |(i, _)| i))
+}
+
+/// Whether it may stand in an identifier behind its first letter; accents may stand apart from their letters.
+fn continues(c: char) -> bool {
+    let is_accent = || CanonicalCombiningClassMapBorrowed::new().get_u8(c) != 0;
+    c.is_alphanumeric() || matches!(c, '_' | '-') || (!c.is_ascii() && is_accent())
 }

@@ -9,6 +9,7 @@ use super::fetch::fetch;
 use super::lock;
 use super::lock::{Lock, Locked};
 use crate::cli::Failure;
+use crate::cli::world::abandoned;
 use crate::config::{Config, Origin};
 use crate::diagnostic::{Diagnostic, Level};
 use crate::source::{Sources, Span, join, parent};
@@ -250,5 +251,10 @@ fn place(directory: &Path, inside: &str, files: &BTreeMap<String, Vec<u8>>) -> s
     };
     write().inspect_err(|_| {
         let _ = fs::remove_dir_all(&new);
-    })
+    })?;
+    abandoned::sweep(above, |found| {
+        let rest = found.strip_prefix(format!(".{name}.").as_bytes())?;
+        abandoned::digits(rest.strip_prefix(b"new.").or(rest.strip_prefix(b"old."))?)
+    });
+    Ok(())
 }

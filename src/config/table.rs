@@ -83,6 +83,7 @@ settings! {
     "fail-confidence" CONFIDENCES, Some("\"medium\""), "lowest confidence of a finding that makes a run fail";
     "fail-on-unread" Kind::Flag, Some("false"), "a run fails where something that matters was not judged";
     "unexplained" UNEXPLAINED, Some("\"fail\""), "what a change does whose effect is not known: fail as growth does, or tell it and pass";
+    "min-delta-usd" Kind::Number, Some("1000"), "dollars a month that make a finding worse, however small a share they are; a tenth does anyway";
     "min-confidence" CONFIDENCES, Some("\"low\""), "lowest confidence of a finding that is shown";
     "profile" PROFILES, Some("\"standard\""), "the rules to start from";
     "select" Kind::Texts, Some("[]"), "rules and groups to add to the profile";

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::compare::Growth;
 use super::fingerprint::{hash, identity};
 use super::{Decided, Decision};
 use crate::catalog::Money;
@@ -17,9 +18,6 @@ use crate::source::{Date, Sources};
 
 /// The name of the file.
 pub const FILE_NAME: &str = ".gpulint-baseline.json";
-
-/// By so much a month may grow before a finding is open again.
-const TOLERANCE: f64 = 0.1;
 
 const VERSION: u32 = 1;
 
@@ -127,14 +125,14 @@ impl Baseline {
     }
 
     /// Marks the findings that are accepted; `is_fixed` are rules that nobody may accept.
-    pub fn apply(&self, decision: &mut Decision, view: &View, is_fixed: impl Fn(&str) -> bool) {
+    pub fn apply(&self, decision: &mut Decision, view: &View, growth: Growth, is_fixed: impl Fn(&str) -> bool) {
         let mut left: BTreeMap<Key, usize> = self.entries.iter().map(|(key, it)| (key.clone(), it.count)).collect();
         for decided in decision.findings.iter_mut().filter(|decided| decided.suppressed.is_none()) {
             let key = view.key(&decided.finding);
             let Some(accepted) = self.entries.get(&key).filter(|_| !is_fixed(&key.rule)) else { continue };
             let Some(left) = left.get_mut(&key).filter(|left| **left > 0) else { continue };
             let grown = match (accepted.usd_per_month, view.cost(&decided.finding)) {
-                (Some(before), Some(now)) => now > before * (1.0 + TOLERANCE),
+                (Some(before), Some(now)) => growth.is_dearer(before, now),
                 (None, Some(now)) => now > 0.0,
                 (_, None) => false,
             };

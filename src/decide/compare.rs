@@ -29,6 +29,28 @@ pub fn compare<K: Eq + Hash>(before: impl IntoIterator<Item = K>, after: impl In
     compared
 }
 
+/// By how much a month has to grow before what was said of it is worse, or open again: by a tenth, or by an amount.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Growth {
+    pub min_delta_usd: f64,
+}
+
+impl Growth {
+    const TOLERANCE: f64 = 1.1;
+    /// What nobody lets pass unseen, whatever share it is.
+    pub const MIN_DELTA_USD: f64 = 1000.0;
+
+    pub fn is_dearer(self, before: f64, after: f64) -> bool {
+        after > before * Self::TOLERANCE || after - before >= self.min_delta_usd
+    }
+}
+
+impl Default for Growth {
+    fn default() -> Self {
+        Growth { min_delta_usd: Self::MIN_DELTA_USD }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -37,5 +59,13 @@ mod tests {
     fn each_earlier_finding_stands_for_one_later_one() {
         let compared = compare(["a", "b", "b"], ["b", "c", "a"]);
         assert_eq!(compared, Compared { new: vec![1], unchanged: vec![0, 2], fixed: vec![1] });
+    }
+
+    #[test]
+    fn growth_is_a_share_or_an_amount() {
+        let growth = Growth::default();
+        assert!(growth.is_dearer(100.0, 111.0) && !growth.is_dearer(100.0, 109.0));
+        assert!(growth.is_dearer(1_787_033.0, 1_947_866.0), "9 % of much is much");
+        assert!(!Growth { min_delta_usd: 1e9 }.is_dearer(1_787_033.0, 1_947_866.0));
     }
 }

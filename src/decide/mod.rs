@@ -22,7 +22,7 @@ use crate::rules::{Finding, Rules};
 use crate::source::{Date, Sources, Span};
 
 pub use baseline::{Baseline, FILE_NAME as BASELINE, View, fingerprint as evidence_of};
-pub use compare::{Compared, compare};
+pub use compare::{Compared, Growth, compare};
 pub use fingerprint::{fingerprints, hash as digest};
 pub use point::point_at_change;
 pub use verdict::{Call, Seen, Verdict, named_machine, names_accelerators, unjudged};

@@ -1,8 +1,9 @@
 //! What makes a run fail, and what it shows.
 
 use crate::cli::args::Threshold;
+use crate::cli::session::verdicts::growth;
 use crate::config::{Config, Key, key, setting};
-use crate::decide::{Decided, Verdict};
+use crate::decide::{Decided, Growth, Verdict};
 use crate::diagnostic::Level;
 use crate::inventory::{Standing, Unjudged};
 use crate::rules::Confidence;
@@ -15,6 +16,8 @@ pub(in crate::cli) struct Gate {
     fails_on_unread: bool,
     /// Of a change: what is not explained fails as growth does.
     fails_on_unexplained: bool,
+    /// What makes a finding worse.
+    pub(in crate::cli) growth: Growth,
     /// The settings that decided, for people.
     pub(in crate::cli) setting: String,
 }
@@ -32,7 +35,7 @@ impl Gate {
         let fails_on_unread = asked.fail_on_unread || config.flag(setting!("fail-on-unread")).unwrap_or(false);
         let unread = if fails_on_unread { ", fail-on-unread = true" } else { "" };
         let setting = format!("fail-on = \"{}\", fail-confidence = \"{}\"{unread}", level.name(), confidence.name());
-        Gate { level, confidence, shown, fails_on_unread, fails_on_unexplained: false, setting }
+        Gate { level, confidence, shown, fails_on_unread, fails_on_unexplained: false, growth: growth(config), setting }
     }
 
     /// For a comparison.

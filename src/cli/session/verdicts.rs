@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use crate::Analysis;
 use crate::cli::session::Session;
-use crate::config::{Suppress, setting};
-use crate::decide::{self, Configured, Decision, Grounds, View};
+use crate::config::{Config, Suppress, setting};
+use crate::decide::{self, Configured, Decision, Grounds, Growth, View};
 use crate::report::Paths;
 use crate::source::{self, Span};
 
@@ -31,12 +31,18 @@ pub(in crate::cli) fn verdicts(session: &Session, analysis: &mut Analysis) -> De
     };
     let mut decision = decide::decide(findings, &grounds);
     let show = paths_of_baseline(session);
-    session.baseline.apply(&mut decision, &view(session, analysis, &show), |rule| fixed.contains_key(rule));
+    let growth = growth(&session.config);
+    session.baseline.apply(&mut decision, &view(session, analysis, &show), growth, |rule| fixed.contains_key(rule));
     decision.findings.sort_by_cached_key(|it| {
         let address = it.finding.address(&analysis.inventory).map(str::to_owned);
         (session.sources.locate(it.finding.span), it.finding.rule.clone(), address)
     });
     decision
+}
+
+/// What the settings say of growth.
+pub(in crate::cli) fn growth(config: &Config) -> Growth {
+    config.number(setting!("min-delta-usd")).map_or(Growth::default(), |min_delta_usd| Growth { min_delta_usd })
 }
 
 /// How a baseline names files: relative to its own directory.

@@ -15,7 +15,7 @@ use crate::cli::session::{aside, lost, unexplained, unjudged};
 use crate::cli::world::git::Base;
 use crate::cli::world::{output, place};
 use crate::cli::{Failure, Outcome};
-use crate::decide::{self, Decided, Decision};
+use crate::decide::{self, Decided, Decision, Growth};
 use crate::inventory::{ResourceId, Standing};
 use crate::pricing::{ChangeKind, Delta, Side, delta};
 use crate::report::{self, Difference, Format, Report, Saved, Spent};
@@ -80,6 +80,7 @@ fn compare(arguments: &Diff) -> Result<Outcome, Failure> {
     let undecided = lost::undecided(stopped, &change, &head.sources, &after);
     after.inventory.unjudged.extend(undecided);
     let outgrown = reopen(
+        gate.growth,
         base.report(&before, &earlier.findings),
         &earlier,
         head.report(&after, &later.findings),
@@ -113,9 +114,16 @@ fn compare(arguments: &Diff) -> Result<Outcome, Failure> {
 }
 
 /// The findings of which a suppression covers more than before; `notes` tell which suppressions were removed.
-fn reopen(before: Report, earlier: &Decision, after: Report, later: &Decision, notes: &mut Vec<String>) -> Outgrown {
+fn reopen(
+    growth: Growth,
+    before: Report,
+    earlier: &Decision,
+    after: Report,
+    later: &Decision,
+    notes: &mut Vec<String>,
+) -> Outgrown {
     let delta = difference(side_of(&before), side_of(&after));
-    let grown = grown(&delta, &before, &after);
+    let grown = grown(&delta, growth, &before, &after);
     let (earlier, later) = (&earlier.suppressions, &later.suppressions);
     let states = States { before: &before, earlier, after: &after, later, delta: &delta, grown: &grown };
     notes.extend(states.removed());
@@ -147,7 +155,7 @@ fn tell(arguments: &Diff, gate: &Gate, states: Compared<'_>, notes: Vec<String>)
     let later = identities(&after, text, |id| selves.get(&id).copied());
     let accepted = newly_accepted(&before, &earlier, &after, &later, &outgrown.renewed);
     let compared = decide::compare(&earlier, &later);
-    let grown = grown(&delta, &before, &after);
+    let grown = grown(&delta, gate.growth, &before, &after);
     let budgets = report::budgets(&before, &after);
     let is_worse = |at: &usize| {
         outgrown.reopened.contains(at)
@@ -293,11 +301,8 @@ fn tell_what_is_added(before: &Report<'_>, after: &Report<'_>) -> Vec<Option<Str
     after.findings.iter().map(added).collect()
 }
 
-/// By so much more a month a finding is news again.
-const TOLERANCE: f64 = 1.1;
-
 /// Resources that the change made clearly dearer: what was said about them before is worse now.
-fn grown(delta: &Delta, before: &Report<'_>, after: &Report<'_>) -> HashSet<ResourceId> {
+fn grown(delta: &Delta, growth: Growth, before: &Report<'_>, after: &Report<'_>) -> HashSet<ResourceId> {
     let cost = |report: &Report<'_>, id: ResourceId| {
         report.bill.items.get(id.0).and_then(|item| Some((item.per, item.amount?)))
     };
@@ -308,7 +313,7 @@ fn grown(delta: &Delta, before: &Report<'_>, after: &Report<'_>) -> HashSet<Reso
         if per != per_after {
             return Some(later);
         }
-        let is_dearer = |before: Money, after: Money| after.usd() > before.usd() * TOLERANCE;
+        let is_dearer = |before: Money, after: Money| growth.is_dearer(before.usd(), after.usd());
         (is_dearer(before.expected, after.expected) || is_dearer(before.ceiling, after.ceiling)).then_some(later)
     });
     grown.collect()

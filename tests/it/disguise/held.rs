@@ -49,9 +49,6 @@ fn silent_of(pairs: Vec<(usize, Pair)>) -> Vec<String> {
     let told = told_of(&pairs);
     let suspect = pairs.into_iter().filter(|(seed, _)| !told.contains(&folder(*seed)));
     let is_silent = |(seed, pair): (usize, Pair)| {
-        if pair.is_open() {
-            return None;
-        }
         let name = format!("{seed}: {}", pair.disguises.join("; "));
         told_of(&[(seed, pair)]).is_empty().then_some(name)
     };

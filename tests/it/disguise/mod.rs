@@ -15,14 +15,6 @@ pub(crate) use choice::Choice;
 /// Files of one side, by path.
 pub(crate) type Files = Vec<(String, Vec<u8>)>;
 
-/// Disguises that the program does not see through yet. They are made and counted, and hold nobody up.
-const OPEN: [&str; 4] = [
-    "a kustomization that names a file in a folder that hides",
-    "a kustomization that names a file of another ending",
-    "a patch of a kustomization",
-    hcl::AFTER_APPLY,
-];
-
 pub(crate) struct Pair {
     pub(crate) base: Files,
     pub(crate) head: Files,
@@ -41,11 +33,6 @@ impl Pair {
         around::under_other_names(&mut pair, choice);
         around::beside_others(&mut pair, choice);
         pair
-    }
-
-    /// What is not seen yet, and why: it passes silently, and is counted apart.
-    pub(crate) fn is_open(&self) -> bool {
-        self.disguises.iter().any(|it| OPEN.contains(it))
     }
 
     fn tell(&mut self, what: &'static str) {

@@ -46,6 +46,16 @@ impl Gate {
         Gate { fails_on_unexplained: !tells, setting, ..gate }
     }
 
+    /// The settings by which a verdict failed, or did not.
+    pub(in crate::cli) fn decided_by(&self, verdict: Verdict, blocked: bool) -> String {
+        match verdict {
+            Verdict::NotJudged if blocked && self.fails_on_unexplained => {
+                format!("{}, unexplained = \"fail\"", self.setting)
+            }
+            _ => self.setting.clone(),
+        }
+    }
+
     /// A note never stops anything, whatever was asked for.
     pub(in crate::cli) fn stops(&self, decided: &Decided) -> bool {
         let finding = &decided.finding;

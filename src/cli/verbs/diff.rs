@@ -194,7 +194,7 @@ fn tell(arguments: &Diff, gate: &Gate, states: Compared<'_>, notes: Vec<String>)
         base: base_revision::name(arguments).unwrap_or_else(|| "the state before the plan".to_owned()),
         head: arguments.files_url.clone(),
         notes,
-        gate: report::Gate { blocked, setting: gate.setting.clone() },
+        gate: report::Gate { blocked, setting: gate.decided_by(verdict, blocked) },
     };
     output::write(&arguments.output, Format::Text, |format, style| report::difference(format, &difference, style))?;
     Ok(blocked)

@@ -262,7 +262,7 @@ fn copy_of_this_repository(sandbox: &Sandbox) -> String {
 fn hooks_take_the_files_that_the_program_looks_for() {
     let hooks: Value =
         serde_saphyr::from_str(&fs::read_to_string(format!("{ROOT}/.pre-commit-hooks.yaml")).unwrap()).unwrap();
-    let source = fs::read_to_string(format!("{ROOT}/src/cli/session/discover.rs")).unwrap();
+    let source = fs::read_to_string(format!("{ROOT}/src/front_ends/files.rs")).unwrap();
     let (_, list) = source.split_once("const ENDINGS").unwrap();
     let (list, _) = list.split_once("];").unwrap();
     let endings: Vec<&str> = list.split('"').skip(1).step_by(2).collect();

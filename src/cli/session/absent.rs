@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use super::discover;
 use crate::cli::world::file_tree::read_limited;
 use crate::cli::world::{git, git_files, git_index};
+use crate::front_ends::files;
 use crate::inventory::Skipped;
 use crate::source::normalize;
 
@@ -52,9 +52,8 @@ pub(super) fn left_out(repository: &Path) -> Result<Vec<String>, String> {
     }
     let listed = git::answer(repository, &["ls-files", "-t", "-z"]).map_err(|failure| failure.message().to_owned())?;
     let listed = listed.ok_or_else(|| "git cannot list it".to_owned())?;
-    let matters = |file: &&str| {
-        discover::is_terraform(file) || (discover::is_candidate(Path::new(file)) && !file.ends_with(".json"))
-    };
+    let matters =
+        |file: &&str| files::is_terraform(file) || (files::is_candidate(Path::new(file)) && !file.ends_with(".json"));
     let lines = listed.split(|byte| *byte == 0).filter_map(|line| std::str::from_utf8(line).ok());
     let files = lines.filter_map(|line| line.strip_prefix("S ")).filter(matters);
     Ok(files.filter(|file| repository.join(file).symlink_metadata().is_err()).map(str::to_owned).collect())

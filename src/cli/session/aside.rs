@@ -12,9 +12,10 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-use super::{Session, discover};
+use super::Session;
 use crate::catalog::Money;
 use crate::complete::plain;
+use crate::front_ends::files;
 use crate::inventory::{Counted, Fact, Key, Resource, ResourceId, Unjudged};
 use crate::pricing::{Delta, Side};
 use crate::report::usd;
@@ -272,10 +273,10 @@ fn alone(session: &Session, paths: &[String]) -> Analysis {
 
 /// Of each root that keeps a state of its own and has a file that differs, all files.
 fn roots(head: &Session, changed: &BTreeSet<&String>) -> Vec<Vec<String>> {
-    let directories = changed.iter().filter(|path| discover::is_terraform(path)).map(|path| (parent(path), Vec::new()));
+    let directories = changed.iter().filter(|path| files::is_terraform(path)).map(|path| (parent(path), Vec::new()));
     let mut directories: BTreeMap<&str, Vec<String>> = directories.collect();
     if !directories.is_empty() {
-        for path in head.files.iter().filter(|path| discover::is_terraform(path) && !path.ends_with(".hcl")) {
+        for path in head.files.iter().filter(|path| files::is_terraform(path) && !path.ends_with(".hcl")) {
             directories.get_mut(parent(path)).into_iter().for_each(|files| files.push(path.clone()));
         }
     }
@@ -301,6 +302,6 @@ fn is_plain_manifest(path: &str) -> bool {
         && !path.contains("templates/")
         && !name.starts_with("kustomization.")
         && !name.contains("values")
-        && !discover::is_terraform(path)
+        && !files::is_terraform(path)
         && name != "chart.yaml"
 }

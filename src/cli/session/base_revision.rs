@@ -12,6 +12,7 @@ use crate::cli::session::Session;
 use crate::cli::world::file_tree::{DiskTree, below, read_limited};
 use crate::cli::world::git::{Base, GitTree};
 use crate::cli::world::place;
+use crate::front_ends::files;
 use crate::inventory::Skipped;
 use crate::kubernetes::Looks;
 use crate::source::{Entry, ReadError, Tree};
@@ -64,7 +65,7 @@ pub(in crate::cli) fn staged(head: &Session) -> Result<Session, Failure> {
     let repository = head.root.clone();
     demand_repository(&repository, "HEAD")?;
     let tree = GitTree::staged(&repository)?.up_to(head.sources.limits().file_bytes).over(&repository);
-    let wanted = |file: &&str| discover::is_candidate(Path::new(file)) && is_wanted(head, file);
+    let wanted = |file: &&str| files::is_candidate(Path::new(file)) && is_wanted(head, file);
     let files: Vec<String> = tree.files().filter(wanted).map(str::to_owned).collect();
     Ok(head.at(tree, files))
 }
@@ -105,7 +106,7 @@ fn commit(
     head.tell_unread(unlisted);
     let present: BTreeSet<&str> = head.files.iter().map(String::as_str).collect();
     let wanted = |file: &&str| {
-        discover::is_candidate(Path::new(file))
+        files::is_candidate(Path::new(file))
             && is_wanted(head, file)
             // What is on the disk, was not found there and is not tracked is ignored by git's own rules.
             && (is_staged || present.contains(file) || !below(&repository, file).exists())
@@ -122,7 +123,7 @@ fn commit(
     let list = tree.read(absent::LIST).unwrap_or_default();
     let mut unread = absent::not_here(&repository, &list, &|file| of_base.contains(file));
     unread.extend(submodules.into_iter().map(|path| Skipped { path, reason: NOT_IN_BASE.to_owned() }));
-    let links = tree.links_to_nothing().into_iter().filter(|path| discover::is_candidate(Path::new(path)));
+    let links = tree.links_to_nothing().into_iter().filter(|path| files::is_candidate(Path::new(path)));
     unread.extend(links.map(|path| Skipped { path, reason: discover::LEADS_NOWHERE.to_owned() }));
     unread.retain(|it| is_wanted(head, &it.path));
     let mut base = head

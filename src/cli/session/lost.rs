@@ -5,9 +5,10 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::{Session, discover};
+use super::Session;
 use crate::Analysis;
 use crate::decide;
+use crate::front_ends::files;
 use crate::inventory::{Inventory, Key, ResourceId, Skipped, Standing, Unjudged};
 use crate::pricing::{Delta, Side};
 use crate::rules::{Finding, Undetermined};
@@ -137,7 +138,7 @@ fn switched_off(before: &Analysis, head: &Session, after: &Analysis) -> Vec<Unju
     let files = head
         .files
         .iter()
-        .filter(|path| discover::is_terraform(path) && gone.contains(parent(path)) && !made.contains(path.as_str()));
+        .filter(|path| files::is_terraform(path) && gone.contains(parent(path)) && !made.contains(path.as_str()));
     let speaks = |path: &&String| {
         let text = head.sources.tree().read(path);
         text.is_ok_and(|text| decide::names_accelerators(&String::from_utf8_lossy(&text), &head.settings.catalog))
@@ -154,7 +155,7 @@ fn switched_off(before: &Analysis, head: &Session, after: &Analysis) -> Vec<Unju
 fn forgotten(base: &Session, head: &Session) -> Vec<Unjudged> {
     static BLOCK: LazyLock<Option<Regex>> =
         LazyLock::new(|| Regex::new(r"(?s)removed\s*\{[^{}]*?from\s*=\s*([\w.-]+).*?destroy\s*=\s*false").ok());
-    let files = head.files.iter().filter(|path| discover::is_terraform(path) && !base.same.contains(*path));
+    let files = head.files.iter().filter(|path| files::is_terraform(path) && !base.same.contains(*path));
     let tell = |path: &String| {
         let text = head.sources.tree().read(path).ok()?;
         let text = String::from_utf8_lossy(&text);
@@ -179,7 +180,7 @@ fn said(session: &Session, it: &Unjudged) -> Said {
 /// Of a module that nobody calls, what matters to whoever does: lines that speak of accelerators, and numbers.
 fn lines_about_accelerators(session: &Session, directory: &str) -> String {
     let tree = session.sources.tree();
-    let files = tree.list(directory).into_iter().filter(|it| !it.is_directory && discover::is_terraform(&it.name));
+    let files = tree.list(directory).into_iter().filter(|it| !it.is_directory && files::is_terraform(&it.name));
     let texts = files.filter_map(|it| tree.read(&join(directory, &it.name)?).ok());
     let mut lines: Vec<String> = Vec::new();
     for text in texts {

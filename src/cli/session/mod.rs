@@ -33,6 +33,7 @@ use crate::cli::world::place::{self, Place};
 use crate::config::{Config, setting};
 use crate::decide::{Baseline, Decided, Decision, Verdict};
 use crate::diagnostic::Diagnostic;
+use crate::front_ends::files;
 use crate::inventory::{GivenRun, Skipped};
 use crate::report::{Paths, Report};
 use crate::rules::{Finding, PageText};
@@ -365,9 +366,9 @@ impl Session {
         let counts = |(path, why): &&(String, ReadError)| match why {
             ReadError::Missing => false,
             ReadError::TooLarge { .. } => {
-                discover::is_terraform(path) || self.sources.tree().mentions(path, b"apiVersion")
+                files::is_terraform(path) || self.sources.tree().mentions(path, b"apiVersion")
             }
-            _ => discover::is_terraform(path),
+            _ => files::is_terraform(path),
         };
         let mut hidden: Vec<_> = refused.iter().filter(|(path, _)| is_asked(path)).filter(counts).collect();
         hidden.sort_by(|a, b| a.0.cmp(&b.0));
@@ -384,8 +385,7 @@ impl Session {
     fn refused(&self) -> impl Iterator<Item = Skipped> {
         let refused = self.sources.refused().into_iter();
         // Data is often kept elsewhere; whether it is a manifest, nobody would know by its name.
-        let is_data =
-            |path: &str| path.ends_with(".json") && !discover::is_terraform(path) && !self.is_told_alone(path);
+        let is_data = |path: &str| path.ends_with(".json") && !files::is_terraform(path) && !self.is_told_alone(path);
         let found = refused.filter(move |(path, why)| {
             self.files.binary_search(path).is_ok() && !(matches!(why, ReadError::Pointer(_)) && is_data(path))
         });
@@ -473,13 +473,13 @@ impl Session {
             || !inventory.diagnostics.is_empty()
             || !inventory.skipped.is_empty()
             || !inventory.unjudged.is_empty()
-            || self.files.iter().filter(named).any(|file| discover::is_terraform(file))
+            || self.files.iter().filter(named).any(|file| files::is_terraform(file))
             || files.any(|file| self.speaks_to_us(file))
     }
 
     /// Whether a file is Terraform or Kubernetes.
     pub(super) fn speaks_to_us(&self, file: &str) -> bool {
-        discover::is_terraform(file) || self.sources.open(file).is_ok_and(|it| is_manifest(&self.sources.text(it)))
+        files::is_terraform(file) || self.sources.open(file).is_ok_and(|it| is_manifest(&self.sources.text(it)))
     }
 
     pub(super) fn allows_empty(&self) -> bool {
@@ -522,7 +522,7 @@ impl Found {
         self.only.extend(file.strip_suffix("Chart.yaml").map(|folder| folder.trim_end_matches('/').to_owned()));
         // A file means nothing alone: what it belongs to may stand anywhere in its repository.
         let around = path.parent().map(|directory| place::repository(directory).unwrap_or(directory));
-        if discover::is_candidate(path)
+        if files::is_candidate(path)
             && !is_plan(path)
             && let Some(around) = around
             && self.around.insert(around.to_owned())

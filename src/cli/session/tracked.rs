@@ -4,11 +4,11 @@
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-use super::discover;
 use crate::cli::Failure;
 use crate::cli::world::file_tree::below;
 use crate::cli::world::place::{self, Place};
 use crate::cli::world::{git, git_index};
+use crate::front_ends::files;
 use crate::source::named;
 
 /// Files of the kinds that are read which git tracks, which are there, and which are not among those that were found.
@@ -45,7 +45,7 @@ pub(super) fn not_found(place: &Place, found: &[String]) -> Vec<String> {
 /// Those of some files that may be read, are there, and were not found.
 fn missing(root: &Path, files: impl Iterator<Item = String>, found: &[String]) -> Vec<String> {
     let is_missing = |file: &String| {
-        discover::is_candidate(Path::new(file)) && found.binary_search(file).is_err() && below(root, file).is_file()
+        files::is_candidate(Path::new(file)) && found.binary_search(file).is_err() && below(root, file).is_file()
     };
     let mut files: Vec<String> = files.filter(is_missing).collect();
     // A conflict has a file three times.

@@ -4,10 +4,10 @@ use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
 
 use super::Session;
-use super::discover;
 use crate::Analysis;
 use crate::cli::Failure;
 use crate::decide::{self, Call, Seen};
+use crate::front_ends::files;
 use crate::inventory::Unjudged;
 use crate::source::{ReadError, Span, join};
 use crate::terraform::{self, Data};
@@ -162,7 +162,7 @@ pub(in crate::cli) fn demand_read(session: &Session, analysis: &Analysis) -> Res
 fn demand_named(session: &Session, analysis: &Analysis, refused: &BTreeSet<String>) -> Result<(), Failure> {
     let named = session.named.iter().filter(|path| session.root.join(path).is_file());
     let is_foreign = |path: &str| {
-        !discover::is_candidate(Path::new(path))
+        !files::is_candidate(Path::new(path))
             && analysis.plans.binary_search_by(|plan| plan.as_str().cmp(path)).is_err()
     };
     let is_unread = |path: &str| refused.contains(path) || !session.allows_empty() && is_foreign(path);

@@ -2,8 +2,9 @@
 
 use std::ops::Range;
 
-use crate::cli::session::{Session, discover};
+use crate::cli::session::Session;
 use crate::cli::world::unified::{Hunk, changes};
+use crate::front_ends::files;
 
 /// What a file is to Terraform, kubectl, helm, kustomize and whoever calls them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -89,7 +90,7 @@ impl Role {
             Role::Beside
         } else if ends(&CODE) {
             Role::Code
-        } else if discover::is_candidate(std::path::Path::new(path)) && !discover::is_script_alone(path) {
+        } else if files::is_candidate(std::path::Path::new(path)) && !files::is_script_alone(path) {
             Role::Read
         } else {
             Role::Script

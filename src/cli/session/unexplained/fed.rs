@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use super::States;
-use crate::cli::session::discover;
+use crate::front_ends::files;
 use crate::source::{join, parent};
 
 /// Programs that programs call: as deep as anybody looks.
@@ -28,7 +28,7 @@ pub(super) fn takers(
     let mut found: BTreeMap<String, String> = BTreeMap::new();
     let directories: BTreeSet<&str> = speaking.iter().map(|path| parent(path)).collect();
     let is_root =
-        |path: &&String| directories.contains(parent(path)) && (discover::is_terraform(path) || path.ends_with(".hcl"));
+        |path: &&String| directories.contains(parent(path)) && (files::is_terraform(path) || path.ends_with(".hcl"));
     let tree = states.head.sources.tree();
     let text_of = |path: &str| Some(String::from_utf8_lossy(&tree.read(path).ok()?).into_owned());
     let mut next: Vec<(String, String)> = states

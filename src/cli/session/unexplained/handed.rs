@@ -14,7 +14,7 @@ use regex::Regex;
 
 use super::States;
 use super::change::{Changed, Line, Role};
-use crate::cli::session::discover;
+use crate::front_ends::files;
 use crate::source::parent;
 
 /// What values of charts and placeholders speak of that matter.
@@ -57,7 +57,7 @@ impl Taken {
     pub(super) fn of(states: &States, speaking: &BTreeSet<String>) -> Taken {
         let roots: BTreeSet<&str> =
             states.after.inventory.resources.iter().filter_map(|it| it.root.as_deref()).collect();
-        let is_of_root = |path: &&String| discover::is_terraform(path) && roots.contains(parent(path));
+        let is_of_root = |path: &&String| files::is_terraform(path) && roots.contains(parent(path));
         let files: BTreeSet<&String> = states
             .head
             .files
@@ -75,7 +75,7 @@ impl Taken {
                     .filter_map(|it| Some(it.iter().skip(1).flatten().next()?.as_str().to_owned()))
                     .collect()
             };
-            taken.variables.extend(names(&DECLARED, &text).into_iter().filter(|_| discover::is_terraform(path)));
+            taken.variables.extend(names(&DECLARED, &text).into_iter().filter(|_| files::is_terraform(path)));
             taken.workspaces |= text.contains("terraform.workspace");
             for line in text.lines() {
                 let low = line.to_ascii_lowercase();

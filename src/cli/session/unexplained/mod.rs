@@ -24,8 +24,9 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use regex::Regex;
 
 use super::touched::Touched;
-use super::{Session, discover};
+use super::Session;
 use crate::Analysis;
+use crate::front_ends::files;
 use crate::inventory::{FrontEnd, Resource, Unjudged};
 use crate::source::{Span, parent};
 use change::{Changed, Role};
@@ -154,8 +155,7 @@ fn is_near(states: &States, speaking: &BTreeSet<String>, file: &Changed) -> bool
     let own = part(file.path);
     let speaks: BTreeSet<String> = speaking.iter().map(|path| part(path)).collect();
     let is_deployed = |path: &String| {
-        part(path) == own
-            && (discover::is_terraform(path) || !discover::is_script_alone(path) && path.contains(".yaml"))
+        part(path) == own && (files::is_terraform(path) || !files::is_script_alone(path) && path.contains(".yaml"))
     };
     let mut files = states.head.files.iter().chain(&states.base.files);
     own.is_empty()

@@ -1,5 +1,7 @@
 //! Terraform and Kubernetes as one: text of both becomes one inventory, and a fact is written where its language has it.
 
+pub(crate) mod files;
+
 use std::collections::HashMap;
 use std::sync::Arc;
 

@@ -5,6 +5,7 @@
 mod analysis;
 pub mod catalog;
 pub mod cli;
+mod compare;
 pub mod complete;
 pub mod config;
 pub mod decide;

@@ -12,15 +12,15 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-use super::Session;
+use super::State;
+use crate::analysis::Analysis;
 use crate::catalog::Money;
 use crate::complete::plain;
 use crate::front_ends::files;
 use crate::inventory::{Counted, Fact, Key, Resource, ResourceId, Unjudged};
 use crate::pricing::{Delta, Side};
-use crate::report::usd;
 use crate::source::{Sources, parent};
-use crate::{Analysis, Settings, analyze, kubernetes};
+use crate::{Settings, analyze, kubernetes};
 
 const CURE: &str = "`[[runs]]` in gpulint.toml says what is applied, `exclude` what is not";
 
@@ -66,7 +66,7 @@ impl Weight {
         Weight { usd: self.usd.max(other.usd), accelerators: self.accelerators.max(other.accelerators) }
     }
 
-    fn spoken(self) -> String {
+    fn spoken(self, usd: fn(Money) -> String) -> String {
         let accelerators = self.accelerators.max(0.0);
         match self.usd > 0.5 {
             true => format!("up to {} a month", usd(Money::from_usd(self.usd))),
@@ -101,17 +101,11 @@ fn counted(delta: &Delta, before: &Side, after: &Side) -> HashMap<String, (Weigh
 }
 
 /// Everything that grew aside.
-pub(in crate::cli) fn grown(
-    base: &Session,
-    before: &Analysis,
-    head: &Session,
-    after: &Analysis,
-    delta: &Delta,
-) -> Vec<Unjudged> {
-    let (earlier, later) = (before.side(&base.sources), after.side(&head.sources));
+pub(super) fn grown(base: &State, before: &Analysis, head: &State, after: &Analysis, delta: &Delta) -> Vec<Unjudged> {
+    let (earlier, later) = (before.side(base.sources), after.side(head.sources));
     let counted = counted(delta, &earlier, &later);
     let changed = changed(base, head);
-    let mut told = not_added(&earlier, &later, delta, &counted);
+    let mut told = not_added(head.usd, &earlier, &later, delta, &counted);
     told.extend(more_for_less(&earlier, &later, delta));
     let said: HashSet<String> = told.iter().map(|it| it.path.clone()).collect();
     let alone = read_alone(base, head, after, &counted, &changed);
@@ -120,7 +114,7 @@ pub(in crate::cli) fn grown(
 }
 
 /// Files that differ between both states, or that only one of them has.
-fn changed<'f>(base: &'f Session, head: &'f Session) -> BTreeSet<&'f String> {
+fn changed<'f>(base: &'f State<'f>, head: &'f State<'f>) -> BTreeSet<&'f String> {
     let differs = |path: &&String| {
         !base.same.contains(*path) && base.sources.tree().read(path).ok() != head.sources.tree().read(path).ok()
     };
@@ -138,7 +132,7 @@ fn stand_in(counted: &Counts, sources: &Sources, resource: &Resource) -> (Weight
 }
 
 /// Resources that are listed and not added.
-fn not_added(before: &Side, after: &Side, delta: &Delta, counted: &Counts) -> Vec<Unjudged> {
+fn not_added(usd: fn(Money) -> String, before: &Side, after: &Side, delta: &Delta, counted: &Counts) -> Vec<Unjudged> {
     let mut told = Vec::new();
     for change in &delta.changes {
         let Some(id) = change.after else { continue };
@@ -163,9 +157,9 @@ fn not_added(before: &Side, after: &Side, delta: &Delta, counted: &Counts) -> Ve
         // Of several texts of one object a cluster holds one: the heaviest is counted.
         let is_held = resource.version_of.is_some() && all.explains(now);
         let reason = if !is_aside && !is_held && grew.is_more() && !grown.explains(grew) {
-            format!("it grew by {}, and no sum counts it: {why}", grew.spoken())
+            format!("it grew by {}, and no sum counts it: {why}", grew.spoken(usd))
         } else if was_counted && now.is_more() && !all.explains(now) {
-            format!("sums counted it before, {}, and do not any more: {why}", now.spoken())
+            format!("sums counted it before, {}, and do not any more: {why}", now.spoken(usd))
         } else {
             continue;
         };
@@ -215,8 +209,8 @@ fn more_for_less(before: &Side, after: &Side, delta: &Delta) -> Vec<Unjudged> {
 
 /// Files that changed, read as if nothing took their place: manifests, and the roots that keep a state of their own.
 fn read_alone(
-    base: &Session,
-    head: &Session,
+    base: &State,
+    head: &State,
     after: &Analysis,
     counted: &Counts,
     changed: &BTreeSet<&String>,
@@ -231,7 +225,7 @@ fn read_alone(
             continue;
         }
         let (now, earlier) = (alone(head, &paths), alone(base, &paths));
-        let (now_side, earlier_side) = (now.side(&head.sources), earlier.side(&base.sources));
+        let (now_side, earlier_side) = (now.side(head.sources), earlier.side(base.sources));
         let mut known: HashMap<(String, String), Weight> = HashMap::new();
         let key = |side: &Side, resource: &Resource| {
             (side.sources.path(side.sources.origin(resource.span).file), resource.address.clone())
@@ -252,8 +246,10 @@ fn read_alone(
             // Values without their chart, and patches of anything, ask for nothing by themselves.
             let is_part = resource.kind == "Values" || address.ends_with("/*");
             if resource.is_added() && !is_part && grew.is_more() && !is_seen && !is_told.contains(&*path) {
-                let reason =
-                    format!("`{address}` grew by {} as it stands, and not in what takes its place", grew.spoken());
+                let reason = format!(
+                    "`{address}` grew by {} as it stands, and not in what takes its place",
+                    grew.spoken(head.usd)
+                );
                 told.push(Unjudged::new(path, reason).about(&address).with_cure(CURE));
             }
         }
@@ -262,17 +258,17 @@ fn read_alone(
 }
 
 /// A few files, with nothing around them that could take their place.
-fn alone(session: &Session, paths: &[String]) -> Analysis {
-    let there: Vec<String> = paths.iter().filter(|path| session.files.binary_search(path).is_ok()).cloned().collect();
-    let settings = &session.settings;
+fn alone(state: &State, paths: &[String]) -> Analysis {
+    let there: Vec<String> = paths.iter().filter(|path| state.files.binary_search(path).is_ok()).cloned().collect();
+    let settings = state.settings;
     let kubernetes = kubernetes::Options { looks: kubernetes::Looks::default(), ..settings.kubernetes.clone() };
     let rules = std::sync::Arc::default();
     let settings = Settings { kubernetes, rules, ..settings.clone() };
-    analyze(&session.sources, &there, &settings)
+    analyze(state.sources, &there, &settings)
 }
 
 /// Of each root that keeps a state of its own and has a file that differs, all files.
-fn roots(head: &Session, changed: &BTreeSet<&String>) -> Vec<Vec<String>> {
+fn roots(head: &State, changed: &BTreeSet<&String>) -> Vec<Vec<String>> {
     let directories = changed.iter().filter(|path| files::is_terraform(path)).map(|path| (parent(path), Vec::new()));
     let mut directories: BTreeMap<&str, Vec<String>> = directories.collect();
     if !directories.is_empty() {

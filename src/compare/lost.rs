@@ -5,8 +5,8 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::Session;
-use crate::Analysis;
+use super::State;
+use crate::analysis::Analysis;
 use crate::decide;
 use crate::front_ends::files;
 use crate::inventory::{Inventory, Key, ResourceId, Skipped, Standing, Unjudged};
@@ -15,7 +15,7 @@ use crate::rules::{Finding, Undetermined};
 use crate::source::{ReadError, Sources, join, parent};
 
 /// Says of each thing that is not judged whether the change left it as it was, and adds what no reader looks at.
-pub(in crate::cli) fn settle(base: &Session, before: &Analysis, head: &Session, after: &mut Analysis) {
+pub(super) fn settle(base: &State, before: &Analysis, head: &State, after: &mut Analysis) {
     if let Some(unread) = unread_variables(base, before, head, after) {
         after.inventory.unjudged.extend(unread);
     }
@@ -28,7 +28,7 @@ pub(in crate::cli) fn settle(base: &Session, before: &Analysis, head: &Session, 
 }
 
 /// The same of saved reports, which hold no text: what is said is all there is.
-pub(in crate::cli) fn settle_saved(before: &Inventory, after: &mut Inventory) {
+pub(crate) fn settle_saved(before: &Inventory, after: &mut Inventory) {
     let said = |it: &Unjudged| (it.path.clone(), it.reason.clone(), String::new());
     stand(&mut after.unjudged, before.unjudged.iter().map(said).collect(), said);
 }
@@ -53,7 +53,7 @@ fn stand(all: &mut [Unjudged], earlier: Vec<Said>, said: impl Fn(&Unjudged) -> S
 }
 
 /// Marks what went away behind something that is not judged: it may be there all the same, and is no saving.
-pub(in crate::cli) fn lose(delta: &mut Delta, before: Side, after: Side) {
+pub(super) fn lose(delta: &mut Delta, before: Side, after: Side) {
     let unjudged = &after.inventory.unjudged;
     let open: Vec<&Unjudged> = unjudged.iter().filter(|it| it.standing != Standing::AsBefore).collect();
     delta.lose(&before, |change| {
@@ -65,7 +65,7 @@ pub(in crate::cli) fn lose(delta: &mut Delta, before: Side, after: Side) {
 }
 
 /// A resource of which nothing is known any more.
-pub(in crate::cli) struct Gone {
+pub(super) struct Gone {
     address: String,
     path: String,
     machine: Option<String>,
@@ -87,15 +87,20 @@ impl Gone {
     }
 }
 
+/// Of saved reports: what hides something that was lost is told as lost.
+pub(crate) fn mark_saved(unjudged: &mut [Unjudged], change: &Delta, before: Side, after: Side) {
+    mark(unjudged, &gone(change, before, after), after.sources);
+}
+
 /// What was lost.
-pub(in crate::cli) fn gone(delta: &Delta, before: Side, after: Side) -> Vec<Gone> {
+pub(super) fn gone(delta: &Delta, before: Side, after: Side) -> Vec<Gone> {
     let lost = delta.changes.iter().filter(|change| change.lost);
     lost.filter_map(|change| Some(change.after.map_or(Gone::of(before, change.before?), |id| Gone::of(after, id))))
         .collect()
 }
 
 /// What hides something that was lost is told as lost.
-pub(in crate::cli) fn mark(unjudged: &mut [Unjudged], gone: &[Gone], sources: &Sources) {
+pub(super) fn mark(unjudged: &mut [Unjudged], gone: &[Gone], sources: &Sources) {
     for it in unjudged.iter_mut().filter(|it| it.standing != Standing::AsBefore) {
         if gone.iter().any(|gone| gone.may_be_in(it, sources)) {
             it.standing = Standing::Lost;
@@ -104,7 +109,7 @@ pub(in crate::cli) fn mark(unjudged: &mut [Unjudged], gone: &[Gone], sources: &S
 }
 
 /// Rules that found something in a resource, and of which nobody can say any more whether they still would.
-pub(in crate::cli) fn undecided<'a>(
+pub(super) fn undecided<'a>(
     found: impl Iterator<Item = &'a Finding>,
     delta: &Delta,
     sources: &Sources,
@@ -124,7 +129,7 @@ pub(in crate::cli) fn undecided<'a>(
 }
 
 /// What was applied by itself before, speaks of accelerators still, and is only called now, with a number of none.
-fn switched_off(before: &Analysis, head: &Session, after: &Analysis) -> Vec<Unjudged> {
+fn switched_off(before: &Analysis, head: &State, after: &Analysis) -> Vec<Unjudged> {
     let still: BTreeSet<&str> = after.roots.iter().map(|root| root.directory.as_str()).collect();
     let mut gone: BTreeSet<&str> = before.roots.iter().map(|root| root.directory.as_str()).collect();
     gone.retain(|directory| !still.contains(directory));
@@ -134,7 +139,7 @@ fn switched_off(before: &Analysis, head: &Session, after: &Analysis) -> Vec<Unju
     let places = |sources: &Sources, it: &Analysis| -> BTreeSet<String> {
         it.inventory.resources.iter().map(|it| sources.path(sources.origin(it.span).file)).collect()
     };
-    let made = places(&head.sources, after);
+    let made = places(head.sources, after);
     let files = head
         .files
         .iter()
@@ -152,7 +157,7 @@ fn switched_off(before: &Analysis, head: &Session, after: &Analysis) -> Vec<Unju
 }
 
 /// What Terraform forgets without destroying it (`removed` with `destroy = false`) goes on running, and costs what it did.
-fn forgotten(base: &Session, head: &Session) -> Vec<Unjudged> {
+fn forgotten(base: &State, head: &State) -> Vec<Unjudged> {
     static BLOCK: LazyLock<Option<Regex>> =
         LazyLock::new(|| Regex::new(r"(?s)removed\s*\{[^{}]*?from\s*=\s*([\w.-]+).*?destroy\s*=\s*false").ok());
     let files = head.files.iter().filter(|path| files::is_terraform(path) && !base.same.contains(*path));
@@ -167,25 +172,25 @@ fn forgotten(base: &Session, head: &Session) -> Vec<Unjudged> {
     files.filter_map(tell).flatten().collect()
 }
 
-fn said(session: &Session, it: &Unjudged) -> Said {
-    let sources = &session.sources;
+fn said(state: &State, it: &Unjudged) -> Said {
+    let sources = state.sources;
     let text = match it.span {
         Some(span) => sources.snippet(span),
-        None if it.reason == Skipped::UNCALLED => lines_about_accelerators(session, &it.path),
+        None if it.reason == Skipped::UNCALLED => lines_about_accelerators(state, &it.path),
         None => digest_of_file(sources, &it.path),
     };
     (it.path.clone(), it.reason.clone(), decide::digest(&[text, it.known.clone()]))
 }
 
 /// Of a module that nobody calls, what matters to whoever does: lines that speak of accelerators, and numbers.
-fn lines_about_accelerators(session: &Session, directory: &str) -> String {
-    let tree = session.sources.tree();
+fn lines_about_accelerators(state: &State, directory: &str) -> String {
+    let tree = state.sources.tree();
     let files = tree.list(directory).into_iter().filter(|it| !it.is_directory && files::is_terraform(&it.name));
     let texts = files.filter_map(|it| tree.read(&join(directory, &it.name)?).ok());
     let mut lines: Vec<String> = Vec::new();
     for text in texts {
         let text = String::from_utf8_lossy(&text);
-        let speaks = |line: &&str| decide::names_accelerators(line, &session.settings.catalog);
+        let speaks = |line: &&str| decide::names_accelerators(line, &state.settings.catalog);
         lines.extend(text.lines().filter(speaks).map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")));
     }
     lines.sort();
@@ -213,7 +218,7 @@ fn digest(bytes: &[u8]) -> String {
 }
 
 /// What a finding without a resource is about: of a file that cannot be read, all of it; else the text it points at.
-pub(in crate::cli) fn text_of(sources: &Sources, finding: &Finding) -> String {
+pub(crate) fn text_of(sources: &Sources, finding: &Finding) -> String {
     let span = sources.origin(finding.span);
     if finding.rule == "unreadable" {
         return digest_of_file(sources, &sources.path(span.file));
@@ -222,7 +227,7 @@ pub(in crate::cli) fn text_of(sources: &Sources, finding: &Finding) -> String {
 }
 
 /// Variable files that differ and that nothing opened: what they set may be anything.
-fn unread_variables(base: &Session, before: &Analysis, head: &Session, after: &Analysis) -> Option<Vec<Unjudged>> {
+fn unread_variables(base: &State, before: &Analysis, head: &State, after: &Analysis) -> Option<Vec<Unjudged>> {
     let is_variables = |path: &&String| path.ends_with(".tfvars") || path.ends_with(".tfvars.json");
     let mut files: BTreeSet<&String> = head.files.iter().filter(is_variables).collect();
     files.extend(base.files.iter().filter(is_variables));
@@ -244,7 +249,7 @@ fn unread_variables(base: &Session, before: &Analysis, head: &Session, after: &A
     });
     let told = unread.map(|path| {
         let reason = "it differs, and no root reads it: Terraform loads terraform.tfvars and *.auto.tfvars by itself";
-        let cure = format!("say where it belongs: --var-file {}", head.paths.show(path));
+        let cure = format!("say where it belongs: --var-file {}", (head.show)(path));
         Unjudged::new(path.clone(), reason).with_cure(cure)
     });
     Some(told.collect())

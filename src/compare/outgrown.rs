@@ -2,10 +2,10 @@
 
 use std::collections::{HashMap, HashSet};
 
+use super::Judged;
 use crate::decide::{self, Decided, Listed};
 use crate::inventory::{Key, ResourceId};
 use crate::pricing::Delta;
-use crate::report::Report;
 use crate::source::{Sources, Span};
 
 /// A suppression of one state, by its file and its words.
@@ -26,28 +26,28 @@ fn counts(sources: &Sources, all: &[Listed]) -> HashMap<Words, usize> {
 }
 
 /// Both states with their suppressions and the findings in them.
-pub(in crate::cli) struct States<'a> {
-    pub(in crate::cli) before: &'a Report<'a>,
-    pub(in crate::cli) earlier: &'a [Listed],
-    pub(in crate::cli) after: &'a Report<'a>,
-    pub(in crate::cli) later: &'a [Listed],
-    pub(in crate::cli) delta: &'a Delta,
+pub(super) struct States<'a> {
+    pub(super) before: &'a Judged<'a>,
+    pub(super) earlier: &'a [Listed],
+    pub(super) after: &'a Judged<'a>,
+    pub(super) later: &'a [Listed],
+    pub(super) delta: &'a Delta,
     /// Resources that became clearly dearer.
-    pub(in crate::cli) grown: &'a HashSet<ResourceId>,
+    pub(super) grown: &'a HashSet<ResourceId>,
 }
 
 /// Places of findings of which a suppression covers more than it did before.
 #[derive(Default)]
-pub(in crate::cli) struct Outgrown {
+pub(super) struct Outgrown {
     /// It was written for what stood there before: they are new.
-    pub(in crate::cli) reopened: Vec<usize>,
+    pub(super) reopened: Vec<usize>,
     /// Somebody has written it anew: they are accepted by the change.
-    pub(in crate::cli) renewed: Vec<usize>,
+    pub(super) renewed: Vec<usize>,
 }
 
 impl States<'_> {
     /// The findings of which a suppression covers more than it did before.
-    pub(in crate::cli) fn outgrown(&self) -> Outgrown {
+    pub(super) fn outgrown(&self) -> Outgrown {
         let (before, after) = (counts(self.before.sources, self.earlier), counts(self.after.sources, self.later));
         let is_old = |span: Span| {
             let words = words(self.after.sources, span);
@@ -81,16 +81,14 @@ impl States<'_> {
 
     /// Another machine, or other accelerators.
     fn is_another(&self, earlier: ResourceId, later: ResourceId) -> bool {
-        let (Some(before), Some(after)) = (self.before.resource(Some(earlier)), self.after.resource(Some(later)))
-        else {
-            return true;
-        };
+        let (before, after) = (&self.before.inventory.resources, &self.after.inventory.resources);
+        let (Some(before), Some(after)) = (before.get(earlier.0), after.get(later.0)) else { return true };
         let keys = [Key::Machine, Key::Accelerator, Key::AcceleratorCount];
         keys.into_iter().any(|key| before.fact(key).value() != after.fact(key).value())
     }
 
-    /// What a reader must know: suppressions that are not there any more.
-    pub(in crate::cli) fn removed(&self) -> Vec<String> {
+    /// What a reader must know: the rules and the places of suppressions that are not there any more.
+    pub(super) fn removed(&self) -> Vec<(String, Span)> {
         // Other words of the same are no removal.
         let key = |sources: &Sources, it: &Listed| (sources.path(sources.origin(it.span).file), it.rules.clone());
         let mut after: HashMap<_, usize> = HashMap::new();
@@ -103,8 +101,7 @@ impl States<'_> {
             match left.checked_sub(1) {
                 Some(less) => *left = less,
                 None => {
-                    let at = self.before.paths.locate(self.before.sources, it.span);
-                    gone.push(format!("a suppression was removed: {} at {}:{}", it.rules.join(", "), at.path, at.line));
+                    gone.push((it.rules.join(", "), it.span));
                 }
             }
         }
@@ -115,7 +112,7 @@ impl States<'_> {
 }
 
 /// Takes the suppression away, and says so.
-pub(in crate::cli) fn reopen(decided: &mut Decided) {
+pub(super) fn reopen(decided: &mut Decided) {
     let Some(by) = decided.suppressed.take() else { return };
     let note = "this suppression was written for what stood here before the change".to_owned();
     decided.finding.related.push((by.span, note));

@@ -11,6 +11,7 @@ mod formats;
 mod saved;
 mod views;
 
+pub use crate::compare::{Spent, budgets};
 pub use answers::explain::explain;
 pub use answers::fit::fit;
 pub use answers::notes::{Note, notes};
@@ -25,7 +26,6 @@ pub use formats::files::files;
 pub use formats::json::{inspect, print as json};
 pub use formats::junit::escaped as xml;
 pub use saved::{Compared, Saved, State, saved};
-pub use views::budgets::{Spent, budgets};
 pub use views::comment_limits::Room;
 pub use views::entries::{Choice, Detail, GroupBy, Most, Sort};
 pub use views::money::usd;
@@ -35,6 +35,7 @@ pub use views::teams::{Team, teams};
 
 use std::borrow::Cow;
 
+use crate::compare::Judged;
 use crate::complete::UnknownMachine;
 use crate::decide::{Decided, Verdict};
 use crate::diagnostic::Diagnostic;
@@ -130,6 +131,18 @@ pub struct Report<'a> {
 }
 
 impl<'a> Report<'a> {
+    /// What a comparison looks at.
+    pub(crate) fn judged(&self) -> Judged<'a> {
+        Judged {
+            sources: self.sources,
+            inventory: self.inventory,
+            bill: self.bill,
+            findings: self.findings,
+            undetermined: self.undetermined,
+            totals: self.totals,
+        }
+    }
+
     pub fn resource(&self, id: Option<ResourceId>) -> Option<&'a Resource> {
         self.inventory.resources.get(id?.0)
     }

@@ -19,6 +19,7 @@ mod needles;
 mod pattern;
 mod threads;
 mod tree;
+mod unified;
 
 pub use base64::{from_base64, to_base64};
 pub use comment::{Directive, EXAMPLE as DIRECTIVE_EXAMPLE, Mistake, directive};
@@ -35,3 +36,4 @@ pub use needles::Needles;
 pub use pattern::matches;
 pub use threads::{each, those};
 pub use tree::{BESIDE, Entry, MemoryTree, ReadError, Tree, demand_text, is_example, join, normalize, parent};
+pub(crate) use unified::{Hunk, changes, unified};

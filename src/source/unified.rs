@@ -10,9 +10,9 @@ const CONTEXT: usize = 3;
 const MOST: usize = 1_000;
 
 /// A change: these lines of the old text become these of the new one.
-pub(in crate::cli) type Hunk = (Range<usize>, Range<usize>);
+pub(crate) type Hunk = (Range<usize>, Range<usize>);
 
-pub(in crate::cli) fn unified(path: &str, old: &str, new: &str) -> String {
+pub(crate) fn unified(path: &str, old: &str, new: &str) -> String {
     let (a, b): (Vec<&str>, Vec<&str>) = (old.split_inclusive('\n').collect(), new.split_inclusive('\n').collect());
     let changes = changes(&a, &b);
     let mut text = format!("--- a/{path}\n+++ b/{path}\n");
@@ -56,7 +56,7 @@ fn lines(text: &mut String, mark: char, lines: &[&str]) {
 }
 
 /// Where the texts differ, by the algorithm of Myers.
-pub(in crate::cli) fn changes(a: &[&str], b: &[&str]) -> Vec<Hunk> {
+pub(crate) fn changes(a: &[&str], b: &[&str]) -> Vec<Hunk> {
     let ahead = a.iter().zip(b).take_while(|(a, b)| a == b).count();
     let behind = a[ahead..].iter().rev().zip(b[ahead..].iter().rev()).take_while(|(a, b)| a == b).count();
     let (a, b) = (&a[ahead..a.len() - behind], &b[ahead..b.len() - behind]);

@@ -215,7 +215,7 @@ pub(crate) fn change(before: MemoryTree, after: MemoryTree) {
     let (earlier, later) = (before.report(&paths, &SETTINGS.rules), after.report(&paths, &SETTINGS.rules));
     let difference = Difference {
         teams: report::teams(&earlier, &later),
-        budgets: report::budgets(&earlier, &later),
+        budgets: report::budgets(earlier.totals, later.totals),
         new: after.findings.iter().collect(),
         grown: Vec::new(),
         unchanged: Vec::new(),

@@ -4,14 +4,14 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::PoisonError;
 
-use super::touched::Touched;
-use super::{absent, discover, names_of, tracked};
+use super::{absent, discover, names_of, touched, tracked};
 use crate::cli::Failure;
 use crate::cli::args::Diff;
 use crate::cli::session::Session;
 use crate::cli::world::file_tree::{DiskTree, below, read_limited};
 use crate::cli::world::git::{Base, GitTree};
 use crate::cli::world::place;
+use crate::compare::Touched;
 use crate::front_ends::files;
 use crate::inventory::Skipped;
 use crate::kubernetes::Looks;
@@ -116,7 +116,7 @@ fn commit(
     let of_base: BTreeSet<String> = tree.files().filter(|file| left_out.contains(*file)).map(str::to_owned).collect();
     let files: Vec<String> =
         tree.files().filter(wanted).filter(|file| !left_out.contains(*file)).map(str::to_owned).collect();
-    let touched = Touched::since(&tree, &repository, is_staged, |file| is_wanted(head, file))?;
+    let touched = touched::since(&tree, &repository, is_staged, |file| is_wanted(head, file))?;
     let missing = tree.missing();
     let same = tree.same_files();
     head.settings.kubernetes.looks = Looks::kept();
@@ -165,7 +165,7 @@ fn directory(path: &Path, head: &mut Session) -> Result<(Session, Touched), Fail
     };
     let mut files: Vec<String> = find(&there).files.iter().filter_map(|found| in_tree(found)).collect();
     files.sort();
-    let touched = Touched::between(head, &there, in_tree);
+    let touched = touched::between(head, &there, in_tree);
     let boundary = place::repository(&there).unwrap_or(&there).to_owned();
     let there = DiskTree::new(there, vec![boundary]).up_to(head.sources.limits().file_bytes);
     Ok((head.at(Shifted { here, there }, files), touched))
@@ -182,7 +182,7 @@ fn file(path: &Path, head: &Session) -> Result<(Session, Touched), Failure> {
     let text = read_limited(path, head.sources.limits().file_bytes)
         .map_err(|error| Failure::new(format!("the base `{}` cannot be read: {error}", path.display())))?;
     let tree = disk(head).with_given(named.clone(), text);
-    Ok((head.at(tree, head.files.clone()), Touched::of([named.clone()])))
+    Ok((head.at(tree, head.files.clone()), Touched { files: [named.clone()].into(), ..Touched::default() }))
 }
 
 /// What a plan says was there before it.

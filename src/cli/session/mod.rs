@@ -1,22 +1,18 @@
 //! The input of one run: a tree, the files in it, the settings, and what is concluded from them.
 
 pub(super) mod absent;
-pub(super) mod aside;
 pub(super) mod base_revision;
 pub(super) mod bounds;
+pub(super) mod demand;
 pub(super) mod discover;
 pub(super) mod gate;
-pub(super) mod lost;
 mod names;
-pub(super) mod outgrown;
 pub(super) mod packs;
 pub(super) mod policy;
 pub(super) mod prices;
 pub(super) mod settings;
 pub(super) mod touched;
 mod tracked;
-pub(super) mod unexplained;
-pub(super) mod unjudged;
 pub(super) mod variables;
 pub(super) mod verdicts;
 use std::collections::{BTreeSet, HashSet};
@@ -30,6 +26,7 @@ use super::world::progress::Progress;
 use super::world::{clock, deadline, output};
 use super::{Failure, Outcome, render};
 use crate::cli::world::place::{self, Place};
+use crate::compare::{State, note_unjudged};
 use crate::config::{Config, setting};
 use crate::decide::{Baseline, Decided, Decision, Verdict};
 use crate::diagnostic::Diagnostic;
@@ -219,6 +216,18 @@ impl Session {
         Ok((session, place))
     }
 
+    /// What is compared with another state.
+    pub(super) fn state(&self) -> State<'_> {
+        State {
+            sources: &self.sources,
+            files: &self.files,
+            settings: &self.settings,
+            same: &self.same,
+            show: Box::new(|path| self.paths.show(path)),
+            usd: crate::report::usd,
+        }
+    }
+
     /// The same settings on another state of the same tree.
     pub(super) fn at(&self, tree: impl Tree + 'static, files: Vec<String>) -> Session {
         Session {
@@ -355,7 +364,7 @@ impl Session {
         analysis.inventory.skipped.extend(self.refused().filter(|it| !told.contains(&it.path)));
         analysis.inventory.skipped.sort();
         analysis.findings.extend(self.hidden());
-        unjudged::note(self, &mut analysis);
+        note_unjudged(&self.state(), &mut analysis);
         analysis
     }
 

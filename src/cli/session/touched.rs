@@ -7,56 +7,42 @@ use super::{Session, discover, names_of};
 use crate::cli::Failure;
 use crate::cli::world::git::GitTree;
 use crate::cli::world::git_index;
+use crate::compare::Touched;
 
-/// Paths of both states.
-#[derive(Default)]
-pub(in crate::cli) struct Touched {
-    /// Files that may differ, or that only one state has.
-    pub(in crate::cli) files: BTreeSet<String>,
-    /// Submodules that stand at another commit.
-    pub(in crate::cli) submodules: BTreeSet<String>,
+/// Between a commit and the work tree, or what is staged.
+pub(super) fn since(
+    base: &GitTree,
+    repository: &Path,
+    is_staged: bool,
+    is_wanted: impl Fn(&str) -> bool,
+) -> Result<Touched, Failure> {
+    let same = base.same_files();
+    let tracked = if is_staged { None } else { git_index::tracked(repository) };
+    let now: BTreeMap<String, String> = match tracked {
+        Some(tracked) => tracked.into_iter().map(|it| (it.path, it.id)).collect(),
+        None => {
+            let staged = GitTree::staged(repository)?;
+            staged.ids().map(|(path, id)| (path.to_owned(), id.to_owned())).collect()
+        }
+    };
+    let submodules: BTreeSet<String> = base.submodules().into_iter().collect();
+    let before: BTreeMap<&str, &str> = base.ids().collect();
+    let is_other = |path: &str| before.get(path).copied() != now.get(path).map(String::as_str);
+    let may_differ = |path: &&str| is_wanted(path) && !submodules.contains(*path) && !same.contains(*path);
+    // What is staged has no other text than that of its objects.
+    let differs = |path: &&str| !is_staged || is_other(path);
+    let added = now.keys().map(String::as_str).filter(|path| !before.contains_key(path));
+    let files = before.keys().copied().chain(added).filter(may_differ).filter(differs).map(str::to_owned);
+    let files = files.collect();
+    let submodules = submodules.into_iter().filter(|path| is_wanted(path) && is_other(path)).collect();
+    Ok(Touched { files, submodules })
 }
 
-impl Touched {
-    /// Between a commit and the work tree, or what is staged.
-    pub(super) fn since(
-        base: &GitTree,
-        repository: &Path,
-        is_staged: bool,
-        is_wanted: impl Fn(&str) -> bool,
-    ) -> Result<Touched, Failure> {
-        let same = base.same_files();
-        let tracked = if is_staged { None } else { git_index::tracked(repository) };
-        let now: BTreeMap<String, String> = match tracked {
-            Some(tracked) => tracked.into_iter().map(|it| (it.path, it.id)).collect(),
-            None => {
-                let staged = GitTree::staged(repository)?;
-                staged.ids().map(|(path, id)| (path.to_owned(), id.to_owned())).collect()
-            }
-        };
-        let submodules: BTreeSet<String> = base.submodules().into_iter().collect();
-        let before: BTreeMap<&str, &str> = base.ids().collect();
-        let is_other = |path: &str| before.get(path).copied() != now.get(path).map(String::as_str);
-        let may_differ = |path: &&str| is_wanted(path) && !submodules.contains(*path) && !same.contains(*path);
-        // What is staged has no other text than that of its objects.
-        let differs = |path: &&str| !is_staged || is_other(path);
-        let added = now.keys().map(String::as_str).filter(|path| !before.contains_key(path));
-        let files = before.keys().copied().chain(added).filter(may_differ).filter(differs).map(str::to_owned);
-        let files = files.collect();
-        let submodules = submodules.into_iter().filter(|path| is_wanted(path) && is_other(path)).collect();
-        Ok(Touched { files, submodules })
-    }
-
-    /// Between two directories, of which `there` has files of its own names.
-    pub(super) fn between(head: &Session, there: &Path, in_tree: impl Fn(&Path) -> Option<String>) -> Touched {
-        let directories = head.named.iter().map(|it| crate::cli::world::file_tree::below(&head.root, it));
-        let here = directories.filter(|it| it.is_dir()).flat_map(|it| discover::every_file(&it));
-        let here = here.filter_map(|path| Some(names_of(path.strip_prefix(&head.root).ok()?)));
-        let files = here.chain(discover::every_file(there).iter().filter_map(|path| in_tree(path))).collect();
-        Touched { files, submodules: BTreeSet::new() }
-    }
-
-    pub(super) fn of(files: impl IntoIterator<Item = String>) -> Touched {
-        Touched { files: files.into_iter().collect(), submodules: BTreeSet::new() }
-    }
+/// Between two directories, of which `there` has files of its own names.
+pub(super) fn between(head: &Session, there: &Path, in_tree: impl Fn(&Path) -> Option<String>) -> Touched {
+    let directories = head.named.iter().map(|it| crate::cli::world::file_tree::below(&head.root, it));
+    let here = directories.filter(|it| it.is_dir()).flat_map(|it| discover::every_file(&it));
+    let here = here.filter_map(|path| Some(names_of(path.strip_prefix(&head.root).ok()?)));
+    let files = here.chain(discover::every_file(there).iter().filter_map(|path| in_tree(path))).collect();
+    Touched { files, submodules: BTreeSet::new() }
 }

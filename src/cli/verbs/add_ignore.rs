@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::Analysis;
 use crate::cli::args::{Check, Input};
 use crate::cli::session::Session;
-use crate::cli::session::gate::Gate;
+use crate::cli::session::gate::gate;
 use crate::cli::world::{file_tree, output};
 use crate::cli::{Failure, Outcome};
 use crate::decide::Decided;
@@ -46,7 +46,7 @@ pub(in crate::cli) fn run(arguments: &Check, reason: &str) -> Result<Outcome, Fa
         output::save(&file_tree::below(&before.session.root, path), &String::from_utf8_lossy(text))?;
     }
     tell(&wishes, texts.len())?;
-    let gate = Gate::of(&arguments.threshold, &after.session.config);
+    let gate = gate(&arguments.threshold, &after.session.config);
     let failed = after.findings.iter().any(|decided| gate.stops(decided));
     Ok(if failed { Outcome::Failed } else { after.session.outcome(&after.analysis) })
 }
@@ -108,7 +108,7 @@ impl State {
     fn of(input: &Input, arguments: &Check) -> Result<State, Failure> {
         let session = Session::judging(input, &arguments.selection)?;
         let (analysis, mut findings) = session.judge();
-        let gate = Gate::of(&arguments.threshold, &session.config);
+        let gate = gate(&arguments.threshold, &session.config);
         findings.retain(|decided| gate.shows(decided));
         Ok(State { session, analysis, findings })
     }

@@ -3,8 +3,8 @@
 use super::{add_ignore, fix};
 use crate::cli::args::Check;
 use crate::cli::session::Session;
-use crate::cli::session::gate::Gate;
-use crate::cli::session::unjudged;
+use crate::cli::session::demand;
+use crate::cli::session::gate::gate;
 use crate::cli::world::output;
 use crate::cli::{Failure, Outcome};
 use crate::report::{self, Format, Report};
@@ -23,7 +23,7 @@ pub(in crate::cli) fn run(arguments: &Check) -> Result<Outcome, Failure> {
     }
     let session = Session::judging(&arguments.input, &arguments.selection)?;
     let (analysis, mut findings) = session.judge();
-    let gate = Gate::of(&arguments.threshold, &session.config);
+    let gate = gate(&arguments.threshold, &session.config);
     let (verdict, failed) = gate.decide(&findings, &analysis.inventory.unjudged);
     findings.retain(|decided| gate.shows(decided));
     let report = Report { verdict, ..session.report(&analysis, &findings) };
@@ -33,7 +33,7 @@ pub(in crate::cli) fn run(arguments: &Check) -> Result<Outcome, Failure> {
     session.demand_whole_rules(&analysis)?;
     let outcome = if failed { Outcome::Failed } else { session.outcome(&analysis) };
     if outcome == Outcome::Passed {
-        unjudged::demand_read(&session, &analysis)?;
+        demand::demand_read(&session, &analysis)?;
     }
     // The process ends here: the system takes memory back faster than piece by piece.
     std::mem::forget((session, analysis, findings));

@@ -10,15 +10,15 @@ use std::path::Path;
 use crate::catalog::Money;
 use crate::cli::args::{Check, Input};
 use crate::cli::session::Session;
-use crate::cli::session::gate::Gate;
+use crate::cli::session::gate::gate;
 use crate::cli::world::output;
-use crate::cli::world::unified::unified;
 use crate::cli::{Failure, Outcome};
 use crate::decide::Decided;
 use crate::diagnostic::Level;
 use crate::inventory::{LinkKind, Resource, Role};
 use crate::report::{self, Format};
 use crate::rules::{Finding, Safety};
+use crate::source::unified;
 use crate::source::{FileId, from_utf16, normalize};
 use crate::{Analysis, fix};
 
@@ -49,7 +49,7 @@ pub(in crate::cli) fn run(arguments: &Check) -> Result<Outcome, Failure> {
         return show(&state, &work, &before);
     }
     let left_alone = work.save(&state.session)?;
-    let gate = Gate::of(&arguments.threshold, &state.session.config);
+    let gate = gate(&arguments.threshold, &state.session.config);
     let report = state.session.report(&state.analysis, &state.findings);
     output::write(&arguments.output, Format::Text, |format, style| {
         Some(report::render(format, &report, arguments.view.style(style)))
@@ -119,7 +119,7 @@ impl State {
         let input = Input { given, ..arguments.input.clone() };
         let session = Session::judging(&input, &arguments.selection)?;
         let (analysis, mut findings) = session.judge();
-        let gate = Gate::of(&arguments.threshold, &session.config);
+        let gate = gate(&arguments.threshold, &session.config);
         findings.retain(|decided| gate.shows(decided));
         Ok(State { session, analysis, findings })
     }

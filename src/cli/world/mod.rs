@@ -20,4 +20,3 @@ pub(super) mod reference;
 pub(super) mod replace;
 pub(super) mod secrets;
 pub(super) mod started;
-pub(super) mod unified;

@@ -7,7 +7,7 @@ use regex::Regex;
 
 use super::change::{Changed, Line, Role};
 use crate::catalog::Catalog;
-use crate::cli::session::Session;
+use crate::compare::State;
 use crate::decide;
 use crate::source::{is_example, parent};
 
@@ -17,7 +17,7 @@ const CLUSTER_DECIDES: [&str; 6] =
 
 /// Whether lines of this file count: charts switch theirs on and off by values, and are rendered; what shows or tests
 /// something names machines all day.
-pub(super) fn is_looked_at(head: &Session, file: &Changed) -> bool {
+pub(super) fn is_looked_at(head: &State, file: &Changed) -> bool {
     match file.role {
         Role::Beside => false,
         _ if file.path.split('/').any(is_example) => false,
@@ -28,7 +28,7 @@ pub(super) fn is_looked_at(head: &Session, file: &Changed) -> bool {
 }
 
 /// A template or the values of a chart that is here.
-pub(super) fn is_of_chart(head: &Session, path: &str) -> bool {
+pub(super) fn is_of_chart(head: &State, path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
     let has_chart = |directory: &str| head.sources.tree().list(directory).iter().any(|it| it.name == "Chart.yaml");
     let mut above = std::iter::successors(Some(parent(path)), |it| (!it.is_empty()).then(|| parent(it)));
@@ -50,7 +50,7 @@ pub(super) fn of_text(text: &str, catalog: &Catalog) -> bool {
 }
 
 impl<'c> Asking<'c> {
-    pub(super) fn of(head: &'c Session, file: &Changed) -> Asking<'c> {
+    pub(super) fn of(head: &'c State<'c>, file: &Changed) -> Asking<'c> {
         let has_values = head.sources.tree().list(parent(file.path)).iter().any(|it| it.name.contains(".tfvars"));
         Asking { catalog: &head.settings.catalog, role: file.role, has_values }
     }

@@ -2,9 +2,9 @@
 
 use std::ops::Range;
 
-use crate::cli::session::Session;
-use crate::cli::world::unified::{Hunk, changes};
+use crate::compare::State;
 use crate::front_ends::files;
+use crate::source::{Hunk, changes};
 
 /// What a file is to Terraform, kubectl, helm, kustomize and whoever calls them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -118,9 +118,9 @@ pub(super) struct Line<'t> {
 
 impl<'p> Changed<'p> {
     /// Nothing where both states are the same, or neither is text.
-    pub(super) fn of(path: &'p str, base: &Session, head: &Session) -> Option<Changed<'p>> {
+    pub(super) fn of(path: &'p str, base: &State, head: &State) -> Option<Changed<'p>> {
         let role = Role::of(path);
-        let read = |session: &Session| session.sources.tree().read(path);
+        let read = |state: &State| state.sources.tree().read(path);
         let (was, is) = (read(base), read(head));
         if was == is {
             return None;

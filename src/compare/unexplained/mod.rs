@@ -23,27 +23,31 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use regex::Regex;
 
-use super::touched::Touched;
-use super::Session;
-use crate::Analysis;
+use super::State;
+use super::Touched;
+use crate::analysis::Analysis;
 use crate::front_ends::files;
 use crate::inventory::{FrontEnd, Resource, Unjudged};
 use crate::source::{Span, parent};
 use change::{Changed, Role};
 
 /// Both states of what changed.
-pub(in crate::cli) struct States<'a> {
-    pub(in crate::cli) base: &'a Session,
-    pub(in crate::cli) before: &'a Analysis,
-    pub(in crate::cli) head: &'a Session,
-    pub(in crate::cli) after: &'a Analysis,
+pub(in crate::compare) struct States<'a> {
+    pub(in crate::compare) base: &'a State<'a>,
+    pub(in crate::compare) before: &'a Analysis,
+    pub(in crate::compare) head: &'a State<'a>,
+    pub(in crate::compare) after: &'a Analysis,
 }
 
 const CURE: &str = "look at it; `[[runs]]` in gpulint.toml says with what something is applied, `exclude` what is not, and \
                     `unexplained = \"tell\"` lets it pass";
 
 /// Everything that is told, besides what `unjudged` holds already; of that, what was opened again is marked.
-pub(in crate::cli) fn not_explained(states: &States, touched: &Touched, unjudged: &mut [Unjudged]) -> Vec<Unjudged> {
+pub(in crate::compare) fn not_explained(
+    states: &States,
+    touched: &Touched,
+    unjudged: &mut [Unjudged],
+) -> Vec<Unjudged> {
     let files: Vec<Changed> =
         touched.files.iter().filter_map(|path| Changed::of(path, states.base, states.head)).collect();
     let speaking = speaking(states);
@@ -139,8 +143,8 @@ impl Told<'_> {
 /// The files where something with accelerators stands, in either state, and of whatever was not judged.
 fn speaking(states: &States) -> BTreeSet<String> {
     let mut files = BTreeSet::new();
-    for (session, analysis) in [(states.base, states.before), (states.head, states.after)] {
-        let sources = &session.sources;
+    for (state, analysis) in [(states.base, states.before), (states.head, states.after)] {
+        let sources = state.sources;
         let places = analysis.inventory.resources.iter().flat_map(Resource::places);
         files.extend(places.map(|span| sources.path(sources.origin(span).file)));
         files.extend(analysis.inventory.unjudged.iter().map(|it| it.path.clone()));
@@ -157,7 +161,7 @@ fn is_near(states: &States, speaking: &BTreeSet<String>, file: &Changed) -> bool
     let is_deployed = |path: &String| {
         part(path) == own && (files::is_terraform(path) || !files::is_script_alone(path) && path.contains(".yaml"))
     };
-    let mut files = states.head.files.iter().chain(&states.base.files);
+    let mut files = states.head.files.iter().chain(states.base.files);
     own.is_empty()
         || own.starts_with('.')
         || speaks.contains(&own)
@@ -167,7 +171,7 @@ fn is_near(states: &States, speaking: &BTreeSet<String>, file: &Changed) -> bool
 
 /// A manifest of an object that was read: its numbers are known.
 fn is_explained_manifest(states: &States, file: &Changed) -> bool {
-    let sources = &states.head.sources;
+    let sources = states.head.sources;
     file.is_yaml()
         && !file.is.contains("script")
         && file.is.contains("apiVersion")
@@ -189,7 +193,7 @@ impl Explained {
         // What a manifest asks for stands in it more than once: requests and limits, a node and its machine.
         let is_manifest = |it: &&Resource| matches!(it.front_end, FrontEnd::Kubernetes | FrontEnd::Chart);
         let bodies = inventory.resources.iter().filter(is_manifest).map(|it| it.body);
-        let sources = &states.head.sources;
+        let sources = states.head.sources;
         for span in resources.chain(unjudged).chain(bodies) {
             let span = sources.origin(span);
             let text = sources.text(span.file);

@@ -5,6 +5,7 @@ use std::fmt::Write;
 use super::headline::Headline;
 use super::rows::{Row, environments, rows};
 use super::{Cost, Difference, most_important_first, signed};
+use crate::compare::Spent;
 use crate::decide::Verdict;
 use crate::inventory::Role;
 use crate::pricing::{Change, ChangeKind};
@@ -13,7 +14,7 @@ use crate::report::formats::markdown::{count_of, tildes, told, unknown};
 use crate::report::views::judged;
 use crate::report::views::markup::{code, plain};
 use crate::report::views::money::{usd, usd_range};
-use crate::report::{Room, Spent, escape};
+use crate::report::{Room, escape};
 
 /// Rows of the table before the fold.
 const ROWS: usize = 10;

@@ -12,8 +12,9 @@ use std::collections::HashSet;
 
 use super::views::basis::basis;
 use super::views::money::mark;
-use super::{Format, Report, Room, Spent, Style, Team};
+use super::{Format, Report, Room, Style, Team};
 use crate::catalog::{Money, MoneyRange};
+use crate::compare::Spent;
 use crate::decide::{Decided, Verdict};
 use crate::inventory::{Role, Standing, Unjudged};
 use crate::pricing::{Change, ChangeKind, Delta, Period};

@@ -6,13 +6,14 @@ use super::headline::Headline;
 use super::rows::rows;
 use super::{Cost, Difference, signed};
 use crate::catalog::Money;
+use crate::compare::Spent;
 use crate::decide::Decided;
 use crate::pricing::{Change, ChangeKind};
 use crate::report::formats::text::{Renderer, Table, Told};
 use crate::report::views::judged;
 use crate::report::views::money::usd;
 use crate::report::views::repeats::told_once;
-use crate::report::{Spent, Style, escape};
+use crate::report::{Style, escape};
 
 pub(super) fn difference(it: &Difference, style: Style) -> String {
     let headline = Headline::of(it).line(it.after.verdict);

@@ -3,8 +3,8 @@
 use serde::Deserialize;
 
 use crate::catalog::{Money, MoneyRange};
+use crate::compare::Spent;
 use crate::pricing::{BeforeAfter, Ending};
-use crate::report::Spent;
 use crate::rules::Total;
 
 #[derive(Deserialize)]

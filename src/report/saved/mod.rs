@@ -12,8 +12,9 @@ use serde::Deserialize;
 
 use super::Team;
 use super::difference::Gate;
-use super::{Catalog, Difference, Head, Paths, Report, Spent};
+use super::{Catalog, Difference, Head, Paths, Report};
 use crate::catalog::{Currency, Money, MoneyRange};
+use crate::compare::Spent;
 use crate::complete::UnknownMachine;
 use crate::decide::{Decided, Suppressed, Verdict};
 use crate::diagnostic::Level;

@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use crate::catalog::Catalog;
 use crate::cli::session::settings;
-use crate::cli::world::unified::unified;
 use crate::config;
 use crate::rules::{
     self, Example, Expected, LooksAt, Marker, Page, PageText, Rules, compare, examples, tell, unmarked,
 };
+use crate::source::unified;
 use crate::source::{MemoryTree, Sources};
 use crate::{Analysis, Settings, analyze, fix};
 

@@ -3,12 +3,13 @@
 use serde::{Serialize, Serializer};
 
 use crate::catalog::{Money, MoneyRange};
+use crate::compare::Spent;
 use crate::complete;
 use crate::inventory;
 use crate::inventory::{Key, Resource, ResourceId, Value};
 use crate::pricing::{self, Item, Period, Status};
+use crate::report::Report;
 use crate::report::views::teams::team;
-use crate::report::{Report, Spent};
 use crate::rules;
 use crate::source::Span;
 

@@ -1,0 +1,51 @@
+//! What was asked about must have been read.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use super::Session;
+use crate::Analysis;
+use crate::cli::Failure;
+use crate::front_ends::files;
+use crate::source::ReadError;
+
+/// Whoever names a file and asks whether it is all right must not be told so of a file that was not read; nor may a run
+/// pass in which nothing of what matters could be read.
+pub(in crate::cli) fn demand_read(session: &Session, analysis: &Analysis) -> Result<(), Failure> {
+    let is_file = |path: &str| session.files.binary_search_by(|file| file.as_str().cmp(path)).is_ok();
+    // A hook names all files of the endings that may hold something: data among them is nobody's business.
+    let is_asked = |path: &str| is_file(path) && !(session.allows_empty() && path.ends_with(".json"));
+    let refused = session.sources.refused().into_iter();
+    let refused = refused.filter(|(path, why)| *why != ReadError::Missing && is_file(path));
+    let refused: BTreeSet<String> = refused.map(|(path, _)| path).collect();
+    demand_named(session, analysis, &refused.iter().filter(|path| is_asked(path)).cloned().collect())?;
+    // Data that was all that anybody asked about is no data among other files.
+    let refused = refused.into_iter().filter(|path| is_asked(path) || session.named.contains(path));
+    let broken = analysis.inventory.diagnostics.iter().filter(|it| it.unreadable).filter_map(|it| it.span);
+    let closed = broken.map(|span| session.sources.path(span.file)).chain(refused);
+    let closed: BTreeSet<String> = closed.filter(|path| session.is_named(path)).collect();
+    if closed.is_empty() || !analysis.inventory.resources.is_empty() {
+        return Ok(());
+    }
+    let is_plan = |path: &String| analysis.plans.binary_search(path).is_ok();
+    let is_read = |path: &&String| session.is_named(path) && (is_plan(path) || session.speaks_to_us(path));
+    if session.files.iter().filter(|path| !closed.contains(*path)).any(|path| is_read(&path)) {
+        return Ok(());
+    }
+    Err(Failure::new("nothing of what is here could be read").with_help("the report says why of each file"))
+}
+
+fn demand_named(session: &Session, analysis: &Analysis, refused: &BTreeSet<String>) -> Result<(), Failure> {
+    let named = session.named.iter().filter(|path| session.root.join(path).is_file());
+    let is_foreign = |path: &str| {
+        !files::is_candidate(Path::new(path))
+            && analysis.plans.binary_search_by(|plan| plan.as_str().cmp(path)).is_err()
+    };
+    let is_unread = |path: &str| refused.contains(path) || !session.allows_empty() && is_foreign(path);
+    let unread: Vec<&str> = named.map(String::as_str).filter(|path| is_unread(path)).collect();
+    let Some(first) = unread.first() else { return Ok(()) };
+    let more = if unread.len() > 1 { format!(" and {} more", unread.len() - 1) } else { String::new() };
+    let message = format!("`{}`{more} was named and not read", session.paths.show(first));
+    let help = "split what is too large, or raise `bounds.file-mib`; name Terraform, Kubernetes or a plan as JSON";
+    Err(Failure::new(message).with_help(help))
+}

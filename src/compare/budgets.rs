@@ -1,0 +1,40 @@
+//! What each budget has to pay, before and after a change.
+
+use crate::catalog::Money;
+use crate::rules::Total;
+
+/// A total that a rule about everything looks at, and what it may be.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Spent {
+    pub rule: String,
+    /// Whose it is: `team search`.
+    pub name: String,
+    pub limit: Option<Money>,
+    /// None where there was none.
+    pub before: Option<Money>,
+    pub after: Money,
+}
+
+impl Spent {
+    /// It is what the rule says of this total.
+    pub fn is_of(&self, rule: &str, total: &Total) -> bool {
+        self.rule == rule && self.name == *total.name
+    }
+}
+
+/// Totals of one state, each with the rule that looks at it.
+type Totals = [(String, Total)];
+
+/// The totals of both states that have a limit.
+pub fn budgets(before: &Totals, after: &Totals) -> Vec<Spent> {
+    let earlier = |rule: &str, name: &str| {
+        let same = before.iter().find(|(of, total)| of == rule && &*total.name == name);
+        same.and_then(|(_, total)| total.amount)
+    };
+    let spent = after.iter().filter_map(|(rule, total)| {
+        let (after, limit) = (total.amount?, Some(total.limit?));
+        let before = earlier(rule, &total.name);
+        Some(Spent { rule: rule.clone(), name: total.name.to_string(), limit, before, after })
+    });
+    spent.collect()
+}

@@ -1,0 +1,248 @@
+//! Which findings a change brings, makes worse, cures or has accepted, and whether it passes.
+
+use std::collections::{HashMap, HashSet};
+
+use super::outgrown::{self, Outgrown, States};
+use super::{Gate, Spent, State, budgets, difference, lost};
+use crate::analysis::Analysis;
+use crate::catalog::Money;
+use crate::decide::{self, Decided, Decision, Growth, Verdict};
+use crate::inventory::{Inventory, ResourceId};
+use crate::pricing::{Bill, ChangeKind, Delta, Side};
+use crate::rules::{Finding, Total, Undetermined};
+use crate::source::{Sources, Span};
+
+/// One state, as far as anything was decided about it.
+#[derive(Clone, Copy)]
+pub(crate) struct Judged<'a> {
+    pub(crate) sources: &'a Sources,
+    pub(crate) inventory: &'a Inventory,
+    pub(crate) bill: &'a Bill,
+    pub(crate) findings: &'a [Decided],
+    pub(crate) undetermined: &'a [Undetermined],
+    pub(crate) totals: &'a [(String, Total)],
+}
+
+impl<'a> Judged<'a> {
+    fn of(state: &State<'a>, analysis: &'a Analysis, decision: &'a Decision) -> Judged<'a> {
+        Judged {
+            sources: state.sources,
+            inventory: &analysis.inventory,
+            bill: &analysis.bill,
+            findings: &decision.findings,
+            undetermined: &analysis.undetermined,
+            totals: &analysis.totals,
+        }
+    }
+
+    pub(crate) fn side(&self) -> Side<'a> {
+        Side { sources: self.sources, inventory: self.inventory, bill: self.bill }
+    }
+
+    /// The places of those that nobody has accepted.
+    fn counting(&self, places: impl IntoIterator<Item = usize>) -> Vec<usize> {
+        places.into_iter().filter(|at| self.findings.get(*at).is_some_and(Decided::counts)).collect()
+    }
+}
+
+/// What became of suppressions.
+#[derive(Default)]
+pub(crate) struct Reconsidered {
+    outgrown: Outgrown,
+    /// The rules and places, in the earlier state, of suppressions that are not there any more.
+    pub(crate) removed: Vec<(String, Span)>,
+}
+
+/// Decides once more about the later state, knowing the earlier one: what suppressions do not cover any more is open, what
+/// cannot be decided any more is not judged, and findings say what the change adds and stand at a line of it.
+pub(crate) fn reconsider(
+    change: &Delta,
+    gate: &Gate,
+    (base, before, earlier): (&State, &Analysis, &Decision),
+    (head, after, later): (&State, &mut Analysis, &mut Decision),
+) -> Reconsidered {
+    let stopped = earlier.findings.iter().filter(|it| gate.stops(it)).map(|it| &it.finding);
+    let undecided = lost::undecided(stopped, change, head.sources, after);
+    after.inventory.unjudged.extend(undecided);
+    let (was, is) = (Judged::of(base, before, earlier), Judged::of(head, after, later));
+    let delta = difference(was.side(), is.side());
+    let grown = grown(&delta, gate.growth, &was, &is);
+    let (old, new) = (&earlier.suppressions, &later.suppressions);
+    let states = States { before: &was, earlier: old, after: &is, later: new, delta: &delta, grown: &grown };
+    let reconsidered = Reconsidered { outgrown: states.outgrown(), removed: states.removed() };
+    for at in &reconsidered.outgrown.reopened {
+        later.findings.get_mut(*at).into_iter().for_each(outgrown::reopen);
+    }
+    let budgets = budgets(&before.totals, &after.totals);
+    for decided in &mut later.findings {
+        if let Some(added) = added(&decided.finding, &budgets) {
+            decided.finding.message.push_str(&format!("; this change adds {}/month", (head.usd)(added)));
+        }
+    }
+    let moved: HashSet<ResourceId> = change.visible().filter_map(|change| change.after).collect();
+    let touched = later.findings.iter_mut().filter(|it| it.finding.resource.is_some_and(|id| moved.contains(&id)));
+    decide::point_at_change(touched, base.sources, head.sources);
+    reconsidered
+}
+
+/// Findings of both states by their places, of those that count.
+pub(crate) struct Findings {
+    pub(crate) delta: Delta,
+    pub(crate) new: Vec<usize>,
+    /// They were there before, about what costs clearly more now, or about more of the same text.
+    pub(crate) grown: Vec<usize>,
+    pub(crate) unchanged: Vec<usize>,
+    /// Of the earlier state.
+    pub(crate) fixed: Vec<usize>,
+    /// They are suppressed and were not before: a reviewer should know who accepts what.
+    pub(crate) accepted: Vec<usize>,
+    pub(crate) budgets: Vec<Spent>,
+    pub(crate) verdict: Verdict,
+    pub(crate) blocked: bool,
+}
+
+/// Pairs the findings of both states. `text` says what a finding without a resource is about.
+pub(crate) fn findings(
+    gate: &Gate,
+    before: &Judged,
+    after: &Judged,
+    reconsidered: &Reconsidered,
+    text: &dyn Fn(&Sources, &Finding) -> String,
+) -> Findings {
+    let outgrown = &reconsidered.outgrown;
+    let delta = difference(before.side(), after.side());
+    let selves = earlier_selves(&delta);
+    let earlier = identities(before, text, Some);
+    let later = identities(after, text, |id| selves.get(&id).copied());
+    let accepted = newly_accepted(before, &earlier, after, &later, &outgrown.renewed);
+    let compared = decide::compare(&earlier, &later);
+    let grown = grown(&delta, gate.growth, before, after);
+    let budgets = budgets(before.totals, after.totals);
+    let is_worse = |at: &usize| {
+        let Some(decided) = after.findings.get(*at) else { return false };
+        outgrown.reopened.contains(at)
+            || has_grown(&decided.finding, &budgets)
+            || decided.finding.resource.is_some_and(|id| grown.contains(&id))
+    };
+    let (worse, unchanged): (Vec<usize>, Vec<usize>) = compared.unchanged.iter().partition(|at| is_worse(at));
+    let (new, more) = apart_from_known_text(after, compared.new, &compared.unchanged);
+    let undecided: HashSet<(&str, ResourceId)> = {
+        let all = after.undetermined.iter();
+        all.filter_map(|it| Some((it.rule.as_str(), *selves.get(&it.resource?)?))).collect()
+    };
+    // What nobody can say any more is not cured.
+    let is_undecided = |at: &usize| {
+        let finding = before.findings.get(*at).map(|it| &it.finding);
+        finding.is_some_and(|it| it.resource.is_some_and(|id| undecided.contains(&(it.rule.as_str(), id))))
+    };
+    let (new, grown) = (after.counting(new), after.counting([worse, more].concat()));
+    let counting = new.iter().chain(&grown).filter_map(|at| after.findings.get(*at));
+    let (verdict, blocked) = gate.decide(counting, &after.inventory.unjudged);
+    Findings {
+        new,
+        grown,
+        unchanged: after.counting(unchanged),
+        fixed: before.counting(compared.fixed.into_iter().filter(|at| !is_undecided(at))),
+        accepted,
+        budgets,
+        verdict,
+        blocked,
+        delta,
+    }
+}
+
+/// Findings that are new, and those of more instances of a text of which the same was said before.
+fn apart_from_known_text(state: &Judged, new: Vec<usize>, unchanged: &[usize]) -> (Vec<usize>, Vec<usize>) {
+    let text = |at: &usize| {
+        let finding = &state.findings.get(*at)?.finding;
+        let resource = finding.resource.and_then(|id| state.inventory.resources.get(id.0));
+        let span = resource.map_or(finding.span, |it| it.span);
+        Some((finding.rule.clone(), state.sources.origin(span)))
+    };
+    let known: HashSet<_> = unchanged.iter().filter_map(text).collect();
+    new.into_iter().partition(|at| text(at).is_none_or(|text| !known.contains(&text)))
+}
+
+/// What makes a finding the same in both states: its rule and its resource, or its file and its text where it has none.
+fn identities(
+    state: &Judged,
+    text: &dyn Fn(&Sources, &Finding) -> String,
+    resource: impl Fn(ResourceId) -> Option<ResourceId>,
+) -> Vec<(String, String)> {
+    let mut unpaired: HashMap<ResourceId, usize> = HashMap::new();
+    let path = |finding: &Finding| state.sources.path(finding.span.file);
+    let identity = |decided: &Decided| {
+        let finding = &decided.finding;
+        let about = match finding.resource {
+            Some(id) => match resource(id) {
+                Some(earlier) => format!("resource {}", earlier.0),
+                None => {
+                    let next = unpaired.len();
+                    format!("new {}", unpaired.entry(id).or_insert(next))
+                }
+            },
+            None => match (&finding.total, &finding.piece) {
+                (Some(total), _) => format!("total {}", total.name),
+                (None, Some(piece)) => format!("{} {}", path(finding), piece.address),
+                (None, None) => format!("{} {}", path(finding), text(state.sources, finding)),
+            },
+        };
+        (finding.rule.clone(), about)
+    };
+    state.findings.iter().map(identity).collect()
+}
+
+/// The earlier self of each resource.
+fn earlier_selves(delta: &Delta) -> HashMap<ResourceId, ResourceId> {
+    delta.changes.iter().filter_map(|change| change.after.zip(change.before)).collect()
+}
+
+fn budget_of<'b>(finding: &Finding, budgets: &'b [Spent]) -> Option<&'b Spent> {
+    let total = finding.total.as_ref()?;
+    budgets.iter().find(|it| it.is_of(&finding.rule, total))
+}
+
+/// The budget that it is about pays more than before.
+fn has_grown(finding: &Finding, budgets: &[Spent]) -> bool {
+    budget_of(finding, budgets).is_some_and(|it| it.before.is_some_and(|before| it.after > before))
+}
+
+/// What a change adds to the budget that a finding speaks of.
+fn added(finding: &Finding, budgets: &[Spent]) -> Option<Money> {
+    let spent = budget_of(finding, budgets)?;
+    let added = spent.after - spent.before.unwrap_or_default();
+    (added > Money::ZERO).then_some(added)
+}
+
+/// Resources that the change made clearly dearer: what was said about them before is worse now.
+fn grown(delta: &Delta, growth: Growth, before: &Judged, after: &Judged) -> HashSet<ResourceId> {
+    let cost =
+        |state: &Judged, id: ResourceId| state.bill.items.get(id.0).and_then(|item| Some((item.per, item.amount?)));
+    let changed = delta.changes.iter().filter(|change| change.kind == ChangeKind::Changed);
+    let grown = changed.filter_map(|change| {
+        let (earlier, later) = (change.before?, change.after?);
+        let ((per, before), (per_after, after)) = (cost(before, earlier)?, cost(after, later)?);
+        if per != per_after {
+            return Some(later);
+        }
+        let is_dearer = |before: Money, after: Money| growth.is_dearer(before.usd(), after.usd());
+        (is_dearer(before.expected, after.expected) || is_dearer(before.ceiling, after.ceiling)).then_some(later)
+    });
+    grown.collect()
+}
+
+fn newly_accepted(
+    before: &Judged,
+    earlier: &[(String, String)],
+    after: &Judged,
+    later: &[(String, String)],
+    renewed: &[usize],
+) -> Vec<usize> {
+    let suppressed = before.findings.iter().map(|decided| decided.suppressed.is_some());
+    let known: HashSet<&(String, String)> =
+        earlier.iter().zip(suppressed).filter(|(_, is)| *is).map(|(identity, _)| identity).collect();
+    let is_news = |at: usize, identity| renewed.contains(&at) || !known.contains(identity);
+    let of_after = after.findings.iter().zip(later).enumerate();
+    let accepted = of_after.filter(|(at, (it, identity))| it.suppressed.is_some() && is_news(*at, *identity));
+    accepted.map(|(at, _)| at).collect()
+}

@@ -1,0 +1,64 @@
+//! What makes a run fail, and what it shows.
+
+use crate::decide::{Decided, Growth, Verdict};
+use crate::diagnostic::Level;
+use crate::inventory::{Standing, Unjudged};
+use crate::rules::Confidence;
+
+/// What makes a run fail, and what it shows.
+pub(crate) struct Gate {
+    pub(crate) level: Level,
+    pub(crate) confidence: Confidence,
+    pub(crate) shown: Confidence,
+    pub(crate) fails_on_unread: bool,
+    /// Of a change: what is not explained fails as growth does.
+    pub(crate) fails_on_unexplained: bool,
+    /// What makes a finding worse.
+    pub(crate) growth: Growth,
+    /// The settings that decided, for people.
+    pub(crate) setting: String,
+}
+
+impl Gate {
+    /// The settings by which a verdict failed, or did not.
+    pub(crate) fn decided_by(&self, verdict: Verdict, blocked: bool) -> String {
+        match verdict {
+            Verdict::NotJudged if blocked && self.fails_on_unexplained => {
+                format!("{}, unexplained = \"fail\"", self.setting)
+            }
+            _ => self.setting.clone(),
+        }
+    }
+
+    /// A note never stops anything, whatever was asked for.
+    pub(crate) fn stops(&self, decided: &Decided) -> bool {
+        let finding = &decided.finding;
+        decided.counts()
+            && finding.level != Level::Note
+            && finding.level >= self.level
+            && finding.confidence >= self.confidence
+    }
+
+    /// The verdict, and whether it ends the run with a failure. What was judged before a change and is not any more could
+    /// have grown: it fails as growth does.
+    pub(crate) fn decide<'a>(
+        &self,
+        findings: impl IntoIterator<Item = &'a Decided>,
+        unjudged: &[Unjudged],
+    ) -> (Verdict, bool) {
+        let verdict = Verdict::of(findings.into_iter().any(|it| self.stops(it)), unjudged);
+        let fails = match verdict {
+            Verdict::Pass => false,
+            Verdict::NotJudged => {
+                let is_lost = |it: &Unjudged| it.standing == Standing::Lost;
+                self.fails_on_unread || self.fails_on_unexplained || unjudged.iter().any(is_lost)
+            }
+            Verdict::Fail => true,
+        };
+        (verdict, fails)
+    }
+
+    pub(crate) fn shows(&self, decided: &Decided) -> bool {
+        decided.finding.confidence >= self.shown
+    }
+}

@@ -1,0 +1,86 @@
+//! Two states of one tree: what a change did to resources, to what was not judged, and to findings, and whether it passes.
+//!
+//! 1. `compare` looks at text: what resources became (`Delta`), what a change hides (`lost`), what grew where no sum looks
+//!    (`aside`), and which changed files nobody explains (`unexplained`);
+//! 2. each state is decided about by itself: suppressions and the baseline hold for it;
+//! 3. `reconsider` takes back what suppressions do not cover any more (`outgrown`);
+//! 4. `findings` pairs the findings of both and closes the gate, or does not.
+
+mod aside;
+mod budgets;
+mod findings;
+mod gate;
+mod lost;
+mod outgrown;
+mod unexplained;
+mod unjudged;
+
+use std::collections::{BTreeSet, HashSet};
+
+use crate::Settings;
+use crate::analysis::Analysis;
+use crate::catalog::Money;
+use crate::inventory::Standing;
+use crate::pricing::{Delta, Side, delta};
+use crate::rules::World;
+use crate::source::Sources;
+
+pub use budgets::{Spent, budgets};
+pub(crate) use findings::{Judged, Reconsidered, findings, reconsider};
+pub(crate) use gate::Gate;
+pub(crate) use lost::{mark_saved, settle_saved, text_of};
+pub(crate) use unjudged::note as note_unjudged;
+
+/// One state of a tree, as it is read.
+pub(crate) struct State<'a> {
+    pub(crate) sources: &'a Sources,
+    /// Sorted, each once.
+    pub(crate) files: &'a [String],
+    pub(crate) settings: &'a Settings,
+    /// Files of an earlier state that are as they are later.
+    pub(crate) same: &'a HashSet<String>,
+    /// A path as people see it.
+    pub(crate) show: Box<dyn Fn(&str) -> String + 'a>,
+    /// An amount as people read it.
+    pub(crate) usd: fn(Money) -> String,
+}
+
+/// What a change touches, by paths of both states.
+#[derive(Default)]
+pub(crate) struct Touched {
+    /// Files that may differ, or that only one state has.
+    pub(crate) files: BTreeSet<String>,
+    /// Submodules that stand at another commit.
+    pub(crate) submodules: BTreeSet<String>,
+}
+
+/// What became of the resources. In the later state, what rules say of the change as a whole joins the findings, and what
+/// the change does and nobody explains what was not judged.
+pub(crate) fn compare(base: &State, before: &Analysis, head: &State, after: &mut Analysis, touched: &Touched) -> Delta {
+    lost::settle(base, before, head, after);
+    let change = difference(before.side(base.sources), after.side(head.sources));
+    let world = World { delta: Some(&change), ..after.world(head.settings) };
+    let judgement = head.settings.rules.judge_change(&world);
+    after.findings.extend(judgement.findings);
+    after.undetermined.extend(judgement.undetermined);
+    after.broken_rules.extend(judgement.failures);
+    let gone = lost::gone(&change, before.side(base.sources), after.side(head.sources));
+    lost::mark(&mut after.inventory.unjudged, &gone, head.sources);
+    let aside = aside::grown(base, before, head, after, &change);
+    after.inventory.unjudged.extend(aside);
+    let mut unjudged = std::mem::take(&mut after.inventory.unjudged);
+    let states = unexplained::States { base, before, head, after };
+    let not_explained = unexplained::not_explained(&states, touched, &mut unjudged);
+    let open = unjudged.iter().filter(|it| it.standing != Standing::AsBefore);
+    let said: HashSet<String> = open.map(|it| it.path.clone()).collect();
+    unjudged.extend(not_explained.into_iter().filter(|it| !said.contains(&it.path)));
+    after.inventory.unjudged = unjudged;
+    change
+}
+
+/// What became of the resources, and what of them went out of sight.
+pub(crate) fn difference(before: Side, after: Side) -> Delta {
+    let mut delta = delta(before, after);
+    lost::lose(&mut delta, before, after);
+    delta
+}

@@ -9,7 +9,7 @@ use super::change::{Changed, Line, Role};
 use crate::catalog::Catalog;
 use crate::compare::State;
 use crate::decide;
-use crate::source::{is_example, parent};
+use crate::source::{from_base64, is_example, parent};
 
 /// Words of templates about what only a release or a cluster decides.
 const CLUSTER_DECIDES: [&str; 6] =
@@ -84,6 +84,19 @@ impl<'c> Asking<'c> {
                 return Some(name);
             }
         }
+        let family = FAMILY.captures(line).and_then(|it| it.get(1)).map(|it| it.as_str());
+        if let Some(family) =
+            family.filter(|it| self.catalog.machines().any(|machine| machine.name.starts_with(&format!("{it}."))))
+        {
+            return Some(family.to_owned());
+        }
+        let carried = ENCODED.find(line).filter(|_| self.role != Role::Code);
+        if let Some(text) = carried.and_then(|it| from_base64(it.as_str().trim_end_matches('=').bytes())) {
+            let text = String::from_utf8_lossy(&text).into_owned();
+            if let Some(name) = super::change::lines(&text).find_map(|line| self.asked(line)) {
+                return Some(name);
+            }
+        }
         // Text within text: a command in a heredoc, a flag of a program.
         let is_plain = self.role != Role::Code && !is_prose;
         let mut words = line.split([' ', '\t', '=', ',', ':', '"', '\'', '`', '(', ')']).filter(|_| is_plain);
@@ -111,6 +124,11 @@ static DEVICES: LazyLock<Regex> = LazyLock::new(|| {
     let amount = r#"\\?["']?(?:[1-9]|\{\{|\$[\{(A-Za-z])"#;
     super::pattern(&format!(r#"({known})\\?["']?\s*[:=]\s*{amount}|({others})\\?["']?\s*:\s+{amount}"#))
 });
+
+/// A family of machines by itself.
+static FAMILY: LazyLock<Regex> = LazyLock::new(|| super::pattern(r#"\binstance_?[fF]amily\W+([a-z]+\d+[a-z]*)\b"#));
+/// Text that is carried in base64.
+static ENCODED: LazyLock<Regex> = LazyLock::new(|| super::pattern(r"[A-Za-z0-9+/]{24,}={0,2}"));
 
 /// A key and its value, wherever they stand in a line.
 static PAIRS: LazyLock<Regex> = LazyLock::new(|| {

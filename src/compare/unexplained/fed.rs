@@ -6,6 +6,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use super::States;
+use super::change::Changed;
 use crate::front_ends::files;
 use crate::source::{join, parent};
 
@@ -20,6 +21,7 @@ pub(super) fn takers(
     states: &States,
     speaking: &BTreeSet<String>,
     wanted: &BTreeSet<String>,
+    changed: &[Changed],
 ) -> BTreeMap<String, String> {
     let names: BTreeMap<&str, Vec<&String>> = wanted.iter().fold(BTreeMap::new(), |mut names, path| {
         names.entry(last(path)).or_default().push(path);
@@ -38,6 +40,13 @@ pub(super) fn takers(
         .filter(is_root)
         .filter_map(|path| Some((path.clone(), calls(&text_of(path)?)?)))
         .collect();
+    let scripts = states.head.files.iter().filter(|path| files::is_script_alone(path) || path.contains("workflow"));
+    let calling = |text: String| {
+        let lines: Vec<&str> = text.lines().filter(|line| CALLED.is_match(line)).collect();
+        (!lines.is_empty()).then(|| lines.join("\n"))
+    };
+    next.extend(scripts.filter_map(|path| Some((path.clone(), calling(text_of(path)?)?))));
+    next.extend(generators(states, speaking, wanted).filter_map(|path| Some((path.clone(), text_of(&path)?))));
     let mut seen: BTreeSet<String> = next.iter().map(|(path, _)| path.clone()).collect();
     for _ in 0..DEEPEST {
         let mut called = Vec::new();
@@ -46,6 +55,12 @@ pub(super) fn takers(
                 for path in names.get(last(word)).into_iter().flatten().filter(|_| last(word).len() > 2) {
                     if *path != taker && is_meant(word, path, taker) {
                         found.entry((*path).clone()).or_insert_with(|| taker.clone());
+                    }
+                }
+                for file in changed.iter().filter(|_| word.contains("..")) {
+                    let directory = join(parent(taker), parent(word)).filter(|it| !it.is_empty());
+                    if directory.is_some_and(|it| parent(file.path) == it) && parent(taker) != parent(file.path) {
+                        found.entry(file.path.to_owned()).or_insert_with(|| taker.clone());
                     }
                 }
                 let path = join(parent(taker), word.trim_start_matches('/')).filter(|_| word.contains('.'));
@@ -57,6 +72,22 @@ pub(super) fn takers(
         next = called;
     }
     found
+}
+
+/// Kustomizations beside something that takes values from the ConfigMaps and Secrets that they make.
+fn generators<'s>(
+    states: &'s States,
+    speaking: &BTreeSet<String>,
+    wanted: &'s BTreeSet<String>,
+) -> impl Iterator<Item = String> + 's {
+    let tree = states.head.sources.tree();
+    let takes_values =
+        states.head.files.iter().filter(|path| path.ends_with(".yaml") && !speaking.is_empty()).any(|path| {
+            wanted.iter().any(|it| parent(it) == parent(path))
+                && tree.read(path).is_ok_and(|text| memchr::memmem::find(&text, b"valuesFrom").is_some())
+        });
+    let folders: BTreeSet<&str> = wanted.iter().map(|path| parent(path)).filter(|_| takes_values).collect();
+    folders.into_iter().filter_map(|folder| join(folder, "kustomization.yaml"))
 }
 
 /// A word of a text names a path: as far as it says folders, they are those.
@@ -103,6 +134,13 @@ fn end_of(text: &str) -> usize {
 static CALLS: LazyLock<Regex> = LazyLock::new(|| {
     super::pattern(
         r#"data\s+"(?:external|terraform_remote_state)"|provisioner\s+"(?:local|remote)-exec"|\brun_cmd\(|\bdecode_tfvars\(|\bread_tfvars_file\(|\bprovider::\w+::\w+\("#,
+    )
+});
+
+/// Lines of scripts and pipelines in which what they run writes what is deployed.
+static CALLED: LazyLock<Regex> = LazyLock::new(|| {
+    super::pattern(
+        r"--post-renderer|\b(?:terraform|tofu|terragrunt|kubectl|helm|kustomize)\b|\b(?:scale|grow|deploy|resize|provision)\w*\.(?:py|sh|js|ts|rb)\b",
     )
 });
 

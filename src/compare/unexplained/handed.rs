@@ -13,7 +13,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use super::States;
-use super::change::{Changed, Line, Role};
+use super::change::{Changed, Line, Role, lines};
 use crate::front_ends::files;
 use crate::source::parent;
 
@@ -46,45 +46,89 @@ const WORDS: [&str; 25] = [
     "shape",
 ];
 
-/// The names that text with accelerators takes from outside.
+/// Names that are no numbers of anything.
+const NAMING: [&str; 8] = ["image", "tag", "version", "commit", "sha", "digest", "branch", "name"];
+
+/// What only a provider takes, where the text names no place.
+const PLACES: [&str; 9] = [
+    "AWS_REGION",
+    "AWS_DEFAULT_REGION",
+    "GOOGLE_REGION",
+    "GOOGLE_ZONE",
+    "GCLOUD_REGION",
+    "CLOUDSDK_COMPUTE_REGION",
+    "CLOUDSDK_COMPUTE_ZONE",
+    "ARM_LOCATION",
+    "OCI_REGION",
+];
+
+/// Lines around one that gives a value in which its name may stand.
+const NEAR: usize = 3;
+
+/// The names that text with accelerators takes from outside, itself or through lines that hand something over.
 pub(super) struct Taken {
     variables: BTreeSet<String>,
     placeholders: BTreeSet<String>,
     workspaces: bool,
 }
 
+fn names(pattern: &Regex, text: &str) -> Vec<String> {
+    let first = |it: regex::Captures| Some(it.iter().skip(1).flatten().next()?.as_str().to_owned());
+    pattern.captures_iter(text).filter_map(first).collect()
+}
+
+fn speaks(key: &str) -> bool {
+    let key = key.to_ascii_lowercase();
+    WORDS.iter().any(|word| key.contains(word))
+}
+
 impl Taken {
-    pub(super) fn of(states: &States, speaking: &BTreeSet<String>) -> Taken {
+    pub(super) fn of(states: &States, speaking: &BTreeSet<String>, changed: &[Changed]) -> Taken {
         let roots: BTreeSet<&str> =
             states.after.inventory.resources.iter().filter_map(|it| it.root.as_deref()).collect();
         let is_of_root = |path: &&String| files::is_terraform(path) && roots.contains(parent(path));
-        let files: BTreeSet<&String> = states
-            .head
-            .files
-            .iter()
-            .filter(is_of_root)
-            .chain(speaking.iter().filter(|path| !path.ends_with('/')))
-            .collect();
+        let of_roots = states.head.files.iter().filter(is_of_root);
+        let files: BTreeSet<&String> = of_roots.chain(speaking.iter().filter(|path| !path.ends_with('/'))).collect();
         let mut taken = Taken { variables: BTreeSet::new(), placeholders: BTreeSet::new(), workspaces: false };
+        let read = |path: &str| {
+            let bytes = states.head.sources.tree().read(path).ok()?;
+            Some(String::from_utf8_lossy(&bytes).into_owned())
+        };
         for path in files {
-            let Ok(text) = states.head.sources.tree().read(path) else { continue };
-            let text = String::from_utf8_lossy(&text);
-            let names = |pattern: &Regex, text: &str| -> Vec<String> {
-                pattern
-                    .captures_iter(text)
-                    .filter_map(|it| Some(it.iter().skip(1).flatten().next()?.as_str().to_owned()))
-                    .collect()
-            };
-            taken.variables.extend(names(&DECLARED, &text).into_iter().filter(|_| files::is_terraform(path)));
+            let Some(text) = read(path) else { continue };
+            let is_terraform = files::is_terraform(path);
+            taken.variables.extend(names(&DECLARED, &text).into_iter().filter(|name| is_terraform && !is_naming(name)));
             taken.workspaces |= text.contains("terraform.workspace");
-            for line in text.lines() {
-                let low = line.to_ascii_lowercase();
-                if line.contains(['$', '{', '(']) && WORDS.iter().any(|word| low.contains(word)) {
-                    taken.placeholders.extend(names(&PLACEHOLDERS, line));
-                }
+            for line in text.lines().filter(|line| line.contains(['$', '{', '(']) && speaks(line)) {
+                taken.placeholders.extend(names(&PLACEHOLDERS, line));
             }
         }
+        let callers = states.head.files.iter().filter(|path| is_caller(path)).filter_map(|path| read(path));
+        for text in callers.chain(
+            changed.iter().filter(|file| file.role == Role::Script || file.is_yaml()).map(|file| file.is.clone()),
+        ) {
+            let fills_in = |line: &str| line.contains("{{") && speaks(line);
+            let calls = text.lines().filter(|line| taken.hands_over(line) || DEPLOYS.is_match(line) || fills_in(line));
+            let placeholders: Vec<String> = calls.flat_map(|line| names(&PLACEHOLDERS, line)).collect();
+            taken.placeholders.extend(placeholders.into_iter().filter(|name| !is_naming(name)));
+        }
         taken
+    }
+
+    fn hands_over(&self, line: &str) -> bool {
+        self.variable(line).is_some()
+            || VALUES.captures_iter(line).any(|it| it.get(1).is_some_and(|key| speaks(key.as_str())))
+            || SCALES.is_match(line)
+    }
+
+    fn variable(&self, text: &str) -> Option<String> {
+        names(&VARIABLES, text).into_iter().find(|name| self.variables.contains(name))
+    }
+
+    /// In a part of the tree that has nothing to do with accelerators, the variable's own name must speak of numbers.
+    fn far(&self, line: Line, file: &Changed) -> Option<String> {
+        let name = self.variable(line.text).or_else(|| self.paired(line, file)).filter(|name| speaks(name))?;
+        Some(format!("the variable `{name}`"))
     }
 
     fn is_handed(&self, line: Line, file: &Changed) -> Option<String> {
@@ -92,10 +136,8 @@ impl Taken {
         if text.trim_start().starts_with(['#', ';']) || text.trim_start().starts_with("//") {
             return None;
         }
-        let variable =
-            VARIABLES.captures_iter(text).filter_map(|it| it.get(1)).find(|it| self.variables.contains(it.as_str()));
-        if let Some(name) = variable {
-            return Some(format!("the variable `{}`", name.as_str()));
+        if let Some(name) = self.variable(text).or_else(|| self.paired(line, file)) {
+            return Some(format!("the variable `{name}`"));
         }
         if let Some(found) = FILES.captures(text) {
             return found.iter().skip(1).flatten().next().map(|name| format!("the file `{}`", name.as_str()));
@@ -103,68 +145,117 @@ impl Taken {
         if self.workspaces && WORKSPACE.is_match(text) {
             return Some("a workspace".to_owned());
         }
-        let speaks = |key: &str| WORDS.iter().any(|word| key.to_ascii_lowercase().contains(word));
         if let Some(key) = VALUES.captures_iter(text).filter_map(|it| it.get(1)).find(|key| speaks(key.as_str())) {
             return Some(format!("the value `{}`", key.as_str()));
         }
         let is_pipeline = || file.is_yaml() && (!file.is.contains("apiVersion") || file.is.contains("tekton.dev"));
         let is_plain_patch = |found: &str| found.contains("patch") && !speaks(text);
-        let scales = SCALES.find(text).filter(|_| file.role == Role::Script || is_pipeline());
-        if let Some(found) = scales.filter(|found| !is_plain_patch(found.as_str())) {
+        let runs = file.role == Role::Script || is_pipeline();
+        let scales = SCALES.find(text).filter(|_| runs).filter(|found| !is_plain_patch(found.as_str()));
+        if let Some(found) = scales.or_else(|| DEPLOYS.find(text).filter(|_| runs)) {
             return Some(format!("`{}`", found.as_str().trim()));
         }
-        let name = ASSIGNED
-            .captures_iter(text)
-            .filter_map(|it| it.get(1))
-            .find(|it| self.placeholders.contains(it.as_str()))?;
-        Some(format!("`{}`, which text with accelerators takes,", name.as_str()))
+        if runs && TIMES.is_match(text) && DEPLOYS.is_match(&file.is) {
+            return Some("how often something is deployed".to_owned());
+        }
+        names(&ASSIGNED, text)
+            .into_iter()
+            .find(|name| self.placeholders.contains(name) || PLACES.contains(&name.as_str()))
+            .map(|name| format!("`{name}`"))
+    }
+
+    /// The name that stands beside a value: `name: TF_VAR_n` above `value: "8"`, `key = "n"` beside `value = "8"`.
+    fn paired(&self, line: Line, file: &Changed) -> Option<String> {
+        if !GIVEN.is_match(line.text) {
+            return None;
+        }
+        let first = line.number.saturating_sub(NEAR);
+        let around = lines(&file.is).skip(first).take(2 * NEAR + 1);
+        let mut found = around.flat_map(|it| names(&NAMED, it.text));
+        found.find(|name| self.variables.contains(name) || self.placeholders.contains(name))
     }
 
     /// The first line that only one state has and that hands something over, and what.
-    pub(super) fn over(&self, file: &Changed) -> Option<(Option<usize>, String)> {
-        let is_called = file.role == Role::Script || file.is_yaml() || file.path.ends_with(".json");
-        if !is_called {
+    pub(super) fn over(&self, file: &Changed, is_near: bool) -> Option<(Option<usize>, String)> {
+        let is_data = file.is_yaml() || file.path.ends_with(".json") || file.is.contains("tfe_variable");
+        let is_calling = || file.role == Role::Code && CALLS_CLOUDS.is_match(&file.is);
+        if !(file.role == Role::Script || is_data || is_calling()) {
             return None;
         }
-        let mut new = file.new_lines().filter_map(|line| Some((line, self.is_handed(line, file)?)));
-        let mut gone = file.gone_lines().filter_map(|line| self.is_handed(line, file));
         // A line that is only moved hands over what it did.
-        let is_moved = |line: Line| file.gone_lines().any(|gone| gone.text.trim() == line.text.trim());
-        let is_kept = |what: &String| file.is.contains(what.trim_matches('`'));
-        match new.find(|(line, _)| !is_moved(*line)) {
-            Some((line, what)) => Some((
-                Some(line.number),
-                format!("line {} hands over {what}, and nobody here reads it", line.number + 1),
-            )),
-            None => {
-                let what = gone.find(|what| !is_kept(what))?;
-                let moved = file.new_lines().filter_map(|line| self.is_handed(line, file)).any(|it| it == what);
-                (!moved).then(|| (None, format!("it handed over {what} before, and does not any more")))
-            }
+        let moved: BTreeSet<&str> = file.gone_lines().map(|line| line.text.trim()).collect();
+        let new = file.new_lines().filter(|line| !moved.contains(line.text.trim()));
+        let handed = |line: Line| {
+            let by_call =
+                || CALLS_CLOUDS.find(line.text).map(|it| format!("`{}`", it.as_str())).filter(|_| is_calling());
+            if is_near { self.is_handed(line, file).or_else(by_call) } else { self.far(line, file) }
+        };
+        let mut new = new.filter_map(|line| Some((line, handed(line)?)));
+        if let Some((line, what)) = new.next() {
+            let reason = format!("line {} hands over {what}, and nobody here reads it", line.number + 1);
+            return Some((Some(line.number), reason));
         }
+        if !is_near {
+            return None;
+        }
+        let kept: BTreeSet<String> = lines(&file.is).filter_map(|line| self.is_handed(line, file)).collect();
+        let what = file.gone_lines().filter_map(|line| self.is_handed(line, file)).find(|what| !kept.contains(what))?;
+        Some((None, format!("it handed over {what} before, and does not any more")))
     }
+}
+
+/// Scripts and pipelines, which call deployers; a manifest hands over nothing by its name.
+fn is_caller(path: &str) -> bool {
+    const NAMES: [&str; 13] = [
+        "workflow",
+        "pipeline",
+        "gitlab-ci",
+        "cloudbuild",
+        "buildspec",
+        "circleci",
+        "taskfile",
+        "playbook",
+        "task",
+        "atlantis",
+        "tekton",
+        "play",
+        "deploy",
+    ];
+    let low = path.to_ascii_lowercase();
+    files::is_script_alone(path) || files::is_script(path) && NAMES.iter().any(|name| low.contains(name))
+}
+
+fn is_naming(name: &str) -> bool {
+    let low = name.to_ascii_lowercase();
+    NAMING.iter().any(|word| low.ends_with(word)) && !speaks(&low.replace("name", ""))
 }
 
 static DECLARED: LazyLock<Regex> = LazyLock::new(|| super::pattern(r#"(?m)^\s*variable\s+"?([\w-]+)"?"#));
 static VARIABLES: LazyLock<Regex> =
-    LazyLock::new(|| super::pattern(r#"(?:\bTF_VAR_|\s--?var(?:\s+|=)["']?)([A-Za-z_][\w-]*)["']?\s*[:=]"#));
+    LazyLock::new(|| super::pattern(r#"(?:\bTF_VAR_|(?:^|[\s"'\[,=(])--?var[\s=,"']+)([A-Za-z_][\w-]*)["']?\s*[:=]"#));
 static FILES: LazyLock<Regex> = LazyLock::new(|| {
     super::pattern(
-        r#"\s--?var-file(?:\s+|=)["']?([^\s"']+)|\bhelm(?:file)?\b.*\s(?:-f|--values)(?:\s+|=)["']?([^\s"']+)"#,
+        r#"[\s"'\[,=]--?var-file[\s=,"']+([^\s"',]+)|\bhelm(?:file)?\b.*\s(?:-f|--values)(?:\s+|=)["']?([^\s"']+)"#,
     )
 });
 static VALUES: LazyLock<Regex> =
-    LazyLock::new(|| super::pattern(r#"\s--set(?:-string|-json|-file)?(?:\s+|=)["']?([^\s"'=]+)="#));
+    LazyLock::new(|| super::pattern(r#"[\s"'\[,]--set(?:-string|-json|-file)?[\s=,"']+([^\s"'=]+)="#));
 static WORKSPACE: LazyLock<Regex> =
     LazyLock::new(|| super::pattern(r"\bworkspace\s+(?:select|new)\s+\S|\bTF_WORKSPACE\s*[:=]"));
-/// A placeholder of a shell, of kustomize or Flux, of Jinja, of Terragrunt.
+/// A placeholder of a shell, of kustomize or Flux, of pipelines, of Jinja and Go, of Terragrunt and helmfile.
 static PLACEHOLDERS: LazyLock<Regex> = LazyLock::new(|| {
-    super::pattern(
-        r#"\$\{([A-Za-z_]\w*)(?:\}|:?[-=?+])|\$\(([A-Za-z_]\w*)\)|\$([A-Z_][A-Z0-9_]*)\b|\{\{-?\s*([A-Za-z_]\w*)\s*(?:\||-?\}\})|get_env\(\s*"(\w+)""#,
-    )
+    super::pattern(concat!(
+        r#"\$\{([A-Za-z_]\w*)(?:\}|:?[-=?+])|\$\((?:params\.)?([A-Za-z_]\w*)\)|\$([A-Za-z_]\w*)\b"#,
+        r#"|\{\{-?\s*(?:[a-z]+\.)*\.?([A-Za-z_]\w*)\s*(?:\||-?\}\})|(?:get_env\(\s*|\b(?:env|requiredEnv)\s+)"(\w+)""#,
+    ))
 });
 /// A name that is given something.
-static ASSIGNED: LazyLock<Regex> = LazyLock::new(|| super::pattern(r#"\b([A-Za-z_]\w*)["']?\s*(?::?=|:\s)"#));
+static ASSIGNED: LazyLock<Regex> =
+    LazyLock::new(|| super::pattern(r#"\b(?:ENV|ARG)\s+([A-Za-z_]\w*)[\s=]|\b([A-Za-z_]\w*)["']?\s*(?:[:?]?=|:\s)"#));
+/// A value whose name stands beside it.
+static GIVEN: LazyLock<Regex> = LazyLock::new(|| super::pattern(r#"\b(?:value|default)["']?\s*[:=]"#));
+static NAMED: LazyLock<Regex> =
+    LazyLock::new(|| super::pattern(r#"\b(?:name|key)["']?\s*[:=]\s*["']?(?:TF_VAR_)?([A-Za-z_][\w-]*)"#));
 /// Commands that change how much of something runs.
 static SCALES: LazyLock<Regex> = LazyLock::new(|| {
     super::pattern(concat!(
@@ -174,6 +265,24 @@ static SCALES: LazyLock<Regex> = LazyLock::new(|| {
         r"|--nodes(?:-max|-min)?[= ]\d|\bregister-scalable-target\b|\bput-scheduled-update-group-action\b",
         r"|\bupdate-endpoint-weights-and-capacities\b|\bupdate-nodegroup-config\b|\binstance-groups\s+managed\s+resize\b",
     ))
+});
+/// Commands that make or take away what runs.
+static DEPLOYS: LazyLock<Regex> = LazyLock::new(|| {
+    super::pattern(concat!(
+        r"\b(?:terraform|tofu|terragrunt)\b[^#|;]*?\b(?:apply|destroy)\b|\b(?:kubectl|oc)\s[^#|;]*?\b(?:apply|replace|delete)\s",
+        r"|\bsky\s+(?:launch|jobs|serve)\b|\bmodal\s+(?:deploy|run)\b|\bpulumi\s+up\b|\bcdk\s+deploy\b",
+        r"|\bsed\s+-i\b[^#]*?(?:replicas|gpu|count|instance)",
+    ))
+});
+/// Lists by which a pipeline or a script does something several times.
+static TIMES: LazyLock<Regex> = LazyLock::new(|| {
+    super::pattern(r"\bfor\s+\w+\s+in\s|^\s*(?:-\s*)?[\w-]+:\s*\[[^\]]*,[^\]]*\]\s*$|\b(?:parallelism|matrix):")
+});
+/// Calls of clouds from programs.
+static CALLS_CLOUDS: LazyLock<Regex> = LazyLock::new(|| {
+    super::pattern(
+        r#"\b(?:set_desired_capacity|update_auto_scaling_group|run_instances|create_auto_scaling_group|create_fleet|create_nodegroup|DesiredCapacity|set_node_pool_size|patch_namespaced_deployment_scale|min_containers|gpu\s*=\s*["'][A-Z])"#,
+    )
 });
 
 #[cfg(test)]
@@ -192,15 +301,16 @@ mod tests {
             ("tofu plan -var='n=8'", Some("the variable `n`")),
             ("  TF_VAR_n: 8", Some("the variable `n`")),
             ("export TF_VAR_n=8", Some("the variable `n`")),
-            ("terraform apply -var region=x", None),
+            ("terraform plan -var region=x", None),
+            ("terraform apply", Some("`terraform apply`")),
             ("terraform apply -var-file=big.tfvars", Some("the file `big.tfvars`")),
             ("helm upgrade a ./c --set gpu.count=8", Some("the value `gpu.count`")),
             ("helm upgrade a ./c --set image.tag=8", None),
             ("helm upgrade a ./c -f big.yaml", Some("the file `big.yaml`")),
             ("variable n=8", None),
-            ("REPLICAS=64", Some("`REPLICAS`, which text with accelerators takes,")),
-            ("  REPLICAS: \"64\"", Some("`REPLICAS`, which text with accelerators takes,")),
-            ("\"REPLICAS\": 64", Some("`REPLICAS`, which text with accelerators takes,")),
+            ("REPLICAS=64", Some("`REPLICAS`")),
+            ("  REPLICAS: \"64\"", Some("`REPLICAS`")),
+            ("\"REPLICAS\": 64", Some("`REPLICAS`")),
             ("MY_REPLICAS=64", None),
             ("kubectl -n a scale deployment/llm --replicas=64", Some("`kubectl -n a scale`")),
             ("aws autoscaling set-desired-capacity --x 3", Some("`set-desired-capacity`")),

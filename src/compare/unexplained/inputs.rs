@@ -53,7 +53,7 @@ fn is_input(states: &States, speaking: &BTreeSet<String>, it: &Unjudged, file: &
         return false;
     }
     if it.reason.contains(FOREIGN) {
-        return it.path == file.path || is_parameter(it, file);
+        return it.path == file.path || is_parameter(states, it, file);
     }
     match whole(states, it) {
         Some(whole) => (it.path == file.path || is_below(file.path, whole)) && speaks(states, speaking, whole),
@@ -100,13 +100,20 @@ fn is_program(it: &Unjudged) -> bool {
 }
 
 /// Beside a text of another language: what it is given, and the rest of it.
-fn is_parameter(it: &Unjudged, file: &Changed) -> bool {
+fn is_parameter(states: &States, it: &Unjudged, file: &Changed) -> bool {
     const WORDS: [&str; 8] = ["param", "config", "env", "vars", "values", "pulumi.", "settings", "context"];
     let folder = parent(&it.path);
     if is_program(it) {
         return is_below(file.path, folder) && !file.path.split('/').any(crate::source::is_example);
     }
     let name = file.path.rsplit('/').next().unwrap_or(file.path).to_ascii_lowercase();
+    let text = states.head.sources.tree().read(&it.path).unwrap_or_default();
+    // What it imports, and more of the same language beside it.
+    let ending = |path: &str| path.rsplit('.').next().unwrap_or_default().to_owned();
+    let is_more = parent(file.path) == folder && ending(file.path) == ending(&it.path) && !file.is_yaml();
+    if is_more || memchr::memmem::find(&text, name.as_bytes()).is_some() {
+        return true;
+    }
     let stem = it.path.rsplit('/').next().unwrap_or(&it.path).split('.').next().unwrap_or_default();
     is_below(file.path, folder)
         && (WORDS.iter().any(|word| name.contains(word)) || !stem.is_empty() && name.starts_with(stem))

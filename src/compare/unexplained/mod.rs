@@ -53,66 +53,15 @@ pub(in crate::compare) fn not_explained(
     let speaking = speaking(states);
     inputs::reopen(states, &speaking, unjudged, &files, &touched.submodules);
     let mut told = Told { states, of: BTreeMap::new() };
-    let explained = Explained::of(states);
-    let is_refused = |path: &str| states.after.inventory.unjudged.iter().any(|it| it.span.is_none() && it.path == path);
-    for file in files.iter().filter(|file| asks::is_looked_at(states.head, file) && !is_refused(file.path)) {
-        let asking = asks::Asking::of(states.head, file);
-        let gone: BTreeSet<&str> = file.gone_lines().map(|line| line.text.trim()).collect();
-        let mut new = file.new_lines().filter(|line| !gone.contains(line.text.trim()));
-        let asked = new.find_map(|line| {
-            let name = asking.asked(line)?;
-            (!explained.has(file.path, line.number)).then_some((line.number, name))
-        });
-        if let Some((line, name)) = asked {
-            told.at(
-                file,
-                Some(line),
-                format!("line {} names `{name}`, and nothing that was read explains it", line + 1),
-            );
-        }
+    told.ask(&files);
+    told.look_at_objects(&files, &speaking);
+    if !speaking.is_empty() {
+        told.look_at_what_is_handed_over(&files, &speaking);
+        told.look_at_lists_of_ignored_files(&files, &speaking);
+        told.look_at_what_is_taken(&files, &speaking);
+        told.look_at_submodules(touched);
     }
-    for file in files.iter().filter(|file| !is_refused(file.path)) {
-        if let Some((line, why)) = objects::changed(states, file, explained.lines(file.path), &speaking) {
-            told.at(file, Some(line), format!("line {}: {why}", line + 1));
-        }
-    }
-    if speaking.is_empty() {
-        return told.all();
-    }
-    let mut taken = None;
-    for file in files.iter().filter(|file| matches!(file.role, Role::Script | Role::Read)) {
-        if is_explained_manifest(states, file) || !is_near(states, &speaking, file) {
-            continue;
-        }
-        let taken = taken.get_or_insert_with(|| handed::Taken::of(states, &speaking));
-        if let Some((line, why)) = taken.over(file) {
-            told.at(file, line, why);
-        }
-    }
-    for file in
-        files.iter().filter(|file| file.path.ends_with(".helmignore") || file.path.ends_with(".terraformignore"))
-    {
-        let is_below = |path: &String| path.starts_with(parent(file.path));
-        if speaking.iter().any(is_below) {
-            told.at(file, None, "it leaves other files of the chart out than before".to_owned());
-        }
-    }
-    // What was opened was read, unless it is a program that somebody runs.
-    let is_unread = |file: &&Changed| file.role != Role::Read || !states.head.sources.has(file.path);
-    let wanted: BTreeSet<String> = files.iter().filter(is_unread).map(|file| file.path.to_owned()).collect();
-    if !wanted.is_empty() {
-        let takers = fed::takers(states, &speaking, &wanted);
-        for file in &files {
-            if let Some(taker) = takers.get(file.path) {
-                told.at(file, None, format!("{taker} takes it, and what it makes of it is not read"));
-            }
-        }
-    }
-    for path in &touched.submodules {
-        let reason = "the submodule stands at another commit, and what that changes is not read";
-        told.of.entry(path.clone()).or_insert_with(|| Unjudged::new(path.clone(), reason).with_cure(CURE));
-    }
-    told.all()
+    told.of.into_values().collect()
 }
 
 /// One thing of each file.
@@ -135,9 +84,90 @@ impl Told<'_> {
         self.of.insert(file.path.to_owned(), told);
     }
 
-    fn all(self) -> Vec<Unjudged> {
-        self.of.into_values().collect()
+    fn ask(&mut self, files: &[Changed]) {
+        let explained = Explained::of(self.states);
+        let looked_at = files.iter().filter(|file| asks::is_looked_at(self.states.head, file));
+        for file in looked_at.filter(|file| !is_refused(self.states, file.path)) {
+            let asking = asks::Asking::of(self.states.head, file);
+            let gone: BTreeSet<&str> = file.gone_lines().map(|line| line.text.trim()).collect();
+            let mut new = file.new_lines().filter(|line| !gone.contains(line.text.trim()));
+            let asked = new.find_map(|line| {
+                let name = asking.asked(line)?;
+                (!explained.has(file.path, line.number)).then_some((line.number, name))
+            });
+            if let Some((line, name)) = asked {
+                let reason = format!("line {} names `{name}`, and nothing that was read explains it", line + 1);
+                self.at(file, Some(line), reason);
+            }
+        }
     }
+
+    fn look_at_objects(&mut self, files: &[Changed], speaking: &BTreeSet<String>) {
+        let explained = Explained::of(self.states);
+        for file in files.iter().filter(|file| !is_refused(self.states, file.path)) {
+            if let Some((line, why)) = objects::changed(self.states, file, explained.lines(file.path), speaking) {
+                self.at(file, Some(line), format!("line {}: {why}", line + 1));
+            }
+        }
+    }
+
+    fn look_at_what_is_handed_over(&mut self, files: &[Changed], speaking: &BTreeSet<String>) {
+        let states = self.states;
+        let mut taken = None;
+        for file in files.iter().filter(|file| file.role != Role::Beside) {
+            if is_explained_manifest(states, file) {
+                continue;
+            }
+            let taken = taken.get_or_insert_with(|| handed::Taken::of(states, speaking, files));
+            if let Some((line, why)) = taken.over(file, is_near(states, speaking, file)) {
+                self.at(file, line, why);
+            }
+        }
+    }
+
+    /// What they do not leave out any more is there.
+    fn look_at_lists_of_ignored_files(&mut self, files: &[Changed], speaking: &BTreeSet<String>) {
+        const LISTS: [&str; 3] = [".helmignore", ".terraformignore", ".sourceignore"];
+        let is_list = |file: &&Changed| LISTS.iter().any(|name| file.path.ends_with(name));
+        for file in files.iter().filter(is_list) {
+            let is_below = |path: &String| path.starts_with(parent(file.path));
+            let is_pattern = |line: &change::Line| !line.text.trim().is_empty() && !line.text.starts_with('#');
+            let lets_in = file.gone_lines().any(|line| is_pattern(&line))
+                || file.new_lines().any(|line| line.text.trim_start().starts_with('!'));
+            if lets_in && speaking.iter().any(is_below) {
+                self.at(file, None, "it leaves fewer files out than before".to_owned());
+            }
+        }
+    }
+
+    /// What was opened was read, unless it is a program that somebody runs.
+    fn look_at_what_is_taken(&mut self, files: &[Changed], speaking: &BTreeSet<String>) {
+        let is_unread = |file: &&Changed| file.role != Role::Read || !self.states.head.sources.has(file.path);
+        let wanted: BTreeSet<String> = files.iter().filter(is_unread).map(|file| file.path.to_owned()).collect();
+        if !files.iter().any(|file| is_unread(&file) || files::is_terraform(file.path)) {
+            return;
+        }
+        let takers = fed::takers(self.states, speaking, &wanted, files);
+        for file in files {
+            if let Some(taker) = takers.get(file.path) {
+                self.at(file, None, format!("{taker} takes it, and what it makes of it is not read"));
+            }
+        }
+    }
+
+    fn look_at_submodules(&mut self, touched: &Touched) {
+        const DOCUMENTS: [&str; 5] = ["docs", "doc", "themes", "website", "site"];
+        let is_beside = |path: &&String| path.split('/').any(|part| DOCUMENTS.contains(&part));
+        for path in touched.submodules.iter().filter(|path| !is_beside(path)) {
+            let reason = "the submodule stands at another commit, and what that changes is not read";
+            self.of.entry(path.clone()).or_insert_with(|| Unjudged::new(path.clone(), reason).with_cure(CURE));
+        }
+    }
+}
+
+/// All of the file is told already.
+fn is_refused(states: &States, path: &str) -> bool {
+    states.after.inventory.unjudged.iter().any(|it| it.span.is_none() && it.path == path)
 }
 
 /// The files where something with accelerators stands, in either state, and of whatever was not judged.
@@ -164,6 +194,7 @@ fn is_near(states: &States, speaking: &BTreeSet<String>, file: &Changed) -> bool
     let mut files = states.head.files.iter().chain(states.base.files);
     own.is_empty()
         || own.starts_with('.')
+        || speaks.contains("")
         || speaks.contains(&own)
         || !files.any(is_deployed)
         || speaks.iter().any(|part| !part.is_empty() && file.is.contains(&format!("{part}/")))

@@ -22,11 +22,13 @@ static DEPLOYERS: LazyLock<Regex> = LazyLock::new(|| {
 /// Where those say which text it is.
 static REVISION: LazyLock<Regex> = LazyLock::new(|| {
     super::pattern(
-        r#"^\s*(?:-\s*)?["']?(?:targetRevision|revision|branch|tag|ref|semver|commit|digest|chart|chartVersion|version|url|repoURL|repo|repository|path|paths|valuesFiles?|valueFiles|valuesFrom|components|source|sourceRef|name|suspend|installed|prune|targetCustomizations|values|helm|kustomize)["']?\s*:"#,
+        r#"(?:^|[{,])\s*(?:-\s*)?["']?(?:targetRevision|revision|branch|tag|ref|semver|commit|digest|chart|chartVersion|version|url|repoURL|repo|repository|path|paths|valuesFiles?|valueFiles|valuesFrom|components|source|sourceRef|name|suspend|installed|prune|targetCustomizations|values|helm|kustomize|ignore|exclude|include|directory)["']?\s*:"#,
     )
 });
 static PATHS: LazyLock<Regex> = LazyLock::new(|| {
-    super::pattern(r#"(?m)^\s*(?:-\s*)?["']?(?:path|paths|dir|chart)["']?\s*:\s*(\S+)|^\s*-\s+(\./\S+|\.\./\S+)\s*$"#)
+    super::pattern(
+        r#"(?m)(?:^|[{,])\s*(?:-\s*)?["']?(?:path|paths|dir|chart)["']?\s*:\s*([^\s,}]+)|^\s*-\s+(\./\S+|\.\./\S+)\s*$"#,
+    )
 });
 /// Blocks of Terraform that rent nothing themselves.
 static EVALUATED: LazyLock<Regex> = LazyLock::new(|| {
@@ -35,7 +37,7 @@ static EVALUATED: LazyLock<Regex> = LazyLock::new(|| {
 /// Kinds that write into other objects when these are admitted or spread over clusters.
 static WRITERS: LazyLock<Regex> = LazyLock::new(|| {
     super::pattern(
-        r#"(?m)^\s*["']?kind["']?\s*:\s*["']?(?:(?:Cluster)?Policy|MutatingPolicy|MutatingAdmissionPolicy|Assign|AssignMetadata|ModifySet|(?:Cluster)?OverridePolicy|(?:Cluster)?PropagationPolicy|(?:Cluster)?ResourceOverride|(?:Cluster)?ResourcePlacement|PodPreset|ManifestWorkReplicaSet|Placement|FederatedDeployment|ReplicaSchedulingPreference|DeviceClass)\b"#,
+        r#"(?m)^\s*["']?kind["']?\s*:\s*["']?(?:(?:Cluster)?Policy|MutatingPolicy|MutatingAdmissionPolicy|Assign|AssignMetadata|ModifySet|(?:Cluster)?OverridePolicy|(?:Cluster)?PropagationPolicy|(?:Cluster)?ResourceOverride|(?:Cluster)?ResourcePlacement|PodPreset|ManifestWorkReplicaSet|Placement|FederatedDeployment|ReplicaSchedulingPreference|DeviceClass|SleepInfo)\b"#,
     )
 });
 /// What they write that matters.
@@ -51,6 +53,19 @@ const WRITTEN: [&str; 10] = [
     "accelerator",
     "nvidia",
 ];
+
+/// What of an object says how often or how long it runs, in words of others.
+static HOURS: LazyLock<Regex> = LazyLock::new(|| {
+    super::pattern(
+        r"\bdownscaler/\w|\bkube-green\b|\bwithSequence\b|\bwithItems\b|\bwithParam\b|\bconsolidateAfter\b|\bconsolidationPolicy\b",
+    )
+});
+/// Attributes by which one block changes whether, when or how much of another runs.
+static STATE: LazyLock<Regex> = LazyLock::new(|| {
+    super::pattern(
+        r"^\s*\w*(?:state|status|schedule|cron|recurrence|desired|capacity|count|hours|start|stop|suspend|enabled|min|max|replicas)\w*\s*=",
+    )
+});
 
 /// Keys whose digits are names.
 static NAMING: LazyLock<Regex> = LazyLock::new(|| {
@@ -117,13 +132,22 @@ pub(super) fn changed(
         let at = gone.first().map_or(0, |line| line.number).min(lines(&file.is).count().saturating_sub(1));
         parts.push((part_of(&file.is, file.path, at), Vec::new()));
     }
+    let speaks = || speaking.contains(file.path) || decide::names_accelerators(&file.is, catalog);
+    if file.is_yaml() && speaks() {
+        let new = file.new_lines().find(|line| HOURS.is_match(line.text)).map(|line| line.number);
+        let gone = file.gone_lines().find(|line| HOURS.is_match(line.text)).map(|_| 0);
+        if let Some(at) = new.or(gone) {
+            return Some((at, "it changes how often or how long something runs, in what nobody here reads".to_owned()));
+        }
+    }
     let is_single = parts.len() == 1;
     parts.into_iter().find_map(|(part, new)| {
         if part.clone().any(|line| explained.contains(&line)) {
             return None;
         }
         let text = text_of(&file.is, &part);
-        let gone = gone.iter().copied().filter(|_| is_single || !new.is_empty());
+        let gone_lines: Vec<Line> = gone.iter().copied().filter(|_| is_single || !new.is_empty()).collect();
+        let gone = gone_lines.iter().copied();
         let has_other_numbers = || numbers(new.iter().copied()) != numbers(gone.clone());
         let at = new.first().map_or(part.start, |line| line.number);
         if !speaking.is_empty() && WRITERS.is_match(&text) {
@@ -132,9 +156,13 @@ pub(super) fn changed(
                 return Some((at, "it changes what other objects become when they are applied".to_owned()));
             }
         }
-        let deploys =
-            DEPLOYERS.is_match(&text) || ["fleet.yaml", "helmfile.yaml"].iter().any(|it| file.path.ends_with(it));
-        if deploys && (decide::names_accelerators(&text, catalog) || leads_to(file, &text, speaking)) {
+        let deploys = DEPLOYERS.is_match(&text)
+            || ["fleet.yaml", "helmfile.yaml", ".argocd-source.yaml"].iter().any(|it| file.path.ends_with(it));
+        if deploys
+            && (decide::names_accelerators(&text, catalog)
+                || leads_to(file, &text, speaking)
+                || is_beside_sources(file, speaking))
+        {
             let mut revisions = new.iter().copied().chain(gone.clone()).filter(|line| REVISION.is_match(line.text));
             if let Some(line) = revisions.next() {
                 let key = line.text.split(':').next().unwrap_or_default().trim().trim_start_matches("- ");
@@ -145,6 +173,16 @@ pub(super) fn changed(
             }
         }
         let named = || lines(&file.is).filter(|line| part.contains(&line.number)).find_map(|line| asking.asked(line));
+        if file.path.ends_with(".tf") && !EVALUATED.is_match(&text) && refers(states, &text) {
+            let mut states_of = new.iter().chain(&gone_lines).filter(|line| STATE.is_match(line.text));
+            if let Some(line) = states_of.next() {
+                let key = line.text.split('=').next().unwrap_or_default().trim();
+                return Some((
+                    at,
+                    format!("`{key}` changes of what has accelerators, in a type that nobody here reads"),
+                ));
+            }
+        }
         // What is evaluated as a whole was read, wherever its values stand.
         if EVALUATED.is_match(&text) && file.path.ends_with(".tf") {
             return None;
@@ -155,6 +193,20 @@ pub(super) fn changed(
             return Some((at, format!("a number changes beside `{name}`, in what nobody here reads")));
         }
         None
+    })
+}
+
+/// Argo CD takes it into account where what has accelerators stands.
+fn is_beside_sources(file: &Changed, speaking: &BTreeSet<String>) -> bool {
+    file.path.contains(".argocd-source") && speaking.iter().any(|path| path.starts_with(parent(file.path)))
+}
+
+/// A block of Terraform that names a resource with accelerators by its address.
+fn refers(states: &States, text: &str) -> bool {
+    states.after.inventory.resources.iter().any(|it| {
+        let address = it.address.split('[').next().unwrap_or(&it.address);
+        let local = address.rsplit('.').take(2).collect::<Vec<_>>();
+        matches!(local[..], [name, kind] if text.contains(&format!("{kind}.{name}")))
     })
 }
 

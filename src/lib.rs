@@ -18,6 +18,7 @@ pub mod http;
 pub mod inventory;
 pub mod kubernetes;
 mod kustomize;
+mod languages;
 pub mod pricing;
 pub mod refresh;
 pub mod report;
@@ -26,7 +27,6 @@ pub mod runs;
 pub mod source;
 mod template;
 pub mod terraform;
-mod yaml;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

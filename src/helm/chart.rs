@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
+use crate::languages::yaml::{self, Node};
 use crate::source::{FileId, Sources, decoded, join};
-use crate::yaml::{self, Node};
 
 use super::archive;
 use super::ignored::Ignored;

@@ -4,12 +4,12 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
+use crate::languages::yaml::Node;
 use crate::source::{FileId, Sources, Span};
 use crate::template::{
     self, Cause, Entries, Evaluator, Failure, Heap, Kind, Map, Origin, Templates, Text, Undecided, Value, define,
     of_node, parse,
 };
-use crate::yaml::Node;
 
 use super::Cluster;
 use super::chart;

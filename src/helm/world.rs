@@ -7,9 +7,9 @@ use std::sync::Arc;
 use globset::GlobBuilder;
 
 use super::Cluster;
+use crate::languages::yaml::Node;
 use crate::source::{FileId, Sources, Span, to_base64};
 use crate::template::{Entries, Failure, Heap, Kind, Object, Origin, Text, Value, to_yaml};
-use crate::yaml::Node;
 
 /// The versions of interfaces that Helm takes for granted where it asks no cluster (Helm 3.22, November 2026).
 const VERSIONS: &str = include_str!("versions.txt");
@@ -58,7 +58,10 @@ impl About {
 
 /// A version that is written as a number loses what a number does not keep.
 fn number(node: &Node, written: &str) -> String {
-    match crate::template::scalar(written, matches!(node.data, crate::yaml::Data::Scalar { plain: true, .. })) {
+    match crate::template::scalar(
+        written,
+        matches!(node.data, crate::languages::yaml::Data::Scalar { plain: true, .. }),
+    ) {
         Kind::Float(number) => format!("{number}"),
         _ => written.to_owned(),
     }

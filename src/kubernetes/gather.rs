@@ -11,7 +11,7 @@ use super::objects::chart;
 use super::text::file::File;
 use super::text::filter::{self, Matter, Names};
 use super::{Options, render};
-use crate::yaml::Node;
+use crate::languages::yaml::Node;
 
 /// What was found among the files.
 #[derive(Debug, Default)]

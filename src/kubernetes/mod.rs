@@ -20,7 +20,7 @@ use std::sync::Arc;
 use crate::inventory::{GivenRun, Inventory, Resource, Skipped, WantedObjects};
 use crate::source::{FileId, Sources, Span, each};
 
-use crate::yaml::{Document, Node, Stream};
+use crate::languages::yaml::{Document, Node, Stream};
 use objects::index::Index;
 use objects::object::Object;
 use pods::workload::{Found, Reader};

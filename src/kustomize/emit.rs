@@ -193,6 +193,6 @@ fn is_bare(text: &str) -> bool {
     text.starts_with(first)
         && text.chars().all(colon_free)
         && !text.ends_with(':')
-        && crate::yaml::scalar::boolean(text).is_none()
-        && !crate::yaml::scalar::is_null(text)
+        && crate::languages::yaml::scalar::boolean(text).is_none()
+        && !crate::languages::yaml::scalar::is_null(text)
 }

@@ -2,8 +2,8 @@
 //! not at hand.
 
 use crate::helm::{self, Cluster, Release, Rendering};
+use crate::languages::yaml::{self, Node};
 use crate::source::{Span, join};
-use crate::yaml::{self, Node};
 
 use super::Trouble;
 use super::kustomization::Kustomization;

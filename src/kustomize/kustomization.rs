@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
+use crate::languages::yaml;
 use crate::source::{ReadError, Sources, Span, join};
-use crate::yaml;
 
 use super::Trouble;
 use super::value::Value;

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::helm::Cluster;
+use crate::languages::yaml;
 use crate::source::{ReadError, Sources, Span, join};
-use crate::yaml;
 
 use super::fields::Fields;
 use super::kustomization::{Kustomization, is_remote};

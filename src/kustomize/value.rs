@@ -4,8 +4,8 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use crate::languages::yaml::{self, Node, scalar};
 use crate::source::{Sources, Span};
-use crate::yaml::{self, Node, scalar};
 
 #[derive(Debug, Clone)]
 pub(super) struct Value {

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
+use crate::languages::yaml::{self, Data, Node};
 use crate::source::{FileId, Sources, Span};
-use crate::yaml::{self, Data, Node};
 
 use super::evaluate::PARSED;
 use super::failure::Failure;

@@ -18,7 +18,7 @@ use super::objects::object::Object;
 use super::pods::workload::identify;
 use super::relations::chart::Used;
 use super::rows::table::Row;
-use crate::yaml::Node;
+use crate::languages::yaml::Node;
 
 /// Files beyond these are read as they stand: a tree of many releases of large charts must not take all memory.
 const MOST: usize = 4_000;

@@ -19,7 +19,7 @@ use crate::kubernetes::text::file::{File, Release};
 use crate::kubernetes::text::filter::is_manifest;
 use crate::kubernetes::text::trail::Renderer;
 use crate::kubernetes::{Cluster, Parsed};
-use crate::yaml::Node;
+use crate::languages::yaml::Node;
 
 pub(super) fn made(sources: &Sources, paths: &[String], cluster: &Cluster, parsed: &[Parsed], used: &mut Used) -> Made {
     if !parsed.iter().flat_map(Parsed::roots).any(|root| row(root).is_some_and(|(_, row)| row.takes_values())) {

@@ -12,7 +12,7 @@ use crate::kubernetes::Parsed;
 use crate::kubernetes::objects::index::{Index, Place};
 use crate::kubernetes::render;
 use crate::kubernetes::rows::table::Substitutes;
-use crate::yaml::{Data, Document, Entry, Node, Stream};
+use crate::languages::yaml::{Data, Document, Entry, Node, Stream};
 
 const DEEPEST: usize = 64;
 /// The annotation and label by which a document wants to be left alone.

@@ -8,7 +8,7 @@ use crate::source::{FileId, Span};
 
 use super::object::Object;
 use crate::kubernetes::rows::table::{KINDS, Row};
-use crate::yaml::Node;
+use crate::languages::yaml::Node;
 
 /// Kinds of which others take something, beside those that rows borrow from.
 const JOINED: [&str; 10] = [

@@ -8,7 +8,7 @@ use crate::source::Span;
 
 use super::object::Object;
 use crate::kubernetes::rows::amount::{is_hole, placeholder};
-use crate::yaml::{Data, Node, scalar};
+use crate::languages::yaml::{Data, Node, scalar};
 
 /// The objects of a document: itself, or the items of a list.
 pub(in crate::kubernetes) fn of(root: &Node, body: Span, inferred: Option<&Arc<str>>, into: &mut Vec<Raw>) {

@@ -13,7 +13,7 @@ use crate::kubernetes::objects::index::{Index, Place};
 use crate::kubernetes::objects::object::Object;
 use crate::kubernetes::rows::amount;
 use crate::kubernetes::rows::devices::{DEVICES, Device, Said};
-use crate::yaml::Node;
+use crate::languages::yaml::Node;
 
 /// What the claims of a pod ask for; `None` where no accelerator is among them.
 pub(in crate::kubernetes) fn request(pod: &Pod, index: &Index<'_>) -> Option<Request> {

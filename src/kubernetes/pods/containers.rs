@@ -9,7 +9,7 @@ use super::pod::{Part, Pod};
 use super::request;
 use crate::kubernetes::objects::index::{Index, Place};
 use crate::kubernetes::rows::amount::placeholder;
-use crate::yaml::Node;
+use crate::languages::yaml::Node;
 
 /// Variables of one map that a container gets: thousands of pods may name the same map.
 const MOST_FROM_A_MAP: usize = 500;

@@ -21,7 +21,7 @@ use crate::kubernetes::rows::facts::{Facts, fill};
 use crate::kubernetes::rows::path::{Match, Path};
 use crate::kubernetes::rows::sources;
 use crate::kubernetes::rows::table::Machines;
-use crate::yaml::{Entry, Node};
+use crate::languages::yaml::{Entry, Node};
 
 /// The resources of one entry of a row.
 pub(in crate::kubernetes) fn resources(

@@ -14,7 +14,7 @@ use crate::kubernetes::rows::devices::{DEVICES, Said};
 use crate::kubernetes::rows::facts::{Facts, fill};
 use crate::kubernetes::rows::table::Pods;
 use crate::kubernetes::text::nested;
-use crate::yaml::Node;
+use crate::languages::yaml::Node;
 
 /// A pod specification with the containers that its row finds in it.
 #[derive(Debug, Clone)]

@@ -13,7 +13,7 @@ use crate::kubernetes::objects::index::{Index, Place};
 use crate::kubernetes::objects::object::Object;
 use crate::kubernetes::rows::devices::DEVICES;
 use crate::kubernetes::rows::facts::Facts;
-use crate::yaml::Node;
+use crate::languages::yaml::Node;
 
 /// How a workload names its queue.
 const NAMED: &str = "kueue.x-k8s.io/queue-name";

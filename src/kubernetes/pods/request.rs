@@ -12,7 +12,7 @@ use crate::kubernetes::objects::index::Index;
 use crate::kubernetes::rows::amount;
 use crate::kubernetes::rows::devices::{DEVICES, Device};
 use crate::kubernetes::rows::table::Amount;
-use crate::yaml::Node;
+use crate::languages::yaml::Node;
 
 /// Why the part of a device that slices of several sizes are together is not told.
 pub(in crate::kubernetes) const SIZES: &str = "slices of several sizes are asked for together";

@@ -22,7 +22,7 @@ use crate::kubernetes::objects::owners;
 use crate::kubernetes::rows::amount;
 use crate::kubernetes::rows::facts::{Facts, fill};
 use crate::kubernetes::rows::table::VALUES;
-use crate::yaml::Node;
+use crate::languages::yaml::Node;
 
 /// Groups that ask for accelerators become resources; where there are several, each is called by its role.
 pub(in crate::kubernetes) fn finish(

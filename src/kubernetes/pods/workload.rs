@@ -19,7 +19,7 @@ use crate::kubernetes::rows::path::{Match, Path};
 use crate::kubernetes::rows::settings;
 use crate::kubernetes::rows::sources;
 use crate::kubernetes::rows::table::{Borrows, Holds, KINDS, Pods, Row, VALUES};
-use crate::yaml::Node;
+use crate::languages::yaml::Node;
 
 /// Objects inside objects: a CronJob holds a Job, a List a Katib experiment that holds a Job.
 const DEEPEST: usize = 6;

@@ -8,7 +8,7 @@ use crate::source::Span;
 use super::nearby;
 use crate::kubernetes::pods::workload::Found;
 use crate::kubernetes::text::nested;
-use crate::yaml::{Data, Node};
+use crate::languages::yaml::{Data, Node};
 
 /// What is offered several times, as the plugin's settings name it.
 const KEY: &str = "nvidia.com/gpu";

@@ -4,8 +4,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::kustomize::{charts_of, is_remote};
+use crate::languages::yaml::{Data, Node};
 use crate::source::{Sources, join};
-use crate::yaml::{Data, Node};
 
 use super::plan::{Input, Plan, Refused, at, document};
 use crate::kubernetes::text::trail::Renderer;

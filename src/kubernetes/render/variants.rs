@@ -9,8 +9,8 @@ use crate::helm::Chart;
 use crate::inventory::{Counted, Skipped};
 use crate::kubernetes::objects::chart::{is_values, nearest};
 use crate::kubernetes::text::trail::Stack;
+use crate::languages::yaml::Node;
 use crate::source::{Sources, is_example, matches};
-use crate::yaml::Node;
 
 /// No chart has more environments.
 const MOST: usize = 100;

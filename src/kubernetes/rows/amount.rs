@@ -3,7 +3,7 @@
 use crate::inventory::{Fact, Origin};
 
 use super::quantity;
-use crate::yaml::{Data, Node, scalar};
+use crate::languages::yaml::{Data, Node, scalar};
 
 /// Bytes of a data centre, say; Kubernetes itself ends at 2^63.
 const MOST: f64 = 1e18;

@@ -9,7 +9,7 @@ use crate::source::Span;
 
 use super::table::Told;
 use crate::kubernetes::rows::facts::Facts;
-use crate::yaml::{self, Data, Node};
+use crate::languages::yaml::{self, Data, Node};
 
 /// Settings inside of settings.
 const DEEPEST: usize = 24;

@@ -8,7 +8,7 @@ use super::path::{Match, Path};
 use super::table;
 use super::table::{Constant, Source, Unit};
 use crate::kubernetes::rows::amount;
-use crate::yaml::{Data, Node};
+use crate::languages::yaml::{Data, Node};
 
 /// The facts of a row or of an entry in it, for one match of `along`.
 pub(in crate::kubernetes) fn facts(

@@ -10,9 +10,9 @@ use crate::inventory::LinkKind;
 #[cfg(test)]
 use super::devices::DEVICES;
 use super::path::Path;
+use crate::languages::yaml::Node;
 #[cfg(test)]
 use crate::source::Expression;
-use crate::yaml::Node;
 
 /// Fact names and where each is found.
 pub(in crate::kubernetes) type Facts = BTreeMap<String, Sources>;

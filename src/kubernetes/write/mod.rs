@@ -17,7 +17,7 @@ use crate::source::{Edit, FileId, Sources, Span};
 
 use super::pods::workload;
 use super::text::template_mask::has_directives;
-use crate::yaml::{self, Data, Node};
+use crate::languages::yaml::{self, Data, Node};
 use splice::{Page, Piece};
 
 type Result<T> = std::result::Result<T, Declined>;

@@ -25,7 +25,6 @@ pub mod report;
 pub mod rules;
 pub mod runs;
 pub mod source;
-mod template;
 pub mod terraform;
 
 use std::collections::BTreeMap;

@@ -8,9 +8,9 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
+use crate::languages::gotemplate::{Hole, Origin, Text, Writer};
 use crate::languages::yaml;
 use crate::source::{FileId, Segment, Span};
-use crate::template::{Hole, Origin, Text, Writer};
 
 /// One document, with the places that it came from.
 #[derive(Debug, Clone)]

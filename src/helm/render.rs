@@ -4,12 +4,12 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use crate::languages::yaml::Node;
-use crate::source::{FileId, Sources, Span};
-use crate::template::{
+use crate::languages::gotemplate::{
     self, Cause, Entries, Evaluator, Failure, Heap, Kind, Map, Origin, Templates, Text, Undecided, Value, define,
     of_node, parse,
 };
+use crate::languages::yaml::Node;
+use crate::source::{FileId, Sources, Span};
 
 use super::Cluster;
 use super::chart;
@@ -113,7 +113,7 @@ impl Renderer<'_> {
         for job in &jobs {
             let text = self.sources.text(job.file);
             let whole = Origin { span: Span::new(job.file, 0, text.len()), linear: true };
-            match parse(&job.name, &Text::at(&text, whole), template::is_function) {
+            match parse(&job.name, &Text::at(&text, whole), gotemplate::is_function) {
                 Ok(all) => define(&mut templates, all.into_iter()),
                 Err(refused) => {
                     let line = self.sources.line(Span::new(job.file, refused.at, refused.at));

@@ -5,7 +5,7 @@
 use regex_lite::{Regex, RegexBuilder};
 use serde_json::{Map as Json, Value as Schema};
 
-use crate::template::{Kind, Value};
+use crate::languages::gotemplate::{Kind, Value};
 
 /// Comparisons of one value with one schema, of all values of a chart together.
 const MOST: usize = 200_000;

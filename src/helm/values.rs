@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::template::{Entry, Failure, Heap, Kind, Map, Value, copied, fulfils};
+use crate::languages::gotemplate::{Entry, Failure, Heap, Kind, Map, Value, copied, fulfils};
 
 use super::chart::{self, Dependency};
 
@@ -24,7 +24,7 @@ pub(super) struct Chart<'c> {
 type Done<T> = Result<T, Failure>;
 
 fn empty(heap: &Heap) -> Map {
-    heap.new_map(crate::template::Entries::new())
+    heap.new_map(crate::languages::gotemplate::Entries::new())
 }
 
 fn copy(map: &Map, heap: &Heap) -> Done<Map> {

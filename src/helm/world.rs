@@ -7,9 +7,9 @@ use std::sync::Arc;
 use globset::GlobBuilder;
 
 use super::Cluster;
+use crate::languages::gotemplate::{Entries, Failure, Heap, Kind, Object, Origin, Text, Value, to_yaml};
 use crate::languages::yaml::Node;
 use crate::source::{FileId, Sources, Span, to_base64};
-use crate::template::{Entries, Failure, Heap, Kind, Object, Origin, Text, Value, to_yaml};
 
 /// The versions of interfaces that Helm takes for granted where it asks no cluster (Helm 3.22, November 2026).
 const VERSIONS: &str = include_str!("versions.txt");
@@ -40,7 +40,7 @@ impl About {
             Some(node) => match node.text() {
                 Some(written) => {
                     let plain = node.number().filter(|_| node.flag().is_none()).is_some();
-                    let origin = crate::template::Origin::whole(node.span);
+                    let origin = crate::languages::gotemplate::Origin::whole(node.span);
                     let value: Value = if plain { number(node, written).into() } else { text(written) };
                     value.or_at(Some(origin))
                 }
@@ -58,7 +58,7 @@ impl About {
 
 /// A version that is written as a number loses what a number does not keep.
 fn number(node: &Node, written: &str) -> String {
-    match crate::template::scalar(
+    match crate::languages::gotemplate::scalar(
         written,
         matches!(node.data, crate::languages::yaml::Data::Scalar { plain: true, .. }),
     ) {

@@ -29,7 +29,7 @@ use relations::scale::Scaler;
 use relations::sharing::Sharing;
 use rows::table::{KINDS, Row};
 
-pub use crate::helm::Cluster;
+pub use crate::languages::helm::Cluster;
 pub use gather::Looks;
 pub use render::{Content, Input, Plan, Refused, Rendered, plan};
 pub use text::trail::Renderer;

@@ -5,4 +5,6 @@
 //! judges it, what it refuses, and why it is not a crate.
 
 pub(crate) mod gotemplate;
+pub(crate) mod helm;
+pub(crate) mod kustomize;
 pub(crate) mod yaml;

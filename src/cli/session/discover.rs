@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 use ignore::{DirEntry, WalkBuilder, WalkState};
 
 use crate::cli::world::git_files;
-use crate::kustomize;
+use crate::languages::kustomize;
 use crate::terraform::is_read_by_itself;
 
 /// Files that may hold Terraform or Kubernetes, by the end of their names, and those of languages that are told.

@@ -7,7 +7,6 @@ use crate::inventory::Skipped;
 use crate::source::{FileId, Sources, Span, is_example, join, parent};
 
 use super::{MOST, Made, index, row};
-use crate::helm::{self, Chart};
 use crate::kubernetes::objects::chart;
 use crate::kubernetes::objects::index::Index;
 use crate::kubernetes::objects::layers;
@@ -19,6 +18,7 @@ use crate::kubernetes::text::file::{File, Release};
 use crate::kubernetes::text::filter::is_manifest;
 use crate::kubernetes::text::trail::Renderer;
 use crate::kubernetes::{Cluster, Parsed};
+use crate::languages::helm::{self, Chart};
 use crate::languages::yaml::Node;
 
 pub(super) fn made(sources: &Sources, paths: &[String], cluster: &Cluster, parsed: &[Parsed], used: &mut Used) -> Made {

@@ -4,8 +4,8 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use crate::helm::{self, Chart, Document, Rendering};
 use crate::inventory::{Counted, Run, RunKind, Skipped};
+use crate::languages::helm::{self, Chart, Document, Rendering};
 use crate::languages::yaml::Node;
 use crate::source::{Sources, each};
 

@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::helm::Release;
 use crate::kubernetes::objects::chart;
+use crate::languages::helm::Release;
 use crate::languages::yaml::{self, Node};
 use crate::source::{Sources, join, parent};
 

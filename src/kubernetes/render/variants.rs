@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use super::Asked;
 use super::plan::{at, document};
-use crate::helm::Chart;
 use crate::inventory::{Counted, Skipped};
 use crate::kubernetes::objects::chart::{is_values, nearest};
 use crate::kubernetes::text::trail::Stack;
+use crate::languages::helm::Chart;
 use crate::languages::yaml::Node;
 use crate::source::{Sources, is_example, matches};
 

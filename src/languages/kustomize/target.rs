@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use crate::helm::Cluster;
+use crate::languages::helm::Cluster;
 use crate::languages::yaml;
 use crate::source::{ReadError, Sources, Span, join};
 

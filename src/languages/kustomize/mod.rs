@@ -30,7 +30,7 @@ mod variables;
 use std::cell::Cell;
 use std::collections::BTreeSet;
 
-use crate::helm::Cluster;
+use crate::languages::helm::Cluster;
 use crate::source::{Segment, Sources, Span};
 
 pub(crate) use inflate::directories as charts_of;

@@ -1,7 +1,7 @@
 //! The charts of a kustomization (`helmCharts`) → objects, rendered by our own engine. A chart that kustomize would fetch is
 //! not at hand.
 
-use crate::helm::{self, Cluster, Release, Rendering};
+use crate::languages::helm::{self, Cluster, Release, Rendering};
 use crate::languages::yaml::{self, Node};
 use crate::source::{Span, join};
 

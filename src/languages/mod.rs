@@ -7,4 +7,5 @@
 pub(crate) mod gotemplate;
 pub(crate) mod helm;
 pub(crate) mod kustomize;
+pub(crate) mod shell;
 pub(crate) mod yaml;

@@ -16,18 +16,18 @@ const MOST_WORDS: usize = 20_000;
 
 /// A word of a command: text where variables are expanded, with the byte range of the script that it came from.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Piece {
-    pub(super) text: String,
-    pub(super) start: usize,
-    pub(super) end: usize,
+pub(crate) struct Piece {
+    pub(crate) text: String,
+    pub(crate) start: usize,
+    pub(crate) end: usize,
     /// The variable whose value is part of the text.
-    pub(super) variable: Option<Arc<str>>,
+    pub(crate) variable: Option<Arc<str>>,
     /// Stands for all arguments of the script: `"$@"`.
-    pub(super) arguments: bool,
+    pub(crate) arguments: bool,
 }
 
 /// Commands of a script in order, each as its words. Variables come from `outer` and from assignments on the way.
-pub(super) fn commands<'v>(script: &str, outer: &dyn Fn(&str) -> Option<&'v str>, room: &mut usize) -> Vec<Vec<Piece>> {
+pub(crate) fn commands<'v>(script: &str, outer: &dyn Fn(&str) -> Option<&'v str>, room: &mut usize) -> Vec<Vec<Piece>> {
     let script = match script.char_indices().find(|(at, _)| *at >= LONGEST_SCRIPT) {
         Some((at, _)) => &script[..at],
         None => script,
@@ -47,7 +47,7 @@ pub(super) fn commands<'v>(script: &str, outer: &dyn Fn(&str) -> Option<&'v str>
 }
 
 /// `$(NAME)` as the kubelet expands it; `$$` escapes. A name that has no value is a hole. Also says which variable it was.
-pub(super) fn expand_references<'v>(
+pub(crate) fn expand_references<'v>(
     text: &str,
     variable: &dyn Fn(&str) -> Option<&'v str>,
     room: &mut usize,
@@ -91,7 +91,7 @@ fn name_in_brackets(text: &str) -> Option<&str> {
 }
 
 /// Text in which templates and variables that somebody else fills in are holes: `{{ .Values.model }}`, `${MODEL}`.
-pub(super) fn cut_templates(text: &str, variables: bool) -> String {
+pub(crate) fn cut_templates(text: &str, variables: bool) -> String {
     let mut result = String::with_capacity(text.len());
     let mut at = 0;
     // Each opening is searched for only when the one that was found is behind us, and not again where there is none.
@@ -113,7 +113,7 @@ pub(super) fn cut_templates(text: &str, variables: bool) -> String {
     result
 }
 
-pub(super) fn is_name(text: &str) -> bool {
+pub(crate) fn is_name(text: &str) -> bool {
     let mut chars = text.chars();
     chars.next().is_some_and(|c| c.is_ascii_alphabetic() || c == '_')
         && chars.all(|c| c.is_ascii_alphanumeric() || c == '_')
@@ -454,14 +454,14 @@ impl Expansion<'_, '_> {
 }
 
 /// Takes so many bytes from what is left; once that was too much, nothing is left.
-pub(super) fn spend(room: &mut usize, bytes: usize) -> bool {
+pub(crate) fn spend(room: &mut usize, bytes: usize) -> bool {
     let left = room.checked_sub(bytes);
     *room = left.unwrap_or(0);
     left.is_some()
 }
 
 /// `NAME=value`.
-pub(super) fn assignment(text: &str) -> Option<(&str, &str)> {
+pub(crate) fn assignment(text: &str) -> Option<(&str, &str)> {
     text.split_once('=').filter(|(name, _)| is_name(name))
 }
 
@@ -519,5 +519,20 @@ mod tests {
         }
         let doubling: String = (0..64).map(|n| format!("v{}=$v{n}$v{n}\n", n + 1)).collect();
         assert!(split(&format!("v0=xxxxxxxx\n{doubling}run $v64"))[0][1].len() <= LONGEST_WORD + 64);
+    }
+
+    /// What is opened and never closed is not searched for an end again and again: 400 GB would be read.
+    #[test]
+    fn openings_without_an_end_are_passed_over_once() {
+        const MANY: usize = 400_000;
+        let mut room = usize::MAX;
+        let open = "$(".repeat(MANY);
+        assert_eq!(expand_references(&open, &|_| None, &mut room), (open.clone(), None));
+        let (text, used) = expand_references("a$(B)$(c d)$(E", &|_| Some("x"), &mut room);
+        assert_eq!((text.as_str(), used.as_deref()), ("ax$(c d)$(E", Some("B")));
+        let holes = "{{a}}$".repeat(MANY);
+        assert_eq!(cut_templates(&holes, true).chars().filter(|c| *c == HOLE).count(), MANY);
+        assert_eq!(cut_templates("a{{b}}c${d}e{{f", true), "a\u{fffc}c\u{fffc}e\u{fffc}");
+        assert_eq!(cut_templates("a${d}{{e}}", false), "a${d}\u{fffc}");
     }
 }

@@ -4,6 +4,7 @@
 //! None of them knows an accelerator, a resource or a price. Each says on its first page which program it follows, who
 //! judges it, what it refuses, and why it is not a crate.
 
+pub(crate) mod cel;
 pub(crate) mod gotemplate;
 pub(crate) mod helm;
 pub(crate) mod kustomize;

@@ -8,7 +8,6 @@ use crate::inventory::{Counted, Inventory, Origin, Resource, ResourceId, Role};
 use crate::pricing::{Item, Period};
 use crate::source::Span;
 
-use super::cel::{Budget, Key, Read, Unknown, Value};
 use super::combine::combine;
 use super::evaluate::{self, Ground, Verdict, evaluate};
 use super::facts::{self, Asking, End, Stand, Subject, World};
@@ -16,6 +15,7 @@ use super::page::{At, Expression, Grouping, LooksAt, Page};
 use super::settings::Settings;
 use super::template::{self, Template};
 use super::{Broken, Confidence, Evidence, Finding, Fix, Judgement, Piece, Total, Undetermined};
+use crate::languages::cel::{Budget, Key, Read, Unknown, Value};
 
 /// `is_meant` limits what rules about one thing look at.
 pub(super) fn judge(

@@ -11,10 +11,10 @@ use super::example::examples;
 use super::facts::World;
 use super::judge::judge;
 use super::layers::{self, Held};
-use super::nearest::nearest;
 use super::page::{self, Front, LooksAt, Mistake, Page};
 use super::settings::{Override, PageText, Parameter, Settings};
 use super::{Broken, Confidence, Finding, Judgement};
+use crate::languages::cel::nearest;
 
 /// The built-in pages as the build script read them.
 mod embedded {

@@ -7,8 +7,8 @@ use crate::catalog::{Money, Quote};
 use crate::complete::complete_machines;
 use crate::fit::{self, Assessment, Choice, Place, Verdict};
 use crate::inventory::{self, Fact, FrontEnd, Inventory, Key, Known, Resource, Role};
+use crate::languages::cel::{About, Ask, Budget, Fault, Handle, Map, Unknown, Value};
 use crate::pricing;
-use crate::rules::cel::{About, Ask, Budget, Fault, Handle, Map, Unknown, Value};
 use crate::source::Span;
 
 /// Steps that a question costs: a look at every machine of a provider.

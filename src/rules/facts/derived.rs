@@ -3,7 +3,7 @@
 use crate::inventory::{Fact, Key, Origin, Resource};
 
 use super::{Stand, unknown_fact, value_of};
-use crate::rules::cel::Value;
+use crate::languages::cel::Value;
 use crate::rules::format;
 
 /// `2 × 8 A100-80GB`, `0 to 4 × 1 L4`, `8 GPUs`.

@@ -21,8 +21,8 @@ use crate::pricing::{self, Bill, Delta, Item};
 use crate::source::{Date, Span};
 
 use super::Settings;
-use super::cel::{self, About, Ask, Budget, Fault, Handle, Host, Read, Schema, Type, Unknown, Value};
 use super::{format, template};
+use crate::languages::cel::{self, About, Ask, Budget, Fault, Handle, Host, Read, Schema, Type, Unknown, Value};
 use money::{DELTA, MONEY, Sum, TOTAL};
 use raw::{BLOCK, OBJECT};
 pub(super) use raw::{Path, Raws, part, written};

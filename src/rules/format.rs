@@ -3,7 +3,7 @@
 use crate::catalog::Money;
 
 /// Dollars, in the currency that people read: whole above ten, with cents below, never as zero what is not.
-pub(crate) fn usd(amount: f64) -> String {
+pub(super) fn usd(amount: f64) -> String {
     if !amount.is_finite() {
         return "an unknown amount".to_owned();
     }

@@ -9,7 +9,7 @@ mod document;
 mod evaluate;
 mod example;
 mod facts;
-pub(crate) mod format;
+mod format;
 mod judge;
 mod layers;
 mod page;

@@ -42,7 +42,7 @@ pub(crate) use budget::Budget;
 pub(crate) use check::{Meaning, Scope, Variable, never, same};
 pub(crate) use compare::Comparison;
 pub(crate) use eval::{Evaluation, Host, Read};
-pub(crate) use functions::Ask;
+pub(crate) use functions::{Function, Gives, Takes, function, method, of_host, pattern, wrong};
 pub(crate) use map::{Key, Map};
 pub(crate) use nearest::nearest;
 pub(crate) use operators::Fault;
@@ -140,10 +140,9 @@ pub(crate) fn midnight(day: &str) -> Option<Value> {
     time::Timestamp::parse(day).map(Value::Timestamp)
 }
 
-/// What pages may call: how it is written and what it means.
-pub(crate) fn callable() -> Vec<(String, &'static str)> {
-    let functions =
-        functions::FUNCTIONS.iter().map(|function| (function.signature().replace('`', ""), function.meaning));
+/// What may be called, the functions that a host adds included: how it is written and what it means.
+pub(crate) fn callable(added: &'static [Function]) -> Vec<(String, &'static str)> {
+    let functions = functions::all(added).map(|function| (function.signature().replace('`', ""), function.meaning));
     let macros = functions::MACROS.iter().filter_map(|(_, text)| text.split_once(": "));
     functions.chain(macros.map(|(form, meaning)| (form.to_owned(), meaning))).collect()
 }

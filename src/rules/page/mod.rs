@@ -539,7 +539,7 @@ pub(super) fn scope(looks_at: LooksAt, parameters: &[Declared], words: Words) ->
         .collect();
     let params = Value::Map(values.into());
     variables.push(Variable { name: "params", holds: Type::Any, stands_for: Meaning::Constant(params) });
-    Scope { variables, implied: facts::implied(looks_at), unchecked: false, proven: false }
+    Scope { variables, implied: facts::implied(looks_at), functions: &facts::FUNCTIONS, ..Scope::default() }
 }
 
 /// The parameters of the page, with what is given for them.

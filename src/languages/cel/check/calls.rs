@@ -60,7 +60,7 @@ impl Lowering<'_> {
         if self.locals.iter().any(|(local, _)| &**local == first) || self.variable(first, 0..0).is_some() {
             return None;
         }
-        functions::is_namespace(&prefix).then(|| format!("{prefix}.{}", name.text))
+        functions::is_namespace(&prefix, self.scope.functions).then(|| format!("{prefix}.{}", name.text))
     }
 
     fn overloads(
@@ -72,9 +72,9 @@ impl Lowering<'_> {
         name: &Name,
     ) -> Result<(Vec<&'static Function>, Type), Problem> {
         let named: Vec<&'static Function> =
-            functions::FUNCTIONS.iter().filter(|f| f.name == full_name && f.is_method == is_method).collect();
+            functions::all(self.scope.functions).filter(|f| f.name == full_name && f.is_method == is_method).collect();
         if named.is_empty() {
-            return Err(unknown_function(full_name, is_method, name));
+            return Err(unknown_function(full_name, is_method, name, self.scope.functions));
         }
         let fits = |holds: &[Type]| -> Vec<&'static Function> {
             named.iter().copied().filter(|function| function.accepts_types(holds)).collect()
@@ -116,12 +116,12 @@ fn written_pattern(
     nodes.pop().map(|of| Ok((of, pattern)))
 }
 
-fn unknown_function(full_name: &str, is_method: bool, name: &Name) -> Problem {
+fn unknown_function(full_name: &str, is_method: bool, name: &Name, added: &'static [Function]) -> Problem {
     let problem = Problem::new(name.at.clone(), format!("there is no function `{full_name}`"));
-    if let Some(other) = functions::FUNCTIONS.iter().find(|f| f.name == full_name && f.is_method != is_method) {
+    if let Some(other) = functions::all(added).find(|f| f.name == full_name && f.is_method != is_method) {
         return problem.with_help(format!("it is {}", other.signature()));
     }
-    let names = functions::FUNCTIONS.iter().map(|f| f.name).chain(functions::MACROS.iter().map(|(name, _)| *name));
+    let names = functions::all(added).map(|f| f.name).chain(functions::MACROS.iter().map(|(name, _)| *name));
     match nearest(full_name, names) {
         Some(near) => problem.with_help(format!("did you mean `{near}`?")),
         None => problem.with_help("`gpulint facts` lists the functions"),

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::super::functions;
+use super::super::functions::{self, Function};
 use super::super::program::{Lookup, Node, What};
 use super::super::syntax::{Expr, Kind, Name};
 use super::super::types::{Schema, Type};
@@ -18,6 +18,8 @@ pub(crate) struct Scope<'a> {
     pub(crate) variables: Vec<Variable<'a>>,
     /// The variable whose fields may be named without it, and what they are.
     pub(crate) implied: Option<(usize, &'static Schema)>,
+    /// What may be called beside the functions of the language.
+    pub(crate) functions: &'static [Function],
     /// Types are only known when evaluated; for tests of the language itself.
     pub(crate) unchecked: bool,
     /// Patterns are known to be right: they are compiled when they are first matched.

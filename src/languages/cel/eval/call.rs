@@ -29,7 +29,7 @@ impl Evaluator<'_> {
         match candidates.iter().find(|function| function.accepts(values)) {
             Some(function) => match function.run {
                 Run::Own(run) => run(self.budget, values),
-                Run::Host(what) => self.host.ask(what, values, self.budget),
+                Run::Host => self.host.ask(function.name, values, self.budget),
             },
             None => {
                 let name = candidates.first().map_or("", |function| function.name);

@@ -8,7 +8,6 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::budget::Budget;
-use super::functions::Ask;
 use super::map::{Key, Map};
 use super::operators::{self, Fault};
 use super::program::{Lookup, Node, What};
@@ -21,9 +20,9 @@ pub(crate) trait Host {
     fn variable(&self, number: usize) -> Value;
     fn field(&self, record: Handle, field: usize) -> Value;
 
-    /// What only the host can answer.
-    fn ask(&self, what: Ask, given: &[Value], budget: &mut Budget) -> Result<Value, Fault> {
-        let _ = (what, given, budget);
+    /// A function of the host, which knows it by its name.
+    fn ask(&self, function: &str, given: &[Value], budget: &mut Budget) -> Result<Value, Fault> {
+        let _ = (function, given, budget);
         Ok(Value::Absent)
     }
 }

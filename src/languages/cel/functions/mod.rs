@@ -3,11 +3,9 @@
 mod convert;
 mod encoders;
 mod format;
-mod host;
 mod lists;
 mod math;
 mod optionals;
-mod ours;
 mod text;
 mod things;
 mod times;
@@ -40,22 +38,14 @@ impl std::fmt::Debug for Function {
     }
 }
 
-type Plain = fn(&mut Budget, &[Value]) -> Result<Value, Fault>;
+pub(crate) type Plain = fn(&mut Budget, &[Value]) -> Result<Value, Fault>;
 
 /// Who runs a function.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::languages::cel) enum Run {
     Own(Plain),
-    Host(Ask),
-}
-
-/// What only the host can answer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Ask {
-    Fits,
-    Price,
-    Alternatives,
-    Linked,
+    /// Whoever evaluates knows it by its name.
+    Host,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -154,22 +144,47 @@ pub(crate) static FUNCTIONS: LazyLock<Vec<Function>> = LazyLock::new(|| {
     all.extend(encoders::functions());
     all.extend(format::functions());
     all.extend(things::functions());
-    all.extend(ours::functions());
-    all.extend(host::functions());
     all
 });
 
-pub(super) fn is_namespace(prefix: &str) -> bool {
-    FUNCTIONS.iter().any(|f| f.name.strip_prefix(prefix).is_some_and(|rest| rest.starts_with('.')))
+/// The functions of the language, and then those that a host adds.
+pub(super) fn all(added: &'static [Function]) -> impl Iterator<Item = &'static Function> {
+    FUNCTIONS.iter().chain(added)
+}
+
+pub(super) fn is_namespace(prefix: &str, added: &'static [Function]) -> bool {
+    all(added).any(|f| f.name.strip_prefix(prefix).is_some_and(|rest| rest.starts_with('.')))
 }
 
 /// A row of the table.
-fn function(name: &'static str, takes: &'static [Takes], gives: Gives, run: Plain, meaning: &'static str) -> Function {
+pub(crate) const fn function(
+    name: &'static str,
+    takes: &'static [Takes],
+    gives: Gives,
+    run: Plain,
+    meaning: &'static str,
+) -> Function {
     Function { name, is_method: false, takes, gives, meaning, run: Run::Own(run) }
 }
 
-fn method(name: &'static str, takes: &'static [Takes], gives: Gives, run: Plain, meaning: &'static str) -> Function {
-    Function { is_method: true, ..function(name, takes, gives, run, meaning) }
+pub(crate) const fn method(
+    name: &'static str,
+    takes: &'static [Takes],
+    gives: Gives,
+    run: Plain,
+    meaning: &'static str,
+) -> Function {
+    Function { name, is_method: true, takes, gives, meaning, run: Run::Own(run) }
+}
+
+/// A function that only the host can answer.
+pub(crate) const fn of_host(
+    name: &'static str,
+    takes: &'static [Takes],
+    gives: Gives,
+    meaning: &'static str,
+) -> Function {
+    Function { name, is_method: false, takes, gives, meaning, run: Run::Host }
 }
 
 impl Function {
@@ -300,7 +315,7 @@ impl Takes {
 }
 
 /// Patterns are bounded in size when compiled; matching takes linear time.
-pub(super) fn pattern(text: &str) -> Result<Regex, String> {
+pub(crate) fn pattern(text: &str) -> Result<Regex, String> {
     RegexBuilder::new(text).size_limit(1 << 20).nest_limit(64).build().map_err(|error| {
         let last = error.to_string();
         let why = last.lines().last().unwrap_or_default().trim_start_matches("error: ");
@@ -309,6 +324,6 @@ pub(super) fn pattern(text: &str) -> Result<Regex, String> {
 }
 
 /// Arguments that the table should have kept out.
-fn wrong() -> Fault {
+pub(crate) fn wrong() -> Fault {
     "no matching overload".into()
 }

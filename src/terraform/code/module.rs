@@ -266,7 +266,7 @@ impl ModuleCode {
         self.comments.extend(comments.into_iter().filter(|comment| text_of(comment).contains("gpulint")));
         if let Some(first) = errors.first() {
             let more = errors.len() - 1;
-            let mut diagnostic = first.diagnostic(&text);
+            let mut diagnostic = super::refused(first, &text);
             if more > 0 && diagnostic.unreadable {
                 let also = if more == 1 { "1 more error".into() } else { format!("{more} more errors") };
                 diagnostic = diagnostic.with_note(None, format!("{also} in this file"));

@@ -31,7 +31,7 @@ impl VariableFile {
         let (attributes, error) =
             if path.ends_with(".json") { of_json(file, &text, nesting) } else { of_hcl(file, &text, nesting) };
         let wrong = error.map(|error| match error.is_of_template(&text) {
-            true => error.diagnostic(&text),
+            true => super::refused(&error, &text),
             false => {
                 let message = format!("not all variables of this file can be read: {}", error.message);
                 Diagnostic::unreadable(message, error.span)

@@ -14,8 +14,6 @@ mod walk;
 
 use std::sync::Arc;
 
-use crate::diagnostic::Diagnostic;
-use crate::inventory::Skipped;
 use crate::source::{FileId, Limits, Span};
 
 use super::number::Number;
@@ -54,13 +52,6 @@ impl SyntaxError {
             line.split_once(open).is_some_and(|(_, rest)| rest.contains(close))
         };
         OF_TEMPLATES.iter().any(|marks| stands_in(line, marks))
-    }
-
-    pub(super) fn diagnostic(&self, text: &str) -> Diagnostic {
-        match self.is_of_template(text) {
-            true => Diagnostic::note(Skipped::TEMPLATE, self.span).leaving_out(Skipped::TEMPLATE),
-            false => Diagnostic::unreadable(self.message.clone(), self.span),
-        }
     }
 }
 

@@ -6,6 +6,7 @@
 
 pub(crate) mod cel;
 pub(crate) mod gotemplate;
+pub(crate) mod hcl;
 pub(crate) mod helm;
 pub(crate) mod kustomize;
 pub(crate) mod shell;

@@ -4,11 +4,11 @@ use std::cell::Cell;
 use std::sync::Arc;
 
 use crate::fit::Market;
+use crate::languages::cel::{self, About, Budget, Host, Read, Unknown, Value};
 
 use super::facts::{Asking, End, OneOf, Raws, Subject, World};
 use super::page::{LooksAt, Match, Page};
 use super::settings::Settings;
-use crate::languages::cel::{self, About, Budget, Host, Read, Unknown, Value};
 
 /// What everything is judged on: the world, what is configured, and what was made of them on the way.
 pub(super) struct Ground<'a> {

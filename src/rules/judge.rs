@@ -5,6 +5,7 @@ use std::cmp::Reverse;
 use crate::catalog::{Money, MoneyRange};
 use crate::fit::Market;
 use crate::inventory::{Counted, Inventory, Origin, Resource, ResourceId, Role};
+use crate::languages::cel::{Budget, Key, Read, Unknown, Value};
 use crate::pricing::{Item, Period};
 use crate::source::Span;
 
@@ -15,7 +16,6 @@ use super::page::{At, Expression, Grouping, LooksAt, Page};
 use super::settings::Settings;
 use super::template::{self, Template};
 use super::{Broken, Confidence, Evidence, Finding, Fix, Judgement, Piece, Total, Undetermined};
-use crate::languages::cel::{Budget, Key, Read, Unknown, Value};
 
 /// `is_meant` limits what rules about one thing look at.
 pub(super) fn judge(

@@ -2,9 +2,10 @@
 
 use std::fmt::Write;
 
+use crate::languages::cel::{Kubernetes, Value};
+
 use super::facts;
 use super::page::{LooksAt, Page};
-use crate::languages::cel::{Kubernetes, Value};
 
 /// Where objects of a kind are found: group, version, plural.
 const KINDS: [(&str, &str, &str, &str); 30] = [

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::diagnostic::{Diagnostic, Level};
 use crate::inventory::WantedRaw;
+use crate::languages::cel::nearest;
 use crate::pricing::Period;
 use crate::source::{Sources, Span};
 
@@ -14,7 +15,6 @@ use super::layers::{self, Held};
 use super::page::{self, Front, LooksAt, Mistake, Page};
 use super::settings::{Override, PageText, Parameter, Settings};
 use super::{Broken, Confidence, Finding, Judgement};
-use crate::languages::cel::nearest;
 
 /// The built-in pages as the build script read them.
 mod embedded {

@@ -3,11 +3,12 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::format;
 use crate::languages::cel::nearest;
 use crate::languages::cel::{
     self, About, Budget, Host, Kubernetes, Map, Problem, Program, Scope, Type, Unknown, Value,
 };
+
+use super::format;
 
 #[derive(Debug)]
 pub(super) struct Template {

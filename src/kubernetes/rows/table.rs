@@ -6,11 +6,11 @@ use std::sync::LazyLock;
 use serde::Deserialize;
 
 use crate::inventory::LinkKind;
+use crate::languages::yaml::Node;
 
 #[cfg(test)]
 use super::devices::DEVICES;
 use super::path::Path;
-use crate::languages::yaml::Node;
 #[cfg(test)]
 use crate::source::Expression;
 

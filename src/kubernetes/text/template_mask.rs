@@ -6,8 +6,9 @@
 
 use std::ops::Range;
 
-use super::expression::{Scope, evaluate};
 use crate::languages::yaml::{HOLE, Hole, Masked, Meaning};
+
+use super::expression::{Scope, evaluate};
 
 const PAD: u8 = b'_';
 /// How far around a directive text is looked at.

@@ -18,12 +18,12 @@ use std::sync::Arc;
 use crate::catalog::{Catalog, MoneyRange};
 use crate::fit::{Assessment, Market};
 use crate::inventory::{self, Fact, Inventory, Origin, Resource};
+use crate::languages::cel::{self, About, Budget, Fault, Handle, Host, Read, Schema, Type, Unknown, Value};
 use crate::pricing::{self, Bill, Delta, Item};
 use crate::source::{Date, Span};
 
 use super::Settings;
 use super::{format, template};
-use crate::languages::cel::{self, About, Budget, Fault, Handle, Host, Read, Schema, Type, Unknown, Value};
 pub(super) use functions::FUNCTIONS;
 use money::{DELTA, MONEY, Sum, TOTAL};
 use raw::{BLOCK, OBJECT};

@@ -13,6 +13,8 @@ use std::sync::OnceLock;
 
 use crate::diagnostic::Level;
 use crate::inventory::{WantedObjects, WantedRaw};
+use crate::languages::cel::nearest;
+use crate::languages::cel::{self, Meaning, Program, Scope, Type, Value, Variable};
 
 pub use super::facts::LooksAt;
 use super::facts::{self, SCOPES, SeenBy};
@@ -20,8 +22,6 @@ use super::settings::{Parameter, Profile};
 use super::template::Template;
 use super::yaml::{self, Name, Node};
 use super::{Confidence, Layer, Risk};
-use crate::languages::cel::nearest;
-use crate::languages::cel::{self, Meaning, Program, Scope, Type, Value, Variable};
 use fields::Fields;
 pub(super) use fix::Remedy;
 pub(super) use matching::Match;

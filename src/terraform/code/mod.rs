@@ -8,7 +8,7 @@ mod variable_file;
 
 use crate::diagnostic::Diagnostic;
 use crate::inventory::Skipped;
-use crate::terraform::syntax::SyntaxError;
+use crate::languages::hcl::syntax::SyntaxError;
 
 /// What is said of a file that Terraform would refuse.
 fn refused(error: &SyntaxError, text: &str) -> Diagnostic {

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use crate::diagnostic::{Diagnostic, Level};
 use crate::source::{FileId, Sources};
 
-use crate::terraform::syntax::json::{Json, literal, parse_json, parse_json_within};
-use crate::terraform::syntax::{Attribute, Name, SyntaxError, parse_body};
+use crate::languages::hcl::syntax::json::{Json, literal, parse_json, parse_json_within};
+use crate::languages::hcl::syntax::{Attribute, Name, SyntaxError, parse_body};
 
 #[derive(Debug, Default)]
 pub(in crate::terraform) struct VariableFile {

@@ -11,7 +11,7 @@ use super::value::{Data, Entries, Value};
 
 impl Type {
     /// The value as this type. Members that cannot be converted become unknown, so that the others stay usable.
-    pub(super) fn convert(&self, value: &Value) -> Value {
+    pub(crate) fn convert(&self, value: &Value) -> Value {
         let data = match (self, &value.data) {
             (Type::Any, _) | (_, Data::Null | Data::Unknown(_)) => return value.clone(),
             (Type::Text, _) => match value.as_text() {
@@ -85,7 +85,7 @@ fn convert_object(fields: &BTreeMap<Arc<str>, Field>, entries: &Entries, value: 
 }
 
 /// Sorted and without repetitions, as Terraform iterates over sets.
-pub(super) fn set_of(mut items: Vec<Value>) -> Vec<Value> {
+pub(crate) fn set_of(mut items: Vec<Value>) -> Vec<Value> {
     let plain = items.iter().all(|item| matches!(item.data, Data::Text(_) | Data::Number(_) | Data::Bool(_)));
     if plain {
         items.sort_by(compare_plain);
@@ -172,7 +172,7 @@ fn spell(value: &Value, into: &mut String) {
 }
 
 /// Whether two values are the same, type included; `None` where it depends on something unknown.
-pub(super) fn equal(a: &Value, b: &Value) -> Option<bool> {
+pub(crate) fn equal(a: &Value, b: &Value) -> Option<bool> {
     match (&a.data, &b.data) {
         (Data::Unknown(_), _) | (_, Data::Unknown(_)) => None,
         (Data::Null, Data::Null) => Some(true),

@@ -8,7 +8,7 @@ use super::value::{Data, Value};
 
 /// A type, or a type constraint of a variable.
 #[derive(Debug, Clone)]
-pub(super) enum Type {
+pub(crate) enum Type {
     /// Any type, or one that is not known.
     Any,
     Bool,
@@ -22,10 +22,10 @@ pub(super) enum Type {
 }
 
 #[derive(Debug, Clone)]
-pub(super) struct Field {
-    pub(super) of: Type,
-    pub(super) optional: bool,
-    pub(super) default: Option<Value>,
+pub(crate) struct Field {
+    pub(crate) of: Type,
+    pub(crate) optional: bool,
+    pub(crate) default: Option<Value>,
 }
 
 impl Field {
@@ -36,7 +36,7 @@ impl Field {
 
 impl Type {
     /// Reads a constraint; `constant` evaluates the default of an `optional`. `Err` says what is wrong with it.
-    pub(super) fn parse(
+    pub(crate) fn parse(
         expression: &Expression,
         constant: &mut dyn FnMut(&Expression) -> Value,
     ) -> Result<Type, String> {
@@ -106,7 +106,7 @@ impl Type {
     }
 
     /// What a value is, as far as it shows.
-    pub(super) fn of(value: &Value) -> Type {
+    pub(crate) fn of(value: &Value) -> Type {
         match &value.data {
             Data::Null | Data::Unknown(_) => Type::Any,
             Data::Bool(_) => Type::Bool,
@@ -127,7 +127,7 @@ impl Type {
     }
 
     /// The type that all of these can be converted to; `None` where there is none.
-    pub(super) fn common(types: impl IntoIterator<Item = Type>) -> Option<Type> {
+    pub(crate) fn common(types: impl IntoIterator<Item = Type>) -> Option<Type> {
         let (types, open): (Vec<Type>, Vec<Type>) = types.into_iter().partition(|of| !matches!(of, Type::Any));
         let all = |is: fn(&Type) -> bool| types.iter().all(is);
         if types.is_empty() {
@@ -229,7 +229,7 @@ impl Type {
         Some(Type::Map(Box::new(of)))
     }
 
-    pub(super) fn name(&self) -> String {
+    pub(crate) fn name(&self) -> String {
         match self {
             Type::Any => "any".into(),
             Type::Bool => "bool".into(),

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::terraform::number::Number;
+use crate::languages::hcl::number::Number;
 
 use super::cursor::{Parse, Parser};
 use super::{BinaryOperator, Call, Conditional, Expression, Kind, Name, Step, StepKind, SyntaxError, UnaryOperator};

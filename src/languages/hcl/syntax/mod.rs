@@ -8,7 +8,7 @@ mod collection;
 mod cursor;
 mod directives;
 mod expression;
-pub(super) mod json;
+pub(crate) mod json;
 mod template;
 mod walk;
 
@@ -19,23 +19,23 @@ use crate::source::{FileId, Limits, Span};
 use super::number::Number;
 
 /// Brackets, blocks and operators may be nested so deep; the deepest of 5,709 public files has 21 levels.
-pub(super) const NESTING_LIMIT: u32 = Limits::DEEPEST;
+pub(crate) const NESTING_LIMIT: u32 = Limits::DEEPEST;
 
 /// A file, parsed.
 #[derive(Debug, Clone)]
-pub(super) struct Parsed {
-    pub(super) body: Body,
+pub(crate) struct Parsed {
+    pub(crate) body: Body,
     /// What Terraform would refuse; the first of a file is the one to tell.
-    pub(super) errors: Vec<SyntaxError>,
+    pub(crate) errors: Vec<SyntaxError>,
     /// What Terraform accepts but nobody means: a key written twice.
-    pub(super) notes: Vec<SyntaxError>,
-    pub(super) comments: Vec<Span>,
+    pub(crate) notes: Vec<SyntaxError>,
+    pub(crate) comments: Vec<Span>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct SyntaxError {
-    pub(super) message: String,
-    pub(super) span: Span,
+pub(crate) struct SyntaxError {
+    pub(crate) message: String,
+    pub(crate) span: Span,
 }
 
 /// What other programs write in their templates, and Terraform nowhere outside of texts.
@@ -43,7 +43,7 @@ const OF_TEMPLATES: [(&str, &str); 3] = [("{{", "}}"), ("{%", "%}"), ("<%", "%>"
 
 impl SyntaxError {
     /// Nobody gives this text to Terraform as it is: another program fills in first what stands at the error.
-    pub(super) fn is_of_template(&self, text: &str) -> bool {
+    pub(crate) fn is_of_template(&self, text: &str) -> bool {
         let at = self.span.range().start.min(text.len());
         let before = text.get(..at).unwrap_or_default();
         let start = before.rfind('\n').map_or(0, |end| end + 1);
@@ -56,73 +56,73 @@ impl SyntaxError {
 }
 
 #[derive(Debug, Clone)]
-pub(super) struct Name {
-    pub(super) text: Arc<str>,
-    pub(super) span: Span,
+pub(crate) struct Name {
+    pub(crate) text: Arc<str>,
+    pub(crate) span: Span,
 }
 
 #[derive(Debug, Clone)]
-pub(super) struct Body {
-    pub(super) attributes: Vec<Attribute>,
-    pub(super) blocks: Vec<BlockNode>,
-    pub(super) span: Span,
+pub(crate) struct Body {
+    pub(crate) attributes: Vec<Attribute>,
+    pub(crate) blocks: Vec<BlockNode>,
+    pub(crate) span: Span,
     /// Something in this body did not parse: what it does not say is not known.
-    pub(super) incomplete: bool,
+    pub(crate) incomplete: bool,
 }
 
 #[derive(Debug, Clone)]
-pub(super) struct Attribute {
-    pub(super) name: Name,
-    pub(super) expression: Expression,
+pub(crate) struct Attribute {
+    pub(crate) name: Name,
+    pub(crate) expression: Expression,
 }
 
 impl Attribute {
-    pub(super) fn span(&self) -> Span {
+    pub(crate) fn span(&self) -> Span {
         self.name.span.to(self.expression.span)
     }
 }
 
 #[derive(Debug, Clone)]
-pub(super) struct BlockNode {
-    pub(super) keyword: Name,
-    pub(super) labels: Vec<Name>,
-    pub(super) body: Body,
+pub(crate) struct BlockNode {
+    pub(crate) keyword: Name,
+    pub(crate) labels: Vec<Name>,
+    pub(crate) body: Body,
     /// Keyword and labels.
-    pub(super) header: Span,
+    pub(crate) header: Span,
 }
 
 impl BlockNode {
-    pub(super) fn span(&self) -> Span {
+    pub(crate) fn span(&self) -> Span {
         self.header.to(self.body.span)
     }
 
-    pub(super) fn label(&self, index: usize) -> &str {
+    pub(crate) fn label(&self, index: usize) -> &str {
         self.labels.get(index).map_or("", |label| &label.text)
     }
 }
 
 impl Body {
-    pub(super) fn empty(span: Span) -> Self {
+    pub(crate) fn empty(span: Span) -> Self {
         Body { attributes: Vec::new(), blocks: Vec::new(), span, incomplete: false }
     }
 
-    pub(super) fn attribute(&self, name: &str) -> Option<&Attribute> {
+    pub(crate) fn attribute(&self, name: &str) -> Option<&Attribute> {
         self.attributes.iter().find(|attribute| &*attribute.name.text == name)
     }
 
-    pub(super) fn blocks<'a>(&'a self, keyword: &'a str) -> impl Iterator<Item = &'a BlockNode> {
+    pub(crate) fn blocks<'a>(&'a self, keyword: &'a str) -> impl Iterator<Item = &'a BlockNode> {
         self.blocks.iter().filter(move |block| &*block.keyword.text == keyword)
     }
 }
 
 #[derive(Debug, Clone)]
-pub(super) struct Expression {
-    pub(super) kind: Kind,
-    pub(super) span: Span,
+pub(crate) struct Expression {
+    pub(crate) kind: Kind,
+    pub(crate) span: Span,
 }
 
 #[derive(Debug, Clone)]
-pub(super) enum Kind {
+pub(crate) enum Kind {
     Null,
     Bool(bool),
     Number(Number),
@@ -146,13 +146,13 @@ pub(super) enum Kind {
 }
 
 #[derive(Debug, Clone)]
-pub(super) struct Step {
-    pub(super) kind: StepKind,
-    pub(super) span: Span,
+pub(crate) struct Step {
+    pub(crate) kind: StepKind,
+    pub(crate) span: Span,
 }
 
 #[derive(Debug, Clone)]
-pub(super) enum StepKind {
+pub(crate) enum StepKind {
     Attribute(Arc<str>),
     Index(Box<Expression>),
     /// `.*` or `[*]` with what applies to each element.
@@ -160,42 +160,42 @@ pub(super) enum StepKind {
 }
 
 #[derive(Debug, Clone)]
-pub(super) struct Call {
+pub(crate) struct Call {
     /// `lookup`, or `provider::aws::arn_parse`.
-    pub(super) name: Name,
-    pub(super) arguments: Vec<Expression>,
+    pub(crate) name: Name,
+    pub(crate) arguments: Vec<Expression>,
     /// The last argument ends with `...`.
-    pub(super) expand: bool,
+    pub(crate) expand: bool,
 }
 
 #[derive(Debug, Clone)]
-pub(super) struct Item {
-    pub(super) key: Expression,
-    pub(super) value: Expression,
+pub(crate) struct Item {
+    pub(crate) key: Expression,
+    pub(crate) value: Expression,
 }
 
 #[derive(Debug, Clone)]
-pub(super) struct For {
-    pub(super) key_name: Option<Name>,
-    pub(super) value_name: Name,
-    pub(super) collection: Expression,
+pub(crate) struct For {
+    pub(crate) key_name: Option<Name>,
+    pub(crate) value_name: Name,
+    pub(crate) collection: Expression,
     /// With a key it makes an object.
-    pub(super) key: Option<Expression>,
-    pub(super) value: Expression,
-    pub(super) condition: Option<Expression>,
+    pub(crate) key: Option<Expression>,
+    pub(crate) value: Expression,
+    pub(crate) condition: Option<Expression>,
     /// `...` after the value: values of one key make a list.
-    pub(super) group: bool,
+    pub(crate) group: bool,
 }
 
 #[derive(Debug, Clone)]
-pub(super) struct Conditional {
-    pub(super) condition: Expression,
-    pub(super) yes: Expression,
-    pub(super) no: Expression,
+pub(crate) struct Conditional {
+    pub(crate) condition: Expression,
+    pub(crate) yes: Expression,
+    pub(crate) no: Expression,
 }
 
 #[derive(Debug, Clone)]
-pub(super) enum Part {
+pub(crate) enum Part {
     Literal(Arc<str>),
     Interpolation(Expression),
     If { condition: Expression, yes: Vec<Part>, no: Vec<Part> },
@@ -203,13 +203,13 @@ pub(super) enum Part {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum UnaryOperator {
+pub(crate) enum UnaryOperator {
     Not,
     Minus,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum BinaryOperator {
+pub(crate) enum BinaryOperator {
     Or,
     And,
     Equal,
@@ -227,7 +227,7 @@ pub(super) enum BinaryOperator {
 
 impl Expression {
     /// Written out in full: no reference, no function.
-    pub(super) fn is_literal(&self) -> bool {
+    pub(crate) fn is_literal(&self) -> bool {
         match &self.kind {
             Kind::Null | Kind::Bool(_) | Kind::Number(_) | Kind::Text(_) => true,
             Kind::Template(parts) => parts.iter().all(|part| matches!(part, Part::Literal(_))),
@@ -244,27 +244,27 @@ impl Expression {
 }
 
 /// Parses a file of blocks and attributes.
-pub(super) fn parse_body(file: FileId, text: &str, nesting: u32) -> Parsed {
+pub(crate) fn parse_body(file: FileId, text: &str, nesting: u32) -> Parsed {
     let parser = cursor::Parser::new(text, cursor::Place::file(file, 0));
     cursor::Parser { deepest: nesting.min(NESTING_LIMIT), ..parser }.parse_file()
 }
 
 /// Parses one expression that fills the whole text, such as the value of `--var`.
-pub(super) fn parse_expression(file: FileId, text: &str) -> Result<Expression, SyntaxError> {
+pub(crate) fn parse_expression(file: FileId, text: &str) -> Result<Expression, SyntaxError> {
     cursor::Parser::new(text, cursor::Place::file(file, 0)).parse_whole_expression()
 }
 
 /// Parses one expression that stands for one place as a whole.
-pub(super) fn parse_expression_at(place: Span, text: &str) -> Result<Expression, SyntaxError> {
+pub(crate) fn parse_expression_at(place: Span, text: &str) -> Result<Expression, SyntaxError> {
     cursor::Parser::new(text, cursor::Place::Whole(place)).parse_whole_expression()
 }
 
 /// Parses text as the inside of a template: a file for `templatefile`.
-pub(super) fn parse_template(file: FileId, text: &str) -> Result<Expression, SyntaxError> {
+pub(crate) fn parse_template(file: FileId, text: &str) -> Result<Expression, SyntaxError> {
     cursor::Parser::new(text, cursor::Place::file(file, 0)).parse_whole_template()
 }
 
 /// Parses a template that stands for one place as a whole.
-pub(super) fn parse_template_at(place: Span, text: &str) -> Result<Expression, SyntaxError> {
+pub(crate) fn parse_template_at(place: Span, text: &str) -> Result<Expression, SyntaxError> {
     cursor::Parser::new(text, cursor::Place::Whole(place)).parse_whole_template()
 }

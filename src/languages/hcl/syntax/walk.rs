@@ -5,10 +5,10 @@ use crate::source::Span;
 use super::{Body, Expression, Kind, Part, Step, StepKind};
 
 /// What is told of a reference: its first name, the steps after it, and where it stands.
-pub(in crate::terraform) type Visit<'v> = dyn FnMut(&str, &[Step], Span) + 'v;
+pub(crate) type Visit<'v> = dyn FnMut(&str, &[Step], Span) + 'v;
 
 impl Body {
-    pub(in crate::terraform) fn each_reference(&self, visit: &mut Visit<'_>) {
+    pub(crate) fn each_reference(&self, visit: &mut Visit<'_>) {
         for attribute in &self.attributes {
             attribute.expression.each_reference(visit);
         }
@@ -20,7 +20,7 @@ impl Body {
 
 impl Expression {
     /// This expression and every one inside it.
-    pub(in crate::terraform) fn each(&self, visit: &mut dyn FnMut(&Expression)) {
+    pub(crate) fn each(&self, visit: &mut dyn FnMut(&Expression)) {
         visit(self);
         match &self.kind {
             Kind::Traversal(base, steps) => {
@@ -49,7 +49,7 @@ impl Expression {
         }
     }
 
-    pub(in crate::terraform) fn each_reference(&self, visit: &mut Visit<'_>) {
+    pub(crate) fn each_reference(&self, visit: &mut Visit<'_>) {
         match &self.kind {
             Kind::Traversal(base, steps) => {
                 match &base.kind {

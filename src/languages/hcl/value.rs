@@ -120,7 +120,7 @@ impl FromIterator<(Arc<str>, Value)> for Entries {
 }
 
 /// Text in Unicode's normal form C, as Terraform keeps all strings: letters that look the same are the same.
-pub(super) fn composed(text: Arc<str>) -> Arc<str> {
+pub(crate) fn composed(text: Arc<str>) -> Arc<str> {
     if text.is_ascii() {
         return text;
     }

@@ -2,21 +2,21 @@
 
 use std::sync::Arc;
 
+use crate::languages::hcl::number::Number;
 use crate::source::{FileId, Span};
-use crate::terraform::number::Number;
 
 use super::cursor::{MOST_NODES, Parser, Place};
 use super::{Attribute, BlockNode, Body, Expression, Item, Kind, NESTING_LIMIT, Name, Parsed, SyntaxError};
 
 /// A value with its place.
 #[derive(Debug, Clone)]
-pub(in crate::terraform) struct Json {
-    pub(in crate::terraform) kind: JsonKind,
-    pub(in crate::terraform) span: Span,
+pub(crate) struct Json {
+    pub(crate) kind: JsonKind,
+    pub(crate) span: Span,
 }
 
 #[derive(Debug, Clone)]
-pub(in crate::terraform) enum JsonKind {
+pub(crate) enum JsonKind {
     Null,
     Bool(bool),
     Number(Number),
@@ -27,32 +27,32 @@ pub(in crate::terraform) enum JsonKind {
 }
 
 impl Json {
-    pub(in crate::terraform) fn get(&self, key: &str) -> Option<&Json> {
+    pub(crate) fn get(&self, key: &str) -> Option<&Json> {
         self.entries().iter().rev().find(|(name, _)| &*name.text == key).map(|(_, value)| value)
     }
 
-    pub(in crate::terraform) fn entries(&self) -> &[(Name, Json)] {
+    pub(crate) fn entries(&self) -> &[(Name, Json)] {
         match &self.kind {
             JsonKind::Object(entries) => entries,
             _ => &[],
         }
     }
 
-    pub(in crate::terraform) fn items(&self) -> &[Json] {
+    pub(crate) fn items(&self) -> &[Json] {
         match &self.kind {
             JsonKind::List(items) => items,
             _ => &[],
         }
     }
 
-    pub(in crate::terraform) fn text(&self) -> Option<&str> {
+    pub(crate) fn text(&self) -> Option<&str> {
         match &self.kind {
             JsonKind::Text(text, _) => Some(text),
             _ => None,
         }
     }
 
-    pub(in crate::terraform) fn flag(&self) -> Option<bool> {
+    pub(crate) fn flag(&self) -> Option<bool> {
         match &self.kind {
             JsonKind::Bool(flag) => Some(*flag),
             _ => None,
@@ -60,12 +60,12 @@ impl Json {
     }
 }
 
-pub(in crate::terraform) fn parse_json(file: FileId, text: &str) -> Result<Json, SyntaxError> {
+pub(crate) fn parse_json(file: FileId, text: &str) -> Result<Json, SyntaxError> {
     parse_json_within(file, text, NESTING_LIMIT)
 }
 
 /// The same, with another limit of nesting.
-pub(in crate::terraform) fn parse_json_within(file: FileId, text: &str, nesting: u32) -> Result<Json, SyntaxError> {
+pub(crate) fn parse_json_within(file: FileId, text: &str, nesting: u32) -> Result<Json, SyntaxError> {
     let at = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
     let mut reader = Reader { text, at, file, depth: 0, deepest: nesting.min(NESTING_LIMIT), nodes: 0 };
     let value = reader.value()?;
@@ -267,7 +267,7 @@ impl Reader<'_> {
 }
 
 /// Parses a `.tf.json` file.
-pub(in crate::terraform) fn parse_json_body(file: FileId, text: &str, nesting: u32) -> Parsed {
+pub(crate) fn parse_json_body(file: FileId, text: &str, nesting: u32) -> Parsed {
     let mut errors = Vec::new();
     let body = match parse_json_within(file, text, nesting) {
         Ok(json) => top_level(&json, &mut errors),
@@ -280,12 +280,7 @@ pub(in crate::terraform) fn parse_json_body(file: FileId, text: &str, nesting: u
 }
 
 /// Parses a file of another program: the blocks of this table, with the number of labels that they have.
-pub(in crate::terraform) fn parse_json_as(
-    file: FileId,
-    text: &str,
-    nesting: u32,
-    labels: impl Fn(&str) -> Option<usize>,
-) -> Parsed {
+pub(crate) fn parse_json_as(file: FileId, text: &str, nesting: u32, labels: impl Fn(&str) -> Option<usize>) -> Parsed {
     let mut errors = Vec::new();
     let mut result = Body::empty(Span::new(file, 0, text.len()));
     match parse_json_within(file, text, nesting) {
@@ -386,12 +381,12 @@ fn body(json: &Json, errors: &mut Vec<SyntaxError>) -> Body {
 }
 
 /// A value as an expression: its strings are templates.
-pub(in crate::terraform) fn expression(json: &Json, errors: &mut Vec<SyntaxError>) -> Expression {
+pub(crate) fn expression(json: &Json, errors: &mut Vec<SyntaxError>) -> Expression {
     convert(json, &mut |text, verbatim, span| template(text, verbatim, span, errors))
 }
 
 /// A value as an expression: its strings are what they are, as in `.tfvars.json`.
-pub(in crate::terraform) fn literal(json: &Json) -> Expression {
+pub(crate) fn literal(json: &Json) -> Expression {
     convert(json, &mut |text, _, _| Kind::Text(text.clone()))
 }
 

@@ -1,6 +1,16 @@
-//! Splits shell text into commands and words: quotes, continuations, `&&`, assignments, variables, here-documents.
+//! Commands of a shell: quotes, continuations, `&&`, assignments, variables, here-documents → words with their places.
 //!
-//! Tolerant where a shell would refuse, and never wrong on purpose: what only a run could tell is a hole in the word.
+//! Follows what a POSIX shell and bash do to words before they start a program, and `$(NAME)` as the kubelet expands it. No
+//! branch is taken and no program is run: the commands of all branches are there, and what only a run could tell is a hole in
+//! the word.
+//!
+//! Tolerant where a shell would refuse: a quote that nobody closes ends with the text. Words longer than 16 KiB, scripts
+//! longer than 512 KiB and what expands beyond the room that the caller gives are cut short, never followed.
+//!
+//! Judged by no other program: by its own cases, and by the containers of `tests/kubernetes`.
+//!
+//! Crates that split shell words (shlex, shell-words) know no places, no variables and no commands; those that parse shells
+//! give trees, refuse what is only half a script, and expand nothing.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -1,9 +1,18 @@
 //! Go's template language, with the functions that Helm gives it, over values that know where they were written and that
 //! need not be known.
 //!
-//! What comes out is what `helm` would write, byte for byte, where everything is known. What is not known (chance, time,
-//! what a cluster would say) becomes a hole with its cause, and what depends on it as little as possible. Every template is
-//! hostile: steps, bytes and depth are limited.
+//! Follows `text/template` of Go, sprig 3 and the functions of Helm 3. What comes out is what `helm` would write, byte for
+//! byte, where everything is known. What is not known (chance, time, what a cluster would say) becomes a hole with its cause,
+//! and what depends on it as little as possible. Each piece of the output leads back to where it was written.
+//!
+//! Refused: what Go refuses, in Go's words. Every template is hostile: steps, bytes and depth are limited, and what would
+//! take more fails.
+//!
+//! Judged by helm: each line of `tests/charts/cases.txt` beside what helm made of it (`tests/charts/expect.py` asks again),
+//! random templates (`tests/corpus/templates.py`), and charts of checkouts (`tests/corpus/charts.py`).
+//!
+//! No crate does it: the ports of `text/template` and of sprig (gtmpl, go-template, sprig) have no places for what they print,
+//! no values that are not known, no limits, and none of the functions that Helm adds.
 
 mod compare;
 mod evaluate;

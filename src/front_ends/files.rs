@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::kustomize;
+use crate::languages::kustomize;
 use crate::terraform::is_read_by_itself;
 
 /// Files that may hold Terraform or Kubernetes, by the end of their names, and those of languages that are told.

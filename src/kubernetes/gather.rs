@@ -5,13 +5,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::diagnostic::{Diagnostic, Level};
 use crate::inventory::{Foreign, Language, Run, Skipped, language_of_data, may_have_sign};
+use crate::languages::yaml::Node;
 use crate::source::{FileId, ReadError, Sources, decoded, each, from_utf16, those};
 
 use super::objects::chart;
 use super::text::file::File;
 use super::text::filter::{self, Matter, Names};
 use super::{Options, render};
-use crate::yaml::Node;
 
 /// What was found among the files.
 #[derive(Debug, Default)]

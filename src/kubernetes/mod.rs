@@ -20,7 +20,7 @@ use std::sync::Arc;
 use crate::inventory::{GivenRun, Inventory, Resource, Skipped, WantedObjects};
 use crate::source::{FileId, Sources, Span, each};
 
-use crate::yaml::{Document, Node, Stream};
+use crate::languages::yaml::{Document, Node, Stream};
 use objects::index::Index;
 use objects::object::Object;
 use pods::workload::{Found, Reader};
@@ -29,7 +29,7 @@ use relations::scale::Scaler;
 use relations::sharing::Sharing;
 use rows::table::{KINDS, Row};
 
-pub use crate::helm::Cluster;
+pub use crate::languages::helm::Cluster;
 pub use gather::Looks;
 pub use render::{Content, Input, Plan, Refused, Rendered, plan};
 pub use text::trail::Renderer;

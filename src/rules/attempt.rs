@@ -1,13 +1,13 @@
 //! An expression without a page, for whoever writes one.
 
 use super::Settings;
-use super::cel::{Budget, Program, Value};
 use super::evaluate::Ground;
 use super::facts::World;
 use super::page::{self, LooksAt, Mistake};
 use super::template;
 use crate::fit::Market;
 use crate::inventory::WantedRaw;
+use crate::languages::cel::{Budget, Program, Value};
 use crate::source::Span;
 
 /// An expression that is tried.

@@ -4,8 +4,8 @@ use std::cell::Cell;
 use std::sync::Arc;
 
 use crate::fit::Market;
+use crate::languages::cel::{self, About, Budget, Host, Read, Unknown, Value};
 
-use super::cel::{self, About, Budget, Host, Read, Unknown, Value};
 use super::facts::{Asking, End, OneOf, Raws, Subject, World};
 use super::page::{LooksAt, Match, Page};
 use super::settings::Settings;

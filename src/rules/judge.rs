@@ -5,10 +5,10 @@ use std::cmp::Reverse;
 use crate::catalog::{Money, MoneyRange};
 use crate::fit::Market;
 use crate::inventory::{Counted, Inventory, Origin, Resource, ResourceId, Role};
+use crate::languages::cel::{Budget, Key, Read, Unknown, Value};
 use crate::pricing::{Item, Period};
 use crate::source::Span;
 
-use super::cel::{Budget, Key, Read, Unknown, Value};
 use super::combine::combine;
 use super::evaluate::{self, Ground, Verdict, evaluate};
 use super::facts::{self, Asking, End, Stand, Subject, World};

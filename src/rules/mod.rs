@@ -4,7 +4,6 @@
 //! and a team's own are the same kind of file. Knows no Terraform type and no Kubernetes kind.
 
 mod attempt;
-mod cel;
 mod combine;
 mod document;
 mod evaluate;
@@ -13,7 +12,6 @@ mod facts;
 mod format;
 mod judge;
 mod layers;
-mod nearest;
 mod page;
 mod policy;
 mod seen;
@@ -31,8 +29,8 @@ use crate::inventory::{Inventory, ResourceId, Wish};
 use crate::pricing::Period;
 use crate::source::{Edit, Span};
 
+pub use crate::languages::cel::Kubernetes;
 pub use attempt::{Answer, Attempt};
-pub use cel::Kubernetes;
 pub use combine::combine_lacks;
 pub use document::{contents, document, link};
 pub use example::{Example, Expected, File, Fixed, Marker, Surprise, Told, compare, examples, tell, unmarked};

@@ -2,7 +2,8 @@
 
 use std::fmt::Write;
 
-use super::cel::{Kubernetes, Value};
+use crate::languages::cel::{Kubernetes, Value};
+
 use super::facts;
 use super::page::{LooksAt, Page};
 
@@ -91,7 +92,7 @@ fn kinds(page: &Page) -> Result<Vec<Place>, String> {
 fn names(page: &Page) -> Option<Vec<String>> {
     let place = facts::name_of_object();
     let named = page.matches.iter().find(|it| Some(it.fact) == place)?;
-    Some(named.accepts.iter().filter_map(Value::as_text).map(super::cel::quoted).collect())
+    Some(named.accepts.iter().filter_map(Value::as_text).map(crate::languages::cel::quoted).collect())
 }
 
 fn written(page: &Page, version: Kubernetes, kinds: &[Place], reported: &str) -> String {
@@ -135,7 +136,7 @@ fn written(page: &Page, version: Kubernetes, kinds: &[Place], reported: &str) ->
 /// The message and the help as one expression; nothing where a cluster cannot compute them.
 fn message(page: &Page, version: Kubernetes) -> Option<String> {
     let message = page.speech().messages.first()?.in_kubernetes(page.constants(), version)?;
-    let mut parts = vec![super::cel::quoted(&format!("{}: ", page.name)), message];
+    let mut parts = vec![crate::languages::cel::quoted(&format!("{}: ", page.name)), message];
     if let Some(help) = page.speech().help.first().and_then(|help| help.in_kubernetes(page.constants(), version)) {
         parts.push("'; '".to_owned());
         parts.push(help);

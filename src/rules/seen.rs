@@ -1,13 +1,13 @@
 //! What a rule sees of one thing, for whoever writes one.
 
 use super::Settings;
-use super::cel::{Host, Map, Read, Type, Value};
 use super::evaluate::Ground;
 use super::facts::{self, Asking, Subject, World};
 use super::page::LooksAt;
 use super::template;
 use crate::fit::Market;
 use crate::inventory::{Raw, RawData, Tree};
+use crate::languages::cel::{Host, Map, Read, Type, Value};
 use crate::source::Span;
 
 /// A name that a page may use, and what it is here.

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::diagnostic::{Diagnostic, Level};
 use crate::inventory::WantedRaw;
+use crate::languages::cel::nearest;
 use crate::pricing::Period;
 use crate::source::{Sources, Span};
 
@@ -11,7 +12,6 @@ use super::example::examples;
 use super::facts::World;
 use super::judge::judge;
 use super::layers::{self, Held};
-use super::nearest::nearest;
 use super::page::{self, Front, LooksAt, Mistake, Page};
 use super::settings::{Override, PageText, Parameter, Settings};
 use super::{Broken, Confidence, Finding, Judgement};

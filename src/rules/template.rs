@@ -3,9 +3,12 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::cel::{self, About, Budget, Host, Kubernetes, Map, Problem, Program, Scope, Type, Unknown, Value};
+use crate::languages::cel::nearest;
+use crate::languages::cel::{
+    self, About, Budget, Host, Kubernetes, Map, Problem, Program, Scope, Type, Unknown, Value,
+};
+
 use super::format;
-use super::nearest::nearest;
 
 #[derive(Debug)]
 pub(super) struct Template {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::inventory::{Fact, Range};
 use crate::source::Span;
 
-use super::value::{Cause, Value};
+use crate::languages::hcl::value::{Cause, Value};
 
 /// One instance of a block after evaluation: `count`, `for_each` and `dynamic` are expanded.
 #[derive(Debug, Clone)]

@@ -6,19 +6,14 @@
 mod address;
 mod block;
 mod code;
-mod convert;
 mod embedded;
 mod evaluate;
 mod functions;
 mod load;
-mod number;
 mod plan;
 mod raw;
 mod rows;
-mod syntax;
 mod terragrunt;
-mod types;
-mod value;
 mod write;
 
 use std::collections::HashSet;
@@ -32,12 +27,12 @@ use code::library::{Library, Tool};
 use load::variants;
 use load::{parallel, plans, roots, rounds};
 
+pub use crate::languages::hcl::value::{Cause, Computed, Data, Entries, Found, Number, Value};
 pub use block::{Attribute, Block, Provider};
 pub(crate) use embedded::installed;
 pub use load::roots::Why;
 pub use plan::{PlanSide, is_plan};
 pub(crate) use terragrunt::is_read_by_itself;
-pub use value::{Cause, Computed, Data, Entries, Found, Number, Value};
 pub use write::Writer;
 
 /// What the command line gives beside the files.
@@ -123,7 +118,7 @@ pub fn read(sources: &Sources, paths: &[String], options: &Options) -> Reading {
 
 /// What Terraform would refuse in the text of one file, by itself.
 pub fn syntax_errors(file: FileId, text: &str) -> Vec<Diagnostic> {
-    let errors = syntax::parse_body(file, text, Limits::DEEPEST).errors;
+    let errors = crate::languages::hcl::syntax::parse_body(file, text, Limits::DEEPEST).errors;
     errors.into_iter().map(|error| Diagnostic::unreadable(error.message, error.span)).collect()
 }
 

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::inventory::{FrontEnd, MOST_VALUES, Origin, Raw, RawData, Tree, Unknown};
+use crate::languages::hcl::value::{Cause, Data, Value};
 use crate::source::Span;
 
 use super::block::{Attribute, Block};
-use super::value::{Cause, Data, Value};
 
 /// Blocks of a configuration that are something by themselves.
 const KEYWORDS: [&str; 3] = ["resource", "data", "module"];

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes the tables of src/kustomize/tables from what kustomize itself knows of the kinds of Kubernetes: by what lists
+"""Writes the tables of src/languages/kustomize/tables from what kustomize itself knows of the kinds of Kubernetes: by what lists
 are merged, which kinds are in no namespace, and in which fields names, labels, images and numbers of copies stand.
 
 usage: kustomize_tables.py KYAML API, the module directories of sigs.k8s.io/kustomize/kyaml and /api
@@ -66,7 +66,7 @@ for name in sorted(matters):
     short[name] = brief if brief not in short.values() else ".".join(name.rsplit(".", 2)[-2:])
 
 head = "# Written by tests/corpus/kustomize_tables.py; do not edit.\n"
-here = os.path.join(os.path.dirname(__file__), "../../src/kustomize/tables")
+here = os.path.join(os.path.dirname(__file__), "../../src/languages/kustomize/tables")
 os.makedirs(here, exist_ok=True)
 with open(os.path.join(here, "merge_keys.txt"), "w") as out:
     out.write(head + "# What lists are merged by. A type, then its fields that matter: how, to which type, and the keys; `-` for scalars.\n")

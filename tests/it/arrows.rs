@@ -14,9 +14,9 @@ fn rooms_import_each_other_only_along_the_arrows() {
     let mut wrong = Vec::new();
     for file in files(&root.join("src")) {
         let inside = file.strip_prefix(root.join("src")).unwrap();
-        let first = inside.components().next().unwrap().as_os_str().to_str().unwrap();
-        let room = first.trim_end_matches(".rs");
-        if ["lib", "main"].contains(&room) {
+        let module = module(inside);
+        let room = &*module[0];
+        if ["lib", "main", LANGUAGES].contains(&room) {
             continue;
         }
         let Some(allowed) = arrows.get(room) else {
@@ -40,14 +40,13 @@ fn rooms_inside_of_rooms_import_only_those_before_them() {
     let mut wrong = Vec::new();
     for file in files(&root.join("src")) {
         let text = fs::read_to_string(&file).unwrap();
-        let path = file.strip_prefix(root.join("src")).unwrap().with_extension("");
-        let mut module: Vec<&str> = path.iter().map(|part| part.to_str().unwrap()).collect();
-        module.retain(|part| *part != "mod");
-        let [room, within, ..] = module[..] else { continue };
+        let path = file.strip_prefix(root.join("src")).unwrap();
+        let module = module(path);
+        let [room, within, ..] = &module[..] else { continue };
         if !root.join("src").join(room).join(within).is_dir() {
             continue;
         }
-        let Some(rooms) = order.get(room) else {
+        let Some(rooms) = order.get(&**room) else {
             wrong.push(format!("`{room}` has rooms of its own that the table does not name"));
             continue;
         };
@@ -66,11 +65,28 @@ fn rooms_inside_of_rooms_import_only_those_before_them() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
+/// The folder whose folders are rooms, as if they lay beside the others: `languages/yaml`.
+const LANGUAGES: &str = "languages";
+
+/// The room of a file, then the modules inside of it.
+fn module(path: &Path) -> Vec<String> {
+    let path = path.with_extension("");
+    let mut module: Vec<String> = path.iter().map(|part| part.to_str().unwrap().to_owned()).collect();
+    module.retain(|part| part != "mod");
+    if let [folder, language, ..] = &module[..]
+        && folder == LANGUAGES
+    {
+        let room = format!("{folder}/{language}");
+        module.splice(..2, [room]);
+    }
+    module
+}
+
 /// The rooms inside of a module's room that its text names.
-fn reached(text: &str, module: &[&str]) -> BTreeSet<String> {
+fn reached(text: &str, module: &[String]) -> BTreeSet<String> {
     let text = text.split("#[cfg(test)]\nmod ").next().unwrap();
     let mut names = BTreeSet::new();
-    let crates = format!("crate::{}::", module[0]);
+    let crates = format!("crate::{}::", module[0].replace('/', "::"));
     for (at, _) in text.match_indices(&*crates) {
         names.extend(first_names(&text[at + crates.len()..]));
     }
@@ -112,15 +128,15 @@ fn table(text: &str) -> Arrows {
     .collect()
 }
 
-/// The first name after each `crate::`, outside of tests.
+/// The room after each `crate::`, outside of tests.
 fn imports(text: &str) -> BTreeSet<String> {
     let text = text.split("#[cfg(test)]\nmod ").next().unwrap();
     let mut names = BTreeSet::new();
     for (at, _) in text.match_indices("crate::") {
         let after = &text[at + "crate::".len()..];
-        match after.strip_prefix('{') {
-            Some(list) => names.extend(listed(list)),
-            None => drop(names.insert(identifier(after))),
+        match after.strip_prefix("languages::") {
+            Some(after) => names.extend(first_names(after).iter().map(|name| format!("{LANGUAGES}/{name}"))),
+            None => names.extend(first_names(after)),
         }
     }
     names
@@ -170,6 +186,8 @@ pub(crate) fn files(directory: &Path) -> Vec<PathBuf> {
 #[test]
 fn imports_are_seen_in_every_form() {
     let text = "use crate::a::B;\nuse crate::{c, d::{e, f}, g::h};\nfn x() { crate::i::j() }\n\
+                use crate::languages::l::m;\nuse crate::languages::{n, o::p};\n\
                 #[cfg(test)]\nmod tests {\n use crate::k; }";
-    assert_eq!(imports(text).into_iter().collect::<Vec<_>>(), ["a", "c", "d", "g", "i"]);
+    let expected = ["a", "c", "d", "g", "i", "languages/l", "languages/n", "languages/o"];
+    assert_eq!(imports(text).into_iter().collect::<Vec<_>>(), expected);
 }

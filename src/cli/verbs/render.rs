@@ -7,7 +7,7 @@ use crate::cli::args::{Input, Selection};
 use crate::cli::session::Session;
 use crate::cli::world::output;
 use crate::cli::{Failure, Outcome};
-use crate::kustomize::{self, Built, Cause, Document, Trouble};
+use crate::languages::kustomize::{self, Built, Cause, Document, Trouble};
 use crate::source::{Span, join, parent};
 
 #[derive(Debug, clap::Args)]

@@ -19,7 +19,7 @@ pub(super) enum Role {
     Beside,
 }
 
-const DOCUMENTS: [&str; 39] = [
+const DOCUMENTS: [&str; 42] = [
     ".md",
     ".mdx",
     ".markdown",
@@ -59,6 +59,9 @@ const DOCUMENTS: [&str; 39] = [
     ".pub",
     ".lock.hcl",
     ".asc",
+    ".example",
+    ".sample",
+    ".dist",
 ];
 const NAMES_OF_DOCUMENTS: [&str; 15] = [
     "LICENSE",

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use super::States;
-use super::change::Changed;
+use super::change::{Changed, Role};
 use crate::front_ends::files;
 use crate::source::{join, parent};
 
@@ -40,6 +40,7 @@ pub(super) fn takers(
         .filter(is_root)
         .filter_map(|path| Some((path.clone(), calls(&text_of(path)?)?)))
         .collect();
+    let mut of_terraform: BTreeSet<String> = next.iter().map(|(path, _)| path.clone()).collect();
     let scripts = states.head.files.iter().filter(|path| files::is_script_alone(path) || path.contains("workflow"));
     let calling = |text: String| {
         let lines: Vec<&str> = text.lines().filter(|line| CALLED.is_match(line)).collect();
@@ -53,18 +54,26 @@ pub(super) fn takers(
         for (taker, text) in &next {
             for word in text.split(|c: char| !(c.is_ascii_alphanumeric() || "._-/".contains(c))) {
                 for path in names.get(last(word)).into_iter().flatten().filter(|_| last(word).len() > 2) {
-                    if *path != taker && is_meant(word, path, taker) {
+                    let is_direct = of_terraform.contains(taker);
+                    let is_program = !matches!(Role::of(path), Role::Beside);
+                    if *path != taker && (is_direct || is_program) && is_meant(word, path, taker) {
                         found.entry((*path).clone()).or_insert_with(|| taker.clone());
                     }
                 }
-                for file in changed.iter().filter(|_| word.contains("..")) {
+                for file in changed.iter().filter(|_| word.contains("..") && word.contains("tfstate")) {
                     let directory = join(parent(taker), parent(word)).filter(|it| !it.is_empty());
                     if directory.is_some_and(|it| parent(file.path) == it) && parent(taker) != parent(file.path) {
                         found.entry(file.path.to_owned()).or_insert_with(|| taker.clone());
                     }
                 }
                 let path = join(parent(taker), word.trim_start_matches('/')).filter(|_| word.contains('.'));
-                if let Some(path) = path.filter(|path| seen.len() < MOST_PROGRAMS && seen.insert(path.clone())) {
+                let is_program = |path: &String| matches!(Role::of(path), Role::Script | Role::Code);
+                if let Some(path) =
+                    path.filter(is_program).filter(|path| seen.len() < MOST_PROGRAMS && seen.insert(path.clone()))
+                {
+                    if of_terraform.contains(taker) {
+                        of_terraform.insert(path.clone());
+                    }
                     called.extend(text_of(&path).filter(|it| it.len() < LONGEST_PROGRAM).map(|text| (path, text)));
                 }
             }
@@ -86,7 +95,16 @@ fn generators<'s>(
             wanted.iter().any(|it| parent(it) == parent(path))
                 && tree.read(path).is_ok_and(|text| memchr::memmem::find(&text, b"valuesFrom").is_some())
         });
-    let folders: BTreeSet<&str> = wanted.iter().map(|path| parent(path)).filter(|_| takes_values).collect();
+    let asks = |folder: &str| {
+        let mut beside = states.head.files.iter().filter(|path| parent(path) == folder);
+        let catalog = &states.head.settings.catalog;
+        beside.any(|path| {
+            tree.read(path).is_ok_and(|text| super::asks::of_text(&String::from_utf8_lossy(&text), catalog))
+        })
+    };
+    let is_data = |path: &&String| !path.contains("sops") && !matches!(Role::of(path), Role::Beside | Role::Code);
+    let folders = wanted.iter().filter(is_data).map(|path| parent(path)).filter(|_| takes_values);
+    let folders: BTreeSet<&str> = folders.filter(|folder| asks(folder)).collect();
     folders.into_iter().filter_map(|folder| join(folder, "kustomization.yaml"))
 }
 

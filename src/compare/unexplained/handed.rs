@@ -107,8 +107,9 @@ impl Taken {
         for text in callers.chain(
             changed.iter().filter(|file| file.role == Role::Script || file.is_yaml()).map(|file| file.is.clone()),
         ) {
-            let fills_in = |line: &str| line.contains("{{") && speaks(line);
-            let calls = text.lines().filter(|line| taken.hands_over(line) || DEPLOYS.is_match(line) || fills_in(line));
+            let makes_machines = MODULES.is_match(&text);
+            let fills_in = |line: &str| makes_machines && line.contains("{{") && speaks(line);
+            let calls = text.lines().filter(|line| taken.hands_over(line) || fills_in(line));
             let placeholders: Vec<String> = calls.flat_map(|line| names(&PLACEHOLDERS, line)).collect();
             taken.placeholders.extend(placeholders.into_iter().filter(|name| !is_naming(name)));
         }
@@ -198,6 +199,11 @@ impl Taken {
         if !is_near {
             return None;
         }
+        let stops =
+            file.gone_lines().filter_map(|line| STOPS.find(line.text)).find(|it| !file.is.contains(it.as_str()));
+        if let Some(found) = stops {
+            return Some((None, format!("it ran `{}` before, and does not any more", found.as_str())));
+        }
         let kept: BTreeSet<String> = lines(&file.is).filter_map(|line| self.is_handed(line, file)).collect();
         let what = file.gone_lines().filter_map(|line| self.is_handed(line, file)).find(|what| !kept.contains(what))?;
         Some((None, format!("it handed over {what} before, and does not any more")))
@@ -269,10 +275,20 @@ static SCALES: LazyLock<Regex> = LazyLock::new(|| {
 /// Commands that make or take away what runs.
 static DEPLOYS: LazyLock<Regex> = LazyLock::new(|| {
     super::pattern(concat!(
-        r"\b(?:terraform|tofu|terragrunt)\b[^#|;]*?\b(?:apply|destroy)\b|\b(?:kubectl|oc)\s[^#|;]*?\b(?:apply|replace|delete)\s",
+        r"\b(?:terraform|tofu|terragrunt)\b[^#|;]*?\bapply\b|\b(?:kubectl|oc)\s[^#|;]*?\b(?:apply|replace)\s",
         r"|\bsky\s+(?:launch|jobs|serve)\b|\bmodal\s+(?:deploy|run)\b|\bpulumi\s+up\b|\bcdk\s+deploy\b",
         r"|\bsed\s+-i\b[^#]*?(?:replicas|gpu|count|instance)",
     ))
+});
+/// Modules of Ansible that make machines.
+static MODULES: LazyLock<Regex> = LazyLock::new(|| {
+    super::pattern(
+        r"\b(?:ec2_instance|ec2_asg|gcp_compute_instance|azure_rm_virtualmachine|os_server|oci_compute_instance)\b",
+    )
+});
+/// A command that takes away what runs; without it, it goes on.
+static STOPS: LazyLock<Regex> = LazyLock::new(|| {
+    super::pattern(r"\b(?:terraform|tofu|terragrunt)\b[^#|;]*?\bdestroy\b|\bstop-instances\b|--down\b")
 });
 /// Lists by which a pipeline or a script does something several times.
 static TIMES: LazyLock<Regex> = LazyLock::new(|| {

@@ -7,7 +7,6 @@
 mod argument;
 mod declared;
 mod read;
-mod shell;
 mod table;
 mod values;
 mod variables;
@@ -22,9 +21,9 @@ use read::Found;
 use table::{Program, TABLE};
 use words::{Command, Token};
 
+pub use crate::languages::shell::HOLE;
 pub use argument::{Told, chooses, flag, told};
 pub use declared::{declare, declared};
-pub use shell::HOLE;
 
 /// What a text says about the program that it runs. Spans point at the argument, variable or setting that says it.
 pub type Facts = BTreeMap<Key, Fact<Value>>;

@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use super::super::fact::{Fact, Origin};
 use super::super::key::{Key, Value};
-use super::shell::HOLE;
 use super::table::{Program, Rank, Reader, TABLE, Target, normalize_flag, normalize_path};
 use super::values::{self, Meaning, meaning};
 use super::words::{self, Command, Token};
 use super::{Facts, Setting};
+use crate::languages::shell::HOLE;
 use crate::source::Span;
 
 /// Settings speak after variables, variables after arguments.

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use super::super::fact::{Fact, Origin};
-use super::shell::{self, HOLE, Piece};
 use super::variables::Variables;
 use super::{Container, Word};
+use crate::languages::shell::{self, HOLE, Piece};
 use crate::source::Span;
 
 /// `docker run` in a script in `sh -c` in …: nobody goes deeper.

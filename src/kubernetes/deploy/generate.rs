@@ -9,8 +9,8 @@ use super::row;
 use crate::kubernetes::Parsed;
 use crate::kubernetes::rows::table::Generates;
 use crate::kubernetes::text::expression::{Scope, evaluate};
+use crate::languages::yaml::{Data, Document, Entry, Meaning, Node};
 use crate::source::{Sources, Span};
-use crate::yaml::{Data, Document, Entry, Meaning, Node};
 
 const DEEPEST: usize = 64;
 

@@ -8,8 +8,8 @@ use globset::{Glob, GlobBuilder};
 use super::generate::filled;
 use crate::kubernetes::rows::path::Path;
 use crate::kubernetes::rows::table::Generates;
+use crate::languages::yaml::{self, Entry, Node};
 use crate::source::{Sources, Span};
-use crate::yaml::{self, Entry, Node};
 
 /// More members than these are a list that nobody wrote.
 pub(super) const MOST: usize = 200;

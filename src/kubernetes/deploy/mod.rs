@@ -10,6 +10,7 @@ use std::collections::BTreeSet;
 
 use crate::inventory::Skipped;
 use crate::kubernetes::Cluster;
+use crate::languages::yaml::Node;
 use crate::source::Sources;
 
 use super::Parsed;
@@ -18,7 +19,6 @@ use super::objects::object::Object;
 use super::pods::workload::identify;
 use super::relations::chart::Used;
 use super::rows::table::Row;
-use crate::yaml::Node;
 
 /// Files beyond these are read as they stand: a tree of many releases of large charts must not take all memory.
 const MOST: usize = 4_000;

@@ -4,10 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::inventory::Skipped;
+use crate::languages::helm::{self, Chart};
+use crate::languages::yaml::Node;
 use crate::source::{FileId, Sources, Span, is_example, join, parent};
 
 use super::{MOST, Made, index, row};
-use crate::helm::{self, Chart};
 use crate::kubernetes::objects::chart;
 use crate::kubernetes::objects::index::Index;
 use crate::kubernetes::objects::layers;
@@ -19,7 +20,6 @@ use crate::kubernetes::text::file::{File, Release};
 use crate::kubernetes::text::filter::is_manifest;
 use crate::kubernetes::text::trail::Renderer;
 use crate::kubernetes::{Cluster, Parsed};
-use crate::yaml::Node;
 
 pub(super) fn made(sources: &Sources, paths: &[String], cluster: &Cluster, parsed: &[Parsed], used: &mut Used) -> Made {
     if !parsed.iter().flat_map(Parsed::roots).any(|root| row(root).is_some_and(|(_, row)| row.takes_values())) {

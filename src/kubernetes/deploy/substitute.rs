@@ -5,6 +5,7 @@ use std::sync::{Arc, LazyLock};
 
 use regex::Regex;
 
+use crate::languages::yaml::{Data, Document, Entry, Node, Stream};
 use crate::source::{Sources, Span, join};
 
 use super::{MOST, Made, index, row};
@@ -12,7 +13,6 @@ use crate::kubernetes::Parsed;
 use crate::kubernetes::objects::index::{Index, Place};
 use crate::kubernetes::render;
 use crate::kubernetes::rows::table::Substitutes;
-use crate::yaml::{Data, Document, Entry, Node, Stream};
 
 const DEEPEST: usize = 64;
 /// The annotation and label by which a document wants to be left alone.

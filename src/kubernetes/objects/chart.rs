@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use crate::languages::yaml::{self, Node};
 use crate::source::{Sources, join, parent};
-use crate::yaml::{self, Node};
 
 /// What values are called that no template is known for.
 pub(in crate::kubernetes) const VALUES: &str = "Values";

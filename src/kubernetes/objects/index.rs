@@ -4,11 +4,11 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use crate::languages::yaml::Node;
 use crate::source::{FileId, Span};
 
 use super::object::Object;
 use crate::kubernetes::rows::table::{KINDS, Row};
-use crate::yaml::Node;
 
 /// Kinds of which others take something, beside those that rows borrow from.
 const JOINED: [&str; 10] = [

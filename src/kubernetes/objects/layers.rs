@@ -3,12 +3,12 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use crate::languages::yaml::{self, Entry, Node};
 use crate::source::{FileId, Sources, Span, join, normalize, parent};
 
 use super::index::{Index, Place};
 use crate::kubernetes::rows::table::Layers;
 use crate::kubernetes::text::nested;
-use crate::yaml::{self, Entry, Node};
 
 /// Nobody nests values deeper.
 const DEEPEST: usize = 32;

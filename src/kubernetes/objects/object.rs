@@ -6,7 +6,7 @@ use crate::inventory::{Fact, Labels};
 use crate::source::Span;
 
 use crate::kubernetes::rows::amount::placeholder;
-use crate::yaml::Node;
+use crate::languages::yaml::Node;
 
 /// Annotations longer than this carry data, not attribution.
 const LONGEST_ANNOTATION: usize = 256;

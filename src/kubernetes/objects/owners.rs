@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::yaml::Node;
+use crate::languages::yaml::Node;
 
 /// The label by which a Deployment tells the ReplicaSets that it made, and their pods.
 const HASH: &str = "pod-template-hash";

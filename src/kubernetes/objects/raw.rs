@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::inventory::{FrontEnd, MOST_VALUES, Origin, Raw, RawData, Tree};
+use crate::languages::yaml::{Data, Node, scalar};
 use crate::source::Span;
 
 use super::object::Object;
 use crate::kubernetes::rows::amount::{is_hole, placeholder};
-use crate::yaml::{Data, Node, scalar};
 
 /// The objects of a document: itself, or the items of a list.
 pub(in crate::kubernetes) fn of(root: &Node, body: Span, inferred: Option<&Arc<str>>, into: &mut Vec<Raw>) {

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::inventory::{Fact, Key, Origin, Value};
+use crate::languages::yaml::Node;
 use crate::source::Span;
 
 use super::pod::Pod;
@@ -13,7 +14,6 @@ use crate::kubernetes::objects::index::{Index, Place};
 use crate::kubernetes::objects::object::Object;
 use crate::kubernetes::rows::amount;
 use crate::kubernetes::rows::devices::{DEVICES, Device, Said};
-use crate::yaml::Node;
 
 /// What the claims of a pod ask for; `None` where no accelerator is among them.
 pub(in crate::kubernetes) fn request(pod: &Pod, index: &Index<'_>) -> Option<Request> {

@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use crate::inventory::programs::{Container, Word};
 use crate::inventory::{Fact, Known, Origin};
+use crate::languages::yaml::Node;
 
 use super::pod::{Part, Pod};
 use super::request;
 use crate::kubernetes::objects::index::{Index, Place};
 use crate::kubernetes::rows::amount::placeholder;
-use crate::yaml::Node;
 
 /// Variables of one map that a container gets: thousands of pods may name the same map.
 const MOST_FROM_A_MAP: usize = 500;

@@ -18,7 +18,7 @@ use crate::kubernetes::rows::devices::DEVICES;
 use crate::kubernetes::rows::facts::fill;
 use crate::kubernetes::rows::settings;
 use crate::kubernetes::rows::table::{KINDS, Row};
-use crate::yaml::{Data, Node};
+use crate::languages::yaml::{Data, Node};
 
 /// Keys that say how many there are of what lies below their mapping.
 const MULTIPLIERS: [&str; 8] =

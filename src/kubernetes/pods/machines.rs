@@ -4,6 +4,7 @@ use crate::inventory::{
     Evidence, Fact, FrontEnd, Key, Known, Limit, Limited, Origin, Range, Resource, Role, Says, Selector, Value,
     programs,
 };
+use crate::languages::yaml::{Entry, Node};
 use crate::source::Span;
 
 use super::containers;
@@ -21,7 +22,6 @@ use crate::kubernetes::rows::facts::{Facts, fill};
 use crate::kubernetes::rows::path::{Match, Path};
 use crate::kubernetes::rows::sources;
 use crate::kubernetes::rows::table::Machines;
-use crate::yaml::{Entry, Node};
 
 /// The resources of one entry of a row.
 pub(in crate::kubernetes) fn resources(

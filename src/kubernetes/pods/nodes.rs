@@ -9,7 +9,7 @@ use crate::source::Span;
 use crate::kubernetes::rows::amount::{fallback, placeholder};
 use crate::kubernetes::rows::devices::{DEVICES, Label, Said};
 use crate::kubernetes::rows::facts::{Facts, fill, region_of};
-use crate::yaml::Node;
+use crate::languages::yaml::Node;
 
 /// A node label and the values that it may have.
 #[derive(Debug, Clone)]

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::inventory::{Fact, Key, Origin, Selector, Taint, Unknown, Value};
+use crate::languages::yaml::Node;
 use crate::source::Span;
 
 use super::nodes;
@@ -14,7 +15,6 @@ use crate::kubernetes::rows::devices::{DEVICES, Said};
 use crate::kubernetes::rows::facts::{Facts, fill};
 use crate::kubernetes::rows::table::Pods;
 use crate::kubernetes::text::nested;
-use crate::yaml::Node;
 
 /// A pod specification with the containers that its row finds in it.
 #[derive(Debug, Clone)]

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::inventory::{Fact, Known, Labels, Origin};
+use crate::languages::yaml::Node;
 use crate::source::Span;
 
 use super::nodes::{self, Condition};
@@ -13,7 +14,6 @@ use crate::kubernetes::objects::index::{Index, Place};
 use crate::kubernetes::objects::object::Object;
 use crate::kubernetes::rows::devices::DEVICES;
 use crate::kubernetes::rows::facts::Facts;
-use crate::yaml::Node;
 
 /// How a workload names its queue.
 const NAMED: &str = "kueue.x-k8s.io/queue-name";

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::inventory::{Fact, Origin};
+use crate::languages::yaml::Node;
 use crate::source::{Expression, Span};
 
 use super::claims;
@@ -12,7 +13,6 @@ use crate::kubernetes::objects::index::Index;
 use crate::kubernetes::rows::amount;
 use crate::kubernetes::rows::devices::{DEVICES, Device};
 use crate::kubernetes::rows::table::Amount;
-use crate::yaml::Node;
 
 /// Why the part of a device that slices of several sizes are together is not told.
 pub(in crate::kubernetes) const SIZES: &str = "slices of several sizes are asked for together";

@@ -4,6 +4,7 @@ use crate::inventory::{
     Evidence, Fact, FrontEnd, Key, Known, Labels, Link, LinkKind, Origin, Purpose, Resource, Role, Says, Value,
     production, programs, purpose,
 };
+use crate::languages::yaml::Node;
 use crate::source::Span;
 
 use super::containers;
@@ -22,7 +23,6 @@ use crate::kubernetes::objects::owners;
 use crate::kubernetes::rows::amount;
 use crate::kubernetes::rows::facts::{Facts, fill};
 use crate::kubernetes::rows::table::VALUES;
-use crate::yaml::Node;
 
 /// Groups that ask for accelerators become resources; where there are several, each is called by its role.
 pub(in crate::kubernetes) fn finish(

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use crate::inventory::{Fact, Key, Origin, Value};
+use crate::languages::yaml::Node;
 use crate::source::Span;
 
 use super::pod::Pod;
 use crate::kubernetes::objects::index::{Index, Place};
 use crate::kubernetes::rows::facts::{Facts, fill};
-use crate::yaml::Node;
 
 /// Drivers and provisioners of file systems that are slow at small random reads, by a part of their name. Parallel file
 /// systems (Lustre, Weka, GPFS) and caches in front of buckets are none of them.

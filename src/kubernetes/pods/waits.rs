@@ -3,8 +3,8 @@
 use std::sync::LazyLock;
 
 use crate::inventory::{Fact, Value};
+use crate::languages::yaml::Node;
 use crate::source::{Expression, Span};
-use crate::yaml::Node;
 
 use super::containers;
 use super::pod::{Part, Pod};

@@ -2,6 +2,7 @@
 
 use crate::inventory::ONLY_CHANGES;
 use crate::inventory::{Fact, Key, Origin, Range, Resource, Value};
+use crate::languages::yaml::Node;
 use crate::source::{FileId, Sources, Span};
 
 use super::machines;
@@ -19,7 +20,6 @@ use crate::kubernetes::rows::path::{Match, Path};
 use crate::kubernetes::rows::settings;
 use crate::kubernetes::rows::sources;
 use crate::kubernetes::rows::table::{Borrows, Holds, KINDS, Pods, Row, VALUES};
-use crate::yaml::Node;
 
 /// Objects inside objects: a CronJob holds a Job, a List a Katib experiment that holds a Job.
 const DEEPEST: usize = 6;

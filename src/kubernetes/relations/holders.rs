@@ -12,7 +12,7 @@ use crate::kubernetes::objects::object::Object;
 use crate::kubernetes::pods::workload::Found;
 use crate::kubernetes::rows::devices::DEVICES;
 use crate::kubernetes::rows::table::Relates;
-use crate::yaml::Node;
+use crate::languages::yaml::Node;
 
 use super::nearby;
 

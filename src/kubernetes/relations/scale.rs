@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use crate::inventory::{Change, Fact, Key, Known, Link, LinkKind, Origin, Range, Shift, Until, Value};
+use crate::languages::yaml::Node;
 use crate::source::Span;
-use crate::yaml::Node;
 
 use crate::kubernetes::objects::index::distance;
 use crate::kubernetes::objects::object::Object;

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use crate::inventory::{Fact, Key, Origin, Role, Value};
+use crate::languages::yaml::{Data, Node};
 use crate::source::Span;
 
 use super::nearby;
 use crate::kubernetes::pods::workload::Found;
 use crate::kubernetes::text::nested;
-use crate::yaml::{Data, Node};
 
 /// What is offered several times, as the plugin's settings name it.
 const KEY: &str = "nvidia.com/gpu";

@@ -13,7 +13,7 @@ use crate::kubernetes::objects::chart;
 use crate::kubernetes::objects::object::Object;
 use crate::kubernetes::rows::table::Row;
 use crate::kubernetes::text::filter::{self, Matter};
-use crate::yaml::Node;
+use crate::languages::yaml::Node;
 
 /// What changes of numbers and of accelerators speak of.
 const WORDS: [&str; 8] = ["replicas", "gpu", "nvidia", "accelerator", "instance", "parallelism", "count", "limits"];

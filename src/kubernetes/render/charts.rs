@@ -4,10 +4,10 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use crate::helm::{self, Chart, Document, Rendering};
 use crate::inventory::{Counted, Run, RunKind, Skipped};
+use crate::languages::helm::{self, Chart, Document, Rendering};
+use crate::languages::yaml::Node;
 use crate::source::{Sources, each};
-use crate::yaml::Node;
 
 use super::matters;
 use super::names;

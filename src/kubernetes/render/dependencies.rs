@@ -3,8 +3,8 @@
 
 use std::collections::BTreeMap;
 
+use crate::languages::yaml::Node;
 use crate::source::{Sources, join};
-use crate::yaml::Node;
 
 use super::plan::{Content, Input, MOST_FILES, at, below, document};
 

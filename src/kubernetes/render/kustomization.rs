@@ -3,14 +3,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::kustomize::{charts_of, is_remote};
+use crate::languages::kustomize::{charts_of, is_remote};
+use crate::languages::yaml::{Data, Node};
 use crate::source::{Sources, join};
-use crate::yaml::{Data, Node};
 
 use super::plan::{Input, Plan, Refused, at, document};
 use crate::kubernetes::text::trail::Renderer;
 
-pub(in crate::kubernetes) use crate::kustomize::NAMES;
+pub(in crate::kubernetes) use crate::languages::kustomize::NAMES;
 
 /// Fields that hold no paths.
 const NO_PATHS: [&str; 17] = [

@@ -6,12 +6,12 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use super::charts::in_one_line;
 use super::kustomization::{NAMES, Outline, outline};
 use super::{Asked, Made, matters, names, trace};
-use crate::helm;
 use crate::inventory::{Run, RunId, RunKind, Skipped};
 use crate::kubernetes::text::file::File;
 use crate::kubernetes::text::filter::{self, Matter};
 use crate::kubernetes::text::trail::{Renderer, Trail};
-use crate::kustomize::{self, Built, Trouble};
+use crate::languages::helm;
+use crate::languages::kustomize::{self, Built, Trouble};
 use crate::source::{Segment, Sources, each, is_example, parent};
 
 /// What building one kustomization may take here, in steps; the largest public ones take half of it.

@@ -8,9 +8,9 @@ use regex::bytes::Regex;
 
 use super::plan::{at, is_part};
 use super::{Asked, names};
-use crate::helm::{self, Chart};
 use crate::kubernetes::rows::devices::DEVICES;
 use crate::kubernetes::text::filter::{self, Matter};
+use crate::languages::helm::{self, Chart};
 use crate::source::{Sources, parent};
 
 /// How a chart speaks of one that stands elsewhere in the tree.

@@ -1,7 +1,7 @@
 //! What is not at hand, by its name and by what it is given: whether it may ask for accelerators.
 
+use crate::languages::yaml::{Data, Node};
 use crate::source::Sources;
-use crate::yaml::{Data, Node};
 
 /// Words of what asks for accelerators.
 const ASKING: [&str; 12] = [

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use crate::kubernetes::objects::index::distance;
 use crate::kubernetes::objects::object::Object;
+use crate::languages::yaml::{self, Data, Node};
 use crate::source::{Segment, Sources, Span};
-use crate::yaml::{self, Data, Node};
 
 use super::kustomization::NAMES;
 use super::plan::{Input, Plan};

@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::helm::Release;
 use crate::kubernetes::objects::chart;
+use crate::languages::helm::Release;
+use crate::languages::yaml::{self, Node};
 use crate::source::{Sources, join, parent};
-use crate::yaml::{self, Node};
 
 use super::{dependencies, kustomization};
 use crate::kubernetes::text::trail::Renderer;

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use crate::kubernetes::text::file::File;
 use crate::kubernetes::text::filter;
 use crate::kubernetes::text::filter::Matter;
+use crate::languages::yaml;
 use crate::source::{FileId, Segment, Sources, Span};
-use crate::yaml;
 
 use super::align::{TemplateLine, align};
 use super::overlay::Parts;

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use crate::kubernetes::objects::chart;
+use crate::languages::yaml::{Data, Node};
 use crate::source::{Sources, Span};
-use crate::yaml::{Data, Node};
 
 use super::align::TemplateLine;
 use super::plan::{Plan, Template, at, document};

@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use super::Asked;
 use super::plan::{at, document};
-use crate::helm::Chart;
 use crate::inventory::{Counted, Skipped};
 use crate::kubernetes::objects::chart::{is_values, nearest};
 use crate::kubernetes::text::trail::Stack;
+use crate::languages::helm::Chart;
+use crate::languages::yaml::Node;
 use crate::source::{Sources, is_example, matches};
-use crate::yaml::Node;
 
 /// No chart has more environments.
 const MOST: usize = 100;

@@ -1,9 +1,9 @@
 //! Scalars of manifests as facts: numbers, quantities, and text that is filled in elsewhere.
 
 use crate::inventory::{Fact, Origin};
+use crate::languages::yaml::{Data, Node, scalar};
 
 use super::quantity;
-use crate::yaml::{Data, Node, scalar};
 
 /// Bytes of a data centre, say; Kubernetes itself ends at 2^63.
 const MOST: f64 = 1e18;

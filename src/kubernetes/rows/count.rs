@@ -1,11 +1,11 @@
 //! How many: the factors of a row, multiplied.
 
 use crate::inventory::{Fact, Known, Origin, Range};
+use crate::languages::yaml::Node;
 
 use super::path::{Match, Path};
 use super::table::Factor;
 use crate::kubernetes::rows::amount;
-use crate::yaml::Node;
 
 /// What operators write where they set no bound: the largest number of 32 bits.
 const UNBOUNDED: f64 = i32::MAX as f64;

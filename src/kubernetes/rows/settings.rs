@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use crate::inventory::programs::{self, Setting};
 use crate::inventory::{Fact, Origin};
+use crate::languages::yaml::{self, Data, Node};
 use crate::source::Span;
 
 use super::table::Told;
 use crate::kubernetes::rows::facts::Facts;
-use crate::yaml::{self, Data, Node};
 
 /// Settings inside of settings.
 const DEEPEST: usize = 24;

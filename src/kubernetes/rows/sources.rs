@@ -1,6 +1,7 @@
 //! The facts that rows read from objects.
 
 use crate::inventory::{Fact, Key, Known, Origin, Unknown, Value};
+use crate::languages::yaml::{Data, Node};
 use crate::source::{Expression, Span};
 
 use super::facts::{Facts, fill, region_of};
@@ -8,7 +9,6 @@ use super::path::{Match, Path};
 use super::table;
 use super::table::{Constant, Source, Unit};
 use crate::kubernetes::rows::amount;
-use crate::yaml::{Data, Node};
 
 /// The facts of a row or of an entry in it, for one match of `along`.
 pub(in crate::kubernetes) fn facts(

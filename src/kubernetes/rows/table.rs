@@ -6,13 +6,13 @@ use std::sync::LazyLock;
 use serde::Deserialize;
 
 use crate::inventory::LinkKind;
+use crate::languages::yaml::Node;
 
 #[cfg(test)]
 use super::devices::DEVICES;
 use super::path::Path;
 #[cfg(test)]
 use crate::source::Expression;
-use crate::yaml::Node;
 
 /// Fact names and where each is found.
 pub(in crate::kubernetes) type Facts = BTreeMap<String, Sources>;

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::yaml::{Data, Meaning, Node};
+use crate::languages::yaml::{Data, Meaning, Node};
 
 /// What names stand for at one place of a template.
 #[derive(Debug, Clone, Default)]
@@ -238,8 +238,8 @@ fn apply(name: &str, arguments: &[Meaning]) -> Meaning {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::languages::yaml;
     use crate::source::{MemoryTree, Sources};
-    use crate::yaml;
 
     fn scope(text: &str) -> Scope {
         let sources = Sources::new(MemoryTree::new().with("values.yaml", text));

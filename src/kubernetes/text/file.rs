@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use crate::inventory::{Link, LinkKind, Resource};
+use crate::languages::yaml::Node;
 use crate::source::{FileId, Span};
-use crate::yaml::Node;
 
 use super::trail::Trail;
 

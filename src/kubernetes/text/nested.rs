@@ -2,7 +2,7 @@
 
 use crate::source::{Sources, Span};
 
-use crate::yaml::{self, Data, Entry, Node};
+use crate::languages::yaml::{self, Data, Entry, Node};
 
 const DEEPEST: usize = 64;
 

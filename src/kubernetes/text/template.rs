@@ -9,8 +9,8 @@ use super::expression::Scope;
 use super::file::File;
 use super::filter;
 use super::template_mask::{has_directives, mask};
+use crate::languages::yaml::{self, Stream};
 use crate::source::{FileId, Limits, Sources, Span};
-use crate::yaml::{self, Stream};
 
 pub(in crate::kubernetes) struct Template {
     pub stream: Stream,

@@ -6,8 +6,9 @@
 
 use std::ops::Range;
 
+use crate::languages::yaml::{HOLE, Hole, Masked, Meaning};
+
 use super::expression::{Scope, evaluate};
-use crate::yaml::{HOLE, Hole, Masked, Meaning};
 
 const PAD: u8 = b'_';
 /// How far around a directive text is looked at.
@@ -256,8 +257,8 @@ fn assign(inner: &str, scope: &mut Scope) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::languages::yaml;
     use crate::source::{MemoryTree, Sources};
-    use crate::yaml;
 
     fn masked(text: &str, values: &str) -> String {
         let sources = Sources::new(MemoryTree::new().with("values.yaml", values));

@@ -4,8 +4,8 @@ use std::ops::Range;
 
 use crate::inventory::programs::{Told, chooses, flag, told};
 use crate::inventory::{Key, Part, Resource, Value};
+use crate::languages::yaml::{Data, Node};
 use crate::source::{Edit, Span};
-use crate::yaml::{Data, Node};
 
 use super::pod::around;
 use super::splice::{Page, Piece};

@@ -3,8 +3,8 @@
 use crate::inventory::Resource;
 use crate::kubernetes::pods::workload;
 use crate::kubernetes::rows::devices::{DEVICES, Said};
+use crate::languages::yaml::{Data, Node};
 use crate::source::Edit;
-use crate::yaml::{Data, Node};
 
 use super::pod::labelled_spot;
 use super::splice::{Page, Piece};

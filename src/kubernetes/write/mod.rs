@@ -13,11 +13,11 @@ mod splice;
 use std::sync::Arc;
 
 use crate::inventory::{Declined, FrontEnd, Key, LinkKind, Part, Resource, Role, Value, Wish};
+use crate::languages::yaml::{self, Data, Node};
 use crate::source::{Edit, FileId, Sources, Span};
 
 use super::pods::workload;
 use super::text::template_mask::has_directives;
-use crate::yaml::{self, Data, Node};
 use splice::{Page, Piece};
 
 type Result<T> = std::result::Result<T, Declined>;

@@ -2,8 +2,8 @@
 
 use crate::inventory::{Key, LinkKind, Part, Resource, Value};
 use crate::kubernetes::rows::devices::{DEVICES, Said};
+use crate::languages::yaml::{Data, Entry, Node};
 use crate::source::{Edit, Span};
-use crate::yaml::{Data, Entry, Node};
 
 use super::splice::{Page, Piece};
 use super::{Document, Result, inexpressible, left_alone, piece, set};

@@ -4,8 +4,8 @@ use crate::inventory::{Key, Resource, Value};
 use crate::kubernetes::pods::workload;
 use crate::kubernetes::rows::path::Path;
 use crate::kubernetes::rows::table::{KINDS, Row, Source, Unit};
+use crate::languages::yaml::Node;
 use crate::source::{Edit, Span};
-use crate::yaml::Node;
 
 use super::splice::{Page, Piece};
 use super::{Document, Result, left_alone, piece, set};

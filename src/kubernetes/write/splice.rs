@@ -4,8 +4,8 @@
 use std::ops::Range;
 
 use crate::inventory::Declined;
+use crate::languages::yaml::{Data, Entry, Node, scalar};
 use crate::source::{Edit, Span};
-use crate::yaml::{Data, Entry, Node, scalar};
 
 use super::left_alone;
 

@@ -7,8 +7,8 @@ use crate::catalog::{Money, Quote};
 use crate::complete::complete_machines;
 use crate::fit::{self, Assessment, Choice, Place, Verdict};
 use crate::inventory::{self, Fact, FrontEnd, Inventory, Key, Known, Resource, Role};
+use crate::languages::cel::{About, Budget, Fault, Handle, Map, Unknown, Value};
 use crate::pricing;
-use crate::rules::cel::{About, Ask, Budget, Fault, Handle, Map, Unknown, Value};
 use crate::source::Span;
 
 /// Steps that a question costs: a look at every machine of a provider.
@@ -17,18 +17,18 @@ const STEPS: usize = 5_000;
 /// Alternatives that a page sees.
 const MOST: usize = 16;
 
-pub(super) fn ask(asking: &Asking<'_>, what: Ask, given: &[Value], budget: &mut Budget) -> Result<Value, Fault> {
-    match (what, given) {
-        (Ask::Linked, [Value::Record(record), Value::Text(kind)]) => linked(asking, *record, kind),
-        (Ask::Price, [Value::Text(machine), Value::Text(region), Value::Text(purchase)]) => {
+pub(super) fn ask(asking: &Asking<'_>, function: &str, given: &[Value], budget: &mut Budget) -> Result<Value, Fault> {
+    match (function, given) {
+        ("linked", [Value::Record(record), Value::Text(kind)]) => linked(asking, *record, kind),
+        ("price", [Value::Text(machine), Value::Text(region), Value::Text(purchase)]) => {
             budget.spend(STEPS / 10)?;
             price(asking, machine, region, purchase)
         }
-        (Ask::Fits, [Value::Text(model), Value::Text(accelerator), count]) => {
+        ("fits", [Value::Text(model), Value::Text(accelerator), count]) => {
             budget.spend(STEPS)?;
             Ok(fits(asking, model, accelerator, count.as_number().unwrap_or(1.0)))
         }
-        (Ask::Alternatives, [Value::Record(record)]) => {
+        ("alternatives", [Value::Record(record)]) => {
             budget.spend(STEPS)?;
             alternatives(asking, *record, budget)
         }

@@ -1,9 +1,9 @@
 //! What messages say about a resource, and facts that are computed from others of the same resource.
 
 use crate::inventory::{Fact, Key, Origin, Resource};
+use crate::languages::cel::Value;
 
 use super::{Stand, unknown_fact, value_of};
-use crate::rules::cel::Value;
 use crate::rules::format;
 
 /// `2 × 8 A100-80GB`, `0 to 4 × 1 L4`, `8 GPUs`.

@@ -7,7 +7,7 @@ use super::table::{Records, rows};
 use super::{Asking, kinds, unknown_fact};
 use crate::fit::{Alternative, Assessment, Choice, Fraction, Placed};
 use crate::inventory::{Fact, Key};
-use crate::rules::cel::{Type, Value};
+use crate::languages::cel::{Type, Value};
 use crate::rules::format;
 
 static CHOICE: LazyLock<Records> = LazyLock::new(|| {

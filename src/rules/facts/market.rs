@@ -4,8 +4,8 @@ use std::sync::LazyLock;
 
 use super::table::{Records, rows};
 use super::{Asking, kinds};
+use crate::languages::cel::{Type, Value};
 use crate::pricing::{Elsewhere, cheaper_provider, cheaper_region};
-use crate::rules::cel::{Type, Value};
 
 pub(super) static MARKET: LazyLock<Records> = LazyLock::new(|| {
     Records::new(

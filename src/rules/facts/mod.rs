@@ -3,6 +3,7 @@
 mod ask;
 mod derived;
 mod fit;
+mod functions;
 mod market;
 mod money;
 mod raw;
@@ -17,12 +18,13 @@ use std::sync::Arc;
 use crate::catalog::{Catalog, MoneyRange};
 use crate::fit::{Assessment, Market};
 use crate::inventory::{self, Fact, Inventory, Origin, Resource};
+use crate::languages::cel::{self, About, Budget, Fault, Handle, Host, Read, Schema, Type, Unknown, Value};
 use crate::pricing::{self, Bill, Delta, Item};
 use crate::source::{Date, Span};
 
 use super::Settings;
-use super::cel::{self, About, Ask, Budget, Fault, Handle, Host, Read, Schema, Type, Unknown, Value};
 use super::{format, template};
+pub(super) use functions::FUNCTIONS;
 use money::{DELTA, MONEY, Sum, TOTAL};
 use raw::{BLOCK, OBJECT};
 pub(super) use raw::{Path, Raws, part, written};
@@ -268,8 +270,8 @@ impl Host for Asking<'_> {
         }
     }
 
-    fn ask(&self, what: Ask, given: &[Value], budget: &mut Budget) -> Result<Value, Fault> {
-        ask::ask(self, what, given, budget)
+    fn ask(&self, function: &str, given: &[Value], budget: &mut Budget) -> Result<Value, Fault> {
+        ask::ask(self, function, given, budget)
     }
 }
 
@@ -454,5 +456,5 @@ pub fn functions() -> Vec<Entry> {
         let (holds, meaning) = (String::new(), meaning.to_owned());
         Entry { name, holds, meaning, values: Vec::new() }
     };
-    cel::callable().into_iter().map(entry).collect()
+    cel::callable(&functions::FUNCTIONS).into_iter().map(entry).collect()
 }

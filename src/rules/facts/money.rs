@@ -6,8 +6,8 @@ use super::table::{Records, rows};
 use super::{Asking, End, kinds, unknown_price};
 use crate::catalog::{Money, MoneyRange};
 use crate::fit::Alternative;
+use crate::languages::cel::{Type, Value};
 use crate::pricing::{HOURS_PER_MONTH, Item, Period, Scenario, Status};
-use crate::rules::cel::{Type, Value};
 
 pub(super) static MONEY: LazyLock<Records> = LazyLock::new(|| {
     Records::new(

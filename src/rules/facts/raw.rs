@@ -7,7 +7,7 @@ use std::sync::{Arc, LazyLock};
 use super::table::{Records, rows};
 use super::{Asking, World, kinds};
 use crate::inventory::{FrontEnd, Inventory, Raw, RawData, Resource, Tree};
-use crate::rules::cel::{About, Map, Type, Unknown, Value};
+use crate::languages::cel::{About, Map, Type, Unknown, Value};
 use crate::source::{FileId, Span};
 
 pub(super) static OBJECT: LazyLock<Records> = LazyLock::new(|| {

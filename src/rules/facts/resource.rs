@@ -8,7 +8,7 @@ use super::money::BILL;
 use super::table::{Answer, Records, Row, rows};
 use super::{Asking, End, derived, kinds, unknown_fact};
 use crate::inventory::{self, Fact, Key, Range};
-use crate::rules::cel::{About, Map, Type, Unknown, Value};
+use crate::languages::cel::{About, Map, Type, Unknown, Value};
 
 pub(super) static COUNT: LazyLock<Records> = LazyLock::new(|| {
     Records::new(

@@ -6,7 +6,7 @@ use std::sync::{Arc, LazyLock};
 use super::table::{Records, rows};
 use super::{Asking, kinds};
 use crate::inventory::Sign;
-use crate::rules::cel::{Map, Type, Value};
+use crate::languages::cel::{Map, Type, Value};
 use crate::rules::{Budget, Limit};
 
 static LABELS: LazyLock<Records> = LazyLock::new(|| {

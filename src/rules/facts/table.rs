@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use super::Asking;
 use crate::inventory::{Key, Purchase, Purpose};
-use crate::rules::cel::{Field, Handle, Schema, Type, Value};
+use crate::languages::cel::{Field, Handle, Schema, Type, Value};
 
 /// A kind of record: its schema, and how each field is answered.
 pub(super) struct Records {

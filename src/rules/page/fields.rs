@@ -5,9 +5,9 @@ use std::ops::Range;
 
 use super::expression::place_in;
 use super::{At, Expression, LooksAt, Mistake, is_name, meant, shifted};
-use crate::rules::cel::{self, Program, Scope, Type};
+use crate::languages::cel::nearest;
+use crate::languages::cel::{self, Program, Scope, Type};
 use crate::rules::facts;
-use crate::rules::nearest::nearest;
 use crate::rules::template::Template;
 use crate::rules::yaml::{Name, Node, Value};
 

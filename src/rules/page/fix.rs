@@ -7,8 +7,8 @@ use std::ops::Range;
 use super::fields::Fields;
 use super::{LooksAt, meant};
 use crate::inventory::{self, Part, Wish};
+use crate::languages::cel::{Budget, Host, Program, Scope, Value};
 use crate::rules::Safety;
-use crate::rules::cel::{Budget, Host, Program, Scope, Value};
 use crate::rules::template::Template;
 use crate::rules::yaml::{self, Name, Node};
 

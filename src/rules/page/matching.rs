@@ -2,7 +2,7 @@
 
 use super::fields::Fields;
 use super::{LooksAt, constant, meant};
-use crate::rules::cel::{self, Type, Value};
+use crate::languages::cel::{self, Type, Value};
 use crate::rules::facts;
 use crate::rules::yaml;
 

@@ -13,11 +13,11 @@ use std::sync::OnceLock;
 
 use crate::diagnostic::Level;
 use crate::inventory::{WantedObjects, WantedRaw};
+use crate::languages::cel::nearest;
+use crate::languages::cel::{self, Meaning, Program, Scope, Type, Value, Variable};
 
-use super::cel::{self, Meaning, Program, Scope, Type, Value, Variable};
 pub use super::facts::LooksAt;
 use super::facts::{self, SCOPES, SeenBy};
-use super::nearest::nearest;
 use super::settings::{Parameter, Profile};
 use super::template::Template;
 use super::yaml::{self, Name, Node};
@@ -539,7 +539,7 @@ pub(super) fn scope(looks_at: LooksAt, parameters: &[Declared], words: Words) ->
         .collect();
     let params = Value::Map(values.into());
     variables.push(Variable { name: "params", holds: Type::Any, stands_for: Meaning::Constant(params) });
-    Scope { variables, implied: facts::implied(looks_at), unchecked: false, proven: false }
+    Scope { variables, implied: facts::implied(looks_at), functions: &facts::FUNCTIONS, ..Scope::default() }
 }
 
 /// The parameters of the page, with what is given for them.

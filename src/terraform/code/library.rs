@@ -4,11 +4,11 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
+use crate::languages::hcl::syntax::{Expression, SyntaxError, parse_template};
 use crate::source::{FileId, Sources};
 
 use super::module::ModuleCode;
 use super::variable_file::VariableFile;
-use crate::terraform::syntax::{Expression, SyntaxError, parse_template};
 
 /// Who reads the files: in one directory the two may take different ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -5,3 +5,15 @@ pub(super) mod module;
 pub(super) mod modules;
 pub(super) mod outline;
 mod variable_file;
+
+use crate::diagnostic::Diagnostic;
+use crate::inventory::Skipped;
+use crate::languages::hcl::syntax::SyntaxError;
+
+/// What is said of a file that Terraform would refuse.
+fn refused(error: &SyntaxError, text: &str) -> Diagnostic {
+    match error.is_of_template(text) {
+        true => Diagnostic::note(Skipped::TEMPLATE, error.span).leaving_out(Skipped::TEMPLATE),
+        false => Diagnostic::unreadable(error.message.clone(), error.span),
+    }
+}

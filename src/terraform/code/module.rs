@@ -4,11 +4,11 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use crate::diagnostic::Diagnostic;
+use crate::languages::hcl::syntax::json::parse_json_body;
+use crate::languages::hcl::syntax::{Attribute, BlockNode, Body, Parsed, parse_body};
 use crate::source::{FileId, Sources, Span};
 
 use super::library::Tool;
-use crate::terraform::syntax::json::parse_json_body;
-use crate::terraform::syntax::{Attribute, BlockNode, Body, Parsed, parse_body};
 
 const MOST_DIAGNOSTICS: usize = 50;
 
@@ -266,7 +266,7 @@ impl ModuleCode {
         self.comments.extend(comments.into_iter().filter(|comment| text_of(comment).contains("gpulint")));
         if let Some(first) = errors.first() {
             let more = errors.len() - 1;
-            let mut diagnostic = first.diagnostic(&text);
+            let mut diagnostic = super::refused(first, &text);
             if more > 0 && diagnostic.unreadable {
                 let also = if more == 1 { "1 more error".into() } else { format!("{more} more errors") };
                 diagnostic = diagnostic.with_note(None, format!("{also} in this file"));
@@ -377,7 +377,7 @@ fn provider_key(block: &BlockNode) -> Arc<str> {
 
 fn provider_alias(block: &BlockNode) -> Option<&str> {
     match &block.body.attribute("alias")?.expression.kind {
-        crate::terraform::syntax::Kind::Text(text) | crate::terraform::syntax::Kind::Name(text) => Some(text),
+        crate::languages::hcl::syntax::Kind::Text(text) | crate::languages::hcl::syntax::Kind::Name(text) => Some(text),
         _ => None,
     }
 }

@@ -2,10 +2,10 @@
 
 use std::collections::HashMap;
 
+use crate::languages::hcl::syntax::json::parse_json;
 use crate::source::{Sources, join, normalize};
 
 use super::module::has_configuration;
-use crate::terraform::syntax::json::parse_json;
 
 /// The modules that `terraform init` downloaded for one root.
 #[derive(Debug, Default)]

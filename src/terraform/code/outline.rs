@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use crate::source::{Sources, Span};
 
-use crate::terraform::value::{Cause, Data, Entries, Value};
+use crate::languages::hcl::value::{Cause, Data, Entries, Value};
 
 /// Larger values are not written a second time.
 const HEAVIEST: u32 = 10_000;

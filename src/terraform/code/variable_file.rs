@@ -5,8 +5,8 @@ use std::sync::Arc;
 use crate::diagnostic::{Diagnostic, Level};
 use crate::source::{FileId, Sources};
 
-use crate::terraform::syntax::json::{Json, literal, parse_json, parse_json_within};
-use crate::terraform::syntax::{Attribute, Name, SyntaxError, parse_body};
+use crate::languages::hcl::syntax::json::{Json, literal, parse_json, parse_json_within};
+use crate::languages::hcl::syntax::{Attribute, Name, SyntaxError, parse_body};
 
 #[derive(Debug, Default)]
 pub(in crate::terraform) struct VariableFile {
@@ -31,7 +31,7 @@ impl VariableFile {
         let (attributes, error) =
             if path.ends_with(".json") { of_json(file, &text, nesting) } else { of_hcl(file, &text, nesting) };
         let wrong = error.map(|error| match error.is_of_template(&text) {
-            true => error.diagnostic(&text),
+            true => super::refused(&error, &text),
             false => {
                 let message = format!("not all variables of this file can be read: {}", error.message);
                 Diagnostic::unreadable(message, error.span)

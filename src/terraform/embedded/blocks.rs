@@ -1,9 +1,9 @@
 //! Blocks of the Kubernetes provider → manifests.
 
+use crate::languages::hcl::value::Data;
 use crate::source::{Sources, Span};
 
 use super::super::block::Block;
-use super::super::value::Data;
 use super::Table;
 use super::yaml::{Tree, tree_of};
 

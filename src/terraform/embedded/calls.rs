@@ -2,9 +2,10 @@
 
 use std::collections::HashSet;
 
+use crate::languages::hcl::value::{Data, Value};
+
 use super::super::block::Block;
 use super::super::rows::module_of;
-use super::super::value::{Data, Value};
 use super::texts_of;
 
 /// Under this key stands a text, or a list of them, as `helm_release` takes it.

@@ -2,7 +2,7 @@
 
 use crate::source::{Segment, Sources};
 
-use super::super::value::{Data, Value};
+use crate::languages::hcl::value::{Data, Value};
 
 /// So many lines are skipped in search of one: directives of a template leave none behind.
 const FURTHEST: usize = 200;

@@ -16,11 +16,11 @@ use std::sync::OnceLock;
 use serde::Deserialize;
 
 use crate::inventory::RunId;
+use crate::languages::hcl::value::{Data, Value};
 use crate::source::{Sources, Span};
 
 use super::Embedded;
 use super::block::{Attribute, Block};
-use super::value::{Data, Value};
 use yaml::{Tree, Writer};
 
 #[derive(Debug, Deserialize)]

@@ -1,9 +1,9 @@
 //! A chart of the tree that Terraform installs → an object that says so, with its layers of values in their order.
 
+use crate::languages::hcl::value::Data;
 use crate::source::{Segment, Sources, join};
 
 use super::super::block::Block;
-use super::super::value::Data;
 use super::yaml::{Tree, Writer, tree_of};
 use super::{Chart, lines, settings, texts};
 

@@ -2,7 +2,7 @@
 
 use crate::source::{Segment, Sources, Span};
 
-use super::super::value::{Data, Value};
+use crate::languages::hcl::value::{Data, Value};
 use crate::terraform::code::outline;
 
 /// A manifest between Terraform and YAML.

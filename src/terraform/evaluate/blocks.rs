@@ -6,10 +6,10 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::inventory::{Fact, Range, Unknown};
+use crate::languages::hcl::syntax::{BlockNode, Body, Expression, Kind, Name};
+use crate::languages::hcl::value::{Cause, Computed, Data, Entries, Number, Value};
 use crate::source::Span;
 use crate::terraform::block::{Attribute, Block};
-use crate::terraform::syntax::{BlockNode, Body, Expression, Kind, Name};
-use crate::terraform::value::{Cause, Computed, Data, Entries, Number, Value};
 
 use super::expand::{Expansion, ExpansionKind, Repeated};
 use super::{Evaluator, Instance, Repetition, Scope, Variable};
@@ -344,7 +344,7 @@ fn spelled(expression: &Expression) -> Value {
         Kind::Traversal(base, steps) => {
             let mut text = spelled(base).as_text().unwrap_or_default().into_owned();
             for step in steps {
-                if let crate::terraform::syntax::StepKind::Attribute(name) = &step.kind {
+                if let crate::languages::hcl::syntax::StepKind::Attribute(name) = &step.kind {
                     text.push('.');
                     text.push_str(name);
                 }

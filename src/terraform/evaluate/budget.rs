@@ -3,8 +3,8 @@
 use std::cell::{Cell, OnceCell};
 use std::sync::Arc;
 
+use crate::languages::hcl::value::{Cause, Data, Value};
 use crate::source::Span;
-use crate::terraform::value::{Cause, Data, Value};
 
 const TEXT_BYTES: u64 = 64 << 20;
 /// Going through a value, to compare or convert it, costs less than making it.

@@ -4,10 +4,10 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::diagnostic::Diagnostic;
+use crate::languages::hcl::syntax::BlockNode;
+use crate::languages::hcl::value::{Cause, Computed, Value};
 use crate::source::Span;
 use crate::terraform::code::module::ModuleCode;
-use crate::terraform::syntax::BlockNode;
-use crate::terraform::value::{Cause, Computed, Value};
 
 use super::blocks::{INSTANCE_STEPS, collected, multiplied};
 use super::expand::ExpansionKind;

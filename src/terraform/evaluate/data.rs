@@ -4,9 +4,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use crate::languages::hcl::value::{Cause, Data, Entries, Value};
 use crate::source::Span;
 use crate::terraform::block::{Attribute, Block};
-use crate::terraform::value::{Cause, Data, Entries, Value};
 
 use super::Evaluator;
 

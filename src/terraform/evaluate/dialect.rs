@@ -1,7 +1,7 @@
 //! Files of other programs that are written in Terraform's language, and that know more names and functions.
 
+use crate::languages::hcl::value::Value;
 use crate::source::{Sources, Span, parent};
-use crate::terraform::value::Value;
 
 /// What the names and functions of another program mean in one of its files.
 pub(in crate::terraform) trait Dialect {

@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use crate::diagnostic::Diagnostic;
 use crate::inventory::{Fact, Range, Unknown};
+use crate::languages::hcl::convert::equal;
+use crate::languages::hcl::syntax::Body;
+use crate::languages::hcl::value::{Cause, Data, Entries, Number, Value};
 use crate::source::Span;
-use crate::terraform::convert::equal;
-use crate::terraform::syntax::Body;
-use crate::terraform::value::{Cause, Data, Entries, Number, Value};
 
 use super::operators::forget_candidates;
 use super::{Evaluator, Repetition, Scope};

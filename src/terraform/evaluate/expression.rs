@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use crate::languages::hcl::convert::set_of;
+use crate::languages::hcl::syntax::{Conditional, Expression, For, Item, Kind, Name, Part};
+use crate::languages::hcl::types::Type;
+use crate::languages::hcl::value::{Cause, Data, Entries, Number, Value};
 use crate::source::Span;
 use crate::terraform::code::outline;
-use crate::terraform::convert::set_of;
-use crate::terraform::syntax::{Conditional, Expression, For, Item, Kind, Name, Part};
-use crate::terraform::types::Type;
-use crate::terraform::value::{Cause, Data, Entries, Number, Value};
 
 use super::operators::{binary, boolean, forget_candidates, unary};
 use super::{Budget, Evaluator, Scope, Variable};
@@ -361,7 +361,7 @@ fn either(condition: &Value, yes: Value, no: Value, span: Span) -> Value {
     if cause.refused {
         return condition.clone();
     }
-    let same = crate::terraform::convert::equal(&yes, &no);
+    let same = crate::languages::hcl::convert::equal(&yes, &no);
     if same == Some(true) {
         return yes;
     }

@@ -6,11 +6,11 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::inventory::{Fact, Range};
+use crate::languages::hcl::syntax::BlockNode;
+use crate::languages::hcl::value::Value;
 use crate::source::Span;
 use crate::terraform::block::Provider;
 use crate::terraform::code::module::ModuleCode;
-use crate::terraform::syntax::BlockNode;
-use crate::terraform::value::Value;
 
 use super::blocks::Evaluated;
 use super::expand::Expansion;

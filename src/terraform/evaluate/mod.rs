@@ -28,7 +28,7 @@ use regex::Regex;
 use crate::diagnostic::Diagnostic;
 use crate::source::{Sources, Span};
 
-use super::value::{Cause, Value};
+use crate::languages::hcl::value::{Cause, Value};
 
 pub(super) use budget::Budget;
 pub(super) use dialect::{Dialect, Shadows, absolute, outside_of_prefix};

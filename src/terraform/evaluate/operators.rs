@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
+use crate::languages::hcl::convert::equal;
+use crate::languages::hcl::syntax::{BinaryOperator, UnaryOperator};
+use crate::languages::hcl::types::Type;
+use crate::languages::hcl::value::{Cause, Data, Number, Value};
 use crate::source::Span;
-use crate::terraform::convert::equal;
-use crate::terraform::syntax::{BinaryOperator, UnaryOperator};
-use crate::terraform::types::Type;
-use crate::terraform::value::{Cause, Data, Number, Value};
 
 /// Applies an operator; an operand that is not known makes the result unknown unless the other decides.
 pub(super) fn binary(operator: BinaryOperator, a: &Value, b: &Value, span: Span) -> Value {

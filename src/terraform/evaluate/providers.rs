@@ -3,9 +3,9 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
+use crate::languages::hcl::syntax::{BlockNode, Expression, Kind, StepKind};
 use crate::terraform::block::Provider;
 use crate::terraform::code::modules::provider_of_source;
-use crate::terraform::syntax::{BlockNode, Expression, Kind, StepKind};
 
 use super::{Evaluator, Instance, Repetition, Scope};
 

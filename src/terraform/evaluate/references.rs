@@ -2,8 +2,8 @@
 
 use std::rc::Rc;
 
+use crate::languages::hcl::syntax::{BlockNode, Step, StepKind};
 use crate::source::Span;
-use crate::terraform::syntax::{BlockNode, Step, StepKind};
 
 use super::traverse::is_reserved;
 use super::{Evaluator, Instance};

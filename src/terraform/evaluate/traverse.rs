@@ -3,10 +3,10 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
+use crate::languages::hcl::convert::set_of;
+use crate::languages::hcl::syntax::{Expression, Kind, Step, StepKind};
+use crate::languages::hcl::value::{Cause, Computed, Data, Value, composed};
 use crate::source::Span;
-use crate::terraform::convert::set_of;
-use crate::terraform::syntax::{Expression, Kind, Step, StepKind};
-use crate::terraform::value::{Cause, Computed, Data, Value, composed};
 
 use super::operators::forget_candidates;
 use super::{Evaluator, Instance, Repetition, Scope};

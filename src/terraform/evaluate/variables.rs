@@ -4,10 +4,10 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::diagnostic::Diagnostic;
+use crate::languages::hcl::syntax::{BlockNode, Kind, parse_expression_at};
+use crate::languages::hcl::types::Type;
+use crate::languages::hcl::value::{Data, Value};
 use crate::source::Span;
-use crate::terraform::syntax::{BlockNode, Kind, parse_expression_at};
-use crate::terraform::types::Type;
-use crate::terraform::value::{Data, Value};
 
 use super::{Budget, Evaluator, Instance, Repetition, Scope};
 
@@ -93,7 +93,9 @@ impl Evaluator<'_> {
         let Some(attribute) = declared.body.attribute("type") else { return Type::Any };
         let text = match &attribute.expression.kind {
             // Quoted: as 0.11 and JSON spell it.
-            Kind::Text(text) => crate::terraform::syntax::parse_expression(attribute.expression.span.file, text).ok(),
+            Kind::Text(text) => {
+                crate::languages::hcl::syntax::parse_expression(attribute.expression.span.file, text).ok()
+            }
             _ => None,
         };
         let expression = text.as_ref().unwrap_or(&attribute.expression);
@@ -115,7 +117,7 @@ impl Evaluator<'_> {
 #[derive(Debug, Clone)]
 pub(in crate::terraform) enum Assignment {
     /// A line of a `.tfvars` file.
-    Written(Arc<crate::terraform::syntax::Attribute>),
+    Written(Arc<crate::languages::hcl::syntax::Attribute>),
     /// Text of the command line or the environment: taken as it is where the variable is a string.
     Text(Span),
     /// A value that another program hands over as text: as it is where the variable is a string or says no type, else it is
@@ -133,7 +135,7 @@ impl Assignment {
                 if matches!(of, Type::Text | Type::Number | Type::Bool | Type::Any) {
                     return Value::text(&*text, *span);
                 }
-                match crate::terraform::syntax::parse_expression(span.file, &text) {
+                match crate::languages::hcl::syntax::parse_expression(span.file, &text) {
                     Ok(expression) => evaluator.evaluate(&expression, Scope::CONSTANT),
                     Err(error) => Value::refused(error.message, error.span),
                 }

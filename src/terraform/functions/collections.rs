@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::terraform::convert::equal;
+use crate::languages::hcl::convert::equal;
+use crate::languages::hcl::types::Type;
+use crate::languages::hcl::value::{Cause, Data, Entries, Number, Value};
 use crate::terraform::evaluate::{Budget, element};
-use crate::terraform::types::Type;
-use crate::terraform::value::{Cause, Data, Entries, Number, Value};
 
 use super::{Arguments, Arity, Failure, Function, MANY, Outcome, heaviest, items, known, text, unified};
 

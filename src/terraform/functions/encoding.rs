@@ -2,10 +2,10 @@
 
 use std::fmt::Write;
 
+use crate::languages::hcl::syntax::json::{Json, JsonKind, parse_json};
+use crate::languages::hcl::value::{Cause, Data, Entries, Value};
 use crate::source::{from_base64, to_base64};
 use crate::terraform::code::outline;
-use crate::terraform::syntax::json::{Json, JsonKind, parse_json};
-use crate::terraform::value::{Cause, Data, Entries, Value};
 
 use super::yaml::Place;
 use super::{Arguments, Arity, Failure, Function, Outcome};

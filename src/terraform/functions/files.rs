@@ -2,9 +2,9 @@
 
 use globset::GlobBuilder;
 
+use crate::languages::hcl::value::{Cause, Data, Value};
 use crate::source::{FileId, Span, join, normalize};
 use crate::terraform::evaluate::{Scope, outside_of_prefix, set};
-use crate::terraform::value::{Cause, Data, Value};
 
 use super::{Arguments, Arity, Failure, Function, Outcome, known};
 

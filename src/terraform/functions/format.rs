@@ -1,6 +1,6 @@
 //! `format` and `formatlist`.
 
-use crate::terraform::value::{Cause, Data, Number, Value};
+use crate::languages::hcl::value::{Cause, Data, Number, Value};
 
 use super::encoding::write_json;
 use super::{Arguments, Arity, Failure, Function, MANY, Outcome, known, text};

@@ -1,7 +1,7 @@
 //! Checksums: MD5, SHA-1, SHA-256 and SHA-512 of text and of files.
 
+use crate::languages::hcl::value::{Cause, Value};
 use crate::source::{join, padded, sha1, sha256, sha512, to_base64, to_hex as hex, words32};
-use crate::terraform::value::{Cause, Value};
 
 use super::{Arguments, Arity, Failure, Function, Outcome};
 

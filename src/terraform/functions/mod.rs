@@ -21,13 +21,13 @@ use std::collections::HashMap;
 use std::ops::RangeInclusive;
 use std::sync::{Arc, LazyLock};
 
+use crate::languages::hcl::number::Number;
+use crate::languages::hcl::syntax::{Call, Expression, Kind, parse_template_at};
+use crate::languages::hcl::types::Type;
+use crate::languages::hcl::value::{Cause, Data, Entries, Value};
 use crate::source::{FileId, Span};
 
 use super::evaluate::{Budget, Dialect, Evaluator, Scope};
-use super::number::Number;
-use super::syntax::{Call, Expression, Kind, parse_template_at};
-use super::types::Type;
-use super::value::{Cause, Data, Entries, Value};
 
 /// Why a function gives no value.
 pub(super) enum Failure {

@@ -2,7 +2,7 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-use crate::terraform::value::Value;
+use crate::languages::hcl::value::Value;
 
 use super::{Arguments, Arity, Failure, Function, MANY, Outcome};
 

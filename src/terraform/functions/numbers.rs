@@ -1,6 +1,6 @@
 //! Functions of numbers.
 
-use crate::terraform::value::{Data, Number, Value};
+use crate::languages::hcl::value::{Data, Number, Value};
 
 use super::{Arguments, Arity, Failure, Function, MANY, Outcome, items, known};
 

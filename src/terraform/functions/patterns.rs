@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use regex::{Captures, Regex, RegexBuilder};
 
-use crate::terraform::value::{Entries, Value};
+use crate::languages::hcl::value::{Entries, Value};
 
 use super::{Arguments, Arity, Failure, Function, Outcome};
 

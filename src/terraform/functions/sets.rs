@@ -1,9 +1,9 @@
 //! Sets, and conversions from one type to another.
 
-use crate::terraform::convert::{equal, set_of};
+use crate::languages::hcl::convert::{equal, set_of};
+use crate::languages::hcl::types::Type;
+use crate::languages::hcl::value::{Data, Value};
 use crate::terraform::evaluate::set;
-use crate::terraform::types::Type;
-use crate::terraform::value::{Data, Value};
 
 use super::{Arguments, Arity, Failure, Function, MANY, Outcome, heaviest, items, known, unified};
 

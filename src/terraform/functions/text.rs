@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::terraform::value::Value;
+use crate::languages::hcl::value::Value;
 
 use super::{Arguments, Arity, Function, MANY, Outcome, items, known, text};
 

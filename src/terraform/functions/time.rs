@@ -184,7 +184,7 @@ fn duration(text: &str) -> Option<i128> {
 fn compare(a: &Arguments<'_>) -> Outcome {
     let (first, second) = (Moment::parse(&a.text(0)?)?, Moment::parse(&a.text(1)?)?);
     let order = (first.seconds, first.nanoseconds).cmp(&(second.seconds, second.nanoseconds));
-    a.answer_number(Some(crate::terraform::value::Number::integer(order as i64)))
+    a.answer_number(Some(crate::languages::hcl::value::Number::integer(order as i64)))
 }
 
 const MONTHS: [&str; 12] = [

@@ -10,8 +10,8 @@ use std::sync::Arc;
 
 use granit_parser::{Event, Parser, ScalarStyle};
 
+use crate::languages::hcl::value::{Data, Entries, Number, Value};
 use crate::source::{GoLines, Reading, Span};
-use crate::terraform::value::{Data, Entries, Number, Value};
 
 use super::encoding::encoded;
 use super::{Arguments, Arity, Failure, Function, Outcome};

@@ -6,6 +6,8 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::diagnostic::Diagnostic;
+use crate::languages::hcl::syntax::Kind;
+use crate::languages::hcl::value::Value;
 use crate::source::{Sources, Span};
 
 use super::roots::automatic_files;
@@ -16,8 +18,6 @@ use crate::terraform::code::library::Library;
 use crate::terraform::code::module::ModuleCode;
 use crate::terraform::code::modules::Modules;
 use crate::terraform::evaluate::{Assignment, Budget, Evaluator, Instance, Shadows};
-use crate::terraform::syntax::Kind;
-use crate::terraform::value::Value;
 
 /// A root as it was read.
 #[derive(Debug, Clone, Default)]

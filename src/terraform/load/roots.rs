@@ -3,12 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use crate::languages::hcl::syntax::Kind;
 use crate::source::{Sources, join, normalize, parent, those};
 
 use super::variants::Assigned;
 use crate::terraform::code::module::{ModuleCode, has_backend, has_configuration, is_configuration, sets_up_provider};
 use crate::terraform::code::modules::is_local;
-use crate::terraform::syntax::Kind;
 
 /// The directories of Terraform files that `paths` name or lie in, sorted.
 pub(in crate::terraform) fn directories(sources: &Sources, paths: &[String]) -> BTreeSet<String> {
@@ -191,7 +191,8 @@ pub(in crate::terraform) fn called(codes: &[Arc<ModuleCode>]) -> BTreeSet<String
 
 /// The directories that a module calls by path.
 fn local_calls(code: &ModuleCode) -> BTreeSet<String> {
-    let source = |call: &crate::terraform::syntax::BlockNode| match &call.body.attribute("source")?.expression.kind {
+    let source = |call: &crate::languages::hcl::syntax::BlockNode| match &call.body.attribute("source")?.expression.kind
+    {
         Kind::Text(source) if is_local(source) => join(&code.directory, source),
         _ => None,
     };

@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::inventory::{Counted, GivenRun};
+use crate::languages::hcl::syntax::BlockNode;
 use crate::source::{Sources, matches, parent};
 
 use super::roots::{automatic_files, called, is_variable_file};
@@ -14,7 +15,6 @@ use super::workspaces;
 use crate::terraform::Options;
 use crate::terraform::code::library::Library;
 use crate::terraform::code::module::{ModuleCode, is_configuration};
-use crate::terraform::syntax::BlockNode;
 
 /// One way in which a root is applied.
 #[derive(Debug, Clone, Default, PartialEq)]

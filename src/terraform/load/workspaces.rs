@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use crate::languages::hcl::syntax::{BinaryOperator, BlockNode, Body, Expression, Kind, Step, StepKind};
 use crate::terraform::code::module::ModuleCode;
-use crate::terraform::syntax::{BinaryOperator, BlockNode, Body, Expression, Kind, Step, StepKind};
 
 /// Names as people give them; others are no evidence.
 const LONGEST: usize = 60;

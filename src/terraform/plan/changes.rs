@@ -5,10 +5,10 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use crate::inventory::{Fact, Range};
+use crate::languages::hcl::syntax::json::{Json, JsonKind};
 use crate::source::Span;
 use crate::terraform::address::base;
 use crate::terraform::block::{Block, Provider};
-use crate::terraform::syntax::json::{Json, JsonKind};
 
 use super::configuration::Configuration;
 use super::merge::{self, Merge, Sides};

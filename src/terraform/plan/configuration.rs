@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
+use crate::languages::hcl::syntax::json::{Json, JsonKind};
+use crate::languages::hcl::value::{Cause, Data, Entries, Value};
 use crate::terraform::address::{base, parts, split_call, without_key, without_keys};
 use crate::terraform::block::{Attribute, Provider};
-use crate::terraform::syntax::json::{Json, JsonKind};
-use crate::terraform::value::{Cause, Data, Entries, Value};
 
 /// References are followed through so many variables and outputs, and lead to so many resources at most.
 const LONGEST_CHAIN: usize = 12;

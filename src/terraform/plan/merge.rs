@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
 use crate::inventory::{Fact, Range};
+use crate::languages::hcl::syntax::json::{Json, JsonKind};
+use crate::languages::hcl::value::{Cause, Computed, Data, Entries, Value};
 use crate::source::Span;
 use crate::terraform::block::{Attribute, Block};
-use crate::terraform::syntax::json::{Json, JsonKind};
-use crate::terraform::value::{Cause, Computed, Data, Entries, Value};
 
 use super::configuration::Configuration;
 

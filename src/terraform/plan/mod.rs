@@ -9,10 +9,10 @@ mod configuration;
 mod merge;
 
 use crate::diagnostic::Diagnostic;
+use crate::languages::hcl::syntax::json::{Json, parse_json_within};
 use crate::source::{FileId, Sources, Span};
 
 use super::block::Block;
-use super::syntax::json::{Json, parse_json_within};
 
 /// Which state of a plan is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

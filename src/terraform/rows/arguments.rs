@@ -2,8 +2,9 @@
 
 use std::collections::HashSet;
 
+use crate::languages::hcl::value::{Data, Value};
+
 use super::super::block::Block;
-use super::super::value::{Data, Value};
 use super::node::Held;
 
 /// Arguments are searched this deep.

@@ -7,10 +7,10 @@ use crate::inventory::{
     Evidence, Fact, FrontEnd, Key, Known, Link, LinkKind, Origin, Purchase, Purpose, Range, Resource,
     Role as InventoryRole, Says, Value, production, purpose,
 };
+use crate::languages::hcl::value::Data;
 use crate::source::Span;
 
 use super::super::block::{Attribute, Block};
-use super::super::value::Data;
 use super::count::{count, times};
 use super::disks::{disks, total_gib};
 use super::fact::Wanted;

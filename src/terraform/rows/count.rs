@@ -1,9 +1,9 @@
 //! How many of a thing there are, from what a row says and from `count` and `for_each`.
 
 use crate::inventory::{CountedIn, Fact, Known, Origin, Range, Unknown, Value};
+use crate::languages::hcl::value::Data;
 use crate::source::Span;
 
-use super::super::value::Data;
 use super::fact::Wanted;
 use super::language::{Count, Spec, Zones};
 use super::node::Node;

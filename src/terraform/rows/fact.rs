@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use crate::inventory::{Fact, Key, Known, Origin, Type, Unknown, Value};
+use crate::languages::hcl::value::{self, Data};
 use crate::source::Span;
 
-use super::super::value::{self, Data};
 use super::language::{Alternative, Constant, Spec};
 use super::node::{Held, Node, scalar};
 use super::path::Start;

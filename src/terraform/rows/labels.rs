@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::inventory::{Fact, Known, Labels, Origin, Selector, Taint, Unknown};
+use crate::languages::hcl::value::Data;
 use crate::source::Span;
 
-use super::super::value::Data;
 use super::fact::{Wanted, plain};
 use super::language::{LabelsAt, ProviderRow, Row};
 use super::node::{Held, Node};

@@ -4,11 +4,11 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
 
+use crate::languages::hcl::value::{Cause, Value};
 use crate::source::{FileId, Span};
 
 use super::super::address::base;
 use super::super::block::Block;
-use super::super::value::{Cause, Value};
 use super::language::LinkWord;
 use super::node::{Held, Node};
 use super::path::{Path, Start};

@@ -1,10 +1,10 @@
 //! Calls of modules whose code is not at hand: the inputs of popular ones are read as the resources they become.
 
 use crate::inventory::{Fact, Key, Known, Origin, Range, Resource, Role, Unknown, Value};
+use crate::languages::hcl::value::Data;
 use crate::source::Span;
 
 use super::super::block::Block;
-use super::super::value::Data;
 use super::arguments;
 use super::arguments::Sizes;
 use super::build::{Builder, Built, tell_stop};

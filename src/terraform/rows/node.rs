@@ -4,10 +4,10 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use crate::languages::hcl::value::{Cause, Data, Entries, Number, Value};
 use crate::source::{Span, from_base64};
 
 use super::super::block::{Attribute, Block, Provider};
-use super::super::value::{Cause, Data, Entries, Number, Value};
 use super::path::{Into, Name, Path, Step, Text};
 
 /// Something that a path leads to.

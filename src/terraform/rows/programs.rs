@@ -6,8 +6,8 @@ use regex::Regex;
 
 use crate::inventory::programs::{self, Container, Facts, Word};
 use crate::inventory::{Fact, Key, Known, Origin, Purpose, Resource, Value};
+use crate::languages::hcl::value::Data;
 
-use super::super::value::Data;
 use super::labels::variables;
 use super::language::{ContainerAt, Row};
 use super::node::{Held, Node, scalar};

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use crate::languages::hcl::value::{Cause, Data};
 use crate::source::{Expression, Span};
 
 use super::super::block::{Block, Provider};
-use super::super::value::{Cause, Data};
 use super::language::Conditions;
 use super::links::Linked;
 use super::node::{Held, Node, scalar};

@@ -1,6 +1,7 @@
 //! The place in the text that a path of a row leads to, whether or not anything stands there.
 
-use super::super::value::Data;
+use crate::languages::hcl::value::Data;
+
 use super::node::{Held, Node};
 use super::path::{Into, Name, Path, Start, Step};
 use super::site::Site;

@@ -6,11 +6,11 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::diagnostic::Diagnostic;
+use crate::languages::hcl::syntax::{BlockNode, Body, Expression};
+use crate::languages::hcl::value::{Cause, Data, Entries, Value};
 use crate::source::{Span, parent};
 use crate::terraform::code::modules::Modules;
 use crate::terraform::evaluate::{Budget, Dialect, Evaluator, Instance, Repetition, Scope, Shadows};
-use crate::terraform::syntax::{BlockNode, Body, Expression};
-use crate::terraform::value::{Cause, Data, Entries, Value};
 
 use super::functions;
 use super::merge::{self, Strategy};

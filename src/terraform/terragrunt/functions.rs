@@ -5,9 +5,9 @@
 use std::borrow::Cow;
 use std::ops::RangeInclusive;
 
+use crate::languages::hcl::value::{Cause, Entries, Value};
 use crate::source::{Span, join, parent};
 use crate::terraform::evaluate::{absolute, relative};
-use crate::terraform::value::{Cause, Entries, Value};
 
 use super::frame::{Frame, settings_of};
 use super::merge;

@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 
 use crate::diagnostic::Diagnostic;
+use crate::languages::hcl::value::{Entries, Value};
 use crate::source::Span;
 use crate::terraform::load::root::Given;
 use crate::terraform::load::roots::automatic_files;
-use crate::terraform::value::{Entries, Value};
 
 use super::frame::Context;
 use super::member;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::terraform::value::{Cause, Data, Entries, Value};
+use crate::languages::hcl::value::{Cause, Data, Entries, Value};
 
 /// How two files are joined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -19,6 +19,7 @@ use std::sync::Arc;
 
 use crate::diagnostic::Diagnostic;
 use crate::inventory::Skipped;
+use crate::languages::hcl::value::{Cause, Value};
 use crate::source::{Sources, Span, normalize, parent};
 
 use super::Options;
@@ -29,7 +30,6 @@ use super::load::parallel;
 use super::load::root::{Configuration, Root, evaluate_with};
 use super::load::rounds::allowed;
 use super::load::variants::Variant;
-use super::value::{Cause, Value};
 
 use frame::{Context, Frame};
 use reader::{Reader, STACK, UNIT};

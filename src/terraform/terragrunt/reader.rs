@@ -3,13 +3,13 @@
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use crate::languages::hcl::syntax::json::parse_json_as;
+use crate::languages::hcl::syntax::{Body, SyntaxError, parse_body};
 use crate::source::{FileId, ReadError, Sources, Span, join, parent};
 use crate::terraform::Options;
 use crate::terraform::code::library::{Library, Tool};
 use crate::terraform::code::module::{ModuleCode, ModuleFile};
 use crate::terraform::evaluate::Shadows;
-use crate::terraform::syntax::json::parse_json_as;
-use crate::terraform::syntax::{Body, SyntaxError, parse_body};
 
 /// A unit, as it is called in every folder.
 pub(super) const UNIT: &str = "terragrunt.hcl";

@@ -3,11 +3,11 @@
 use std::fmt::Write;
 use std::sync::Arc;
 
+use crate::languages::hcl::value::{Entries, Value};
 use crate::source::{FileId, Segment, Span};
 use crate::terraform::code::module::has_configuration;
 use crate::terraform::code::module::{ModuleCode, ModuleFile, Text, files_of};
 use crate::terraform::evaluate::{Shadows, outside_of_prefix};
-use crate::terraform::value::{Entries, Value};
 
 use super::Unit;
 use super::reader::{Reader, located};

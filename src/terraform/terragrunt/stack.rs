@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::inventory::Skipped;
+use crate::languages::hcl::syntax::BlockNode;
+use crate::languages::hcl::value::{Data, Entries, Value};
 use crate::source::{Span, join, parent};
 use crate::terraform::evaluate::{Repetition, Shadows};
-use crate::terraform::syntax::BlockNode;
-use crate::terraform::value::{Data, Entries, Value};
 
 use super::frame::Frame;
 use super::reader::{Reader, STACK, UNIT};
@@ -146,7 +146,8 @@ fn repetitions(frame: &Frame<'_>, node: &BlockNode) -> Vec<Repetition> {
     let argument = |name: &str| expansion.body.attribute(name).map(|it| frame.evaluate(&it.expression));
     if let Some(count) = argument("count") {
         let number = count.as_number().and_then(|it| it.as_usize()).unwrap_or(0).min(MOST_UNITS + 1);
-        let one = |index| Repetition::Count(Value::number(crate::terraform::value::Number::counted(index), count.span));
+        let one =
+            |index| Repetition::Count(Value::number(crate::languages::hcl::value::Number::counted(index), count.span));
         return (0..number).map(one).collect();
     }
     let Some(each) = argument("for_each") else { return vec![Repetition::Single] };

@@ -2,10 +2,10 @@
 
 use std::ops::Range;
 
+use crate::languages::hcl::syntax::{Attribute, Body, Expression, Kind};
 use crate::source::Span;
 
 use super::super::rows::Literal;
-use super::super::syntax::{Attribute, Body, Expression, Kind};
 use super::align::Change;
 use super::literal::{is_name, quoted};
 

@@ -14,13 +14,14 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::inventory::{Declined, FrontEnd, LinkKind, Part, Resource, Value, Wish};
+use crate::languages::hcl::syntax::{BlockNode, Body, Expression, Kind, parse_expression};
+use crate::languages::hcl::value::Data;
 use crate::source::{Edit, FileId, Sources, Span};
 
+use super::Root;
 use super::block::Block;
 use super::code::library::{Library, Tool};
 use super::rows::{Assignment, Held, Index, Literal, Node, Site, Spot};
-use super::syntax::{BlockNode, Body, Expression, Kind, parse_expression};
-use super::{Root, value::Data};
 use align::Change;
 use insert::Addition;
 use origin::Way;

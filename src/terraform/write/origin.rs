@@ -6,10 +6,10 @@
 use std::collections::BTreeSet;
 
 use crate::inventory::Declined;
+use crate::languages::hcl::syntax::{BlockNode, Expression, Kind, StepKind, parse_expression};
 use crate::source::{FileId, Span, join, parent};
 
 use super::super::block::Block;
-use super::super::syntax::{BlockNode, Expression, Kind, StepKind, parse_expression};
 use super::Writer;
 use crate::terraform::code::module::ModuleCode;
 use crate::terraform::code::modules::is_local;
@@ -213,7 +213,7 @@ fn users_in(block: &Block, literal: Span, depth: usize, users: &mut BTreeSet<Spa
 }
 
 /// It, or a member that is no larger than what one argument says, is the literal.
-fn holds(value: &super::super::value::Value, literal: Span, depth: usize) -> bool {
+fn holds(value: &crate::languages::hcl::value::Value, literal: Span, depth: usize) -> bool {
     if value.span == literal {
         return true;
     }
@@ -223,7 +223,7 @@ fn holds(value: &super::super::value::Value, literal: Span, depth: usize) -> boo
 
 fn demand_one_use(code: &ModuleCode, kind: &str, name: &str) -> Result<(), Declined> {
     let mut uses = 0usize;
-    let mut count = |found: &str, steps: &[super::super::syntax::Step]| {
+    let mut count = |found: &str, steps: &[crate::languages::hcl::syntax::Step]| {
         let is_it = found == kind
             && matches!(steps.first().map(|step| &step.kind), Some(StepKind::Attribute(first)) if &**first == name);
         // `local` and `var` as a whole cannot be passed on, but one may look into them by an index

@@ -1,0 +1,129 @@
+//! Calls: which function is meant by a name and what it is given.
+
+use std::ops::Range;
+
+use super::super::Problem;
+use super::super::functions::{self, Function};
+use super::super::macros;
+use super::super::program::{Node, What};
+use super::super::syntax::{Expr, Name};
+use super::super::types::Type;
+use super::super::value::Value;
+use super::names::qualified;
+use super::operands::adapt;
+use super::{Lowered, Lowering, as_number};
+use crate::languages::cel::nearest;
+use crate::source::Expression;
+
+impl Lowering<'_> {
+    pub(super) fn call(&mut self, at: Range<usize>, of: Option<&Expr>, name: &Name, arguments: &[Expr]) -> Lowered {
+        if let Some(lowered) = macros::lower(self, &at, of, name, arguments) {
+            let (what, holds) = lowered?;
+            return Ok((Node { what, at }, holds));
+        }
+        let mut nodes = Vec::with_capacity(arguments.len() + 1);
+        let mut holds = Vec::with_capacity(arguments.len() + 1);
+        let mut full_name = name.text.to_string();
+        let mut is_method = of.is_some();
+        if let Some(of) = of {
+            match self.namespace(of, name) {
+                Some(namespaced) => {
+                    full_name = namespaced;
+                    is_method = false;
+                }
+                None => {
+                    let (node, kind) = self.lower(of)?;
+                    nodes.push(node);
+                    holds.push(kind);
+                }
+            }
+        }
+        for argument in arguments {
+            let (node, kind) = self.lower(argument)?;
+            let (node, kind) = as_number(node, kind);
+            nodes.push(node);
+            holds.push(kind);
+        }
+        let (candidates, gives) = self.overloads(&full_name, is_method, &mut nodes, &mut holds, name)?;
+        let what = match written_pattern(&full_name, &mut nodes, self.scope.proven) {
+            Some(Ok((of, pattern))) => What::Matches(Box::new(of), Box::new(pattern)),
+            Some(Err(problem)) => return Err(problem),
+            None => What::Call(candidates.into(), nodes.into()),
+        };
+        Ok((Node { what, at }, if self.scope.unchecked { Type::Any } else { gives }))
+    }
+
+    /// `math.greatest`, where `math` is no variable.
+    fn namespace(&self, of: &Expr, name: &Name) -> Option<String> {
+        let prefix = qualified(of)?;
+        let first = prefix.split('.').next()?;
+        if self.locals.iter().any(|(local, _)| &**local == first) || self.variable(first, 0..0).is_some() {
+            return None;
+        }
+        functions::is_namespace(&prefix, self.scope.functions).then(|| format!("{prefix}.{}", name.text))
+    }
+
+    fn overloads(
+        &self,
+        full_name: &str,
+        is_method: bool,
+        nodes: &mut [Node],
+        holds: &mut [Type],
+        name: &Name,
+    ) -> Result<(Vec<&'static Function>, Type), Problem> {
+        let named: Vec<&'static Function> =
+            functions::all(self.scope.functions).filter(|f| f.name == full_name && f.is_method == is_method).collect();
+        if named.is_empty() {
+            return Err(unknown_function(full_name, is_method, name, self.scope.functions));
+        }
+        let fits = |holds: &[Type]| -> Vec<&'static Function> {
+            named.iter().copied().filter(|function| function.accepts_types(holds)).collect()
+        };
+        let mut candidates = fits(holds);
+        let given: Vec<String> = holds.iter().map(Type::to_string).collect();
+        if candidates.is_empty() {
+            // a whole number that is written where a double is wanted
+            for (node, kind) in nodes.iter_mut().zip(holds.iter_mut()) {
+                adapt(node, kind, &Type::Double);
+            }
+            candidates = fits(holds);
+        }
+        let Some(first) = candidates.first() else {
+            let ways: Vec<String> = named.iter().map(|function| function.signature()).collect();
+            let problem = Problem::new(name.at.clone(), format!("`{full_name}` does not take ({})", given.join(", ")));
+            return Err(problem.with_help(format!("it is {}", ways.join(" or "))));
+        };
+        let gives = first.result(holds);
+        let agree = candidates.iter().all(|function| function.result(holds) == gives);
+        Ok((candidates, if agree { gives } else { Type::Any }))
+    }
+}
+
+fn written_pattern(
+    full_name: &str,
+    nodes: &mut Vec<Node>,
+    proven: bool,
+) -> Option<Result<(Node, Expression), Problem>> {
+    if full_name != "matches" || nodes.len() != 2 {
+        return None;
+    }
+    let What::Constant(Value::Text(text)) = &nodes[1].what else { return None };
+    if !proven && let Err(why) = functions::pattern(text) {
+        return Some(Err(Problem::new(nodes[1].at.clone(), why)));
+    }
+    let pattern = Expression::new(&**text);
+    nodes.pop();
+    nodes.pop().map(|of| Ok((of, pattern)))
+}
+
+fn unknown_function(full_name: &str, is_method: bool, name: &Name, added: &'static [Function]) -> Problem {
+    let problem = Problem::new(name.at.clone(), format!("there is no function `{full_name}`"));
+    if let Some(other) = functions::all(added).find(|f| f.name == full_name && f.is_method != is_method) {
+        return problem.with_help(format!("it is {}", other.signature()));
+    }
+    let names = functions::all(added).map(|f| f.name).chain(functions::MACROS.iter().map(|(name, _)| *name));
+    match nearest(full_name, names) {
+        Some(near) => problem.with_help(format!("did you mean `{near}`?")),
+        None => problem.with_help("`gpulint facts` lists the functions"),
+    }
+}

@@ -1,0 +1,205 @@
+//! Checks an expression against a vocabulary and lowers it to what is evaluated.
+
+mod calls;
+mod names;
+mod operands;
+
+use std::sync::Arc;
+
+use super::Problem;
+use super::operators;
+use super::program::{Lookup, Node, What};
+use super::syntax::{Expr, Item, Kind};
+use super::types::{Schema, Type};
+use super::value::Value;
+pub(crate) use names::{Meaning, Scope, Variable};
+pub(crate) use operands::never;
+
+pub(super) fn lower(expression: &Expr, scope: &Scope<'_>, text: &str) -> Result<(Node, Type), Problem> {
+    Lowering { scope, text, locals: Vec::new() }.lower(expression)
+}
+
+pub(super) struct Lowering<'a> {
+    pub(super) scope: &'a Scope<'a>,
+    text: &'a str,
+    pub(super) locals: Vec<(Arc<str>, Type)>,
+}
+
+type Lowered = Result<(Node, Type), Problem>;
+
+impl Lowering<'_> {
+    pub(super) fn lower(&mut self, expression: &Expr) -> Lowered {
+        let at = expression.at.clone();
+        let constant = |value, holds| Ok((What::Constant(value), holds));
+        let (what, holds) = match &expression.kind {
+            Kind::Null => constant(Value::Null, Type::Null),
+            Kind::Flag(flag) => constant(Value::Flag(*flag), Type::Flag),
+            Kind::Integer(n) => constant(Value::Integer(*n), Type::Integer),
+            Kind::Unsigned(n) => constant(Value::Unsigned(*n), Type::Unsigned),
+            Kind::Double(n) => constant(Value::Double(*n), Type::Double),
+            Kind::Text(text) => constant(Value::Text(text.clone()), Type::Text),
+            Kind::Bytes(bytes) => constant(Value::Bytes(bytes.clone()), Type::Bytes),
+            Kind::Name { name, rooted } => return self.name(name, *rooted, at),
+            Kind::Field { of, field, optional } => return self.field(expression, of, field, *optional),
+            Kind::Index { of, key, optional } => self.index(of, key, *optional),
+            Kind::Call { of, name, arguments } => return self.call(at, of.as_deref(), name, arguments),
+            Kind::List(items) => self.list(items),
+            Kind::Map(entries) => self.map(entries),
+            Kind::Not(of) => Ok((What::Not(Box::new(self.expect(of, &Type::Flag, "`!`")?)), Type::Flag)),
+            Kind::Negative(of) => self.negative(of),
+            Kind::Binary(operator, left, right) => self.binary(*operator, left, right),
+            Kind::And(parts) => Ok((What::And(self.flags(parts, "`&&`")?), Type::Flag)),
+            Kind::Or(parts) => Ok((What::Or(self.flags(parts, "`||`")?), Type::Flag)),
+            Kind::Conditional(test, yes, no) => self.conditional(test, yes, no),
+        }?;
+        let holds = if self.scope.unchecked { Type::Any } else { holds };
+        Ok((Node { what, at }, holds))
+    }
+
+    /// Lowers what must be of a type.
+    pub(super) fn expect(&mut self, expression: &Expr, wanted: &Type, by: &str) -> Result<Node, Problem> {
+        let (node, holds) = self.lower(expression)?;
+        let (node, holds) = if wanted.is_number() { as_number(node, holds) } else { (node, holds) };
+        match holds.suits(wanted) {
+            true => Ok(node),
+            false => Err(Problem::new(
+                expression.at.clone(),
+                format!("{by} wants {}, and this is {}", with_article(wanted), with_article(&holds)),
+            )),
+        }
+    }
+
+    fn flags(&mut self, parts: &[Expr], by: &str) -> Result<Box<[Node]>, Problem> {
+        parts.iter().map(|part| self.expect(part, &Type::Flag, by)).collect()
+    }
+
+    fn index(&mut self, of: &Expr, key: &Expr, optional: bool) -> Result<(What, Type), Problem> {
+        let (node, holds) = self.lower(of)?;
+        let (key_node, key_holds) = self.lower(key)?;
+        let (inner, was_optional) = match holds {
+            Type::Optional(inner) => (*inner, true),
+            other => (other, false),
+        };
+        let value = match inner {
+            Type::Map(wanted, value) if key_holds.may_equal(&wanted) => *value,
+            Type::List(value) if key_holds.suits(&Type::Integer) || key_holds.is_number() => *value,
+            Type::Any => Type::Any,
+            Type::Map(wanted, _) => {
+                let message = format!("the keys are {wanted}, and this is {}", with_article(&key_holds));
+                return Err(Problem::new(key.at.clone(), message));
+            }
+            Type::List(_) => {
+                let message = format!("a list is indexed by int, and this is {}", with_article(&key_holds));
+                return Err(Problem::new(key.at.clone(), message));
+            }
+            other => {
+                return Err(Problem::new(of.at.clone(), format!("{} cannot be indexed", with_article(&other))));
+            }
+        };
+        let lookup = if optional { Lookup::May } else { Lookup::Must };
+        let holds = if optional || was_optional { Type::Optional(Box::new(value)) } else { value };
+        Ok((What::Index(Box::new(node), Box::new(key_node), lookup), holds))
+    }
+
+    fn list(&mut self, items: &[Item]) -> Result<(What, Type), Problem> {
+        let mut of: Option<Type> = None;
+        let mut nodes = Vec::with_capacity(items.len());
+        for item in items {
+            let (node, holds) = self.lower(&item.value)?;
+            let holds = match (item.optional, holds) {
+                (true, Type::Optional(inner)) => *inner,
+                (_, holds) => holds,
+            };
+            of = Some(of.map_or(holds.clone(), |of| of.join(holds)));
+            nodes.push((node, item.optional));
+        }
+        Ok((What::List(nodes.into()), Type::list(of.unwrap_or(Type::Any))))
+    }
+
+    fn map(&mut self, entries: &[(Item, Expr)]) -> Result<(What, Type), Problem> {
+        let mut of: Option<(Type, Type)> = None;
+        let mut nodes = Vec::with_capacity(entries.len());
+        for (item, value) in entries {
+            let (key, key_holds) = self.lower(&item.value)?;
+            let (value, holds) = self.lower(value)?;
+            let holds = match (item.optional, holds) {
+                (true, Type::Optional(inner)) => *inner,
+                (_, holds) => holds,
+            };
+            of = Some(match of {
+                Some((k, v)) => (k.join(key_holds), v.join(holds)),
+                None => (key_holds, holds),
+            });
+            nodes.push((key, value, item.optional));
+        }
+        let (key, value) = of.unwrap_or((Type::Any, Type::Any));
+        Ok((What::Map(nodes.into()), Type::map(key, value)))
+    }
+
+    fn negative(&mut self, of: &Expr) -> Result<(What, Type), Problem> {
+        let (node, holds) = self.lower(of)?;
+        let (node, holds) = as_number(node, holds);
+        match holds {
+            Type::Integer | Type::Double | Type::Any => Ok((What::Negative(Box::new(node)), holds)),
+            other => {
+                Err(Problem::new(of.at.clone(), format!("`-` wants a number, and this is {}", with_article(&other))))
+            }
+        }
+    }
+
+    fn conditional(&mut self, test: &Expr, yes: &Expr, no: &Expr) -> Result<(What, Type), Problem> {
+        let test = self.expect(test, &Type::Flag, "a condition")?;
+        let (yes_node, yes_holds) = self.lower(yes)?;
+        let (no_node, no_holds) = self.lower(no)?;
+        if !yes_holds.may_equal(&no_holds) {
+            let message = format!("one branch is {}, the other {}", with_article(&yes_holds), with_article(&no_holds));
+            return Err(Problem::new(no.at.clone(), message));
+        }
+        Ok((What::Conditional(Box::new((test, yes_node, no_node))), yes_holds.join(no_holds)))
+    }
+}
+
+/// A record that stands for a number, read as that number.
+pub(super) fn as_number(node: Node, holds: Type) -> (Node, Type) {
+    if let Type::Record(Schema { number: Some(field), fields, .. }) = holds {
+        let at = node.at.clone();
+        let holds = fields[*field].holds.clone();
+        return (Node { what: What::Field(Box::new(node), *field), at }, holds);
+    }
+    (node, holds)
+}
+
+/// The type of a value that is known.
+pub(crate) fn type_of(value: &Value) -> Type {
+    match value {
+        Value::Null | Value::Absent => Type::Null,
+        Value::Flag(_) => Type::Flag,
+        Value::Integer(_) => Type::Integer,
+        Value::Unsigned(_) => Type::Unsigned,
+        Value::Double(_) => Type::Double,
+        Value::Text(_) => Type::Text,
+        Value::Bytes(_) => Type::Bytes,
+        Value::Duration(_) => Type::Duration,
+        Value::Timestamp(_) => Type::Timestamp,
+        Value::Kind(_) => Type::Kind,
+        Value::Opaque(thing) => Type::Opaque(thing.kind()),
+        Value::Record(handle) => Type::Record(handle.schema),
+        Value::List(items) => Type::list(items.iter().map(type_of).reduce(Type::join).unwrap_or(Type::Any)),
+        Value::Map(_) | Value::Optional(_) | Value::Unknown(_) => Type::Any,
+    }
+}
+
+pub(super) fn with_article(holds: &Type) -> String {
+    match holds {
+        Type::Any | Type::Null | Type::Bytes => holds.to_string(),
+        Type::Integer => format!("an {holds}"),
+        Type::Optional(_) => format!("an {holds}"),
+        _ => format!("a {holds}"),
+    }
+}
+
+/// Whether two values that are written out can be equal; used by the page loader.
+pub(crate) fn same(left: &Value, right: &Value) -> bool {
+    let mut budget = super::Budget::standard();
+    matches!(operators::equal(left, right, &mut budget), Ok(Value::Flag(true)))
+}

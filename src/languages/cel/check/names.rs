@@ -1,0 +1,201 @@
+//! What may be named in an expression, and what a name stands for.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::super::functions::{self, Function};
+use super::super::program::{Lookup, Node, What};
+use super::super::syntax::{Expr, Kind, Name};
+use super::super::types::{Schema, Type};
+use super::super::value::Value;
+use super::super::{Key, Map, Problem};
+use super::{Lowered, Lowering, type_of, with_article};
+use crate::languages::cel::nearest;
+
+/// What may be named in an expression.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Scope<'a> {
+    pub(crate) variables: Vec<Variable<'a>>,
+    /// The variable whose fields may be named without it, and what they are.
+    pub(crate) implied: Option<(usize, &'static Schema)>,
+    /// What may be called beside the functions of the language.
+    pub(crate) functions: &'static [Function],
+    /// Types are only known when evaluated; for tests of the language itself.
+    pub(crate) unchecked: bool,
+    /// Patterns are known to be right: they are compiled when they are first matched.
+    pub(crate) proven: bool,
+}
+
+#[derive(Debug, Clone)]
+pub(crate) struct Variable<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) holds: Type,
+    pub(crate) stands_for: Meaning,
+}
+
+#[derive(Debug, Clone)]
+pub(crate) enum Meaning {
+    /// The host knows it by this number.
+    Host(usize),
+    Constant(Value),
+}
+
+impl Lowering<'_> {
+    pub(super) fn name(&mut self, name: &Arc<str>, rooted: bool, at: Range<usize>) -> Lowered {
+        if !rooted && let Some(place) = self.locals.iter().rposition(|(local, _)| local == name) {
+            return Ok((Node { what: What::Local(place), at }, self.locals[place].1.clone()));
+        }
+        if let Some(found) = self.variable(name, at.clone()) {
+            return Ok(found);
+        }
+        if let Some((slot, schema)) = self.scope.implied
+            && let Some(field) = schema.field(name)
+        {
+            let of = Node { what: What::Variable(slot), at: at.clone() };
+            return Ok((Node { what: What::Field(Box::new(of), field), at }, schema.fields[field].holds.clone()));
+        }
+        if let Some(kind) = functions::TYPE_NAMES.iter().find(|kind| **kind == &**name) {
+            return Ok((Node { what: What::Constant(Value::Kind(kind)), at }, Type::Kind));
+        }
+        Err(self.unknown_name(name, at))
+    }
+
+    pub(super) fn variable(&self, name: &str, at: Range<usize>) -> Option<(Node, Type)> {
+        let variable = self.scope.variables.iter().find(|variable| variable.name == name)?;
+        let what = match &variable.stands_for {
+            Meaning::Host(slot) => What::Variable(*slot),
+            Meaning::Constant(value) => What::Constant(value.clone()),
+        };
+        Some((Node { what, at }, variable.holds.clone()))
+    }
+
+    fn unknown_name(&self, name: &str, at: Range<usize>) -> Problem {
+        let locals = self.locals.iter().map(|(local, _)| &**local);
+        let variables = self.scope.variables.iter().map(|variable| variable.name);
+        let facts = self.scope.implied.iter().flat_map(|(_, schema)| schema.fields.iter().map(|field| field.name));
+        let problem = Problem::new(at, format!("there is no fact called `{name}`"));
+        // a fact of a resource, in a rule that looks at all of them
+        let list = self.scope.variables.iter().find(|variable| match &variable.holds {
+            Type::List(of) => matches!(&**of, Type::Record(schema) if schema.field(name).is_some()),
+            _ => false,
+        });
+        if let Some(Variable { name: list, .. }) = list {
+            return problem.with_help(format!("write `{list}.exists(it, it.{name} …)`"));
+        }
+        match nearest(name, locals.chain(variables).chain(facts)) {
+            Some(near) => problem.with_help(format!("did you mean `{near}`?")),
+            None => problem.with_help("`gpulint facts` lists what there is"),
+        }
+    }
+
+    pub(super) fn field(&mut self, whole: &Expr, of: &Expr, field: &Name, optional: bool) -> Lowered {
+        let at = whole.at.clone();
+        if let Some(name) = qualified(whole)
+            && !self.locals.iter().any(|(local, _)| name.split('.').next() == Some(local))
+        {
+            if let Some(found) = self.variable(&name, at.clone()) {
+                return Ok(found);
+            }
+            if let Some(kind) = functions::TYPE_NAMES.iter().find(|kind| **kind == name) {
+                return Ok((Node { what: What::Constant(Value::Kind(kind)), at }, Type::Kind));
+            }
+        }
+        let (node, holds) = self.lower(of)?;
+        if let Type::Record(schema) = holds
+            && !optional
+        {
+            let Some(place) = schema.field(&field.text) else { return Err(no_field(schema, field)) };
+            let holds = schema.fields[place].holds.clone();
+            return Ok((Node { what: What::Field(Box::new(node), place), at }, holds));
+        }
+        // constant records, such as the parameters of a page, are looked up here
+        if let What::Constant(Value::Map(map)) = &node.what
+            && !self.scope.unchecked
+            && !optional
+        {
+            return constant_field(map, field, at);
+        }
+        let (inner, was_optional) = match holds {
+            Type::Optional(inner) => (*inner, true),
+            other => (other, false),
+        };
+        let value = match inner {
+            Type::Map(_, value) => *value,
+            Type::Any => Type::Any,
+            Type::Record(schema) => match schema.field(&field.text) {
+                Some(place) => schema.fields[place].holds.clone(),
+                None => return Err(no_field(schema, field)),
+            },
+            other => {
+                let message = format!("{} has no field `{}`", with_article(&other), field.text);
+                return Err(Problem::new(field.at.clone(), message));
+            }
+        };
+        let lookup = if optional { Lookup::May } else { Lookup::Must };
+        let holds = if optional || was_optional { Type::Optional(Box::new(value)) } else { value };
+        Ok((Node { what: What::Select(Box::new(node), field.text.clone(), lookup), at }, holds))
+    }
+
+    /// The schema of the record whose field a node reads.
+    pub(super) fn schema_of(&self, node: &Node) -> Option<&'static Schema> {
+        let What::Field(of, _) = &node.what else { return None };
+        match &of.what {
+            What::Variable(slot) => match self.scope.implied {
+                Some((implied, schema)) if implied == *slot => Some(schema),
+                _ => self.scope.variables.iter().find_map(|variable| match (&variable.stands_for, &variable.holds) {
+                    (Meaning::Host(number), Type::Record(schema)) if number == slot => Some(*schema),
+                    _ => None,
+                }),
+            },
+            What::Local(place) => match self.locals.get(*place)?.1 {
+                Type::Record(schema) => Some(schema),
+                _ => None,
+            },
+            What::Field(_, place) => match self.schema_of(of)?.fields.get(*place)?.holds {
+                Type::Record(schema) => Some(schema),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+}
+
+fn constant_field(map: &Map, field: &Name, at: Range<usize>) -> Lowered {
+    if let Some(value) = map.get(&Key::Text(field.text.clone())) {
+        let holds = type_of(value);
+        return Ok((Node { what: What::Constant(value.clone()), at }, holds));
+    }
+    let names: Vec<Arc<str>> = map
+        .iter()
+        .filter_map(|(key, _)| match key {
+            Value::Text(name) => Some(name.clone()),
+            _ => None,
+        })
+        .collect();
+    let problem = Problem::new(field.at.clone(), format!("the page declares no parameter `{}`", field.text));
+    Err(match nearest(&field.text, names.iter().map(|name| &**name)) {
+        Some(near) => problem.with_help(format!("did you mean `{near}`?")),
+        None => problem.with_help("declare it under `params`"),
+    })
+}
+
+fn no_field(schema: &Schema, field: &Name) -> Problem {
+    let problem = Problem::new(field.at.clone(), format!("{} has no field `{}`", schema.name, field.text));
+    match nearest(&field.text, schema.fields.iter().map(|field| field.name)) {
+        Some(near) => problem.with_help(format!("did you mean `{near}`?")),
+        None if schema.fields.len() <= 8 => {
+            let names: Vec<&str> = schema.fields.iter().map(|field| field.name).collect();
+            problem.with_help(format!("it has {}", names.join(", ")))
+        }
+        None => problem.with_help("`gpulint facts` lists what there is"),
+    }
+}
+
+/// `a.b.c`, where the expression is nothing but names.
+pub(super) fn qualified(expression: &Expr) -> Option<String> {
+    match &expression.kind {
+        Kind::Name { name, .. } => Some(name.to_string()),
+        Kind::Field { of, field, optional: false } => Some(format!("{}.{}", qualified(of)?, field.text)),
+        _ => None,
+    }
+}

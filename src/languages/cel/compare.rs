@@ -1,0 +1,74 @@
+//! Conjuncts that compare a fact with plain values: `purchase == 'spot' && !(purpose in ['ci'])`.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::check::same;
+use super::syntax::{Expr, Kind, Operator, path};
+use super::value::Value;
+
+/// A fact must be, or must not be, one of some values.
+#[derive(Debug, Clone)]
+pub(crate) struct Comparison {
+    pub(crate) fact: Arc<str>,
+    /// Bytes of the expression.
+    pub(super) span: Range<usize>,
+    values: Vec<Value>,
+    is_one_of: bool,
+}
+
+impl Comparison {
+    /// Whether it holds where the fact is this.
+    pub(crate) fn holds(&self, value: &Value) -> bool {
+        self.values.iter().any(|known| same(known, value)) == self.is_one_of
+    }
+
+    /// Where it stands in its expression.
+    pub(crate) fn place(&self) -> &Range<usize> {
+        &self.span
+    }
+}
+
+pub(super) fn comparisons(expression: &Expr) -> Vec<Comparison> {
+    match &expression.kind {
+        Kind::And(parts) => parts.iter().flat_map(comparisons).collect(),
+        _ => comparison(expression, true).into_iter().collect(),
+    }
+}
+
+fn comparison(it: &Expr, is_one_of: bool) -> Option<Comparison> {
+    let (operator, left, right) = match &it.kind {
+        Kind::Not(of) => return comparison(of, !is_one_of).map(|inner| Comparison { span: it.at.clone(), ..inner }),
+        Kind::Binary(operator, left, right) => (operator, left, right),
+        _ => return None,
+    };
+    let (fact, values) = match (operator, fact(left), fact(right)) {
+        (Operator::Equal | Operator::NotEqual, Some(fact), None) => (fact, vec![constant(right)?]),
+        (Operator::Equal | Operator::NotEqual, None, Some(fact)) => (fact, vec![constant(left)?]),
+        (Operator::In, Some(fact), None) => match &right.kind {
+            Kind::List(items) => (fact, items.iter().map(|item| constant(&item.value)).collect::<Option<_>>()?),
+            _ => return None,
+        },
+        _ => return None,
+    };
+    let is_one_of = is_one_of != (*operator == Operator::NotEqual);
+    Some(Comparison { fact, span: it.at.clone(), values, is_one_of })
+}
+
+fn fact(it: &Expr) -> Option<Arc<str>> {
+    match path(it)?.as_slice() {
+        [fact] => Some(fact.clone()),
+        [resource, fact] if &**resource == "resource" => Some(fact.clone()),
+        _ => None,
+    }
+}
+
+fn constant(it: &Expr) -> Option<Value> {
+    Some(match &it.kind {
+        Kind::Flag(flag) => Value::Flag(*flag),
+        Kind::Integer(n) => Value::Integer(*n),
+        Kind::Double(n) => Value::Double(*n),
+        Kind::Text(text) => Value::Text(text.clone()),
+        _ => return None,
+    })
+}

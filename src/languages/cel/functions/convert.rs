@@ -1,0 +1,205 @@
+//! Sizes, conversions and types.
+
+use super::Gives as G;
+use super::Takes as T;
+use super::{Function, function, method, wrong};
+use crate::languages::cel::budget::Budget;
+use crate::languages::cel::operators::Fault;
+use crate::languages::cel::time::{Duration, Timestamp};
+use crate::languages::cel::value::Value;
+
+pub(super) fn functions() -> Vec<Function> {
+    let size_of = "the number of members, keys, characters or bytes";
+    vec![
+        function("size", &[T::Text], G::Integer, size, size_of),
+        function("size", &[T::Bytes], G::Integer, size, size_of),
+        function("size", &[T::List], G::Integer, size, size_of),
+        function("size", &[T::Map], G::Integer, size, size_of),
+        method("size", &[T::Text], G::Integer, size, size_of),
+        method("size", &[T::Bytes], G::Integer, size, size_of),
+        method("size", &[T::List], G::Integer, size, size_of),
+        method("size", &[T::Map], G::Integer, size, size_of),
+        function("int", &[T::Number], G::Integer, to_integer, "as a whole number; a fraction is cut off"),
+        function("int", &[T::Text], G::Integer, to_integer, "the whole number that the text spells"),
+        function("int", &[T::Timestamp], G::Integer, to_integer, "seconds since 1970"),
+        function("int", &[T::Duration], G::Integer, to_integer, "whole seconds"),
+        function("uint", &[T::Number], G::Unsigned, to_unsigned, "as a whole number that is not negative"),
+        function("uint", &[T::Text], G::Unsigned, to_unsigned, "the whole number that the text spells"),
+        function("double", &[T::Number], G::Double, to_double, "as a number with a fraction"),
+        function("double", &[T::Text], G::Double, to_double, "the number that the text spells"),
+        function("bool", &[T::Flag], G::Flag, to_flag, "the same"),
+        function("bool", &[T::Text], G::Flag, to_flag, "of true, false, 1, 0, t or f"),
+        function("string", &[T::Any], G::Text, to_text, "the value as text"),
+        function("bytes", &[T::Text], G::Bytes, to_bytes, "the bytes of a text"),
+        function("bytes", &[T::Bytes], G::Bytes, to_bytes, "the same"),
+        function("dyn", &[T::Any], G::Any, |_, given| first(given), "the value, without its type being checked"),
+        function("type", &[T::Any], G::Kind, |_, given| Ok(Value::Kind(first(given)?.kind())), "the type of a value"),
+        function("duration", &[T::Text], G::Duration, to_duration, "a length of time: '1h30m'"),
+        function("duration", &[T::Duration], G::Duration, to_duration, "the same"),
+        function("timestamp", &[T::Text], G::Timestamp, to_timestamp, "a point in time: '2026-11-21T10:00:00Z'"),
+        function("timestamp", &[T::Integer], G::Timestamp, to_timestamp, "a point in time, in seconds since 1970"),
+        function("timestamp", &[T::Timestamp], G::Timestamp, to_timestamp, "the same"),
+    ]
+}
+
+fn first(given: &[Value]) -> Result<Value, Fault> {
+    given.first().cloned().ok_or_else(wrong)
+}
+
+fn size(budget: &mut Budget, given: &[Value]) -> Result<Value, Fault> {
+    let size = match given {
+        [Value::Text(text)] => {
+            budget.spend(text.len() / 16)?;
+            text.chars().count()
+        }
+        [Value::Bytes(bytes)] => bytes.len(),
+        [Value::List(items)] => items.len(),
+        [Value::Map(map)] => match &map.open {
+            Some(open) => return Ok(Value::Unknown(open.clone())),
+            None => map.len(),
+        },
+        _ => return Err(wrong()),
+    };
+    Ok(Value::Integer(size as i64))
+}
+
+fn to_integer(_: &mut Budget, given: &[Value]) -> Result<Value, Fault> {
+    let value = match given {
+        [Value::Integer(n)] => Some(*n),
+        [Value::Unsigned(n)] => i64::try_from(*n).ok(),
+        // the bounds themselves cannot be told from what lies beyond them
+        [Value::Double(n)] if n.abs() < 9_223_372_036_854_775_808.0 => Some(*n as i64),
+        [Value::Double(_)] => None,
+        [Value::Text(text)] => {
+            return match text.parse() {
+                Ok(n) => Ok(Value::Integer(n)),
+                Err(_) => Err(format!("`{}` is no int", cut(text)).into()),
+            };
+        }
+        [Value::Timestamp(time)] => Some(time.seconds),
+        [Value::Duration(time)] => Some(time.seconds),
+        _ => return Err(wrong()),
+    };
+    value.map(Value::Integer).ok_or_else(|| "the number is out of the range of int".into())
+}
+
+fn to_unsigned(_: &mut Budget, given: &[Value]) -> Result<Value, Fault> {
+    let value = match given {
+        [Value::Integer(n)] => u64::try_from(*n).ok(),
+        [Value::Unsigned(n)] => Some(*n),
+        [Value::Double(n)] if *n > -1.0 && *n < 18_446_744_073_709_551_616.0 && (*n >= 0.0) => Some(*n as u64),
+        [Value::Double(_)] => None,
+        [Value::Text(text)] => {
+            return match text.parse() {
+                Ok(n) => Ok(Value::Unsigned(n)),
+                Err(_) => Err(format!("`{}` is no uint", cut(text)).into()),
+            };
+        }
+        _ => return Err(wrong()),
+    };
+    value.map(Value::Unsigned).ok_or_else(|| "the number is out of the range of uint".into())
+}
+
+fn to_double(_: &mut Budget, given: &[Value]) -> Result<Value, Fault> {
+    match given {
+        [Value::Text(text)] => match text.parse() {
+            Ok(n) => Ok(Value::Double(n)),
+            Err(_) => Err(format!("`{}` is no double", cut(text)).into()),
+        },
+        [number] => number.as_number().map(Value::Double).ok_or_else(wrong),
+        _ => Err(wrong()),
+    }
+}
+
+fn to_flag(_: &mut Budget, given: &[Value]) -> Result<Value, Fault> {
+    match given {
+        [Value::Flag(flag)] => Ok(Value::Flag(*flag)),
+        [Value::Text(text)] => match &**text {
+            "true" | "TRUE" | "True" | "t" | "T" | "1" => Ok(Value::Flag(true)),
+            "false" | "FALSE" | "False" | "f" | "F" | "0" => Ok(Value::Flag(false)),
+            _ => Err(format!("`{}` is no bool", cut(text)).into()),
+        },
+        _ => Err(wrong()),
+    }
+}
+
+fn to_text(budget: &mut Budget, given: &[Value]) -> Result<Value, Fault> {
+    let text = match given {
+        [Value::Text(text)] => return Ok(Value::Text(text.clone())),
+        [Value::Bytes(bytes)] => match std::str::from_utf8(bytes) {
+            Ok(text) => text.to_owned(),
+            Err(_) => return Err("invalid UTF-8 in bytes, cannot convert to string".into()),
+        },
+        [Value::Flag(flag)] => flag.to_string(),
+        [Value::Integer(n)] => n.to_string(),
+        [Value::Unsigned(n)] => n.to_string(),
+        [Value::Double(n)] => text_of_double(*n),
+        [Value::Duration(time)] => time.to_string(),
+        [Value::Timestamp(time)] => time.to_string(),
+        [Value::Kind(kind)] => (*kind).to_owned(),
+        [Value::Opaque(thing)] => thing.to_string(),
+        [other] => return Err(format!("no matching overload: string({})", other.kind()).into()),
+        _ => return Err(wrong()),
+    };
+    budget.build(text.len())?;
+    Ok(Value::text(text))
+}
+
+/// The shortest text that reads back as the same number, with an exponent where it is very large or small.
+pub(super) fn text_of_double(n: f64) -> String {
+    if n.is_nan() {
+        return "NaN".to_owned();
+    }
+    if n.is_infinite() {
+        return if n > 0.0 { "+Inf".to_owned() } else { "-Inf".to_owned() };
+    }
+    if n != 0.0 && !(1e-4..1e21).contains(&n.abs()) {
+        let text = format!("{n:e}");
+        let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
+        let (sign, digits) = exponent.strip_prefix('-').map_or(("+", exponent), |digits| ("-", digits));
+        return format!("{mantissa}e{sign}{digits:0>2}");
+    }
+    n.to_string()
+}
+
+fn to_bytes(budget: &mut Budget, given: &[Value]) -> Result<Value, Fault> {
+    match given {
+        [Value::Text(text)] => {
+            budget.build(text.len())?;
+            Ok(Value::Bytes(text.as_bytes().into()))
+        }
+        [Value::Bytes(bytes)] => Ok(Value::Bytes(bytes.clone())),
+        _ => Err(wrong()),
+    }
+}
+
+fn to_duration(_: &mut Budget, given: &[Value]) -> Result<Value, Fault> {
+    match given {
+        [Value::Duration(time)] => Ok(Value::Duration(*time)),
+        [Value::Text(text)] => match Duration::parse(text) {
+            Some(time) => Ok(Value::Duration(time)),
+            None => Err(format!("`{}` is no duration in the range of ten thousand years", cut(text)).into()),
+        },
+        _ => Err(wrong()),
+    }
+}
+
+fn to_timestamp(_: &mut Budget, given: &[Value]) -> Result<Value, Fault> {
+    match given {
+        [Value::Timestamp(time)] => Ok(Value::Timestamp(*time)),
+        [Value::Integer(seconds)] => match Timestamp::from_nanos(i128::from(*seconds) * 1_000_000_000) {
+            Some(time) => Ok(Value::Timestamp(time)),
+            None => Err("the timestamp is out of range".into()),
+        },
+        [Value::Text(text)] => match Timestamp::parse(text) {
+            Some(time) => Ok(Value::Timestamp(time)),
+            None => Err(format!("`{}` is no timestamp in the range of the years 1 to 9999", cut(text)).into()),
+        },
+        _ => Err(wrong()),
+    }
+}
+
+/// Text as a message may show it.
+pub(super) fn cut(text: &str) -> String {
+    text.chars().take(40).collect()
+}

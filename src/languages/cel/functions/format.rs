@@ -1,0 +1,201 @@
+//! `'%s costs %.2f'.format([name, price])`.
+
+use super::Gives as G;
+use super::Takes as T;
+use super::{Function, method, wrong};
+use crate::languages::cel::budget::Budget;
+use crate::languages::cel::operators::Fault;
+use crate::languages::cel::value::{Unknown, Value};
+
+pub(super) fn functions() -> Vec<Function> {
+    vec![method("format", &[T::Text, T::List], G::Text, format, "its %s, %d, %f, %e, %b, %o, %x replaced by values")]
+}
+
+/// Digits behind the point that are written where none are asked for, and at most.
+const DIGITS: usize = 6;
+const MOST_DIGITS: usize = 100;
+
+fn format(budget: &mut Budget, given: &[Value]) -> Result<Value, Fault> {
+    let [Value::Text(pattern), Value::List(values)] = given else { return Err(wrong()) };
+    let mut out = String::new();
+    let mut values = values.iter().enumerate();
+    let mut rest = &**pattern;
+    let mut used = 0;
+    while let Some((before, after)) = rest.split_once('%') {
+        out.push_str(before);
+        if let Some(after) = after.strip_prefix('%') {
+            out.push('%');
+            rest = after;
+            continue;
+        }
+        let (digits, after) = precision(after)?;
+        let Some(letter) = after.chars().next() else { return Err("the text ends inside of a clause".into()) };
+        rest = after.get(letter.len_utf8()..).unwrap_or_default();
+        let Some((_, value)) = values.next() else { return Err(format!("index {used} out of range").into()) };
+        used += 1;
+        if let Value::Unknown(unknown) = value {
+            return Ok(Value::Unknown(unknown.clone()));
+        }
+        let before = out.len();
+        if let Some(unknown) = clause(letter, digits, value, &mut out, budget)? {
+            return Ok(unknown);
+        }
+        budget.build(out.len() - before)?;
+    }
+    out.push_str(rest);
+    budget.build(out.len())?;
+    Ok(Value::text(out))
+}
+
+/// `.3` before the letter of a clause.
+fn precision(text: &str) -> Result<(Option<usize>, &str), Fault> {
+    let Some(rest) = text.strip_prefix('.') else { return Ok((None, text)) };
+    let end = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
+    let (digits, rest) = rest.split_at(end);
+    match digits.parse() {
+        Ok(digits) if digits <= MOST_DIGITS => Ok((Some(digits), rest)),
+        _ => Err("a precision is a number up to 100".into()),
+    }
+}
+
+/// Writes a value; an unknown inside of it makes all of it unknown.
+fn clause(
+    letter: char,
+    digits: Option<usize>,
+    value: &Value,
+    out: &mut String,
+    budget: &mut Budget,
+) -> Result<Option<Value>, Fault> {
+    let refused = |what: &str| -> Fault { format!("`%{letter}` takes {what}, and this is {}", value.kind()).into() };
+    match letter {
+        's' => return written(value, out, budget).map(|unknown| unknown.map(Value::Unknown)),
+        'd' => match value {
+            Value::Integer(n) => out.push_str(&n.to_string()),
+            Value::Unsigned(n) => out.push_str(&n.to_string()),
+            Value::Double(n) => out.push_str(&double(*n)),
+            _ => return Err(refused("a whole number")),
+        },
+        'f' | 'e' => {
+            let Some(n) = value.as_number() else { return Err(refused("a number")) };
+            let digits = digits.unwrap_or(DIGITS);
+            out.push_str(&match letter {
+                _ if !n.is_finite() => double(n),
+                'f' => format!("{n:.digits$}"),
+                _ => scientific(n, digits),
+            });
+        }
+        'b' => match value {
+            Value::Flag(flag) => out.push(if *flag { '1' } else { '0' }),
+            Value::Integer(n) => out.push_str(&signed(*n, |n| format!("{n:b}"))),
+            Value::Unsigned(n) => out.push_str(&format!("{n:b}")),
+            _ => return Err(refused("a whole number or a bool")),
+        },
+        'o' => match value {
+            Value::Integer(n) => out.push_str(&signed(*n, |n| format!("{n:o}"))),
+            Value::Unsigned(n) => out.push_str(&format!("{n:o}")),
+            _ => return Err(refused("a whole number")),
+        },
+        'x' | 'X' => {
+            let hex = match value {
+                Value::Integer(n) => signed(*n, |n| format!("{n:x}")),
+                Value::Unsigned(n) => format!("{n:x}"),
+                Value::Text(text) => text.bytes().map(|byte| format!("{byte:02x}")).collect(),
+                Value::Bytes(bytes) => bytes.iter().map(|byte| format!("{byte:02x}")).collect(),
+                _ => return Err(refused("a whole number, a text or bytes")),
+            };
+            out.push_str(&if letter == 'X' { hex.to_uppercase() } else { hex });
+        }
+        _ => return Err(format!("there is no clause `%{}`", letter.escape_default()).into()),
+    }
+    Ok(None)
+}
+
+fn signed(n: i64, write: impl Fn(u64) -> String) -> String {
+    let text = write(n.unsigned_abs());
+    if n < 0 { format!("-{text}") } else { text }
+}
+
+fn double(n: f64) -> String {
+    if n.is_nan() {
+        "NaN".to_owned()
+    } else if n.is_infinite() {
+        if n > 0.0 { "Infinity" } else { "-Infinity" }.to_owned()
+    } else {
+        n.to_string()
+    }
+}
+
+/// An exponent has two digits at least.
+fn scientific(n: f64, digits: usize) -> String {
+    let text = format!("{n:.digits$e}");
+    let Some((number, exponent)) = text.split_once('e') else { return text };
+    let (sign, exponent) = match exponent.strip_prefix('-') {
+        Some(rest) => ('-', rest),
+        None => ('+', exponent),
+    };
+    format!("{number}e{sign}{exponent:0>2}")
+}
+
+type MayBeUnknown = Result<Option<std::sync::Arc<Unknown>>, Fault>;
+
+fn written(value: &Value, out: &mut String, budget: &mut Budget) -> MayBeUnknown {
+    budget.spend(1)?;
+    match value {
+        Value::Unknown(unknown) => return Ok(Some(unknown.clone())),
+        Value::Null | Value::Absent => out.push_str("null"),
+        Value::Flag(flag) => out.push_str(&flag.to_string()),
+        Value::Integer(n) => out.push_str(&n.to_string()),
+        Value::Unsigned(n) => out.push_str(&n.to_string()),
+        Value::Double(n) => out.push_str(&double(*n)),
+        Value::Text(text) => {
+            budget.build(text.len())?;
+            out.push_str(text);
+        }
+        Value::Bytes(bytes) => {
+            budget.build(bytes.len())?;
+            out.push_str(&String::from_utf8_lossy(bytes));
+        }
+        Value::Duration(it) => out.push_str(&it.to_string()),
+        Value::Timestamp(it) => out.push_str(&it.to_string()),
+        Value::Kind(name) => out.push_str(name),
+        Value::Opaque(thing) => out.push_str(&thing.to_string()),
+        Value::List(items) => return members(items.iter().map(|item| (None, item)), ('[', ']'), out, budget),
+        Value::Map(map) => {
+            let mut entries: Vec<(String, &Value)> = Vec::with_capacity(map.len());
+            for (key, member) in map.iter() {
+                let mut text = String::new();
+                written(key, &mut text, budget)?;
+                entries.push((text, member));
+            }
+            entries.sort_by(|a, b| a.0.cmp(&b.0));
+            return members(entries.iter().map(|(key, member)| (Some(key.as_str()), *member)), ('{', '}'), out, budget);
+        }
+        Value::Optional(_) | Value::Record(_) => {
+            return Err(format!("`%s` does not take {}", value.kind()).into());
+        }
+    }
+    Ok(None)
+}
+
+fn members<'a>(
+    all: impl Iterator<Item = (Option<&'a str>, &'a Value)>,
+    brackets: (char, char),
+    out: &mut String,
+    budget: &mut Budget,
+) -> MayBeUnknown {
+    out.push(brackets.0);
+    for (place, (key, value)) in all.enumerate() {
+        if place > 0 {
+            out.push_str(", ");
+        }
+        if let Some(key) = key {
+            out.push_str(key);
+            out.push_str(": ");
+        }
+        if let Some(unknown) = written(value, out, budget)? {
+            return Ok(Some(unknown));
+        }
+    }
+    out.push(brackets.1);
+    Ok(None)
+}

@@ -1,0 +1,329 @@
+//! The functions of the language: one table, which checks calls, runs them and documents itself.
+
+mod convert;
+mod encoders;
+mod format;
+mod lists;
+mod math;
+mod optionals;
+mod text;
+mod things;
+mod times;
+
+use std::sync::LazyLock;
+
+use regex::{Regex, RegexBuilder};
+
+use super::budget::Budget;
+use super::opaque::Opaque;
+use super::operators::Fault;
+use super::types::Type;
+use super::value::Value;
+
+/// A function, in one of the ways in which it can be called.
+pub(crate) struct Function {
+    pub(crate) name: &'static str,
+    /// `x.f(y)` instead of `f(x, y)`.
+    pub(crate) is_method: bool,
+    /// The receiver first.
+    pub(crate) takes: &'static [Takes],
+    pub(crate) gives: Gives,
+    pub(crate) meaning: &'static str,
+    pub(super) run: Run,
+}
+
+impl std::fmt::Debug for Function {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.signature())
+    }
+}
+
+pub(crate) type Plain = fn(&mut Budget, &[Value]) -> Result<Value, Fault>;
+
+/// Who runs a function.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::languages::cel) enum Run {
+    Own(Plain),
+    /// Whoever evaluates knows it by its name.
+    Host,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Takes {
+    Any,
+    Null,
+    Flag,
+    Integer,
+    Unsigned,
+    Double,
+    Number,
+    Text,
+    Bytes,
+    List,
+    Texts,
+    Map,
+    Duration,
+    Timestamp,
+    Optional,
+    Opaque(Opaque),
+    Record,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Gives {
+    Any,
+    Flag,
+    Integer,
+    Unsigned,
+    Double,
+    Text,
+    Bytes,
+    Texts,
+    Integers,
+    Duration,
+    Timestamp,
+    Kind,
+    Opaque(Opaque),
+    /// What the first argument is.
+    Same,
+    /// A member of the first argument.
+    Member,
+    /// The first argument, or nothing.
+    OptionalSame,
+    OptionalMember,
+    OptionalAny,
+}
+
+/// The names of types, which are values themselves.
+pub(super) const TYPE_NAMES: &[&str] = &[
+    "int",
+    "uint",
+    "double",
+    "bool",
+    "string",
+    "bytes",
+    "list",
+    "map",
+    "null_type",
+    "type",
+    "optional_type",
+    "google.protobuf.Timestamp",
+    "google.protobuf.Duration",
+    "net.IP",
+    "net.CIDR",
+    "kubernetes.Quantity",
+    "kubernetes.URL",
+    "kubernetes.Semver",
+];
+
+/// The forms that are no functions, with what they mean.
+pub(crate) const MACROS: &[(&str, &str)] = &[
+    ("has", "has(a.b): the text says it"),
+    ("known", "known(x): it is not unknown"),
+    ("all", "list.all(x, condition): it holds for each member; for a map, x is the key"),
+    ("exists", "list.exists(x, condition): it holds for at least one"),
+    ("exists_one", "list.exists_one(x, condition): it holds for exactly one"),
+    ("filter", "list.filter(x, condition): the members for which it holds"),
+    ("map", "list.map(x, value): what is made of each member; list.map(x, condition, value) of some"),
+    ("transformList", "list.transformList(i, x, value): with the index, or the key of a map"),
+    ("transformMap", "map.transformMap(k, v, value): a map with the same keys"),
+    ("transformMapEntry", "map.transformMapEntry(k, v, {key: value}): a map with other keys"),
+    ("optMap", "optional.optMap(x, value): what is made of its value, where it has one"),
+    ("optFlatMap", "optional.optFlatMap(x, optional): the same, where an optional is made"),
+    ("cel.bind", "cel.bind(x, value, expression): the expression with a name for a value"),
+];
+
+pub(crate) static FUNCTIONS: LazyLock<Vec<Function>> = LazyLock::new(|| {
+    let mut all = Vec::with_capacity(160);
+    all.extend(convert::functions());
+    all.extend(text::functions());
+    all.extend(lists::functions());
+    all.extend(math::functions());
+    all.extend(times::functions());
+    all.extend(optionals::functions());
+    all.extend(encoders::functions());
+    all.extend(format::functions());
+    all.extend(things::functions());
+    all
+});
+
+/// The functions of the language, and then those that a host adds.
+pub(super) fn all(added: &'static [Function]) -> impl Iterator<Item = &'static Function> {
+    FUNCTIONS.iter().chain(added)
+}
+
+pub(super) fn is_namespace(prefix: &str, added: &'static [Function]) -> bool {
+    all(added).any(|f| f.name.strip_prefix(prefix).is_some_and(|rest| rest.starts_with('.')))
+}
+
+/// A row of the table.
+pub(crate) const fn function(
+    name: &'static str,
+    takes: &'static [Takes],
+    gives: Gives,
+    run: Plain,
+    meaning: &'static str,
+) -> Function {
+    Function { name, is_method: false, takes, gives, meaning, run: Run::Own(run) }
+}
+
+pub(crate) const fn method(
+    name: &'static str,
+    takes: &'static [Takes],
+    gives: Gives,
+    run: Plain,
+    meaning: &'static str,
+) -> Function {
+    Function { name, is_method: true, takes, gives, meaning, run: Run::Own(run) }
+}
+
+/// A function that only the host can answer.
+pub(crate) const fn of_host(
+    name: &'static str,
+    takes: &'static [Takes],
+    gives: Gives,
+    meaning: &'static str,
+) -> Function {
+    Function { name, is_method: false, takes, gives, meaning, run: Run::Host }
+}
+
+impl Function {
+    pub(super) fn accepts_types(&self, given: &[Type]) -> bool {
+        self.takes.len() == given.len() && self.takes.iter().zip(given).all(|(takes, given)| takes.accepts_type(given))
+    }
+
+    pub(super) fn accepts(&self, given: &[Value]) -> bool {
+        self.takes.len() == given.len() && self.takes.iter().zip(given).all(|(takes, given)| takes.accepts(given))
+    }
+
+    pub(super) fn result(&self, given: &[Type]) -> Type {
+        let first = given.first().cloned().unwrap_or(Type::Any);
+        let member = |of: &Type| match of {
+            Type::List(member) | Type::Optional(member) => (**member).clone(),
+            _ => Type::Any,
+        };
+        match self.gives {
+            Gives::Any => Type::Any,
+            Gives::Flag => Type::Flag,
+            Gives::Integer => Type::Integer,
+            Gives::Unsigned => Type::Unsigned,
+            Gives::Double => Type::Double,
+            Gives::Text => Type::Text,
+            Gives::Bytes => Type::Bytes,
+            Gives::Texts => Type::list(Type::Text),
+            Gives::Integers => Type::list(Type::Integer),
+            Gives::Duration => Type::Duration,
+            Gives::Timestamp => Type::Timestamp,
+            Gives::Kind => Type::Kind,
+            Gives::Opaque(opaque) => Type::Opaque(opaque),
+            Gives::Same => first,
+            Gives::Member => member(&first),
+            Gives::OptionalSame => Type::Optional(Box::new(first)),
+            Gives::OptionalAny => Type::Optional(Box::new(Type::Any)),
+            Gives::OptionalMember => Type::Optional(Box::new(member(&first))),
+        }
+    }
+
+    /// What a call with an absent argument yields: a test is false, anything else is absent too.
+    pub(super) fn when_absent(&self) -> Value {
+        match self.gives {
+            Gives::Flag => Value::Flag(false),
+            Gives::Integer if self.name == "size" => Value::Integer(0),
+            _ => Value::Absent,
+        }
+    }
+
+    pub(crate) fn signature(&self) -> String {
+        let names: Vec<&str> = self.takes.iter().map(|takes| takes.name()).collect();
+        match (self.is_method, names.as_slice()) {
+            (true, [receiver, rest @ ..]) => format!("`{receiver}.{}({})`", self.name, rest.join(", ")),
+            _ => format!("`{}({})`", self.name, names.join(", ")),
+        }
+    }
+}
+
+impl Takes {
+    fn name(self) -> &'static str {
+        match self {
+            Takes::Any => "value",
+            Takes::Null => "null",
+            Takes::Flag => "bool",
+            Takes::Integer => "int",
+            Takes::Unsigned => "uint",
+            Takes::Double => "double",
+            Takes::Number => "number",
+            Takes::Text => "string",
+            Takes::Bytes => "bytes",
+            Takes::List => "list",
+            Takes::Texts => "list(string)",
+            Takes::Map => "map",
+            Takes::Duration => "duration",
+            Takes::Timestamp => "timestamp",
+            Takes::Optional => "optional",
+            Takes::Opaque(opaque) => opaque.name(),
+            Takes::Record => "resource",
+        }
+    }
+
+    fn accepts_type(self, given: &Type) -> bool {
+        match (self, given) {
+            (Takes::Any, _) | (_, Type::Any) => true,
+            (Takes::Number, given) => given.is_number(),
+            (Takes::Texts, Type::List(of)) => of.suits(&Type::Text),
+            (Takes::Opaque(takes), Type::Opaque(given)) => takes == *given,
+            (Takes::Record, Type::Record(_)) => true,
+            (Takes::List, Type::List(_)) | (Takes::Map, Type::Map(..)) | (Takes::Optional, Type::Optional(_)) => true,
+            (takes, given) => match given {
+                Type::Null => takes == Takes::Null,
+                Type::Flag => takes == Takes::Flag,
+                Type::Integer => takes == Takes::Integer,
+                Type::Unsigned => takes == Takes::Unsigned,
+                Type::Double => takes == Takes::Double,
+                Type::Text => takes == Takes::Text,
+                Type::Bytes => takes == Takes::Bytes,
+                Type::Duration => takes == Takes::Duration,
+                Type::Timestamp => takes == Takes::Timestamp,
+                _ => false,
+            },
+        }
+    }
+
+    fn accepts(self, given: &Value) -> bool {
+        match (self, given) {
+            (Takes::Any, _) => true,
+            (Takes::Number, given) => given.as_number().is_some(),
+            (Takes::Opaque(takes), Value::Opaque(given)) => takes == given.kind(),
+            (Takes::Texts, Value::List(items)) => items.iter().all(|item| matches!(item, Value::Text(_))),
+            (takes, given) => matches!(
+                (takes, given),
+                (Takes::Null, Value::Null)
+                    | (Takes::Flag, Value::Flag(_))
+                    | (Takes::Integer, Value::Integer(_))
+                    | (Takes::Unsigned, Value::Unsigned(_))
+                    | (Takes::Double, Value::Double(_))
+                    | (Takes::Text, Value::Text(_))
+                    | (Takes::Bytes, Value::Bytes(_))
+                    | (Takes::List, Value::List(_))
+                    | (Takes::Map, Value::Map(_))
+                    | (Takes::Duration, Value::Duration(_))
+                    | (Takes::Timestamp, Value::Timestamp(_))
+                    | (Takes::Optional, Value::Optional(_))
+                    | (Takes::Record, Value::Record(_))
+            ),
+        }
+    }
+}
+
+/// Patterns are bounded in size when compiled; matching takes linear time.
+pub(crate) fn pattern(text: &str) -> Result<Regex, String> {
+    RegexBuilder::new(text).size_limit(1 << 20).nest_limit(64).build().map_err(|error| {
+        let last = error.to_string();
+        let why = last.lines().last().unwrap_or_default().trim_start_matches("error: ");
+        format!("the pattern cannot be read: {why}")
+    })
+}
+
+/// Arguments that the table should have kept out.
+pub(crate) fn wrong() -> Fault {
+    "no matching overload".into()
+}

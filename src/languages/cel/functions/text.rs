@@ -1,0 +1,255 @@
+//! Strings.
+
+use std::sync::Arc;
+
+use super::Gives as G;
+use super::Takes as T;
+use super::{Function, function, method, pattern, wrong};
+use crate::languages::cel::budget::Budget;
+use crate::languages::cel::operators::Fault;
+use crate::languages::cel::value::Value;
+
+pub(super) fn functions() -> Vec<Function> {
+    vec![
+        method(
+            "contains",
+            &[T::Text, T::Text],
+            G::Flag,
+            |b, v| test(b, v, |s, t| s.contains(t)),
+            "the other is part of it",
+        ),
+        method("startsWith", &[T::Text, T::Text], G::Flag, |b, v| test(b, v, |s, t| s.starts_with(t)), "it starts so"),
+        method("endsWith", &[T::Text, T::Text], G::Flag, |b, v| test(b, v, |s, t| s.ends_with(t)), "it ends so"),
+        method("matches", &[T::Text, T::Text], G::Flag, matches, "a regular expression (RE2) is found in it"),
+        function("matches", &[T::Text, T::Text], G::Flag, matches, "a regular expression (RE2) is found in it"),
+        method("find", &[T::Text, T::Text], G::Text, find, "the first part that matches a regular expression, or ''"),
+        method("findAll", &[T::Text, T::Text], G::Texts, find_all, "all parts that match a regular expression"),
+        method("findAll", &[T::Text, T::Text, T::Integer], G::Texts, find_all, "at most so many parts that match"),
+        method("charAt", &[T::Text, T::Integer], G::Text, char_at, "the character there, counted from 0"),
+        method("indexOf", &[T::Text, T::Text], G::Integer, index_of, "where the other first stands in it, or -1"),
+        method("indexOf", &[T::Text, T::Text, T::Integer], G::Integer, index_of, "the same, from a place on"),
+        method(
+            "lastIndexOf",
+            &[T::Text, T::Text],
+            G::Integer,
+            last_index_of,
+            "where the other last stands in it, or -1",
+        ),
+        method("lastIndexOf", &[T::Text, T::Text, T::Integer], G::Integer, last_index_of, "the same, up to a place"),
+        method("lowerAscii", &[T::Text], G::Text, |b, v| change(b, v, |s| s.to_ascii_lowercase()), "in small letters"),
+        method(
+            "upperAscii",
+            &[T::Text],
+            G::Text,
+            |b, v| change(b, v, |s| s.to_ascii_uppercase()),
+            "in capital letters",
+        ),
+        method(
+            "trim",
+            &[T::Text],
+            G::Text,
+            |b, v| change(b, v, |s| s.trim_matches(is_blank).to_owned()),
+            "without blanks around it",
+        ),
+        method("reverse", &[T::Text], G::Text, |b, v| change(b, v, |s| s.chars().rev().collect()), "backwards"),
+        method("replace", &[T::Text, T::Text, T::Text], G::Text, replace, "the second replaced by the third"),
+        method("replace", &[T::Text, T::Text, T::Text, T::Integer], G::Text, replace, "the same, at most so often"),
+        method("split", &[T::Text, T::Text], G::Texts, split, "its parts between separators"),
+        method("split", &[T::Text, T::Text, T::Integer], G::Texts, split, "at most so many parts"),
+        method("substring", &[T::Text, T::Integer], G::Text, substring, "from a place on"),
+        method("substring", &[T::Text, T::Integer, T::Integer], G::Text, substring, "from a place up to another"),
+        method("join", &[T::Texts], G::Text, join, "the members one after another"),
+        method("join", &[T::Texts, T::Text], G::Text, join, "the members with a separator between them"),
+        function("strings.quote", &[T::Text], G::Text, |b, v| change(b, v, quote), "in quotes, with escapes"),
+    ]
+}
+
+fn is_blank(c: char) -> bool {
+    c.is_whitespace() && c != '\u{180e}' || c == '\u{85}'
+}
+
+fn test(budget: &mut Budget, given: &[Value], holds: fn(&str, &str) -> bool) -> Result<Value, Fault> {
+    let [Value::Text(text), Value::Text(other)] = given else { return Err(wrong()) };
+    budget.spend(text.len() / 16)?;
+    Ok(Value::Flag(holds(text, other)))
+}
+
+fn change(budget: &mut Budget, given: &[Value], change: impl Fn(&str) -> String) -> Result<Value, Fault> {
+    let [Value::Text(text)] = given else { return Err(wrong()) };
+    built(budget, change(text))
+}
+
+fn built(budget: &mut Budget, text: String) -> Result<Value, Fault> {
+    budget.build(text.len())?;
+    Ok(Value::text(text))
+}
+
+/// Compiling a pattern costs about what reading some kilobytes does.
+const PATTERN_STEPS: usize = 2000;
+
+fn matches(budget: &mut Budget, given: &[Value]) -> Result<Value, Fault> {
+    let [Value::Text(text), Value::Text(expression)] = given else { return Err(wrong()) };
+    budget.spend(PATTERN_STEPS + text.len() / 8)?;
+    Ok(Value::Flag(pattern(expression)?.is_match(text)))
+}
+
+fn find(budget: &mut Budget, given: &[Value]) -> Result<Value, Fault> {
+    let [Value::Text(text), Value::Text(expression)] = given else { return Err(wrong()) };
+    budget.spend(PATTERN_STEPS + text.len() / 8)?;
+    let found = pattern(expression)?.find(text).map_or("", |found| found.as_str()).to_owned();
+    built(budget, found)
+}
+
+fn find_all(budget: &mut Budget, given: &[Value]) -> Result<Value, Fault> {
+    let [Value::Text(text), Value::Text(expression), rest @ ..] = given else { return Err(wrong()) };
+    let limit = match rest {
+        [Value::Integer(limit)] => usize::try_from(*limit).unwrap_or(usize::MAX),
+        _ => usize::MAX,
+    };
+    budget.spend(PATTERN_STEPS + text.len() / 8)?;
+    let expression = pattern(expression)?;
+    let mut parts = Vec::new();
+    for found in expression.find_iter(text).take(limit) {
+        parts.push(built(budget, found.as_str().to_owned())?);
+    }
+    list_of(budget, parts)
+}
+
+fn list_of(budget: &mut Budget, items: Vec<Value>) -> Result<Value, Fault> {
+    budget.build(items.len() * size_of::<Value>())?;
+    Ok(Value::List(items.into()))
+}
+
+/// Where the character with this number starts; the end for the number behind the last.
+fn byte_of(text: &str, place: i64) -> Result<usize, Fault> {
+    let out = || Fault::Failed(format!("index out of range: {place}"));
+    let place = usize::try_from(place).map_err(|_| out())?;
+    text.char_indices().map(|(at, _)| at).chain([text.len()]).nth(place).ok_or_else(out)
+}
+
+fn char_at(budget: &mut Budget, given: &[Value]) -> Result<Value, Fault> {
+    let [Value::Text(text), Value::Integer(place)] = given else { return Err(wrong()) };
+    budget.spend(text.len() / 16)?;
+    let at = byte_of(text, *place)?;
+    Ok(Value::text(text[at..].chars().next().map(String::from).unwrap_or_default()))
+}
+
+fn place_of(text: &str, byte: Option<usize>) -> Value {
+    Value::Integer(byte.map_or(-1, |byte| text[..byte].chars().count() as i64))
+}
+
+fn index_of(budget: &mut Budget, given: &[Value]) -> Result<Value, Fault> {
+    let [Value::Text(text), Value::Text(part), rest @ ..] = given else { return Err(wrong()) };
+    budget.spend(text.len() / 16)?;
+    let from = match rest {
+        [Value::Integer(place)] => byte_of(text, *place)?,
+        _ => 0,
+    };
+    Ok(place_of(text, text[from..].find(&**part).map(|at| from + at)))
+}
+
+fn last_index_of(budget: &mut Budget, given: &[Value]) -> Result<Value, Fault> {
+    let [Value::Text(text), Value::Text(part), rest @ ..] = given else { return Err(wrong()) };
+    budget.spend(text.len() / 16)?;
+    let found = match rest {
+        [Value::Integer(place)] => {
+            // it may start there, and end wherever it ends
+            let last = byte_of(text, *place)?;
+            let mut end = (last + part.len()).min(text.len());
+            while !text.is_char_boundary(end) {
+                end -= 1;
+            }
+            text.get(..end).unwrap_or(text).rfind(&**part)
+        }
+        _ => text.rfind(&**part),
+    };
+    Ok(place_of(text, found))
+}
+
+fn limit_of(rest: &[Value]) -> Option<usize> {
+    match rest {
+        [Value::Integer(limit)] => usize::try_from(*limit).ok(),
+        _ => None,
+    }
+}
+
+fn replace(budget: &mut Budget, given: &[Value]) -> Result<Value, Fault> {
+    let [Value::Text(text), Value::Text(from), Value::Text(to), rest @ ..] = given else { return Err(wrong()) };
+    // what it will take, before it is made
+    let at_most = if from.is_empty() { text.len() + 1 } else { text.len() / from.len() };
+    let times = limit_of(rest).unwrap_or(at_most).min(at_most);
+    budget.build(text.len() + times.saturating_mul(to.len()))?;
+    Ok(Value::text(text.replacen(&**from, to, times)))
+}
+
+fn split(budget: &mut Budget, given: &[Value]) -> Result<Value, Fault> {
+    let [Value::Text(text), Value::Text(separator), rest @ ..] = given else { return Err(wrong()) };
+    budget.build(text.len())?;
+    let piece = |part: &str| Value::text(part);
+    let limit = limit_of(rest).unwrap_or(usize::MAX);
+    let parts: Vec<Value> = match (separator.is_empty(), limit) {
+        (_, 0) => Vec::new(),
+        (true, limit) => {
+            let mut parts: Vec<Value> = text.chars().take(limit - 1).map(|c| Value::text(c.to_string())).collect();
+            let rest: String = text.chars().skip(limit - 1).collect();
+            if !rest.is_empty() {
+                parts.push(Value::text(rest));
+            }
+            parts
+        }
+        (false, limit) => text.splitn(limit, &**separator).map(piece).collect(),
+    };
+    list_of(budget, parts)
+}
+
+fn substring(budget: &mut Budget, given: &[Value]) -> Result<Value, Fault> {
+    let [Value::Text(text), Value::Integer(from), rest @ ..] = given else { return Err(wrong()) };
+    budget.spend(text.len() / 16)?;
+    let start = byte_of(text, *from)?;
+    let end = match rest {
+        [Value::Integer(to)] => byte_of(text, *to)?,
+        _ => text.len(),
+    };
+    match text.get(start..end) {
+        Some(part) => built(budget, part.to_owned()),
+        None => Err("the substring ends before it starts".into()),
+    }
+}
+
+fn join(budget: &mut Budget, given: &[Value]) -> Result<Value, Fault> {
+    let [Value::List(items), rest @ ..] = given else { return Err(wrong()) };
+    let separator = match rest {
+        [Value::Text(separator)] => separator.clone(),
+        _ => Arc::from(""),
+    };
+    let mut text = String::new();
+    for (place, item) in items.iter().enumerate() {
+        let Value::Text(item) = item else { return Err(wrong()) };
+        budget.build(item.len() + separator.len())?;
+        if place > 0 {
+            text.push_str(&separator);
+        }
+        text.push_str(item);
+    }
+    Ok(Value::text(text))
+}
+
+fn quote(text: &str) -> String {
+    let mut quoted = String::from("\"");
+    for c in text.chars() {
+        match c {
+            '\u{7}' => quoted.push_str("\\a"),
+            '\u{8}' => quoted.push_str("\\b"),
+            '\u{c}' => quoted.push_str("\\f"),
+            '\n' => quoted.push_str("\\n"),
+            '\r' => quoted.push_str("\\r"),
+            '\t' => quoted.push_str("\\t"),
+            '\u{b}' => quoted.push_str("\\v"),
+            '\\' => quoted.push_str("\\\\"),
+            '"' => quoted.push_str("\\\""),
+            _ => quoted.push(c),
+        }
+    }
+    quoted.push('"');
+    quoted
+}

@@ -1,0 +1,439 @@
+//! What Kubernetes adds to the language: quantities, addresses, URLs, versions, formats of names.
+
+use std::sync::Arc;
+
+use super::Gives as G;
+use super::Takes as T;
+use super::{Function, function, method, wrong};
+use crate::languages::cel::address::{self, Network};
+use crate::languages::cel::budget::Budget;
+use crate::languages::cel::format_names::NameFormat;
+use crate::languages::cel::location::Location;
+use crate::languages::cel::map::Map;
+use crate::languages::cel::opaque::{Opaque, Thing};
+use crate::languages::cel::operators::Fault;
+use crate::languages::cel::quantity::Quantity;
+use crate::languages::cel::value::Value;
+use crate::languages::cel::version::Version;
+
+const QUANTITY: T = T::Opaque(Opaque::Quantity);
+const IP: T = T::Opaque(Opaque::Ip);
+const CIDR: T = T::Opaque(Opaque::Cidr);
+const URL: T = T::Opaque(Opaque::Url);
+const VERSION: T = T::Opaque(Opaque::Version);
+const FORMAT: T = T::Opaque(Opaque::Format);
+
+pub(super) fn functions() -> Vec<Function> {
+    let mut all = quantities();
+    all.extend(addresses());
+    all.extend(urls());
+    all.extend(versions());
+    all.extend(formats());
+    all
+}
+
+fn made(thing: Thing) -> Result<Value, Fault> {
+    Ok(Value::Opaque(Arc::new(thing)))
+}
+
+fn is(given: &[Value], read: impl Fn(&str) -> bool) -> Result<Value, Fault> {
+    match given {
+        [Value::Text(text), ..] => Ok(Value::Flag(read(text))),
+        _ => Err(wrong()),
+    }
+}
+
+fn cut(text: &str) -> String {
+    text.chars().take(64).collect()
+}
+
+macro_rules! reads {
+    ($name:ident, $variant:ident, $type:ty) => {
+        fn $name(given: &[Value], read: impl Fn(&$type) -> Result<Value, Fault>) -> Result<Value, Fault> {
+            match given.first() {
+                Some(Value::Opaque(thing)) => match &**thing {
+                    Thing::$variant(it) => read(it),
+                    _ => Err(wrong()),
+                },
+                _ => Err(wrong()),
+            }
+        }
+    };
+}
+
+reads!(of_quantity, Quantity, Quantity);
+reads!(of_ip, Ip, std::net::IpAddr);
+reads!(of_cidr, Cidr, Network);
+reads!(of_url, Url, Location);
+reads!(of_version, Version, Version);
+reads!(of_format, Format, NameFormat);
+
+fn quantities() -> Vec<Function> {
+    let quantity = G::Opaque(Opaque::Quantity);
+    vec![
+        function("quantity", &[T::Text], quantity, |_, v| made(Thing::Quantity(quantity_of(v)?)), "an amount: '1.5Gi'"),
+        function("isQuantity", &[T::Text], G::Flag, |_, v| is(v, |t| Quantity::parse(t).is_some()), "it is an amount"),
+        method(
+            "isInteger",
+            &[QUANTITY],
+            G::Flag,
+            |_, v| of_quantity(v, |q| Ok(Value::Flag(q.as_integer().is_some()))),
+            "it is a whole number",
+        ),
+        method(
+            "asInteger",
+            &[QUANTITY],
+            G::Integer,
+            |_, v| of_quantity(v, |q| q.as_integer().map(Value::Integer).ok_or_else(|| "the amount is no int".into())),
+            "as a whole number",
+        ),
+        method(
+            "asApproximateFloat",
+            &[QUANTITY],
+            G::Double,
+            |_, v| of_quantity(v, |q| Ok(Value::Double(q.as_double()))),
+            "as a number with a fraction",
+        ),
+        method("sign", &[QUANTITY], G::Integer, |_, v| of_quantity(v, |q| Ok(Value::Integer(q.sign()))), "1, 0 or -1"),
+        method("add", &[QUANTITY, QUANTITY], quantity, |_, v| sum(v, 1), "the sum"),
+        method("add", &[QUANTITY, T::Integer], quantity, |_, v| sum(v, 1), "the sum"),
+        method("sub", &[QUANTITY, QUANTITY], quantity, |_, v| sum(v, -1), "the difference"),
+        method("sub", &[QUANTITY, T::Integer], quantity, |_, v| sum(v, -1), "the difference"),
+        method(
+            "compareTo",
+            &[QUANTITY, QUANTITY],
+            G::Integer,
+            |_, v| compared(v).map(|it| Value::Integer(it as i64)),
+            "-1, 0 or 1",
+        ),
+        method(
+            "isGreaterThan",
+            &[QUANTITY, QUANTITY],
+            G::Flag,
+            |_, v| compared(v).map(|it| Value::Flag(it.is_gt())),
+            "it is more",
+        ),
+        method(
+            "isLessThan",
+            &[QUANTITY, QUANTITY],
+            G::Flag,
+            |_, v| compared(v).map(|it| Value::Flag(it.is_lt())),
+            "it is less",
+        ),
+    ]
+}
+
+fn quantity_of(given: &[Value]) -> Result<Quantity, Fault> {
+    let [Value::Text(text)] = given else { return Err(wrong()) };
+    Quantity::parse(text).ok_or_else(|| format!("`{}` is no quantity", cut(text)).into())
+}
+
+fn sum(given: &[Value], sign: i128) -> Result<Value, Fault> {
+    let [_, second] = given else { return Err(wrong()) };
+    let other = match second {
+        Value::Integer(n) => Quantity::whole(*n),
+        Value::Opaque(thing) => match &**thing {
+            Thing::Quantity(it) => *it,
+            _ => return Err(wrong()),
+        },
+        _ => return Err(wrong()),
+    };
+    of_quantity(given, |first| match first.plus(other, sign) {
+        Some(sum) => made(Thing::Quantity(sum)),
+        None => Err("the sum is too large".into()),
+    })
+}
+
+/// The order of two amounts or two versions.
+fn compared(given: &[Value]) -> Result<std::cmp::Ordering, Fault> {
+    let [Value::Opaque(a), Value::Opaque(b)] = given else { return Err(wrong()) };
+    match (&**a, &**b) {
+        (Thing::Quantity(a), Thing::Quantity(b)) => Ok(a.cmp(b)),
+        (Thing::Version(a), Thing::Version(b)) => Ok(a.cmp(b)),
+        _ => Err(wrong()),
+    }
+}
+
+fn ip_of(text: &str) -> Result<std::net::IpAddr, Fault> {
+    address::parse(text).map_err(Fault::Failed)
+}
+
+fn addresses() -> Vec<Function> {
+    let flag = G::Flag;
+    let mut all = vec![
+        function("ip", &[T::Text], G::Opaque(Opaque::Ip), |_, v| made(Thing::Ip(ip_of(text(v)?)?)), "an address"),
+        function("isIP", &[T::Text], flag, |_, v| is(v, |t| address::parse(t).is_ok()), "it is an address"),
+        function(
+            "ip.isCanonical",
+            &[T::Text],
+            flag,
+            |_, v| Ok(Value::Flag(ip_of(text(v)?)?.to_string() == text(v)?)),
+            "it is an address, written as it is written best",
+        ),
+        method(
+            "family",
+            &[IP],
+            G::Integer,
+            |_, v| of_ip(v, |it| Ok(Value::Integer(if it.is_ipv4() { 4 } else { 6 }))),
+            "4 or 6",
+        ),
+        function(
+            "cidr",
+            &[T::Text],
+            G::Opaque(Opaque::Cidr),
+            |_, v| made(Thing::Cidr(network_of(text(v)?)?)),
+            "a network: '10.0.0.0/8'",
+        ),
+        function("isCIDR", &[T::Text], flag, |_, v| is(v, |t| Network::parse(t).is_ok()), "it is a network"),
+        method("containsIP", &[CIDR, IP], flag, |_, v| contains_ip(v), "the address lies in it"),
+        method("containsIP", &[CIDR, T::Text], flag, |_, v| contains_ip(v), "the address lies in it"),
+        method("containsCIDR", &[CIDR, CIDR], flag, |_, v| contains_network(v), "the other lies in it"),
+        method("containsCIDR", &[CIDR, T::Text], flag, |_, v| contains_network(v), "the other lies in it"),
+        method(
+            "ip",
+            &[CIDR],
+            G::Opaque(Opaque::Ip),
+            |_, v| of_cidr(v, |it| made(Thing::Ip(it.address))),
+            "its address",
+        ),
+        method(
+            "masked",
+            &[CIDR],
+            G::Opaque(Opaque::Cidr),
+            |_, v| of_cidr(v, |it| made(Thing::Cidr(it.masked()))),
+            "with the first address that it holds",
+        ),
+        method(
+            "prefixLength",
+            &[CIDR],
+            G::Integer,
+            |_, v| of_cidr(v, |it| Ok(Value::Integer(it.prefix.into()))),
+            "how many bits are fixed",
+        ),
+    ];
+    let tests: [(&'static str, super::Plain, &'static str); 5] = [
+        ("isUnspecified", |_, v| of_ip(v, |it| Ok(Value::Flag(it.is_unspecified()))), "0.0.0.0 or ::"),
+        ("isLoopback", |_, v| of_ip(v, |it| Ok(Value::Flag(it.is_loopback()))), "it is the machine itself"),
+        (
+            "isLinkLocalMulticast",
+            |_, v| of_ip(v, |it| Ok(Value::Flag(address::is_link_local_multicast(*it)))),
+            "for several, on the link",
+        ),
+        (
+            "isLinkLocalUnicast",
+            |_, v| of_ip(v, |it| Ok(Value::Flag(address::is_link_local(*it)))),
+            "for one, on the link",
+        ),
+        (
+            "isGlobalUnicast",
+            |_, v| of_ip(v, |it| Ok(Value::Flag(address::is_global_unicast(*it)))),
+            "for one, anywhere",
+        ),
+    ];
+    all.extend(tests.into_iter().map(|(name, run, meaning)| method(name, &[IP], flag, run, meaning)));
+    all
+}
+
+fn text(given: &[Value]) -> Result<&str, Fault> {
+    match given.first() {
+        Some(Value::Text(text)) => Ok(text),
+        _ => Err(wrong()),
+    }
+}
+
+fn network_of(text: &str) -> Result<Network, Fault> {
+    Network::parse(text).map_err(Fault::Failed)
+}
+
+fn contains_ip(given: &[Value]) -> Result<Value, Fault> {
+    let address = match given.get(1) {
+        Some(Value::Text(text)) => ip_of(text)?,
+        _ => match given.get(1..).map(|rest| of_ip(rest, |it| Ok(Value::text(it.to_string())))) {
+            Some(Ok(Value::Text(text))) => text.parse().map_err(|_| wrong())?,
+            _ => return Err(wrong()),
+        },
+    };
+    of_cidr(given, |it| Ok(Value::Flag(it.holds(address))))
+}
+
+fn contains_network(given: &[Value]) -> Result<Value, Fault> {
+    let other = match given.get(1) {
+        Some(Value::Text(text)) => network_of(text)?,
+        Some(Value::Opaque(thing)) => match &**thing {
+            Thing::Cidr(it) => *it,
+            _ => return Err(wrong()),
+        },
+        _ => return Err(wrong()),
+    };
+    of_cidr(given, |it| Ok(Value::Flag(it.holds_network(other))))
+}
+
+fn urls() -> Vec<Function> {
+    vec![
+        function(
+            "url",
+            &[T::Text],
+            G::Opaque(Opaque::Url),
+            |_, v| match Location::parse(text(v)?) {
+                Some(url) => made(Thing::Url(url)),
+                None => Err(format!("`{}` is no URL", cut(text(v)?)).into()),
+            },
+            "a URL",
+        ),
+        function("isURL", &[T::Text], G::Flag, |_, v| is(v, |t| Location::parse(t).is_some()), "it is a URL"),
+        method("getScheme", &[URL], G::Text, |_, v| of_url(v, |it| Ok(Value::text(&*it.scheme))), "its scheme, or ''"),
+        method("getHost", &[URL], G::Text, |_, v| of_url(v, |it| Ok(Value::text(&*it.host))), "its host with the port"),
+        method("getHostname", &[URL], G::Text, |_, v| of_url(v, |it| Ok(Value::text(it.hostname()))), "its host"),
+        method("getPort", &[URL], G::Text, |_, v| of_url(v, |it| Ok(Value::text(it.port()))), "its port, or ''"),
+        method(
+            "getEscapedPath",
+            &[URL],
+            G::Text,
+            |_, v| of_url(v, |it| Ok(Value::text(it.escaped_path()))),
+            "its path",
+        ),
+        method("getQuery", &[URL], G::Any, query, "what follows its `?`, as a map of lists"),
+    ]
+}
+
+fn query(budget: &mut Budget, given: &[Value]) -> Result<Value, Fault> {
+    let mut map = Map::default();
+    let mut size = 0;
+    of_url(given, |_| Ok(Value::Null))?;
+    let Some(Value::Opaque(thing)) = given.first() else { return Err(wrong()) };
+    let Thing::Url(url) = &**thing else { return Err(wrong()) };
+    for (key, values) in url.query() {
+        size += key.len() + values.iter().map(|value| value.len() + size_of::<Value>()).sum::<usize>();
+        map.set(&key, Value::list(values.into_iter().map(Value::text)));
+    }
+    budget.build(size)?;
+    Ok(Value::Map(Arc::new(map)))
+}
+
+fn versions() -> Vec<Function> {
+    let version = G::Opaque(Opaque::Version);
+    vec![
+        function("semver", &[T::Text], version, |_, v| version_of(v), "a semantic version: '1.29.3'"),
+        function("semver", &[T::Text, T::Flag], version, |_, v| version_of(v), "the same; true: `v1.2` too"),
+        function(
+            "isSemver",
+            &[T::Text],
+            G::Flag,
+            |_, v| Ok(Value::Flag(version_of(v).is_ok())),
+            "it is a semantic version",
+        ),
+        function(
+            "isSemver",
+            &[T::Text, T::Flag],
+            G::Flag,
+            |_, v| Ok(Value::Flag(version_of(v).is_ok())),
+            "the same; true: `v1.2` too",
+        ),
+        method(
+            "major",
+            &[VERSION],
+            G::Integer,
+            |_, v| of_version(v, |it| Ok(Value::Integer(it.numbers[0]))),
+            "its first number",
+        ),
+        method(
+            "minor",
+            &[VERSION],
+            G::Integer,
+            |_, v| of_version(v, |it| Ok(Value::Integer(it.numbers[1]))),
+            "its second number",
+        ),
+        method(
+            "patch",
+            &[VERSION],
+            G::Integer,
+            |_, v| of_version(v, |it| Ok(Value::Integer(it.numbers[2]))),
+            "its third number",
+        ),
+        method(
+            "compareTo",
+            &[VERSION, VERSION],
+            G::Integer,
+            |_, v| compared(v).map(|it| Value::Integer(it as i64)),
+            "-1, 0 or 1",
+        ),
+        method(
+            "isGreaterThan",
+            &[VERSION, VERSION],
+            G::Flag,
+            |_, v| compared(v).map(|it| Value::Flag(it.is_gt())),
+            "it is newer",
+        ),
+        method(
+            "isLessThan",
+            &[VERSION, VERSION],
+            G::Flag,
+            |_, v| compared(v).map(|it| Value::Flag(it.is_lt())),
+            "it is older",
+        ),
+    ]
+}
+
+fn version_of(given: &[Value]) -> Result<Value, Fault> {
+    let written = text(given)?;
+    let version = match given.get(1) {
+        Some(Value::Flag(true)) => Version::parse_leniently(written),
+        _ => Version::parse(written),
+    };
+    match version {
+        Some(version) => made(Thing::Version(version)),
+        None => Err(format!("`{}` is no semantic version", cut(written)).into()),
+    }
+}
+
+fn formats() -> Vec<Function> {
+    let format = G::Opaque(Opaque::Format);
+    let named: [(&'static str, super::Plain); 13] = [
+        ("format.dns1123Label", |_, _| named("dns1123Label")),
+        ("format.dns1123Subdomain", |_, _| named("dns1123Subdomain")),
+        ("format.dns1035Label", |_, _| named("dns1035Label")),
+        ("format.dns1123LabelPrefix", |_, _| named("dns1123LabelPrefix")),
+        ("format.dns1123SubdomainPrefix", |_, _| named("dns1123SubdomainPrefix")),
+        ("format.dns1035LabelPrefix", |_, _| named("dns1035LabelPrefix")),
+        ("format.qualifiedName", |_, _| named("qualifiedName")),
+        ("format.labelValue", |_, _| named("labelValue")),
+        ("format.uri", |_, _| named("uri")),
+        ("format.uuid", |_, _| named("uuid")),
+        ("format.byte", |_, _| named("byte")),
+        ("format.date", |_, _| named("date")),
+        ("format.datetime", |_, _| named("datetime")),
+    ];
+    let mut all: Vec<Function> =
+        named.into_iter().map(|(name, run)| function(name, &[], format, run, "the format of that name")).collect();
+    all.push(function(
+        "format.named",
+        &[T::Text],
+        G::OptionalAny,
+        |_, v| {
+            let found = NameFormat::named(text(v)?);
+            Ok(Value::Optional(found.map(|it| Arc::new(Value::Opaque(Arc::new(Thing::Format(it)))))))
+        },
+        "the format of a name, where there is one",
+    ));
+    all.push(method(
+        "validate",
+        &[FORMAT, T::Text],
+        G::OptionalAny,
+        |_, v| {
+            let Some(Value::Text(text)) = v.get(1) else { return Err(wrong()) };
+            of_format(v, |it| {
+                let wrong = it.check(text).map(|why| Arc::new(Value::list([Value::text(why)])));
+                Ok(Value::Optional(wrong))
+            })
+        },
+        "what is wrong with a text; empty where it has the format",
+    ));
+    all
+}
+
+fn named(name: &str) -> Result<Value, Fault> {
+    match NameFormat::named(name) {
+        Some(format) => made(Thing::Format(format)),
+        None => Err(wrong()),
+    }
+}

@@ -1,0 +1,184 @@
+//! YAML → values, as `sigs.k8s.io/yaml` reads it: numbers are floats, `yes` is true, keys are text.
+
+use std::sync::Arc;
+
+use crate::languages::yaml::{self, Data, Node};
+use crate::source::{FileId, Sources, Span};
+
+use super::evaluate::PARSED;
+use super::failure::Failure;
+use super::numbers;
+use super::text::{Origin, Text};
+use super::value::{Entries, Entry, Heap, Kind, Value};
+
+/// Where in the text that was read a part came from.
+type Place<'p> = &'p dyn Fn(Span) -> Option<Origin>;
+
+struct Reader<'r> {
+    text: &'r str,
+    place: Place<'r>,
+    heap: &'r Heap,
+    /// Parts of other files may stand in it.
+    elsewhere: Option<(&'r Sources, FileId)>,
+}
+
+/// A part of a file that was read.
+pub(crate) fn of_node(sources: &Sources, node: &Node, heap: &Heap) -> Result<Value, Failure> {
+    let text = sources.text(node.span.file);
+    let linear = |span: Span| Some(Origin { span, linear: true });
+    Reader { text: &text, place: &linear, heap, elsewhere: Some((sources, node.span.file)) }.value(node, 0)
+}
+
+fn of_text(text: &Text, heap: &Heap) -> Result<Value, Failure> {
+    heap.fits(text.len().saturating_mul(PARSED))?;
+    heap.spend(text.len() * 2)?;
+    let place = |span: Span| {
+        text.origin_at(span.start as usize).map(|origin| match text.span_of(span.start as usize, span.end as usize) {
+            Some(span) => Origin { span, ..origin },
+            None => origin,
+        })
+    };
+    Reader { text: text.as_str(), place: &place, heap, elsewhere: None }.document(heap.file())
+}
+
+/// `fromYaml`: what is wrong stands in the mapping.
+pub(super) fn mapping(text: &Text, heap: &Heap) -> Result<Value, Failure> {
+    let wrong = |why: String| heap.map(super::evaluate::entries([("Error".to_owned(), why.into())]));
+    Ok(match of_text(text, heap) {
+        Ok(value @ Value { kind: Kind::Map(_), .. }) => value,
+        Ok(value) if value.is_nil() => heap.map(Entries::new()),
+        Ok(value) => {
+            let name = match &value.kind {
+                Kind::List(_) => "array",
+                Kind::Text(_) => "string",
+                Kind::Flag(_) => "bool",
+                _ => "number",
+            };
+            wrong(format!(
+                "error unmarshaling JSON: while decoding JSON: json: cannot unmarshal {name} into Go value of type map[string]interface {{}}"
+            ))
+        }
+        Err(Failure::Refused(why)) => wrong(why),
+        Err(other) => return Err(other),
+    })
+}
+
+/// `fromYamlArray`.
+pub(super) fn list(text: &Text, heap: &Heap) -> Result<Value, Failure> {
+    match of_text(text, heap) {
+        Ok(value @ Value { kind: Kind::List(_), .. }) => Ok(value),
+        Ok(value) if value.is_nil() => heap.list(Vec::new()),
+        Ok(other) => {
+            let name = match &other.kind {
+                Kind::Map(_) => "object",
+                Kind::Text(_) => "string",
+                Kind::Flag(_) => "bool",
+                _ => "number",
+            };
+            let why = format!(
+                "error unmarshaling JSON: while decoding JSON: json: cannot unmarshal {name} into Go value of type []interface {{}}"
+            );
+            heap.list(vec![why.into()])
+        }
+        Err(Failure::Refused(why)) => heap.list(vec![why.into()]),
+        Err(other) => Err(other),
+    }
+}
+
+impl Reader<'_> {
+    fn document(&self, file: FileId) -> Result<Value, Failure> {
+        let Some(range) = yaml::documents(self.text).into_iter().next() else { return Ok(Value::nil()) };
+        let piece = self.text.get(range.clone()).unwrap_or_default();
+        let stream = yaml::read(file, piece);
+        if let Some(wrong) = stream.diagnostics.iter().find(|it| it.unreadable) {
+            return Err(format!("error converting YAML to JSON: yaml: {}", wrong.message).into());
+        }
+        match stream.documents.first() {
+            Some(document) => self.value(&document.root, u32::try_from(range.start).unwrap_or(0)),
+            None => Ok(Value::nil()),
+        }
+    }
+
+    /// `by`: where the document begins.
+    fn value(&self, node: &Node, by: u32) -> Result<Value, Failure> {
+        if let Some((sources, file)) = self.elsewhere
+            && node.span.file != file
+        {
+            return of_node(sources, node, self.heap);
+        }
+        let span =
+            Span { start: node.span.start.saturating_add(by), end: node.span.end.saturating_add(by), ..node.span };
+        let value: Value = match &node.data {
+            Data::List(items) => {
+                let items: Result<Vec<Value>, Failure> = items.iter().map(|item| self.value(item, by)).collect();
+                self.heap.list(items?)?
+            }
+            Data::Map(entries) => {
+                let mut all = Entries::new();
+                for entry in entries.iter() {
+                    let at = Span { start: entry.key_span.start + by, end: entry.key_span.end + by, ..entry.key_span };
+                    let key = self.key(&entry.key, at);
+                    let place = self.exact(at, &key);
+                    all.insert(key, Entry { key: place, value: self.value(&entry.value, by)? });
+                }
+                self.heap.spend(0)?;
+                self.heap.map(all)
+            }
+            Data::Scalar { text, plain } => {
+                let kind = scalar(text, *plain);
+                let shown: &str = text;
+                return Ok(Value { kind, origin: self.exact(span, shown) });
+            }
+        };
+        Ok(Value { origin: (self.place)(span).map(|origin| Origin::whole(origin.span)), ..value })
+    }
+
+    /// Keys are text, whatever they look like.
+    fn key(&self, text: &Arc<str>, span: Span) -> Arc<str> {
+        let is_quoted = self.text.get(span.range()).is_some_and(|raw| raw.starts_with(['"', '\'']));
+        if is_quoted {
+            return text.clone();
+        }
+        match scalar(text, true) {
+            Kind::Flag(flag) => flag.to_string().into(),
+            Kind::Float(number) if number.fract() == 0.0 && number.abs() < 1e15 => (number as i64).to_string().into(),
+            Kind::Float(number) => numbers::general(number, 6).into(),
+            _ => text.clone(),
+        }
+    }
+
+    /// The place of a scalar; byte by byte where it is written as it is meant.
+    fn exact(&self, span: Span, text: &str) -> Option<Origin> {
+        let raw = self.text.get(span.range()).unwrap_or_default();
+        let origin = (self.place)(span)?;
+        if !origin.linear || raw == text {
+            return Some(origin);
+        }
+        let inner =
+            raw.get(1..raw.len().saturating_sub(1)).filter(|inner| raw.starts_with(['"', '\'']) && *inner == text);
+        match inner {
+            Some(_) if raw.len() == text.len() + 2 => {
+                let (start, end) = (origin.span.start + 1, origin.span.end.saturating_sub(1));
+                Some(Origin { span: Span { start, end: end.max(start), ..origin.span }, linear: true })
+            }
+            _ => Some(Origin::whole(origin.span)),
+        }
+    }
+}
+
+/// What a scalar means.
+pub(crate) fn scalar(text: &str, plain: bool) -> Kind {
+    if !plain {
+        return Kind::Text(text.into());
+    }
+    if yaml::scalar::is_null(text) {
+        return Kind::Nil;
+    }
+    if let Some(flag) = yaml::scalar::boolean(text) {
+        return Kind::Flag(flag);
+    }
+    match yaml::scalar::number(text) {
+        Some(number) => Kind::Float(number),
+        None => Kind::Text(text.into()),
+    }
+}

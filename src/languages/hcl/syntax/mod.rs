@@ -1,0 +1,270 @@
+//! HCL as Terraform accepts it: text → tree with byte spans.
+//!
+//! The parser never gives up on a file: it notes the first thing that it does not understand and goes on with the next
+//! item of the body. It knows nothing of what blocks and expressions mean.
+
+mod body;
+mod collection;
+mod cursor;
+mod directives;
+mod expression;
+pub(crate) mod json;
+mod template;
+mod walk;
+
+use std::sync::Arc;
+
+use crate::source::{FileId, Limits, Span};
+
+use super::number::Number;
+
+/// Brackets, blocks and operators may be nested so deep; the deepest of 5,709 public files has 21 levels.
+pub(crate) const NESTING_LIMIT: u32 = Limits::DEEPEST;
+
+/// A file, parsed.
+#[derive(Debug, Clone)]
+pub(crate) struct Parsed {
+    pub(crate) body: Body,
+    /// What Terraform would refuse; the first of a file is the one to tell.
+    pub(crate) errors: Vec<SyntaxError>,
+    /// What Terraform accepts but nobody means: a key written twice.
+    pub(crate) notes: Vec<SyntaxError>,
+    pub(crate) comments: Vec<Span>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct SyntaxError {
+    pub(crate) message: String,
+    pub(crate) span: Span,
+}
+
+/// What other programs write in their templates, and Terraform nowhere outside of texts.
+const OF_TEMPLATES: [(&str, &str); 3] = [("{{", "}}"), ("{%", "%}"), ("<%", "%>")];
+
+impl SyntaxError {
+    /// Nobody gives this text to Terraform as it is: another program fills in first what stands at the error.
+    pub(crate) fn is_of_template(&self, text: &str) -> bool {
+        let at = self.span.range().start.min(text.len());
+        let before = text.get(..at).unwrap_or_default();
+        let start = before.rfind('\n').map_or(0, |end| end + 1);
+        let line = text.get(start..).unwrap_or_default().lines().next().unwrap_or_default();
+        let stands_in = |line: &str, (open, close): &(&str, &str)| {
+            line.split_once(open).is_some_and(|(_, rest)| rest.contains(close))
+        };
+        OF_TEMPLATES.iter().any(|marks| stands_in(line, marks))
+    }
+}
+
+#[derive(Debug, Clone)]
+pub(crate) struct Name {
+    pub(crate) text: Arc<str>,
+    pub(crate) span: Span,
+}
+
+#[derive(Debug, Clone)]
+pub(crate) struct Body {
+    pub(crate) attributes: Vec<Attribute>,
+    pub(crate) blocks: Vec<BlockNode>,
+    pub(crate) span: Span,
+    /// Something in this body did not parse: what it does not say is not known.
+    pub(crate) incomplete: bool,
+}
+
+#[derive(Debug, Clone)]
+pub(crate) struct Attribute {
+    pub(crate) name: Name,
+    pub(crate) expression: Expression,
+}
+
+impl Attribute {
+    pub(crate) fn span(&self) -> Span {
+        self.name.span.to(self.expression.span)
+    }
+}
+
+#[derive(Debug, Clone)]
+pub(crate) struct BlockNode {
+    pub(crate) keyword: Name,
+    pub(crate) labels: Vec<Name>,
+    pub(crate) body: Body,
+    /// Keyword and labels.
+    pub(crate) header: Span,
+}
+
+impl BlockNode {
+    pub(crate) fn span(&self) -> Span {
+        self.header.to(self.body.span)
+    }
+
+    pub(crate) fn label(&self, index: usize) -> &str {
+        self.labels.get(index).map_or("", |label| &label.text)
+    }
+}
+
+impl Body {
+    pub(crate) fn empty(span: Span) -> Self {
+        Body { attributes: Vec::new(), blocks: Vec::new(), span, incomplete: false }
+    }
+
+    pub(crate) fn attribute(&self, name: &str) -> Option<&Attribute> {
+        self.attributes.iter().find(|attribute| &*attribute.name.text == name)
+    }
+
+    pub(crate) fn blocks<'a>(&'a self, keyword: &'a str) -> impl Iterator<Item = &'a BlockNode> {
+        self.blocks.iter().filter(move |block| &*block.keyword.text == keyword)
+    }
+}
+
+#[derive(Debug, Clone)]
+pub(crate) struct Expression {
+    pub(crate) kind: Kind,
+    pub(crate) span: Span,
+}
+
+#[derive(Debug, Clone)]
+pub(crate) enum Kind {
+    Null,
+    Bool(bool),
+    Number(Number),
+    Text(Arc<str>),
+    Template(Box<[Part]>),
+    /// The first name of a reference: `var`, `local`, `aws_instance`, or a variable of a `for`.
+    Name(Arc<str>),
+    /// What comes before the dots and brackets, and these.
+    Traversal(Box<Expression>, Box<[Step]>),
+    Call(Box<Call>),
+    List(Box<[Expression]>),
+    Object(Box<[Item]>),
+    For(Box<For>),
+    Unary(UnaryOperator, Box<Expression>),
+    /// Operators of one precedence, from left to right.
+    Binary(Box<Expression>, Box<[(BinaryOperator, Expression)]>),
+    Conditional(Box<Conditional>),
+    Parentheses(Box<Expression>),
+    /// It did not parse, and the body knows why.
+    Invalid,
+}
+
+#[derive(Debug, Clone)]
+pub(crate) struct Step {
+    pub(crate) kind: StepKind,
+    pub(crate) span: Span,
+}
+
+#[derive(Debug, Clone)]
+pub(crate) enum StepKind {
+    Attribute(Arc<str>),
+    Index(Box<Expression>),
+    /// `.*` or `[*]` with what applies to each element.
+    Splat(Box<[Step]>),
+}
+
+#[derive(Debug, Clone)]
+pub(crate) struct Call {
+    /// `lookup`, or `provider::aws::arn_parse`.
+    pub(crate) name: Name,
+    pub(crate) arguments: Vec<Expression>,
+    /// The last argument ends with `...`.
+    pub(crate) expand: bool,
+}
+
+#[derive(Debug, Clone)]
+pub(crate) struct Item {
+    pub(crate) key: Expression,
+    pub(crate) value: Expression,
+}
+
+#[derive(Debug, Clone)]
+pub(crate) struct For {
+    pub(crate) key_name: Option<Name>,
+    pub(crate) value_name: Name,
+    pub(crate) collection: Expression,
+    /// With a key it makes an object.
+    pub(crate) key: Option<Expression>,
+    pub(crate) value: Expression,
+    pub(crate) condition: Option<Expression>,
+    /// `...` after the value: values of one key make a list.
+    pub(crate) group: bool,
+}
+
+#[derive(Debug, Clone)]
+pub(crate) struct Conditional {
+    pub(crate) condition: Expression,
+    pub(crate) yes: Expression,
+    pub(crate) no: Expression,
+}
+
+#[derive(Debug, Clone)]
+pub(crate) enum Part {
+    Literal(Arc<str>),
+    Interpolation(Expression),
+    If { condition: Expression, yes: Vec<Part>, no: Vec<Part> },
+    For { key_name: Option<Name>, value_name: Name, collection: Expression, body: Vec<Part> },
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum UnaryOperator {
+    Not,
+    Minus,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum BinaryOperator {
+    Or,
+    And,
+    Equal,
+    NotEqual,
+    Less,
+    LessOrEqual,
+    Greater,
+    GreaterOrEqual,
+    Add,
+    Subtract,
+    Multiply,
+    Divide,
+    Modulo,
+}
+
+impl Expression {
+    /// Written out in full: no reference, no function.
+    pub(crate) fn is_literal(&self) -> bool {
+        match &self.kind {
+            Kind::Null | Kind::Bool(_) | Kind::Number(_) | Kind::Text(_) => true,
+            Kind::Template(parts) => parts.iter().all(|part| matches!(part, Part::Literal(_))),
+            Kind::List(items) => items.iter().all(Expression::is_literal),
+            Kind::Object(items) => items.iter().all(|item| item.key.is_literal_key() && item.value.is_literal()),
+            Kind::Unary(_, operand) | Kind::Parentheses(operand) => operand.is_literal(),
+            _ => false,
+        }
+    }
+
+    fn is_literal_key(&self) -> bool {
+        matches!(self.kind, Kind::Name(_)) || self.is_literal()
+    }
+}
+
+/// Parses a file of blocks and attributes.
+pub(crate) fn parse_body(file: FileId, text: &str, nesting: u32) -> Parsed {
+    let parser = cursor::Parser::new(text, cursor::Place::file(file, 0));
+    cursor::Parser { deepest: nesting.min(NESTING_LIMIT), ..parser }.parse_file()
+}
+
+/// Parses one expression that fills the whole text, such as the value of `--var`.
+pub(crate) fn parse_expression(file: FileId, text: &str) -> Result<Expression, SyntaxError> {
+    cursor::Parser::new(text, cursor::Place::file(file, 0)).parse_whole_expression()
+}
+
+/// Parses one expression that stands for one place as a whole.
+pub(crate) fn parse_expression_at(place: Span, text: &str) -> Result<Expression, SyntaxError> {
+    cursor::Parser::new(text, cursor::Place::Whole(place)).parse_whole_expression()
+}
+
+/// Parses text as the inside of a template: a file for `templatefile`.
+pub(crate) fn parse_template(file: FileId, text: &str) -> Result<Expression, SyntaxError> {
+    cursor::Parser::new(text, cursor::Place::file(file, 0)).parse_whole_template()
+}
+
+/// Parses a template that stands for one place as a whole.
+pub(crate) fn parse_template_at(place: Span, text: &str) -> Result<Expression, SyntaxError> {
+    cursor::Parser::new(text, cursor::Place::Whole(place)).parse_whole_template()
+}

@@ -1,0 +1,188 @@
+//! The text of a template → its documents, in a form that a reader of YAML can go on with.
+//!
+//! A hole on a line of its own may stand for any number of lines. Where it is the value of the key before it, it is put
+//! there; elsewhere it is left out, and the document is known to be incomplete.
+
+use std::ops::Range;
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use crate::languages::gotemplate::{Hole, Origin, Text, Writer};
+use crate::languages::yaml;
+use crate::source::{FileId, Segment, Span};
+
+/// One document, with the places that it came from.
+#[derive(Debug, Clone)]
+pub(crate) struct Document {
+    /// As Helm names its template.
+    pub(crate) template: String,
+    pub(crate) file: FileId,
+    pub(crate) text: String,
+    pub(crate) segments: Vec<Segment>,
+    /// Why parts of it may not be there, or may be missing.
+    pub(crate) doubts: Vec<String>,
+    /// Values that are not known.
+    pub(crate) holes: usize,
+    /// Why lines of pods are not known, whatever stands in them.
+    pub(crate) gaps: Vec<String>,
+}
+
+impl Document {
+    /// Bytes that it takes once it is taken apart: measured with pods of a few lines, 2026-11.
+    pub(crate) fn weight(&self) -> usize {
+        const EACH: usize = 4096;
+        const PARSED: usize = 8;
+        EACH + PARSED * self.text.len() + self.segments.len() * size_of::<Segment>()
+    }
+}
+
+/// Bytes that the documents of a text take beside it.
+pub(super) fn weight(text: &Text) -> usize {
+    const EACH: usize = 512;
+    EACH * memchr::memmem::find_iter(text.as_str().as_bytes(), b"---").count()
+}
+
+pub(super) fn documents(text: &Text, file: FileId, template: &str, with_tests: bool) -> Vec<Document> {
+    let mut all = Vec::new();
+    for range in pieces(text.as_str()) {
+        let piece = text.slice(range.start, range.end);
+        let is_content = |line: &str| {
+            let line = line.trim();
+            !line.is_empty() && !line.starts_with('#') && line != "---"
+        };
+        if !piece.as_str().lines().any(is_content) || is_left_out(file, piece.as_str(), with_tests) {
+            continue;
+        }
+        let mut doubts: Vec<String> = piece.doubts().iter().map(|doubt| doubt.cause.why.to_string()).collect();
+        let holes = piece.holes().len();
+        let mut gaps = gaps(&piece);
+        let piece = if holes > 0 { place(&piece, &mut doubts) } else { piece };
+        for all in [&mut doubts, &mut gaps] {
+            all.sort();
+            all.dedup();
+        }
+        all.push(Document {
+            template: template.to_owned(),
+            file,
+            segments: piece.segments(Span::new(file, 0, 0)),
+            text: format!("{}\n", piece.as_str()),
+            doubts,
+            holes,
+            gaps,
+        });
+    }
+    all
+}
+
+/// The documents of a text as Helm cuts it, which takes every line that begins with three strokes for a border, whatever
+/// stands behind them, and no blanks at the ends.
+fn pieces(text: &str) -> Vec<Range<usize>> {
+    let mut found = Vec::new();
+    let mut start = 0;
+    let borders = BORDER.iter().flat_map(|border| border.find_iter(text)).map(|it| it.range());
+    for border in borders.chain(std::iter::once(text.len()..text.len())) {
+        let piece = text.get(start..border.start).unwrap_or_default();
+        let from = start + (piece.len() - piece.trim_start().len());
+        found.push(from..(start + piece.trim_end().len()).max(from));
+        start = border.end;
+    }
+    found
+}
+
+static BORDER: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"(?:\A|\s*\n)---\s*").ok());
+
+/// An object that Helm makes only to test a release, or never: one with a hook that it does not know, as those of Helm 2.
+fn is_left_out(file: FileId, text: &str, with_tests: bool) -> bool {
+    const HOOK: &str = "helm.sh/hook";
+    if !text.contains(HOOK) {
+        return false;
+    }
+    let documents = yaml::read(file, text).documents;
+    let hook = documents.first().and_then(|it| it.root.get("metadata")?.get("annotations")?.get(HOOK)?.text().cloned());
+    hook.is_some_and(|hooks| {
+        let mut hooks = hooks.split(',').map(|it| it.trim().to_lowercase());
+        !with_tests && hooks.clone().all(|it| TESTS.contains(&it.as_str()))
+            || hooks.any(|it| !HOOKS.contains(&it.as_str()) && !TESTS.contains(&it.as_str()) && !it.contains("${"))
+    })
+}
+
+/// The hooks by which Helm tests.
+const TESTS: [&str; 3] = ["test", "test-success", "test-failure"];
+const HOOKS: [&str; 8] = [
+    "pre-install",
+    "post-install",
+    "pre-delete",
+    "post-delete",
+    "pre-upgrade",
+    "post-upgrade",
+    "pre-rollback",
+    "post-rollback",
+];
+
+/// Why lines of a document with pods are not known, which may ask for anything.
+fn gaps(text: &Text) -> Vec<String> {
+    if !text.as_str().contains("containers") {
+        return Vec::new();
+    }
+    let alone = text.holes().iter().filter(|hole| is_alone(text.as_str(), hole));
+    alone.map(|hole| hole.cause.why.to_string()).collect()
+}
+
+/// Puts holes that stand alone on their lines where they belong, and those inside brackets into quotes: they have brackets
+/// of their own.
+fn place(text: &Text, doubts: &mut Vec<String>) -> Text {
+    let all = text.as_str();
+    let mut writer = Writer::default();
+    let mut at = 0;
+    for hole in text.holes() {
+        if hole.start >= at && is_within_brackets(all, hole) {
+            writer.push_slice(text, at, hole.start, None);
+            let origin = text.origin_at(hole.start);
+            writer.push("\"", origin.map(|origin| Origin { linear: false, ..origin }));
+            writer.push_slice(text, hole.start, hole.end, None);
+            writer.push("\"", None);
+            at = hole.end;
+        }
+        if hole.start < at || !is_alone(all, hole) {
+            continue;
+        }
+        let line = all.get(..hole.start).and_then(|before| before.rfind('\n')).map_or(0, |at| at + 1);
+        if let Some(colon) = completes(all, hole, line).filter(|colon| *colon >= at) {
+            writer.push_slice(text, at, colon + 1, None);
+            writer.push(" ", None);
+            writer.push_slice(text, hole.start, hole.end, None);
+        } else {
+            writer.push_slice(text, at, line.max(at), None);
+            doubts.push(hole.cause.why.to_string());
+        }
+        at = hole.end;
+    }
+    writer.push_slice(text, at, all.len(), None);
+    writer.finish()
+}
+
+fn is_alone(all: &str, hole: &Hole) -> bool {
+    let before = all.get(..hole.start).unwrap_or_default().rsplit('\n').next().unwrap_or_default();
+    let after = all.get(hole.end..).unwrap_or_default().split('\n').next().unwrap_or_default();
+    before.trim().is_empty() && after.trim().is_empty()
+}
+
+/// The whole of a value in brackets, as `{a: HOLE}` and `[HOLE]` have it.
+fn is_within_brackets(all: &str, hole: &Hole) -> bool {
+    let before = all.get(..hole.start).unwrap_or_default().rsplit('\n').next().unwrap_or_default().trim_end();
+    let after = all.get(hole.end..).unwrap_or_default().trim_start();
+    before.contains(['{', '[']) && before.ends_with([':', ',', '[']) && after.starts_with(['}', ']', ','])
+}
+
+/// The place of the colon behind which the hole belongs, if nothing else stands there.
+fn completes(all: &str, hole: &Hole, line: usize) -> Option<usize> {
+    let before = all.get(..line)?.trim_end();
+    let colon = before.len().checked_sub(1).filter(|_| before.ends_with(':'))?;
+    let indent = |line: &str| line.len() - line.trim_start_matches([' ', '-']).len();
+    let key = before.rsplit('\n').next().map(indent)?;
+    let next = all.get(hole.end..)?.split('\n').skip(1).find(|line| !line.trim().is_empty());
+    let follows =
+        next.is_some_and(|next| indent(next) > key || indent(next) == key && next.trim_start().starts_with("- "));
+    (!follows).then_some(colon)
+}

@@ -1,0 +1,274 @@
+//! One chart with one stack of values → documents.
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use crate::languages::gotemplate::{
+    self, Cause, Entries, Evaluator, Failure, Heap, Kind, Map, Origin, Templates, Text, Undecided, Value, define,
+    of_node, parse,
+};
+use crate::languages::yaml::Node;
+use crate::source::{FileId, Sources, Span};
+
+use super::Cluster;
+use super::chart;
+use super::output::{self, Document};
+use super::schema;
+use super::values::Chart;
+use super::world::{About, Capabilities, Files};
+
+/// The stack of one rendering: templates may nest deeper than the stack of a thread of others holds.
+const STACK_BYTES: usize = 64 << 20;
+
+/// What a release says beside values.
+#[derive(Debug, Clone)]
+pub(crate) struct Release {
+    pub(crate) name: String,
+    pub(crate) namespace: String,
+    pub(crate) cluster: Cluster,
+    /// What helm makes only to test a release is wanted as well.
+    pub(crate) with_tests: bool,
+}
+
+impl Release {
+    /// Releases are called like their charts, as far as Helm allows.
+    pub(crate) fn usual_name(chart: &str) -> String {
+        const LONGEST: usize = 53;
+        let plain = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' };
+        let name: String = chart.chars().map(plain).take(LONGEST).collect();
+        let name = name.trim_matches('-');
+        if name.is_empty() { "release".to_owned() } else { name.to_owned() }
+    }
+}
+
+/// What became of a chart.
+#[derive(Debug, Default)]
+pub(crate) struct Rendering {
+    pub(crate) documents: Vec<Document>,
+    /// What values break of a `values.schema.json`: Helm would install nothing.
+    pub(crate) refused: Vec<String>,
+    /// Templates that became nothing, and why.
+    pub(crate) failed: Vec<(String, String)>,
+    /// What Helm would not go on without: messages of `required`.
+    pub(crate) wanted: Vec<String>,
+    /// Charts that it depends on and that are not at hand, and why.
+    pub(crate) missing: Vec<String>,
+    /// Conditions that nobody knows, and of which only one side is in the documents.
+    pub(crate) undecided: Vec<Undecided>,
+    /// What it took.
+    pub(crate) steps: u64,
+}
+
+/// `layers` are values beside the chart's own, the strongest last.
+pub(crate) fn render(
+    sources: &Sources,
+    chart: &chart::Chart,
+    layers: &[Node],
+    release: &Release,
+) -> Result<Rendering, String> {
+    std::thread::scope(|scope| {
+        let run = || Renderer { sources, release }.run(chart, layers);
+        let thread = std::thread::Builder::new().stack_size(STACK_BYTES).spawn_scoped(scope, run);
+        let thread = thread.map_err(|error| format!("no thread for it: {error}"))?;
+        thread.join().unwrap_or_else(|_| Err("rendering it failed".to_owned()))
+    })
+}
+
+struct Renderer<'r> {
+    sources: &'r Sources,
+    release: &'r Release,
+}
+
+/// A template of a chart, and what it sees.
+struct Job {
+    name: String,
+    file: FileId,
+    base: String,
+    context: Map,
+    is_partial: bool,
+    path: String,
+}
+
+fn say(failure: Failure) -> String {
+    match failure {
+        Failure::Refused(why) => why,
+        Failure::Unknown(cause) => cause.why.to_string(),
+        Failure::Budget(why) => why.to_owned(),
+    }
+}
+
+impl Renderer<'_> {
+    fn run(&self, loaded: &chart::Chart, layers: &[Node]) -> Result<Rendering, String> {
+        let heap = Evaluator::heap(loaded.about.span.file);
+        let mut jobs = Vec::new();
+        let (missing, refused) = self.jobs(loaded, layers, &heap, &mut jobs).map_err(say)?;
+        // Deeper ones first, so that those of outer charts take the place of others.
+        jobs.sort_by(|a, b| {
+            let depth = |job: &Job| job.name.matches('/').count();
+            depth(b).cmp(&depth(a)).then_with(|| b.name.cmp(&a.name))
+        });
+        let mut templates: Templates = HashMap::new();
+        let mut rendering = Rendering { missing, refused, ..Rendering::default() };
+        for job in &jobs {
+            let text = self.sources.text(job.file);
+            let whole = Origin { span: Span::new(job.file, 0, text.len()), linear: true };
+            match parse(&job.name, &Text::at(&text, whole), gotemplate::is_function) {
+                Ok(all) => define(&mut templates, all.into_iter()),
+                Err(refused) => {
+                    let line = self.sources.line(Span::new(job.file, refused.at, refused.at));
+                    return Err(format!("`{}` line {line} is no template: {}", job.path, refused.why));
+                }
+            }
+        }
+        let missing = rendering.missing.clone();
+        let unknown = |name: &str| {
+            let why = missing.first()?;
+            Some(Cause::new(&format!("include {name}"), why.as_str()))
+        };
+        let mut evaluator = Evaluator::new(templates, &unknown, heap);
+        let mut done: Vec<(usize, Text)> = Vec::new();
+        for (number, job) in jobs.iter().enumerate().filter(|(_, job)| !job.is_partial) {
+            let about = [("Name", job.name.as_str()), ("BasePath", job.base.as_str())];
+            let about: Entries =
+                about.map(|(key, text)| (Arc::from(key), Value::from(text).into())).into_iter().collect();
+            job.context.insert("Template".into(), evaluator.heap.map(about));
+            match evaluator.render(&job.name, &Kind::Map(job.context.clone()).into()) {
+                Ok(text) => done.push((number, text)),
+                Err(Failure::Budget(why)) => return Err(why.to_owned()),
+                Err(failure) => {
+                    let line = evaluator.stopped().map(|span| self.sources.locate(span));
+                    let line = line.map_or(String::new(), |it| format!(" ({} line {})", it.path, it.line));
+                    rendering.failed.push((job.path.clone(), format!("{}{line}", say(failure))));
+                }
+            }
+        }
+        rendering.wanted = std::mem::take(&mut evaluator.wanted);
+        rendering.wanted.dedup();
+        rendering.undecided = std::mem::take(&mut evaluator.undecided);
+        rendering.steps = evaluator.taken();
+        done.sort_by(|a, b| jobs.get(a.0).map(|it| &it.name).cmp(&jobs.get(b.0).map(|it| &it.name)));
+        for (number, text) in done {
+            if let Some(job) = jobs.get(number).filter(|job| !job.name.ends_with("NOTES.txt")) {
+                evaluator.heap.spend(output::weight(&text)).map_err(say)?;
+                rendering.documents.extend(output::documents(&text, job.file, &job.name, self.release.with_tests));
+            }
+        }
+        Ok(rendering)
+    }
+
+    /// All templates with what they see; the charts that are missing, and what values break of their schemas.
+    fn jobs(
+        &self,
+        loaded: &chart::Chart,
+        layers: &[Node],
+        heap: &Heap,
+        jobs: &mut Vec<Job>,
+    ) -> Result<(Vec<String>, Vec<String>), Failure> {
+        let own = |chart: &chart::Chart| match &chart.values {
+            Some(node) => of_node(self.sources, node, heap),
+            None => Ok(Value::nil()),
+        };
+        let mut chart = Chart::new(loaded, &own, heap)?;
+        let given = heap.new_map(Entries::new());
+        for layer in layers {
+            if let Kind::Map(above) = of_node(self.sources, layer, heap)?.kind {
+                over(&given, &above, heap)?;
+            }
+        }
+        chart.settle(&given, heap)?;
+        chart.coalesce(&given, false, heap)?;
+        let release = &self.release;
+        let about: [(&str, Value); 6] = [
+            ("Name", release.name.as_str().into()),
+            ("Namespace", release.namespace.as_str().into()),
+            ("Service", "Helm".into()),
+            ("IsInstall", true.into()),
+            ("IsUpgrade", false.into()),
+            ("Revision", Value::int(1)),
+        ];
+        let about = about.map(|(key, value)| (Arc::from(key), value.into())).into_iter().collect();
+        let shared = Shared {
+            heap,
+            release: heap.map(about),
+            capabilities: Capabilities::value(&release.cluster),
+            refused: RefCell::default(),
+        };
+        let mut missing = Vec::new();
+        let name = chart.name.clone();
+        self.contexts(&chart, &name, Kind::Map(given).into(), true, &shared, jobs, &mut missing);
+        missing.sort();
+        missing.dedup();
+        Ok((missing, shared.refused.into_inner()))
+    }
+
+    #[allow(clippy::too_many_arguments, reason = "what a level of charts passes to the next")]
+    fn contexts(
+        &self,
+        chart: &Chart<'_>,
+        called: &str,
+        values: Value,
+        is_root: bool,
+        shared: &Shared<'_>,
+        jobs: &mut Vec<Job>,
+        missing: &mut Vec<String>,
+    ) -> Value {
+        let heap = shared.heap;
+        missing.extend(chart.missing.iter().cloned());
+        shared.refused.borrow_mut().extend(schema::broken(chart.loaded.schema.as_deref(), &values));
+        let inside = heap.new_map(Entries::new());
+        let pairs: [(&str, Value); 6] = [
+            ("Chart", About::value(&chart.name, &chart.loaded.about, is_root)),
+            ("Files", Files::value(self.sources, &chart.loaded.files)),
+            ("Release", shared.release.clone()),
+            ("Capabilities", shared.capabilities.clone()),
+            ("Values", values.clone()),
+            ("Subcharts", Kind::Map(inside.clone()).into()),
+        ];
+        let context = heap.new_map(pairs.map(|(key, value)| (Arc::from(key), value.into())).into_iter().collect());
+        for child in &chart.inside {
+            let own = values.map().and_then(|map| map.get(&child.name)).filter(|it| it.map().is_some());
+            let own = own.unwrap_or_else(|| heap.map(Entries::new()));
+            let path = format!("{called}/charts/{}", child.name);
+            let inner = self.contexts(child, &path, own, false, shared, jobs, missing);
+            inside.insert(child.name.as_str().into(), inner);
+        }
+        for (name, file) in &chart.loaded.templates {
+            let last = name.rsplit('/').next().unwrap_or(name);
+            let is_partial = last.starts_with('_');
+            if chart.loaded.is_library && !is_partial {
+                continue;
+            }
+            jobs.push(Job {
+                name: format!("{called}/{name}"),
+                file: *file,
+                base: format!("{called}/templates"),
+                context: context.clone(),
+                is_partial,
+                path: crate::source::join(&chart.loaded.directory, name).unwrap_or_default(),
+            });
+        }
+        Kind::Map(context).into()
+    }
+}
+
+struct Shared<'h> {
+    heap: &'h Heap,
+    release: Value,
+    capabilities: Value,
+    refused: RefCell<Vec<String>>,
+}
+
+/// A layer of values over others: mappings are joined, everything else is replaced.
+fn over(below: &Map, above: &Map, heap: &Heap) -> Result<(), Failure> {
+    heap.spend(64)?;
+    let entries: BTreeMap<_, _> = above.borrow().clone();
+    for (key, entry) in entries {
+        let known = below.get(&key);
+        match (known.as_ref().and_then(Value::map), entry.value.map()) {
+            (Some(inner), Some(other)) => over(inner, other, heap)?,
+            _ => below.insert(key, entry),
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,274 @@
+//! `values.schema.json`: what a chart demands of its values. Helm installs nothing that breaks it.
+//!
+//! What JSON Schema knows beyond the words below, and what lies elsewhere (`$ref` to another file), breaks nothing here.
+
+use regex_lite::{Regex, RegexBuilder};
+use serde_json::{Map as Json, Value as Schema};
+
+use crate::languages::gotemplate::{Kind, Value};
+
+/// Comparisons of one value with one schema, of all values of a chart together.
+const MOST: usize = 200_000;
+/// Schemas within schemas.
+const DEEPEST: usize = 64;
+const LONGEST_PATTERN: usize = 1_000;
+/// A pattern that takes more is none that a person wrote.
+const PATTERN_BYTES: usize = 64 << 10;
+/// What compiling one counts, in comparisons.
+const PATTERN_COUNTS: usize = 500;
+/// Told of one chart.
+const TOLD: usize = 3;
+
+/// What the values of a chart break of the schema beside it, each with the path of the value.
+pub(super) fn broken(schema: Option<&str>, values: &Value) -> Vec<String> {
+    let Some(schema) = schema.and_then(|text| serde_json::from_str::<Schema>(text).ok()) else { return Vec::new() };
+    let mut judge = Judge { root: &schema, left: MOST };
+    let mut broken = Vec::new();
+    judge.judge(&schema, values, "", 0, &mut broken);
+    broken.truncate(TOLD);
+    broken
+}
+
+struct Judge<'s> {
+    root: &'s Schema,
+    left: usize,
+}
+
+impl<'s> Judge<'s> {
+    /// Adds what is broken at the path and below.
+    fn judge(&mut self, schema: &'s Schema, value: &Value, path: &str, depth: usize, broken: &mut Vec<String>) {
+        self.left = self.left.saturating_sub(1);
+        if self.left == 0 || depth > DEEPEST || broken.len() >= TOLD || matches!(value.kind, Kind::Unknown(_)) {
+            return;
+        }
+        let mut say = |what: String| broken.push(format!("{}: {what}", if path.is_empty() { "/" } else { path }));
+        let Schema::Object(words) = schema else {
+            if *schema == Schema::Bool(false) {
+                say("nothing is allowed here".to_owned());
+            }
+            return;
+        };
+        if let Some(types) = words.get("type")
+            && !texts(types).any(|name| is_of(value, name))
+        {
+            let names: Vec<&str> = texts(types).collect();
+            return say(format!("it is to be {}", names.join(" or ")));
+        }
+        if let Some(all) = words.get("enum").and_then(Schema::as_array)
+            && !all.iter().any(|it| equal(it, value))
+        {
+            say("it is none of the values that are allowed".to_owned());
+        }
+        if words.get("const").is_some_and(|it| !equal(it, value)) {
+            say("it is not the one value that is allowed".to_owned());
+        }
+        numbers(words, value).into_iter().for_each(&mut say);
+        sizes(words, value).into_iter().for_each(&mut say);
+        if let (Some(text), Some(pattern)) = (value.as_str(), words.get("pattern").and_then(Schema::as_str))
+            && self.pattern(pattern).is_some_and(|it| !it.is_match(text))
+        {
+            say(format!("it does not match `{pattern}`"));
+        }
+        self.several(words, value, path, depth, broken);
+        match &value.kind {
+            Kind::Map(map) => {
+                let entries: Vec<_> = map.borrow().iter().map(|(key, it)| (key.clone(), it.value.clone())).collect();
+                self.fields(words, &entries, path, depth, broken);
+            }
+            Kind::List(list) => {
+                let tuple = words.get("prefixItems").or(words.get("items")).and_then(Schema::as_array);
+                let each = words.get("items").filter(|it| !it.is_array());
+                for (place, item) in list.items().iter().enumerate() {
+                    if let Some(schema) = tuple.and_then(|it| it.get(place)).or(each) {
+                        self.judge(schema, item, &format!("{path}/{place}"), depth + 1, broken);
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn fields(
+        &mut self,
+        words: &'s Json<String, Schema>,
+        entries: &[(std::sync::Arc<str>, Value)],
+        path: &str,
+        depth: usize,
+        broken: &mut Vec<String>,
+    ) {
+        let required = words.get("required").and_then(Schema::as_array).into_iter().flatten();
+        for name in required.filter_map(Schema::as_str).filter(|name| !entries.iter().any(|(key, _)| **key == **name)) {
+            broken.push(format!("{}: `{name}` is required", if path.is_empty() { "/" } else { path }));
+        }
+        let known = words.get("properties").and_then(Schema::as_object);
+        let patterns = words.get("patternProperties").and_then(Schema::as_object).into_iter().flatten();
+        let patterns: Vec<(Regex, &Schema)> =
+            patterns.filter_map(|(pattern, schema)| Some((self.pattern(pattern)?, schema))).collect();
+        for (key, value) in entries {
+            let path = format!("{path}/{key}");
+            let mut is_named = false;
+            self.left = self.left.saturating_sub(patterns.len());
+            if self.left == 0 {
+                return;
+            }
+            if let Some(schema) = known.and_then(|known| known.get(&**key)) {
+                is_named = true;
+                self.judge(schema, value, &path, depth + 1, broken);
+            }
+            for (_, schema) in patterns.iter().filter(|(pattern, _)| pattern.is_match(key)) {
+                is_named = true;
+                self.judge(schema, value, &path, depth + 1, broken);
+            }
+            match words.get("additionalProperties").filter(|_| !is_named) {
+                Some(Schema::Bool(false)) => broken.push(format!("{path}: no such value is known")),
+                Some(schema) => self.judge(schema, value, &path, depth + 1, broken),
+                None => {}
+            }
+        }
+    }
+
+    /// Schemas that hold together, one of several, or not at all.
+    fn several(
+        &mut self,
+        words: &'s Json<String, Schema>,
+        value: &Value,
+        path: &str,
+        depth: usize,
+        broken: &mut Vec<String>,
+    ) {
+        if let Some(schema) = words.get("$ref").and_then(Schema::as_str).and_then(|it| self.referenced(it)) {
+            self.judge(schema, value, path, depth + 1, broken);
+        }
+        let list = |word: &str| words.get(word).and_then(Schema::as_array).map(Vec::as_slice);
+        for schema in list("allOf").unwrap_or_default() {
+            self.judge(schema, value, path, depth + 1, broken);
+        }
+        let at = if path.is_empty() { "/" } else { path };
+        if let Some(any) = list("anyOf")
+            && !any.iter().any(|schema| self.holds(schema, value, depth))
+        {
+            broken.push(format!("{at}: it fits none of the forms that are allowed"));
+        }
+        if let Some(one) = list("oneOf") {
+            let fits = one.iter().filter(|schema| self.holds(schema, value, depth)).count();
+            // What is not known fits all of them.
+            if fits == 0 || fits > 1 && self.is_known(value) {
+                broken.push(format!("{at}: it fits {fits} of the forms of which it is to fit one"));
+            }
+        }
+        if words.get("not").is_some_and(|schema| self.holds(schema, value, depth)) && self.is_known(value) {
+            broken.push(format!("{at}: it has the form that is not allowed"));
+        }
+        if let Some(schema) = words.get("if") {
+            let then = if self.holds(schema, value, depth) { "then" } else { "else" };
+            if let Some(schema) = words.get(then).filter(|_| self.is_known(value)) {
+                self.judge(schema, value, path, depth + 1, broken);
+            }
+        }
+    }
+
+    fn holds(&mut self, schema: &'s Schema, value: &Value, depth: usize) -> bool {
+        let mut broken = Vec::new();
+        self.judge(schema, value, "", depth + 1, &mut broken);
+        broken.is_empty()
+    }
+
+    /// Nothing in it is unknown.
+    fn is_known(&mut self, value: &Value) -> bool {
+        self.left = self.left.saturating_sub(1);
+        self.left > 0
+            && match &value.kind {
+                Kind::Unknown(_) => false,
+                Kind::List(list) => list.items().iter().all(|item| self.is_known(item)),
+                Kind::Map(map) => map.borrow().values().all(|entry| self.is_known(&entry.value)),
+                _ => true,
+            }
+    }
+
+    /// A pattern of a reasonable size; compiling it counts.
+    fn pattern(&mut self, pattern: &str) -> Option<Regex> {
+        self.left = self.left.saturating_sub(PATTERN_COUNTS);
+        let is_usual = self.left > 0 && pattern.len() <= LONGEST_PATTERN;
+        RegexBuilder::new(pattern).size_limit(PATTERN_BYTES).build().ok().filter(|_| is_usual)
+    }
+
+    /// `#/definitions/resources`
+    fn referenced(&self, reference: &str) -> Option<&'s Schema> {
+        self.root.pointer(reference.strip_prefix('#')?)
+    }
+}
+
+fn texts(schema: &Schema) -> impl Iterator<Item = &str> {
+    let one = schema.as_str().into_iter();
+    one.chain(schema.as_array().into_iter().flatten().filter_map(Schema::as_str))
+}
+
+fn is_of(value: &Value, name: &str) -> bool {
+    match &value.kind {
+        Kind::Nil | Kind::NilInside => name == "null",
+        Kind::Flag(_) => name == "boolean",
+        Kind::Int(_) | Kind::Int64(_) => matches!(name, "integer" | "number"),
+        Kind::Float(number) => name == "number" || name == "integer" && number.fract() == 0.0,
+        Kind::Text(_) => name == "string",
+        Kind::List(_) => name == "array",
+        Kind::Map(_) | Kind::Object(_) => name == "object",
+        Kind::Unknown(_) => true,
+    }
+}
+
+fn number(value: &Value) -> Option<f64> {
+    match value.kind {
+        Kind::Int(number) | Kind::Int64(number) => Some(number as f64),
+        Kind::Float(number) => Some(number),
+        _ => None,
+    }
+}
+
+fn equal(schema: &Schema, value: &Value) -> bool {
+    match (schema, &value.kind) {
+        (_, Kind::Unknown(_)) => true,
+        (Schema::Null, Kind::Nil | Kind::NilInside) => true,
+        (Schema::Bool(one), Kind::Flag(other)) => one == other,
+        (Schema::Number(one), _) => one.as_f64().zip(number(value)).is_some_and(|(one, other)| one == other),
+        (Schema::String(one), _) => value.as_str() == Some(one),
+        (Schema::Array(ones), Kind::List(others)) => {
+            ones.len() == others.items().len() && ones.iter().zip(others.items()).all(|(one, other)| equal(one, other))
+        }
+        (Schema::Object(ones), Kind::Map(others)) => {
+            let others = others.borrow();
+            ones.len() == others.len()
+                && ones.iter().all(|(key, one)| others.get(key.as_str()).is_some_and(|other| equal(one, &other.value)))
+        }
+        _ => false,
+    }
+}
+
+fn numbers(words: &Json<String, Schema>, value: &Value) -> Vec<String> {
+    let Some(number) = number(value) else { return Vec::new() };
+    let bound = |word: &str| words.get(word).and_then(Schema::as_f64);
+    let bounds = [
+        bound("minimum").filter(|least| number < *least).map(|least| format!("{number} is below {least}")),
+        bound("maximum").filter(|most| number > *most).map(|most| format!("{number} is above {most}")),
+        bound("exclusiveMinimum")
+            .filter(|least| number <= *least)
+            .map(|least| format!("{number} is not above {least}")),
+        bound("exclusiveMaximum").filter(|most| number >= *most).map(|most| format!("{number} is not below {most}")),
+        bound("multipleOf")
+            .filter(|of| *of > 0.0 && (number / of).fract() != 0.0)
+            .map(|of| format!("{number} is no multiple of {of}")),
+    ];
+    bounds.into_iter().flatten().collect()
+}
+
+fn sizes(words: &Json<String, Schema>, value: &Value) -> Vec<String> {
+    let bound = |word: &str| words.get(word).and_then(Schema::as_u64).map(|size| size as usize);
+    let (size, least, most) = match &value.kind {
+        Kind::Text(_) => (value.as_str().unwrap_or_default().chars().count(), "minLength", "maxLength"),
+        Kind::List(list) => (list.items().len(), "minItems", "maxItems"),
+        Kind::Map(map) => (map.borrow().len(), "minProperties", "maxProperties"),
+        _ => return Vec::new(),
+    };
+    let few = bound(least).filter(|least| size < *least).map(|least| format!("its size is {size}, at least {least}"));
+    let many = bound(most).filter(|most| size > *most).map(|most| format!("its size is {size}, at most {most}"));
+    few.into_iter().chain(many).collect()
+}

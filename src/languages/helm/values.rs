@@ -1,0 +1,289 @@
+//! Values of charts in layers: what an outer chart says for an inner one, what all share, and what an inner one gives back.
+
+use std::sync::Arc;
+
+use crate::languages::gotemplate::{Entry, Failure, Heap, Kind, Map, Value, copied, fulfils};
+
+use super::chart::{self, Dependency};
+
+const GLOBAL: &str = "global";
+
+/// A chart with the values that it has of its own.
+pub(super) struct Chart<'c> {
+    pub(super) loaded: &'c chart::Chart,
+    /// As it is called by the chart that depends on it.
+    pub(super) name: String,
+    pub(super) values: Map,
+    pub(super) inside: Vec<Chart<'c>>,
+    dependencies: Vec<(Dependency, String)>,
+    has_list: bool,
+    /// Charts that are wanted and not at hand.
+    pub(super) missing: Vec<String>,
+}
+
+type Done<T> = Result<T, Failure>;
+
+fn empty(heap: &Heap) -> Map {
+    heap.new_map(crate::languages::gotemplate::Entries::new())
+}
+
+fn copy(map: &Map, heap: &Heap) -> Done<Map> {
+    match copied(&Kind::Map(map.clone()).into(), heap, 0)?.kind {
+        Kind::Map(map) => Ok(map),
+        _ => Ok(empty(heap)),
+    }
+}
+
+impl<'c> Chart<'c> {
+    /// `values`: gives what a chart has of its own.
+    pub(super) fn new(
+        loaded: &'c chart::Chart,
+        values: &dyn Fn(&chart::Chart) -> Done<Value>,
+        heap: &Heap,
+    ) -> Done<Chart<'c>> {
+        let own = match values(loaded)?.kind {
+            Kind::Map(map) => map,
+            Kind::Nil | Kind::NilInside => empty(heap),
+            _ => return Err("cannot load values.yaml: it is no mapping".into()),
+        };
+        let inside: Done<Vec<Chart<'c>>> = loaded.inside.iter().map(|it| Chart::new(it, values, heap)).collect();
+        Ok(Chart {
+            loaded,
+            name: loaded.name.clone(),
+            values: own,
+            inside: inside?,
+            dependencies: loaded.dependencies.iter().map(|it| (it.clone(), it.name.clone())).collect(),
+            has_list: !loaded.dependencies.is_empty(),
+            missing: Vec::new(),
+        })
+    }
+
+    /// Leaves out what conditions and tags switch off, and takes from inner charts what they give. `path` is that of the
+    /// values of this chart within those of the outermost.
+    pub(super) fn settle(&mut self, given: &Map, heap: &Heap) -> Done<()> {
+        self.switch(given, "", heap)?;
+        self.import(heap)
+    }
+
+    fn switch(&mut self, given: &Map, path: &str, heap: &Heap) -> Done<()> {
+        if !self.has_list {
+            return Ok(());
+        }
+        self.alias(heap)?;
+        let values = copy(given, heap)?;
+        self.coalesce(&values, false, heap)?;
+        let mut off: Vec<String> = Vec::new();
+        for (dependency, name) in &self.dependencies {
+            let on = is_on(dependency, path, &values)?;
+            if !on {
+                off.push(name.clone());
+            } else if let Some(why) = &dependency.missing {
+                self.missing.push(why.clone());
+            }
+        }
+        self.inside.retain(|chart| !off.contains(&chart.name));
+        self.dependencies.retain(|(_, name)| !off.contains(name));
+        for chart in &mut self.inside {
+            let path = format!("{path}{}.", chart.name);
+            chart.switch(&values, &path, heap)?;
+        }
+        Ok(())
+    }
+
+    /// A chart may be depended on several times, under several names.
+    fn alias(&mut self, heap: &Heap) -> Done<()> {
+        let fits = |dependency: &Dependency, chart: &Chart<'_>| {
+            let version = chart.loaded.about.text_at("version").map_or("", |it| it);
+            dependency.name == chart.loaded.name && fulfils(&dependency.version, version).unwrap_or(false)
+        };
+        let mut all = Vec::new();
+        for (dependency, name) in &mut self.dependencies {
+            let found = self.inside.iter().find(|chart| chart.name == dependency.name && fits(dependency, chart));
+            if let Some(found) = found {
+                let mut again = found.again(heap)?;
+                if let Some(alias) = &dependency.alias {
+                    again.name.clone_from(alias);
+                }
+                all.push(again);
+            }
+            if let Some(alias) = &dependency.alias {
+                name.clone_from(alias);
+            }
+        }
+        let known: Vec<&Dependency> = self.dependencies.iter().map(|(it, _)| it).collect();
+        let inside = std::mem::take(&mut self.inside);
+        let mut unlisted: Vec<Chart<'c>> =
+            inside.into_iter().filter(|chart| !known.iter().any(|dependency| fits(dependency, chart))).collect();
+        unlisted.append(&mut all);
+        self.inside = unlisted;
+        Ok(())
+    }
+
+    fn again(&self, heap: &Heap) -> Done<Chart<'c>> {
+        let inside: Done<Vec<Chart<'c>>> = self.inside.iter().map(|it| it.again(heap)).collect();
+        Ok(Chart {
+            loaded: self.loaded,
+            name: self.name.clone(),
+            values: copy(&self.values, heap)?,
+            inside: inside?,
+            dependencies: self.dependencies.clone(),
+            has_list: self.has_list,
+            missing: Vec::new(),
+        })
+    }
+
+    fn import(&mut self, heap: &Heap) -> Done<()> {
+        for chart in &mut self.inside {
+            chart.import(heap)?;
+        }
+        if !self.has_list {
+            return Ok(());
+        }
+        let values = empty(heap);
+        self.coalesce(&values, true, heap)?;
+        let gathered = empty(heap);
+        for (dependency, name) in &self.dependencies {
+            for import in &dependency.imports {
+                let path: Vec<&str> = std::iter::once(name.as_str()).chain(import.child.split('.')).collect();
+                let Some(found) = table(&values, &path) else { continue };
+                let framed = match import.parent.as_str() {
+                    "." => copy(&found, heap)?,
+                    parent => {
+                        let inner: Value = Kind::Map(copy(&found, heap)?).into();
+                        let frame =
+                            |value: Value, key: &str| heap.map([(Arc::from(key), value.into())].into_iter().collect());
+                        match parent.rsplit('.').fold(inner, frame).kind {
+                            Kind::Map(map) => map,
+                            _ => continue,
+                        }
+                    }
+                };
+                tables(&gathered, &framed, true, heap)?;
+            }
+        }
+        let own = copy(&values, heap)?;
+        tables(&own, &gathered, true, heap)?;
+        self.values = own;
+        Ok(())
+    }
+
+    /// Fills up values with those of the chart and of the charts inside. `merge`: nothing does not take away.
+    pub(super) fn coalesce(&self, given: &Map, merge: bool, heap: &Heap) -> Done<()> {
+        let own = copy(&self.values, heap)?;
+        for (key, entry) in pairs(&own) {
+            let known = given.get(&key);
+            match known.as_ref().map(|it| &it.kind) {
+                None => given.insert(key, entry),
+                Some(Kind::Nil | Kind::NilInside) if !merge => given.remove(&key),
+                Some(Kind::Map(inner)) => {
+                    if let Kind::Map(below) = &entry.value.kind {
+                        let merge = merge || self.inside.iter().any(|chart| *chart.name == *key);
+                        tables(inner, below, merge, heap)?;
+                    }
+                }
+                Some(_) => {}
+            }
+        }
+        for chart in &self.inside {
+            let inner = match given.get(&chart.name).map(|it| it.kind) {
+                None => {
+                    let inner = empty(heap);
+                    given.insert(chart.name.as_str().into(), Value::from(Kind::Map(inner.clone())));
+                    inner
+                }
+                Some(Kind::Map(inner)) => inner,
+                Some(_) => return Err(format!("type mismatch on {}", chart.name).into()),
+            };
+            globals(&inner, given, heap)?;
+            chart.coalesce(&inner, merge, heap)?;
+        }
+        Ok(())
+    }
+}
+
+fn pairs(map: &Map) -> Vec<(Arc<str>, Entry)> {
+    map.borrow().iter().map(|(key, entry)| (key.clone(), entry.clone())).collect()
+}
+
+fn table(map: &Map, path: &[&str]) -> Option<Map> {
+    path.iter().try_fold(map.clone(), |map, key| match map.get(key)?.kind {
+        Kind::Map(inner) => Some(inner),
+        _ => None,
+    })
+}
+
+/// What all charts share.
+fn globals(inner: &Map, outer: &Map, heap: &Heap) -> Done<()> {
+    let shared = |map: &Map| match map.get(GLOBAL).map(|it| it.kind) {
+        None => Some(empty(heap)),
+        Some(Kind::Map(map)) => Some(map),
+        Some(_) => None,
+    };
+    let (Some(own), Some(from)) = (shared(inner), shared(outer)) else { return Ok(()) };
+    for (key, entry) in pairs(&from) {
+        let known = own.get(&key).map(|it| it.kind);
+        match (&entry.value.kind, known) {
+            (Kind::Map(above), Some(Kind::Map(below))) => {
+                let above = flat_copy(above, heap);
+                tables(&above, &below, true, heap)?;
+                own.insert(key, Entry { key: entry.key, value: Kind::Map(above).into() });
+            }
+            (Kind::Map(_), Some(_)) | (_, Some(Kind::Map(_))) => {}
+            (Kind::Map(above), None) => {
+                own.insert(key, Entry { key: entry.key, value: Kind::Map(flat_copy(above, heap)).into() });
+            }
+            _ => own.insert(key, entry),
+        }
+    }
+    inner.insert(GLOBAL.into(), Value::from(Kind::Map(own)));
+    Ok(())
+}
+
+/// The mapping is another, and what it holds is the same.
+fn flat_copy(map: &Map, heap: &Heap) -> Map {
+    heap.new_map(map.borrow().clone())
+}
+
+/// Fills up a mapping with what another has.
+fn tables(into: &Map, from: &Map, merge: bool, heap: &Heap) -> Done<()> {
+    heap.spend(64)?;
+    for (key, entry) in pairs(from) {
+        let known = into.get(&key);
+        match (known.as_ref().map(|it| &it.kind), &entry.value.kind) {
+            (Some(Kind::Nil | Kind::NilInside), below) if !merge && !matches!(below, Kind::Nil | Kind::NilInside) => {
+                into.remove(&key);
+            }
+            (None, _) => into.insert(key, entry),
+            (Some(Kind::Map(above)), Kind::Map(below)) => tables(above, below, merge, heap)?,
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+fn is_on(dependency: &Dependency, path: &str, values: &Map) -> Done<bool> {
+    let mut on = true;
+    if let Some(tags) = values.get("tags").as_ref().and_then(Value::map) {
+        let flags: Vec<bool> = dependency
+            .tags
+            .iter()
+            .filter_map(|tag| match tags.get(tag)?.kind {
+                Kind::Flag(flag) => Some(flag),
+                _ => None,
+            })
+            .collect();
+        on = flags.is_empty() || flags.contains(&true);
+    }
+    for condition in dependency.condition.trim().split(',').filter(|it| !it.is_empty()) {
+        let whole = format!("{path}{condition}");
+        let keys: Vec<&str> = whole.split('.').collect();
+        let Some((last, above)) = keys.split_last() else { continue };
+        let found = table(values, above).and_then(|map| map.get(last));
+        match found.map(|it| it.kind) {
+            Some(Kind::Flag(flag)) => return Ok(flag),
+            Some(Kind::Unknown(cause)) => return Err(cause.into()),
+            _ => {}
+        }
+    }
+    Ok(on)
+}

@@ -1,0 +1,225 @@
+//! The charts of a kustomization (`helmCharts`) → objects, rendered by our own engine. A chart that kustomize would fetch is
+//! not at hand.
+
+use crate::languages::helm::{self, Cluster, Release, Rendering};
+use crate::languages::yaml::{self, Node};
+use crate::source::{Span, join};
+
+use super::Trouble;
+use super::kustomization::Kustomization;
+use super::resource::Resource;
+use super::target::{Maker, objects};
+use super::value::{Data, Field, Value};
+
+/// Where charts lie if nobody says another place, beside the kustomization.
+const HOME: &str = "charts";
+/// Where nobody says another.
+const NAMESPACE: &str = "default";
+/// What loading a chart takes, however little it makes.
+const STEPS_OF_A_CHART: usize = 20_000;
+/// A step of a template takes as long as so many here.
+const STEPS_OF_A_STEP: usize = 4;
+/// What a chart may have taken of which nobody knows how far it came.
+const STEPS_OF_A_FAILURE: usize = 1_000_000;
+
+/// Two fields say charts; the second is the one of kustomize before version 4.1.
+const FIELDS: [&str; 2] = ["helmCharts", "helmChartInflationGenerator"];
+
+/// The kind of an entry that is a generator by itself.
+pub(super) const GENERATOR: &str = "HelmChartInflationGenerator";
+
+/// The directories of the charts that a kustomization or a generator of one names, whether or not they are there.
+pub(crate) fn directories(directory: &str, root: &Node) -> Vec<String> {
+    let home = root.get("helmGlobals").and_then(|it| it.text_at("chartHome"));
+    let entries = FIELDS.iter().filter_map(|field| root.get(field)).flat_map(Node::items);
+    let itself = Some(root).filter(|root| root.text_at("kind").is_some_and(|kind| **kind == *GENERATOR));
+    let of = |entry: &Node| {
+        let said = |keys: [&str; 2]| keys.iter().find_map(|key| entry.text_at(key).filter(|text| !text.is_empty()));
+        let home = entry.text_at("chartHome").or(home).map_or(HOME, |home| home);
+        let (version, name) = (said(["version", "chartVersion"]), said(["name", "chartName"])?);
+        place(directory, home, name, version.filter(|_| said(["repo", "chartRepoUrl"]).is_some()).map(|it| &**it))
+    };
+    entries.chain(itself).filter_map(of).collect()
+}
+
+/// A chart with a version and an address has a folder of its own, in which kustomize puts it.
+fn place(directory: &str, home: &str, name: &str, fetched: Option<&str>) -> Option<String> {
+    let home = join(directory, home).filter(|_| !home.starts_with('/'))?;
+    match fetched {
+        Some(version) => join(&home, &format!("{name}-{version}/{name}")),
+        None => join(&home, name),
+    }
+}
+
+pub(super) fn all(maker: &mut Maker<'_>, kustomization: &Kustomization) -> Result<Vec<Resource>, Trouble> {
+    let home = kustomization.get("helmGlobals").and_then(|it| it.get("chartHome")).cloned();
+    let mut made = Vec::new();
+    for entry in FIELDS.iter().flat_map(|field| kustomization.list(field)) {
+        match one(maker, &kustomization.directory, &entry, home.as_ref()) {
+            Ok(more) => made.extend(more),
+            Err(trouble) => maker.tolerate(Err(trouble))?,
+        }
+    }
+    Ok(made)
+}
+
+/// One entry of `helmCharts`; `home` is where charts lie for all of them.
+pub(super) fn one(
+    maker: &mut Maker<'_>,
+    directory: &str,
+    entry: &Value,
+    home: Option<&Value>,
+) -> Result<Vec<Resource>, Trouble> {
+    let at = entry.at;
+    let said = |keys: &[&str]| keys.iter().find_map(|key| entry.text_at(key));
+    let name = said(&["name", "chartName"]).ok_or_else(|| Trouble::refused("a chart needs a name", at))?;
+    let home = entry.get("chartHome").or(home).map_or(HOME, Value::raw);
+    let repository = said(&["repo", "chartRepoUrl"]);
+    let version = said(&["version", "chartVersion"]).filter(|_| repository.is_some());
+    let chart = place(directory, home, name, version)
+        .ok_or_else(|| Trouble::not_at_hand(format!("the chart `{name}` lies elsewhere"), at))?;
+    let is_there = join(&chart, "Chart.yaml").is_some_and(|path| maker.sources.tree().read(&path).is_ok());
+    if !is_there {
+        let why = match repository {
+            Some(_) => format!("the chart `{name}` of its `helmCharts` would be fetched"),
+            None => format!("the chart `{name}` of its `helmCharts` is not in `{chart}`"),
+        };
+        return Err(Trouble::not_at_hand(why, at));
+    }
+    maker.budget.spend(STEPS_OF_A_CHART)?;
+    let refused = |why: String| Trouble::not_at_hand(format!("the chart `{name}`: {why}"), at);
+    let loaded = helm::load(maker.sources, &chart).map_err(refused)?;
+    let layers = layers(maker, directory, entry, &chart)?;
+    let release = Release {
+        name: said(&["releaseName"]).map_or_else(|| Release::usual_name(&loaded.name), str::to_owned),
+        namespace: said(&["namespace"]).unwrap_or(NAMESPACE).to_owned(),
+        cluster: cluster(maker, entry),
+        with_tests: !entry.flag_at("skipTests"),
+    };
+    let rendering = match helm::render(maker.sources, &loaded, &layers, &release) {
+        Ok(rendering) => rendering,
+        Err(why) => {
+            maker.budget.spend(STEPS_OF_A_FAILURE)?;
+            return Err(refused(why));
+        }
+    };
+    maker.budget.spend(STEPS_OF_A_STEP.saturating_mul(usize::try_from(rendering.steps).unwrap_or(usize::MAX)))?;
+    tell(maker, name, &rendering, at)?;
+    if rendering.failed.is_empty() && rendering.missing.is_empty() {
+        maker.files.extend(loaded.values_files().into_iter().cloned());
+    }
+    let failed = |path: &&String| !rendering.failed.iter().any(|(other, _)| other == *path);
+    maker.files.extend(loaded.template_files().into_iter().filter(failed).cloned());
+    maker.charts.insert(chart);
+    let mut made = Vec::new();
+    if entry.flag_at("includeCRDs") {
+        for path in loaded.definitions() {
+            let Ok(file) = maker.sources.open(path) else { continue };
+            made.extend(objects(maker.read(file, &maker.sources.text(file), at)?, at)?);
+        }
+    }
+    for document in rendering.documents {
+        let file = maker.sources.derive("", document.text.clone(), document.segments);
+        match maker.read(file, &document.text, at) {
+            Ok(documents) => made.extend(objects(documents, at)?),
+            Err(trouble) if document.holes > 0 => maker.tolerate(Err(Trouble::not_at_hand(trouble.message, at)))?,
+            Err(trouble) => return Err(trouble),
+        }
+    }
+    if entry.flag_at("skipHooks") {
+        made.retain(|it| it.value.at_path(&["metadata", "annotations", "helm.sh/hook"]).is_none());
+    }
+    Ok(made)
+}
+
+/// The cluster that charts are told of: what the entry says of it comes first.
+fn cluster(maker: &Maker<'_>, entry: &Value) -> Cluster {
+    let mut cluster = maker.cluster.clone();
+    if let Some(version) = entry.text_at("kubeVersion") {
+        cluster.version = format!("v{}", version.trim_start_matches('v'));
+    }
+    let interfaces = entry.get("apiVersions").map(Value::items).unwrap_or_default();
+    cluster.interfaces.extend(interfaces.iter().filter_map(Value::text).map(str::to_owned));
+    cluster
+}
+
+/// What a rendering lacks. What only leaves single values open is seen where these stand.
+fn tell(maker: &mut Maker<'_>, name: &str, rendering: &Rendering, at: Span) -> Result<(), Trouble> {
+    let failed = rendering.failed.iter().map(|(path, why)| format!("`{path}`: {why}"));
+    let missing = rendering.missing.iter().cloned();
+    let refused = rendering.refused.iter().map(|why| format!("helm would refuse its values: {why}"));
+    let wanted = rendering.wanted.iter().map(|what| format!("it requires a value: {what}"));
+    let undecided = rendering.undecided.iter().map(|it| {
+        let place = maker.sources.locate(it.at);
+        format!("`{}`, line {}, is rendered one way of two: {}", place.path, place.line, it.why)
+    });
+    let gaps = rendering.documents.iter().flat_map(|it| &it.gaps).filter(|why| !rendering.missing.contains(why));
+    let gaps = gaps.map(|why| format!("rendered without what a pod has in one place: {why}"));
+    let all: Vec<String> = failed.chain(missing).chain(refused).chain(wanted).chain(undecided).chain(gaps).collect();
+    for why in all {
+        maker.tolerate(Err(Trouble::not_at_hand(format!("the chart `{name}`: {why}"), at)))?;
+    }
+    Ok(())
+}
+
+/// The values beside those of the chart itself, the strongest last.
+fn layers(maker: &mut Maker<'_>, directory: &str, entry: &Value, chart: &str) -> Result<Vec<Node>, Trouble> {
+    let file = ["valuesFile", "values"].iter().find_map(|key| entry.get(key).filter(|it| it.text().is_some()));
+    let inline = ["valuesInline", "valuesLocal"].iter().find_map(|key| entry.get(key)).filter(|it| it.is_map());
+    let mut written = match file {
+        Some(file) => first(maker.documents(directory, file)?),
+        // Those of the chart once more, so that what is said here is laid over them and not over nothing.
+        None if inline.is_some() => own(maker, chart)?,
+        None => None,
+    };
+    if let Some(inline) = inline {
+        let inline = inline.clone();
+        written = Some(match (entry.text_at("valuesMerge").unwrap_or("override"), written) {
+            ("replace", _) | (_, None) => inline,
+            ("merge", Some(file)) => laid(inline, &file),
+            ("override", Some(file)) => laid(file, &inline),
+            (other, _) => {
+                let message = format!("`valuesMerge` is override, merge or replace, not `{other}`");
+                return Err(Trouble::refused(message, entry.at));
+            }
+        });
+    }
+    let mut layers: Vec<Node> = written.iter().map(Value::to_node).collect();
+    for more in entry.get("additionalValuesFiles").map(|it| it.items().to_vec()).unwrap_or_default() {
+        layers.extend(first(maker.documents(directory, &more)?).iter().map(Value::to_node));
+    }
+    Ok(layers)
+}
+
+fn own(maker: &Maker<'_>, chart: &str) -> Result<Option<Value>, Trouble> {
+    let file = join(chart, "values.yaml").and_then(|path| maker.sources.open(&path).ok());
+    let Some(file) = file else { return Ok(None) };
+    let stream = yaml::read_within(file, &maker.sources.text(file), maker.sources.limits());
+    let Some(root) = stream.documents.into_iter().next().map(|document| document.root) else { return Ok(None) };
+    maker.budget.spend(root.weight as usize)?;
+    Ok(Some(Value::from_node(&root, maker.sources)))
+}
+
+fn first(documents: Vec<Value>) -> Option<Value> {
+    documents.into_iter().next()
+}
+
+/// Values with others over them: mappings are laid over each other, null takes a key away, all else is replaced.
+fn laid(below: Value, above: &Value) -> Value {
+    let (Data::Map(mut fields), Data::Map(over)) = (below.data, &above.data) else { return above.clone() };
+    for field in over {
+        let known = fields.iter().position(|it| it.key == field.key);
+        match known {
+            Some(place) if field.value.is_null() => drop(fields.remove(place)),
+            Some(place) => {
+                if let Some(known) = fields.get_mut(place) {
+                    let below = std::mem::replace(&mut known.value, Value::map(field.key_at));
+                    *known = Field { value: laid(below, &field.value), ..field.clone() };
+                }
+            }
+            None if field.value.is_null() => {}
+            None => fields.push(field.clone()),
+        }
+    }
+    Value { at: below.at, data: Data::Map(fields) }
+}

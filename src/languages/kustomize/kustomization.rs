@@ -1,0 +1,156 @@
+//! The file that makes a directory a kustomization, with its fields as kustomize reads them.
+
+use std::sync::Arc;
+
+use crate::languages::yaml;
+use crate::source::{ReadError, Sources, Span, join};
+
+use super::Trouble;
+use super::value::Value;
+
+pub(crate) const NAMES: [&str; 3] = ["kustomization.yaml", "kustomization.yml", "Kustomization"];
+
+const FIELDS: [&str; 32] = [
+    "apiVersion",
+    "kind",
+    "metadata",
+    "namePrefix",
+    "nameSuffix",
+    "namespace",
+    "commonLabels",
+    "labels",
+    "commonAnnotations",
+    "patchesStrategicMerge",
+    "patchesJson6902",
+    "patches",
+    "images",
+    "imageTags",
+    "replacements",
+    "replicas",
+    "vars",
+    "sortOptions",
+    "resources",
+    "components",
+    "crds",
+    "bases",
+    "configMapGenerator",
+    "secretGenerator",
+    "helmGlobals",
+    "helmCharts",
+    "helmChartInflationGenerator",
+    "generatorOptions",
+    "configurations",
+    "generators",
+    "transformers",
+    "validators",
+];
+const MORE_FIELDS: [&str; 2] = ["buildMetadata", "openapi"];
+
+#[derive(Debug)]
+pub(super) struct Kustomization {
+    pub directory: String,
+    pub path: String,
+    pub root: Value,
+    pub is_component: bool,
+}
+
+impl Kustomization {
+    /// Nothing where the directory holds none.
+    pub(super) fn read(sources: &Sources, directory: &str) -> Option<Result<Kustomization, Trouble>> {
+        let found: Vec<String> = NAMES.iter().filter_map(|name| file_in(sources, directory, name)).collect();
+        let path = found.first()?.clone();
+        let file = match sources.open(&path) {
+            Ok(file) => file,
+            Err(error) => return Some(Err(Trouble::beyond(format!("`{path}`: {error}")))),
+        };
+        let text = sources.text(file);
+        let at = Span::new(file, 0, text.lines().next().map_or(0, str::len));
+        let stream = yaml::read_within(file, &text, sources.limits());
+        if let Some(broken) = stream.diagnostics.iter().find(|it| it.unreadable) {
+            let at = broken.span.unwrap_or(at);
+            return Some(Err(Trouble::refused(broken.message.clone(), at)));
+        }
+        let root = stream.documents.into_iter().next().map(|document| document.root);
+        let root = root.map_or_else(|| Value::map(at), |root| Value::from_node(&root, sources));
+        let more = found.len() > 1;
+        Some(Kustomization::new(directory, path, root, at).and_then(|it| match more {
+            true => Err(Trouble::refused("two files here say what the kustomization is", at)),
+            false => Ok(it),
+        }))
+    }
+
+    fn new(directory: &str, path: String, root: Value, at: Span) -> Result<Kustomization, Trouble> {
+        for field in root.fields() {
+            if !FIELDS.iter().chain(&MORE_FIELDS).any(|known| known.eq_ignore_ascii_case(&field.key)) {
+                let message = format!("`{}` is no field of a kustomization", field.key);
+                return Err(Trouble::refused(message, field.key_at));
+            }
+        }
+        let kind = root.text_at("kind").unwrap_or_default();
+        let is_component = kind == "Component";
+        if !matches!(kind, "" | "Kustomization" | "Component") {
+            return Err(Trouble::refused(format!("a kustomization is no `{kind}`"), at));
+        }
+        let version = root.text_at("apiVersion").unwrap_or_default();
+        let known = if is_component { "kustomize.config.k8s.io/v1alpha1" } else { "kustomize.config.k8s.io/v1beta1" };
+        if !version.is_empty() && version != known {
+            return Err(Trouble::refused(format!("`apiVersion` has to be {known}"), at));
+        }
+        // an empty list is something, an empty text is not: as kustomize counts it
+        let says = |value: &Value| !value.is_null() && value.text() != Some("");
+        let about = root.fields().iter().filter(|field| !matches!(&*field.key, "apiVersion" | "kind"));
+        if !about.clone().any(|field| says(&field.value)) {
+            return Err(Trouble::refused("the kustomization says nothing", at));
+        }
+        Ok(Kustomization { directory: directory.to_owned(), path, root, is_component })
+    }
+
+    pub(super) fn get(&self, field: &str) -> Option<&Value> {
+        let fields = self.root.fields().iter();
+        let mut found = fields.filter(|it| it.key.eq_ignore_ascii_case(field)).map(|it| &it.value);
+        found.find(|value| !value.is_null())
+    }
+
+    pub(super) fn list(&self, field: &str) -> Vec<Value> {
+        self.get(field).map(|value| value.items().to_vec()).unwrap_or_default()
+    }
+
+    pub(super) fn text(&self, field: &str) -> Option<(Arc<str>, Span)> {
+        let value = self.get(field)?;
+        value.text().filter(|text| !text.is_empty()).map(|text| (text.into(), value.at))
+    }
+
+    /// Pairs of texts: labels, annotations.
+    pub(super) fn pairs(&self, field: &str) -> Vec<(Arc<str>, Value)> {
+        pairs(self.get(field))
+    }
+}
+
+/// The fields of a mapping as texts, sorted by their keys.
+pub(super) fn pairs(value: Option<&Value>) -> Vec<(Arc<str>, Value)> {
+    let fields = value.map(Value::fields).unwrap_or_default().iter();
+    let text = |value: &Value| Value::string(value.text().unwrap_or_default(), value.at);
+    let mut all: Vec<_> = fields.map(|field| (field.key.clone(), text(&field.value))).collect();
+    all.sort_by(|a, b| a.0.cmp(&b.0));
+    all
+}
+
+fn file_in(sources: &Sources, directory: &str, name: &str) -> Option<String> {
+    let path = join(directory, name)?;
+    let there = sources.tree().list(directory).iter().any(|entry| entry.name == name && !entry.is_directory);
+    // What was named on the command line is read where its directory is not listed.
+    let there = there || !matches!(sources.tree().read(&path), Err(ReadError::Missing | ReadError::Outside));
+    there.then_some(path)
+}
+
+/// Everything that kustomize takes for an address rather than for a path, and a little more.
+pub(crate) fn is_remote(text: &str) -> bool {
+    const STARTS: [&str; 8] =
+        ["git@", "git::", "gh:", "github.com", "gitlab.com", "bitbucket.org", "ssh:", "git.launchpad.net"];
+    text.contains("://")
+        || text.contains("?ref=")
+        || text.contains(".git/")
+        || text.ends_with(".git")
+        || text.contains("_git/")
+        || STARTS.iter().any(|start| text.starts_with(start))
+}

@@ -1,0 +1,349 @@
+//! Gathers what a kustomization is made of, base by base, and has it changed.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use crate::languages::helm::Cluster;
+use crate::languages::yaml;
+use crate::source::{ReadError, Sources, Span, join};
+
+use super::fields::Fields;
+use super::kustomization::{Kustomization, is_remote};
+use super::resource::{Resource, Resources};
+use super::schema::Schema;
+use super::value::Value;
+use super::variables::Variable;
+use super::{Budget, Cause, Trouble, generate, inflate, names, plugins, references, transform, variables};
+
+/// Bases of bases nest this deep at most.
+const DEEPEST: usize = 32;
+/// More objects than this nobody applies in one go.
+const MOST_OBJECTS: usize = 20_000;
+
+/// What one kustomization and those below it have put together.
+#[derive(Debug)]
+pub(super) struct Gathered {
+    pub resources: Resources,
+    pub fields: Arc<Fields>,
+    pub variables: Vec<Variable>,
+}
+
+impl Gathered {
+    fn new() -> Gathered {
+        Gathered { resources: Resources::default(), fields: Fields::defaults(), variables: Vec::new() }
+    }
+}
+
+pub(super) struct Maker<'m> {
+    pub sources: &'m Sources,
+    pub budget: &'m Budget,
+    pub schema: Arc<Schema>,
+    has_own_schema: bool,
+    /// The files that its objects stand for.
+    pub files: BTreeSet<String>,
+    /// Files that it takes something from, and whose own words still count.
+    pub apart: BTreeSet<String>,
+    pub parts: BTreeSet<String>,
+    /// The directories of the charts that it renders.
+    pub charts: BTreeSet<String>,
+    pub cluster: &'m Cluster,
+    /// It goes on without what is not at hand.
+    is_lenient: bool,
+    /// What it went on without.
+    pub missing: Vec<Trouble>,
+    /// The directories that are being read.
+    open: Vec<String>,
+}
+
+impl<'m> Maker<'m> {
+    pub(super) fn new(sources: &'m Sources, budget: &'m Budget, cluster: &'m Cluster, is_lenient: bool) -> Self {
+        Maker {
+            sources,
+            budget,
+            schema: Schema::built_in(),
+            has_own_schema: false,
+            files: BTreeSet::new(),
+            apart: BTreeSet::new(),
+            parts: BTreeSet::new(),
+            charts: BTreeSet::new(),
+            cluster,
+            is_lenient,
+            missing: Vec::new(),
+            open: Vec::new(),
+        }
+    }
+
+    /// The finished objects, and the order in which they are wanted.
+    pub(super) fn make(&mut self, directory: &str) -> Result<(Resources, Option<Value>), Trouble> {
+        let kustomization = match Kustomization::read(self.sources, directory) {
+            Some(read) => read?,
+            None => return Err(Trouble::beyond(format!("`{directory}` holds no kustomization"))),
+        };
+        let options = kustomization.get("sortOptions").cloned();
+        let mut gathered = self.gather(&kustomization, Gathered::new())?;
+        names::add_hashes(&mut gathered.resources);
+        references::follow(&mut gathered, self.budget)?;
+        let resolved = variables::resolve(&mut gathered, self.budget);
+        self.tolerate(resolved)?;
+        const LOCAL: &str = "config.kubernetes.io/local-config";
+        let is_local = |resource: &Resource| {
+            let said = resource.value.at_path(&["metadata", "annotations", LOCAL]);
+            said.is_some_and(|value| value.raw() != "false")
+        };
+        gathered.resources.all.retain(|resource| !is_local(resource));
+        Ok((gathered.resources, options))
+    }
+
+    fn gather(&mut self, kustomization: &Kustomization, start: Gathered) -> Result<Gathered, Trouble> {
+        let directory = &kustomization.directory;
+        if self.open.len() >= DEEPEST {
+            return Err(Trouble::beyond(format!("bases nest more than {DEEPEST} deep")));
+        }
+        self.open.push(directory.clone());
+        self.parts.insert(directory.clone());
+        self.files.insert(kustomization.path.clone());
+        let gathered = self.gather_inside(kustomization, start);
+        self.open.pop();
+        gathered.map_err(|trouble| Trouble { directory: trouble.directory.or(Some(directory.clone())), ..trouble })
+    }
+
+    fn gather_inside(&mut self, kustomization: &Kustomization, mut gathered: Gathered) -> Result<Gathered, Trouble> {
+        self.describe(kustomization)?;
+        for entry in kustomization.list("resources").iter().chain(&kustomization.list("bases")) {
+            let added = self.resource(&kustomization.directory, entry, &mut gathered);
+            self.tolerate(added)?;
+        }
+        for entry in kustomization.list("configurations") {
+            let configured = self.configure(&kustomization.directory, &entry, &mut gathered);
+            self.tolerate(configured)?;
+        }
+        let mut made = generate::all(self, kustomization)?;
+        made.extend(inflate::all(self, kustomization)?);
+        match plugins::generate(self, kustomization) {
+            Ok(more) => made.extend(more),
+            Err(trouble) => self.tolerate(Err(trouble))?,
+        }
+        for made in made {
+            let absorbed = generate::absorb(&mut gathered.resources, made);
+            self.tolerate(absorbed)?;
+        }
+        for entry in kustomization.list("components") {
+            match self.component(&kustomization.directory, &entry) {
+                Ok(component) => gathered = self.gather(&component, gathered).map_err(|it| it.or_at(entry.at))?,
+                Err(trouble) => self.tolerate(Err(trouble))?,
+            }
+        }
+        transform::all(self, kustomization, &mut gathered)?;
+        let marked = variables::gather(kustomization, &mut gathered);
+        self.tolerate(marked)?;
+        if gathered.resources.all.len() > MOST_OBJECTS {
+            return Err(Trouble::beyond(format!("it makes more than {MOST_OBJECTS} objects")));
+        }
+        Ok(gathered)
+    }
+
+    /// What is not at hand is noted where the rest is wanted all the same; so is what follows from its absence.
+    pub(super) fn tolerate(&mut self, done: Result<(), Trouble>) -> Result<(), Trouble> {
+        let Err(trouble) = done else { return Ok(()) };
+        let is_tolerable = match trouble.cause {
+            Cause::NotAtHand | Cause::Absent => self.is_lenient,
+            Cause::Refused => self.is_lenient && !self.missing.is_empty(),
+            Cause::Beyond => false,
+        };
+        if !is_tolerable {
+            return Err(trouble);
+        }
+        let is_same = |known: &Trouble| known.at == trouble.at && known.message == trouble.message;
+        if !self.missing.iter().any(is_same) {
+            self.budget.spend(self.missing.len() + 1)?;
+            let directory = trouble.directory.or_else(|| self.open.last().cloned());
+            self.missing.push(Trouble { directory, ..trouble });
+        }
+        Ok(())
+    }
+
+    /// Changes objects by an entry of a kustomization. Where that fails for want of what is missing, they stay as they are.
+    pub(super) fn attempt(
+        &mut self,
+        directory: &str,
+        entry: &Value,
+        resources: &mut Resources,
+        change: impl FnOnce(&mut Self, &mut Resources) -> Result<(), Trouble>,
+    ) -> Result<(), Trouble> {
+        let before = match self.missing.is_empty() {
+            true => None,
+            false => {
+                self.budget.spend(resources.all.iter().map(|it| it.value.weight()).sum())?;
+                Some(resources.clone())
+            }
+        };
+        let Err(trouble) = change(self, resources) else { return Ok(()) };
+        self.tolerate(Err(trouble))?;
+        if let Some(before) = before {
+            *resources = before;
+        }
+        let named = entry.get("path").unwrap_or(entry).raw();
+        if let Some(path) = join(directory, named)
+            && self.files.remove(&path)
+        {
+            self.apart.insert(path);
+        }
+        Ok(())
+    }
+
+    fn configure(&mut self, directory: &str, entry: &Value, gathered: &mut Gathered) -> Result<(), Trouble> {
+        for document in self.documents(directory, entry)? {
+            Arc::make_mut(&mut gathered.fields).configure(&document)?;
+        }
+        Ok(())
+    }
+
+    /// Takes the description of kinds that a kustomization brings along; the first one counts.
+    fn describe(&mut self, kustomization: &Kustomization) -> Result<(), Trouble> {
+        let Some(path) = kustomization.get("openapi").and_then(|it| it.get("path")).cloned() else { return Ok(()) };
+        let documents = match self.documents(&kustomization.directory, &path) {
+            Ok(documents) => documents,
+            Err(trouble) => return self.tolerate(Err(trouble)),
+        };
+        if let Some(root) = documents.first().filter(|_| !self.has_own_schema) {
+            self.schema = Arc::new(Schema::described(root));
+            self.has_own_schema = true;
+        }
+        Ok(())
+    }
+
+    /// The objects of a file or of another kustomization.
+    pub(super) fn objects_at(&mut self, directory: &str, entry: &Value) -> Result<Vec<Resource>, Trouble> {
+        let mut gathered = Gathered::new();
+        self.resource(directory, entry, &mut gathered)?;
+        Ok(gathered.resources.all)
+    }
+
+    /// An entry of `resources:`, which is a file or a directory.
+    fn resource(&mut self, directory: &str, entry: &Value, gathered: &mut Gathered) -> Result<(), Trouble> {
+        let text = entry.raw();
+        let path = join(directory, text).filter(|_| !text.starts_with('/'));
+        if let Some(path) = path.as_deref()
+            && let Some(base) = Kustomization::read(self.sources, path)
+        {
+            let base = self.opened(base?, entry)?;
+            if base.is_component {
+                return Err(Trouble::refused("a component is named among `components`, not here", entry.at));
+            }
+            let inner = self.gather(&base, Gathered::new()).map_err(|trouble| trouble.or_at(entry.at))?;
+            gathered.resources.append_all(inner.resources.all)?;
+            Arc::make_mut(&mut gathered.fields).merge(&inner.fields);
+            return variables::merge(&mut gathered.variables, inner.variables);
+        }
+        let documents = self.documents(directory, entry)?;
+        gathered.resources.append_all(objects(documents, entry.at)?)
+    }
+
+    fn component(&self, directory: &str, entry: &Value) -> Result<Kustomization, Trouble> {
+        let text = entry.raw();
+        let found = join(directory, text).and_then(|path| Kustomization::read(self.sources, &path));
+        match found {
+            Some(component) => {
+                let component = self.opened(component?, entry)?;
+                if !component.is_component {
+                    return Err(Trouble::refused("this is no component", entry.at));
+                }
+                Ok(component)
+            }
+            None if is_remote(text) => Err(Trouble::not_at_hand(format!("`{text}` would be fetched"), entry.at)),
+            None => Err(Trouble::absent(format!("`{text}` holds no component"), entry.at)),
+        }
+    }
+
+    fn opened(&self, base: Kustomization, entry: &Value) -> Result<Kustomization, Trouble> {
+        match self.open.contains(&base.directory) {
+            true => Err(Trouble::refused("the kustomization is a part of itself", entry.at)),
+            false => Ok(base),
+        }
+    }
+
+    /// The documents of a file that is named in a kustomization.
+    pub(super) fn documents(&mut self, directory: &str, entry: &Value) -> Result<Vec<Value>, Trouble> {
+        let path = self.path(directory, entry.raw(), entry.at)?;
+        let file = self.sources.open(&path).map_err(|error| unreadable(entry.raw(), &error, entry.at))?;
+        self.files.insert(path);
+        self.read(file, &self.sources.text(file), entry.at)
+    }
+
+    /// The documents of a text.
+    pub(super) fn read(&self, file: crate::source::FileId, text: &str, at: Span) -> Result<Vec<Value>, Trouble> {
+        let stream = yaml::read_within(file, text, self.sources.limits());
+        if let Some(broken) = stream.diagnostics.iter().find(|it| it.unreadable) {
+            return Err(Trouble::refused(broken.message.clone(), broken.span.unwrap_or(at)));
+        }
+        let mut documents = Vec::with_capacity(stream.documents.len());
+        for document in &stream.documents {
+            self.budget.spend(document.root.weight as usize)?;
+            documents.push(Value::from_node(&document.root, self.sources));
+        }
+        Ok(documents)
+    }
+
+    /// The bytes of a file that is named in a kustomization.
+    pub(super) fn bytes(&mut self, directory: &str, name: &str, at: Span) -> Result<Vec<u8>, Trouble> {
+        let path = self.path(directory, name, at)?;
+        let bytes = self.sources.tree().read(&path).map_err(|error| unreadable(name, &error, at))?;
+        self.budget.spend(bytes.len() / 8)?;
+        self.apart.insert(path);
+        Ok(bytes)
+    }
+
+    fn path(&self, directory: &str, name: &str, at: Span) -> Result<String, Trouble> {
+        let outside = || Trouble::not_at_hand(format!("`{name}` leads out of the tree"), at);
+        if name.starts_with('/') {
+            return Err(outside());
+        }
+        let path = join(directory, name);
+        let missing = |path: &String| matches!(self.sources.tree().read(path), Err(ReadError::Missing));
+        if is_remote(name) && path.as_ref().is_none_or(missing) {
+            return Err(Trouble::not_at_hand(format!("`{name}` would be fetched"), at));
+        }
+        path.ok_or_else(outside)
+    }
+}
+
+fn unreadable(name: &str, error: &ReadError, at: Span) -> Trouble {
+    match error {
+        ReadError::Missing => Trouble::absent(format!("`{name}`: {error}"), at),
+        _ => Trouble::not_at_hand(format!("`{name}`: {error}"), at),
+    }
+}
+
+/// Documents as objects: lists of objects are taken apart, what is empty is left out.
+pub(super) fn objects(documents: Vec<Value>, at: Span) -> Result<Vec<Resource>, Trouble> {
+    let mut waiting: std::collections::VecDeque<Value> = documents.into();
+    let mut objects = Vec::new();
+    while let Some(document) = waiting.pop_front() {
+        if document.is_null() || (document.is_map() && document.fields().is_empty()) {
+            continue;
+        }
+        let at = document.fields().first().map_or(at, |field| field.key_at);
+        let Some(kind) = document.text_at("kind").map(str::to_owned) else {
+            return Err(Trouble::refused("this object has no kind", at));
+        };
+        let is_list = kind.ends_with("List");
+        if !is_list && document.at_path(&["metadata", "name"]).and_then(Value::text).is_none_or(str::is_empty) {
+            return Err(Trouble::refused("this object has no name", at));
+        }
+        if let Some(empty) = null_in_list(&document) {
+            return Err(Trouble::refused("an entry of this list is empty", empty));
+        }
+        match document.get("items").filter(|_| is_list) {
+            Some(items) => waiting.extend(items.items().to_vec()),
+            None => objects.push(Resource::new(document)),
+        }
+    }
+    Ok(objects)
+}
+
+fn null_in_list(value: &Value) -> Option<Span> {
+    let in_list = value.items().iter().find(|item| item.is_null()).map(|item| item.at);
+    in_list
+        .or_else(|| value.items().iter().find_map(null_in_list))
+        .or_else(|| value.fields().iter().find_map(|field| null_in_list(&field.value)))
+}

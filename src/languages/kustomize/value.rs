@@ -1,0 +1,381 @@
+//! What a kustomization changes: a document as a tree that can be changed, in which every key and value knows the place
+//! that a person would change.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use crate::languages::yaml::{self, Node, scalar};
+use crate::source::{Sources, Span};
+
+#[derive(Debug, Clone)]
+pub(super) struct Value {
+    pub at: Span,
+    pub data: Data,
+}
+
+#[derive(Debug, Clone)]
+pub(super) enum Data {
+    Scalar { text: Arc<str>, plain: bool },
+    List(Vec<Value>),
+    Map(Vec<Field>),
+}
+
+#[derive(Debug, Clone)]
+pub(super) struct Field {
+    pub key: Arc<str>,
+    pub key_at: Span,
+    pub value: Value,
+}
+
+/// What a scalar is, whatever is written.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Kind {
+    Null,
+    Flag(bool),
+    Integer(i128),
+    Float(f64),
+    Text,
+}
+
+impl Value {
+    pub(super) fn from_node(node: &Node, sources: &Sources) -> Value {
+        let data = match &node.data {
+            // What is left empty is another null than one that is written.
+            yaml::Data::Scalar { plain: true, .. } if node.span.start == node.span.end => {
+                Data::Scalar { text: "".into(), plain: true }
+            }
+            yaml::Data::Scalar { text, plain: false } if text.contains('\n') => {
+                Data::Scalar { text: as_it_is_printed(text, node.span, sources), plain: false }
+            }
+            yaml::Data::Scalar { text, plain } => Data::Scalar { text: text.clone(), plain: *plain },
+            yaml::Data::List(items) => Data::List(items.iter().map(|it| Value::from_node(it, sources)).collect()),
+            yaml::Data::Map(entries) => Data::Map(
+                entries
+                    .iter()
+                    .map(|entry| Field {
+                        key: key(entry, sources),
+                        key_at: entry.key_span,
+                        value: Value::from_node(&entry.value, sources),
+                    })
+                    .collect(),
+            ),
+        };
+        Value { at: node.span, data }
+    }
+
+    /// The same as it would be read. A key that is written as a flag is one no more.
+    pub(super) fn to_node(&self) -> Node {
+        match &self.data {
+            Data::Scalar { text, plain } => Node::scalar(self.at, text.clone(), *plain),
+            Data::List(items) => Node::list(self.at, items.iter().map(Value::to_node)),
+            Data::Map(fields) => Node::map(
+                self.at,
+                fields.iter().map(|field| yaml::Entry {
+                    key: field.key.clone(),
+                    key_span: field.key_at,
+                    value: field.value.to_node(),
+                }),
+            ),
+        }
+    }
+
+    pub(super) fn string(text: impl Into<Arc<str>>, at: Span) -> Value {
+        Value { at, data: Data::Scalar { text: text.into(), plain: false } }
+    }
+
+    pub(super) fn plain(text: impl Into<Arc<str>>, at: Span) -> Value {
+        Value { at, data: Data::Scalar { text: text.into(), plain: true } }
+    }
+
+    pub(super) fn map(at: Span) -> Value {
+        Value { at, data: Data::Map(Vec::new()) }
+    }
+
+    pub(super) fn list(at: Span) -> Value {
+        Value { at, data: Data::List(Vec::new()) }
+    }
+
+    pub(super) fn fields(&self) -> &[Field] {
+        match &self.data {
+            Data::Map(fields) => fields,
+            _ => &[],
+        }
+    }
+
+    pub(super) fn items(&self) -> &[Value] {
+        match &self.data {
+            Data::List(items) => items,
+            _ => &[],
+        }
+    }
+
+    pub(super) fn field(&self, key: &str) -> Option<&Field> {
+        self.fields().iter().find(|field| &*field.key == key)
+    }
+
+    pub(super) fn get(&self, key: &str) -> Option<&Value> {
+        self.field(key).map(|field| &field.value)
+    }
+
+    pub(super) fn get_mut(&mut self, key: &str) -> Option<&mut Value> {
+        match &mut self.data {
+            Data::Map(fields) => fields.iter_mut().find(|it| &*it.key == key).map(|it| &mut it.value),
+            _ => None,
+        }
+    }
+
+    /// The value at a path of keys.
+    pub(super) fn at_path(&self, path: &[&str]) -> Option<&Value> {
+        path.iter().try_fold(self, |value, key| value.get(key))
+    }
+
+    pub(super) fn set(&mut self, key: &str, value: Value) {
+        let Data::Map(fields) = &mut self.data else { return };
+        match fields.iter_mut().find(|field| &*field.key == key) {
+            Some(known) => known.value = value,
+            None => fields.push(Field { key: key.into(), key_at: value.at, value }),
+        }
+    }
+
+    pub(super) fn remove(&mut self, key: &str) -> Option<Value> {
+        let Data::Map(fields) = &mut self.data else { return None };
+        let place = fields.iter().position(|field| &*field.key == key)?;
+        Some(fields.remove(place).value)
+    }
+
+    /// The mapping at a key of a mapping, made where there is none.
+    pub(super) fn map_at(&mut self, key: &str, at: Span) -> Option<&mut Value> {
+        if !self.get(key).is_some_and(Value::is_map) {
+            self.set(key, Value::map(at));
+        }
+        self.get_mut(key)
+    }
+
+    pub(super) fn is_map(&self) -> bool {
+        matches!(self.data, Data::Map(_))
+    }
+
+    pub(super) fn is_list(&self) -> bool {
+        matches!(self.data, Data::List(_))
+    }
+
+    pub(super) fn is_null(&self) -> bool {
+        matches!(&self.data, Data::Scalar { text, plain: true } if scalar::is_null(text))
+    }
+
+    /// The text of a scalar as it is written; that of null is empty.
+    pub(super) fn raw(&self) -> &str {
+        match &self.data {
+            Data::Scalar { text, .. } => text,
+            _ => "",
+        }
+    }
+
+    /// The text of a scalar that is something.
+    pub(super) fn text(&self) -> Option<&str> {
+        match &self.data {
+            Data::Scalar { text, .. } if !self.is_null() => Some(text),
+            _ => None,
+        }
+    }
+
+    pub(super) fn text_at(&self, key: &str) -> Option<&str> {
+        self.get(key).and_then(Value::text).filter(|text| !text.is_empty())
+    }
+
+    pub(super) fn flag_at(&self, key: &str) -> bool {
+        self.get(key).is_some_and(|value| value.kind() == Kind::Flag(true))
+    }
+
+    /// Values inside, itself included.
+    pub(super) fn weight(&self) -> usize {
+        match &self.data {
+            Data::Scalar { .. } => 1,
+            Data::List(items) => 1 + items.iter().map(Value::weight).sum::<usize>(),
+            Data::Map(fields) => 1 + fields.iter().map(|field| field.value.weight()).sum::<usize>(),
+        }
+    }
+
+    pub(super) fn depth(&self) -> usize {
+        let inner = self.items().iter().chain(self.fields().iter().map(|field| &field.value));
+        1 + inner.map(Value::depth).max().unwrap_or(0)
+    }
+
+    pub(super) fn kind(&self) -> Kind {
+        match &self.data {
+            Data::Scalar { text, plain: true } => kind_of(text),
+            _ => Kind::Text,
+        }
+    }
+
+    /// JSON patches are read as YAML 1.1, where `y` and `on` are flags.
+    pub(super) fn read_old_flags(&mut self) {
+        match &mut self.data {
+            Data::Scalar { text, plain: true } => {
+                if let Some(flag) = scalar::boolean(text) {
+                    *text = if flag { "true".into() } else { "false".into() };
+                }
+            }
+            Data::Scalar { .. } => {}
+            Data::List(items) => items.iter_mut().for_each(Value::read_old_flags),
+            Data::Map(fields) => fields.iter_mut().for_each(|field| field.value.read_old_flags()),
+        }
+    }
+
+    /// Whether both mean the same, wherever they stand.
+    pub(super) fn equals(&self, other: &Value) -> bool {
+        match (&self.data, &other.data) {
+            (Data::Scalar { text, .. }, Data::Scalar { text: other_text, .. }) => {
+                let (kind, other_kind) = (self.kind(), other.kind());
+                kind == other_kind && (kind != Kind::Text || text == other_text)
+            }
+            (Data::List(items), Data::List(others)) => {
+                items.len() == others.len() && items.iter().zip(others).all(|(a, b)| a.equals(b))
+            }
+            (Data::Map(fields), Data::Map(others)) => {
+                fields.len() == others.len()
+                    && fields.iter().all(|it| other.get(&it.key).is_some_and(|value| it.value.equals(value)))
+            }
+            _ => false,
+        }
+    }
+}
+
+/// Text of several lines as kustomize prints it:
+///
+/// 1. a block that a file ends in without a line break has none;
+/// 2. a folded block (`>`) gets one more where a line is followed by one that is further in: its library writes the block
+///    so, unless the block begins with a blank.
+fn as_it_is_printed(text: &Arc<str>, at: Span, sources: &Sources) -> Arc<str> {
+    let whole = sources.text(at.file);
+    let ends_the_file = at.end as usize >= whole.len() && !whole.ends_with('\n');
+    let text: &str = text.strip_suffix('\n').filter(|_| ends_the_file).unwrap_or(text);
+    // The place of a block is that of its text, behind the line that says what it is.
+    let above = whole.get(..at.start as usize).unwrap_or_default().trim_end().rsplit('\n').next().unwrap_or_default();
+    let above = above.split(" #").next().unwrap_or_default();
+    let is_folded = above.split_whitespace().next_back().is_some_and(|mark| mark.starts_with('>'));
+    if !is_folded || text.starts_with([' ', '\t', '\n']) {
+        return text.into();
+    }
+    let is_in = |line: &str| line.starts_with([' ', '\t']);
+    let mut out = String::with_capacity(text.len() + 8);
+    let mut before: Option<&str> = None;
+    for line in text.split('\n') {
+        if let Some(before) = before {
+            out.push('\n');
+            if !before.is_empty() && !is_in(before) && is_in(line) {
+                out.push('\n');
+            }
+        }
+        out.push_str(line);
+        before = Some(line);
+    }
+    out.into()
+}
+
+/// The key as kustomize reads it, which knows YAML 1.2: `on` is no flag.
+fn key(entry: &yaml::Entry, sources: &Sources) -> Arc<str> {
+    match &*entry.key {
+        "true" | "false" => {
+            let written = sources.snippet(entry.key_span);
+            let written = written.trim();
+            if scalar::boolean(written).is_some() { written.into() } else { entry.key.clone() }
+        }
+        _ => entry.key.clone(),
+    }
+}
+
+/// What a plain scalar means to the YAML library of kustomize.
+fn kind_of(text: &str) -> Kind {
+    match text {
+        "" | "~" | "null" | "Null" | "NULL" => return Kind::Null,
+        "true" | "True" | "TRUE" => return Kind::Flag(true),
+        "false" | "False" | "FALSE" => return Kind::Flag(false),
+        _ => {}
+    }
+    let Some(first) = text.bytes().next() else { return Kind::Null };
+    if !(first.is_ascii_digit() || matches!(first, b'+' | b'-' | b'.')) {
+        return Kind::Text;
+    }
+    let bare: Cow<'_, str> = if text.contains('_') { text.replace('_', "").into() } else { text.into() };
+    if let Some(integer) = integer(&bare) {
+        return Kind::Integer(integer);
+    }
+    let shape = bare.strip_prefix(['+', '-']).unwrap_or(&bare);
+    let digits = |c: char| c.is_ascii_digit() || matches!(c, '.' | 'e' | 'E' | '+' | '-');
+    if shape.chars().all(digits)
+        && shape.contains(|c: char| c.is_ascii_digit())
+        && !shape.starts_with(['e', 'E'])
+        && let Ok(number) = bare.parse::<f64>()
+    {
+        return Kind::Float(number);
+    }
+    Kind::Text
+}
+
+fn integer(text: &str) -> Option<i128> {
+    let (negative, digits) = match text.strip_prefix('-') {
+        Some(rest) => (true, rest),
+        None => (false, text.strip_prefix('+').unwrap_or(text)),
+    };
+    if !digits.starts_with(|c: char| c.is_ascii_digit()) {
+        return None;
+    }
+    let radix = [("0x", 16), ("0X", 16), ("0b", 2), ("0B", 2), ("0o", 8), ("0O", 8)];
+    let magnitude = match radix.into_iter().find_map(|(prefix, radix)| Some((digits.strip_prefix(prefix)?, radix))) {
+        Some((rest, radix)) => u64::from_str_radix(rest, radix).ok()?,
+        None if digits.len() > 1 && digits.starts_with('0') => match u64::from_str_radix(digits, 8) {
+            Ok(number) => number,
+            // What is no octal number is read as a float.
+            Err(_) => return None,
+        },
+        None => digits.parse::<u64>().ok()?,
+    };
+    let magnitude = i128::from(magnitude);
+    Some(if negative { -magnitude } else { magnitude })
+}
+
+/// A plain scalar that YAML takes for a point in time, as kustomize writes it.
+pub(super) fn point_in_time(text: &str) -> Option<String> {
+    let bytes = text.as_bytes();
+    let digits = |range: std::ops::Range<usize>| bytes.get(range).is_some_and(|it| it.iter().all(u8::is_ascii_digit));
+    let date =
+        digits(0..4) && bytes.get(4) == Some(&b'-') && digits(5..7) && bytes.get(7) == Some(&b'-') && digits(8..10);
+    if !date {
+        return None;
+    }
+    match bytes.len() {
+        10 => Some(format!("{text}T00:00:00Z")),
+        20 if bytes.last() == Some(&b'Z') => Some(text.to_owned()),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Expected values as `kustomize build` prints them.
+    #[test]
+    fn plain_scalars_are_read_as_kustomize_reads_them() {
+        for (text, kind) in [
+            ("0777", Kind::Integer(511)),
+            ("0o17", Kind::Integer(15)),
+            ("0x1F", Kind::Integer(31)),
+            ("1_000", Kind::Integer(1000)),
+            ("yes", Kind::Text),
+            ("1e3", Kind::Float(1000.0)),
+            (".5", Kind::Float(0.5)),
+            ("1:30", Kind::Text),
+            ("08", Kind::Float(8.0)),
+            ("+5", Kind::Integer(5)),
+            ("1.", Kind::Float(1.0)),
+            ("=", Kind::Text),
+            ("~", Kind::Null),
+            ("8Gi", Kind::Text),
+            ("-", Kind::Text),
+        ] {
+            assert_eq!(kind_of(text), kind, "{text}");
+        }
+    }
+}

@@ -1,0 +1,548 @@
+//! Commands of a shell: quotes, continuations, `&&`, assignments, variables, here-documents → words with their places.
+//!
+//! Follows what a POSIX shell and bash do to words before they start a program, and `$(NAME)` as the kubelet expands it. No
+//! branch is taken and no program is run: the commands of all branches are there, and what only a run could tell is a hole in
+//! the word.
+//!
+//! Tolerant where a shell would refuse: a quote that nobody closes ends with the text. Words longer than 16 KiB, scripts
+//! longer than 512 KiB and what expands beyond the room that the caller gives are cut short, never followed.
+//!
+//! Judged by no other program: by its own cases, and by the containers of `tests/kubernetes`.
+//!
+//! Crates that split shell words (shlex, shell-words) know no places, no variables and no commands; those that parse shells
+//! give trees, refuse what is only half a script, and expand nothing.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// Stands in known text for a part that is not known. Front ends may use it too.
+pub const HOLE: char = '\u{FFFC}';
+
+/// Longer words say nothing about a model; expanding variables in each other stops here.
+const LONGEST_WORD: usize = 16 << 10;
+/// Longer scripts are read up to here.
+const LONGEST_SCRIPT: usize = 512 << 10;
+const MOST_WORDS: usize = 20_000;
+
+/// A word of a command: text where variables are expanded, with the byte range of the script that it came from.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Piece {
+    pub(crate) text: String,
+    pub(crate) start: usize,
+    pub(crate) end: usize,
+    /// The variable whose value is part of the text.
+    pub(crate) variable: Option<Arc<str>>,
+    /// Stands for all arguments of the script: `"$@"`.
+    pub(crate) arguments: bool,
+}
+
+/// Commands of a script in order, each as its words. Variables come from `outer` and from assignments on the way.
+pub(crate) fn commands<'v>(script: &str, outer: &dyn Fn(&str) -> Option<&'v str>, room: &mut usize) -> Vec<Vec<Piece>> {
+    let script = match script.char_indices().find(|(at, _)| *at >= LONGEST_SCRIPT) {
+        Some((at, _)) => &script[..at],
+        None => script,
+    };
+    let mut expansion = Expansion { outer, local: BTreeMap::new(), words: 0, room };
+    let mut result = Vec::new();
+    let mut lexer = Lexer { text: script, at: 0 };
+    while let Some(raw) = lexer.command() {
+        if let Some(command) = expansion.command(raw) {
+            result.push(command);
+        }
+        if expansion.words > MOST_WORDS {
+            break;
+        }
+    }
+    result
+}
+
+/// `$(NAME)` as the kubelet expands it; `$$` escapes. A name that has no value is a hole. Also says which variable it was.
+pub(crate) fn expand_references<'v>(
+    text: &str,
+    variable: &dyn Fn(&str) -> Option<&'v str>,
+    room: &mut usize,
+) -> (String, Option<Arc<str>>) {
+    let mut result = String::with_capacity(text.len());
+    let mut used = None;
+    let mut rest = text;
+    while let Some(at) = rest.find('$') {
+        result.push_str(&rest[..at]);
+        rest = &rest[at..];
+        if let Some(after) = rest.strip_prefix("$$") {
+            result.push('$');
+            rest = after;
+            continue;
+        }
+        match rest.strip_prefix("$(").and_then(name_in_brackets) {
+            Some(name) => {
+                let fits = |value: &&str| result.len() + value.len() < LONGEST_WORD && spend(room, value.len());
+                match variable(name).filter(fits) {
+                    Some(value) => result.push_str(value),
+                    None => result.push(HOLE),
+                }
+                used = Some(name.into());
+                rest = &rest[name.len() + 3..];
+            }
+            None => {
+                result.push('$');
+                rest = &rest[1..];
+            }
+        }
+    }
+    result.push_str(rest);
+    (result, used)
+}
+
+/// The name before the bracket that closes; the search for it ends where the name does.
+fn name_in_brackets(text: &str) -> Option<&str> {
+    let length = text.bytes().take_while(|it| it.is_ascii_alphanumeric() || *it == b'_').count();
+    let (name, rest) = text.split_at_checked(length)?;
+    (rest.starts_with(')') && is_name(name)).then_some(name)
+}
+
+/// Text in which templates and variables that somebody else fills in are holes: `{{ .Values.model }}`, `${MODEL}`.
+pub(crate) fn cut_templates(text: &str, variables: bool) -> String {
+    let mut result = String::with_capacity(text.len());
+    let mut at = 0;
+    // Each opening is searched for only when the one that was found is behind us, and not again where there is none.
+    let pairs: &[(&str, &str)] = if variables { &[("{{", "}}"), ("${", "}")] } else { &[("{{", "}}")] };
+    let mut opens: Vec<Option<usize>> = pairs.iter().map(|(open, _)| text.find(open)).collect();
+    loop {
+        for ((open, _), known) in pairs.iter().zip(&mut opens) {
+            if known.is_some_and(|known| known < at) {
+                *known = text[at..].find(open).map(|found| at + found);
+            }
+        }
+        let next = opens.iter().zip(pairs).filter_map(|(open, (_, close))| Some(((*open)?, close)));
+        let Some((open, close)) = next.min() else { break };
+        result.push_str(&text[at..open]);
+        result.push(HOLE);
+        at = text[open..].find(close).map_or(text.len(), |end| open + end + close.len());
+    }
+    result.push_str(&text[at..]);
+    result
+}
+
+pub(crate) fn is_name(text: &str) -> bool {
+    let mut chars = text.chars();
+    chars.next().is_some_and(|c| c.is_ascii_alphabetic() || c == '_')
+        && chars.all(|c| c.is_ascii_alphanumeric() || c == '_')
+}
+
+#[derive(Debug)]
+enum Part {
+    Text(String),
+    Variable {
+        name: String,
+        default: Option<String>,
+        quoted: bool,
+    },
+    /// Output of a command, arithmetic, a positional parameter.
+    Hole {
+        quoted: bool,
+    },
+    /// `$@`, `$*`
+    Arguments,
+}
+
+#[derive(Debug)]
+struct Raw {
+    parts: Vec<Part>,
+    start: usize,
+    end: usize,
+}
+
+struct Lexer<'a> {
+    text: &'a str,
+    at: usize,
+}
+
+impl Lexer<'_> {
+    /// The next command; `None` at the end.
+    fn command(&mut self) -> Option<Vec<Raw>> {
+        let mut words = Vec::new();
+        loop {
+            match self.peek() {
+                None => return (!words.is_empty()).then_some(words),
+                Some(' ' | '\t' | '\r') => self.at += 1,
+                Some('\\') if self.continuation() => {}
+                Some('#') => self.comment(),
+                Some('\n' | ';' | '|' | '&' | '(' | ')') => {
+                    self.at += 1;
+                    if !words.is_empty() {
+                        return Some(words);
+                    }
+                }
+                Some('<' | '>') => self.redirection(),
+                Some(c) if c.is_ascii_digit() && self.descriptor() => self.redirection(),
+                Some(_) => words.push(self.word()),
+            }
+        }
+    }
+
+    fn peek(&self) -> Option<char> {
+        self.text[self.at..].chars().next()
+    }
+
+    fn rest(&self) -> &str {
+        &self.text[self.at..]
+    }
+
+    fn bump(&mut self) -> Option<char> {
+        let c = self.peek()?;
+        self.at += c.len_utf8();
+        Some(c)
+    }
+
+    /// A backslash before the end of a line, or before spaces and the end of a line: people leave them there.
+    fn continuation(&mut self) -> bool {
+        let after = &self.rest()[1..];
+        let blank = after.len() - after.trim_start_matches([' ', '\t', '\r']).len();
+        match after.as_bytes().get(blank) {
+            Some(b'\n') => {
+                self.at += blank + 2;
+                true
+            }
+            None => {
+                self.at = self.text.len();
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// The number before `>` in `2>&1`.
+    fn descriptor(&mut self) -> bool {
+        let digits = self.rest().find(|c: char| !c.is_ascii_digit()).unwrap_or(0);
+        let redirects = self.rest()[digits..].starts_with(['<', '>']);
+        if redirects {
+            self.at += digits;
+        }
+        redirects
+    }
+
+    fn comment(&mut self) {
+        let end = self.rest().find('\n').unwrap_or(self.rest().len());
+        self.at += end;
+    }
+
+    /// Skips `> file`, `2>&1` and the like. The text of a here-document is read as further commands: unit files and
+    /// compose files written by a script start programs too.
+    fn redirection(&mut self) {
+        while matches!(self.peek(), Some('<' | '>' | '&')) {
+            self.at += 1;
+        }
+        while matches!(self.peek(), Some(' ' | '\t' | '-')) {
+            self.at += 1;
+        }
+        if !matches!(self.peek(), None | Some('\n' | ';' | '|' | '(' | ')')) {
+            self.word();
+        }
+    }
+
+    fn word(&mut self) -> Raw {
+        let start = self.at;
+        let mut parts = Vec::new();
+        let mut text = String::new();
+        while let Some(c) = self.peek() {
+            match c {
+                ' ' | '\t' | '\r' | '\n' | ';' | '|' | '&' | '(' | ')' | '<' | '>' => break,
+                '\\' => {
+                    if self.continuation() {
+                        break;
+                    }
+                    self.at += 1;
+                    text.extend(self.bump());
+                }
+                '\'' => {
+                    self.at += 1;
+                    let end = self.rest().find('\'').unwrap_or(self.rest().len());
+                    text.push_str(&self.text[self.at..self.at + end]);
+                    self.at = (self.at + end + 1).min(self.text.len());
+                }
+                '"' => {
+                    self.at += 1;
+                    self.double_quoted(&mut parts, &mut text);
+                }
+                '$' | '`' => self.dollar(&mut parts, &mut text, false),
+                c => {
+                    text.push(c);
+                    self.at += c.len_utf8();
+                }
+            }
+        }
+        if self.at == start {
+            self.bump();
+        }
+        if !text.is_empty() || parts.is_empty() {
+            parts.push(Part::Text(text));
+        }
+        Raw { parts, start, end: self.at }
+    }
+
+    fn double_quoted(&mut self, parts: &mut Vec<Part>, text: &mut String) {
+        while let Some(c) = self.peek() {
+            match c {
+                '"' => {
+                    self.at += 1;
+                    return;
+                }
+                '\\' => {
+                    self.at += 1;
+                    match self.peek() {
+                        Some('\n') => self.at += 1,
+                        Some(c @ ('"' | '\\' | '$' | '`')) => {
+                            text.push(c);
+                            self.at += 1;
+                        }
+                        _ => text.push('\\'),
+                    }
+                }
+                '$' | '`' => self.dollar(parts, text, true),
+                c => {
+                    text.push(c);
+                    self.at += c.len_utf8();
+                }
+            }
+        }
+    }
+
+    fn dollar(&mut self, parts: &mut Vec<Part>, text: &mut String, quoted: bool) {
+        let flush = |parts: &mut Vec<Part>, text: &mut String| {
+            if !text.is_empty() {
+                parts.push(Part::Text(std::mem::take(text)));
+            }
+        };
+        if self.peek() == Some('`') {
+            self.at += 1;
+            let end = self.rest().find('`').unwrap_or(self.rest().len());
+            self.at = (self.at + end + 1).min(self.text.len());
+            flush(parts, text);
+            parts.push(Part::Hole { quoted });
+            return;
+        }
+        let after = &self.rest()[1..];
+        if after.starts_with('(') {
+            self.at += 1;
+            self.skip_parentheses();
+            flush(parts, text);
+            parts.push(Part::Hole { quoted });
+        } else if let Some(inner) = after.strip_prefix('{') {
+            let end = inner.find('}').unwrap_or(inner.len());
+            let part = braces(&inner[..end], quoted);
+            self.at = (self.at + 2 + end + 1).min(self.text.len());
+            flush(parts, text);
+            parts.push(part);
+        } else {
+            let length = after.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(after.len());
+            let name = after[..length].to_owned();
+            if is_name(&name) {
+                self.at += 1 + length;
+                flush(parts, text);
+                parts.push(Part::Variable { name, default: None, quoted });
+            } else if after.starts_with(['@', '*']) {
+                self.at += 2;
+                flush(parts, text);
+                parts.push(Part::Arguments);
+            } else if after.starts_with(|c: char| c.is_ascii_digit() || "#?$!".contains(c)) {
+                self.at += 2;
+                flush(parts, text);
+                parts.push(Part::Hole { quoted });
+            } else {
+                self.at += 1;
+                text.push('$');
+            }
+        }
+    }
+
+    fn skip_parentheses(&mut self) {
+        let mut depth = 0usize;
+        while let Some(c) = self.bump() {
+            match c {
+                '(' => depth += 1,
+                ')' => {
+                    depth = depth.saturating_sub(1);
+                    if depth == 0 {
+                        return;
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+}
+
+/// What stands inside `${…}`: a name, or a name with a default.
+fn braces(inner: &str, quoted: bool) -> Part {
+    let length = inner.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(inner.len());
+    let (name, operator) = inner.split_at(length);
+    if !is_name(name) {
+        return Part::Hole { quoted };
+    }
+    let default = operator.strip_prefix(":-").or(operator.strip_prefix('-')).or(operator.strip_prefix(":="));
+    if operator.is_empty() || default.is_some() {
+        let default = default.filter(|text| !text.contains('$')).map(|text| text.trim_matches('"').to_owned());
+        Part::Variable { name: name.to_owned(), default, quoted }
+    } else {
+        Part::Hole { quoted }
+    }
+}
+
+struct Expansion<'a, 'v> {
+    outer: &'a dyn Fn(&str) -> Option<&'v str>,
+    local: BTreeMap<String, String>,
+    words: usize,
+    /// Bytes that variables may still add.
+    room: &'a mut usize,
+}
+
+impl Expansion<'_, '_> {
+    /// A command with its variables expanded; `None` where it only sets variables.
+    fn command(&mut self, raw: Vec<Raw>) -> Option<Vec<Piece>> {
+        let mut words: Vec<Piece> = raw.into_iter().flat_map(|word| self.word(word)).collect();
+        let exported =
+            words.first().is_some_and(|word| matches!(&*word.text, "export" | "local" | "declare" | "readonly"));
+        let assignments = words.iter().skip(usize::from(exported)).take_while(|word| assignment(&word.text).is_some());
+        let count = assignments.count();
+        if count > 0 && (exported || count == words.len()) {
+            for word in words.drain(usize::from(exported)..) {
+                if let Some((name, value)) = assignment(&word.text) {
+                    self.local.insert(name.to_owned(), value.to_owned());
+                }
+            }
+            return None;
+        }
+        self.words += words.len();
+        (!words.is_empty()).then_some(words)
+    }
+
+    fn word(&mut self, raw: Raw) -> Vec<Piece> {
+        let arguments = matches!(raw.parts.as_slice(), [Part::Arguments]);
+        let blank = || Piece { text: String::new(), start: raw.start, end: raw.end, variable: None, arguments };
+        let mut pieces = vec![blank()];
+        // `$EMPTY` is no word at all, `""` is one.
+        let vanishes = raw.parts.iter().any(|part| matches!(part, Part::Variable { quoted: false, .. }));
+        for part in raw.parts {
+            let (text, quoted, name) = match part {
+                Part::Text(text) => (text, true, None),
+                Part::Hole { quoted } => (HOLE.to_string(), quoted, None),
+                Part::Arguments => (HOLE.to_string(), true, None),
+                Part::Variable { name, default, quoted } => {
+                    let value = self.local.get(&name).map(String::as_str).or_else(|| (self.outer)(&name));
+                    let value = value.filter(|value| !value.is_empty() || default.is_none());
+                    let takes =
+                        |value: &str| (1 + value.split_ascii_whitespace().count()) * size_of::<Piece>() + value.len();
+                    let value = match value {
+                        Some(value) if *self.room == 0 || !spend(self.room, takes(value)) => None,
+                        Some(value) => Some(value.to_owned()),
+                        None => default,
+                    };
+                    (value.unwrap_or(HOLE.to_string()), quoted, Some(Arc::from(name)))
+                }
+            };
+            let fields: Vec<&str> =
+                if quoted { vec![&text] } else { text.split_ascii_whitespace().collect::<Vec<_>>() };
+            for (index, field) in fields.into_iter().enumerate() {
+                if index > 0 {
+                    pieces.push(blank());
+                }
+                if let Some(piece) = pieces.last_mut() {
+                    if piece.text.len() + field.len() > LONGEST_WORD {
+                        piece.text.push(HOLE);
+                    } else {
+                        piece.text.push_str(field);
+                    }
+                    if name.is_some() {
+                        piece.variable.clone_from(&name);
+                    }
+                }
+            }
+        }
+        pieces.retain(|piece| !piece.text.is_empty() || !vanishes);
+        pieces
+    }
+}
+
+/// Takes so many bytes from what is left; once that was too much, nothing is left.
+pub(crate) fn spend(room: &mut usize, bytes: usize) -> bool {
+    let left = room.checked_sub(bytes);
+    *room = left.unwrap_or(0);
+    left.is_some()
+}
+
+/// `NAME=value`.
+pub(crate) fn assignment(text: &str) -> Option<(&str, &str)> {
+    text.split_once('=').filter(|(name, _)| is_name(name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn split(script: &str) -> Vec<Vec<String>> {
+        let outer = |name: &str| match name {
+            "MODEL" => Some("org/name"),
+            "EXTRA" => Some("--a 1  --b"),
+            "EMPTY" => Some(""),
+            _ => None,
+        };
+        let found = commands(script, &outer, &mut (1 << 20));
+        found.into_iter().map(|words| words.into_iter().map(|word| word.text).collect()).collect()
+    }
+
+    #[test]
+    fn quotes_and_continuations_make_words() {
+        assert_eq!(
+            split("vllm serve 'a b' \"c \\\" d\" \\\n  --x=\"1\"'2' \\ \n -y\nnext"),
+            [vec!["vllm", "serve", "a b", "c \" d", "--x=12", "-y"], vec!["next"]]
+        );
+    }
+
+    #[test]
+    fn operators_end_commands_and_redirections_are_no_words() {
+        assert_eq!(
+            split("a 1 && b 2 || c; (d) | e >> log 2>&1 & f # g"),
+            [vec!["a", "1"], vec!["b", "2"], vec!["c"], vec!["d"], vec!["e"], vec!["f"]]
+        );
+    }
+
+    #[test]
+    fn variables_come_from_around_and_from_the_script() {
+        let hole = HOLE.to_string();
+        assert_eq!(
+            split("N=8; export M=$N\nrun $MODEL ${M}x \"$EXTRA\" $EXTRA ${NO:-d} $NO $EMPTY ${EMPTY:-e} $(x)"),
+            [vec!["run", "org/name", "8x", "--a 1  --b", "--a", "1", "--b", "d", &hole, "e", &hole]]
+        );
+    }
+
+    #[test]
+    fn the_kubelet_expands_what_it_knows() {
+        let variable = |name: &str| (name == "A").then_some("1");
+        assert_eq!(expand_references("x$(A)y$(B)$$(A)$", &variable, &mut 8).0, format!("x1y{HOLE}$(A)$"));
+        assert_eq!(cut_templates("a{{ x }}b${c}d{{", true), format!("a{HOLE}b{HOLE}d{HOLE}"));
+    }
+
+    #[test]
+    fn hostile_text_ends() {
+        for script in ["${", "\"", "'", "`", "$(", "\\", "<", "<<", "a=$a$a", "\u{FFFC}$", "<(", ">&"] {
+            split(script);
+        }
+        let doubling: String = (0..64).map(|n| format!("v{}=$v{n}$v{n}\n", n + 1)).collect();
+        assert!(split(&format!("v0=xxxxxxxx\n{doubling}run $v64"))[0][1].len() <= LONGEST_WORD + 64);
+    }
+
+    /// What is opened and never closed is not searched for an end again and again: 400 GB would be read.
+    #[test]
+    fn openings_without_an_end_are_passed_over_once() {
+        const MANY: usize = 400_000;
+        let mut room = usize::MAX;
+        let open = "$(".repeat(MANY);
+        assert_eq!(expand_references(&open, &|_| None, &mut room), (open.clone(), None));
+        let (text, used) = expand_references("a$(B)$(c d)$(E", &|_| Some("x"), &mut room);
+        assert_eq!((text.as_str(), used.as_deref()), ("ax$(c d)$(E", Some("B")));
+        let holes = "{{a}}$".repeat(MANY);
+        assert_eq!(cut_templates(&holes, true).chars().filter(|c| *c == HOLE).count(), MANY);
+        assert_eq!(cut_templates("a{{b}}c${d}e{{f", true), "a\u{fffc}c\u{fffc}e\u{fffc}");
+        assert_eq!(cut_templates("a${d}{{e}}", false), "a${d}\u{fffc}");
+    }
+}

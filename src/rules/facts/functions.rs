@@ -1,0 +1,93 @@
+//! The functions of pages that the language does not have: some of money, and those that only a catalog can answer.
+
+use crate::languages::cel::Gives as G;
+use crate::languages::cel::Takes as T;
+use crate::languages::cel::{Budget, Fault, Function, Value, function, method, of_host, pattern, wrong};
+use crate::pricing::HOURS_PER_MONTH;
+use crate::rules::format;
+
+pub(in crate::rules) static FUNCTIONS: [Function; 7] = [
+    function(
+        "usd",
+        &[T::Number],
+        G::Text,
+        |_, v| with_number(v, |n| Value::text(format::usd(n))),
+        "dollars as text: $1,234",
+    ),
+    function(
+        "month",
+        &[T::Number],
+        G::Double,
+        |_, v| with_number(v, |n| Value::Double(n * HOURS_PER_MONTH)),
+        "dollars an hour as dollars a month of 730 hours",
+    ),
+    method("matches_any", &[T::Text, T::Texts], G::Flag, matches_any, "one of some regular expressions is found in it"),
+    of_host(
+        "fits",
+        &[T::Text, T::Text, T::Number],
+        G::Flag,
+        "whether the model (named first) fits so many of the accelerator, served as it comes",
+    ),
+    of_host(
+        "price",
+        &[T::Text, T::Text, T::Text],
+        G::Double,
+        "dollars an hour of a machine in a region, bought on-demand, spot or reserved",
+    ),
+    of_host(
+        "alternatives",
+        &[T::Record],
+        G::Any,
+        "cheaper configurations on which the resource's model fits, the cheapest first: \
+         [{machine, accelerator, count, hourly}]",
+    ),
+    of_host("linked", &[T::Record, T::Text], G::Flag, "the resource has a link of this kind"),
+];
+
+fn with_number(given: &[Value], make: impl Fn(f64) -> Value) -> Result<Value, Fault> {
+    match given {
+        [number] => number.as_number().map(make).ok_or_else(wrong),
+        _ => Err(wrong()),
+    }
+}
+
+fn matches_any(budget: &mut Budget, given: &[Value]) -> Result<Value, Fault> {
+    let [Value::Text(text), Value::List(patterns)] = given else { return Err(wrong()) };
+    for expression in patterns.iter() {
+        let Value::Text(expression) = expression else { return Err(wrong()) };
+        budget.spend(2000 + text.len() / 8)?;
+        if pattern(expression)?.is_match(text) {
+            return Ok(Value::Flag(true));
+        }
+    }
+    Ok(Value::Flag(false))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::languages::cel::{Handle, Host, Program, Scope};
+
+    struct Nothing;
+
+    impl Host for Nothing {
+        fn variable(&self, _: usize) -> Value {
+            Value::Absent
+        }
+
+        fn field(&self, _: Handle, _: usize) -> Value {
+            Value::Absent
+        }
+    }
+
+    #[test]
+    fn money_is_written_and_summed_up() {
+        let scope = Scope { functions: &FUNCTIONS, ..Scope::default() };
+        let value = |text: &str| {
+            let program = Program::compile(text, &scope).unwrap();
+            program.evaluate(&Nothing, &mut Budget::standard()).result.unwrap()
+        };
+        assert_eq!(value("month(2)").as_number(), Some(1460.0));
+        assert_eq!(value("usd(1234.5)").as_text(), Some("$1,235"));
+    }
+}

@@ -85,9 +85,11 @@ def lists(before, after):
 def moved(before, after):
     """A heading and lines for each part that is not the same."""
     parts = []
-    for name, lines in (("findings", lambda it: sorted(map(finding, it["findings"]))), ("not judged", lambda it: sorted(map(unjudged, it["not_judged"])))):
-        gone, came = lists(lines(before), lines(after))
-        parts.append((name, [f"- {line}" for line in gone] + [f"+ {line}" for line in came]))
+    for name, part, line in (("findings", "findings", finding), ("not judged", "not_judged", unjudged)):
+        gone, came = lists(map(line, before[part]), map(line, after[part]))
+        # What became of what stands together.
+        lines = sorted([f"- {line}" for line in gone] + [f"+ {line}" for line in came], key=lambda it: (it[2:], it[0]))
+        parts.append((name, lines))
     old, new = (dict(map(resource, it["resources"])) for it in (before, after))
     lines = []
     for key in sorted(old.keys() | new.keys()):
@@ -104,7 +106,7 @@ def arrow(old, new):
 
 def plain(text):
     """Text of others, which is to stay a line of a table or of a block."""
-    return "".join(" " if ord(letter) < 32 else letter for letter in text).replace("`", "'")
+    return "".join(" " if ord(letter) < 32 else letter for letter in text).replace("`", "'").replace("|", "/")
 
 
 def row(name, before, after):
@@ -133,12 +135,12 @@ def main():
         directory = options.checkouts / name.replace("/", "+")
         failed = checkout(name, commit, directory)
         if failed:
-            rows.append(f"| {name} | could not be fetched: {plain(failed)} | | | | |")
+            rows.append(f"| {name} | could not be fetched: `{plain(failed)}` | | | | |")
             continue
         one, other = told(before, directory, options.today), told(after, directory, options.today)
         if isinstance(one, str) or isinstance(other, str):
             words = " → ".join(plain(it) if isinstance(it, str) else it["verdict"] for it in (one, other))
-            rows.append(f"| {name} | **{words}** | | | | |")
+            rows.append(f"| {name} | `{words}` | | | | |")
             continue
         rows.append(row(name, one, other))
         parts = moved(one, other)

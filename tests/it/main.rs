@@ -47,6 +47,7 @@ mod rows;
 mod savings;
 mod schema;
 mod screen;
+mod skipped;
 mod terraform;
 mod terraform_resources;
 mod terragrunt;

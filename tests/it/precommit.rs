@@ -11,6 +11,7 @@ use std::process::{Command, Output};
 use serde_json::Value;
 
 use crate::action::sandbox::{GIT_ENVIRONMENT, Sandbox, git, write};
+use crate::skipped::skip;
 
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 
@@ -51,12 +52,11 @@ fn wasteful() -> String {
     CLEAN.replace("SPOT", "ON_DEMAND")
 }
 
-#[allow(clippy::print_stderr, reason = "a test that is skipped says so")]
 fn wanted(levels: &[&str]) -> bool {
     let level = std::env::var("GPULINT_PRE_COMMIT").unwrap_or_default();
     let wanted = levels.contains(&level.as_str());
     if !wanted {
-        eprintln!("SKIPPED: set GPULINT_PRE_COMMIT to {} (CONTRIBUTING.md says how)", levels.join(" or "));
+        skip(&format!("GPULINT_PRE_COMMIT is not {}", levels.join(" or ")));
     }
     wanted
 }

@@ -11,6 +11,7 @@ use gpulint::refresh::Vendor;
 use crate::action::sandbox::Sandbox;
 use crate::forge::server::{Answer, Server};
 use crate::refresh::{KNOWN, catalog_of, good, program, refreshed_over};
+use crate::skipped::skip;
 
 fn script(name: &str, arguments: &[&str], environment: &[(&str, &str)]) -> Output {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("packaging").join(name);
@@ -23,11 +24,10 @@ fn done(output: &Output) {
 }
 
 /// Programs that the workflow finds on its machine.
-#[allow(clippy::print_stderr, reason = "a test that is skipped says so")]
 fn are_there(programs: &[&str]) -> bool {
     let there = programs.iter().all(|it| Command::new(it).arg("--help").output().is_ok());
     if !there {
-        eprintln!("SKIPPED: not all of {programs:?} are installed");
+        skip(&format!("not all of {programs:?} are installed"));
     }
     there
 }

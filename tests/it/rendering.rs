@@ -1,6 +1,7 @@
 //! Charts and kustomizations with `--render`, in `tests/rendering`: a fence `helm` or `kustomize` names the directory that
 //! is rendered and holds what gpulint tells of it. The same facts must follow from what the program itself prints.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,13 +11,15 @@ use serde_json::Value;
 
 use crate::cli::Place;
 use crate::fences;
+use crate::skipped::skip;
 
 #[test]
 fn rendered_text_leads_back_to_what_people_wrote() {
     let mut skipped = Vec::new();
     fences::hold("tests/rendering", |text| check(text, &mut skipped));
     if !skipped.is_empty() {
-        eprintln!("SKIPPED {} renderings: {} is not installed", skipped.len(), skipped.join(", "));
+        let programs = BTreeSet::from_iter(&skipped).into_iter().map(String::as_str).collect::<Vec<_>>();
+        skip(&format!("{} renderings: {} is not installed", skipped.len(), programs.join(", ")));
     }
 }
 
@@ -147,7 +150,7 @@ fn places(document: &Value) -> String {
 /// Charts that others are packed into say what Helm makes of them, whichever way they were packed.
 #[test]
 fn charts_in_archives_are_rendered_as_helm_renders_them() {
-    let Some(helm) = installed("helm") else { return eprintln!("SKIPPED 1 rendering: helm is not installed") };
+    let Some(helm) = installed("helm") else { return skip("helm is not installed") };
     let sandbox = crate::action::sandbox::Sandbox::new("packed");
     let here = sandbox.path("work");
     let template = "kind: Pod\nmetadata: { name: {{ .Release.Name }}-a }\nspec:\n  gpus: {{ .Values.gpus }}\n";

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use crate::action::sandbox::{GIT_ENVIRONMENT, Sandbox, git, write};
+use crate::skipped::skip;
 
 const PAGE: &str = r#"---
 name: many-gpus
@@ -137,8 +138,7 @@ fn the_sum_is_the_one_that_coreutils_tell() {
     let line = "find . -type f -printf '%P\\n' | LC_ALL=C sort | xargs -d '\\n' sha256sum | sha256sum";
     let output = Command::new("sh").args(["-c", line]).current_dir(both.user().join(".gpulint/pack")).output().unwrap();
     if !output.status.success() || output.stdout.len() < 64 {
-        eprintln!("SKIPPED: these are no GNU coreutils and findutils");
-        return;
+        return skip("these are no GNU coreutils and findutils");
     }
     let told = String::from_utf8_lossy(&output.stdout)[..64].to_owned();
     let settings = fs::read_to_string(both.user().join("gpulint.toml")).unwrap();

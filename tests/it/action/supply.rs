@@ -10,6 +10,7 @@ use serde_json::Value;
 
 use super::sandbox::{GIT_ENVIRONMENT, Sandbox, git};
 use super::{archive, release, target};
+use crate::skipped::skip;
 
 const PROJECT: &str = env!("CARGO_MANIFEST_DIR");
 
@@ -169,8 +170,7 @@ fn a_release_that_nothing_vouches_for_is_not_installed() {
 fn packing_twice_makes_the_same_bytes() {
     let tar = Command::new("tar").arg("--version").output().unwrap();
     if !String::from_utf8_lossy(&tar.stdout).contains("GNU") {
-        eprintln!("SKIPPED: releases are packed by GNU tar");
-        return;
+        return skip("releases are packed by GNU tar");
     }
     let sums = ["one", "another"].map(|name| {
         let sandbox = Sandbox::new(name);
@@ -181,11 +181,10 @@ fn packing_twice_makes_the_same_bytes() {
 }
 
 /// `licences.py` over the crates of this machine's own target, by a policy.
-#[allow(clippy::print_stderr, reason = "a test that is skipped says so")]
 fn licences(out: &Path, policy: &Path) -> Option<Output> {
     let python = Command::new("python3").args(["-c", "import tomllib"]).output();
     if !python.is_ok_and(|it| it.status.success()) {
-        eprintln!("SKIPPED: no python3 with tomllib");
+        skip("no python3 with tomllib");
         return None;
     }
     let host = target().replace("-musl", "-gnu");

@@ -8,9 +8,13 @@ use gpulint::source::{MemoryTree, Sources};
 use gpulint::terraform::{Options, read, syntax_errors};
 
 use super::disk::{DiskTree, terraform_directories, terraform_files};
+use crate::skipped::skip;
 
 fn repositories() -> Vec<PathBuf> {
-    let Some(corpus) = std::env::var_os("GPULINT_CORPUS") else { return Vec::new() };
+    let Some(corpus) = std::env::var_os("GPULINT_CORPUS") else {
+        skip("GPULINT_CORPUS names no directory of checkouts");
+        return Vec::new();
+    };
     let entries = std::fs::read_dir(corpus).unwrap().map(|entry| entry.unwrap().path().canonicalize().unwrap());
     let mut repositories: Vec<PathBuf> = entries.filter(|path| path.is_dir()).collect();
     repositories.sort();

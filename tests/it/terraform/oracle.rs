@@ -7,18 +7,17 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::Value as Json;
 
-/// The program to ask: Terraform, else OpenTofu; said once where there is neither.
-#[expect(clippy::print_stderr, reason = "a test that compares nothing must not look like one that does")]
+use crate::skipped::skip;
+
+/// The program to ask: Terraform, else OpenTofu; the test says that it is skipped where there is neither.
 pub(super) fn program() -> Option<&'static str> {
     static FOUND: OnceLock<Option<&'static str>> = OnceLock::new();
-    *FOUND.get_or_init(|| {
-        let works = |program: &&str| Command::new(program).arg("version").output().is_ok_and(|it| it.status.success());
-        let found = ["terraform", "tofu"].into_iter().find(works);
-        if found.is_none() {
-            eprintln!("SKIPPED: neither terraform nor tofu is installed, nothing is compared with it");
-        }
-        found
-    })
+    let works = |program: &&str| Command::new(program).arg("version").output().is_ok_and(|it| it.status.success());
+    let found = *FOUND.get_or_init(|| ["terraform", "tofu"].into_iter().find(works));
+    if found.is_none() {
+        skip("neither terraform nor tofu is installed, nothing is compared with it");
+    }
+    found
 }
 
 /// `terraform show -json` of a plan of these files; `Err` is what Terraform says against them.

@@ -62,7 +62,7 @@ fn other_option(reference: &str, failure: Failure) -> Failure {
 
 /// What the next commit will hold, in the place of the files as they lie here.
 pub(in crate::cli) fn staged(head: &Session) -> Result<Session, Failure> {
-    let repository = head.root.clone();
+    let repository = head.scope.root.clone();
     demand_repository(&repository, "HEAD")?;
     let tree = GitTree::staged(&repository)?.up_to(head.sources.limits().file_bytes).over(&repository);
     let wanted = |file: &&str| files::is_candidate(Path::new(file)) && is_wanted(head, file);
@@ -84,7 +84,7 @@ fn commit(
     head: &mut Session,
     notes: &mut Vec<String>,
 ) -> Result<(Session, Touched), Failure> {
-    let repository = head.root.clone();
+    let repository = head.scope.root.clone();
     demand_repository(&repository, reference)?;
     let base = Base::find(&repository, reference)?;
     notes.extend(base.note.clone());
@@ -137,7 +137,7 @@ fn commit(
 
 /// The whole repository is read where files were named; else what was named.
 fn is_wanted(head: &Session, file: &str) -> bool {
-    head.reads_all() || head.named.iter().any(|it| it.is_empty() || file == it || is_below(file, it))
+    head.reads_all() || head.scope.named.iter().any(|it| it.is_empty() || file == it || is_below(file, it))
 }
 
 fn is_below(file: &str, directory: &str) -> bool {
@@ -149,14 +149,14 @@ fn is_below(file: &str, directory: &str) -> bool {
 fn directory(path: &Path, head: &mut Session) -> Result<(Session, Touched), Failure> {
     let there = place::canonical(path)?;
     // Where nothing says what is tracked, a list of ignored files may be part of the change.
-    let is_tracked = [head.root.as_path(), &there].into_iter().all(|it| place::repository(it).is_some());
+    let is_tracked = [head.scope.root.as_path(), &there].into_iter().all(|it| place::repository(it).is_some());
     let find = if is_tracked { discover::below } else { discover::whole };
     if !is_tracked {
         head.take_in_all();
     }
-    let here = match head.named.as_slice() {
+    let here = match head.scope.named.as_slice() {
         [named] if !head.reads_all() => named.clone(),
-        _ => head.here.clone(),
+        _ => head.scope.here.clone(),
     };
     let in_tree = |found: &Path| {
         let inside = names_of(found.strip_prefix(&there).ok()?);
@@ -173,8 +173,8 @@ fn directory(path: &Path, head: &mut Session) -> Result<(Session, Touched), Fail
 
 /// One file in the place of the one that was named: two plans, or two manifests.
 fn file(path: &Path, head: &Session) -> Result<(Session, Touched), Failure> {
-    let named = match (head.named.as_slice(), head.files.as_slice()) {
-        ([named], _) if head.reads_all() && head.root.join(named).is_file() => named,
+    let named = match (head.scope.named.as_slice(), head.files.as_slice()) {
+        ([named], _) if head.reads_all() && head.scope.root.join(named).is_file() => named,
         // Standard input.
         ([], [piped]) => piped,
         _ => return Err(one_file(path)),
@@ -203,7 +203,7 @@ fn before_plan(head: &Session) -> Result<(Session, Touched), Failure> {
 }
 
 fn disk(head: &Session) -> DiskTree {
-    DiskTree::new(head.root.clone(), head.allowed.clone()).up_to(head.sources.limits().file_bytes)
+    DiskTree::new(head.scope.root.clone(), head.scope.allowed.clone()).up_to(head.sources.limits().file_bytes)
 }
 
 fn one_file(path: &Path) -> Failure {

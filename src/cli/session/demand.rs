@@ -20,7 +20,7 @@ pub(in crate::cli) fn demand_read(session: &Session, analysis: &Analysis) -> Res
     let refused: BTreeSet<String> = refused.map(|(path, _)| path).collect();
     demand_named(session, analysis, &refused.iter().filter(|path| is_asked(path)).cloned().collect())?;
     // Data that was all that anybody asked about is no data among other files.
-    let refused = refused.into_iter().filter(|path| is_asked(path) || session.named.contains(path));
+    let refused = refused.into_iter().filter(|path| is_asked(path) || session.scope.named.contains(path));
     let broken = analysis.inventory.diagnostics.iter().filter(|it| it.unreadable).filter_map(|it| it.span);
     let closed = broken.map(|span| session.sources.path(span.file)).chain(refused);
     let closed: BTreeSet<String> = closed.filter(|path| session.is_named(path)).collect();
@@ -36,7 +36,7 @@ pub(in crate::cli) fn demand_read(session: &Session, analysis: &Analysis) -> Res
 }
 
 fn demand_named(session: &Session, analysis: &Analysis, refused: &BTreeSet<String>) -> Result<(), Failure> {
-    let named = session.named.iter().filter(|path| session.root.join(path).is_file());
+    let named = session.scope.named.iter().filter(|path| session.scope.root.join(path).is_file());
     let is_foreign = |path: &str| {
         !files::is_candidate(Path::new(path))
             && analysis.plans.binary_search_by(|plan| plan.as_str().cmp(path)).is_err()
@@ -45,7 +45,7 @@ fn demand_named(session: &Session, analysis: &Analysis, refused: &BTreeSet<Strin
     let unread: Vec<&str> = named.map(String::as_str).filter(|path| is_unread(path)).collect();
     let Some(first) = unread.first() else { return Ok(()) };
     let more = if unread.len() > 1 { format!(" and {} more", unread.len() - 1) } else { String::new() };
-    let message = format!("`{}`{more} was named and not read", session.paths.show(first));
+    let message = format!("`{}`{more} was named and not read", session.scope.paths.show(first));
     let help = "split what is too large, or raise `bounds.file-mib`; name Terraform, Kubernetes or a plan as JSON";
     Err(Failure::new(message).with_help(help))
 }

@@ -40,20 +40,45 @@ use packs::Pack;
 use policy::PolicyTree;
 use variables::VariableFiles;
 
-/// The input of one run: a tree, the files in it that were named or found, and the settings.
+/// The input of one run: what is read, what holds for it, and what was asked.
 pub(super) struct Session {
     pub(super) sources: Sources,
     /// Sorted, each once.
     pub(super) files: Vec<String>,
-    /// Only what stands in these is told, if any: a hook names the files that changed, and whole roots are read.
-    only: Option<BTreeSet<String>>,
-    pub(super) config: Config,
     pub(super) settings: Settings,
-    pub(super) paths: Paths,
-    /// Relative to the repository, where there is one.
-    hosted_paths: Paths,
+    pub(super) policy: Policy,
+    pub(super) scope: Arc<Scope>,
+    skipped: Vec<Skipped>,
+    /// Asks the tree for a file that it should hold and does not.
+    missing: Option<Missing>,
+    /// Files of an earlier state that are as they are now.
+    same: Arc<HashSet<String>>,
+}
+
+/// What holds: settings, rules, and what was accepted. It is the same for every state of a tree.
+#[derive(Clone)]
+pub(super) struct Policy {
+    pub(super) config: Config,
+    /// The packs that are configured.
+    pub(super) packs: Arc<Vec<Pack>>,
+    /// The pages of the team's own.
+    pub(super) own_pages: Vec<PageText>,
+    /// What is wrong with pages of rules and with settings about them.
+    wrong_rules: Vec<Diagnostic>,
+    /// Findings that were accepted all at once.
+    pub(super) baseline: Baseline,
+    /// The place of that file in the tree, whether or not it is there.
+    pub(super) baseline_path: String,
+    /// Files that were read before anything was checked: the settings and what they name.
+    files_of_settings: usize,
     /// The day that dates are compared with.
     pub(super) today: Date,
+}
+
+/// What was asked: where, and what of it is told.
+pub(super) struct Scope {
+    /// Only what stands in these is told, if any: a hook names the files that changed, and whole roots are read.
+    only: Option<BTreeSet<String>>,
     /// The directories and files that were named, as paths of the tree.
     pub(super) named: Vec<String>,
     pub(super) root: PathBuf,
@@ -61,26 +86,12 @@ pub(super) struct Session {
     pub(super) here: String,
     /// What may be read.
     pub(super) allowed: Vec<PathBuf>,
-    /// Findings that were accepted all at once.
-    pub(super) baseline: Baseline,
-    /// The place of that file in the tree, whether or not it is there.
-    pub(super) baseline_path: String,
-    /// Files that were read before anything was checked: the settings and what they name.
-    files_of_settings: usize,
-    skipped: Vec<Skipped>,
-    /// What is wrong with pages of rules and with settings about them.
-    wrong_rules: Vec<Diagnostic>,
-    /// The packs that are configured.
-    pub(super) packs: Arc<Vec<Pack>>,
-    /// The pages of the team's own.
-    pub(super) own_pages: Vec<PageText>,
+    pub(super) paths: Paths,
+    /// Relative to the repository, where there is one.
+    hosted_paths: Paths,
     allow_empty: bool,
     /// Charts and kustomizations are rendered.
     render: Option<render::Request>,
-    /// Asks the tree for a file that it should hold and does not.
-    missing: Option<Missing>,
-    /// Files of an earlier state that are as they are now.
-    same: Arc<HashSet<String>>,
 }
 
 type Missing = Box<dyn Fn() -> Option<String>>;
@@ -109,14 +120,14 @@ impl Session {
         let input = Input { beside: selection.rules.clone(), ..input.clone() };
         let (mut session, place) = Self::with(&input, add)?;
         let (rules, wrong, own) =
-            settings::rules(&session.sources, &session.config, selection, &place, &session.packs)?;
+            settings::rules(&session.sources, &session.policy.config, selection, &place, &session.policy.packs)?;
         session.settings.rules = Arc::new(rules);
-        session.wrong_rules = wrong;
-        session.own_pages = own;
+        session.policy.wrong_rules = wrong;
+        session.policy.own_pages = own;
         if !selection.no_baseline {
-            session.baseline = settings::baseline(&session.sources, &session.baseline_path, &place)?;
+            session.policy.baseline = settings::baseline(&session.sources, &session.policy.baseline_path, &place)?;
         }
-        session.files_of_settings = session.sources.count();
+        session.policy.files_of_settings = session.sources.count();
         Ok(session)
     }
 
@@ -171,6 +182,7 @@ impl Session {
         let packs = Arc::new(packs::load(&sources, &config, &place)?);
         found.files.retain(|file| !packs.iter().any(|pack| pack.brings(file)));
         let values = chart_values(input, &config, &found.files)?;
+        let render = render_request(input, &config, &place, &values);
         let session = Session {
             settings: Settings {
                 terraform: terraform::Options {
@@ -190,28 +202,32 @@ impl Session {
                 },
                 ..Settings::default()
             },
-            only: named_files.then_some(found.only),
+            policy: Policy {
+                baseline: Baseline::default(),
+                baseline_path: config.text(setting!("baseline")).map_or(beside_settings, |(path, _)| path.to_owned()),
+                files_of_settings: sources.count(),
+                wrong_rules: Vec::new(),
+                own_pages: Vec::new(),
+                packs,
+                today,
+                config,
+            },
+            scope: Arc::new(Scope {
+                only: named_files.then_some(found.only),
+                named: place.named.iter().filter_map(|path| place.in_tree(path)).collect(),
+                root: place.root.clone(),
+                here: place.in_tree(&place.here).unwrap_or_default(),
+                allowed: place.allowed.clone(),
+                paths: place.paths(),
+                hosted_paths: place.hosted_paths(),
+                allow_empty: input.allow_empty,
+                render,
+            }),
             files: found.files,
             skipped: found.skipped,
-            paths: place.paths(),
-            hosted_paths: place.hosted_paths(),
-            named: place.named.iter().filter_map(|path| place.in_tree(path)).collect(),
-            root: place.root.clone(),
-            here: place.in_tree(&place.here).unwrap_or_default(),
-            allowed: place.allowed.clone(),
-            baseline: Baseline::default(),
-            baseline_path: config.text(setting!("baseline")).map_or(beside_settings, |(path, _)| path.to_owned()),
-            files_of_settings: sources.count(),
-            allow_empty: input.allow_empty,
-            render: render_request(input, &config, &place, &values),
-            today,
-            wrong_rules: Vec::new(),
-            own_pages: Vec::new(),
-            packs,
             missing: None,
             same: Arc::default(),
             sources,
-            config,
         };
         Ok((session, place))
     }
@@ -223,7 +239,7 @@ impl Session {
             files: &self.files,
             settings: &self.settings,
             same: &self.same,
-            show: Box::new(|path| self.paths.show(path)),
+            show: Box::new(|path| self.scope.paths.show(path)),
             usd: crate::report::usd,
         }
     }
@@ -232,33 +248,18 @@ impl Session {
     pub(super) fn at(&self, tree: impl Tree + 'static, files: Vec<String>) -> Session {
         Session {
             sources: self.sources_of(tree),
-            files_of_settings: self.files_of_settings,
-            baseline: self.baseline.clone(),
-            baseline_path: self.baseline_path.clone(),
             files,
-            only: self.only.clone(),
-            config: self.config.clone(),
             settings: self.settings.clone(),
-            paths: self.paths.clone(),
-            hosted_paths: self.hosted_paths.clone(),
-            today: self.today,
-            named: self.named.clone(),
-            root: self.root.clone(),
-            here: self.here.clone(),
-            allowed: self.allowed.clone(),
+            policy: self.policy.clone(),
+            scope: self.scope.clone(),
             skipped: Vec::new(),
-            wrong_rules: Vec::new(),
-            own_pages: Vec::new(),
-            packs: self.packs.clone(),
-            allow_empty: self.allow_empty,
-            render: self.render.clone(),
             missing: None,
             same: Arc::default(),
         }
     }
 
     fn sources_of(&self, tree: impl Tree + 'static) -> Sources {
-        let sources = Sources::new(tree).with_files_of(&self.sources, self.files_of_settings);
+        let sources = Sources::new(tree).with_files_of(&self.sources, self.policy.files_of_settings);
         sources.limit(self.sources.limits());
         sources
     }
@@ -270,7 +271,7 @@ impl Session {
 
     /// Everything of this state, with what the later one has read of the files that are the same in both.
     pub(super) fn analyze_before(&self, later: &Session) -> Analysis {
-        self.sources.share(&later.sources, self.files_of_settings, |path| self.same.contains(path));
+        self.sources.share(&later.sources, self.policy.files_of_settings, |path| self.same.contains(path));
         self.analyze_all()
     }
 
@@ -280,12 +281,12 @@ impl Session {
 
     /// Files were named, and the whole repository around them is read.
     pub(super) fn reads_all(&self) -> bool {
-        self.only.is_some()
+        self.scope.only.is_some()
     }
 
     /// The file was named as one.
     fn is_told_alone(&self, path: &str) -> bool {
-        self.named.iter().any(|named| named == path)
+        self.scope.named.iter().any(|named| named == path)
     }
 
     /// What is not read of this state, beside what is found when it is.
@@ -295,7 +296,7 @@ impl Session {
 
     /// The file is among what was named, so that it may be changed.
     pub(super) fn is_named(&self, path: &str) -> bool {
-        match &self.only {
+        match &self.scope.only {
             Some(only) => only.contains(path),
             None => self.files.binary_search_by(|file| file.as_str().cmp(path)).is_ok(),
         }
@@ -303,7 +304,7 @@ impl Session {
 
     /// More files, besides those that were found.
     pub(super) fn take_in(&mut self, mut files: Vec<String>) {
-        files.retain(|file| !self.packs.iter().any(|pack| pack.brings(file)));
+        files.retain(|file| !self.policy.packs.iter().any(|pack| pack.brings(file)));
         self.files.extend(files);
         self.files.sort();
         self.files.dedup();
@@ -311,9 +312,10 @@ impl Session {
 
     /// What a list of ignored files leaves out of the directories that were named.
     pub(super) fn take_in_all(&mut self) {
-        let directories: Vec<PathBuf> = self.named.iter().map(|it| file_tree::below(&self.root, it)).collect();
+        let directories: Vec<PathBuf> =
+            self.scope.named.iter().map(|it| file_tree::below(&self.scope.root, it)).collect();
         let found = directories.iter().filter(|it| it.is_dir()).flat_map(|it| discover::whole(it).files);
-        let files = found.filter_map(|path| Some(names_of(path.strip_prefix(&self.root).ok()?))).collect();
+        let files = found.filter_map(|path| Some(names_of(path.strip_prefix(&self.scope.root).ok()?))).collect();
         self.take_in(files);
     }
 
@@ -346,7 +348,7 @@ impl Session {
     pub(super) fn decide(&self, mut analysis: Analysis) -> (Analysis, Decision) {
         let mut decision = verdicts::verdicts(self, &mut analysis);
         self.limit(&mut analysis, &mut decision.findings);
-        if let Some(only) = &self.only {
+        if let Some(only) = &self.scope.only {
             decision.suppressions.retain(|it| only.contains(&self.sources.path(it.span.file)));
         }
         (analysis, decision)
@@ -355,7 +357,7 @@ impl Session {
     /// Everything, before anything is decided about it and left out.
     pub(super) fn analyze_all(&self) -> Analysis {
         let _progress = Progress::start(self.files.len());
-        let mut analysis = match &self.render {
+        let mut analysis = match &self.scope.render {
             None => crate::analyze(&self.sources, &self.files, &self.settings),
             Some(request) => self.analyze_rendered(request),
         };
@@ -412,7 +414,7 @@ impl Session {
 
     /// Leaves out what does not stand in the files that were named, if files were.
     fn limit(&self, analysis: &mut Analysis, findings: &mut Vec<Decided>) {
-        let Some(only) = &self.only else { return };
+        let Some(only) = &self.scope.only else { return };
         let kept = analysis.keep(&self.sources, only);
         findings.retain_mut(|decided| {
             let finding = &mut decided.finding;
@@ -424,8 +426,8 @@ impl Session {
     pub(super) fn report<'a>(&'a self, analysis: &'a Analysis, findings: &'a [Decided]) -> Report<'a> {
         Report {
             sources: &self.sources,
-            paths: &self.paths,
-            hosted_paths: &self.hosted_paths,
+            paths: &self.scope.paths,
+            hosted_paths: &self.scope.hosted_paths,
             inventory: &analysis.inventory,
             bill: &analysis.bill,
             findings,
@@ -444,23 +446,28 @@ impl Session {
     /// Rules that did not load, or failed: what the others said was told, but nothing may seem clean.
     pub(super) fn demand_whole_rules(&self, analysis: &Analysis) -> Result<(), Failure> {
         let failed = analysis.broken_rules.iter().cloned().map(Diagnostic::from);
-        let wrong: Vec<Diagnostic> = self.wrong_rules.iter().cloned().chain(failed).collect();
+        let wrong: Vec<Diagnostic> = self.policy.wrong_rules.iter().cloned().chain(failed).collect();
         if wrong.is_empty() {
             return Ok(());
         }
-        Err(settings::refused(&self.sources, &self.paths, &wrong, "some rules could not be used"))
+        Err(settings::refused(&self.sources, &self.scope.paths, &wrong, "some rules could not be used"))
     }
 
     /// Rules that are named and are not there, or cannot be used as the settings say.
     pub(super) fn demand_rules(&self) -> Result<(), Failure> {
-        if self.wrong_rules.is_empty() {
+        if self.policy.wrong_rules.is_empty() {
             return Ok(());
         }
-        Err(settings::refused(&self.sources, &self.paths, &self.wrong_rules, "some rules could not be used"))
+        Err(settings::refused(
+            &self.sources,
+            &self.scope.paths,
+            &self.policy.wrong_rules,
+            "some rules could not be used",
+        ))
     }
 
     pub(super) fn outcome(&self, analysis: &Analysis) -> Outcome {
-        if self.allow_empty || self.was_anything_checked(analysis) {
+        if self.scope.allow_empty || self.was_anything_checked(analysis) {
             return Outcome::Passed;
         }
         output::complain(
@@ -474,7 +481,7 @@ impl Session {
 impl Session {
     /// Text without accelerators was checked; text that is neither Terraform nor Kubernetes was not.
     pub(super) fn was_anything_checked(&self, analysis: &Analysis) -> bool {
-        let named = |file: &&String| self.only.as_ref().is_none_or(|only| only.contains(*file));
+        let named = |file: &&String| self.scope.only.as_ref().is_none_or(|only| only.contains(*file));
         let mut files = self.files.iter().filter(named);
         let inventory = &analysis.inventory;
         !inventory.resources.is_empty()
@@ -492,7 +499,7 @@ impl Session {
     }
 
     pub(super) fn allows_empty(&self) -> bool {
-        self.allow_empty
+        self.scope.allow_empty
     }
 }
 

@@ -40,9 +40,9 @@ pub(super) fn since(
 
 /// Between two directories, of which `there` has files of its own names.
 pub(super) fn between(head: &Session, there: &Path, in_tree: impl Fn(&Path) -> Option<String>) -> Touched {
-    let directories = head.named.iter().map(|it| crate::cli::world::file_tree::below(&head.root, it));
+    let directories = head.scope.named.iter().map(|it| crate::cli::world::file_tree::below(&head.scope.root, it));
     let here = directories.filter(|it| it.is_dir()).flat_map(|it| discover::every_file(&it));
-    let here = here.filter_map(|path| Some(names_of(path.strip_prefix(&head.root).ok()?)));
+    let here = here.filter_map(|path| Some(names_of(path.strip_prefix(&head.scope.root).ok()?)));
     let files = here.chain(discover::every_file(there).iter().filter_map(|path| in_tree(path))).collect();
     Touched { files, submodules: BTreeSet::new() }
 }

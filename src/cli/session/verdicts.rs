@@ -11,8 +11,8 @@ use crate::source::{self, Span};
 
 /// What was decided about each finding, in the order of files and lines.
 pub(in crate::cli) fn verdicts(session: &Session, analysis: &mut Analysis) -> Decision {
-    let packs = session.packs.iter().flat_map(|pack| pack.config.rules());
-    let configured: Vec<_> = session.config.rules().into_iter().chain(packs).collect();
+    let packs = session.policy.packs.iter().flat_map(|pack| pack.config.rules());
+    let configured: Vec<_> = session.policy.config.rules().into_iter().chain(packs).collect();
     let fixed = configured.iter().filter(|rule| rule.ignorable == Some(false));
     let fixed: BTreeMap<String, Span> = fixed.map(|rule| (rule.name.to_owned(), rule.span)).collect();
     let modules = analysis.blocks.iter().filter(|block| block.keyword == "module");
@@ -23,16 +23,19 @@ pub(in crate::cli) fn verdicts(session: &Session, analysis: &mut Analysis) -> De
         inventory: &analysis.inventory,
         comments: &analysis.comments,
         calls: &calls,
-        configured: session.config.suppressions().iter().map(configured_suppression).collect(),
+        configured: session.policy.config.suppressions().iter().map(configured_suppression).collect(),
         rules: &session.settings.rules,
         fixed: &fixed,
-        require_reason: session.config.flag(setting!("require-reason")).unwrap_or(false),
-        today: session.today,
+        require_reason: session.policy.config.flag(setting!("require-reason")).unwrap_or(false),
+        today: session.policy.today,
     };
     let mut decision = decide::decide(findings, &grounds);
     let show = paths_of_baseline(session);
-    let growth = growth(&session.config);
-    session.baseline.apply(&mut decision, &view(session, analysis, &show), growth, |rule| fixed.contains_key(rule));
+    let growth = growth(&session.policy.config);
+    session
+        .policy
+        .baseline
+        .apply(&mut decision, &view(session, analysis, &show), growth, |rule| fixed.contains_key(rule));
     decision.findings.sort_by_cached_key(|it| {
         let address = it.finding.address(&analysis.inventory).map(str::to_owned);
         (session.sources.locate(it.finding.span), it.finding.rule.clone(), address)
@@ -47,7 +50,7 @@ pub(in crate::cli) fn growth(config: &Config) -> Growth {
 
 /// How a baseline names files: relative to its own directory.
 pub(in crate::cli) fn paths_of_baseline(session: &Session) -> impl Fn(&str) -> String {
-    let directory = source::parent(&session.baseline_path);
+    let directory = source::parent(&session.policy.baseline_path);
     // The baseline of another commit lies beside the tree, under the name of that commit.
     let directory = directory.split_once(':').map_or(directory, |(_, inside)| inside.trim_start_matches('/'));
     let paths = Paths::seen_from(directory);

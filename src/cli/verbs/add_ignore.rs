@@ -43,10 +43,10 @@ pub(in crate::cli) fn run(arguments: &Check, reason: &str) -> Result<Outcome, Fa
         }
     };
     for (path, text) in &texts {
-        output::save(&file_tree::below(&before.session.root, path), &String::from_utf8_lossy(text))?;
+        output::save(&file_tree::below(&before.session.scope.root, path), &String::from_utf8_lossy(text))?;
     }
     tell(&wishes, texts.len())?;
-    let gate = gate(&arguments.threshold, &after.session.config);
+    let gate = gate(&arguments.threshold, &after.session.policy.config);
     let failed = after.findings.iter().any(|decided| gate.stops(decided));
     Ok(if failed { Outcome::Failed } else { after.session.outcome(&after.analysis) })
 }
@@ -108,7 +108,7 @@ impl State {
     fn of(input: &Input, arguments: &Check) -> Result<State, Failure> {
         let session = Session::judging(input, &arguments.selection)?;
         let (analysis, mut findings) = session.judge();
-        let gate = gate(&arguments.threshold, &session.config);
+        let gate = gate(&arguments.threshold, &session.policy.config);
         findings.retain(|decided| gate.shows(decided));
         Ok(State { session, analysis, findings })
     }
@@ -174,7 +174,7 @@ impl State {
         }
         let mut texts = Vec::new();
         for (path, lines) in comments {
-            let shown = self.session.paths.show(&path);
+            let shown = self.session.scope.paths.show(&path);
             let failed = |why: String| Failure::new(format!("`{shown}` cannot be changed: {why}"));
             if normalize(&path).is_none() {
                 return Err(failed("it lies outside".to_owned()));

@@ -10,8 +10,8 @@ use crate::decide::Baseline;
 pub(in crate::cli) fn run(verb: &BaselineVerb) -> Result<Outcome, Failure> {
     let (BaselineVerb::Create(asked) | BaselineVerb::Update(asked) | BaselineVerb::Prune(asked)) = verb;
     let session = open(asked)?;
-    let shown = session.paths.show(&session.baseline_path);
-    let path = session.root.join(&session.baseline_path);
+    let shown = session.scope.paths.show(&session.policy.baseline_path);
+    let path = session.scope.root.join(&session.policy.baseline_path);
     if matches!(verb, BaselineVerb::Create(_)) && path.exists() {
         return Err(Failure::new(format!("`{shown}` is there already"))
             .with_help("`gpulint baseline update` writes it anew, `gpulint baseline prune` takes out what is gone"));
@@ -21,8 +21,8 @@ pub(in crate::cli) fn run(verb: &BaselineVerb) -> Result<Outcome, Failure> {
     let show = paths_of_baseline(&session);
     let view = view(&session, &analysis, &show);
     let (baseline, gone) = match verb {
-        BaselineVerb::Prune(_) => session.baseline.pruned(&findings, &view),
-        _ => (Baseline::of(&findings, &view, &session.baseline, session.today), 0),
+        BaselineVerb::Prune(_) => session.policy.baseline.pruned(&findings, &view),
+        _ => (Baseline::of(&findings, &view, &session.policy.baseline, session.policy.today), 0),
     };
     output::save(&path, &baseline.write())?;
     let gone = match gone {

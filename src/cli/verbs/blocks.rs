@@ -17,7 +17,7 @@ pub(in crate::cli) fn all(session: &Session, blocks: &[Block]) -> String {
 
 /// The directories that were read as roots, and what their variables were taken from.
 pub(in crate::cli) fn roots(session: &Session, roots: &[Root]) -> String {
-    let shown = |path: &str| session.paths.show(path);
+    let shown = |path: &str| session.scope.paths.show(path);
     let roots: Vec<Json> = roots
         .iter()
         .map(|root| {
@@ -34,7 +34,7 @@ pub(in crate::cli) fn roots(session: &Session, roots: &[Root]) -> String {
 }
 
 fn block(session: &Session, it: &Block) -> Json {
-    let place = session.paths.locate(&session.sources, it.span);
+    let place = session.scope.paths.locate(&session.sources, it.span);
     json!({
         "keyword": it.keyword,
         "labels": it.labels,

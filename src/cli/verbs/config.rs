@@ -25,7 +25,7 @@ fn show(input: &Input) -> Result<(), Failure> {
     let session = Session::rules_only(input, &args::Selection::default())?;
     session.demand_rules()?;
     let mut text = String::new();
-    let set: Vec<_> = session.config.entries().collect();
+    let set: Vec<_> = session.policy.config.entries().collect();
     let mut line = |path: &str, value: &str, origin: &str| {
         let _ = writeln!(text, "{:<48} # {origin}", format!("{path} = {value}"));
     };
@@ -38,12 +38,12 @@ fn show(input: &Input) -> Result<(), Failure> {
         }
     }
     for (path, entry) in set {
-        let at = session.paths.locate(&session.sources, entry.span);
+        let at = session.scope.paths.locate(&session.sources, entry.span);
         line(&path, &written(&entry.value), &format!("{}:{}", at.path, at.line));
     }
     // what a pack says holds where nothing above does, or where it forbids to change it
-    for (path, entry) in session.packs.iter().flat_map(|pack| pack.config.entries()) {
-        let at = session.paths.locate(&session.sources, entry.span);
+    for (path, entry) in session.policy.packs.iter().flat_map(|pack| pack.config.entries()) {
+        let at = session.scope.paths.locate(&session.sources, entry.span);
         line(&path, &written(&entry.value), &format!("{}:{}, a pack", at.path, at.line));
     }
     output::print(&text)

@@ -51,7 +51,7 @@ fn diff(arguments: &Diff) -> Result<Outcome, Failure> {
     }
     let mut notes = Vec::new();
     let (base, touched) = earlier(arguments, &mut head, &mut notes)?;
-    let gate = gate_of_change(&arguments.threshold, &head.config);
+    let gate = gate_of_change(&arguments.threshold, &head.policy.config);
     let mut after = head.analyze_all();
     after.let_go();
     let before = base.analyze_before(&head);
@@ -63,7 +63,7 @@ fn diff(arguments: &Diff) -> Result<Outcome, Failure> {
     let reconsidered =
         compare::reconsider(&change, &gate, (&base_state, &before, &earlier), (&head_state, &mut after, &mut later));
     let removed = reconsidered.removed.iter().map(|(rules, span)| {
-        let at = base.paths.locate(&base.sources, *span);
+        let at = base.scope.paths.locate(&base.sources, *span);
         format!("a suppression was removed: {rules} at {}:{}", at.path, at.line)
     });
     let removed: BTreeSet<String> = removed.collect();
@@ -152,7 +152,7 @@ fn saved_reports(arguments: &Diff) -> Result<Option<(report::State, report::Stat
 /// Two saved reports. Of rules, only those about a change are asked: the others have spoken.
 fn compare_saved(arguments: &Diff, before: &report::State, mut after: report::State) -> Result<Outcome, Failure> {
     let session = Session::rules_only(&arguments.input, &arguments.selection)?;
-    let gate = gate_of_change(&arguments.threshold, &session.config);
+    let gate = gate_of_change(&arguments.threshold, &session.policy.config);
     let rules = &session.settings.rules;
     let earlier = before.report(rules);
     compare::settle_saved(earlier.inventory, after.inventory_mut());
@@ -163,7 +163,7 @@ fn compare_saved(arguments: &Diff, before: &report::State, mut after: report::St
         inventory: later.inventory,
         bill: later.bill,
         fit: &[],
-        today: Some(session.today),
+        today: Some(session.policy.today),
         catalog: &session.settings.catalog,
         pricing: &session.settings.pricing,
         delta: Some(&change),

@@ -49,14 +49,14 @@ pub(in crate::cli) fn run(arguments: &Check) -> Result<Outcome, Failure> {
         return show(&state, &work, &before);
     }
     let left_alone = work.save(&state.session)?;
-    let gate = gate(&arguments.threshold, &state.session.config);
+    let gate = gate(&arguments.threshold, &state.session.policy.config);
     let report = state.session.report(&state.analysis, &state.findings);
     output::write(&arguments.output, Format::Text, |format, style| {
         Some(report::render(format, &report, arguments.view.style(style)))
     })?;
     work.tell("fixed", &state, &before);
     for (path, why) in &left_alone {
-        output::complain(&format!("`{}` {why} and is left alone", state.session.paths.show(path)));
+        output::complain(&format!("`{}` {why} and is left alone", state.session.scope.paths.show(path)));
     }
     let failed = !left_alone.is_empty() || state.findings.iter().any(|decided| gate.stops(decided));
     Ok(if failed { Outcome::Failed } else { state.session.outcome(&state.analysis) })
@@ -66,7 +66,7 @@ fn show(state: &State, work: &Work, before: &Costs) -> Result<Outcome, Failure> 
     let mut text = String::new();
     for (path, new) in &work.texts {
         let old = work.originals.get(path).map(Vec::as_slice).unwrap_or_default();
-        let shown = state.session.paths.show(path);
+        let shown = state.session.scope.paths.show(path);
         text.push_str(&unified(&shown, &String::from_utf8_lossy(old), &String::from_utf8_lossy(new)));
     }
     output::print_exact(&text)?;
@@ -119,7 +119,7 @@ impl State {
         let input = Input { given, ..arguments.input.clone() };
         let session = Session::judging(&input, &arguments.selection)?;
         let (analysis, mut findings) = session.judge();
-        let gate = gate(&arguments.threshold, &session.config);
+        let gate = gate(&arguments.threshold, &session.policy.config);
         findings.retain(|decided| gate.shows(decided));
         Ok(State { session, analysis, findings })
     }
@@ -143,7 +143,7 @@ impl State {
     fn is_writable(&self, file: FileId) -> bool {
         let path = self.session.sources.path(file);
         let real = |path: &Path| path.canonicalize().ok();
-        let is_itself = real(&self.session.root)
+        let is_itself = real(&self.session.scope.root)
             .is_some_and(|root| real(&root.join(&path)).is_some_and(|place| place == root.join(&path)));
         self.session.is_named(&path)
             && is_itself
@@ -205,9 +205,9 @@ impl Work {
         let mut left_alone = Vec::new();
         for (path, text) in &self.texts {
             if normalize(path).is_none() {
-                return Err(Failure::new(format!("`{}` lies outside", session.paths.show(path))));
+                return Err(Failure::new(format!("`{}` lies outside", session.scope.paths.show(path))));
             }
-            let place = session.root.join(path);
+            let place = session.scope.root.join(path);
             if fs::read(&place).ok().as_ref() != self.originals.get(path) {
                 left_alone.push((path.clone(), "changed meanwhile"));
                 continue;

@@ -58,7 +58,7 @@ fn seen(arguments: &Inspect, address: &str) -> Result<Outcome, Failure> {
 }
 
 fn place(session: &Session, it: &Seen) -> Option<(String, usize)> {
-    let at = session.paths.locate(&session.sources, it.span?);
+    let at = session.scope.paths.locate(&session.sources, it.span?);
     Some((at.path, at.line))
 }
 

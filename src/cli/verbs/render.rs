@@ -91,7 +91,7 @@ fn write_origins(session: &Session, document: &Document, out: &mut String) {
         let bare = line.trim();
         // The key of a line stands behind the dashes of lists.
         let start = at + line.len() - line.trim_start_matches(['-', ' ']).len();
-        let place = session.paths.locate(&session.sources, Span::new(file, start, start + bare.len()));
+        let place = session.scope.paths.locate(&session.sources, Span::new(file, start, start + bare.len()));
         out.push_str(&format!("{} # {}:{}\n", line.trim_end(), place.path, place.line));
         at += line.len();
     }
@@ -99,7 +99,7 @@ fn write_origins(session: &Session, document: &Document, out: &mut String) {
 
 fn told(session: &Session, directory: &str, trouble: &Trouble) -> String {
     let place = |at| {
-        let place = session.paths.locate(&session.sources, at);
+        let place = session.scope.paths.locate(&session.sources, at);
         format!("{}:{}", place.path, place.line)
     };
     let directory = trouble.directory.as_deref().unwrap_or(directory);
@@ -114,6 +114,6 @@ fn told(session: &Session, directory: &str, trouble: &Trouble) -> String {
 }
 
 fn shown(session: &Session, directory: &str) -> String {
-    let shown = session.paths.show(directory);
+    let shown = session.scope.paths.show(directory);
     if shown.is_empty() { ".".to_owned() } else { shown }
 }

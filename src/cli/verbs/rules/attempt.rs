@@ -28,7 +28,7 @@ pub(super) fn run(expression: &str, scope: &str, input: &Input) -> Result<Outcom
     let answers = attempt.answers(&world, &rules::Settings::default());
     let mut text = String::new();
     for it in &answers {
-        let place = it.span.map(|span| session.paths.locate(&session.sources, span));
+        let place = it.span.map(|span| session.scope.paths.locate(&session.sources, span));
         let place = place.map(|at| format!("{}:{}", at.path, at.line)).unwrap_or_default();
         let cause = it.cause.as_ref().map(|cause| format!("  ({cause})")).unwrap_or_default();
         let line = format!("{:<8} {}  {place}{cause}", it.answer, it.address);

@@ -16,8 +16,9 @@ pub(super) fn run(
     let session = Session::rules_only(input, selection)?;
     session.demand_whole_rules(&crate::Analysis::default())?;
     let rules = &session.settings.rules;
-    let own =
-        |name: &str| session.own_pages.iter().any(|own| rules.page(name).is_some_and(|page| *page.text == *own.text));
+    let own = |name: &str| {
+        session.policy.own_pages.iter().any(|own| rules.page(name).is_some_and(|page| *page.text == *own.text))
+    };
     let mut chosen = Vec::new();
     for name in names {
         let page = rules.page(name).ok_or_else(|| {

@@ -47,5 +47,10 @@ pub(super) fn run(name: &str, scope: &str, directory: Option<&Path>) -> Result<O
 /// The first directory with pages that is configured, seen from here.
 fn configured() -> Result<Option<PathBuf>, Failure> {
     let session = Session::settings_only(&Input::here())?;
-    Ok(session.config.texts(setting!("rules-dir")).first().map(|(path, _)| PathBuf::from(session.paths.show(path))))
+    Ok(session
+        .policy
+        .config
+        .texts(setting!("rules-dir"))
+        .first()
+        .map(|(path, _)| PathBuf::from(session.scope.paths.show(path))))
 }

@@ -50,7 +50,7 @@ fn once(directories: &[PathBuf], require: bool, output: &Output) -> Result<Outco
         .filter_map(|own| {
             let page = session.settings.rules.pages().iter().find(|page| *page.text == *own.text)?;
             let proofs = prove(page, own, require && !page.untested);
-            let path = session.paths.show(&own.path);
+            let path = session.scope.paths.show(&own.path);
             Some(Tested { path, name: page.name.clone(), untested: page.untested, proofs })
         })
         .collect();
@@ -69,7 +69,7 @@ fn pages(directories: &[PathBuf]) -> Result<(Session, Vec<PageText>), Failure> {
     let input = if directories.is_empty() { Input::here() } else { Input::without_settings() };
     let selection = Selection { rules: directories.to_vec(), ..Selection::default() };
     let session = Session::rules_only(&input, &selection)?;
-    let own = session.own_pages.clone();
+    let own = session.policy.own_pages.clone();
     if own.is_empty() {
         return Err(Failure::new("there are no pages to test").with_help(
             "name their directory, set `rules-dir` in gpulint.toml, or write one with `gpulint rules new`",
@@ -85,7 +85,12 @@ fn state(directories: &[PathBuf]) -> Result<BTreeMap<PathBuf, SystemTime>, Failu
     if named.is_empty() {
         let session = Session::settings_only(&Input::here())?;
         named.extend(
-            session.config.texts(setting!("rules-dir")).iter().map(|(path, _)| PathBuf::from(session.paths.show(path))),
+            session
+                .policy
+                .config
+                .texts(setting!("rules-dir"))
+                .iter()
+                .map(|(path, _)| PathBuf::from(session.scope.paths.show(path))),
         );
     }
     for directory in named {

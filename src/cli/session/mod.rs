@@ -22,6 +22,7 @@ use std::sync::Arc;
 
 use super::args::{Input, Selection};
 use super::world::file_tree::{self, DiskTree, read_limited};
+use super::world::largest::LargestFile;
 use super::world::progress::Progress;
 use super::world::{clock, deadline, output};
 use super::{Failure, Outcome, render};
@@ -46,8 +47,8 @@ pub(super) struct Session {
     /// Sorted, each once.
     pub(super) files: Vec<String>,
     pub(super) settings: Settings,
-    pub(super) policy: Policy,
-    pub(super) scope: Arc<Scope>,
+    pub(super) policy: SessionPolicy,
+    pub(super) scope: Arc<SessionScope>,
     skipped: Vec<Skipped>,
     /// Asks the tree for a file that it should hold and does not.
     missing: Option<Missing>,
@@ -57,7 +58,7 @@ pub(super) struct Session {
 
 /// What holds: settings, rules, and what was accepted. It is the same for every state of a tree.
 #[derive(Clone)]
-pub(super) struct Policy {
+pub(super) struct SessionPolicy {
     pub(super) config: Config,
     /// The packs that are configured.
     pub(super) packs: Arc<Vec<Pack>>,
@@ -76,7 +77,7 @@ pub(super) struct Policy {
 }
 
 /// What was asked: where, and what of it is told.
-pub(super) struct Scope {
+pub(super) struct SessionScope {
     /// Only what stands in these is told, if any: a hook names the files that changed, and whole roots are read.
     only: Option<BTreeSet<String>>,
     /// The directories and files that were named, as paths of the tree.
@@ -137,40 +138,10 @@ impl Session {
     }
 
     fn with(input: &Input, add: impl Fn(&mut Found, &Path, &Place)) -> Result<(Session, Place), Failure> {
-        let (given, mut paths): (Vec<_>, Vec<_>) =
-            input.paths.iter().cloned().partition(|path| path.as_os_str() == "-");
-        let piped = (!given.is_empty()).then(|| piped(input.stdin_filename.as_deref())).transpose()?;
-        if paths.is_empty() && piped.is_none() {
-            paths.push(PathBuf::from("."));
-        }
-        let beside: Vec<&Path> =
-            input.config.iter().chain(&input.modules_directory).chain(&input.beside).map(PathBuf::as_path).collect();
-        let variable_files = VariableFiles::of(&input.variable_files)?;
-        let beside: Vec<&Path> = beside.into_iter().chain(variable_files.all()).collect();
-        let place = Place::of(&paths, &beside)?;
-        let mut found = Found::default();
-        for path in &place.named {
-            add(&mut found, path, &place);
-        }
-        found.skipped.extend(absent_from(&place));
-        found.add_tracked(&place);
-        let tree = DiskTree::new(place.root.clone(), place.allowed.clone());
-        let largest = tree.largest();
-        let mut tree = PolicyTree::of(input, &place, tree)?;
+        let Looked { place, mut found, tree, largest, variable_files, piped } = look(input, add)?;
         let settings_file = settings::find(input, &place, &tree)?;
-        let given = piped.as_ref().map(|(name, _)| name.clone());
         let beside_settings = settings::baseline_path(settings_file.as_deref(), &place, &tree);
-        if let Some((name, text)) = piped {
-            let name = input.stdin_filename.as_ref().map_or(Ok(name), |path| place.named_beside(path))?;
-            found.files.push(name.clone());
-            found.only.insert(name.clone());
-            tree = tree.with_given(name, text);
-        }
-        for (path, text) in &input.given {
-            tree = tree.with_given(path.clone(), text.clone());
-        }
-        found.files.sort();
-        found.files.dedup();
+        let tree = with_given(tree, input, piped.clone());
         let sources = Sources::new(tree);
         let config = settings::load(&sources, settings_file.as_deref(), &place)?;
         sources.limit(bounds::of(&config));
@@ -178,16 +149,15 @@ impl Session {
         deadline::start(bounds::time(&config));
         prices::show_currency(&config);
         let today = input.today.map_or_else(clock::today, Ok)?;
-        let named_files = place.named.iter().any(|path| path.is_file());
         let packs = Arc::new(packs::load(&sources, &config, &place)?);
         found.files.retain(|file| !packs.iter().any(|pack| pack.brings(file)));
         let values = chart_values(input, &config, &found.files)?;
-        let render = render_request(input, &config, &place, &values);
+        let piped = piped.as_ref().map(|(name, _)| name.as_str());
         let session = Session {
             settings: Settings {
                 terraform: terraform::Options {
                     given_runs: config.runs().into_iter().map(given_run).collect(),
-                    ..terraform_options(input, &place, &variable_files, given.as_deref())?
+                    ..terraform_options(input, &place, &variable_files, piped)?
                 },
                 runs: crate::runs::Options { named: named_directories(&place), exclude: excluded(input, &config) },
                 pricing: prices::settings(&config, today),
@@ -202,7 +172,13 @@ impl Session {
                 },
                 ..Settings::default()
             },
-            policy: Policy {
+            scope: Arc::new(SessionScope::of(
+                input,
+                &place,
+                found.only,
+                render_request(input, &config, &place, &values),
+            )),
+            policy: SessionPolicy {
                 baseline: Baseline::default(),
                 baseline_path: config.text(setting!("baseline")).map_or(beside_settings, |(path, _)| path.to_owned()),
                 files_of_settings: sources.count(),
@@ -212,17 +188,6 @@ impl Session {
                 today,
                 config,
             },
-            scope: Arc::new(Scope {
-                only: named_files.then_some(found.only),
-                named: place.named.iter().filter_map(|path| place.in_tree(path)).collect(),
-                root: place.root.clone(),
-                here: place.in_tree(&place.here).unwrap_or_default(),
-                allowed: place.allowed.clone(),
-                paths: place.paths(),
-                hosted_paths: place.hosted_paths(),
-                allow_empty: input.allow_empty,
-                render,
-            }),
             files: found.files,
             skipped: found.skipped,
             missing: None,
@@ -501,6 +466,76 @@ impl Session {
     pub(super) fn allows_empty(&self) -> bool {
         self.scope.allow_empty
     }
+}
+
+impl SessionScope {
+    fn of(input: &Input, place: &Place, only: BTreeSet<String>, render: Option<render::Request>) -> SessionScope {
+        let names_files = place.named.iter().any(|path| path.is_file());
+        SessionScope {
+            only: names_files.then_some(only),
+            named: place.named.iter().filter_map(|path| place.in_tree(path)).collect(),
+            root: place.root.clone(),
+            here: place.in_tree(&place.here).unwrap_or_default(),
+            allowed: place.allowed.clone(),
+            paths: place.paths(),
+            hosted_paths: place.hosted_paths(),
+            allow_empty: input.allow_empty,
+            render,
+        }
+    }
+}
+
+/// What lies there, before anything of it is read.
+struct Looked {
+    place: Place,
+    found: Found,
+    tree: PolicyTree,
+    largest: LargestFile,
+    variable_files: VariableFiles,
+    /// Standard input and the name that it has.
+    piped: Option<(String, Vec<u8>)>,
+}
+
+fn look(input: &Input, add: impl Fn(&mut Found, &Path, &Place)) -> Result<Looked, Failure> {
+    let (given, mut paths): (Vec<_>, Vec<_>) = input.paths.iter().cloned().partition(|path| path.as_os_str() == "-");
+    let piped = (!given.is_empty()).then(|| piped(input.stdin_filename.as_deref())).transpose()?;
+    if paths.is_empty() && piped.is_none() {
+        paths.push(PathBuf::from("."));
+    }
+    let beside = input.config.iter().chain(&input.modules_directory).chain(&input.beside).map(PathBuf::as_path);
+    let variable_files = VariableFiles::of(&input.variable_files)?;
+    let beside: Vec<&Path> = beside.chain(variable_files.all()).collect();
+    let place = Place::of(&paths, &beside)?;
+    let mut found = Found::default();
+    for path in &place.named {
+        add(&mut found, path, &place);
+    }
+    found.skipped.extend(absent_from(&place));
+    found.add_tracked(&place);
+    let tree = DiskTree::new(place.root.clone(), place.allowed.clone());
+    let largest = tree.largest();
+    let tree = PolicyTree::of(input, &place, tree)?;
+    let named = |(name, text): (String, Vec<u8>)| {
+        let name = input.stdin_filename.as_ref().map_or(Ok(name), |path| place.named_beside(path))?;
+        Ok::<_, Failure>((name, text))
+    };
+    let piped = piped.map(named).transpose()?;
+    if let Some((name, _)) = &piped {
+        found.files.push(name.clone());
+        found.only.insert(name.clone());
+    }
+    found.files.sort();
+    found.files.dedup();
+    Ok(Looked { place, found, tree, largest, variable_files, piped })
+}
+
+/// The tree with what is given beside it: standard input, and text of the caller.
+fn with_given(mut tree: PolicyTree, input: &Input, piped: Option<(String, Vec<u8>)>) -> PolicyTree {
+    let given = piped.into_iter().chain(input.given.iter().map(|(path, text)| (path.clone(), text.clone())));
+    for (path, text) in given {
+        tree = tree.with_given(path, text);
+    }
+    tree
 }
 
 fn is_manifest(text: &str) -> bool {

@@ -113,87 +113,144 @@ pub(super) fn changed(
     explained: &BTreeSet<usize>,
     speaking: &BTreeSet<String>,
 ) -> Option<(usize, String)> {
-    let (head, catalog) = (states.head, &states.head.settings.catalog);
     let is_example = file.path.split('/').any(is_example);
-    if is_example || matches!(file.role, Role::Beside | Role::Code) || is_of_chart(head, file.path) {
+    if is_example || matches!(file.role, Role::Beside | Role::Code) || is_of_chart(states.head, file.path) {
         return None;
     }
-    let asking = Asking::of(head, file);
-    let mut parts: Vec<(Range<usize>, Vec<Line>)> = Vec::new();
-    for line in file.new_lines() {
-        match parts.last_mut().filter(|(part, _)| part.contains(&line.number)) {
-            Some((_, new)) => new.push(line),
-            None => parts.push((part_of(&file.is, file.path, line.number), vec![line])),
-        }
-    }
-    let gone: Vec<Line> = file.gone_lines().collect();
-    if parts.is_empty() && !gone.is_empty() && !file.is.is_empty() {
-        // Only lines that went away: the part where they stood is the one that is there now.
-        let at = gone.first().map_or(0, |line| line.number).min(lines(&file.is).count().saturating_sub(1));
-        parts.push((part_of(&file.is, file.path, at), Vec::new()));
-    }
-    let speaks = || speaking.contains(file.path) || decide::names_accelerators(&file.is, catalog);
-    if file.is_yaml() && speaks() {
-        let new = file.new_lines().find(|line| HOURS.is_match(line.text)).map(|line| line.number);
-        let gone = file.gone_lines().find(|line| HOURS.is_match(line.text)).map(|_| 0);
-        if let Some(at) = new.or(gone) {
-            return Some((at, "it changes how often or how long something runs, in what nobody here reads".to_owned()));
-        }
-    }
-    let is_single = parts.len() == 1;
-    parts.into_iter().find_map(|(part, new)| {
-        if part.clone().any(|line| explained.contains(&line)) {
-            return None;
-        }
-        let text = text_of(&file.is, &part);
-        let gone_lines: Vec<Line> = gone.iter().copied().filter(|_| is_single || !new.is_empty()).collect();
-        let gone = gone_lines.iter().copied();
-        let has_other_numbers = || numbers(new.iter().copied()) != numbers(gone.clone());
-        let at = new.first().map_or(part.start, |line| line.number);
-        if !speaking.is_empty() && WRITERS.is_match(&text) {
-            let low = text.to_ascii_lowercase();
-            if WRITTEN.iter().any(|word| low.contains(word)) && !is_only_named(&new) {
-                return Some((at, "it changes what other objects become when they are applied".to_owned()));
-            }
-        }
-        let deploys = DEPLOYERS.is_match(&text)
-            || ["fleet.yaml", "helmfile.yaml", ".argocd-source.yaml"].iter().any(|it| file.path.ends_with(it));
-        if deploys
-            && (decide::names_accelerators(&text, catalog)
-                || leads_to(file, &text, speaking)
-                || is_beside_sources(file, speaking))
-        {
-            let mut revisions = new.iter().copied().chain(gone.clone()).filter(|line| REVISION.is_match(line.text));
-            if let Some(line) = revisions.next() {
-                let key = line.text.split(':').next().unwrap_or_default().trim().trim_start_matches("- ");
-                return Some((
-                    at,
-                    format!("another `{key}` than before is deployed, and what stands there is not read"),
-                ));
-            }
-        }
-        let named = || lines(&file.is).filter(|line| part.contains(&line.number)).find_map(|line| asking.asked(line));
-        if file.path.ends_with(".tf") && !EVALUATED.is_match(&text) && refers(states, &text) {
-            let mut states_of = new.iter().chain(&gone_lines).filter(|line| STATE.is_match(line.text));
-            if let Some(line) = states_of.next() {
-                let key = line.text.split('=').next().unwrap_or_default().trim();
-                return Some((
-                    at,
-                    format!("`{key}` changes of what has accelerators, in a type that nobody here reads"),
-                ));
-            }
-        }
-        // What is evaluated as a whole was read, wherever its values stand.
-        if EVALUATED.is_match(&text) && file.path.ends_with(".tf") {
-            return None;
-        }
-        let is_data = file.role == Role::Read || file.is.contains("kubectl") || file.is.contains("oc apply");
-        if is_data && has_other_numbers() {
-            let name = named()?;
-            return Some((at, format!("a number changes beside `{name}`, in what nobody here reads")));
-        }
-        None
+    let objects = Objects { states, file, speaking };
+    objects.hours().or_else(|| {
+        let mut parts = objects.parts().into_iter();
+        parts.find_map(|part| {
+            let is_explained = part.lines.clone().any(|line| explained.contains(&line));
+            if is_explained { None } else { objects.look_at(&part) }
+        })
     })
+}
+
+struct Objects<'o> {
+    states: &'o States<'o>,
+    file: &'o Changed<'o>,
+    speaking: &'o BTreeSet<String>,
+}
+
+/// An object or a block of which something changed.
+struct Part<'t> {
+    lines: Range<usize>,
+    text: String,
+    new: Vec<Line<'t>>,
+    gone: Vec<Line<'t>>,
+}
+
+impl Part<'_> {
+    /// The first line that is new, or the part's own.
+    fn at(&self) -> usize {
+        self.new.first().map_or(self.lines.start, |line| line.number)
+    }
+
+    fn changed(&self, pattern: &Regex) -> Option<Line<'_>> {
+        self.new.iter().chain(&self.gone).copied().find(|line| pattern.is_match(line.text))
+    }
+
+    fn has_other_numbers(&self) -> bool {
+        numbers(self.new.iter().copied()) != numbers(self.gone.iter().copied())
+    }
+
+    /// Nothing of it says more than names.
+    fn is_only_named(&self) -> bool {
+        let is_named = |line: &Line| NAMING.is_match(line.text) || line.text.trim_start().starts_with('#');
+        !self.new.is_empty() && self.new.iter().all(is_named)
+    }
+}
+
+impl<'o> Objects<'o> {
+    fn parts(&self) -> Vec<Part<'o>> {
+        let file = self.file;
+        let mut parts: Vec<(Range<usize>, Vec<Line>)> = Vec::new();
+        for line in file.new_lines() {
+            match parts.last_mut().filter(|(part, _)| part.contains(&line.number)) {
+                Some((_, new)) => new.push(line),
+                None => parts.push((part_of(&file.is, file.path, line.number), vec![line])),
+            }
+        }
+        let gone: Vec<Line> = file.gone_lines().collect();
+        if parts.is_empty() && !gone.is_empty() && !file.is.is_empty() {
+            // Only lines that went away: the part where they stood is the one that is there now.
+            let at = gone.first().map_or(0, |line| line.number).min(lines(&file.is).count().saturating_sub(1));
+            parts.push((part_of(&file.is, file.path, at), Vec::new()));
+        }
+        let is_single = parts.len() == 1;
+        let part = |(lines, new): (Range<usize>, Vec<Line<'o>>)| Part {
+            text: text_of(&file.is, &lines),
+            gone: if is_single || !new.is_empty() { gone.clone() } else { Vec::new() },
+            lines,
+            new,
+        };
+        parts.into_iter().map(part).collect()
+    }
+
+    /// How often or how long something runs.
+    fn hours(&self) -> Option<(usize, String)> {
+        let (file, catalog) = (self.file, &self.states.head.settings.catalog);
+        if !file.is_yaml() || !(self.speaking.contains(file.path) || decide::names_accelerators(&file.is, catalog)) {
+            return None;
+        }
+        let new = file.new_lines().find(|line| HOURS.is_match(line.text)).map(|line| line.number);
+        let gone = || file.gone_lines().find(|line| HOURS.is_match(line.text)).map(|_| 0);
+        Some((
+            new.or_else(gone)?,
+            "it changes how often or how long something runs, in what nobody here reads".to_owned(),
+        ))
+    }
+
+    fn look_at(&self, part: &Part) -> Option<(usize, String)> {
+        let why = self.writes(part).or_else(|| self.deploys(part)).or_else(|| self.steers(part));
+        Some((part.at(), why.or_else(|| self.counts(part))?))
+    }
+
+    fn writes(&self, part: &Part) -> Option<String> {
+        let low = part.text.to_ascii_lowercase();
+        let writes = !self.speaking.is_empty()
+            && WRITERS.is_match(&part.text)
+            && WRITTEN.iter().any(|word| low.contains(word))
+            && !part.is_only_named();
+        writes.then(|| "it changes what other objects become when they are applied".to_owned())
+    }
+
+    fn deploys(&self, part: &Part) -> Option<String> {
+        const FILES: [&str; 3] = ["fleet.yaml", "helmfile.yaml", ".argocd-source.yaml"];
+        let (file, text) = (self.file, &part.text);
+        let deploys = DEPLOYERS.is_match(text) || FILES.iter().any(|it| file.path.ends_with(it));
+        let concerns = || {
+            decide::names_accelerators(text, &self.states.head.settings.catalog)
+                || leads_to(file, text, self.speaking)
+                || is_beside_sources(file, self.speaking)
+        };
+        let line = part.changed(&REVISION).filter(|_| deploys && concerns())?;
+        let key = line.text.split(':').next().unwrap_or_default().trim().trim_start_matches("- ");
+        Some(format!("another `{key}` than before is deployed, and what stands there is not read"))
+    }
+
+    fn steers(&self, part: &Part) -> Option<String> {
+        if !self.file.path.ends_with(".tf") || EVALUATED.is_match(&part.text) || !refers(self.states, &part.text) {
+            return None;
+        }
+        let key = part.changed(&STATE)?.text.split('=').next().unwrap_or_default().trim();
+        Some(format!("`{key}` changes of what has accelerators, in a type that nobody here reads"))
+    }
+
+    fn counts(&self, part: &Part) -> Option<String> {
+        let file = self.file;
+        // What is evaluated as a whole was read, wherever its values stand.
+        let is_read = EVALUATED.is_match(&part.text) && file.path.ends_with(".tf");
+        let is_data = file.role == Role::Read || file.is.contains("kubectl") || file.is.contains("oc apply");
+        if is_read || !is_data || !part.has_other_numbers() {
+            return None;
+        }
+        let asking = Asking::of(self.states.head, file);
+        let mut inside = lines(&file.is).filter(|line| part.lines.contains(&line.number));
+        let name = inside.find_map(|line| asking.asked(line))?;
+        Some(format!("a number changes beside `{name}`, in what nobody here reads"))
+    }
 }
 
 /// Argo CD takes it into account where what has accelerators stands.
@@ -221,11 +278,6 @@ fn leads_to(file: &Changed, text: &str, speaking: &BTreeSet<String>) -> bool {
         };
         is_there(path) || join(own, path).is_some_and(|path| path != own && is_there(&path))
     })
-}
-
-/// Nothing of it says more than names.
-fn is_only_named(new: &[Line]) -> bool {
-    !new.is_empty() && new.iter().all(|line| NAMING.is_match(line.text) || line.text.trim_start().starts_with('#'))
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use crate::source::{Sources, Span, join, parent};
 
 use crate::kubernetes::objects::chart;
 use crate::kubernetes::objects::object::Object;
-use crate::kubernetes::rows::table::Row;
+use crate::kubernetes::rows::table::KindRow;
 use crate::kubernetes::text::filter::{self, Matter};
 use crate::languages::yaml::Node;
 
@@ -43,7 +43,7 @@ impl Deployed {
         &mut self,
         sources: &Sources,
         object: &Object<'_>,
-        row: &Row,
+        row: &KindRow,
         has_accelerators: bool,
     ) -> Vec<Unjudged> {
         let address = object.address();

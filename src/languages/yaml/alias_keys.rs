@@ -6,7 +6,7 @@ use std::sync::{Arc, LazyLock};
 
 use regex::Regex;
 
-use super::node::{Data, Entry, Node};
+use super::node::{Node, NodeData, NodeEntry};
 
 /// The names of such keys, by their places in the file.
 pub(super) type Names = BTreeMap<u32, Arc<str>>;
@@ -34,11 +34,11 @@ pub(super) fn relaxed(text: &str, base: usize) -> Option<(String, Names)> {
 /// The tree with these keys called as their anchors say.
 pub(super) fn named(node: &Node, names: &Names) -> Node {
     match &node.data {
-        Data::Scalar { .. } => node.clone(),
-        Data::List(items) => Node::list(node.span, items.iter().map(|item| named(item, names))),
-        Data::Map(entries) => Node::map(
+        NodeData::Scalar { .. } => node.clone(),
+        NodeData::List(items) => Node::list(node.span, items.iter().map(|item| named(item, names))),
+        NodeData::Map(entries) => Node::map(
             node.span,
-            entries.iter().map(|entry| Entry {
+            entries.iter().map(|entry| NodeEntry {
                 key: names.get(&entry.key_span.start).unwrap_or(&entry.key).clone(),
                 value: named(&entry.value, names),
                 ..entry.clone()

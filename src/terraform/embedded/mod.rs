@@ -21,7 +21,7 @@ use crate::source::{Sources, Span};
 
 use super::Embedded;
 use super::block::{Attribute, Block};
-use yaml::{Tree, Writer};
+use yaml::{ManifestTree, YamlWriter};
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -99,7 +99,7 @@ pub(super) fn manifests(
             let Some(attribute) = block.attributes.get(name) else { continue };
             if is_object(&attribute.value) {
                 let tree = yaml::tree_of(sources, &attribute.value, 0);
-                let (text, segments) = Writer::document(block.span, &tree);
+                let (text, segments) = YamlWriter::document(block.span, &tree);
                 carry(text, segments);
             } else if let Some((text, segments)) = lines::align(sources, &attribute.value) {
                 // `yamldecode` of a text that is known in part.
@@ -115,13 +115,13 @@ pub(super) fn manifests(
                     carry(text, segments);
                 }
             }
-            let set: Vec<(String, Span, Tree)> = settings(sources, block, &chart.set);
+            let set: Vec<(String, Span, ManifestTree)> = settings(sources, block, &chart.set);
             if !set.is_empty() {
-                let (text, segments) = Writer::document(block.span, &Tree::nested(set));
+                let (text, segments) = YamlWriter::document(block.span, &ManifestTree::nested(set));
                 carry(text, segments);
             }
         } else if let Some(tree) = blocks::manifest(sources, block, table()) {
-            let (text, segments) = Writer::document(block.span, &tree);
+            let (text, segments) = YamlWriter::document(block.span, &tree);
             carry(text, segments);
         }
     }
@@ -172,7 +172,7 @@ fn texts_of(value: &Value) -> Vec<Value> {
 }
 
 /// `set { name = "a.b" value = … }`, also as a list of objects.
-fn settings(sources: &Sources, block: &Block, name: &str) -> Vec<(String, Span, Tree)> {
+fn settings(sources: &Sources, block: &Block, name: &str) -> Vec<(String, Span, ManifestTree)> {
     let mut settings = Vec::new();
     for set in block.blocks.iter().filter(|it| it.keyword == name) {
         if let (Some(name), Some(value)) = (set.attributes.get("name"), set.attributes.get("value"))

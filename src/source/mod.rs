@@ -17,6 +17,7 @@ mod lines;
 mod names;
 mod needles;
 mod pattern;
+mod static_regex;
 mod threads;
 mod tree;
 
@@ -33,5 +34,6 @@ pub use limits::Limits;
 pub use names::{bytes_of, named};
 pub use needles::Needles;
 pub use pattern::matches;
+pub(crate) use static_regex::{compiled, static_regex};
 pub use threads::{each, those};
 pub use tree::{BESIDE, Entry, MemoryTree, ReadError, Tree, demand_text, is_example, join, normalize, parent};

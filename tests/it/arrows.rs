@@ -100,6 +100,15 @@ fn no_name_stands_for_more_than_two_types_that_others_see() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
+/// A pattern of the code that does not compile is to fail a test, and not to find nothing: `static_regex!` makes both.
+#[test]
+fn no_pattern_of_the_code_may_be_missing() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let optional = |file: &PathBuf| fs::read_to_string(file).unwrap().contains("LazyLock<Option<Regex");
+    let wrong: Vec<PathBuf> = files(&root).into_iter().filter(optional).collect();
+    assert!(wrong.is_empty(), "{wrong:?}");
+}
+
 /// `pub(super) struct Name<'a> {` → Name
 fn type_that_others_see(line: &str) -> Option<String> {
     let after = line.trim_start().strip_prefix("pub")?;

@@ -1,8 +1,8 @@
 //! What a word means for a fact: `32k` of context, `90%` of memory, `bitsandbytes-nf4` as a precision.
 
-use std::sync::LazyLock;
-
 use regex::Regex;
+
+use crate::source::static_regex;
 
 use super::super::key::{Key, Value, ValueType};
 use super::table::{KnownProgram, TABLE, normalize_value};
@@ -89,12 +89,12 @@ fn share(text: &str) -> ValueMeaning {
     }
 }
 
+static_regex!(static STAGE: Regex = r"(?:zero|stage|ds-z|[-_/]z|^z|^)[-_]?([0-3])(?:[^0-9]|$)");
+
 /// `configs/ds_z3_offload.json`, `zero3`, `full_shard auto_wrap`, `deepspeed_stage_2`, `3`.
 pub(super) fn sharding(word: &str) -> ValueMeaning {
-    static STAGE: LazyLock<Option<Regex>> =
-        LazyLock::new(|| Regex::new(r"(?:zero|stage|ds-z|[-_/]z|^z|^)[-_]?([0-3])(?:[^0-9]|$)").ok());
     let known = |name: &str| ValueMeaning::Value(Value::text(name));
-    if let Some(stage) = STAGE.as_ref().and_then(|stage| stage.captures(word)).and_then(|found| found.get(1)) {
+    if let Some(stage) = STAGE.captures(word).and_then(|found| found.get(1)) {
         return known(match stage.as_str() {
             "0" => "ddp",
             "1" => "zero1",

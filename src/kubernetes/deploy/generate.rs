@@ -1,6 +1,6 @@
 //! Objects made of a template, one for each member that a generator finds.
 
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 
 use regex::Regex;
 
@@ -10,7 +10,7 @@ use crate::kubernetes::Parsed;
 use crate::kubernetes::rows::table::Generates;
 use crate::kubernetes::text::expression::{TemplateScope, evaluate};
 use crate::languages::yaml::{HoleMeaning, Node, NodeData, NodeEntry, YamlDocument};
-use crate::source::{Sources, Span};
+use crate::source::{Sources, Span, static_regex};
 
 const DEEPEST: usize = 64;
 
@@ -79,7 +79,7 @@ fn fill(text: &str, member: &Node) -> Option<(Arc<str>, Option<Span>)> {
     }
     let scope = TemplateScope { dot: Some(Some(member.clone())), ..TemplateScope::default() };
     let mut alone = None;
-    let replaced = DIRECTIVES.as_ref()?.replace_all(text, |found: &regex::Captures<'_>| {
+    let replaced = DIRECTIVES.replace_all(text, |found: &regex::Captures<'_>| {
         let whole = found.get(0).map_or("", |all| all.as_str());
         let meaning = meaning(found.get(1).map_or("", |inside| inside.as_str().trim()), member, &scope);
         if let HoleMeaning::Node(node) = &meaning
@@ -102,4 +102,4 @@ fn meaning(inside: &str, member: &Node, scope: &TemplateScope) -> HoleMeaning {
     evaluate(&named, scope)
 }
 
-static DIRECTIVES: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"\{\{-?([^{}]*?)-?\}\}").ok());
+static_regex!(static DIRECTIVES: Regex = r"\{\{-?([^{}]*?)-?\}\}");

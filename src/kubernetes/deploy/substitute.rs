@@ -1,12 +1,12 @@
 //! Variables that an object fills into the files of a directory: `${name}`, `${name:=default}`.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 
 use regex::Regex;
 
 use crate::languages::yaml::{Node, NodeData, NodeEntry, Stream, YamlDocument};
-use crate::source::{Sources, Span, join};
+use crate::source::{Sources, Span, join, static_regex};
 
 use super::{MOST, Made, index, row};
 use crate::kubernetes::Parsed;
@@ -137,9 +137,8 @@ impl Filler {
 
     /// The text with what is known filled in, and the place to look at: that of the value, where it is all of the text.
     fn text(&self, text: &str, span: Span) -> (Arc<str>, Span) {
-        let Some(pattern) = VARIABLE.as_ref() else { return (text.into(), span) };
         let mut place = span;
-        let filled = pattern.replace_all(text, |found: &regex::Captures<'_>| {
+        let filled = VARIABLE.replace_all(text, |found: &regex::Captures<'_>| {
             let whole = found.get(0).map_or("", |all| all.as_str());
             let known = found.get(1).and_then(|name| self.variables.get(name.as_str()));
             match (known.and_then(|node| Some((node.span, node.text()?))), found.get(2)) {
@@ -187,5 +186,4 @@ fn is_alone(root: &Node) -> bool {
     ALONE.iter().any(says)
 }
 
-static VARIABLE: LazyLock<Option<Regex>> =
-    LazyLock::new(|| Regex::new(r"\$\{([A-Za-z_][A-Za-z0-9_]*)(?::?[=-]([^}]*))?\}").ok());
+static_regex!(static VARIABLE: Regex = r"\$\{([A-Za-z_][A-Za-z0-9_]*)(?::?[=-]([^}]*))?\}");

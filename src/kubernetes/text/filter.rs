@@ -8,7 +8,7 @@ use std::sync::{Arc, LazyLock};
 use regex::bytes::{Regex, RegexBuilder};
 
 use crate::inventory::WantedObjects;
-use crate::source::{Needles, broken, unusual_breaks};
+use crate::source::{Needles, broken, static_regex, unusual_breaks};
 
 use crate::kubernetes::rows::devices::DEVICES;
 use crate::kubernetes::rows::table::{KINDS, KindRow};
@@ -24,8 +24,10 @@ const FILLED_IN: [&[u8]; 3] = [b"postBuild", b"patches", b"components"];
 const BEHIND_KEYS: [&str; 10] = [":", "\"", "'", " ", "\t", "\n", "\r", ",", "]", "}"];
 /// What stands in every text of which all documents are idle.
 const IDLE_MARK: &[u8] = b"kind: ";
-/// Words before the name of a configuration map that a pod takes values from.
-const REFERENCES: &str = r#"(?:configMap(?:Key)?Ref"?\s*:\s*\{?(?:[^\n]*\n?){0,3}?[^\n]*?|kind"?\s*:\s*["']?ConfigMap["']?\s*,?\s*["']?)name"?\s*:\s*["']?([^\s"',}]+)"#;
+static_regex!(
+    /// Words before the name of a configuration map that a pod takes values from.
+    static REFERENCES: Regex = r#"(?:configMap(?:Key)?Ref"?\s*:\s*\{?(?:[^\n]*\n?){0,3}?[^\n]*?|kind"?\s*:\s*["']?ConfigMap["']?\s*,?\s*["']?)name"?\s*:\s*["']?([^\s"',}]+)"#
+);
 
 /// What a text is good for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -342,12 +344,10 @@ impl Names {
     pub(in crate::kubernetes) fn used(texts: impl Iterator<Item = Arc<str>>) -> Self {
         const SIZE_LIMIT: usize = 64 << 20;
         let mut names = BTreeSet::new();
-        if let Ok(references) = Regex::new(REFERENCES) {
-            for text in texts {
-                for found in references.captures_iter(text.as_bytes()) {
-                    let name = found.get(1).map(|name| String::from_utf8_lossy(name.as_bytes()).into_owned());
-                    names.extend(name.map(|name| regex::escape(&name)));
-                }
+        for text in texts {
+            for found in REFERENCES.captures_iter(text.as_bytes()) {
+                let name = found.get(1).map(|name| String::from_utf8_lossy(name.as_bytes()).into_owned());
+                names.extend(name.map(|name| regex::escape(&name)));
             }
         }
         if names.is_empty() {

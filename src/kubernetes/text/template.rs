@@ -1,7 +1,6 @@
 //! Text that may be a template → its documents, as far as they can be read without rendering it.
 
-use std::borrow::Cow;
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 
 use regex::Regex;
 
@@ -10,7 +9,7 @@ use super::file::File;
 use super::filter;
 use super::template_mask::{has_directives, mask};
 use crate::languages::yaml::{self, Stream};
-use crate::source::{FileId, Limits, Sources, Span};
+use crate::source::{FileId, Limits, Sources, Span, static_regex};
 
 pub(in crate::kubernetes) struct ManifestTemplate {
     pub stream: Stream,
@@ -63,8 +62,8 @@ pub(in crate::kubernetes) fn comments(sources: &Sources, file: FileId) -> Vec<Sp
 /// Placeholders that stand for whole lines, or in braces before the rest of a text, are what makes some templates no YAML.
 fn without_placeholders(file: &File, text: &str, plain: Stream, limits: Limits) -> ManifestTemplate {
     let blank = |found: &regex::Captures<'_>| " ".repeat(found.get(0).map_or(0, |all| all.len()));
-    let filled = LINES.as_ref().map_or(Cow::Borrowed(text), |lines| lines.replace_all(text, blank));
-    let bracketed = BRACES.as_ref().map_or(Cow::Borrowed(&*filled), |braces| braces.replace_all(&filled, "$1<$2>$3"));
+    let filled = LINES.replace_all(text, blank);
+    let bracketed = BRACES.replace_all(&filled, "$1<$2>$3");
     if *bracketed != *text {
         let stream = yaml::read_within(file.id, &bracketed, limits);
         if stream.broken() < plain.broken() {
@@ -78,10 +77,9 @@ fn without_placeholders(file: &File, text: &str, plain: Stream, limits: Limits) 
     ManifestTemplate { stream: plain, unread: 0, inferred: None }
 }
 
-static LINES: LazyLock<Option<Regex>> =
-    LazyLock::new(|| Regex::new(r"(?m)^[ \t]*\$\{[A-Za-z_][A-Za-z0-9_]*\}[ \t]*$").ok());
+static_regex!(static LINES: Regex = r"(?m)^[ \t]*\$\{[A-Za-z_][A-Za-z0-9_]*\}[ \t]*$");
 
-/// `image: {user}/server:1`, which is a mapping to YAML, and something behind it.
-static BRACES: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(r#"(?m)^([ \t]*(?:-[ \t]+)*(?:[\w./-]+:[ \t]+)?)\{([A-Za-z_][\w-]*)\}([^\s,}\]])"#).ok()
-});
+static_regex!(
+    /// `image: {user}/server:1`, which is a mapping to YAML, and something behind it.
+    static BRACES: Regex = r#"(?m)^([ \t]*(?:-[ \t]+)*(?:[\w./-]+:[ \t]+)?)\{([A-Za-z_][\w-]*)\}([^\s,}\]])"#
+);

@@ -4,13 +4,12 @@
 //! there; elsewhere it is left out, and the document is known to be incomplete.
 
 use std::ops::Range;
-use std::sync::LazyLock;
 
 use regex::Regex;
 
 use crate::languages::gotemplate::{Hole, Text, TextOrigin, TextWriter};
 use crate::languages::yaml;
-use crate::source::{FileId, Segment, Span};
+use crate::source::{FileId, Segment, Span, static_regex};
 
 /// One document, with the places that it came from.
 #[derive(Debug, Clone)]
@@ -80,7 +79,7 @@ pub(super) fn documents(text: &Text, file: FileId, template: &str, with_tests: b
 fn pieces(text: &str) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     let mut start = 0;
-    let borders = BORDER.iter().flat_map(|border| border.find_iter(text)).map(|it| it.range());
+    let borders = BORDER.find_iter(text).map(|it| it.range());
     for border in borders.chain(std::iter::once(text.len()..text.len())) {
         let piece = text.get(start..border.start).unwrap_or_default();
         let from = start + (piece.len() - piece.trim_start().len());
@@ -90,7 +89,7 @@ fn pieces(text: &str) -> Vec<Range<usize>> {
     found
 }
 
-static BORDER: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"(?:\A|\s*\n)---\s*").ok());
+static_regex!(static BORDER: Regex = r"(?:\A|\s*\n)---\s*");
 
 /// An object that Helm makes only to test a release, or never: one with a hook that it does not know, as those of Helm 2.
 fn is_left_out(file: FileId, text: &str, with_tests: bool) -> bool {

@@ -1,12 +1,13 @@
 //! What runs on a resource: start-up scripts and containers, as the reader of programs takes them.
 
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 
 use regex::Regex;
 
 use crate::inventory::programs::{self, Container, ProgramFacts, Word};
 use crate::inventory::{Fact, Key, Known, Origin, Purpose, Resource, Value};
 use crate::languages::hcl::value::Data;
+use crate::source::static_regex;
 
 use super::labels::variables;
 use super::language::{ContainerAt, TypeRow};
@@ -14,21 +15,23 @@ use super::node::{Held, ValueNode, scalar};
 use super::path::AttributePath;
 use super::scope::RowScope;
 
+static_regex!(
 /// What stops a machine some time after it was started, or when it has nothing to do.
-static STOPS: LazyLock<Option<Regex>> = LazyLock::new(|| {
+static STOPS: Regex = {
     let later = r"shutdown\s+(?:-\S+\s+)*\+\d+";
     let named =
         r"auto[-_]?(?:stop|shutdown)|idle[-_]?(?:stop|shutdown|timeout|watch|monitor)|stop[-_](?:when|if)[-_]idle";
     // A service or a timer that is switched on, a program that a clock starts: by its name it looks whether nobody works.
     let unit = r"systemctl\s+(?:-\S+\s+)*(?:enable|start|restart)\s+(?:-\S+\s+)*\S*\b(?:idle|inactiv)[\w@.-]*";
     let clock = r"(?:\S+\s+){5}(?:root\s+)?\S*/[\w.-]*(?:\b|_)(?:idle|inactiv)[\w.-]*";
-    Regex::new(&format!("(?i)(?:{later}|{named}|{unit}|{clock})")).ok()
+    format!("(?i)(?:{later}|{named}|{unit}|{clock})")
 });
 
+static_regex!(
 /// A line that ends the machine together with the work of the script.
-static ENDS: LazyLock<Option<Regex>> = LazyLock::new(|| {
+static ENDS: Regex = {
     let now = r"shutdown\s+(?:-\S+\s+)*now|poweroff|systemctl poweroff|halt";
-    Regex::new(&format!(r"(?m)^\s*(?:sudo\s+)?(?:/sbin/)?(?:{now})\s*$")).ok()
+    format!(r"(?m)^\s*(?:sudo\s+)?(?:/sbin/)?(?:{now})\s*$")
 });
 
 /// Adds what scripts and containers say, where the resource does not say it itself.
@@ -58,10 +61,10 @@ fn ended_by(script: &Word) -> ProgramFacts {
     let mut facts = ProgramFacts::new();
     let Fact::Known(known) = script else { return facts };
     let conclude = |value, why: &str| Fact::known(value, known.span, Origin::Inferred(why.into()));
-    if let Some(found) = STOPS.as_ref().and_then(|stops| stops.find(&known.value)) {
+    if let Some(found) = STOPS.find(&known.value) {
         facts.insert(Key::Schedule, conclude(Value::text(found.as_str()), "its start-up script"));
     }
-    if ENDS.as_ref().is_some_and(|ends| ends.is_match(&known.value)) {
+    if ENDS.is_match(&known.value) {
         facts.insert(Key::EndsByItself, conclude(Value::Flag(true), "its start-up script ends with it"));
     }
     facts

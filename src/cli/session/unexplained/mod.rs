@@ -27,7 +27,7 @@ use super::touched::Touched;
 use super::{Session, discover};
 use crate::Analysis;
 use crate::inventory::{FrontEnd, Resource, Unjudged};
-use crate::source::{Span, parent};
+use crate::source::{Span, compiled, parent};
 use change::{Changed, Role};
 
 /// Both states of what changed.
@@ -211,6 +211,5 @@ impl Explained {
 
 /// A pattern of this room. They are written here and tested: one that did not compile would find nothing.
 fn pattern(text: &str) -> Regex {
-    #[allow(clippy::unwrap_used, reason = "written here, and compiled by a test")]
-    Regex::new(text).unwrap()
+    compiled(Regex::new(text))
 }

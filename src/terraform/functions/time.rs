@@ -1,6 +1,6 @@
 //! Moments that are written out; what the time is now, nobody knows here.
 
-use crate::source::{civil_from_days, days_from_civil};
+use crate::source::{civil_from_days, days_from_civil, days_in_month};
 
 use super::{Arguments, Arity, Function, FunctionFailure, FunctionResult};
 
@@ -46,7 +46,7 @@ impl Moment {
         if separators.iter().any(|(at, c)| text.as_bytes().get(*at) != Some(&(*c as u8))) {
             return None;
         }
-        if !(1..=12).contains(&month) || !(1..=days_in(year, month)).contains(&day) || hour > 23 || minute > 59 {
+        if !(1..=12).contains(&month) || !(1..=days_in_month(year, month)).contains(&day) || hour > 23 || minute > 59 {
             return None;
         }
         let mut rest = text.get(19..)?;
@@ -117,19 +117,6 @@ pub(super) fn normalized(text: &str) -> Option<String> {
     let zoned = rest.ends_with(['Z', 'z']) || rest.get(8..).is_some_and(|rest| rest.contains(['+', '-']));
     let rest = rest.to_uppercase();
     Moment::read(&format!("{date}T{rest}{}", if zoned { "" } else { "Z" })).map(Moment::text)
-}
-
-fn is_leap(year: i64) -> bool {
-    year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
-}
-
-fn days_in(year: i64, month: i64) -> i64 {
-    match month {
-        2 if is_leap(year) => 29,
-        2 => 28,
-        4 | 6 | 9 | 11 => 30,
-        _ => 31,
-    }
 }
 
 fn add(a: &Arguments<'_>) -> FunctionResult {

@@ -1,5 +1,7 @@
 //! Values as YAML, byte for byte as `sigs.k8s.io/yaml` writes them: checksums of what charts write depend on it.
 
+use crate::languages::yaml::scalar::{boolean, is_null};
+
 use super::failure::TemplateFailure;
 use super::numbers;
 use super::quote;
@@ -369,12 +371,9 @@ impl Shape {
 
 /// A plain scalar of this text is a string and nothing else.
 fn is_string(text: &str) -> bool {
-    const WORDS: [&str; 39] = [
-        "", "~", "null", "Null", "NULL", "y", "Y", "yes", "Yes", "YES", "true", "True", "TRUE", "on", "On", "ON", "n",
-        "N", "no", "No", "NO", "false", "False", "FALSE", "off", "Off", "OFF", ".nan", ".NaN", ".NAN", ".inf", ".Inf",
-        ".INF", "+.inf", "+.Inf", "+.INF", "-.inf", "-.Inf", "-.INF",
-    ];
-    if WORDS.contains(&text) {
+    const NUMBERS: [&str; 12] =
+        [".nan", ".NaN", ".NAN", ".inf", ".Inf", ".INF", "+.inf", "+.Inf", "+.INF", "-.inf", "-.Inf", "-.INF"];
+    if is_null(text) || boolean(text).is_some() || NUMBERS.contains(&text) {
         return false;
     }
     let Some(first) = text.chars().next() else { return false };

@@ -1,6 +1,6 @@
 //! YAML as `yamldecode` and `yamlencode` read and write it.
 //!
-//! Takes the events of the parser that the Kubernetes front end and the rule pages use, and shares no more with them: what
+//! Takes the events of the parser that the Kubernetes front end and the rule pages use, and shares no more with them than a few words: what
 //! a plain scalar means, what a repeated key or a merge does, and what a mistake leads to is another thing in each of
 //! the three. What they have in common is a loop over events.
 
@@ -11,6 +11,7 @@ use std::sync::Arc;
 use granit_parser::{Event, Parser, ScalarStyle};
 
 use crate::languages::hcl::value::{Data, Entries, Number, Value};
+use crate::languages::yaml::scalar::{boolean, is_null};
 use crate::source::{GoLines, ParserText, Span};
 
 use super::encoding::encoded;
@@ -184,12 +185,11 @@ fn scalar(text: &str, plain: bool, tag: Option<&str>, span: Span) -> Result<Valu
     if !plain {
         return Ok(Value::text(text, span));
     }
+    if let Some(flag) = boolean(text) {
+        return Ok(Value::bool(flag, span));
+    }
     Ok(match text {
-        "" | "~" | "null" | "Null" | "NULL" => Value::null(span),
-        "y" | "Y" | "yes" | "Yes" | "YES" | "true" | "True" | "TRUE" | "on" | "On" | "ON" => Value::bool(true, span),
-        "n" | "N" | "no" | "No" | "NO" | "false" | "False" | "FALSE" | "off" | "Off" | "OFF" => {
-            Value::bool(false, span)
-        }
+        _ if is_null(text) => Value::null(span),
         ".inf" | ".Inf" | ".INF" | "+.inf" | "-.inf" | ".nan" | ".NaN" | ".NAN" => {
             return Err("a number is infinite or none".into());
         }

@@ -224,12 +224,24 @@ impl Loader<'_> {
         if texts.iter().any(|text| text.contains("Files")) {
             self.files(&mut chart, others)?;
         }
-        let mut archives = Vec::new();
+        let broken = self.inside(&mut chart, inner, depth)?;
+        self.dependencies(&mut chart, &broken, depth)?;
+        Ok(chart)
+    }
+
+    /// Reads what lies in `charts/`, each with the names of its files; gives the archives that are broken, and why.
+    fn inside(
+        &mut self,
+        chart: &mut Chart,
+        inner: Vec<(String, Vec<String>)>,
+        depth: usize,
+    ) -> Result<Vec<(String, ChartRefusal)>, ChartRefusal> {
+        let mut broken = Vec::new();
         for (first, names) in inner {
             if first.starts_with(['_', '.']) {
                 continue;
             }
-            let inside = at(directory, &format!("charts/{first}"));
+            let inside = at(&chart.directory, &format!("charts/{first}"));
             if names.iter().any(|name| name == "Chart.yaml") {
                 let found =
                     self.chart(&inside, names, depth + 1).map_err(|why| format!("the chart `{inside}`: {why}"))?;
@@ -241,12 +253,11 @@ impl Loader<'_> {
                         chart.inputs.extend(found.inputs.iter().cloned());
                         chart.inside.push(found);
                     }
-                    Err(why) => archives.push((first, why)),
+                    Err(why) => broken.push((first, why)),
                 }
             }
         }
-        self.dependencies(&mut chart, &archives, depth)?;
-        Ok(chart)
+        Ok(broken)
     }
 
     /// Puts the files of a chart in an archive where they would lie if it were a folder; their names within it.

@@ -89,6 +89,15 @@ pub(in crate::terraform) enum VariableInput {
     Argument(String, Value),
 }
 
+impl VariableInput {
+    fn file(&self) -> Option<&str> {
+        match self {
+            VariableInput::File(path) => Some(path),
+            _ => None,
+        }
+    }
+}
+
 pub(in crate::terraform) fn evaluate_with(
     sources: &Sources,
     library: &Library<'_>,
@@ -101,27 +110,8 @@ pub(in crate::terraform) fn evaluate_with(
     let Some(anywhere) = code.anywhere else { return root };
     let directory = code.directory.clone();
     let mut assignments = Assignments { sources, library, by_name: HashMap::new(), diagnostics: Vec::new() };
-    for it in &given {
-        if let VariableInput::Input(name, value) = it {
-            assignments.value(name, value);
-        }
-    }
-    for (name, value) in &environment.environment {
-        assignments.text("environment", name, value);
-    }
-    for it in &given {
-        match it {
-            VariableInput::Input(..) => {}
-            VariableInput::Null(name, value) | VariableInput::Argument(name, value) => assignments.value(name, value),
-            VariableInput::File(path) => {
-                assignments.file(path);
-                root.variable_files.push(path.clone());
-            }
-        }
-    }
-    for (name, value) in variant.variables.iter().chain(&options.variables) {
-        assignments.text("--var", name, value);
-    }
+    assignments.take(&given, &environment.environment, variant.variables.iter().chain(&options.variables));
+    root.variable_files = given.iter().filter_map(VariableInput::file).map(str::to_owned).collect();
     root.diagnostics = assignments.diagnostics;
     let unassigned = code.variables.iter().filter(|it| !assignments.by_name.contains_key(it.label(0)));
     let defaults = unassigned.filter_map(|it| it.body.attribute("default")).map(|it| &it.expression);
@@ -172,6 +162,33 @@ struct Assignments<'l, 's> {
 }
 
 impl Assignments<'_, '_> {
+    /// In the order in which they count, the strongest last.
+    fn take<'v>(
+        &mut self,
+        given: &[VariableInput],
+        environment: &[(String, String)],
+        command_line: impl Iterator<Item = &'v (String, String)>,
+    ) {
+        for it in given {
+            if let VariableInput::Input(name, value) = it {
+                self.value(name, value);
+            }
+        }
+        for (name, value) in environment {
+            self.text("environment", name, value);
+        }
+        for it in given {
+            match it {
+                VariableInput::Input(..) => {}
+                VariableInput::Null(name, value) | VariableInput::Argument(name, value) => self.value(name, value),
+                VariableInput::File(path) => self.file(path),
+            }
+        }
+        for (name, value) in command_line {
+            self.text("--var", name, value);
+        }
+    }
+
     fn text(&mut self, origin: &str, name: &str, value: &str) {
         let file = self.sources.derive(&format!("{origin} {name}"), value.to_owned(), Vec::new());
         let span = Span::new(file, 0, value.len());

@@ -1,8 +1,8 @@
 //! YAML as `yamldecode` and `yamlencode` read and write it.
 //!
-//! Takes the events of the parser that the Kubernetes front end and the rule pages use, and shares no more with them than a few words: what
-//! a plain scalar means, what a repeated key or a merge does, and what a mistake leads to is another thing in each of
-//! the three. What they have in common is a loop over events.
+//! Takes the events of the parser that the Kubernetes front end and the rule pages use, and shares no more with them than
+//! a few words: what a number is, what a repeated key or a merge does, and what a mistake leads to is another thing in
+//! each of the three. What they have in common is a loop over events.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write;
